@@ -37,6 +37,7 @@ import { createTurns, type Turns } from './base/turns.ts';
 import { bookRoutes } from './books/book-routes.ts';
 import { BoundedWordIndex } from './books/index/bounded-word-index.ts';
 import { identifierRoutes } from './maintenance/identifier-routes.ts';
+import { eventCollection, isEvent } from './webhooks/deliveries/event-record.ts';
 import { maintenanceRoutes } from './maintenance/maintenance-routes.ts';
 import { LogLines } from './monitoring/log-lines.ts';
 import { LEASES, NODES } from './nodes/node-records.ts';
@@ -370,7 +371,9 @@ function composeRoutes(
       ...deps, collections: COLLECTION_NAMES, webhooks, startedMs: clock.now(),
       settings: { settings, origins: options.origins ?? new Map() },
     }),
-    ...identifierRoutes(store, COLLECTION_NAMES, apiRoutes),
+    // What a queued forward sends is in the same collection, and no list of events has it.
+    ...identifierRoutes(store, COLLECTION_NAMES, apiRoutes,
+      new Map([[eventCollection.name, isEvent]])),
   ], rejectionLog);
   closers.add(() => dispatcher.close());
   return dispatcher;

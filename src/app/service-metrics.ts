@@ -58,7 +58,8 @@ export function deliveryMetrics(webhooks: Webhooks): readonly MetricSource[] {
     gauge('deliveries_in_flight_by_host', 'Attempts under way by host.',
       () => read().inFlightByHost.map(({ host, inFlight }) =>
         ({ labels: { host }, value: inFlight }))),
-    gauge('deliveries_oldest_pending_seconds', 'Age of the oldest pending delivery.',
+    gauge('deliveries_oldest_pending_seconds',
+      'How long the oldest pending delivery has waited; a delayed one since its time.',
       () => read().oldestPendingMs / 1000),
     counter('delivery_attempts_total', 'Attempts, by what came of them.',
       () => Object.entries(read().figures.attempts).map(([outcome, value]) =>

@@ -17,17 +17,24 @@ const IDENTIFIERS_MAX = 10;
 const TEXT: Schema = { kind: 'string' };
 const IDENTIFIERS: Schema = { kind: 'array', items: TEXT, maxItems: IDENTIFIERS_MAX };
 
-/** `collections` are the names of the store's; `apiRoutes` tell which of them the API shows. */
+/** Whether a record is one of those that the lists of its collection have. */
+type IsListed = (id: string, record: Buffer) => boolean;
+
+/**
+ * `collections` are the names of the store's; `apiRoutes` tell which of them the API shows.
+ * `listed` says which records of a collection are found, by its name. Absent: all are.
+ */
 export function identifierRoutes(
   store: OpenedStore, collections: readonly string[], apiRoutes: readonly HttpRoute[],
+  listed: ReadonlyMap<string, IsListed>,
 ): readonly HttpRoute[] {
   const isInApi = (name: string): boolean =>
     apiRoutes.some(({ method, path }) => method === 'GET' && path === `/api/${name}`);
   return [
-    identifierRoute('/control', store, collections, {
+    identifierRoute('/control', store, collections, listed, {
       access: 'control', operationId: 'findAnyIdentifiers',
     }),
-    identifierRoute('/api', store, collections.filter(isInApi), {
+    identifierRoute('/api', store, collections.filter(isInApi), listed, {
       access: 'read', operationId: 'findIdentifiers',
     }),
   ];
@@ -35,6 +42,7 @@ export function identifierRoutes(
 
 function identifierRoute(
   root: string, store: OpenedStore, collections: readonly string[],
+  listed: ReadonlyMap<string, IsListed>,
   identity: Pick<HttpRoute, 'access' | 'operationId'>,
 ): HttpRoute {
   return {
@@ -59,7 +67,7 @@ function identifierRoute(
       if (!collections.includes(name)) throw notFoundError('collection', name);
       const part = parseQuery(exchange.search, ['part']).get('part') ?? '';
       exchange.sendJson(200,
-        await findIdentifiers(store.collection(name), part, IDENTIFIERS_MAX));
+        await findIdentifiers(store.collection(name), part, IDENTIFIERS_MAX, listed.get(name)));
     },
   };
 }
@@ -69,35 +77,46 @@ const TURN_KEYS = 5000;
 
 /**
  * The identifier that equals `part` or has it as a name; else at most `matchesMax` that begin or
- * end with it, or have a name that does. Other requests run while it looks at all keys.
+ * end with it, or have a name that does; of records that are listed. Other requests run while it
+ * looks at all keys.
  */
 export async function findIdentifiers(
-  collection: Collection, part: string, matchesMax: number,
+  collection: Collection, part: string, matchesMax: number, isListed: IsListed = () => true,
 ): Promise<readonly string[]> {
   if (part === '') return [];
+  const mayFind = (id: string): boolean => {
+    const record = collection.findBytes(id);
+    return record !== undefined && isListed(id, record);
+  };
   const exactMatch = resolveKey(collection, part);
-  if (exactMatch !== undefined) return [exactMatch];
-  const matches = findByPrefix(collection, part, matchesMax);
+  if (exactMatch !== undefined && mayFind(exactMatch)) return [exactMatch];
+  const matches = await findByPrefix(collection, part, matchesMax, mayFind);
+  const addMatch = (id: string): void => {
+    if (matches.length < matchesMax && !matches.includes(id) && mayFind(id)) matches.push(id);
+  };
   for (let slot = 0; slot < collection.slotBound && matches.length < matchesMax; slot += 1) {
     if (slot % TURN_KEYS === TURN_KEYS - 1) await nextTurn();
     const id = collection.idAt(slot);
-    if (id?.endsWith(part) === true && !matches.includes(id)) matches.push(id);
+    if (id?.endsWith(part) === true) addMatch(id);
   }
   for (const [name, id] of collection.idByName) {
-    const matchesPart = name.startsWith(part) || name.endsWith(part);
-    if (matchesPart && matches.length < matchesMax && !matches.includes(id)) matches.push(id);
+    if (name.startsWith(part) || name.endsWith(part)) addMatch(id);
   }
   return matches;
 }
 
 /** Finds keys by their beginning: in key order they are neighbours. */
-function findByPrefix(collection: Collection, part: string, matchesMax: number): string[] {
+async function findByPrefix(
+  collection: Collection, part: string, matchesMax: number, mayFind: (id: string) => boolean,
+): Promise<string[]> {
   const matches: string[] = [];
   const walk = collection.walk({ after: part });
-  while (matches.length < matchesMax) {
+  for (let looks = 1; matches.length < matchesMax; looks += 1) {
+    // Many in a row may be passed over.
+    if (looks % TURN_KEYS === 0) await nextTurn();
     const id = collection.idAt(walk.next());
     if (id?.startsWith(part) !== true) break;
-    matches.push(id);
+    if (mayFind(id)) matches.push(id);
   }
   return matches;
 }

@@ -411,6 +411,12 @@ const SCHEDULER: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/scheduler/scheduler.ts',
+    text: 'if (oldestPlace === null || place < oldestPlace) oldestPlace = place;',
+    replacement: 'oldestPlace ??= place;',
+    tests: ['webhooks/deliveries/durable-send.test.ts'],
+  },
+  {
+    file: 'webhooks/scheduler/scheduler.ts',
     text: "if (this.#unsettledIds.has(id)) task.state = 'unsettled';\n    else ", replacement: '',
     tests: ['webhooks/scheduler/scheduler.test.ts'],
   },

@@ -223,14 +223,21 @@ const MAINTENANCE: readonly PlantedFault[] = [
   {
     // A token that may read books lists the identifiers of tokens.
     file: 'maintenance/identifier-routes.ts',
-    text: 'store, collections.filter(isInApi), {', replacement: 'store, collections, {',
+    text: 'store, collections.filter(isInApi), listed, {',
+    replacement: 'store, collections, listed, {',
     tests: ['cli/commands/identifiers.test.ts'],
   },
   {
     // A part of an identifier that names one exactly completes to others as well.
     file: 'maintenance/identifier-routes.ts',
-    text: 'if (exactMatch !== undefined) return [exactMatch];', replacement: '',
+    text: 'if (exactMatch !== undefined && mayFind(exactMatch)) return [exactMatch];',
+    replacement: '',
     tests: ['maintenance/identifier-routes.test.ts'],
+  },
+  {
+    // A part of the identifier of a forward completes to it where an event is asked for.
+    file: 'app.ts', text: 'new Map([[eventCollection.name, isEvent]])', replacement: 'new Map()',
+    tests: ['cli/commands/identifiers.test.ts'],
   },
   {
     // The search through a large catalog holds up all other requests.

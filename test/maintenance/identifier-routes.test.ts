@@ -35,6 +35,17 @@ for (const [claim, part, expectedIds] of [
   });
 }
 
+for (const part of ['ab', 'abc', 'shop', 'yz', 'z']) {
+  test(`a record that is not listed is not found by ${part}`, async () => {
+    const collection = collectionOf([
+      { id: 'ab' }, { id: 'abc1' }, { id: 'x1', name: 'shop' }, { id: 'yz' }, { id: 'kept' },
+    ]);
+    const isListed = (id: string, record: Buffer): boolean =>
+      id === 'kept' && record.includes(id);
+    assert.deepEqual(await findIdentifiers(collection, part, MATCHES_MAX, isListed), []);
+  });
+}
+
 test('other work gets its turn while many keys are looked at', async () => {
   const collection = collectionOf(Array.from({ length: 20_001 }, (_, index) =>
     ({ id: `k${String(index).padStart(6, '0')}` })));

@@ -68,10 +68,18 @@ export class Scheduler {
     return this.#queues.runningCount;
   }
 
-  /** The identifier of the task that was added first; null without tasks. */
-  get oldestId(): string | null {
-    const [id] = this.#tasks.keys();
-    return id ?? null;
+  /**
+   * The place of the task that went to its queue first; null without tasks. A delayed task goes
+   * there at its time, which may be to come.
+   */
+  get oldestPlace(): string | null {
+    let oldestPlace: string | null = null;
+    for (const { id, place } of this.#tasks.values()) {
+      if (oldestPlace === null || place < oldestPlace) oldestPlace = place;
+      // The tasks behind it were created later, and none goes to its queue before it is created.
+      if (place === id) break;
+    }
+    return oldestPlace;
   }
 
   /** Counts the attempts under way at each target that has some. */

@@ -123,7 +123,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
 
   statistics(): DeliveryStatistics {
     const { scheduler, clock, webhooks } = this.#deps;
-    const { oldestId } = scheduler;
+    const { oldestPlace } = scheduler;
     // A series that has no webhook, such as that of the forwards, is its own label.
     const formatLabel = (series: string): string => {
       const webhook = webhooks.find(series);
@@ -132,7 +132,8 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     return {
       pending: scheduler.size,
       inFlight: scheduler.runningCount,
-      oldestPendingMs: oldestId === null ? 0 : Math.max(0, clock.now() - timeOfUuidV7(oldestId)),
+      oldestPendingMs: oldestPlace === null ? 0
+        : Math.max(0, clock.now() - timeOfUuidV7(oldestPlace)),
       figures: this.#counters,
       failures: [...this.#counters.failures].map(([series, count]) =>
         ({ hook: formatLabel(series), count })),

@@ -115,6 +115,25 @@ test('the API finds identifiers of its resources by a part, and none of tokens',
     }
   }));
 
+test('the API finds identifiers of events, and none of forwards', () =>
+  inPlace('through a server', async (place) => {
+    await made(place, ['actionconfig:create', '--action', 'http-forward', '--identifier', 'on',
+      '--options', '{"url":"http://127.0.0.1:1/","mode":"queue"}']);
+    await made(place, ['incomingwebhook:create', '--action-config', 'on', '--path-segment', 'in']);
+    const session = await openSessionOf(place);
+    const find = async (collection: string): Promise<unknown> => (await session.request(
+      { method: 'GET', path: `/api/identifiers/${collection}?part=0` })).body;
+    await session.request({ method: 'POST', path: '/webhook/in/in', body: {} });
+    const forwards = await find('deliveries');
+    assert.ok(Array.isArray(forwards) && forwards.length === 1, String(forwards));
+    assert.deepEqual(await find('events'), []);
+    await made(place, ['outgoingwebhook:create', '--target-url', 'http://127.0.0.1:1/',
+      '--trigger-event', 'thing.*']);
+    const { event } = await place.json(
+      ['event:emit', '--name', 'thing.made', '--payload', '{}']);
+    assert.deepEqual(await find('events'), [event]);
+  }));
+
 function openSessionOf({ data }: Place): Promise<ApiClient> {
   return openApiClient({
     clock: systemClock, findOwner: () => findOwner(data),

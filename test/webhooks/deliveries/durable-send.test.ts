@@ -5,6 +5,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import { formatTimestamp } from '../../../src/base/clock.ts';
 import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-columns.ts';
+import { listEventDeliveries } from '../../../src/webhooks/events/public-event.ts';
 import { DOWN, Simulation, UP, type SimulationOptions } from '../sending/simulation.ts';
 
 const HOUR_MS = 3_600_000;
@@ -151,4 +152,37 @@ test('a webhook that there is not, and a name that is none, are refused', async 
   }
   const listed = simulation.webhooks.deliveries.list(NO_FILTER, null, 10);
   assert.deepEqual(await simulation.run(listed), []);
+});
+
+test('a delayed one is no old pending delivery before its time, and counts from then on',
+  async () => {
+    const [simulation, webhook] = await open();
+    simulation.targets.set('there', DOWN);
+    const oldestMs = (): number => simulation.webhooks.statistics().oldestPendingMs;
+    await send(simulation, webhook, {}, { delayMs: 2 * HOUR_MS });
+    await simulation.clock.advance(HOUR_MS);
+    assert.equal(oldestMs(), 0);
+    await simulation.emit({}, 'other');
+    await simulation.clock.advance(HOUR_MS);
+    assert.equal(oldestMs(), HOUR_MS);
+    await simulation.clock.advance(10 * 60_000);
+    assert.equal(oldestMs(), HOUR_MS + 10 * 60_000);
+  });
+
+test('a delayed one that is due counts as pending since its time', async () => {
+  const [simulation, webhook] = await open();
+  simulation.targets.set('there', DOWN);
+  await send(simulation, webhook, {}, { delayMs: HOUR_MS });
+  await simulation.clock.advance(HOUR_MS + 60_000);
+  assert.equal(simulation.webhooks.statistics().oldestPendingMs, 60_000);
+});
+
+test('an event whose delayed delivery was cancelled says so', async () => {
+  const [simulation, webhook] = await open();
+  const { id, eventId } = await send(simulation, webhook, {}, { delayMs: HOUR_MS });
+  await simulation.run(simulation.webhooks.deliveries.cancel(id));
+  const record = simulation.store.collection('events').findBytes(eventId);
+  assert.ok(record !== undefined);
+  assert.deepEqual(listEventDeliveries(simulation.store, record),
+    [{ identifier: id, hook: webhook, status: 'cancelled' }]);
 });

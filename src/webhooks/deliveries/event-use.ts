@@ -83,7 +83,7 @@ export class EventUse {
   /** Whether a delivery of an event is queued, or the event is delayed. */
   isQueued(eventId: string): boolean {
     const slot = this.#events.findSlot(eventId);
-    return slot !== -1 && this.#countsAt(slot).queued > 0;
+    return slot !== -1 && this.#countsAt(slot).queuedCount > 0;
   }
 
   /** Whether nothing uses the event in a slot. */

@@ -159,14 +159,7 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
     },
     stageResend: (...args) => stageResend(...args, capacity),
     reserveResends: (ids, mode, commit) => reserveResends(store, ids, mode, capacity, commit),
-    async cancel(identifier) {
-      const nowMs = clock.now();
-      return changeDelivery(store, identifier, (before) => {
-        if (before.status === 'pending') return cancelIfPending(before, nowMs);
-        if (before.status === 'cancelled') return null;
-        throw new AppError('conflict', `delivery ${identifier} is ${before.status} already`);
-      });
-    },
+    cancel: (identifier) => cancelDelivery(store, clock.now(), identifier),
     sendDurably: createDurableSender(deps),
     cancelEvent: (identifier) => cancelEvent(store, clock, identifier),
     async reconcile() {
@@ -174,6 +167,16 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
       return reconcileDeliveries(store, fanOuts, clock.now(), deps.findHoldProblems());
     },
   };
+}
+
+async function cancelDelivery(
+  store: Store, nowMs: number, identifier: string,
+): Promise<Delivery> {
+  return changeDelivery(store, identifier, (before) => {
+    if (before.status === 'pending') return cancelIfPending(before, nowMs);
+    if (before.status === 'cancelled') return null;
+    throw new AppError('conflict', `delivery ${identifier} is ${before.status} already`);
+  });
 }
 
 async function openSearch(

@@ -360,6 +360,10 @@ test('of several nodes the maintainer begins them; one that takes its place does
     ownAll();
     await simulation.clock.advance(100);
     assert.deepEqual(simulation.requests.map(({ body }) => body), ['4', '1', '2', '0', '3']);
+    const deliveries = await listDeliveries(simulation);
+    deliveries.sort((left, right) => left.identifier < right.identifier ? -1 : 1);
+    const places = deliveries.map(({ queuedAt }) => String(queuedAt));
+    assert.deepEqual(places, [...places].sort(), 'they have begun in the order of their times');
   });
 
 test('a node that becomes the maintainer begins all that is overdue before it sends anything',

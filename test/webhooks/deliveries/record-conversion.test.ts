@@ -99,6 +99,6 @@ for (const isTold of [true, false]) {
     });
     if (isTold) node.onWritten();
     else await conversion.whenConverted();
-    await until('it is converted', () => !isFormer());
+    await until('it is converted', () => !isFormer(), { msMax: 10_000 });
   });
 }

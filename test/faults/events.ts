@@ -294,11 +294,6 @@ const KINDS: readonly PlantedFault[] = [
     tests: ['webhooks/deliveries/delivery-kinds.test.ts'],
   },
   {
-    file: 'webhooks/deliveries/delivery-service.ts',
-    text: '    checkNoRoute(identifier);\n', replacement: '',
-    tests: ['webhooks/deliveries/delivery-kinds.test.ts'],
-  },
-  {
     file: 'webhooks/deliveries/resend.ts',
     text: '  checkNoRoute(identifier);\n', replacement: '',
     tests: ['webhooks/deliveries/delivery-kinds.test.ts'],

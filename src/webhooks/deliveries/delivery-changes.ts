@@ -59,7 +59,10 @@ export function acceptDeliveries(
   unit.count('pending', countWithLater);
 }
 
-/** Runs `makeChanges` as one unit: the totals are written once for all changes. */
+/**
+ * Runs `makeChanges` as one unit: the totals are written once for all changes. Once they are
+ * committed, sending/delivery-worker.ts learns of each, as of what `acceptDeliveries` stages.
+ */
 export function changeDeliveries<T>(
   transaction: Transaction, makeChanges: (unit: DeliveryUnit) => T,
 ): T {

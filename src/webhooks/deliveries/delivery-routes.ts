@@ -55,9 +55,10 @@ export function deliveryRoutes(deps: {
     resendRoute(service, keys),
     reconcileRoute(service),
     retryFailedRoute(service),
-    retryOrCancelRoute(service, 'retry',
+    retryOrCancelRoute(service, 'retry', (identifier) => service.retry(identifier),
       'Try one delivery again now; a failed one gets its whole schedule anew'),
-    retryOrCancelRoute(service, 'cancel', 'Cancel one pending delivery'),
+    retryOrCancelRoute(service, 'cancel', (identifier) => service.cancel(identifier),
+      'Cancel one pending delivery'),
   ];
 }
 
@@ -193,7 +194,8 @@ function retryFailedRoute(service: DeliveryService): HttpRoute {
 }
 
 function retryOrCancelRoute(
-  service: DeliveryService, verb: 'retry' | 'cancel', summary: string,
+  service: DeliveryService, verb: 'retry' | 'cancel',
+  change: (identifier: string) => Promise<Delivery>, summary: string,
 ): HttpRoute {
   return {
     method: 'POST', path: `${ITEM_PATH}/${verb}`, operationId: `${verb}Delivery`,
@@ -206,7 +208,7 @@ function retryOrCancelRoute(
     async handle(exchange) {
       // Cancelling sends nothing, so a webhook may ask for it.
       if (verb === 'retry') refuseChained(exchange);
-      exchange.sendJson(202, service.toPublic(await service[verb](exchange.params[0] ?? '')));
+      exchange.sendJson(202, service.toPublic(await change(exchange.params[0] ?? '')));
     },
   };
 }

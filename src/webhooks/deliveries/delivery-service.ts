@@ -1,7 +1,6 @@
 /** The operations on deliveries: list, find, retry, resend, cancel and reconcile. */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { notFoundError } from '../../resources/not-found.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
@@ -22,14 +21,14 @@ import {
   countOfEveryKind, decodeListedRoute, listDeliveries, listOfEveryKind, type ListedRoute,
 } from './delivery-list.ts';
 import { DeliverySearchWalk } from './delivery-search.ts';
-import { checkNoRoute, isRouteDeliveryId } from './route-delivery-id.ts';
+import { isRouteDeliveryId } from './route-delivery-id.ts';
 import { toPublicRoute, type RequestLookup } from './public-route.ts';
 import { findForwardTarget } from './event-record.ts';
 import { cancelEvent } from './cancel-event.ts';
 import { createDurableSender, type SendDurably } from './durable-send.ts';
 import { reconcileDeliveries, type DeliveryReconciliation } from './delivery-reconciliation.ts';
 import {
-  isWebhookGone, reserveResends, stageResend, stageRetry, type ResendMode,
+  getDelivery, isWebhookGone, reserveResends, stageResend, stageRetry, type ResendMode,
 } from './resend.ts';
 import { findSentRequest, type SentHttpRequest } from './sent-request.ts';
 import { changeDeliveries, deliveryQueue, type DeliveryTotals } from './delivery-changes.ts';
@@ -159,7 +158,7 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
     },
     stageResend: (...args) => stageResend(...args, capacity),
     reserveResends: (ids, mode, commit) => reserveResends(store, ids, mode, capacity, commit),
-    cancel: (identifier) => cancelDelivery(store, clock.now(), identifier),
+    cancel: (identifier) => cancelDelivery(store, identifier, clock.now()),
     sendDurably: createDurableSender(deps),
     cancelEvent: (identifier) => cancelEvent(store, clock, identifier),
     async reconcile() {
@@ -167,16 +166,6 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
       return reconcileDeliveries(store, fanOuts, clock.now(), deps.findHoldProblems());
     },
   };
-}
-
-async function cancelDelivery(
-  store: Store, nowMs: number, identifier: string,
-): Promise<Delivery> {
-  return changeDelivery(store, identifier, (before) => {
-    if (before.status === 'pending') return cancelIfPending(before, nowMs);
-    if (before.status === 'cancelled') return null;
-    throw new AppError('conflict', `delivery ${identifier} is ${before.status} already`);
-  });
 }
 
 async function openSearch(
@@ -214,19 +203,16 @@ function countByStatus(
     sum + totals[counted] - (counted === 'pending' ? unwrittenCount : 0), 0);
 }
 
-/** Changes a delivery as `apply` says; null leaves it as it is. Throws `not_found`. */
-function changeDelivery(
-  store: Store, identifier: string,
-  apply: (before: Delivery) => Delivery | null,
-): Promise<Delivery> {
+/** Cancels a pending delivery. Throws as `DeliveryService.cancel` does. */
+function cancelDelivery(store: Store, identifier: string, nowMs: number): Promise<Delivery> {
   return store.transact((transaction) => {
-    const bytes = transaction.find(deliveryCollection.name, identifier);
-    if (bytes === undefined) throw notFoundError('delivery', identifier);
-    checkNoRoute(identifier);
-    const delivery = decodeDelivery(bytes);
-    const after = changeDeliveries(transaction, (unit) =>
-      unit.change(identifier, apply, { bytes, item: delivery }));
-    return after ?? delivery;
+    const stored = getDelivery(transaction, identifier);
+    const { status } = stored.item;
+    if (status === 'delivered' || status === 'failed') {
+      throw new AppError('conflict', `delivery ${identifier} is ${status} already`);
+    }
+    return changeDeliveries(transaction, (unit) =>
+      unit.change(identifier, (before) => cancelIfPending(before, nowMs), stored)) ?? stored.item;
   });
 }
 

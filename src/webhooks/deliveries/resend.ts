@@ -111,7 +111,8 @@ function countBytes(
   return stored.bytes.length + bodyBytes + (embeddedEvent === null ? eventBytes : 0);
 }
 
-function getDelivery(transaction: Transaction, identifier: string): StoredDelivery {
+/** Throws `not_found`, and `conflict` for a delivery to a route. */
+export function getDelivery(transaction: Transaction, identifier: string): StoredDelivery {
   const bytes = transaction.find(deliveryCollection.name, identifier);
   if (bytes === undefined) throw notFoundError('delivery', identifier);
   checkNoRoute(identifier);

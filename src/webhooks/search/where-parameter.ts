@@ -84,7 +84,7 @@ function parseShortForm(text: string, name: string): JsonObject {
     return containsValueOrText(comparison, rest.trim());
   }
   if (op !== 'ne' || value !== null) return comparison;
-  // No other value has the type of null, which `ne` asks for.
+  // `ne` needs both values of one type, so it never holds for null.
   return {
     all: [
       { path: comparison.path, op: 'exists' },
@@ -99,7 +99,7 @@ function containsValueOrText(
   text: string,
 ): JsonObject {
   const { path } = comparison;
-  // A search passes over a record without the member unread, which it does not for an `any` alone.
+  // `exists` lets a search skip records without the member; `any` alone would not.
   return {
     all: [{ path, op: 'exists' }, { any: [comparison, { ...comparison, value: text }] }],
   };
@@ -110,7 +110,7 @@ function parseValue(text: string, path: string, name: string): JsonValue {
     try {
       return JSON.parse(text);
     } catch {
-      throw malformed(`${name} must end with the closing quote of its text, not ${quote(text)}`);
+      throw malformed(`${name} must be a JSON string behind its sign, not ${quote(text)}`);
     }
   }
   if (path !== 'payload' && !path.startsWith('payload.')) return text;

@@ -107,7 +107,8 @@ test('a condition that is none is 400, and says where and how to write it', asyn
     ['{"all":[{"path":"payload.a","op":"lt","value":true}]}', /\/all\/0\/value must be a number/],
     ['payload.a<true', /\/value must be a number or text for lt/],
     ['payload[0]=1', /\/path must have indexes as steps/],
-    ['payload.a="b', /closing quote/],
+    ['payload.a="b', /must be a JSON string behind its sign, not/],
+    ['payload.a="C:\\dir"', /must be a JSON string/],
     ['method=POST', /\/path must begin with payload or event, not "method"/],
   ];
   try {

@@ -153,7 +153,7 @@ const DELAYS: readonly PlantedFault[] = [
   {
     // An event that was staged before the webhook was there is missed.
     file: 'webhooks/bulk/backfill.ts',
-    text: 'whenReady: () => deps.store.transact(rewriteTotals),', replacement: '',
+    text: 'whenReady: () => deps.store.transact(commitBarrier),', replacement: '',
     tests: ['nodes/apps-backfill.test.ts'],
   },
   {

@@ -30,9 +30,9 @@ type BackfillDeps = {
   readonly store: Store;
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
   readonly capacity: Pick<QueueCapacity, 'assertRoom'>;
-  /** Resolves when all events so far are written in their present form, with their deliveries. */
+  /** Resolves when all events so far are written in the new form, with their deliveries. */
   readonly whenEventsReady: () => Promise<void>;
-  /** Whether all deliveries of a webhook that wait do so for the end of its backfill. */
+  /** Whether the webhook has waiting deliveries, and its backfill holds them all. */
   readonly isAllHeld: (webhookId: string) => boolean;
 };
 
@@ -41,7 +41,7 @@ type MissedEvent = { readonly id: string; readonly record: Buffer };
 export function createBackfill(deps: BackfillDeps): JobKind {
   return {
     findHeldWebhookId: readWebhookId,
-    whenReady: () => deps.store.transact(rewriteTotals),
+    whenReady: () => deps.store.transact(commitBarrier),
     select(filter) {
       const { store } = deps;
       const matches = createMatcher(deps.webhooks, filter);
@@ -50,7 +50,7 @@ export function createBackfill(deps: BackfillDeps): JobKind {
         (record, id) => matches(id, record, find));
       const stage: RecordSelection['stage'] = (transaction, ids, { nowMs, seed }, jobId) => {
         const missedEvents = findMissedEvents(findStaged(transaction), ids, matches);
-        assertRoom(deps, transaction, readWebhookId(filter), missedEvents);
+        assertRoomUnlessHeld(deps, transaction, readWebhookId(filter), missedEvents);
         const nextId = deriveIds(seed);
         stageDeliveries(transaction, missedEvents, {
           webhookId: readWebhookId(filter), nextId, nowMs, beginMs: timeOfUuidV7(jobId),
@@ -69,11 +69,11 @@ export function createBackfill(deps: BackfillDeps): JobKind {
 }
 
 /**
- * Writes the totals as they are. Once that is committed, all events are that were staged before,
- * and this node has applied what others have committed. An event that was staged when its webhook
- * was not there yet, or was off, is not sent to it, so the selection must see it.
+ * A barrier, which writes the totals as they are: when this commits, every event staged before has
+ * been committed, and applied here. An event that was staged when its webhook was not there yet, or
+ * was off, is not sent to it, so the selection must see it.
  */
-function rewriteTotals(transaction: Transaction): void {
+function commitBarrier(transaction: Transaction): void {
   deliveryQueue.totals.write(transaction, deliveryQueue.totals.read(transaction));
 }
 
@@ -117,10 +117,10 @@ function findMissedEvents(
 }
 
 /**
- * Throws `unavailable` when the queue has no room. The job must not wait for room that is taken by
- * what waits for the job: then a chunk may go beyond the limit.
+ * Throws `unavailable` when the queue has no room, unless this job holds all that waits there for
+ * the webhook: neither would go on then, so the chunk may go beyond the limit.
  */
-function assertRoom(
+function assertRoomUnlessHeld(
   { capacity, isAllHeld }: BackfillDeps, transaction: Transaction, webhookId: string,
   missedEvents: readonly MissedEvent[],
 ): void {

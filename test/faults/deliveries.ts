@@ -58,6 +58,21 @@ const DELIVERIES: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/fan-out.ts',
+    text: 'this.#isFailing || this.#isCutOff)', replacement: 'this.#isFailing)',
+    tests: ['webhooks/deliveries/fan-out.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/fan-out.ts',
+    text: 'RETRY_MS, this.#closing.signal)', replacement: 'RETRY_MS)',
+    tests: ['webhooks/deliveries/fan-out.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/fan-out.ts',
+    text: 'if (isTemporary(thrown)) {', replacement: 'if (true) {',
+    tests: ['webhooks/deliveries/fan-out.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/fan-out.ts',
     text: 'if (end < webhookIds.length) {', replacement: 'if (end + 1 < webhookIds.length) {',
     tests: ['webhooks/deliveries/fan-out.test.ts'],
   },

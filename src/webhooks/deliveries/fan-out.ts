@@ -12,6 +12,7 @@
  * last chunk.
  */
 import { sleep, type Clock } from '../../base/clock.ts';
+import type { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { Change, FindRecord, Store, Transaction } from '../../store/store-port.ts';
@@ -19,6 +20,7 @@ import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { createDelivery } from './delivery.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
+import { isTemporary } from '../durable-queue/write-retry.ts';
 import { fanOutCollection, stageDelivery } from './delivery-changes.ts';
 
 type FanOut = {
@@ -26,8 +28,8 @@ type FanOut = {
   readonly identifier: string;
   /**
    * The identifiers of the deliveries are derived from it, in the order of the webhooks. It is the
-   * event's own identifier, or another for a delayed event. In records of version 1.0 it is the
-   * seed of the event's identifier. Any seed does, as the record keeps it.
+   * event's own identifier, or another for a delayed event. In records of versions before 1.1 it
+   * is the seed of the event's identifier. Any seed does, as the record keeps it.
    */
   readonly seed: string;
   /** When the deliveries were accepted: for a delayed event, later than the event. */
@@ -42,7 +44,7 @@ type FanOut = {
 
 /** `writtenCount` serves the count alone; `writeFanOutChunk` reads the progress record. */
 type OpenFanOut = { readonly fanOut: FanOut; writtenCount: number };
-type Waiter = { readonly identifier: string; readonly resolve: () => void };
+type Waiter = { readonly eventId: string; readonly resolve: () => void };
 
 const RETRY_MS = 1000;
 const PROGRESS_SUFFIX = '~';
@@ -65,7 +67,7 @@ export class FanOuts {
   #running: Promise<void> | null = null;
   /** Whether the last write failed, because the store takes no writes. */
   #isFailing = false;
-  #isClosing = false;
+  readonly #closing = new AbortController();
   /** Whether the time to write while closing is over. */
   #isCutOff = false;
 
@@ -89,16 +91,19 @@ export class FanOuts {
     this.#idleListeners.push(listener);
   }
 
-  /** Resolves when all deliveries accepted so far are written, or the store takes no writes. */
+  /**
+   * Resolves when all deliveries accepted so far are written, the store takes no writes, or the
+   * time to write while closing is over.
+   */
   whenWritten(): Promise<void> {
-    const identifier = [...this.#openFanOuts.keys()].at(-1);
-    if (identifier === undefined || this.#isFailing) return Promise.resolve();
-    return new Promise((resolve) => this.#waiters.push({ identifier, resolve }));
+    const eventId = [...this.#openFanOuts.keys()].at(-1);
+    if (eventId === undefined || this.#isFailing || this.#isCutOff) return Promise.resolve();
+    return new Promise((resolve) => this.#waiters.push({ eventId, resolve }));
   }
 
   /** Goes on writing for up to `graceMs`; the next start does the rest. */
   async close(graceMs: number): Promise<void> {
-    this.#isClosing = true;
+    this.#closing.abort();
     const timer = this.#deps.clock.startTimer(graceMs, () => {
       this.#isCutOff = true;
     });
@@ -113,14 +118,18 @@ export class FanOuts {
       const open = this.#openFanOuts.get(id.slice(0, -PROGRESS_SUFFIX.length));
       if (open !== undefined && after !== null) open.writtenCount = decodeWritten(after);
     } else if (after === null) {
-      this.#openFanOuts.delete(id);
-      this.#resolveWaiters(({ identifier }) => identifier === id);
-      if (this.#openFanOuts.size === 0) for (const listener of this.#idleListeners) listener();
+      this.#end(id);
     } else {
       this.#openFanOuts.set(id, { fanOut: decodeFanOut(after), writtenCount: 0 });
       // Not at once: the rest of this transaction is applied after this.
       this.#running ??= Promise.resolve().then(() => this.#writeAll());
     }
+  }
+
+  #end(eventId: string): void {
+    this.#openFanOuts.delete(eventId);
+    this.#resolveWaiters((waiter) => waiter.eventId === eventId);
+    if (this.#openFanOuts.size === 0) for (const listener of this.#idleListeners) listener();
   }
 
   async #writeAll(): Promise<void> {
@@ -132,16 +141,32 @@ export class FanOuts {
           writeFanOutChunk(transaction, open.fanOut));
         this.#isFailing = false;
       } catch (thrown) {
-        if (!this.#isFailing) {
-          this.#deps.log.error('the deliveries of an event wait to be written', { error: thrown });
+        if (isTemporary(thrown)) {
+          this.#noteFailure(thrown);
+          if (this.#closing.signal.aborted) break;
+          await sleep(this.#deps.clock, RETRY_MS, this.#closing.signal);
+        } else {
+          this.#leave(open.fanOut.identifier, thrown);
         }
-        this.#isFailing = true;
-        this.#resolveWaiters(() => true);
-        if (this.#isClosing) break;
-        await sleep(this.#deps.clock, RETRY_MS);
       }
     }
     this.#running = null;
+  }
+
+  #noteFailure(error: AppError): void {
+    if (!this.#isFailing) {
+      this.#deps.log.error('the deliveries of an event wait to be written', { error });
+    }
+    this.#isFailing = true;
+    this.#resolveWaiters(() => true);
+  }
+
+  /** Leaves a fan-out to the next start: after a bug those behind it must not wait for it. */
+  #leave(eventId: string, error: unknown): void {
+    this.#deps.log.error('the deliveries of an event cannot be written until the next start',
+      { event: eventId, error });
+    this.#isFailing = false;
+    this.#end(eventId);
   }
 
   #resolveWaiters(isDone: (waiter: Waiter) => boolean): void {

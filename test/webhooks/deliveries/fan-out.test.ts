@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
+import { createLogger } from '../../../src/base/log.ts';
 import { isUuid } from '../../../src/base/uuid.ts';
+import type { Store } from '../../../src/store/store-port.ts';
+import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
+import { fanOutCollection } from '../../../src/webhooks/deliveries/delivery-changes.ts';
 import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-columns.ts';
+import { FanOuts, putFanOut } from '../../../src/webhooks/deliveries/fan-out.ts';
 import { IS_LONG } from '../../support/long.ts';
-import { DOWN, Simulation, UP, type SimulationOptions } from '../sending/simulation.ts';
+import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
+import {
+  DOWN, SimulatedClock, Simulation, UP, type SimulationOptions,
+} from '../sending/simulation.ts';
 
 // More than three steps make deliveries for: they take 250 each, and the last one a single one.
 const HOOKS = IS_LONG ? 1001 : 751;
@@ -141,4 +149,86 @@ for (const isRemovedFirst of [false, true]) {
     assert.deepEqual([delivered, cancelled], [HOOKS, 1]);
     assert.ok(!simulation.requests.some(({ host }) => host === 'removed'));
   });
+}
+
+type FanOutPlace = {
+  readonly clock: SimulatedClock;
+  readonly store: MemoryStore;
+  readonly logLines: string[];
+  readonly fanOuts: FanOuts;
+  /** Commits the fan-out of an event to `count` webhooks. */
+  put(eventId: string, count: number): Promise<void>;
+};
+
+/** Fan-outs alone. Writing the one of the event `brokenId` throws what is no error of the store. */
+function openFanOuts(brokenId: string | null = null): FanOutPlace {
+  const clock = new SimulatedClock();
+  const store = createMemoryStore([fanOutCollection, deliveryCollection]);
+  const logLines: string[] = [];
+  const log = createLogger({
+    level: 'debug', format: 'json', now: () => clock.now(), write: (line) => logLines.push(line),
+  });
+  const failing: Store = {
+    ...store,
+    transact: (prepare) => store.transact((transaction) => prepare({
+      ...transaction,
+      find(collection, id) {
+        if (id === brokenId) throw new TypeError('a bug');
+        return transaction.find(collection, id);
+      },
+    })),
+  };
+  return {
+    clock, store, logLines, fanOuts: new FanOuts({ store: failing, clock, log }),
+    put: (eventId, count) => store.transact((transaction) => putFanOut(transaction, {
+      identifier: eventId, seed: eventId, createdAt: '2026-01-01T00:00:00.000Z', event: 'thing',
+      hooks: Array.from({ length: count }, (_, index) => `hook-${index}`),
+    })),
+  };
+}
+
+const EVENT_IDS = [
+  '01890000-0000-7000-8000-000000000001', '01890000-0000-7001-8000-000000000002',
+] as const;
+
+test('nobody waits for a fan-out that the end of the program has cut off', async () => {
+  const { clock, fanOuts, put } = openFanOuts();
+  await put(EVENT_IDS[0], 5001);
+  const closing = fanOuts.close(0);
+  await clock.advance(0);
+  await closing;
+  assert.notEqual(fanOuts.unwrittenCount, 0);
+  assert.equal(await endsInTurns(fanOuts.whenWritten()), true);
+});
+
+test('the end of the program does not wait for the next try of a write', async () => {
+  const { clock, store, fanOuts, logLines, put } = openFanOuts();
+  await put(EVENT_IDS[0], 1);
+  store.setFailure(new AppError('storage_full', 'full'));
+  await clock.advance(0);
+  assert.equal(logLines.length, 1);
+  assert.equal(await endsInTurns(fanOuts.close(5000)), true);
+});
+
+test('a fan-out that fails through a bug is left, and those behind it are written', async () => {
+  const { clock, store, fanOuts, logLines, put } = openFanOuts(EVENT_IDS[0]);
+  for (const eventId of EVENT_IDS) await put(eventId, 2);
+  const written = fanOuts.whenWritten();
+  await clock.advance(0);
+  assert.equal(await endsInTurns(written), true);
+  assert.equal(store.collection('deliveries').size, 2);
+  assert.deepEqual([store.collection('fan-outs').findBytes(EVENT_IDS[0]) !== undefined,
+    store.collection('fan-outs').size], [true, 1]);
+  assert.match(logLines.join('\n'), /cannot be written until the next start.*a bug/);
+  await fanOuts.close(0);
+});
+
+/** Whether a promise ends within some turns of the loop, while no time passes. */
+async function endsInTurns(promise: Promise<unknown>): Promise<boolean> {
+  let hasEnded = false;
+  void promise.then(() => {
+    hasEnded = true;
+  });
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+  return hasEnded;
 }

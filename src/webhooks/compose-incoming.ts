@@ -31,7 +31,7 @@ import type { LongLane } from './scheduler/lanes.ts';
 import { RequestWorker } from './runs/request-worker.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { ALL_OWNED, type Ownership } from './durable-queue/ownership.ts';
-import { Retention } from './durable-queue/queue-retention.ts';
+import { QueueRetention } from './durable-queue/queue-retention.ts';
 
 type Incoming = {
   readonly receive: ReceiveDeps;
@@ -77,7 +77,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     createFacts: (request, body) => createStoredFacts(webhooks.find(request.hook), request, body),
     assertRoom: (request) => capacity.assertRoom(estimateStoredBytes(encodeRequest(request))),
   });
-  const retention = new Retention({
+  const retention = new QueueRetention({
     ...requestRetention(states, inbox), queue: requestQueue, store, clock, log, ownership,
   });
   const eventIds = createExpiringEventIds(options, ownership);

@@ -31,7 +31,7 @@ import { StoreFailureEvents } from './sending/store-failure-events.ts';
 import { DeliveryWorker } from './sending/delivery-worker.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { ALL_OWNED } from './durable-queue/ownership.ts';
-import { Retention } from './durable-queue/queue-retention.ts';
+import { QueueRetention } from './durable-queue/queue-retention.ts';
 
 /** The entry of events and forwards; deliveries follow from them. */
 export type Queue = {
@@ -49,9 +49,9 @@ export type Outgoing = {
   readonly sender: WebhookSender;
   readonly worker: DeliveryWorker;
   readonly removal: RemovalListener;
-  /** Resolves when all events so far are written in their present form, with their deliveries. */
+  /** Resolves when all events so far are written in the new form, with their deliveries. */
   whenEventsReady(): Promise<void>;
-  /** Whether all deliveries of a webhook that wait do so for the end of its backfill. */
+  /** Whether the webhook has waiting deliveries, and its backfill holds them all. */
   isAllHeld(webhookId: string): boolean;
   start(): void;
   close(graceMs: number): Promise<void>;
@@ -99,7 +99,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
     schedule: outgoing.retrySchedule,
   });
   const storeWatch = new StoreFailureEvents({ store, clock, log, makeId, systemEvents });
-  const retention = new Retention({
+  const retention = new QueueRetention({
     ...deliveryRetention(outgoing, store, eventUse),
     queue: deliveryQueue, store, clock, log, ownership,
   });

@@ -291,13 +291,13 @@ const DURABLE_QUEUE: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/durable-queue/queue-retention.ts',
-    text: 'readEnd(bytes, find)?.atMs === endedAtMs);',
-    replacement: 'readEnd(bytes, find) !== null);',
+    text: 'readEnd(bytes, find)?.atMs === endedAtMs;',
+    replacement: 'readEnd(bytes, find) !== null;',
     tests: ['webhooks/inbox/inbox-retention.test.ts'],
   },
   {
     file: 'webhooks/durable-queue/queue-retention.ts',
-    text: 'if (!this.#deps.ownership.isMaintainer()) return this.#dropRemovedElsewhere();',
+    text: 'if (!this.#deps.ownership.isMaintainer()) return this.#dropOutdated();',
     replacement: '',
     tests: ['webhooks/durable-queue/ownership.test.ts'],
   },

@@ -73,7 +73,7 @@ type EndedItem = {
 /** Items dropped before the event loop serves others. This takes about a millisecond. */
 const DROPPED_PER_TURN = 1000;
 
-export class Retention<Item, Status extends string, Removal extends string = never> {
+export class QueueRetention<Item, Status extends string, Removal extends string = never> {
   readonly #deps: RetentionDeps<Item, Status, Removal>;
   readonly #records: Collection;
   readonly #find: FindRecord;
@@ -146,7 +146,7 @@ export class Retention<Item, Status extends string, Removal extends string = nev
   }
 
   async #sweepAll(): Promise<void> {
-    if (!this.#deps.ownership.isMaintainer()) return this.#dropRemovedElsewhere();
+    if (!this.#deps.ownership.isMaintainer()) return this.#dropOutdated();
     for (;;) {
       let removable = this.#takeRemovable();
       if (removable.length === 0) return;
@@ -164,16 +164,15 @@ export class Retention<Item, Status extends string, Removal extends string = nev
     }
   }
 
-  /** Drops what another node, which is the one that removes records, has removed. */
-  async #dropRemovedElsewhere(): Promise<void> {
-    const isRemoved = ({ id, endedAtMs }: EndedItem): boolean => {
-      const bytes = this.#records.findBytes(id);
-      return bytes === undefined
-        || this.#deps.readEnd(bytes, this.#find)?.atMs !== endedAtMs;
+  /** Drops the items that another node, the maintainer, has removed, and those changed since. */
+  async #dropOutdated(): Promise<void> {
+    const isOutdated = (item: EndedItem): boolean => {
+      const bytes = this.#records.findBytes(item.id);
+      return bytes === undefined || !this.#isStillEnded(item, bytes, this.#find);
     };
     let droppedCount = 0;
     for (const items of Object.values(this.#endedItems)) {
-      for (let item = items.peek(); item !== undefined && isRemoved(item); item = items.peek()) {
+      for (let item = items.peek(); item !== undefined && isOutdated(item); item = items.peek()) {
         items.pop();
         droppedCount += 1;
         if (droppedCount % DROPPED_PER_TURN === 0) await nextTurn();
@@ -183,13 +182,17 @@ export class Retention<Item, Status extends string, Removal extends string = nev
   }
 
   async #remove(chunk: readonly EndedItem[]): Promise<void> {
-    const { queue, store, readEnd } = this.#deps;
+    const { queue, store } = this.#deps;
     await commitItems(queue, store, (unit) => {
-      for (const { id, endedAtMs } of chunk) {
-        unit.remove(id, 'agedOut', (bytes, find) =>
-          readEnd(bytes, find)?.atMs === endedAtMs);
+      for (const item of chunk) {
+        unit.remove(item.id, 'agedOut', (bytes, find) => this.#isStillEnded(item, bytes, find));
       }
     });
+  }
+
+  /** Whether the record was not written since the item ended. */
+  #isStillEnded({ endedAtMs }: EndedItem, bytes: Buffer, find: FindRecord): boolean {
+    return this.#deps.readEnd(bytes, find)?.atMs === endedAtMs;
   }
 
   /** Bytes that removing the item frees. Looked up here rather than for each item that ends. */
@@ -197,7 +200,7 @@ export class Retention<Item, Status extends string, Removal extends string = nev
     return this.#deps.bytesOf(id);
   }
 
-  /** Takes from their queues the items that have to go, as many as one transaction may remove. */
+  /** Takes from their queues the items that have to go, at most CHUNK_ITEMS_MAX. */
   #takeRemovable(): EndedItem[] {
     const { clock, ageMsMax, finishedMax } = this.#deps;
     const nowMs = clock.now();

@@ -11,7 +11,7 @@ import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts
 import { eventIdCollection } from '../../../src/webhooks/inbox/event-ids.ts';
 import { requestRetention, type InboxLimits } from '../../../src/webhooks/inbox/inbox-retention.ts';
 import { commitRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
-import { Retention } from '../../../src/webhooks/durable-queue/queue-retention.ts';
+import { QueueRetention } from '../../../src/webhooks/durable-queue/queue-retention.ts';
 import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
@@ -54,7 +54,7 @@ async function inbox(context: TestContext, limits: Partial<InboxLimits> = {}): P
       requestQueue.totals.collection, eventIdCollection,
     ]);
   const clock = new ManualClock(START_MS);
-  const retention = new Retention({
+  const retention = new QueueRetention({
     ...requestRetention(new RequestStates(store), { ...INBOX, ...limits }), queue: requestQueue,
     store, clock,
     log: silentLogger, ownership: ALL_OWNED,

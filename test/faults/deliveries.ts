@@ -361,14 +361,19 @@ const INBOX: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/inbox/request-changes.ts',
-    text: 'bytesBefore === undefined || hasOldForm(bytesBefore) ? null : before',
-    replacement: 'bytesBefore === undefined ? null : before',
+    text: 'if (bytesBefore === undefined || hasOldForm(bytesBefore)) {',
+    replacement: 'if (bytesBefore === undefined) {',
     tests: ['webhooks/inbox/old-form.test.ts'],
   },
   {
     file: 'webhooks/inbox/request-changes.ts',
-    text: 'if (mustWriteOldForm(find)) return { item: request, bytes: put(true) };',
+    text: 'if (mustWriteOldForm(find)) return stageOldForm(transaction, request);',
     replacement: '', tests: ['webhooks/inbox/old-form.test.ts'],
+  },
+  {
+    file: 'webhooks/inbox/request-changes.ts',
+    text: 'before.routes[index] === route', replacement: 'before.routes[index] === null',
+    tests: ['webhooks/inbox/request-service.test.ts'],
   },
   {
     file: 'webhooks/inbox/request-changes.ts',

@@ -103,7 +103,7 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/incoming/intake/stage-accepted.ts',
-    text: "bytes !== undefined && readStatus(bytes, findStaged(transaction)) === 'failed'",
+    text: "bytes !== undefined && readRequestStatus(bytes, findStaged(transaction)) === 'failed'",
     replacement: 'bytes === undefined',
     tests: [
       'webhooks/incoming/failed-events.test.ts', 'webhooks/incoming/keeping.test.ts',

@@ -3,7 +3,9 @@ import type { JsonObject } from '../../base/schema.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
-import { readEvent, readWebhookId, readReceivedMs, readStatus } from '../inbox/request-codec.ts';
+import {
+  readEvent, readReceivedMs, readRequestStatus, readWebhookId,
+} from '../inbox/request-codec.ts';
 import { isInTime, toQueueFilter, type QueueFilter } from '../durable-queue/queue-filter.ts';
 import {
   REQUEST_STATUSES, requestCollection, type RequestStatus,
@@ -48,7 +50,7 @@ function matchesFilter(
   filter: QueueFilter<RequestStatus>, bytes: Buffer, find: FindRecord,
 ): boolean {
   const { hook, status, event } = filter;
-  if (status !== null && readStatus(bytes, find) !== status) return false;
+  if (status !== null && readRequestStatus(bytes, find) !== status) return false;
   if (hook !== null && readWebhookId(bytes) !== hook) return false;
   if (event !== null && readEvent(bytes) !== event) return false;
   return isInTime(filter, () => readReceivedMs(bytes));

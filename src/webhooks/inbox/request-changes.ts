@@ -15,10 +15,11 @@ import { TotalsAccess } from '../durable-queue/queue-totals.ts';
 import { UnitOfWork } from '../durable-queue/unit-of-work.ts';
 import { encodeBodyRecord } from './request-body.ts';
 import {
-  decodeRequest, encodeRequest, hasOldForm, listRouteRecords, readStatus,
+  decodeRequest, encodeRequest, hasOldForm, listRouteRecords, readRequestStatus,
 } from './request-codec.ts';
 import { deleteEventId } from './event-ids.ts';
 import { mustWriteOldForm } from '../durable-queue/record-form.ts';
+import type { RouteDelivery } from '../deliveries/route-delivery.ts';
 import { encodeRoute } from '../deliveries/route-record.ts';
 import {
   requestBodyCollection, requestCollection, type StoredRequest, type RequestStatus,
@@ -44,7 +45,7 @@ export const requestQueue: QueueSpec<StoredRequest, StoredStatus, RequestRemoval
   stage: stageRequest,
   stageRemoval,
   statusOf: ({ status }) => toStoredStatus(status),
-  readStatus: (bytes, find) => toStoredStatus(readStatus(bytes, find)),
+  readStatus: (bytes, find) => toStoredStatus(readRequestStatus(bytes, find)),
   stageStatusChange: deleteUnhandledEventId,
 };
 
@@ -103,35 +104,74 @@ function isCurrent(
 }
 
 /**
- * Stages the records that differ from `before`. The deliveries come first: when a new request is
- * applied, they are there, and its status follows from them.
+ * Stages what has changed since `before`. A new request is written as a whole, and so is one whose
+ * record has the old form: it is converted. In the new form deliveries come first: when a new
+ * request is applied, they are there, and its status follows from them.
  */
 function stageRequest(
   transaction: Transaction, request: StoredRequest, before: StoredRequest | null,
 ): StoredItem<StoredRequest> {
-  const { id, hook, routes, updatedAt } = request;
   const find = findStaged(transaction);
-  const put = (isOldForm: boolean): Buffer =>
-    transaction.put(requestCollection.name, id, encodeRequest(request, isOldForm)).bytes;
-  if (mustWriteOldForm(find)) return { item: request, bytes: put(true) };
-  const bytesBefore = before === null ? undefined : find(requestCollection.name, id);
-  // A request of the old form is written anew as a whole.
-  const previous = bytesBefore === undefined || hasOldForm(bytesBefore) ? null : before;
+  if (mustWriteOldForm(find)) return stageOldForm(transaction, request);
+  if (before === null) return stageWhole(transaction, request);
+  const bytesBefore = find(requestCollection.name, request.id);
+  if (bytesBefore === undefined || hasOldForm(bytesBefore)) {
+    return stageWhole(transaction, {
+      ...request, routes: request.routes.map((route) => withTimeOf(request, route)),
+    });
+  }
+  return stageDifferences(transaction, request, before, bytesBefore);
+}
+
+/** Stages a request with its routes in its record, which has no deliveries beside it. */
+function stageOldForm(
+  transaction: Transaction, request: StoredRequest,
+): StoredItem<StoredRequest> {
+  return { item: request, bytes: putRecord(transaction, request, true) };
+}
+
+/** Stages the record of a request and all its deliveries. */
+function stageWhole(transaction: Transaction, request: StoredRequest): StoredItem<StoredRequest> {
+  const partBytes = request.routes.map((route, index) =>
+    putRoute(transaction, request, route, index));
+  return { item: request, bytes: putRecord(transaction, request), partBytes };
+}
+
+/** Stages the records that differ from those of `before`, whose own has the new form. */
+function stageDifferences(
+  transaction: Transaction, request: StoredRequest, before: StoredRequest, bytesBefore: Buffer,
+): StoredItem<StoredRequest> {
+  const find = findStaged(transaction);
   let isRouteWritten = false;
-  const partBytes = routes.map((route, index) => {
-    const deliveryId = createRouteDeliveryId(id, index);
-    const storedBytes = previous?.routes[index] === route
-      ? find(deliveryCollection.name, deliveryId) : undefined;
+  const partBytes = request.routes.map((route, index) => {
+    const storedBytes = before.routes[index] === route
+      ? find(deliveryCollection.name, createRouteDeliveryId(request.id, index)) : undefined;
     if (storedBytes !== undefined) return storedBytes;
     isRouteWritten = true;
-    const changedRoute = before === null ? route : { ...route, updatedAt };
-    const json = encodeRoute(id, index, hook, changedRoute);
-    return transaction.put(deliveryCollection.name, deliveryId, json).bytes;
+    return putRoute(transaction, request, withTimeOf(request, route), index);
   });
   // If neither differs, `updatedAt` alone has changed: that of the record is written.
-  const isRecordSame = isRouteWritten && previous !== null && hasSameRecord(request, previous);
-  const bytes = isRecordSame && bytesBefore !== undefined ? bytesBefore : put(false);
-  return { item: request, bytes, partBytes };
+  const isRecordSame = isRouteWritten && hasSameRecord(request, before);
+  return {
+    item: request, bytes: isRecordSame ? bytesBefore : putRecord(transaction, request), partBytes,
+  };
+}
+
+function putRecord(transaction: Transaction, request: StoredRequest, isOldForm = false): Buffer {
+  return transaction.put(
+    requestCollection.name, request.id, encodeRequest(request, isOldForm)).bytes;
+}
+
+function putRoute(
+  transaction: Transaction, { id, hook }: StoredRequest, route: RouteDelivery, index: number,
+): Buffer {
+  return transaction.put(deliveryCollection.name, createRouteDeliveryId(id, index),
+    encodeRoute(id, index, hook, route)).bytes;
+}
+
+/** Returns a route that was changed together with its request. */
+function withTimeOf({ updatedAt }: StoredRequest, route: RouteDelivery): RouteDelivery {
+  return { ...route, updatedAt };
 }
 
 /** Whether two versions of a request have the same record; their deliveries may differ. */

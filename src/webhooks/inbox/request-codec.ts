@@ -4,24 +4,24 @@
  *     {"id":"<UUID>","receivedAt":"<time>","updatedAt":"<time>","status":"…","pinned":…,"hook":"…"
  *
  * where identifiers and times have a fixed length, so that these members are found without parsing.
- * So is the next, `bodyBytes`, which older records have behind the headers. The other members of
- * `StoredRequest` follow. Members with their default value are left out, also in `verdict`. The
- * body comes last: `"bodyText"` if it is valid UTF-8, else `"body"` in base64, or `"body":null` if
- * it has a record of its own (request-body.ts). Decoding throws if a required member is missing,
- * because nothing may go on from damaged data.
+ * `bodyBytes` follows and is found likewise; older records have it behind the headers. Then come
+ * the other members of `StoredRequest`. Members with their default value are left out, also in
+ * `verdict`. The body comes last: `"bodyText"` if it is valid UTF-8, else `"body"` in base64, or
+ * `"body":null` if it has a record of its own (request-body.ts). Decoding throws if a required
+ * member is missing, because nothing may go on from damaged data.
  *
- * There are two forms:
- * - In the present one `status` is `accepted`, `filtered` or `duplicate`. What became of an
- *   accepted request is said by its deliveries, one for each route (route-record.ts).
- * - In the form of versions before 1.1 there are no deliveries. The member `routes` has the runs of
- *   each route, and `status` is `pending`, `done` or `failed` for a request that has some. Such a
- *   record is still read, and written while nodes of such a version run
- *   (durable-queue/record-form.ts).
+ * There are two forms (durable-queue/record-form.ts):
+ * - In the new form `status` is `accepted`, `filtered` or `duplicate`. What became of an accepted
+ *   request is said by its deliveries, one for each route (route-record.ts).
+ * - In the old form, that of versions before 1.1, there are no deliveries. The member `routes` has
+ *   the runs of each route, and `status` is `pending`, `done` or `failed` for a request that has
+ *   some. Such a record is still read, and written while nodes of such a version run. It does not
+ *   say when a route was added: that reads as `receivedAt`.
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { RepeatedStringEncoder, encodeString as text } from '../../base/json/encode.ts';
-import type { JsonObject } from '../../base/schema.ts';
+import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import { QUOTE, readPlainText, readText } from '../durable-queue/record-text.ts';
@@ -34,10 +34,10 @@ import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
 import { decodeAttempt, decodeRoute, encodeAttempt } from '../deliveries/route-record.ts';
-import type { RouteDelivery } from '../deliveries/route-delivery.ts';
+import { ROUTE_STATUSES, type RouteDelivery } from '../deliveries/route-delivery.ts';
 import {
-  REQUEST_STATUSES, computeStatus, requestCollection, type StoredRequest, type StoredVerdict,
-  type RequestStatus,
+  REQUEST_STATUSES, combineStatuses, computeStatus, requestCollection, type RequestStatus,
+  type StoredRequest, type StoredRequestHead, type StoredVerdict,
 } from './stored-request.ts';
 
 /** The status of a record whose deliveries say what became of the request. */
@@ -52,6 +52,10 @@ const UPDATED_AT = RECEIVED_AT + TIME_LENGTH + '","updatedAt":"'.length;
 const STATUS_AT = UPDATED_AT + TIME_LENGTH + '","status":"'.length;
 const PINNED_LENGTH = '","pinned":'.length;
 const LETTER_T = 0x74;
+const REQUIRED_TEXTS = [
+  'id', 'receivedAt', 'updatedAt', 'hook', 'method', 'path', 'bodySha256', 'client',
+] as const;
+
 type OldRoute = Partial<RouteDelivery> & Pick<RouteDelivery, 'name' | 'status'>;
 
 type RequestRecord = Omit<Partial<StoredRequest>, 'verdict' | 'routes' | 'status'>
@@ -62,7 +66,7 @@ type RequestRecord = Omit<Partial<StoredRequest>, 'verdict' | 'routes' | 'status
     readonly routes?: readonly OldRoute[];
   };
 
-/** Whether a record is of the form that has the runs of its routes within it. */
+/** Whether a record is of the old form and has the runs of its routes within it. */
 export function hasOldForm(bytes: Buffer): boolean {
   const status = readRecordStatus(bytes);
   return status === 'pending' || status === 'done' || status === 'failed';
@@ -78,12 +82,14 @@ export function hasDeliveries(bytes: Buffer): boolean {
  * that are left out. `find` is asked for the deliveries.
  */
 export function decodeRequest(bytes: Buffer, find: FindRecord): StoredRequest {
-  const request = decodeRecord(bytes);
-  if (readRecordStatus(bytes) !== 'accepted') return request;
-  const routes = listRouteRecords(request.id, find).map(decodeRoute);
+  const record = parseRecord(bytes);
+  const head = createHead(record, bytes);
+  const { status } = record;
+  if (status !== ACCEPTED) return { ...head, status, routes: listOldRoutes(record) };
+  const routes = listRouteRecords(head.id, find).map(decodeRoute);
   const updatedAt = routes.reduce((latest, route) =>
-    route.updatedAt > latest ? route.updatedAt : latest, request.updatedAt);
-  return { ...request, routes, updatedAt, status: computeStatus(routes) };
+    route.updatedAt > latest ? route.updatedAt : latest, head.updatedAt);
+  return { ...head, routes, updatedAt, status: computeStatus(routes) };
 }
 
 /** Finds a committed request with its deliveries. */
@@ -96,8 +102,8 @@ export function findCommittedRequest(
 }
 
 /** Decodes the routes of a record of the old form, as deliveries. */
-export function decodeOldRoutes(bytes: Buffer): Pick<StoredRequest, 'hook' | 'routes'> {
-  return decodeRecord(bytes);
+export function decodeOldRoutes(bytes: Buffer): readonly RouteDelivery[] {
+  return listOldRoutes(parseRecord(bytes));
 }
 
 /** Lists the records of a request's deliveries, in the order of its routes. */
@@ -112,15 +118,27 @@ export function listRouteRecords(requestId: string, find: FindRecord): Buffer[] 
 }
 
 /** Decodes the record of a request without its deliveries, which say its status and routes. */
-export function decodeRecord(bytes: Buffer): StoredRequest {
-  const end = bytes.lastIndexOf(BODY_MARK);
-  if (end === -1) throw new TypeError('a stored request has no body');
-  // The body may be large, so it is kept encoded.
-  const record = decodeRecordAs<RequestRecord>(`${bytes.toString('utf8', 0, end)}}`, isSound);
-  const { id, receivedAt, updatedAt, status, pinned, hook, method, path, headers } = record;
+export function decodeRequestHead(bytes: Buffer): StoredRequestHead {
+  return createHead(parseRecord(bytes), bytes);
+}
+
+/** Parses a record without the body, which may be large. */
+function parseRecord(bytes: Buffer): RequestRecord {
+  const json = `${bytes.toString('utf8', 0, findBody(bytes))}}`;
+  return decodeRecordAs<RequestRecord>(json, isSound);
+}
+
+function findBody(bytes: Buffer): number {
+  const start = bytes.lastIndexOf(BODY_MARK);
+  if (start === -1) throw new TypeError('a stored request has no body');
+  return start;
+}
+
+/** Fills in the members that are left out. The body stays encoded. */
+function createHead(record: RequestRecord, bytes: Buffer): StoredRequestHead {
+  const { id, receivedAt, updatedAt, pinned, hook, method, path, headers } = record;
   return {
     id, receivedAt, updatedAt, pinned, hook, method, path, headers,
-    status: status === ACCEPTED ? 'pending' : status,
     query: record.query ?? '',
     signatures: record.signatures ?? [],
     bodyBytes: record.bodyBytes,
@@ -132,14 +150,13 @@ export function decodeRecord(bytes: Buffer): StoredRequest {
     eventId: record.eventId ?? null,
     eventIdReused: record.eventIdReused ?? false,
     verdict: decodeVerdict(record.verdict),
-    routes: (record.routes ?? []).map((route) => decodeOldRoute(route, receivedAt, updatedAt)),
     answered: record.answered ?? null,
     duplicateOf: record.duplicateOf ?? null,
     replayOf: record.replayOf ?? null,
     isReplay: record.isReplay ?? false,
     unparsed: record.unparsed ?? null,
     inlineBody: hasBodyRecord(bytes) ? null
-      : { bytes: bytes.subarray(end + 1, bytes.length - 1), isEncoded: true },
+      : { bytes: bytes.subarray(findBody(bytes) + 1, bytes.length - 1), isEncoded: true },
   };
 }
 
@@ -148,6 +165,12 @@ function decodeVerdict(
   RequestRecord['verdict'],
 ): StoredVerdict {
   return { preset, accepted, failedCheck, secret, signedAt };
+}
+
+function listOldRoutes(
+  { routes = [], receivedAt, updatedAt }: RequestRecord,
+): readonly RouteDelivery[] {
+  return routes.map((route) => decodeOldRoute(route, receivedAt, updatedAt));
 }
 
 function decodeOldRoute(
@@ -162,10 +185,17 @@ function decodeOldRoute(
 }
 
 function isSound(record: JsonObject): boolean {
-  const { id, receivedAt, status, hook, headers, bodyBytes, verdict, routes = [] } = record;
-  return typeof id === 'string' && typeof receivedAt === 'string' && typeof hook === 'string'
-    && typeof bodyBytes === 'number' && Array.isArray(headers) && Array.isArray(routes)
-    && isJsonObject(verdict) && RECORD_STATUSES.some((candidate) => candidate === status);
+  const { status, pinned, headers, bodyBytes, verdict, routes = [] } = record;
+  return REQUIRED_TEXTS.every((name) => typeof record[name] === 'string')
+    && typeof pinned === 'boolean' && typeof bodyBytes === 'number' && Array.isArray(headers)
+    && isJsonObject(verdict) && typeof verdict['accepted'] === 'boolean'
+    && RECORD_STATUSES.some((candidate) => candidate === status)
+    && Array.isArray(routes) && routes.every(isSoundOldRoute);
+}
+
+function isSoundOldRoute(route: JsonValue): boolean {
+  return isJsonObject(route) && typeof route['name'] === 'string'
+    && ROUTE_STATUSES.some((candidate) => candidate === route['status']);
 }
 
 const writer = new ByteWriter();
@@ -269,26 +299,15 @@ const STATUS_BY_LETTERS = new Map(RECORD_STATUSES.map((status) =>
   [status.charCodeAt(0) << 8 | status.charCodeAt(1), status]));
 
 /** Reads the status of a stored request, without parsing more than it must. */
-export function readStatus(bytes: Buffer, find: FindRecord): RequestStatus {
+export function readRequestStatus(bytes: Buffer, find: FindRecord): RequestStatus {
   return readStatusWithRoutes(
     bytes, hasDeliveries(bytes) ? listRouteRecords(readRequestId(bytes), find) : []);
 }
 
-/** Does as `readStatus`. `routes` are the records of the request's deliveries. */
+/** Does as `readRequestStatus`. `routes` are the records of the request's deliveries. */
 export function readStatusWithRoutes(bytes: Buffer, routes: readonly Buffer[]): RequestStatus {
   const status = readRecordStatus(bytes);
-  return status === ACCEPTED ? combineStatus(routes) : status;
-}
-
-/** Reads from the records of its deliveries the status of an accepted request. */
-function combineStatus(records: readonly Buffer[]): RequestStatus {
-  let hasFailed = false;
-  for (const record of records) {
-    const status = readDeliveryStatus(record);
-    if (status === 'pending') return 'pending';
-    hasFailed ||= status === 'failed';
-  }
-  return hasFailed ? 'failed' : 'done';
+  return status === ACCEPTED ? combineStatuses(routes.map(readDeliveryStatus)) : status;
 }
 
 /** Reads the identifier, without parsing. */
@@ -348,7 +367,7 @@ export function readPosition(bytes: Buffer): { readonly id: string; readonly at:
 
 /** Reads the milliseconds since the epoch at which the request came, without parsing. */
 export function readReceivedMs(bytes: Buffer): number {
-  return Date.parse(bytes.toString('latin1', RECEIVED_AT, RECEIVED_AT + TIME_LENGTH));
+  return parseTimestamp(bytes.toString('latin1', RECEIVED_AT, RECEIVED_AT + TIME_LENGTH));
 }
 
 /** Whether the body has a record of its own, without parsing. */
@@ -390,7 +409,7 @@ function readBodyBytes(bytes: Buffer): number {
  * Reads the milliseconds since the epoch of the request's last change, without parsing. `routes`
  * are the records of its deliveries.
  */
-export function readUpdatedMs(bytes: Buffer, routes: readonly Buffer[]): number {
+export function readRequestUpdatedMs(bytes: Buffer, routes: readonly Buffer[]): number {
   const ownMs = parseTimestamp(bytes.toString('latin1', UPDATED_AT, UPDATED_AT + TIME_LENGTH));
   return routes.reduce((latestMs, record) =>
     Math.max(latestMs, readDeliveryUpdatedMs(record)), ownMs);

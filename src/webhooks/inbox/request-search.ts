@@ -10,14 +10,16 @@ import type { Facts } from '../filters/facts.ts';
 import type { SearchedRecord } from '../search/search-query.ts';
 import type { SearchPosition, SearchWalk } from '../search/searches.ts';
 import { getRequestBody } from './request-body.ts';
-import { decodeRecord, decodeRequest, hasBodyRecord, readPosition } from './request-codec.ts';
+import { decodeRequestHead, decodeRequest, hasBodyRecord, readPosition } from './request-codec.ts';
 import type { RejectedRequests, RequestSelection } from './request-list.ts';
-import { requestBodyCollection, requestCollection, type StoredRequest } from './stored-request.ts';
+import {
+  requestBodyCollection, requestCollection, type StoredRequestHead, type StoredRequest,
+} from './stored-request.ts';
 
 type RequestSearchDeps = {
   readonly store: Pick<Store, 'collection'>;
   /** The facts of a request as its webhook would have them, without what is shown as `***`. */
-  readonly createFacts: (request: StoredRequest, body: Buffer) => Facts;
+  readonly createFacts: (request: StoredRequestHead, body: Buffer) => Facts;
 };
 
 type RequestWalkDeps = RequestSearchDeps & { readonly rejected: Pick<RejectedRequests, 'find'> };
@@ -97,7 +99,7 @@ class StoredSearchedRequest implements SearchedRecord<StoredRequest> {
   readonly #deps: RequestSearchDeps;
   readonly #find: FindRecord;
   readonly #bytes: Buffer;
-  #head: StoredRequest | null = null;
+  #head: StoredRequestHead | null = null;
 
   constructor(deps: RequestSearchDeps, bytes: Buffer) {
     this.#deps = deps;
@@ -129,8 +131,8 @@ class StoredSearchedRequest implements SearchedRecord<StoredRequest> {
     return decodeRequest(this.#bytes, this.#find);
   }
 
-  #readHead(): StoredRequest {
-    this.#head ??= decodeRecord(this.#bytes);
+  #readHead(): StoredRequestHead {
+    this.#head ??= decodeRequestHead(this.#bytes);
     return this.#head;
   }
 
@@ -171,7 +173,7 @@ class RejectedSearchedRequest implements SearchedRecord<StoredRequest> {
   }
 }
 
-function* listHeadTexts(request: StoredRequest): Generator<string, void, void> {
+function* listHeadTexts(request: StoredRequestHead): Generator<string, void, void> {
   const { event, eventId, path, headers } = hideMasked(request);
   if (event !== null) yield event;
   if (eventId !== null) yield eventId;
@@ -180,7 +182,7 @@ function* listHeadTexts(request: StoredRequest): Generator<string, void, void> {
 }
 
 /** The request without the headers and parameters of its query that are shown as `***`. */
-function hideMasked(request: StoredRequest): StoredRequest {
+function hideMasked(request: StoredRequestHead): StoredRequestHead {
   const { headers, query, signatures } = request;
   const isHidden = (name: string, value: string): boolean =>
     value === MASK || signatures.includes(name.toLowerCase());

@@ -10,7 +10,7 @@ import type { WebhookDirectory } from '../naming/directory.ts';
 import type { Facts } from '../filters/facts.ts';
 import type { SearchWalk } from '../search/searches.ts';
 import { getRequestBody } from './request-body.ts';
-import { decodeRecord, decodeRequest, findCommittedRequest } from './request-codec.ts';
+import { decodeRequestHead, decodeRequest, findCommittedRequest } from './request-codec.ts';
 import type { RequestFilter } from './request-columns.ts';
 import { RequestList, type RejectedRequests } from './request-list.ts';
 import { reconcileRequests, type RequestReconciliation } from './request-reconciliation.ts';
@@ -19,7 +19,7 @@ import {
 } from './replay.ts';
 import {
   requestBodyCollection, requestCollection, toPublicRequest, withUpdatedAt, type PublicRequest,
-  type StoredRequest,
+  type StoredRequestHead, type StoredRequest,
 } from './stored-request.ts';
 import { RequestSearchWalk } from './request-search.ts';
 import { requestResource } from './request-resource.ts';
@@ -82,7 +82,7 @@ type RequestServiceDeps = {
   /** Finds the routes of the request's webhook; null when the webhook was removed. */
   readonly findRoutes: (request: StoredRequest, body: () => Buffer) => AvailableRoutes | null;
   /** The facts of a request as its webhook would have them. */
-  readonly createFacts: (request: StoredRequest, body: Buffer) => Facts;
+  readonly createFacts: (request: StoredRequestHead, body: Buffer) => Facts;
   /** Throws `unavailable` when there is no room for the request. */
   readonly assertRoom: (request: StoredRequest) => void;
 };
@@ -118,14 +118,14 @@ export function createRequestService(deps: RequestServiceDeps): RequestService {
       const bytes = records.findBytes(id);
       if (bytes === undefined) return rejected.find(id)?.body ?? null;
       const bodies = store.collection(requestBodyCollection.name);
-      return getRequestBody(decodeRecord(bytes), () => bodies.findBytes(id));
+      return getRequestBody(decodeRequestHead(bytes), () => bodies.findBytes(id));
     },
     pin: (id, pinned, expect) => {
       const nowMs = clock.now();
       return change(id, expect, (transaction, before) => {
         if (pinned === null || before.pinned === pinned) return before;
         const after = changeRequests(transaction, (unit) =>
-          unit.change(id, () => ({ ...withUpdatedAt(before, nowMs), pinned })));
+          unit.change(id, (request) => ({ ...withUpdatedAt(request, nowMs), pinned })));
         return after ?? before;
       });
     },
@@ -159,9 +159,8 @@ function stageReplayedRequest(
   const names = chooseRoutes(request, available, routes);
   return changeRequests(transaction, (unit) => {
     if (isStored && !isNew) {
-      const after = retryRequest(request, names, inputs.nowMs);
-      unit.change(id, () => after);
-      return after;
+      const after = unit.change(id, (before) => retryRequest(before, names, inputs.nowMs));
+      return after ?? request;
     }
     const bytes = body();
     const copy = copyRequest(request, bytes, names, inputs);

@@ -12,7 +12,8 @@ import { followRecords } from '../../resources/projection.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
 import {
-  hasBodyRecord, isPinned, listRouteRecords, readRequestId, readStatusWithRoutes, readUpdatedMs,
+  hasBodyRecord, isPinned, listRouteRecords, readRequestId, readRequestUpdatedMs,
+  readStatusWithRoutes,
 } from './request-codec.ts';
 import {
   REQUEST_STATUSES, requestBodyCollection, requestCollection, type RequestStatus,
@@ -107,7 +108,8 @@ export class RequestStates {
 
   #refresh(id: string): void {
     const slot = this.#requests.findSlot(id);
-    // A delivery is applied before its new request, and after a removed one.
+    // A delivery is applied before its new request, and after a removed one. A request that is
+    // converted is there in the old form until its record is applied, which follows.
     if (slot === -1) return;
     const bytes = this.#requests.bytesAt(slot);
     if (bytes !== undefined) this.#set(id, slot, readRequestState(bytes, this.#find));
@@ -148,7 +150,7 @@ export function readRequestState(bytes: Buffer, find: FindRecord): RequestState 
   const bodyBytes = hasBodyRecord(bytes) ? find(requestBodyCollection.name, id)?.length ?? 0 : 0;
   return {
     status: readStatusWithRoutes(bytes, routes), isPinned: isPinned(bytes),
-    updatedMs: readUpdatedMs(bytes, routes), bytes: bytes.length + bodyBytes + routeBytes,
+    updatedMs: readRequestUpdatedMs(bytes, routes), bytes: bytes.length + bodyBytes + routeBytes,
   };
 }
 

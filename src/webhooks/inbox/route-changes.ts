@@ -8,7 +8,7 @@ import { followRecords } from '../../resources/projection.ts';
 import { readStatus } from '../deliveries/delivery-codec.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import { createRouteDeliveryId, isRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
-import { decodeOldRoutes, hasOldForm } from './request-codec.ts';
+import { decodeOldRoutes, hasOldForm, readWebhookId } from './request-codec.ts';
 import { decodeRoute, readRouteWebhookId } from '../deliveries/route-record.ts';
 import type { RouteDelivery } from '../deliveries/route-delivery.ts';
 import { requestCollection } from './stored-request.ts';
@@ -16,7 +16,10 @@ import { requestCollection } from './stored-request.ts';
 export type RouteChange = {
   /** The id of the delivery. */
   readonly id: string;
-  /** False for a delivery that was not there before. */
+  /**
+   * False for a delivery that was not there before, as a record of its own or, while it is within
+   * the old form of its request, within that. So it is also false when the request is converted.
+   */
   readonly isChanged: boolean;
   /** null: it is not pending, or was deleted with its request. */
   readonly pending: { readonly webhookId: string; readonly route: RouteDelivery } | null;
@@ -47,16 +50,18 @@ export function followPendingRoutes(
 function applyOldForm(
   { id: requestId, before, after }: Change, apply: (change: RouteChange) => void,
 ): void {
-  const isOldNow = after !== null && hasOldForm(after);
   const wasOld = before !== null && hasOldForm(before);
-  // A request that is written in the new form got its deliveries before, in the same transaction.
-  if (!isOldNow && (!wasOld || after !== null)) return;
-  const source = isOldNow ? after : before;
-  if (source === null) return;
-  const { hook: webhookId, routes } = decodeOldRoutes(source);
-  for (const [index, route] of routes.entries()) {
-    const id = createRouteDeliveryId(requestId, index);
-    const isPending = isOldNow && route.status === 'pending';
-    apply({ id, isChanged: wasOld, pending: isPending ? { webhookId, route } : null });
-  }
+  const applyRoutes = (record: Buffer, isDeleted: boolean): void => {
+    const webhookId = readWebhookId(record);
+    for (const [index, route] of decodeOldRoutes(record).entries()) {
+      const isPending = !isDeleted && route.status === 'pending';
+      apply({
+        id: createRouteDeliveryId(requestId, index), isChanged: wasOld,
+        pending: isPending ? { webhookId, route } : null,
+      });
+    }
+  };
+  if (after !== null && hasOldForm(after)) applyRoutes(after, false);
+  if (after === null && wasOld) applyRoutes(before, true);
+  // Nothing to do for the new form: its deliveries were applied before, as records of their own.
 }

@@ -2,6 +2,7 @@
 import { MASK } from '../../base/log.ts';
 import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
+import type { DeliveryStatus } from '../deliveries/delivery.ts';
 import type { RouteDelivery } from '../deliveries/route-delivery.ts';
 import { hideQueryValues } from '../http/url-credentials.ts';
 
@@ -59,6 +60,9 @@ export type StoredRequest = {
   readonly inlineBody: InlineBody | null;
 };
 
+/** A request without what its deliveries say: its status and routes. */
+export type StoredRequestHead = Omit<StoredRequest, 'status' | 'routes'>;
+
 /** A request as callers see it. */
 export type PublicRequest = Pick<StoredRequest,
   'id' | 'hook' | 'receivedAt' | 'method' | 'path' | 'query' | 'headers' | 'bodyBytes'
@@ -98,9 +102,16 @@ export function withRoutes(
 }
 
 export function computeStatus(routes: readonly RouteDelivery[]): RequestStatus {
-  if (routes.length === 0) return 'filtered';
-  if (routes.some(({ status }) => status === 'pending')) return 'pending';
-  return routes.some(({ status }) => status === 'failed') ? 'failed' : 'done';
+  return combineStatuses(routes.map(({ status }) => status));
+}
+
+/** Combines the statuses of its deliveries to that of the request, which is `filtered` without. */
+export function combineStatuses(
+  statuses: readonly (RouteDelivery['status'] | DeliveryStatus)[],
+): RequestStatus {
+  if (statuses.length === 0) return 'filtered';
+  if (statuses.includes('pending')) return 'pending';
+  return statuses.includes('failed') ? 'failed' : 'done';
 }
 
 export function withUpdatedAt(request: StoredRequest, nowMs: number): StoredRequest {

@@ -6,9 +6,8 @@ import {
   getRequestBody, encodeBodyRecord,
 } from '../../../src/webhooks/inbox/request-body.ts';
 import {
-  decodeRequest, encodeRequest, readWebhookId, isPinned, listRouteRecords, readStatus,
-  estimateStoredBytes,
-  readUpdatedMs,
+  decodeRequest, encodeRequest, readWebhookId, isPinned, listRouteRecords,
+  estimateStoredBytes, readRequestStatus, readRequestUpdatedMs,
 } from '../../../src/webhooks/inbox/request-codec.ts';
 import type { FindRecord } from '../../../src/store/store-port.ts';
 import { createRouteDeliveryId } from '../../../src/webhooks/deliveries/route-delivery-id.ts';
@@ -103,8 +102,8 @@ describe('a stored request', () => {
         const request = makeStoredRequest({ given: { status, pinned, updatedAt } });
         for (const isOldForm of FORMS) {
           const { bytes, find } = encodeRecords(request, isOldForm);
-          const updatedMs = readUpdatedMs(bytes, listRouteRecords(request.id, find));
-          assert.deepEqual([readStatus(bytes, find), isPinned(bytes), updatedMs],
+          const updatedMs = readRequestUpdatedMs(bytes, listRouteRecords(request.id, find));
+          assert.deepEqual([readRequestStatus(bytes, find), isPinned(bytes), updatedMs],
             [status, pinned, Date.parse(updatedAt)]);
         }
       }
@@ -153,10 +152,17 @@ describe('a stored request', () => {
     ] as const) {
       const { bytes, find } = encodeRecords(makeStoredRequest({ given: { routes } }));
       const { id, status: actual, updatedAt } = decodeRequest(bytes, find);
-      const updatedMs = readUpdatedMs(bytes, listRouteRecords(id, find));
-      assert.deepEqual([actual, updatedAt, readStatus(bytes, find), updatedMs],
+      const updatedMs = readRequestUpdatedMs(bytes, listRouteRecords(id, find));
+      assert.deepEqual([actual, updatedAt, readRequestStatus(bytes, find), updatedMs],
         [status, later, status, Date.parse(later)]);
     }
+  });
+
+  test('has the same status parsed and unparsed, also if its deliveries are lost', () => {
+    const { bytes } = encodeRecords(makeStoredRequest({}));
+    const none = (): undefined => undefined;
+    assert.deepEqual([decodeRequest(bytes, none).status, readRequestStatus(bytes, none)],
+      ['filtered', 'filtered']);
   });
 
   test('says of routes and verdict only what is not as usual', () => {
@@ -190,9 +196,19 @@ describe('a stored request', () => {
   test('is refused when it lacks what is always there', () => {
     const bytes = encodeRequest(makeStoredRequest({})).toString();
     for (const [from, to] of [['"status":"accepted"', '"status":"lost"'], ['"bodyBytes"', '"none"'],
-      ['"bodyText"', '"none"']] as const) {
+      ['"bodyText"', '"none"'], ['"updatedAt"', '"none-none"'], ['"pinned"', '"none"'],
+      ['"method"', '"none"'], ['"path"', '"none"'], ['"bodySha256"', '"none"'],
+      ['"client"', '"none"'], ['"accepted":true', '"accepted":null']] as const) {
+      assert.ok(bytes.includes(from));
       assert.throws(() => decodeRequest(
-        Buffer.from(bytes.replace(from, to)), () => undefined), TypeError);
+        Buffer.from(bytes.replace(from, to)), () => undefined), TypeError, from);
+    }
+    const oldBytes = encodeRequest(makeStoredRequest({}), true).toString();
+    for (const [from, to] of [['{"name":"default"', '{"none":""'],
+      ['"default","status":"pending"', '"default","status":"lost"']] as const) {
+      assert.ok(oldBytes.includes(from));
+      assert.throws(() => decodeRequest(
+        Buffer.from(oldBytes.replace(from, to)), () => undefined), TypeError, from);
     }
   });
 

@@ -5,7 +5,7 @@
 import { formatTimestamp } from '../../../base/clock.ts';
 import { findStaged } from '../../../store/find-record.ts';
 import type { Transaction } from '../../../store/store-port.ts';
-import { readStatus } from '../../inbox/request-codec.ts';
+import { readRequestStatus } from '../../inbox/request-codec.ts';
 import { eventIdCollection, findEventId, putEventId } from '../../inbox/event-ids.ts';
 import { createPendingRoute, resetRoute } from '../../deliveries/route-delivery.ts';
 import {
@@ -66,7 +66,7 @@ export function stageAccepted(
     return { response: buildAcceptedResponse(arrival.id, message), duplicate: null };
   }
   const bytes = transaction.find(requestCollection.name, originalId);
-  if (bytes !== undefined && readStatus(bytes, findStaged(transaction)) === 'failed') {
+  if (bytes !== undefined && readRequestStatus(bytes, findStaged(transaction)) === 'failed') {
     unit.change(originalId, (before) => markFailedRoutesDue(before, arrival.nowMs));
     return { response: buildAcceptedResponse(originalId, ''), duplicate: null };
   }

@@ -12,7 +12,7 @@ import type { LogHolder } from '../../actions/run-action.ts';
 import type { Facts } from '../../filters/facts.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import type { AvailableRoutes } from '../../inbox/replay.ts';
-import type { StoredRequest, UnparsedBody } from '../../inbox/stored-request.ts';
+import type { StoredRequestHead, UnparsedBody } from '../../inbox/stored-request.ts';
 import {
   findFittingFormat, readPayload, resolveBodyReading, type BodyKind, type BodyReading,
 } from '../body-format.ts';
@@ -23,7 +23,7 @@ import { createFacts, findMatchingRoutes } from '../run-webhook-routes.ts';
 
 /** One run of a stored request. */
 export type StoredRun = {
-  readonly request: StoredRequest;
+  readonly request: StoredRequestHead;
   readonly body: Buffer;
   /**
    * The headers as Node gave them, if known: building them takes as long as parsing a small body.
@@ -108,7 +108,7 @@ export class StoredActionCall extends IncomingActionCall {
 
 /** The current routes of a webhook, and which of them match a stored request. */
 export function findStoredRequestRoutes(
-  { routes, bodyReading }: ReadyIncomingWebhook, request: StoredRequest, readBody: () => Buffer,
+  { routes, bodyReading }: ReadyIncomingWebhook, request: StoredRequestHead, readBody: () => Buffer,
 ): AvailableRoutes {
   return {
     names: routes.map(({ name }) => name),
@@ -124,7 +124,7 @@ export function findStoredRequestRoutes(
 
 /** The facts of a stored request, for conditions; `webhook` is undefined if it was removed. */
 export function createStoredFacts(
-  webhook: ReadyIncomingWebhook | undefined, request: StoredRequest, body: Buffer,
+  webhook: ReadyIncomingWebhook | undefined, request: StoredRequestHead, body: Buffer,
 ): Facts {
   const bodyReading = webhook?.bodyReading
     ?? resolveBodyReading(request.verdict.preset === null ? undefined : 'auto', null);
@@ -133,16 +133,16 @@ export function createStoredFacts(
 }
 
 /** Whether the headers are stored as they came, without a masked credential. */
-export function isHeadWhole({ headers }: StoredRequest): boolean {
+export function isHeadWhole({ headers }: StoredRequestHead): boolean {
   return headers.every(([, value]) => !value.includes(MASK));
 }
 
 /** Names and values in turn of the headers that are stored as they came. */
-function listRawHeaders({ headers }: StoredRequest): string[] {
+function listRawHeaders({ headers }: StoredRequestHead): string[] {
   return headers.filter(([, value]) => value !== MASK).flat();
 }
 
 /** null: the webhook asked for no signature when the request came. */
-function getVerified({ verdict: { preset, secret } }: StoredRequest): VerifiedSender | null {
+function getVerified({ verdict: { preset, secret } }: StoredRequestHead): VerifiedSender | null {
   return preset === null || secret === null ? null : { preset, secret };
 }

@@ -2,6 +2,7 @@
 import type { Collection, Store } from '../../store/store-port.ts';
 import { countInSteps, visitInSteps } from '../durable-queue/stepped-scan.ts';
 import { isInTime } from '../durable-queue/queue-filter.ts';
+import { countMatching } from '../durable-queue/slot-matches.ts';
 import {
   decodeDelivery, hasDeliveryMember, isForward, readCreatedMs, readStatus,
 } from './delivery-codec.ts';
@@ -57,17 +58,14 @@ export async function countOfEveryKind(
   { store, columns, findRequestEvent }: ListDeps, filter: DeliveryFilter,
 ): Promise<number> {
   const records = store.collection(deliveryCollection.name);
-  let count = 0;
   if (readsRecords(columns, filter)) {
+    let count = 0;
     const matches = createDeliveryMatcher(filter, findRequestEvent);
     return countInSteps(records, (bytes, by, id) => {
       if (matches(bytes, id)) count += by;
     }, () => count);
   }
-  const matches = columns.createMatcher(filter);
-  if (matches === null) return 0;
-  for (let slot = 0; slot < records.slotBound; slot += 1) if (matches(slot)) count += 1;
-  return count;
+  return countMatching(records, columns.createMatcher(filter));
 }
 
 /**

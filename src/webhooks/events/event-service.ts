@@ -6,6 +6,7 @@ import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
 import { eventCollection, isEvent, readPayloadBytes } from '../deliveries/event-record.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
+import { countMatching, listMatchingPage } from '../durable-queue/slot-matches.ts';
 import type { SearchWalk } from '../search/searches.ts';
 import { EventSearchWalk } from './event-search.ts';
 import { EventColumns, type EventFilter } from './event-columns.ts';
@@ -45,16 +46,9 @@ export class EventService {
   /** Lists up to `limit` events, newest first, that are older than the one with the id `before`. */
   async list(filter: EventFilter, before: string | null, limit: number): Promise<PublicEvent[]> {
     await this.#columns.whenBuilt();
-    const page: PublicEvent[] = [];
-    const matches = this.#columns.createMatcher(filter);
-    if (matches === null) return page;
-    const walk = this.#events.walk({ after: before, isDescending: true });
-    for (let slot = walk.next(); slot !== -1 && page.length < limit; slot = walk.next()) {
-      if (!matches(slot)) continue;
-      const record = this.#events.bytesAt(slot);
-      if (record !== undefined) page.push(toPublicEvent(record, this.#find));
-    }
-    return page;
+    return listMatchingPage(this.#events, this.#columns.createMatcher(filter), {
+      before, limit, decode: (record) => toPublicEvent(record, this.#find),
+    });
   }
 
   /** Opens a search among the events that match, from behind the id `before`. */
@@ -63,20 +57,16 @@ export class EventService {
     return new EventSearchWalk(this.#store, this.#columns.createMatcher(filter), before);
   }
 
-  /** Counts the events that match, on all pages. In one go: a test of columns reads no record. */
+  /** Counts the events that match, on all pages. */
   async count(filter: EventFilter): Promise<number> {
     await this.#columns.whenBuilt();
     if (Object.values(filter).every((criterion) => criterion === null)) return this.#columns.count;
-    const matches = this.#columns.createMatcher(filter);
-    if (matches === null) return 0;
-    let count = 0;
-    for (let slot = 0; slot < this.#events.slotBound; slot += 1) if (matches(slot)) count += 1;
-    return count;
+    return countMatching(this.#events, this.#columns.createMatcher(filter));
   }
 
   /** Gets an event with its first deliveries. Throws `not_found`. */
   async get(id: string): Promise<PublicEventWithDeliveries> {
-    // Those that are accepted and not written yet would seem to be gone.
+    // Deliveries accepted but not yet written would seem to be missing.
     await this.#fanOuts.whenWritten();
     const record = this.#getRecord(id);
     const deliveries = listEventDeliveries(this.#store, record);
@@ -99,6 +89,7 @@ export class EventService {
 
 function eventNotFoundError(id: string): AppError {
   const { message } = notFoundError('event', id);
-  return new AppError('not_found', `${message}: if it has been one, it was not kept as nobody `
-    + 'heard it (the setting events.keep), or was removed (events.retentionDays, events.maxBytes)');
+  return new AppError('not_found', `${message}: if there was such an event, it was not kept as `
+    + 'nobody heard it (the setting events.keep), or it was removed (events.retentionDays, '
+    + 'events.maxBytes)');
 }

@@ -2,6 +2,7 @@
 import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
 import { isInTime } from '../durable-queue/queue-filter.ts';
+import { countMatching, listMatchingPage } from '../durable-queue/slot-matches.ts';
 import { decodeRequest } from './request-codec.ts';
 import { RequestColumns, type RequestFilter } from './request-columns.ts';
 import type { RequestStates } from './request-states.ts';
@@ -56,7 +57,9 @@ export class RequestList {
   ): Promise<StoredRequest[]> {
     const { matches, rejected } = await this.select(filter, before);
     const rejectedPage = rejected.slice(0, limit);
-    const storedPage = matches === null ? [] : this.#listStoredPage(matches, before, limit);
+    const storedPage = listMatchingPage(this.#records, matches, {
+      before, limit, decode: (bytes) => decodeRequest(bytes, this.#find),
+    });
     const page: StoredRequest[] = [];
     for (let index = 0; page.length < limit;) {
       const nextStored = storedPage[index];
@@ -86,26 +89,7 @@ export class RequestList {
     if (filter.status === 'rejected') return rejectedCount;
     if (isUnfiltered(filter)) return rejectedCount + this.#records.size;
     await this.#columns.whenBuilt();
-    const matches = this.#columns.createMatcher(filter);
-    if (matches === null) return rejectedCount;
-    let storedCount = 0;
-    for (let slot = 0; slot < this.#records.slotBound; slot += 1) {
-      if (matches(slot)) storedCount += 1;
-    }
-    return rejectedCount + storedCount;
-  }
-
-  #listStoredPage(
-    matches: (slot: number) => boolean, before: string | null, limit: number,
-  ): StoredRequest[] {
-    const page: StoredRequest[] = [];
-    const walk = this.#records.walk({ after: before, isDescending: true });
-    for (let slot = walk.next(); slot !== -1 && page.length < limit; slot = walk.next()) {
-      if (!matches(slot)) continue;
-      const bytes = this.#records.bytesAt(slot);
-      if (bytes !== undefined) page.push(decodeRequest(bytes, this.#find));
-    }
-    return page;
+    return rejectedCount + countMatching(this.#records, this.#columns.createMatcher(filter));
   }
 
   /** Lists the rejected requests older than the one with the id `before`, newest first. */

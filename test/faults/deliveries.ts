@@ -78,7 +78,8 @@ const DELIVERIES: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-publisher.ts',
-    text: 'hops: hops + 1, deliveries: deliveryIds,', replacement: 'hops, deliveries: deliveryIds,',
+    text: 'key, hops, deliveries: deliveryIds,',
+    replacement: 'key, hops: hops - 1, deliveries: deliveryIds,',
     tests: ['webhooks/deliveries/deliveries.test.ts'],
   },
   {

@@ -69,7 +69,7 @@ const KEEPING: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-publisher.ts',
-    text: ': stageWithoutDeliveries(deps, transaction, unit, emission)',
+    text: ': stageWithoutDeliveries(deps, transaction, unit, emission, hops)',
     replacement: ': NOT_KEPT',
     tests: ['webhooks/deliveries/unheard-events.test.ts'],
   },

@@ -25,6 +25,7 @@ import {
 import { encodeEvent, encodeForward, eventCollection, type EventSource } from './event-record.ts';
 import type { EventKind, OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { findEmitProblem, isEventName, explainInvalidEventName } from '../actions/event-name.ts';
+import { encodePayload } from '../outgoing/encode-payload.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 
@@ -32,11 +33,11 @@ export interface EventPublisher extends Audience {
   /**
    * Stages an event and its deliveries. Throws `invalid` for a bad name or a chain that is too
    * long, and `unavailable` when the queue is full. `payloadJson` is JSON that is sent byte for
-   * byte. For the options see `EmitOptions`.
+   * byte.
    */
   stageEvent(
     transaction: Transaction, inputs: TransactionInputs, name: string, payloadJson: string,
-    options: EmitOptions,
+    options: StageOptions,
   ): EmittedEvent;
   /**
    * Whether an event of that name may be kept: a webhook is triggered by it, or all events are
@@ -83,7 +84,11 @@ export type EventTerms = {
   readonly deliverAt?: string | undefined;
 };
 
-type EmitOptions = Pick<EventOrigin, 'source'> & EventTerms & {
+/**
+ * What is said of an event that is staged beside its cause. It cannot be delayed: `emitJson` alone
+ * ends the count of a delayed event that is staged and not yet committed.
+ */
+type StageOptions = Pick<EventOrigin, 'source'> & {
   /** The identifier of a webhook that does not get the event. */
   readonly except?: string | null;
   /** Whether it is a system event, which a webhook for `*` does not get. */
@@ -157,7 +162,7 @@ export function createEventPublisher(deps: {
 }
 
 /** An event that is to be staged. */
-type Emission = EmitOptions & {
+type Emission = StageOptions & EventTerms & {
   readonly inputs: TransactionInputs;
   readonly name: string;
   readonly payloadJson: string;
@@ -170,7 +175,7 @@ type Emission = EmitOptions & {
 type MayKeepUnheard = (find: FindRecord) => boolean;
 
 type StagingDeps = {
-  readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findMatching' | 'findTriggered'>;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findMatching'>;
   readonly capacity: Pick<QueueCapacity, 'assertRoom' | 'assertRoomForDelayed'>;
   readonly mayKeepUnheard: MayKeepUnheard;
 };
@@ -207,23 +212,33 @@ function stageEmission(
 function stageInUnit(
   deps: StagingDeps, transaction: Transaction, unit: DeliveryUnit, emission: Emission,
 ): EmittedEvent {
-  const webhookIds = checkAndFindReceivers(deps, transaction, emission);
-  return webhookIds.length > 0 ? stageDeliveries(deps, transaction, unit, emission, webhookIds)
-    : stageWithoutDeliveries(deps, transaction, unit, emission);
+  const { webhooks } = deps;
+  const { inputs, name, deliverAt } = emission;
+  if (!isEventName(name)) {
+    throw new AppError('invalid', `the name ${explainInvalidEventName(name)}`);
+  }
+  const findIds = (): readonly string[] => findWebhookIds(webhooks, transaction, emission);
+  // This throws when the chain is too long, whether or not a webhook hears the event.
+  const hops = nextHop(inputs.hops, () => describeReceivers(webhooks, name, findIds()));
+  // Which webhooks hear a delayed event is decided when it begins.
+  const webhookIds = deliverAt === undefined ? findIds() : [];
+  return webhookIds.length > 0
+    ? stageDeliveries(deps, transaction, unit, emission, { hops, webhookIds })
+    : stageWithoutDeliveries(deps, transaction, unit, emission, hops);
 }
 
 /** Stages an event that is delayed, or one that no webhook hears, if such events are kept. */
 function stageWithoutDeliveries(
   { capacity, mayKeepUnheard }: StagingDeps, transaction: Transaction, unit: DeliveryUnit,
-  emission: Emission,
+  emission: Emission, hops: number,
 ): EmittedEvent {
-  const { inputs: { seed, nowMs, hops }, payloadJson, deliverAt } = emission;
+  const { inputs: { seed, nowMs }, payloadJson, deliverAt } = emission;
   const find = findStaged(transaction);
   if (deliverAt === undefined && !mayKeepUnheard(find)) return NOT_KEPT;
   const { name, source, key } = emission;
   const identifier = deriveIds(seed)();
   const createdAt = formatTimestamp(nowMs);
-  const head = { identifier, createdAt, name, source, key, hops: hops + 1 };
+  const head = { identifier, createdAt, name, source, key, hops };
   if (deliverAt === undefined) {
     transaction.put(eventCollection.name, identifier,
       encodeEvent({ ...head, deliveries: [], webhookIds: [] }, payloadJson));
@@ -234,22 +249,6 @@ function stageWithoutDeliveries(
     stageDelayedEvent(transaction, { ...head, deliverAt }, payloadJson);
   }
   return { eventId: identifier, deliveries: [] };
-}
-
-/**
- * Checks the name and the chain of an event, and finds the identifiers of the webhooks that get it
- * now, none for a delayed one. Throws like `stageEvent`.
- */
-function checkAndFindReceivers(
-  { webhooks }: StagingDeps, transaction: Transaction, emission: Emission,
-): readonly string[] {
-  const { inputs, name, deliverAt } = emission;
-  if (!isEventName(name)) {
-    throw new AppError('invalid', `the name ${explainInvalidEventName(name)}`);
-  }
-  // This throws when the chain is too long, whether or not a webhook is triggered.
-  nextHop(inputs.hops, () => describeReceivers(webhooks, name));
-  return deliverAt === undefined ? findWebhookIds(webhooks, transaction, emission) : [];
 }
 
 /** Finds the identifiers of the webhooks that hear an event. */
@@ -270,9 +269,8 @@ function findWebhookIds(
 
 /** Describes for the log an event and where it would have gone. */
 function describeReceivers(
-  webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findTriggered'>, name: string,
+  webhooks: Pick<OutgoingWebhookIndex, 'find'>, name: string, webhookIds: readonly string[],
 ): string {
-  const webhookIds = webhooks.findTriggered(name);
   const [first] = webhookIds;
   const { labels } = first === undefined ? {} : webhooks.find(first) ?? {};
   if (labels === undefined) return `the event ${name}`;
@@ -283,9 +281,9 @@ function describeReceivers(
 /** Stages an event and its deliveries. */
 function stageDeliveries(
   { capacity }: StagingDeps, transaction: Transaction, unit: DeliveryUnit, emission: Emission,
-  webhookIds: readonly string[],
+  { hops, webhookIds }: { readonly hops: number; readonly webhookIds: readonly string[] },
 ): EmittedEvent {
-  const { inputs: { seed, nowMs, hops }, name, payloadJson, source, key } = emission;
+  const { inputs: { seed, nowMs }, name, payloadJson, source, key } = emission;
   const { payloadBytes, reservedBytes } = emission;
   capacity.assertRoom(unit.totals.pending, webhookIds.length, payloadBytes, reservedBytes);
   // An event sorts before its deliveries. Theirs follow from its identifier alone: see fan-out.ts.
@@ -294,7 +292,7 @@ function stageDeliveries(
   const createdAt = formatTimestamp(nowMs);
   const deliveryIds = webhookIds.map(() => nextId());
   const json = encodeEvent({
-    identifier, createdAt, name, source, key, hops: hops + 1, deliveries: deliveryIds, webhookIds,
+    identifier, createdAt, name, source, key, hops, deliveries: deliveryIds, webhookIds,
   }, payloadJson);
   if (webhookIds.length > CHUNK_ITEMS_MAX) {
     acceptDeliveries(transaction, unit, [], { identifier, json }, webhookIds.length);
@@ -308,14 +306,4 @@ function stageDeliveries(
   }, createdAt));
   acceptDeliveries(transaction, unit, deliveries, { identifier, json });
   return { eventId: identifier, deliveries: deliveryIds };
-}
-
-function encodePayload(payload: unknown): string {
-  try {
-    const json: string | undefined = JSON.stringify(payload);
-    if (json !== undefined) return json;
-  } catch (thrown) {
-    throw new AppError('invalid', 'the payload of an event must be JSON', {}, thrown);
-  }
-  throw new AppError('invalid', 'the payload of an event must be JSON');
 }

@@ -86,7 +86,10 @@ export function createSystemEvents(deps: {
       events.stageEvent(transaction, inputs, name, JSON.stringify(payload), options);
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
-      log.warning('an event of our own could not be told', { event: name, error: thrown });
+      const { chainHops: hops, chainTarget: target } = thrown.details;
+      log.warning('an event of our own could not be told', {
+        event: name, error: thrown, ...hops === undefined ? {} : { target, hops },
+      });
     }
   };
   return {

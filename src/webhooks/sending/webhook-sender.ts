@@ -20,6 +20,7 @@ import type { PreviousSecret } from '../http/rotate-secret.ts';
 import { hasRequestBody } from '../http/target-rules.ts';
 import type { BodyMaker, BodyOrigin } from './body-maker.ts';
 import { RESPONSE_BYTES_MAX, type AttemptOutcome } from '../deliveries/delivery.ts';
+import { encodePayload } from '../outgoing/encode-payload.ts';
 import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
 import type { SendOptions } from '../outgoing/send-options.ts';
 import { createSignatureHeaders } from '../outgoing/outgoing-signature.ts';
@@ -79,7 +80,7 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
     async send(webhook, payload, options) {
       const origin = { hops: 0, log: deps.log };
       return mentionDisabled(webhook,
-        await sendNow(deps, webhook, () => encodeJsonPayload(payload), origin, options));
+        await sendNow(deps, webhook, () => Buffer.from(encodePayload(payload)), origin, options));
     },
     async sendText(webhook, payloadJson, origin, options) {
       return mentionDisabled(webhook,
@@ -160,7 +161,9 @@ async function sendNow(
 }
 
 /** Describes why there was no response. Names neither target nor credentials. */
-function describeFailure({ code, wasConnected, timeoutMs }: NetworkError): string {
+function describeFailure(error: NetworkError): string {
+  const { code, wasConnected, timeoutMs } = error;
+  if (wasTargetNeverAsked(error)) return `The target was not asked: ${error.message}`;
   if (!wasConnected) return `The target could not be reached: ${code}`;
   return timeoutMs === null ? `The target gave no answer: ${code}`
     : `The target gave no answer within ${Math.round(timeoutMs) / 1000} s`;
@@ -192,7 +195,7 @@ async function attempt(
   } catch (thrown) {
     if (!(thrown instanceof NetworkError)) throw thrown;
     if (signal.aborted) return null;
-    const kind = wasTargetSpared(thrown) ? 'proxy' : 'failed';
+    const kind = wasTargetNeverAsked(thrown) ? 'proxy' : 'failed';
     return { kind, attempt: createAttempt(null, thrown.code, null), retryAfterMs: 0 };
   }
 }
@@ -223,15 +226,6 @@ function readRetryAfterMs(response: TargetResponse, clock: Clock): number {
 }
 
 /** Whether the proxy failed, or we did, so that the target got no request. */
-function wasTargetSpared({ isProxyFailure, kind }: NetworkError): boolean {
+function wasTargetNeverAsked({ isProxyFailure, kind }: NetworkError): boolean {
   return isProxyFailure || kind === 'busy';
-}
-
-function encodeJsonPayload(payload: JsonValue): Buffer {
-  try {
-    const json: string | undefined = JSON.stringify(payload);
-    return Buffer.from(json ?? 'null', 'utf8');
-  } catch (thrown) {
-    throw new AppError('invalid', 'the payload is not JSON', {}, thrown);
-  }
 }

@@ -105,7 +105,10 @@ test('a failure at the end of a chain is logged, and written all the same', asyn
     'thing.x', '{}', { source: 'api', hops: 7 }));
   await simulation.clock.advance(1000);
   assert.deepEqual([simulation.webhooks.deliveries.totals().failed, told().length], [1, 0]);
-  assert.ok(simulation.logLines.some((line) => /an event of our own could not be told/.test(line)));
+  const line = simulation.logLines.find((one) => /an event of our own could not be told/.test(one));
+  const { hops, target } = JSON.parse(line ?? '{}');
+  assert.equal(hops, 8);
+  assert.match(target, /^the event delivery\.failed, which webhook \S+ sends to listening/);
 });
 
 test('a full queue keeps no result from disk', async () => {

@@ -157,6 +157,21 @@ test('at eight the next is refused, and the log says where', async () => {
   assert.deepEqual(await chainsOf('/refused', 0), []);
 });
 
+test('the log names no webhook whose condition the refused event does not meet', async () => {
+  const when = { path: 'payload.total', op: 'gt', value: 100 };
+  const targetUrl = target.url('/unmet');
+  const id = await outgoing({ targetUrl, triggerEvent: 'unmet', when });
+  const shownUrl = targetUrl.replace('http://', '');
+  for (const [total, shown] of [
+    [1, 'the event unmet'], [101, `the event unmet, which webhook ${id} sends to ${shownUrl}`],
+  ] as const) {
+    const before = endsLogged().length;
+    const body = { name: 'unmet', payload: { total } };
+    assert.equal((await relay.ask('POST', '/api/events', body, { [CHAIN]: '8' })).status, 422);
+    assert.deepEqual(endsLogged().slice(before).map((line) => JSON.parse(line).target), [shown]);
+  }
+});
+
 test('nothing is sent or run again because a webhook asks for it', async () => {
   await outgoing({ targetUrl: target.url('/again'), triggerEvent: 'again' });
   const { json } = await relay.ask('POST', '/api/events', { name: 'again' });

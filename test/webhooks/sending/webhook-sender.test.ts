@@ -81,3 +81,20 @@ test('what the client says is one', async () => {
   const { kind, attempt } = await sender.attempt(REQUEST, new AbortController().signal) ?? {};
   assert.deepEqual([kind, attempt?.error], ['failed', 'ECONNREFUSED']);
 });
+
+test('a failure before the target was asked names what failed, and does not blame the target',
+  async () => {
+    const cases = [
+      [new NetworkError('busy', 'EBUSY', 'too many requests wait'),
+        'too many requests wait (EBUSY)'],
+      [new NetworkError('proxy', 'EPROXY', 'the proxy failed', { isProxyFailure: true }),
+        'the proxy failed (EPROXY)'],
+    ] as const;
+    for (const [error, reason] of cases) {
+      const { sender } = open(async () => {
+        throw error;
+      });
+      const { message } = await sender.send(WEBHOOK, {}, {});
+      assert.equal(message, `The target was not asked: ${reason}`);
+    }
+  });

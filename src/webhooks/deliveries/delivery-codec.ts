@@ -118,8 +118,8 @@ const FORMER_BODY_MARK = Buffer.from(',"body":"');
 const STATUS_BY_LETTER = new Map(DELIVERY_STATUSES.map((status) => [status.charCodeAt(0), status]));
 // Identifiers are UUIDs, so these members mostly stand at fixed positions. Looking there costs a
 // tenth of a search, and it is done many times for each delivery.
-const SECOND_MEMBER_AT = '{"identifier":"","createdAt":"",'.length + 36 + TIME_LENGTH;
-const THIRD_MEMBER_AT = SECOND_MEMBER_AT + '"updatedAt":"",'.length + TIME_LENGTH;
+const AFTER_CREATED_AT = '{"identifier":"","createdAt":"",'.length + 36 + TIME_LENGTH;
+const AFTER_UPDATED_AT = AFTER_CREATED_AT + '"updatedAt":"",'.length + TIME_LENGTH;
 
 /** Whether it is a queued forward, which has no webhook. */
 export function isForward(bytes: Buffer): boolean {
@@ -174,8 +174,8 @@ export function readStatus(bytes: Buffer): DeliveryStatus {
  * fifteenth of the time of an event.
  */
 export function readUntriedWebhookId(bytes: Buffer): string | null {
-  if (!hasMarkAt(bytes, UNTRIED_MARK, SECOND_MEMBER_AT)) return null;
-  const start = SECOND_MEMBER_AT + UNTRIED_MARK.length;
+  if (!hasMarkAt(bytes, UNTRIED_MARK, AFTER_CREATED_AT)) return null;
+  const start = AFTER_CREATED_AT + UNTRIED_MARK.length;
   const end = findTextEnd(bytes, start);
   let at = end + 1;
   for (const mark of OPTIONAL_MARKS) {
@@ -189,7 +189,7 @@ export function readUntriedWebhookId(bytes: Buffer): string | null {
 
 /** Reads the id of a stored delivery's event, which is a record unless it is embedded. */
 export function readEventId(bytes: Buffer): string {
-  return readTextAfter(bytes, EVENT_ID_MARK) ?? readTextAfter(bytes, IDENTIFIER_MARK) ?? '';
+  return readMember(bytes, EVENT_ID_MARK) ?? readTextAfter(bytes, IDENTIFIER_MARK) ?? '';
 }
 
 /** Reads the milliseconds since the epoch of the last change, without parsing. */
@@ -215,8 +215,8 @@ function readTextAfter(bytes: Buffer, mark: Buffer): string | null {
 // A mark's unescaped quotes are never inside a string, so its first match is the member, if the
 // record has it before the objects of others: an attempt's data, or an event of version 1.0.
 function findMarkEnd(bytes: Buffer, mark: Buffer): number {
-  if (hasMarkAt(bytes, mark, SECOND_MEMBER_AT)) return SECOND_MEMBER_AT + mark.length;
-  if (hasMarkAt(bytes, mark, THIRD_MEMBER_AT)) return THIRD_MEMBER_AT + mark.length;
+  if (hasMarkAt(bytes, mark, AFTER_CREATED_AT)) return AFTER_CREATED_AT + mark.length;
+  if (hasMarkAt(bytes, mark, AFTER_UPDATED_AT)) return AFTER_UPDATED_AT + mark.length;
   const at = bytes.indexOf(mark);
   return at === -1 ? -1 : at + mark.length;
 }

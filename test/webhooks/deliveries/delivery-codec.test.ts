@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  decodeDelivery, encodeDelivery, isForward, isFormerDelivery, readUntriedWebhookId,
-  readStatus, readUpdatedMs,
+  decodeDelivery, encodeDelivery, isForward, isFormerDelivery, readEventId, readStatus,
+  readUntriedWebhookId, readUpdatedMs,
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import { createDelivery, type Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import { addAttempt, createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
@@ -88,4 +88,14 @@ test('what kind of delivery a record is can be seen without parsing it', () => {
     [encodeFormerShare(IDENTIFIER, HOOK, EVENT_ID).replace(/}$/, ',"body":"b"}'),
       [false, true]],
   ] as const) assert.deepEqual(kindsOf(record), kinds, record);
+});
+
+test('the payload of an embedded event is not taken for members of its delivery', () => {
+  const eventMembers =
+    `"depth":1,"deliveries":[],"payload":{"message":"${EVENT_ID}","hook":"${HOOK}"}`;
+  for (const [hook, isExpectedForward] of [[HOOK, false], [null, true]] as const) {
+    const bytes = Buffer.from(encodeFormerDelivery(IDENTIFIER, hook, { eventMembers }));
+    assert.deepEqual([isForward(bytes), readEventId(bytes)], [isExpectedForward, IDENTIFIER]);
+  }
+  assert.equal(readEventId(Buffer.from(encodeFormerShare(IDENTIFIER, HOOK, EVENT_ID))), EVENT_ID);
 });

@@ -54,8 +54,9 @@ export function stageAccepted(
     if (event !== null) putEventId(transaction, event, arrival.id);
     // This caches the request for its run; the worker learns of it from the record alone. It may
     // happen in a transaction that runs again or fails: `RecentRequests` replaces a request of the
-    // same id, and gives it out only while its bytes are those of the record. With several routes,
-    // one must not see what another makes of the shared body.
+    // same id, and the worker deletes one that differs from its record before it runs any
+    // (`#forgetOutdatedRequest`). With several routes, one must not see what another makes of the
+    // shared body.
     if (arrival.routes.length === 1) {
       const { exchange: { request: { headers } }, body } = arrival.request;
       recentRequests.add({

@@ -197,7 +197,7 @@ const DELAYS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-publisher.ts',
-    text: 'return deliverAt === undefined ? ', replacement: 'return true ? ',
+    text: 'deliverAt === undefined ? findIds()', replacement: 'true ? findIds()',
     tests: ['webhooks/deliveries/delayed-events.test.ts'],
   },
   {

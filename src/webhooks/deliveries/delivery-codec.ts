@@ -5,12 +5,13 @@
  * - `message`: the id of the record of `events` that has its event; absent if it is its own id;
  * - `queuedAt`: the time of its place in the queue, if that is not `createdAt`;
  * - `failures`: how many attempts of the schedule are used up;
- * - `proxyFailures`: how many attempts the proxy failed;
+ * - `proxyFailures`: how many attempts in a row did not reach the target, as the proxy failed or
+ *   our own client was busy;
  * - `sent`: the head of the last request, as an array of method, URL, and header names and values
  *   in turn;
  * - `resendOf`: the delivery that was sent again as this one;
- * - `isPayload`: whether the payload itself was sent last; absent if so, or if nothing was sent;
- *   beside a `body` it is absent if not so.
+ * - `isPayload`: whether the payload itself was sent last, and no body that was made of it. Absent
+ *   where that follows: true if there is `sent` and no `body`, else false.
  *
  * A body that was made of the payload is a record of its own: see delivery-body.ts. A record of
  * version 1.0 may have it as `body`, and its event embedded as its last members (event-record.ts).
@@ -20,6 +21,9 @@
  * `status` stands before any free text, so that it is found without parsing. `encodeDelivery`
  * leaves out what follows from other members. A finished delivery keeps what it sent, so that it
  * can be shown and sent again; deliveries that version 1.0.0 finished do not.
+ *
+ * The deliveries of a request to its routes are records of the same collection, of another form
+ * (route-record.ts). `readStatus`, `readCreatedMs` and `readUpdatedMs` read these too.
  */
 import { encodeString } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
@@ -102,7 +106,7 @@ export function encodeDelivery(delivery: Delivery): string {
   return `${json}}`;
 }
 
-const IDENTIFIER_MARK = Buffer.from('{"identifier":"');
+const IDENTIFIER_START = '{"identifier":"'.length;
 const EVENT_ID_MARK = Buffer.from('"message":"');
 const CREATED_MARK = Buffer.from('"createdAt":"');
 const UPDATED_MARK = Buffer.from('","updatedAt":"');
@@ -184,12 +188,12 @@ export function readUntriedWebhookId(bytes: Buffer): string | null {
   // It looks at the only possible position: searching the record took 2,200 of the 190,000 cycles
   // of an event.
   for (const mark of POSTPONED_MARKS) if (hasMarkAt(bytes, mark, at)) return null;
-  return bytes.toString('latin1', start, end);
+  return readPlainText(bytes, start);
 }
 
 /** Reads the id of a stored delivery's event, which is a record unless it is embedded. */
 export function readEventId(bytes: Buffer): string {
-  return readMember(bytes, EVENT_ID_MARK) ?? readTextAfter(bytes, IDENTIFIER_MARK) ?? '';
+  return readMember(bytes, EVENT_ID_MARK) ?? readPlainText(bytes, IDENTIFIER_START);
 }
 
 /** Reads the milliseconds since the epoch of the last change, without parsing. */
@@ -198,18 +202,16 @@ export function readUpdatedMs(bytes: Buffer): number {
   const createdEnd = createdStart + TIME_LENGTH;
   // A result of a route, which anybody may make, can have a member of the same name.
   const isUpdated = hasMarkAt(bytes, UPDATED_MARK, createdEnd);
-  const start = isUpdated ? createdEnd + UPDATED_MARK.length : createdStart;
-  return Date.parse(bytes.toString('latin1', start, start + TIME_LENGTH));
+  return decodeTimeMs(bytes, isUpdated ? createdEnd + UPDATED_MARK.length : createdStart);
 }
 
 /** Reads the milliseconds since the epoch of the creation, without parsing. */
 export function readCreatedMs(bytes: Buffer): number {
-  return Date.parse(readTextAfter(bytes, CREATED_MARK) ?? '');
+  return decodeTimeMs(bytes, findMarkEnd(bytes, CREATED_MARK));
 }
 
-function readTextAfter(bytes: Buffer, mark: Buffer): string | null {
-  const start = findMarkEnd(bytes, mark);
-  return start === -1 ? null : readPlainText(bytes, start);
+function decodeTimeMs(bytes: Buffer, start: number): number {
+  return Date.parse(bytes.toString('latin1', start, start + TIME_LENGTH));
 }
 
 // A mark's unescaped quotes are never inside a string, so its first match is the member, if the

@@ -74,7 +74,7 @@ export function composeQueue(
     mayKeepUnheard: (find) => keep === 'all' && !mustWriteOldForm(find),
   });
   const delayedEvents =
-    new DelayedEvents({ store, clock, log, makeId, ownership, audience: events });
+    new DelayedEvents({ store, clock, log, makeId, ownership, audienceFinder: events });
   const systemEvents = createSystemEvents({ events, log, webhooks });
   return { fanOuts, delayedEvents, eventUse, capacity, events, systemEvents };
 }

@@ -181,8 +181,8 @@ const DELAYS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/delayed-events.ts',
-    text: 'if (!audience.mayKeepUnheard(findStaged(transaction))) deleteEvent(transaction, id);',
-    replacement: 'deleteEvent(transaction, id);',
+    text: 'if (!audienceFinder.mayKeepUnheard(findStaged(transaction))) deleteEvent(',
+    replacement: 'deleteEvent(',
     tests: ['webhooks/deliveries/delayed-events.test.ts'],
   },
   {

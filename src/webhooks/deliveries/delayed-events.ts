@@ -55,11 +55,11 @@ type DelayedEventDeps = {
   readonly log: Logger;
   readonly makeId: () => string;
   readonly ownership: Pick<Ownership, 'isMaintainer' | 'onChange'>;
-  readonly audience: Audience;
+  readonly audienceFinder: AudienceFinder;
 };
 
-/** Says who hears an event at this moment, and what becomes of one that nobody hears. */
-export interface Audience {
+/** Says which webhooks hear an event at this moment, and what becomes of one that nobody hears. */
+export interface AudienceFinder {
   /** The identifiers of the webhooks that hear an event of that name. */
   findWebhookIds(transaction: Transaction, name: string, payloadJson: string): readonly string[];
   /** Whether an event that no webhook hears is kept. */
@@ -103,7 +103,7 @@ export function stageCancelOfDelayed(transaction: Transaction, id: string): bool
 
 /** Stages the beginning of an event. Does nothing to one that has begun or was cancelled. */
 function stageBegin(
-  transaction: Transaction, audience: Audience, id: string,
+  transaction: Transaction, audienceFinder: AudienceFinder, id: string,
   { seed, nowMs }: Pick<TransactionInputs, 'seed' | 'nowMs'>,
 ): void {
   const delayedRecord = transaction.find(delayedEventCollection.name, id);
@@ -115,10 +115,10 @@ function stageBegin(
   }
   const name = readEventName(eventRecord) ?? '';
   const payloadJson = readPayloadJson(eventRecord);
-  const webhookIds = audience.findWebhookIds(transaction, name, payloadJson);
+  const webhookIds = audienceFinder.findWebhookIds(transaction, name, payloadJson);
   if (webhookIds.length === 0) {
     transaction.delete(delayedEventCollection.name, id);
-    if (!audience.mayKeepUnheard(findStaged(transaction))) deleteEvent(transaction, id);
+    if (!audienceFinder.mayKeepUnheard(findStaged(transaction))) deleteEvent(transaction, id);
     return;
   }
   // Not derived from the event's identifier: deliveries are listed in the order of their ids.
@@ -286,11 +286,12 @@ export class DelayedEvents {
   }
 
   async #begin(event: DelayedEvent): Promise<void> {
-    const { store, clock, log, makeId, audience } = this.#deps;
+    const { store, clock, log, makeId, audienceFinder } = this.#deps;
     const inputs = { seed: makeId(), nowMs: clock.now() };
     event.state = 'unsettled';
     try {
-      await store.transact((transaction) => stageBegin(transaction, audience, event.id, inputs));
+      await store.transact((transaction) =>
+        stageBegin(transaction, audienceFinder, event.id, inputs));
       this.#isFailing = false;
     } catch (error) {
       if (isTemporary(error)) return this.#onStoreFailure(event, error);

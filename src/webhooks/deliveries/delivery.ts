@@ -45,7 +45,7 @@ export type Delivery = {
   readonly queuedAt: string | null;
   readonly nextAttemptAt: string | null;
   readonly failures: number;
-  /** How often in a row the proxy failed. */
+  /** How often in a row the target was not asked, as the proxy failed or our client was busy. */
   readonly proxyFailures: number;
   /** The delivery that an operator sent again as this one. */
   readonly resendOf: string | null;
@@ -95,8 +95,9 @@ type DeliveryWebhook = {
 export type StoredDelivery = StoredItem<Delivery>;
 
 /**
- * The outcome of one attempt. `gone`: the target answered 410, so that it wants no more. `proxy`:
- * the proxy failed, or our client was too busy, so the target got no request.
+ * The outcome of one attempt. `gone`: the target answered 410, so that it wants no more.
+ * `proxy`: the target was not asked, as the proxy failed or our client was busy. The metrics bear
+ * the kind as a label.
  */
 export type AttemptOutcome = {
   readonly kind: 'delivered' | 'failed' | 'gone' | 'proxy';
@@ -156,7 +157,7 @@ export function afterAttempt(
 export function afterLateAttempt(
   delivery: Delivery, { attempt, kind }: AttemptOutcome, nowMs: number,
 ): Delivery {
-  // A failure of the proxy uses up no attempt, so it is not recorded as one.
+  // This uses up no attempt, so it is not recorded as one.
   if (kind === 'proxy') return withUpdatedAt(delivery, nowMs);
   const after = { ...delivery, attempts: addAttempt(delivery.attempts, attempt) };
   return kind === 'delivered' ? finish(after, 'delivered', nowMs) : withUpdatedAt(after, nowMs);

@@ -13,7 +13,7 @@ import type { JsonValue } from '../../base/schema.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { FindRecord, TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
-import { stageDelayedEvent, type Audience } from './delayed-events.ts';
+import { stageDelayedEvent, type AudienceFinder } from './delayed-events.ts';
 import { createDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
@@ -29,7 +29,7 @@ import { encodePayload } from '../outgoing/encode-payload.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 
-export interface EventPublisher extends Audience {
+export interface EventPublisher extends AudienceFinder {
   /**
    * Stages an event and its deliveries. Throws `invalid` for a bad name or a chain that is too
    * long, and `unavailable` when the queue is full. `payloadJson` is JSON that is sent byte for

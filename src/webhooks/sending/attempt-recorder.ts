@@ -93,7 +93,7 @@ function writeOutcome(
     const write = { storedDelivery, lease, change, stageMore, systemEvents };
     return writeAndRetire(deps, webhookId, write);
   }
-  // If the proxy failed, the target was not asked, and the webhook is not failing.
+  // If the target was not asked, the webhook is not failing.
   if (webhook === undefined || !disablesWhenFailing(webhook) || outcome.kind === 'proxy') {
     return deps.results.write(storedDelivery, lease, change, stageMore);
   }
@@ -129,7 +129,7 @@ function createAttemptEvents(
   };
 }
 
-/** Reports an attempt to the health monitor, unless the proxy failed and the target got nothing. */
+/** Reports an attempt to the health monitor, unless the target was not asked. */
 function reportToHealth(health: HealthMonitor, { outcome, storedDelivery }: FinishedAttempt): void {
   const { kind, attempt: { at, statusCode, error } } = outcome;
   const { hook: webhookId } = storedDelivery.item;

@@ -33,7 +33,7 @@ export async function attemptDelivery(
   const outcome = await send(deps, preparedAttempt, cutOff);
   if (outcome === null) return null;
   const { sent, isPayload, storedDelivery } = preparedAttempt;
-  // If the proxy failed, the target got no request.
+  // A target that was not asked got no request.
   const head = outcome.kind === 'proxy' ? null : sent;
   return { outcome, sent: head, isPayload, storedDelivery, lease };
 }

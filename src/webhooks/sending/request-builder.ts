@@ -28,7 +28,7 @@ import type {
   OutgoingWebhookIndex, ReadyOutgoingWebhook,
 } from '../outgoing/outgoing-webhook-index.ts';
 import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
-import { buildRequest, type DeliveryRequest } from './webhook-sender.ts';
+import { buildWebhookRequest, type OutgoingRequest } from './outgoing-request.ts';
 
 export type RequestDeps = {
   readonly store: Store;
@@ -45,7 +45,7 @@ export type PreparedAttempt = {
   /** Whether the body is the payload itself, and not one that was made of it. */
   readonly isPayload: boolean;
   readonly storedDelivery: StoredDelivery;
-} & ({ readonly request: DeliveryRequest } | { readonly failure: AttemptOutcome });
+} & ({ readonly request: OutgoingRequest } | { readonly failure: AttemptOutcome });
 
 /** Says that there is no room for a body at present, so that the delivery must wait as it is. */
 export const NO_BODY_ROOM = 'held back';
@@ -77,7 +77,7 @@ export function prepareRequest(
   const hops = readHops(eventRecord);
   const sendBody = (body: Buffer, isPayload: boolean): PreparedAttempt => {
     const request = addSystemEventHeader(
-      buildRequest(webhook, identifier, body, hops), delivery.event);
+      buildWebhookRequest(webhook, identifier, body, hops), delivery.event);
     return { request, sent: buildSentHead(webhook), isPayload, storedDelivery };
   };
   const madeBody = findMadeBody(findCommitted(deps.store), delivery);
@@ -118,7 +118,7 @@ function buildSentHead(webhook: ReadyOutgoingWebhook): SentHead {
 }
 
 /** Marks a request for a system event: what it causes elsewhere must not cause another one. */
-function addSystemEventHeader(request: DeliveryRequest, event: string | null): DeliveryRequest {
+function addSystemEventHeader(request: OutgoingRequest, event: string | null): OutgoingRequest {
   if (!isSystemEventName(event)) return request;
   return { ...request, headers: { ...request.headers, [SYSTEM_EVENT_HEADER]: event } };
 }
@@ -171,7 +171,7 @@ async function makeAndStoreBody(
   return null;
 }
 
-function buildForwardRequest(id: string, eventRecord: Buffer): DeliveryRequest {
+function buildForwardRequest(id: string, eventRecord: Buffer): OutgoingRequest {
   const { url, method, headers, body } = decodeForward(eventRecord);
   return {
     id, url, method, headers, secret: null, previousSecret: null, body,

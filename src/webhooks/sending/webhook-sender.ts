@@ -9,21 +9,17 @@ import { AppError, messageOf } from '../../base/errors.ts';
 import { createTaggedLogger } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
-import type { HttpRequest } from '../../client/http-client.ts';
 import { NetworkError } from '../../client/network-error.ts';
 import { parseRetryAfter } from '../../client/policy/retry.ts';
 import {
   isSuccessStatus, formatResponseBody, decodeTextStart, type TargetResponse, type HttpSender,
 } from '../http/http-sender.ts';
-import type { PassedHeaders } from '../http/pass-through.ts';
-import type { PreviousSecret } from '../http/rotate-secret.ts';
-import { hasRequestBody } from '../http/target-rules.ts';
 import type { BodyMaker, BodyOrigin } from './body-maker.ts';
 import { RESPONSE_BYTES_MAX, type AttemptOutcome } from '../deliveries/delivery.ts';
 import { encodePayload } from '../outgoing/encode-payload.ts';
 import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
 import type { SendOptions } from '../outgoing/send-options.ts';
-import { createSignatureHeaders } from '../outgoing/outgoing-signature.ts';
+import { buildWebhookRequest, signRequest, type OutgoingRequest } from './outgoing-request.ts';
 
 export type SendResult = {
   readonly success: boolean;
@@ -32,22 +28,6 @@ export type SendResult = {
   readonly statusCode: number | null;
   /** The response's body, parsed if it is JSON, else as text; null without a response. */
   readonly response: unknown;
-};
-
-/** A request that is ready but for its signature, which depends on the time. */
-export type DeliveryRequest = {
-  /** The `webhook-id`, which all retries share. */
-  readonly id: string;
-  readonly url: string;
-  readonly method: string;
-  readonly headers: PassedHeaders;
-  readonly secret: string | null;
-  /** The secret before a rotation; it may be expired. */
-  readonly previousSecret: PreviousSecret | null;
-  /** null if the method has no body. */
-  readonly body: Buffer | null;
-  /** The limit for one attempt, and for all together. Absent: the client's settings. */
-  readonly timeoutMs?: number | undefined;
 };
 
 export interface WebhookSender {
@@ -60,10 +40,9 @@ export interface WebhookSender {
     webhook: ReadyOutgoingWebhook, payloadJson: Buffer, origin: BodyOrigin, options: SendOptions,
   ): Promise<SendResult>;
   /** Makes one attempt of a delivery. Resolves with null when the signal aborted it. */
-  attempt(request: DeliveryRequest, signal: AbortSignal): Promise<AttemptOutcome | null>;
+  attempt(request: OutgoingRequest, signal: AbortSignal): Promise<AttemptOutcome | null>;
 }
 
-const NO_BODY = Buffer.alloc(0);
 const GONE = 410;
 const DISABLED_MESSAGE = 'The webhook is disabled: events are not sent to it';
 
@@ -86,23 +65,7 @@ export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
       return mentionDisabled(webhook,
         await sendNow(deps, webhook, () => payloadJson, origin, options));
     },
-    attempt: (request, signal) => attempt(deps, request, signal),
-  };
-}
-
-/** Builds a request by the present settings of a webhook. `hops` is the length of its chain. */
-export function buildRequest(
-  webhook: ReadyOutgoingWebhook, id: string, body: Buffer, hops: number,
-): DeliveryRequest {
-  return {
-    id,
-    url: webhook.targetUrl,
-    method: webhook.httpMethod,
-    headers: webhook.createHeaders(hops),
-    secret: webhook.secret ?? null,
-    previousSecret: webhook.previousSecret ?? null,
-    body: hasRequestBody(webhook.httpMethod) ? body : null,
-    timeoutMs: webhook.timeout === undefined ? undefined : webhook.timeout * 1000,
+    attempt: (request, signal) => makeAttempt(deps, request, signal),
   };
 }
 
@@ -129,11 +92,11 @@ async function sendNow(
   };
   const fail = (message: string): SendResult =>
     ({ success: false, message, statusCode: null, response: null });
-  let request: DeliveryRequest;
+  let request: OutgoingRequest;
   try {
     const hops = nextHop(origin.hops, () => webhook.labels.target);
     const body = await deps.bodies.make(webhook, encode(), { ...origin, log, onChainRefused });
-    request = buildRequest(webhook, deps.makeId(), body, hops);
+    request = buildWebhookRequest(webhook, deps.makeId(), body, hops);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     const { chainHops: hops } = thrown.details;
@@ -144,15 +107,17 @@ async function sendNow(
     return fail(`Nothing was sent: ${messageOf(thrown)}`);
   }
   try {
-    const response = await http.request(toHttpRequest(request, clock.now(), retries));
+    const response = await http.request(signRequest(request, clock.now(), retries));
     const { statusCode } = response;
     const success = isSuccessStatus(statusCode);
-    const isTargetRefused = isChainRefused(response.headers);
-    if (isTargetRefused) origin.onChainRefused?.();
-    log[success || isTargetRefused ? 'debug' : 'warning'](
+    const wasChainRefused = isChainRefused(response.headers);
+    if (wasChainRefused) origin.onChainRefused?.();
+    log[success || wasChainRefused ? 'debug' : 'warning'](
       'an outgoing webhook was sent', { statusCode });
-    const message = success ? {} : { message: `The target answered ${statusCode}` };
-    return { success, ...message, statusCode, response: formatResponseBody(response.body) };
+    const shownBody = formatResponseBody(response.body);
+    if (success) return { success, statusCode, response: shownBody };
+    const message = `The target answered ${statusCode}`;
+    return { success, message, statusCode, response: shownBody };
   } catch (thrown) {
     if (!(thrown instanceof NetworkError)) throw thrown;
     log.warning('an outgoing webhook could not be sent', { error: thrown.code });
@@ -163,14 +128,14 @@ async function sendNow(
 /** Describes why there was no response. Names neither target nor credentials. */
 function describeFailure(error: NetworkError): string {
   const { code, wasConnected, timeoutMs } = error;
-  if (wasTargetNeverAsked(error)) return `The target was not asked: ${error.message}`;
+  if (wasTargetNotAsked(error)) return `The request could not be sent: ${error.message}`;
   if (!wasConnected) return `The target could not be reached: ${code}`;
   return timeoutMs === null ? `The target gave no answer: ${code}`
     : `The target gave no answer within ${Math.round(timeoutMs) / 1000} s`;
 }
 
-async function attempt(
-  { http, clock }: WebhookSenderDeps, request: DeliveryRequest, signal: AbortSignal,
+async function makeAttempt(
+  { http, clock }: WebhookSenderDeps, request: OutgoingRequest, signal: AbortSignal,
 ): Promise<AttemptOutcome | null> {
   const startedAt = clock.now();
   const startedMs = clock.monotonicMs();
@@ -182,7 +147,7 @@ async function attempt(
     statusCode, error, response,
   });
   try {
-    const response = await http.request(toHttpRequest(request, startedAt, 0, signal));
+    const response = await http.request(signRequest(request, startedAt, 0, signal));
     const { statusCode } = response;
     const responseStart = decodeTextStart(response.body, RESPONSE_BYTES_MAX);
     const deliveryAttempt = createAttempt(statusCode, null, responseStart);
@@ -195,24 +160,9 @@ async function attempt(
   } catch (thrown) {
     if (!(thrown instanceof NetworkError)) throw thrown;
     if (signal.aborted) return null;
-    const kind = wasTargetNeverAsked(thrown) ? 'proxy' : 'failed';
+    const kind = wasTargetNotAsked(thrown) ? 'proxy' : 'failed';
     return { kind, attempt: createAttempt(null, thrown.code, null), retryAfterMs: 0 };
   }
-}
-
-function toHttpRequest(
-  request: DeliveryRequest, atMs: number, retries: number, signal?: AbortSignal,
-): HttpRequest {
-  const { id, url, method, secret, previousSecret, body, timeoutMs } = request;
-  const headers = secret === null ? request.headers
-    : {
-      ...request.headers,
-      ...createSignatureHeaders(secret, id, atMs, body ?? NO_BODY, previousSecret),
-    };
-  return {
-    method, url, headers, body: body ?? undefined, timeoutMs, totalTimeoutMs: timeoutMs, retries,
-    signal,
-  };
 }
 
 function classifyStatus(statusCode: number): AttemptOutcome['kind'] {
@@ -226,6 +176,6 @@ function readRetryAfterMs(response: TargetResponse, clock: Clock): number {
 }
 
 /** Whether the proxy failed, or we did, so that the target got no request. */
-function wasTargetNeverAsked({ isProxyFailure, kind }: NetworkError): boolean {
+function wasTargetNotAsked({ isProxyFailure, kind }: NetworkError): boolean {
   return isProxyFailure || kind === 'busy';
 }

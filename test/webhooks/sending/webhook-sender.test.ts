@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from '../../../src/base/log.ts';
+import type { JsonValue } from '../../../src/base/schema.ts';
 import { CHAIN_HEADER, CHAIN_REFUSED } from '../../../src/base/webhook-chain.ts';
 import { NetworkError } from '../../../src/client/network-error.ts';
 import type { TargetResponse } from '../../../src/webhooks/http/http-sender.ts';
@@ -9,8 +10,9 @@ import type {
   ReadyOutgoingWebhook,
 } from '../../../src/webhooks/outgoing/outgoing-webhook-index.ts';
 import type { BodyOrigin } from '../../../src/webhooks/sending/body-maker.ts';
+import type { OutgoingRequest } from '../../../src/webhooks/sending/outgoing-request.ts';
 import {
-  createWebhookSender, type DeliveryRequest, type WebhookSender,
+  createWebhookSender, type WebhookSender,
 } from '../../../src/webhooks/sending/webhook-sender.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -19,7 +21,7 @@ const WEBHOOK = {
   identifier: 'w', targetUrl: 'http://there/', httpMethod: 'POST', enabled: true,
   createHeaders: () => ({}), labels: { hook: 'w', hookName: null, webhook: 'w', target: 'there' },
 } as unknown as ReadyOutgoingWebhook;
-const REQUEST: DeliveryRequest = {
+const REQUEST: OutgoingRequest = {
   id: 'd', url: 'http://there/', method: 'POST', headers: {}, secret: null, previousSecret: null,
   body: null,
 };
@@ -95,6 +97,19 @@ test('a failure before the target was asked names what failed, and does not blam
         throw error;
       });
       const { message } = await sender.send(WEBHOOK, {}, {});
-      assert.equal(message, `The target was not asked: ${reason}`);
+      assert.equal(message, `The request could not be sent: ${reason}`);
     }
   });
+
+test('a payload that JSON cannot hold is not sent', async () => {
+  let requestCount = 0;
+  const { sender } = open(async () => {
+    requestCount += 1;
+    return { statusCode: 200, headers: {}, body: Buffer.from('') };
+  });
+  for (const payload of [undefined, 1n]) {
+    const { message } = await sender.send(WEBHOOK, payload as unknown as JsonValue, {});
+    assert.equal(message, 'Nothing was sent: the payload must be JSON');
+  }
+  assert.equal(requestCount, 0);
+});

@@ -373,7 +373,7 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/incoming/intake/event.ts',
-    text: "const body = hasIdOfOtherBody ? bodySha256 ?? '' : '';", replacement: "const body = '';",
+    text: "const body = isIdReused ? bodySha256 ?? '' : '';", replacement: "const body = '';",
     tests: ['webhooks/incoming/duplicates.test.ts'],
   },
   {

@@ -92,7 +92,10 @@ export function runRoutes(
   return outcomes;
 }
 
-/** The outcome, at once when the action gave its result at once. Throws for a bug alone. */
+/**
+ * The outcome, at once when the action gave its result at once. Never throws: it rejects for a bug,
+ * and for nothing else.
+ */
 export function runRoute(
   deps: RouteDeps, route: ReadyWebhookRoute, input: RouteInput, clock: Clock,
 ): MaybePromise<RouteOutcome> {

@@ -48,7 +48,7 @@ export function findRouteLane(
   const found = findRequest(source, parseRequestId(id));
   if (found === undefined) return undefined;
   const { bodyReading } = webhook;
-  const run = { ...found, bodyReading, attempt: 1, holder: { log: silentLogger } };
+  const run = { ...found, bodyReading, attemptNumber: 1, holder: { log: silentLogger } };
   const key = readKey(createFacts(new StoredActionCall(run, {})), null);
   // Names of routes have no spaces.
   return key === null ? null : { name: `${routeName} ${JSON.stringify(key)}`, key };

@@ -1,7 +1,7 @@
 /** Runs one route of a stored request: the action gets the call that the request came with. */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import { isPromised } from '../../base/when-done.ts';
+import { isPromised, type MaybePromise } from '../../base/when-done.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import { ActionResult } from '../actions/action.ts';
@@ -65,12 +65,12 @@ const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
  */
 export function runPendingRoute(
   deps: RunDeps, deliveryId: string, lease: QueueLease, cutOff: AbortSignal,
-): FinishedRun | typeof NO_ROOM | null | Promise<FinishedRun | null> {
+): typeof NO_ROOM | MaybePromise<FinishedRun | null> {
   const pendingRoute = findPendingRoute(deps, deliveryId);
   if (pendingRoute === null) return null;
   const { storedItem, recentRequest, index, route, webhook } = pendingRoute;
   let unparsedBody: UnparsedBody | null | undefined;
-  const end = (outcome: RouteOutcome | null): FinishedRun | null => {
+  const toFinishedRun = (outcome: RouteOutcome | null): FinishedRun | null => {
     if (outcome === null) return null;
     if (outcome.refusal !== null) throw outcome.refusal;
     const isChainRefused = outcome.result instanceof ChainRefusal;
@@ -78,25 +78,28 @@ export function runPendingRoute(
     return { storedItem, index, attempt, isChainRefused, unparsed: unparsedBody, lease };
   };
   const webhookRoute = webhook.routes.find(({ name }) => name === route.name);
-  if (webhookRoute === undefined) return end(createUnknownRouteOutcome(route.name, deps.clock));
+  if (webhookRoute === undefined) {
+    return toFinishedRun(createUnknownRouteOutcome(route.name, deps.clock));
+  }
   const body = recentRequest?.body ?? findBody(deps, storedItem.item);
   const payloadBytes = deps.payloadBudget.reserveForRun(body);
   if (payloadBytes === null) return NO_ROOM;
   const releaseBytes = (): void => deps.payloadBudget.releaseRun(payloadBytes);
-  const running = runRouteOfStored(deps, webhook, webhookRoute, {
+  // `runRoute` never throws, so the bytes are released in any case.
+  const running = runStoredRoute(deps, webhook, webhookRoute, {
     request: storedItem.item, body, headers: recentRequest?.headers ?? null,
-    attempt: route.attemptCount + 1,
+    attemptNumber: route.attemptCount + 1,
     onRead(unparsed) {
       unparsedBody = unparsed;
     },
   });
   if (!isPromised(running)) {
     releaseBytes();
-    return end(running);
+    return toFinishedRun(running);
   }
   // A run that is cut off still holds its payload, until it ends.
   running.then(releaseBytes, releaseBytes);
-  return unlessCutOff(running, cutOff).then(end);
+  return unlessCutOff(running, cutOff).then(toFinishedRun);
 }
 
 type PendingRoute = {
@@ -144,10 +147,10 @@ function createUnknownRouteOutcome(name: string, clock: Clock): RouteOutcome {
 }
 
 /** Runs the route with the call that the stored request came with. */
-function runRouteOfStored(
+function runStoredRoute(
   deps: RunDeps, { labels, bodyReading }: ReadyIncomingWebhook, route: ReadyWebhookRoute,
   run: Omit<StoredRun, 'bodyReading' | 'holder'>,
-): RouteOutcome | Promise<RouteOutcome> {
+): MaybePromise<RouteOutcome> {
   const holder = new LabelledLog(deps, { request: run.request.id, ...labels, route: route.name });
   return runRoute(deps, route, {
     holder, makeCall: (options) => new StoredActionCall({ ...run, bodyReading, holder }, options),

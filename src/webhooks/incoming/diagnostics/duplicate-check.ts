@@ -43,11 +43,11 @@ export function checkDuplicate(
   if (eventId === null || eventId === '') return toSkippedFinding('the request has no event id');
   if (storedRequest?.isReplay === true) return toSkippedFinding('a replay is never a duplicate');
   const bodySha256 = storedRequest?.bodySha256 ?? loadCrypto().hash('sha256', request.body, 'hex');
-  const { hasIdOfOtherBody, previous } = lookUpEvent(webhook, { eventId, bodySha256 });
+  const { isIdReused, previous } = lookUpEvent(webhook, { eventId, bodySha256 });
   const idText = `the event id ${quote(eventId)}`;
   const isFirst = previous === null
     || (previous.requestId !== null && previous.requestId === storedRequest?.id);
-  if (isFirst && hasIdOfOtherBody) {
+  if (isFirst && isIdReused) {
     return { status: 'ok', finding: `${idText} came before with another body, and is not signed` };
   }
   if (isFirst) {

@@ -58,7 +58,7 @@ function createStoredFacts(
   const request = requests.find(id);
   const body = requests.findBody(id);
   if (request === undefined || body === null) throw notFoundError('request', id);
-  const run = { request, body, bodyReading, attempt: 1, holder: exchange };
+  const run = { request, body, bodyReading, attemptNumber: 1, holder: exchange };
   return createFacts(new StoredActionCall(run, {}));
 }
 

@@ -27,14 +27,14 @@ export type DuplicateEvent = {
   readonly dataJson: string;
   /** The response to the first request; null: the usual response to a duplicate. */
   readonly response: WebhookResponse | null;
-  /** See `Event.hasIdOfOtherBody`. */
-  readonly hasIdOfOtherBody: boolean;
+  /** See `Event.isIdReused`. */
+  readonly isIdReused: boolean;
 };
 
 /** How an event would be judged if its request came now. */
 export type EventLookup = {
   /** Whether the id came before with another body, and only the same body is the same event. */
-  readonly hasIdOfOtherBody: boolean;
+  readonly isIdReused: boolean;
   /** null: the event is new. `requestId` is the first request's, null where none is stored. */
   readonly previous: { readonly requestId: string | null; readonly hasFailed: boolean } | null;
 };
@@ -90,10 +90,10 @@ export class Duplicates {
       webhookId: identifier, eventId, bodySha256: isSigned ? null : bodySha256, expiresAtMs: 0,
     });
     const first = this.#findPrevious(event);
-    const hasIdOfOtherBody = first !== undefined && hasOtherBody(first, event);
-    const previous = hasIdOfOtherBody ? this.#findPrevious(event.toReused()) : first;
+    const isIdReused = first !== undefined && hasOtherBody(first, event);
+    const previous = isIdReused ? this.#findPrevious(event.toReused()) : first;
     return {
-      hasIdOfOtherBody,
+      isIdReused,
       previous: previous === undefined ? null
         : { requestId: previous.requestId, hasFailed: previous.request?.status === 'failed' },
     };
@@ -108,7 +108,7 @@ export class Duplicates {
     return 'holder' in result ? this.#waitForClaim(result, request) : result;
   }
 
-  /** Goes on to the event of id and body if the id came before with another body. */
+  /** Claims the event of the id alone, or if that came before with another body, of id and body. */
   #tryClaim(
     firstEvent: Event, request: AdmittedRequest,
   ): Claim | DuplicateEvent | RunningEvent {
@@ -127,7 +127,7 @@ export class Duplicates {
       if (storedRequest?.status === 'pending') return { event, holder: storedRequest };
       const dataJson = storedRequest === null ? previous.dataJson
         : encodeDuplicateData(request, storedRequest);
-      return { requestId, dataJson, response: null, hasIdOfOtherBody: event.hasIdOfOtherBody };
+      return { requestId, dataJson, response: null, isIdReused: event.isIdReused };
     }
   }
 
@@ -141,7 +141,7 @@ export class Duplicates {
         if (outcome === null) throw createBusyError();
         const { requestId, dataJson } = outcome;
         const response = outcome.response.status === 200 ? null : outcome.response;
-        return { requestId, dataJson, response, hasIdOfOtherBody: event.hasIdOfOtherBody };
+        return { requestId, dataJson, response, isIdReused: event.isIdReused };
       }
       const watch = this.#watchRequest(holder.id);
       await this.#wait(request, deadlineMs, watch.nextChange).finally(watch.stop);
@@ -161,7 +161,7 @@ export class Duplicates {
     const finishedEvent = this.#memory.find(event.key, this.#clock.now());
     if (finishedEvent === undefined || hasOtherBody(finishedEvent, event)) return null;
     const { dataJson } = finishedEvent;
-    return { requestId: null, dataJson, response: null, hasIdOfOtherBody: false };
+    return { requestId: null, dataJson, response: null, isIdReused: false };
   }
 
   /** Remembers a finished event whose request is not stored. */

@@ -20,20 +20,20 @@ export class Event implements EventKey {
   readonly bodySha256: string | null;
   readonly expiresAtMs: number;
   /** Whether the id came before with another body. */
-  readonly hasIdOfOtherBody: boolean;
+  readonly isIdReused: boolean;
   /** The key by which it is found in memory. */
   readonly key: string;
   readonly #input: EventInput;
   #identifier: string | null = null;
 
-  constructor(input: EventInput, hasIdOfOtherBody = false) {
+  constructor(input: EventInput, isIdReused = false) {
     const { webhookId, eventId, bodySha256, expiresAtMs } = input;
     this.#input = input;
-    this.hasIdOfOtherBody = hasIdOfOtherBody;
+    this.isIdReused = isIdReused;
     // The key of a reused id holds the body's hash, so it stands for one body alone.
-    this.bodySha256 = hasIdOfOtherBody ? null : bodySha256;
+    this.bodySha256 = isIdReused ? null : bodySha256;
     this.expiresAtMs = expiresAtMs;
-    const body = hasIdOfOtherBody ? bodySha256 ?? '' : '';
+    const body = isIdReused ? bodySha256 ?? '' : '';
     // A webhook's identifier holds no line break, and a hash no `=`: no two events share a key.
     this.key = eventId.length > PLAIN_LENGTH_MAX ? this.identifier
       : `${webhookId}\n${body}=${eventId}`;
@@ -42,7 +42,7 @@ export class Event implements EventKey {
   /** The identifier of its record. */
   get identifier(): string {
     const { webhookId, eventId, bodySha256 } = this.#input;
-    this.#identifier ??= hashEventId(webhookId, eventId, this.hasIdOfOtherBody ? bodySha256 : null);
+    this.#identifier ??= hashEventId(webhookId, eventId, this.isIdReused ? bodySha256 : null);
     return this.#identifier;
   }
 

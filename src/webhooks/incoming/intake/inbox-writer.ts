@@ -74,12 +74,12 @@ export class InboxWriter {
   /** Stores a duplicate. It is answered in the same way when it cannot be stored. */
   async addDuplicate(
     request: AdmittedRequest,
-    { requestId, hasIdOfOtherBody }: Pick<DuplicateEvent, 'requestId' | 'hasIdOfOtherBody'>,
+    { requestId, isIdReused }: Pick<DuplicateEvent, 'requestId' | 'isIdReused'>,
     status: number,
   ): Promise<void> {
     await this.#writeIfPossible(buildAcceptedRequest(request, {
       id: this.#deps.makeId(), routes: [], status: 'duplicate', duplicateOf: requestId,
-      answered: this.#buildAnswered(request, status), eventIdReused: hasIdOfOtherBody,
+      answered: this.#buildAnswered(request, status), eventIdReused: isIdReused,
     }), request, { status });
   }
 
@@ -123,7 +123,7 @@ export class InboxWriter {
     return buildAcceptedRequest(request, {
       id: id ?? this.#deps.makeId(), routes, status: computeStatus(routes),
       answered: this.#buildAnswered(request, status),
-      eventIdReused: event?.hasIdOfOtherBody ?? false,
+      eventIdReused: event?.isIdReused ?? false,
     });
   }
 

@@ -34,7 +34,7 @@ type Arrival = {
 /** The caller stores a `duplicate`, if it can; null: the request is none. */
 export type Acceptance = {
   readonly response: WebhookResponse;
-  readonly duplicate: Pick<DuplicateEvent, 'requestId' | 'hasIdOfOtherBody'> | null;
+  readonly duplicate: Pick<DuplicateEvent, 'requestId' | 'isIdReused'> | null;
 };
 
 /**
@@ -73,14 +73,16 @@ export function stageAccepted(
   }
   return {
     response: buildAcceptedResponse(originalId, 'Duplicate'),
-    duplicate: { requestId: originalId, hasIdOfOtherBody: event?.hasIdOfOtherBody ?? false },
+    duplicate: { requestId: originalId, isIdReused: event?.isIdReused ?? false },
   };
 }
 
 /** `originalId` is that of the request that had the event first; null: there is none. */
 type EventMatch = { readonly event: Event | null; readonly originalId: string | null };
 
-/** Goes on to the event of id and body if the id came before with another body. */
+/**
+ * Looks for the event by its id alone, and if that came before with another body, by id and body.
+ */
 function matchEvent(transaction: Transaction, { event, nowMs }: Arrival): EventMatch {
   if (event === null) return { event, originalId: null };
   const find = (identifier: string): Buffer | undefined =>
@@ -103,7 +105,7 @@ function stageNew(
   const item = buildAcceptedRequest(request, {
     id, routes: pendingRoutes, status: computeStatus(pendingRoutes),
     answered: { status: 200, afterMs: Math.max(0, nowMs - request.receivedAtMs) },
-    eventIdReused: event?.hasIdOfOtherBody ?? false,
+    eventIdReused: event?.isIdReused ?? false,
   });
   return unit.add(item, request.body);
 }

@@ -32,7 +32,7 @@ export type StoredRun = {
   /** The webhook's current way to read bodies. */
   readonly bodyReading: BodyReading;
   /** The first is 1. */
-  readonly attempt: number;
+  readonly attemptNumber: number;
   readonly holder: LogHolder;
   /** Called when the payload is read; null: the body could be parsed. */
   readonly onRead?: (unparsed: UnparsedBody | null) => void;
@@ -50,12 +50,12 @@ export class StoredActionCall extends IncomingActionCall {
   }
 
   get context(): ActionContext {
-    const { request, body, attempt } = this.#run;
+    const { request, body, attemptNumber } = this.#run;
     const { query, method, path, receivedAt, event, eventId, isReplay } = request;
     return {
       headers: this.#headers, query, body, contentType: this.contentType ?? null, method, path,
       receivedAt, event, eventId, verified: getVerified(request),
-      request: request.id, attempt, replay: isReplay,
+      request: request.id, attempt: attemptNumber, replay: isReplay,
     };
   }
 
@@ -114,7 +114,7 @@ export function findStoredRequestRoutes(
     names: routes.map(({ name }) => name),
     listMatching() {
       const run = {
-        request, body: readBody(), bodyReading, attempt: 1, holder: { log: silentLogger },
+        request, body: readBody(), bodyReading, attemptNumber: 1, holder: { log: silentLogger },
       };
       const facts = createFacts(new StoredActionCall(run, {}));
       return findMatchingRoutes(routes, facts).map(({ name }) => name);
@@ -128,7 +128,7 @@ export function createStoredFacts(
 ): Facts {
   const bodyReading = webhook?.bodyReading
     ?? resolveBodyReading(request.verdict.preset === null ? undefined : 'auto', null);
-  const run = { request, body, bodyReading, attempt: 1, holder: { log: silentLogger } };
+  const run = { request, body, bodyReading, attemptNumber: 1, holder: { log: silentLogger } };
   return createFacts(new StoredActionCall(run, {}));
 }
 

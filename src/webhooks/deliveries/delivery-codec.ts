@@ -180,8 +180,7 @@ export function readStatus(bytes: Buffer): DeliveryStatus {
 export function readUntriedWebhookId(bytes: Buffer): string | null {
   if (!hasMarkAt(bytes, UNTRIED_MARK, AFTER_CREATED_AT)) return null;
   const start = AFTER_CREATED_AT + UNTRIED_MARK.length;
-  const end = findTextEnd(bytes, start);
-  let at = end + 1;
+  let at = findTextEnd(bytes, start) + 1;
   for (const mark of OPTIONAL_MARKS) {
     if (hasMarkAt(bytes, mark, at)) at = findTextEnd(bytes, at + mark.length) + 1;
   }

@@ -15,8 +15,7 @@ import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
 import { StoredActionCall } from '../incoming/intake/stored-action-call.ts';
 import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';
 import { createFacts } from '../incoming/run-webhook-routes.ts';
-import { createPlace } from '../scheduler/lanes.ts';
-import type { LaneName } from '../scheduler/task.ts';
+import { createPlace, type LaneName } from '../scheduler/task.ts';
 
 type RequestSource = { readonly store: Store; readonly recentRequests: RecentRequests };
 

@@ -6,12 +6,11 @@
  *
  * Of each lane at most the first task is offered: it stands among the ready tasks of the queue. A
  * task that is offered may cease to be the first, and be offered again, so that it stands there
- * twice: `mayStart` is asked before it starts, and leaves out what has ceased.
+ * twice: `confirmOffer` is asked before it starts, and leaves out what has ceased.
  */
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
-import { formatUuidTime } from '../../base/uuid.ts';
 import type { OrderKey } from '../filters/order.ts';
-import type { Lane, LaneName, Task } from './task.ts';
+import { isBefore, type Lane, type LaneName, type Task } from './task.ts';
 
 /** A lane of a key whose first task holds back `waiting` others: more than the threshold. */
 export type LongLane = {
@@ -86,8 +85,11 @@ export class Lanes {
     lane.queue.ready.push(first);
   }
 
-  /** Whether a task is ready, and its lane lets it start. If not, it must be offered anew. */
-  mayStart(task: Task): boolean {
+  /**
+   * Returns whether a task that was offered is ready, and its lane lets it start. If not, the offer
+   * is void: the lane offers it anew when its turn comes.
+   */
+  confirmOffer(task: Task): boolean {
     const { lane, state } = task;
     if (lane === null) return state === 'ready';
     if (state === 'ready' && lane.runningCount === 0 && findFirst(lane) === task) return true;
@@ -109,19 +111,6 @@ export class Lanes {
     if (lane.begunCount - 1 > LONG_LANE_THRESHOLD) this.#longLanes.add(lane);
     else this.#longLanes.delete(lane);
   }
-}
-
-/** Whether the first task of the two starts before the other. */
-export function isBefore(left: Task, right: Task): boolean {
-  return left.place < right.place;
-}
-
-/**
- * Makes the place of a task that went to its queue at another time than its id, a UUIDv7, says. It
- * compares with places that are such ids by the milliseconds, and among its like by id.
- */
-export function createPlace(queuedAtMs: number, id: string): string {
-  return `${formatUuidTime(queuedAtMs)}-${id}`;
 }
 
 function findFirst(lane: Lane): Task | undefined {

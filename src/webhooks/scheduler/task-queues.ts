@@ -12,9 +12,10 @@
  * them may be there at all.
  */
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
-import { Lanes, isBefore, type LongLane } from './lanes.ts';
-import type {
-  LaneName, RunningTask, TaskTarget, TargetHealth, Task, TaskQueue,
+import { Lanes, type LongLane } from './lanes.ts';
+import {
+  isBefore, type LaneName, type RunningTask, type TaskTarget, type TargetHealth, type Task,
+  type TaskQueue,
 } from './task.ts';
 
 /** The position of a task in its queue. */
@@ -267,7 +268,7 @@ export class TaskQueues {
   #canStart(queue: TaskQueue): boolean {
     const { mayStart, runningCount, runningMax, ready, all, key } = queue;
     if (!mayStart || runningCount >= runningMax || this.#suspendedKeys.has(key)) return false;
-    ready.popWhile((task) => !this.#lanes.mayStart(task));
+    ready.popWhile((task) => !this.#lanes.confirmOffer(task));
     const first = ready.peek();
     if (first === undefined) return false;
     const holdPlace = this.#holdPlaces.size === 0 ? undefined : this.#holdPlaces.get(key);

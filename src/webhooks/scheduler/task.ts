@@ -12,6 +12,7 @@
  * keeps strict order among all its tasks, and a lane among its own.
  */
 import type { PriorityQueue } from '../../base/structures/priority-queue.ts';
+import { formatUuidTime } from '../../base/uuid.ts';
 import type { OrderKey } from '../filters/order.ts';
 
 /**
@@ -100,3 +101,16 @@ export type TargetHealth = 'healthy' | 'slow' | 'unreachable';
 export type RunningTask = {
   readonly task: Task; readonly target: TaskTarget; readonly lane: Lane | null;
 };
+
+/** Whether the first task of the two starts before the other. */
+export function isBefore(left: Task, right: Task): boolean {
+  return left.place < right.place;
+}
+
+/**
+ * Makes the place of a task that was queued at another time than its id, a UUIDv7, says. It sorts
+ * among places that are plain ids by the millisecond, and among those made here also by id.
+ */
+export function createPlace(queuedAtMs: number, id: string): string {
+  return `${formatUuidTime(queuedAtMs)}-${id}`;
+}

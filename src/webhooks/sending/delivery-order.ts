@@ -10,9 +10,8 @@ import type { StoredDelivery } from '../deliveries/delivery.ts';
 import { findEventRecord, readEventKey, readPayloadJson } from '../deliveries/event-record.ts';
 import { Facts } from '../filters/facts.ts';
 import type { KeyReader } from '../filters/order.ts';
-import { createPlace } from '../scheduler/lanes.ts';
 import type { TaskOrder } from '../scheduler/task-queues.ts';
-import type { LaneName } from '../scheduler/task.ts';
+import { createPlace, type LaneName } from '../scheduler/task.ts';
 
 /** `readKey` is that of the webhook; null if its order has none. */
 export function computeTaskOrder(

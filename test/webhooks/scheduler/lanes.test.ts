@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPlace } from '../../../src/webhooks/scheduler/lanes.ts';
+import { createPlace } from '../../../src/webhooks/scheduler/task.ts';
 import { Scheduler } from '../../../src/webhooks/scheduler/scheduler.ts';
 import type { LaneName, RunningTask } from '../../../src/webhooks/scheduler/task.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

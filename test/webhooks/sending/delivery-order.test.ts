@@ -9,7 +9,7 @@ import {
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import { encodeEvent, eventCollection } from '../../../src/webhooks/deliveries/event-record.ts';
 import { createKeyReader } from '../../../src/webhooks/filters/order.ts';
-import { createPlace } from '../../../src/webhooks/scheduler/lanes.ts';
+import { createPlace } from '../../../src/webhooks/scheduler/task.ts';
 import type { TaskOrder } from '../../../src/webhooks/scheduler/task-queues.ts';
 import { computeTaskOrder } from '../../../src/webhooks/sending/delivery-order.ts';
 

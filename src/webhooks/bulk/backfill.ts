@@ -41,6 +41,7 @@ type MissedEvent = { readonly id: string; readonly record: Buffer };
 export function createBackfill(deps: BackfillDeps): JobKind {
   return {
     findHeldWebhookId: readWebhookId,
+    // Before the job is added: it must not pass over an event that is still being committed.
     whenReady: () => deps.store.transact(commitBarrier),
     select(filter) {
       const { store } = deps;
@@ -60,6 +61,7 @@ export function createBackfill(deps: BackfillDeps): JobKind {
       return {
         ...selection, stage,
         async begin() {
+          // Before the selection begins: records tell only then who had a delivery of an event.
           await deps.whenEventsReady();
           return selection.begin();
         },

@@ -108,8 +108,8 @@ export class RequestStates {
 
   #refresh(id: string): void {
     const slot = this.#requests.findSlot(id);
-    // A delivery is applied before its new request, and after a removed one. A request that is
-    // converted is there in the old form until its record is applied, which follows.
+    // A delivery is applied before its new request, and after a removed one. Of a request that is
+    // converted the old record is there, and says the status, until the new one is applied.
     if (slot === -1) return;
     const bytes = this.#requests.bytesAt(slot);
     if (bytes !== undefined) this.#set(id, slot, readRequestState(bytes, this.#find));

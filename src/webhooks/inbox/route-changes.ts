@@ -16,10 +16,7 @@ import { requestCollection } from './stored-request.ts';
 export type RouteChange = {
   /** The id of the delivery. */
   readonly id: string;
-  /**
-   * False for a delivery that was not there before, as a record of its own or, while it is within
-   * the old form of its request, within that. So it is also false when the request is converted.
-   */
+  /** False for a new delivery, also for one that is new as its request is converted. */
   readonly isChanged: boolean;
   /** null: it is not pending, or was deleted with its request. */
   readonly pending: { readonly webhookId: string; readonly route: RouteDelivery } | null;

@@ -54,7 +54,8 @@ export const BACKFILL_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/scheduler/task-queues.ts',
-    text: 'if (holdPlace !== undefined && first.place >= holdPlace) return false;', replacement: '',
+    text: 'if (holdPlace !== undefined && first.place >= holdPlace) return undefined;',
+    replacement: '',
     tests: ['webhooks/bulk/backfill.test.ts'],
   },
   {

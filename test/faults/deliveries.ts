@@ -422,7 +422,24 @@ const SCHEDULER: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/scheduler/task-queues.ts',
-    text: 'return all.peek() === first;', replacement: 'return true;',
+    text: 'return all.peek() === first ? first : undefined;', replacement: 'return first;',
+    tests: ['webhooks/scheduler/task-queues.test.ts'],
+  },
+  {
+    file: 'webhooks/scheduler/task-queues.ts',
+    text: '    this.#passOnTurn(target);\n    this.#dropTargetIfIdle(target);',
+    replacement: '    this.#dropTargetIfIdle(target);',
+    tests: ['webhooks/scheduler/task-queues.test.ts'],
+  },
+  {
+    file: 'webhooks/scheduler/task-queues.ts',
+    text: '      this.#passOnTurn(target);\n    }',
+    replacement: '      this.#unblock(target);\n    }',
+    tests: ['webhooks/scheduler/task-queues.test.ts'],
+  },
+  {
+    file: 'webhooks/scheduler/task-queues.ts',
+    text: "if (!wasHealthy && health === 'healthy') this.#unblockHealthy(target);", replacement: '',
     tests: ['webhooks/scheduler/task-queues.test.ts'],
   },
   {

@@ -5,8 +5,13 @@
  * clock.
  *
  * The health of a target, which its last attempt showed, says how many attempts may run there at
- * once. All targets that are not known to be healthy share one half of the attempts, so that
- * unreachable and slow targets never delay the healthy ones.
+ * once. All targets that are not known to be healthy share one half of the attempts, or the only
+ * one, so that they leave the others to the healthy targets. A target that ceases to be healthy
+ * keeps what is under way there, which may be all attempts there are, until it ends.
+ *
+ * A queue that cannot start its next task now waits for what it lacks: a change of its own, an
+ * attempt at its target, or one of that half. Each place that becomes free is the turn of a queue
+ * that waits for it. A queue that does not use its turn passes it on to the next one.
  *
  * Among its ready tasks a queue starts the one whose place is first. Lanes (lanes.ts) say which of
  * them may be there at all.
@@ -22,7 +27,7 @@ import {
 export type TaskOrder = {
   /** Made by `createPlace`; default: the place of its id. */
   readonly place?: string;
-  /** Whether it holds back nobody until it is due for the first time; default: it does at once. */
+  /** Whether it holds others back only once it was due; default: from the start. */
   readonly isDelayed?: boolean;
   /** Default: the task is in no lane. */
   readonly lane?: LaneName | null;
@@ -56,7 +61,10 @@ export class TaskQueues {
   readonly #suspendedKeys = new Set<string>();
   /** By key of a queue, the place from which on its tasks must not start. */
   readonly #holdPlaces = new Map<string, string>();
-  /** Queues that may be able to start a task. The first one has its turn next. */
+  /**
+   * Queues that may be able to start a task. The first one has its turn next. Whatever may let a
+   * queue start a task must add it.
+   */
   readonly #runnableQueues = new Set<TaskQueue>();
   /** Queues that wait for one of the attempts which all targets that are not healthy share. */
   readonly #blockedUnhealthy = new Set<TaskQueue>();
@@ -105,8 +113,7 @@ export class TaskQueues {
   /** Sets where the tasks of a queue go from now on, and whether they may start. */
   update(queue: TaskQueue, targetKey: string, mayStart: boolean): void {
     if (queue.target.key !== targetKey) {
-      queue.target.blocked.delete(queue);
-      this.#leaveTarget(queue.target);
+      this.#leaveTarget(queue);
       queue.target = this.#joinTarget(targetKey);
     }
     queue.mayStart = mayStart;
@@ -203,21 +210,16 @@ export class TaskQueues {
     while (this.#runningCount < this.#limits.runningMax) {
       const [queue] = this.#runnableQueues;
       if (queue === undefined) return null;
-      // The queue is added again by what lets it start a task later: `update`, `resume`, `hold`,
-      // `makeReady`, `release`, or its target when that unblocks it.
       this.#runnableQueues.delete(queue);
       const { target } = queue;
-      if (!this.#canStart(queue)) {
-        // The queue does not use the turn at its target, so another one gets it.
-        this.#unblock(target);
-      } else if (countFreeSlots(target) <= 0) {
-        target.blocked.add(queue);
-      } else if (target.health !== 'healthy' && this.#unhealthyRunningCount >= this.#unhealthyMax) {
-        this.#blockedUnhealthy.add(queue);
-      } else {
-        const task = queue.ready.pop();
-        if (task !== undefined) return this.#start(task, target);
+      const task = this.#findNextTask(queue);
+      if (task !== undefined) {
+        const blocked = this.#findBlocked(target);
+        if (blocked === null) return this.#start(task, target);
+        blocked.add(queue);
       }
+      // The queue starts nothing, so another one gets its turn.
+      this.#passOnTurn(target);
     }
     return null;
   }
@@ -235,8 +237,7 @@ export class TaskQueues {
     const pauseMs = health === null ? 0 : this.#updateHealth(target, health);
     if (lane !== null) this.#lanes.endAttempt(lane);
     this.#runnableQueues.add(queue);
-    this.#unblock(target);
-    this.#unblockUnhealthy();
+    this.#passOnTurn(target);
     this.#dropIfIdle(queue);
     this.#dropTargetIfIdle(target);
     return pauseMs;
@@ -253,8 +254,10 @@ export class TaskQueues {
     this.#lanes.begin(task);
   }
 
+  /** Starts the task that `#findNextTask` has found. */
   #start(task: Task, target: TaskTarget): RunningTask {
     const { queue, lane } = task;
+    queue.ready.pop();
     task.state = 'unsettled';
     queue.runningCount += 1;
     target.runningCount += 1;
@@ -265,18 +268,33 @@ export class TaskQueues {
     return { task, target, lane };
   }
 
-  #canStart(queue: TaskQueue): boolean {
+  /**
+   * Finds the task that the queue itself lets start now, whatever the limits of its target say. It
+   * becomes the first of the ready ones: those before it, whose offers are void, are dropped.
+   */
+  #findNextTask(queue: TaskQueue): Task | undefined {
     const { mayStart, runningCount, runningMax, ready, all, key } = queue;
-    if (!mayStart || runningCount >= runningMax || this.#suspendedKeys.has(key)) return false;
+    if (!mayStart || runningCount >= runningMax || this.#suspendedKeys.has(key)) return undefined;
     ready.popWhile((task) => !this.#lanes.confirmOffer(task));
     const first = ready.peek();
-    if (first === undefined) return false;
+    if (first === undefined) return undefined;
     const holdPlace = this.#holdPlaces.size === 0 ? undefined : this.#holdPlaces.get(key);
-    if (holdPlace !== undefined && first.place >= holdPlace) return false;
-    if (all === null) return true;
+    if (holdPlace !== undefined && first.place >= holdPlace) return undefined;
+    if (all === null) return first;
     // In strict order a task starts only if it is the first of all, also of those that wait.
     all.popWhile(({ state }) => state === 'gone');
-    return all.peek() === first;
+    return all.peek() === first ? first : undefined;
+  }
+
+  /**
+   * Finds the queues that wait because no attempt at the target may start: for the target itself,
+   * or for the attempts that targets share. null: one may start.
+   */
+  #findBlocked(target: TaskTarget): Set<TaskQueue> | null {
+    if (countFreeSlots(target) <= 0) return target.blocked;
+    const isLimited = target.health !== 'healthy'
+      && this.#unhealthyRunningCount >= this.#unhealthyMax;
+    return isLimited ? this.#blockedUnhealthy : null;
   }
 
   /** Returns the milliseconds of the pause that begins, or 0. */
@@ -287,10 +305,17 @@ export class TaskQueues {
       const { runningCount } = target;
       this.#unhealthyRunningCount += wasHealthy ? runningCount : -runningCount;
     }
+    if (!wasHealthy && health === 'healthy') this.#unblockHealthy(target);
     target.failures = health === 'unreachable' ? target.failures + 1 : 0;
-    if (target.failures <= FAILURES_BEFORE_PAUSE || target.isPaused) return 0;
+    if (target.failures < FAILURES_BEFORE_PAUSE || target.isPaused) return 0;
     target.isPaused = true;
     return PAUSE_MS;
+  }
+
+  /** Gives the free places at a target, and those of the shared half, to queues that wait. */
+  #passOnTurn(target: TaskTarget): void {
+    this.#unblock(target);
+    this.#unblockUnhealthy();
   }
 
   #unblock(target: TaskTarget): void {
@@ -313,6 +338,15 @@ export class TaskQueues {
     }
   }
 
+  /** Lets the queues of a target that has become healthy wait for the shared half no more. */
+  #unblockHealthy(target: TaskTarget): void {
+    for (const queue of this.#blockedUnhealthy) {
+      if (queue.target !== target) continue;
+      this.#blockedUnhealthy.delete(queue);
+      this.#runnableQueues.add(queue);
+    }
+  }
+
   #joinTarget(key: string): TaskTarget {
     const target = this.#targets.get(key) ?? {
       key, blocked: new Set(), health: 'unknown', runningCount: 0, failures: 0, isPaused: false,
@@ -323,8 +357,13 @@ export class TaskQueues {
     return target;
   }
 
-  #leaveTarget(target: TaskTarget): void {
+  /** Takes a queue away from its target. A turn that it may have there is passed on. */
+  #leaveTarget(queue: TaskQueue): void {
+    const { target } = queue;
+    target.blocked.delete(queue);
+    this.#blockedUnhealthy.delete(queue);
     target.queueCount -= 1;
+    this.#passOnTurn(target);
     this.#dropTargetIfIdle(target);
   }
 
@@ -332,9 +371,7 @@ export class TaskQueues {
     if (queue.size > 0 || queue.runningCount > 0 || this.#queues.get(queue.key) !== queue) return;
     this.#queues.delete(queue.key);
     this.#runnableQueues.delete(queue);
-    this.#blockedUnhealthy.delete(queue);
-    queue.target.blocked.delete(queue);
-    this.#leaveTarget(queue.target);
+    this.#leaveTarget(queue);
   }
 
   #dropTargetIfIdle(target: TaskTarget): void {

@@ -521,6 +521,21 @@ const SENDING: readonly PlantedFault[] = [
     text: 'if (!lease.isHeld(transaction)) return LEASE_LOST;', replacement: '',
     tests: ['webhooks/sending/webhook-retirement.test.ts'],
   },
+  {
+    file: 'webhooks/sending/webhook-retirement.ts',
+    text: ' || !hasTarget(transaction, webhookId, targetUrl)', replacement: '',
+    tests: ['webhooks/sending/webhook-retirement.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/webhook-retirement.ts',
+    text: 'if (isTargetGone) fail(', replacement: 'fail(',
+    tests: ['webhooks/sending/webhook-retirement.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/webhook-retirement.ts',
+    text: 'isDisabled = isTargetGone && ', replacement: 'isDisabled = ',
+    tests: ['webhooks/sending/webhook-retirement.test.ts'],
+  },
 ];
 
 const BULK: readonly PlantedFault[] = [

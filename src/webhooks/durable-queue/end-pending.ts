@@ -7,7 +7,7 @@ import {
 import { changeItems, commitItems } from './unit-of-work.ts';
 
 export type EndPendingDeps<Item, Status extends string, Removal extends string = never> = {
-  readonly kind: QueueSpec<Item, Status, Removal>;
+  readonly queue: QueueSpec<Item, Status, Removal>;
   readonly store: Store;
   /** Has the committed items that are pending for a webhook, in the queue of its identifier. */
   readonly scheduler: Pick<Scheduler, 'listTaskIds'>;
@@ -25,10 +25,10 @@ export type RemovalListener = {
 
 /** Lists records that are pending in a queue, as many as one transaction should change. */
 function listPendingChunk<Item, Status extends string, Removal extends string>(
-  { kind, store, scheduler, recordIdOf }: EndPendingDeps<Item, Status, Removal>, key: string,
+  { queue, store, scheduler, recordIdOf }: EndPendingDeps<Item, Status, Removal>, key: string,
 ): readonly string[] {
   const ids = new Set(scheduler.listTaskIds(key, CHUNK_ITEMS_MAX).map(recordIdOf));
-  return takeChunk([...ids], createSizeLookup(store.collection(kind.collection.name)));
+  return takeChunk([...ids], createSizeLookup(store.collection(queue.collection.name)));
 }
 
 /** Stages the end of the first chunk of pending items; `endPending` does the rest. */
@@ -37,7 +37,7 @@ export function stageEndOfPending<Item, Status extends string, Removal extends s
   end: ItemChange<Item>,
 ): void {
   const ids = listPendingChunk(deps, key);
-  changeItems(deps.kind, transaction, (unit) => {
+  changeItems(deps.queue, transaction, (unit) => {
     for (const id of ids) unit.change(id, end);
   });
 }
@@ -53,7 +53,7 @@ export async function endPending<Item, Status extends string, Removal extends st
     const ids = listPendingChunk(deps, key);
     if (ids.length === 0 || !isGone()) return;
     const change = end(clock.now());
-    await commitItems(deps.kind, deps.store, (unit) => {
+    await commitItems(deps.queue, deps.store, (unit) => {
       for (const id of ids) unit.change(id, change);
     });
   }

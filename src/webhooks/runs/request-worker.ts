@@ -83,7 +83,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     this.#loop = new QueueWorker({ ...deps, scheduler: this.#scheduler }, this);
     this.#deps = deps;
     this.#endPendingDeps = {
-      kind: requestQueue, store, scheduler: this.#scheduler, recordIdOf: parseRequestId,
+      queue: requestQueue, store, scheduler: this.#scheduler, recordIdOf: parseRequestId,
     };
     this.#results = new ResultBatch(requestQueue, store);
     this.#laneUpdates = new LaneUpdates({

@@ -45,6 +45,8 @@ export type FinishedAttempt = {
   readonly outcome: AttemptOutcome;
   /** The head of the request, to be stored; null if the target got no request. */
   readonly sent: SentHead | null;
+  /** The URL of the request; null if there was none. */
+  readonly targetUrl: string | null;
   /** Whether the body of the request is the payload itself. */
   readonly isPayload: boolean;
   readonly storedDelivery: StoredDelivery;
@@ -64,7 +66,8 @@ export async function recordOutcome(
 }
 
 function writeOutcome(
-  deps: RecorderDeps, { outcome, sent, isPayload, storedDelivery, lease }: FinishedAttempt,
+  deps: RecorderDeps,
+  { outcome, sent, targetUrl, isPayload, storedDelivery, lease }: FinishedAttempt,
 ): Promise<Delivery | undefined> {
   const { hook: webhookId } = storedDelivery.item;
   const webhook = webhookId === null ? undefined : deps.webhooks.find(webhookId);
@@ -90,7 +93,7 @@ function writeOutcome(
   };
   // If several attempts hear that the target is gone, the first one retires the webhook.
   if (outcome.kind === 'gone' && webhookId !== null && !deps.scheduler.isSuspended(webhookId)) {
-    const write = { storedDelivery, lease, change, stageMore, systemEvents };
+    const write = { storedDelivery, lease, targetUrl, change, stageMore, systemEvents };
     return writeAndRetire(deps, webhookId, write);
   }
   // If the target was not asked, the webhook is not failing.
@@ -163,17 +166,17 @@ function isDisabling(kind: AttemptOutcome['kind']): boolean {
   return kind === 'gone';
 }
 
-/** Writes the result of an attempt whose target is gone, and disables the webhook. */
+/** Writes the result of an attempt whose target is gone, and retires the webhook. */
 async function writeAndRetire(
-  deps: RecorderDeps, webhookId: string, retiring: Parameters<typeof retireWebhook>[2],
+  deps: RecorderDeps, webhookId: string, write: Parameters<typeof retireWebhook>[2],
 ): Promise<Delivery | undefined> {
   const webhook = deps.webhooks.find(webhookId);
-  const { own, isDisabled } = await retireWebhook(deps, webhookId, retiring);
+  const { attemptedDelivery, isDisabled } = await retireWebhook(deps, webhookId, write);
   if (isDisabled && webhook !== undefined) {
     deps.log.warning('an outgoing webhook was disabled: its target answered 410',
       { ...webhook.labels, reason: 'gone' });
   }
-  return own;
+  return attemptedDelivery;
 }
 
 /** Writes a result for a webhook that is disabled when its attempts fail for too long. */

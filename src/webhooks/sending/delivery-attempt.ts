@@ -35,7 +35,8 @@ export async function attemptDelivery(
   const { sent, isPayload, storedDelivery } = preparedAttempt;
   // A target that was not asked got no request.
   const head = outcome.kind === 'proxy' ? null : sent;
-  return { outcome, sent: head, isPayload, storedDelivery, lease };
+  const targetUrl = 'request' in preparedAttempt ? preparedAttempt.request.url : null;
+  return { outcome, sent: head, targetUrl, isPayload, storedDelivery, lease };
 }
 
 /** Returns what an outcome shows of the target's health; null for nothing. */

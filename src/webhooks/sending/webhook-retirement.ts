@@ -1,12 +1,16 @@
 /**
  * Ends the pending deliveries of a webhook, one chunk in each transaction. If its target answered
- * that it is gone for good (410), the webhook is disabled and its deliveries fail; meanwhile
- * nothing is sent to it. If the webhook is removed, its deliveries are cancelled.
+ * that it is gone for good (410), the webhook is disabled and its deliveries fail, unless its owner
+ * has given it another target since; meanwhile nothing is sent to it. If the webhook is removed,
+ * its deliveries are cancelled.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import { disableWebhook } from '../outgoing/automatic-disabling.ts';
-import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
+import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
+import {
+  decodeOutgoingWebhook, type OutgoingWebhookIndex,
+} from '../outgoing/outgoing-webhook-index.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import {
   cancelIfPending, failIfPending, type Delivery, type DeliveryStatus, type StoredDelivery,
@@ -43,24 +47,30 @@ export type DeliveryWrite = {
   readonly systemEvents: AttemptEvents | null;
 };
 
-type OwnWrite = DeliveryWrite & {
-  readonly storedDelivery: StoredDelivery; readonly lease: QueueLease;
+type AttemptedWrite = DeliveryWrite & {
+  readonly storedDelivery: StoredDelivery;
+  readonly lease: QueueLease;
+  /** The URL that answered 410; null if there was no request. */
+  readonly targetUrl: string | null;
 };
 
 type RetirementResult = {
-  /** The attempted delivery, as written; undefined if its lease has ended. */
-  readonly own: Delivery | undefined;
-  /** Whether the webhook was enabled until now. */
+  /** The delivery as written; undefined if it is gone, or its lease has ended. */
+  readonly attemptedDelivery: Delivery | undefined;
+  /** Whether the webhook was enabled until now, and is disabled. */
   readonly isDisabled: boolean;
 };
 
-/** Disables a webhook and fails its deliveries, and writes the result of the attempt in `own`. */
+/**
+ * Writes the result of an attempt. Disables the webhook and fails its other deliveries, if their
+ * target is still the one that was asked.
+ */
 export async function retireWebhook(
-  deps: RetirementDeps, webhookId: string, own: OwnWrite,
+  deps: RetirementDeps, webhookId: string, write: AttemptedWrite,
 ): Promise<RetirementResult> {
   deps.scheduler.suspend(webhookId);
   try {
-    return await failAll(deps, webhookId, own);
+    return await failAllAndDisable(deps, webhookId, write);
   } finally {
     deps.scheduler.resume(webhookId);
   }
@@ -87,50 +97,67 @@ export function cancelPending(
 function createEndPendingDeps(
   store: Store, scheduler: RetirementDeps['scheduler'],
 ): EndPendingDeps<Delivery, DeliveryStatus> {
-  return { kind: deliveryQueue, store, scheduler, recordIdOf: (taskId) => taskId };
+  return { queue: deliveryQueue, store, scheduler, recordIdOf: (taskId) => taskId };
 }
 
-const LEASE_LOST: RetirementResult = { own: undefined, isDisabled: false };
+const LEASE_LOST: RetirementResult = { attemptedDelivery: undefined, isDisabled: false };
 
 /**
  * Fails the other deliveries chunk by chunk. The last transaction writes the attempted delivery and
- * disables the webhook, so that after a crash before it the target is only asked once more.
+ * disables the webhook, so that after a crash before it the target is only asked once more. Each
+ * transaction checks lease and target anew: both may have changed since the one before.
  */
-async function failAll(
-  { store, scheduler, clock }: RetirementDeps, webhookId: string,
-  { storedDelivery, lease, change, stageMore, systemEvents }: OwnWrite,
+async function failAllAndDisable(
+  deps: RetirementDeps, webhookId: string,
+  { storedDelivery, lease, targetUrl, change, stageMore, systemEvents }: AttemptedWrite,
 ): Promise<RetirementResult> {
+  const { store, clock } = deps;
   const { identifier } = storedDelivery.item;
   const nowMs = clock.now();
-  const listOthers = (): string[] =>
-    scheduler.listTaskIds(webhookId, CHUNK_ITEMS_MAX + 1).filter((other) => other !== identifier);
   const fail = (unit: DeliveryUnit, ids: readonly string[]): void => {
     for (const id of ids) unit.change(id, (before) => failIfPending(before, nowMs));
   };
-  const sizeOf = createSizeLookup(store.collection(deliveryQueue.collection.name));
-  let others = listOthers();
-  for (;;) {
-    const ids = takeChunk(others, sizeOf);
-    const isLastChunk = ids.length === others.length && others.length < CHUNK_ITEMS_MAX;
-    if (isLastChunk) break;
-    const isHeld = await store.transact((transaction) => {
-      if (!lease.isHeld(transaction)) return false;
+  let chunk = takeOthers(deps, webhookId, identifier);
+  while (!chunk.isLast) {
+    const { ids } = chunk;
+    const hasFailed = await store.transact((transaction) => {
+      if (!lease.isHeld(transaction) || !hasTarget(transaction, webhookId, targetUrl)) return false;
       changeDeliveries(transaction, (unit) => fail(unit, ids));
       return true;
     });
-    if (!isHeld) return LEASE_LOST;
-    others = listOthers();
+    if (!hasFailed) break;
+    chunk = takeOthers(deps, webhookId, identifier);
   }
   return store.transact((transaction) => {
     if (!lease.isHeld(transaction)) return LEASE_LOST;
-    const own = changeDeliveries(transaction, (unit) => {
+    const isTargetGone = hasTarget(transaction, webhookId, targetUrl);
+    const attemptedDelivery = changeDeliveries(transaction, (unit) => {
       const after = unit.change(identifier, change);
-      fail(unit, others);
+      if (isTargetGone) fail(unit, chunk.ids);
       return after;
     });
-    const isDisabled = disableWebhook(transaction, webhookId, 'gone', nowMs);
-    if (own !== undefined) stageMore(transaction, own);
+    const isDisabled = isTargetGone && disableWebhook(transaction, webhookId, 'gone', nowMs);
+    if (attemptedDelivery !== undefined) stageMore(transaction, attemptedDelivery);
     if (isDisabled) systemEvents?.webhookDisabled(transaction, 'gone');
-    return { own, isDisabled };
+    return { attemptedDelivery, isDisabled };
   });
+}
+
+/**
+ * Takes a chunk of the deliveries that are pending for a webhook, without the attempted one.
+ * `isLast`: these are all.
+ */
+function takeOthers(
+  { store, scheduler }: RetirementDeps, webhookId: string, attemptedId: string,
+): { readonly ids: readonly string[]; readonly isLast: boolean } {
+  const others = scheduler.listTaskIds(webhookId, CHUNK_ITEMS_MAX + 1)
+    .filter((id) => id !== attemptedId);
+  const ids = takeChunk(others, createSizeLookup(store.collection(deliveryQueue.collection.name)));
+  return { ids, isLast: ids.length === others.length && others.length < CHUNK_ITEMS_MAX };
+}
+
+/** Whether the webhook is there, and has this URL: its owner may have changed it. */
+function hasTarget(transaction: Transaction, webhookId: string, targetUrl: string | null): boolean {
+  const bytes = transaction.find(outgoingCollection.name, webhookId);
+  return bytes !== undefined && decodeOutgoingWebhook(bytes).targetUrl === targetUrl;
 }

@@ -84,6 +84,23 @@ const DELIVERIES: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-publisher.ts',
+    text: 'describeReceivers(webhooks, name, findIds())',
+    replacement: 'describeReceivers(webhooks, name, webhooks.findTriggered(name))',
+    tests: ['webhooks/http/chain.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/delivery-codec.ts',
+    text: 'readMember(bytes, EVENT_ID_MARK) ??',
+    replacement: 'readMember(bytes.subarray(bytes.lastIndexOf(EVENT_ID_MARK)), EVENT_ID_MARK) ??',
+    tests: ['webhooks/deliveries/delivery-codec.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/webhook-sender.ts',
+    text: 'if (wasTargetNotAsked(error)) return', replacement: 'if (false) return',
+    tests: ['webhooks/sending/webhook-sender.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/event-publisher.ts',
     text: 'matchingIds.filter((webhookId) => webhookId !== except)', replacement: 'matchingIds',
     tests: ['webhooks/deliveries/system-events.test.ts'],
   },

@@ -48,7 +48,7 @@ export type PreparedAttempt = {
 } & ({ readonly request: OutgoingRequest } | { readonly failure: AttemptOutcome });
 
 /** Says that there is no room for a body at present, so that the delivery must wait as it is. */
-export const NO_BODY_ROOM = 'held back';
+export const NO_BODY_ROOM = 'no room for a body';
 
 /**
  * Prepares the request by the present settings of the webhook. Returns a failure when there is

@@ -18,7 +18,7 @@ export type ActionRunner = {
   readonly chainRefusalLog: RateLimitedLog;
 };
 
-/** The result of a run whose chain was refused, here or further on. It is logged there. */
+/** The result of a run whose chain was refused, here or further on. It is logged there alone. */
 export class ChainRefusal extends ActionResult {}
 /** The result where this server refused: the request that came here had too many hops already. */
 export class OwnChainRefusal extends ChainRefusal {}
@@ -37,9 +37,10 @@ const OWN_STATE_CODES: ReadonlySet<ErrorCode> =
   new Set(['unavailable', 'unknown_outcome', 'storage_full']);
 
 /**
- * The result, at once when the action gave it at once. The log alone has the details of a failure,
- * as the caller may be anybody. Throws, or rejects with, only errors of a built-in action about our
- * own state: `unavailable`, `unknown_outcome`, `storage_full`.
+ * The result, at once when the action gave it at once. The caller may be anybody: it learns the
+ * message of a built-in action's `invalid` and of a refused chain; other details of a failure are in
+ * the log alone. Throws, or rejects with, only errors of a built-in action about our own state:
+ * `unavailable`, `unknown_outcome`, `storage_full`.
  */
 export function runAction(
   action: RegisteredAction, call: ActionCall, runner: ActionRunner, holder: LogHolder,
@@ -66,17 +67,20 @@ async function awaitOutcome(
   });
   try {
     const result = await Promise.race([Promise.resolve(outcome).then(toActionResult), timeout]);
-    if (result !== null) {
-      return call.isChainRefused ? new ChainRefusal(result.success, result.message, result.data)
-        : result;
-    }
+    if (result !== null) return markChainRefusal(result, call);
     holder.log.warning('an action did not end in time', { action: action.identifier, timeoutMs });
-    return ActionResult.fail(TIMEOUT_MESSAGE);
+    return markChainRefusal(ActionResult.fail(TIMEOUT_MESSAGE), call);
   } catch (thrown) {
-    return toFailedResult(action, thrown, call, runner, holder);
+    return markChainRefusal(toFailedResult(action, thrown, call, runner, holder), call);
   } finally {
     cancelTimer();
   }
+}
+
+/** The result says so if a request of its run was refused, however the run ended after that. */
+function markChainRefusal(result: ActionResult, { isChainRefused }: ActionCall): ActionResult {
+  if (!isChainRefused || result instanceof ChainRefusal) return result;
+  return new ChainRefusal(result.success, result.message, result.data);
 }
 
 function toFailedResult(
@@ -94,7 +98,10 @@ function toFailedResult(
     if (OWN_STATE_CODES.has(thrown.code)) throw thrown;
     if (thrown.code === 'invalid') return ActionResult.fail(thrown.message);
   }
-  holder.log.error('an action failed', { action: action.identifier, error: thrown });
+  const fields = { action: action.identifier, error: thrown };
+  // The hop that refused the chain has logged it: one line is enough for all.
+  if (call.isChainRefused) holder.log.debug('an action failed', fields);
+  else holder.log.error('an action failed', fields);
   return ActionResult.fail(FAILED_MESSAGE);
 }
 

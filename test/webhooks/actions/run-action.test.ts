@@ -8,7 +8,7 @@ import type {
 } from '../../../src/webhooks/actions/action-registry.ts';
 import type { ActionResult } from '../../../src/webhooks/actions/action.ts';
 import { RateLimitedLog } from '../../../src/base/rate-limited-log.ts';
-import { runAction } from '../../../src/webhooks/actions/run-action.ts';
+import { ChainRefusal, runAction } from '../../../src/webhooks/actions/run-action.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const clock = new ManualClock();
@@ -19,7 +19,7 @@ const log = createLogger({
 });
 
 function run(
-  isBuiltIn: boolean, execute: () => unknown,
+  isBuiltIn: boolean, execute: (call: ActionCall) => unknown,
 ): ActionResult | Promise<ActionResult> {
   const action: RegisteredAction = {
     identifier: 'planted', label: '', isBuiltIn, options: [], validateOptions: () => [],
@@ -61,4 +61,23 @@ test('an action that does not end in time has failed', async () => {
   const result = run(false, () => new Promise(() => {}));
   await clock.advance(1000);
   assert.deepEqual({ ...await result }, { success: false, message: 'Action timed out', data: {} });
+});
+
+test('a run whose chain was refused says so, however the run ends', async () => {
+  lines.length = 0;
+  const end = (finish: () => unknown) => run(false, async (call) => {
+    call.isChainRefused = true;
+    return finish();
+  });
+  const late = end(() => new Promise(() => {}));
+  await clock.advance(1000);
+  for (const [result, message] of [
+    [await end(() => ({ success: true, message: 'done' })), 'done'],
+    [await end(throwError(new Error('planted'))), 'Action failed'],
+    [await late, 'Action timed out'],
+  ] as const) {
+    assert.ok(result instanceof ChainRefusal, message);
+    assert.equal(result.message, message);
+  }
+  assert.deepEqual(lines, [], 'the hop that refused has logged it');
 });

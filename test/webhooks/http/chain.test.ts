@@ -24,11 +24,24 @@ class Caller {
   }
 }
 
+/** Calls a URL through the tools it is given, and throws unless the target took it. */
+class StrictCaller {
+  static identifier(): string { return 'strict-caller'; }
+  static label(): string { return 'Calls, and throws'; }
+  async execute(
+    _: unknown, __: ActionContext, { url }: ActionOptions, { http }: ActionTools,
+  ): Promise<object> {
+    const { statusCode } = await http.request({ method: 'POST', url: String(url), body: '{}' });
+    if (statusCode >= 400) throw new Error(`planted: ${statusCode}`);
+    return { success: true };
+  }
+}
+
 let relay: Relay;
 let target: ScriptedServer;
 before(async () => {
   target = await startServer({ onRequest: ({ socket }) => void socket.write(answer()) });
-  relay = await startRelay({ actions: [Caller] });
+  relay = await startRelay({ actions: [Caller, StrictCaller] });
   relay.webhooks.start();
 });
 after(async () => {
@@ -260,6 +273,41 @@ test('what a target answers to a chain that it refused is passed on, and no try 
   const { json } = await relay.ask('GET', `/api/outgoing-webhooks/${id}`);
   const { state, lastFailure } = json['health'] as Health;
   assert.deepEqual([state, lastFailure?.reason], ['failing', 'HTTP 422']);
+});
+
+test('an action that throws after a refused chain passes the refusal on, and is not run again', {
+  timeout: 120_000,
+}, async (context) => {
+  const refusing = await startServer({
+    onRequest: ({ socket }) => void socket.write(
+      answer(422, '', ['X-Hookshelf-Chain: refused'])),
+  });
+  context.after(() => refusing.close());
+  const own = await startRelayFor(context, {
+    actions: [StrictCaller],
+    incoming: { retrySchedule: [0.01, 0.01] }, outgoing: { retrySchedule: [0.01, 0.01] },
+  });
+  own.webhooks.start();
+  const action = { actionType: 'strict-caller', options: { url: refusing.url('/far') } };
+  await own.hook(action, { pathSegment: 'result' });
+  const { status, headers, json } = await own.ask('POST', '/webhook/in/result', {});
+  assert.deepEqual([status, headers['x-hookshelf-chain'], json['message']],
+    [400, 'refused', 'Action failed']);
+
+  await own.hook(action, { pathSegment: 'accepted', inbox: 'all', answer: 'accepted' });
+  await own.ask('POST', '/webhook/in/accepted', {});
+  await own.ask('POST', '/api/action-configurations', { ...action, identifier: 'strict' });
+  const made = await own.ask('POST', '/api/outgoing-webhooks', {
+    targetUrl: target.url('/never'), triggerEvent: 'strict', actionConfiguration: 'strict',
+  });
+  assert.equal(made.status, 201, made.text);
+  await own.ask('POST', '/api/events', { name: 'strict' });
+  const countFailed = async (path: string): Promise<number> =>
+    JSON.parse((await own.ask('GET', `${path}?status=failed`)).text).length;
+  await until('both failed', async () => await countFailed('/api/requests') === 2
+    && await countFailed('/api/deliveries') === 1);
+  assert.equal(refusing.received.length, 3, 'each ran once');
+  assert.deepEqual(own.logLines.filter((line) => line.includes('"level":"error"')), []);
 });
 
 test('what is queued or accepted fails at once when its chain is refused, with one line', {

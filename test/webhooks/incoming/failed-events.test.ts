@@ -55,6 +55,31 @@ describe('an event that failed', () => {
       [name, (attempts as unknown[]).length])], ['done', [['good', 1], ['bad', 2]]]);
   });
 
+  test('because the queue was full is stored at the last place of the inbox, and runs only the '
+    + 'route that was refused', async (context) => {
+    reset();
+    const relay = await startRelayFor(context, {
+      actions: [Scripted], inbox: { maxCount: 1 }, outgoing: { maxPending: 1 },
+    });
+    await relay.ask('POST', '/api/outgoing-webhooks',
+      { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'full' });
+    assert.equal((await relay.ask('POST', '/api/events', { name: 'full' })).status, 202);
+    const scripted = await relay.ask('POST', '/api/action-configurations',
+      { actionType: 'scripted' });
+    const emit = await relay.ask('POST', '/api/action-configurations',
+      { actionType: 'emit-event', options: { name: 'full' } });
+    await relay.ask('POST', '/api/incoming-webhooks', {
+      pathSegment: 'hook', ...HEADER, inbox: 'all', routes: [
+        { name: 'good', actionConfiguration: scripted.json['identifier'] },
+        { name: 'refused', actionConfiguration: emit.json['identifier'] },
+      ],
+    });
+    assert.equal((await send(relay, 'a')).status, 503);
+    assert.deepEqual((await kept(relay)).map(({ status }) => status), ['failed']);
+    assert.equal((await send(relay, 'a')).status, 503);
+    assert.equal(Scripted.runs.length, 1);
+  });
+
   test('is due again where requests are accepted', async (context) => {
     const relay = await start(context, { ...HEADER, ...ACCEPTED },
       { incoming: { retrySchedule: [] } });

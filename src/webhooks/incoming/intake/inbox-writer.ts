@@ -1,4 +1,4 @@
-/** Stores requests in the inbox whose routes have run, or that are duplicates. */
+/** Stores requests in the inbox: those whose routes have run, and duplicates. */
 import { formatTimestamp, type Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
@@ -15,7 +15,7 @@ import type { RouteOutcome, RouteDeps } from '../run-webhook-routes.ts';
 import type { DuplicateEvent } from './duplicates.ts';
 import type { Event } from './event.ts';
 import { InboxBatch } from './inbox-batch.ts';
-import { buildAcceptedRequest, toRunAttempt, estimateRequestBytes } from './build-request.ts';
+import { buildAcceptedRequest, estimateRequestBytes, toRunAttempt } from './build-request.ts';
 
 export type IntakeDeps = RouteDeps & {
   readonly store: Store;
@@ -32,7 +32,10 @@ export type IntakeDeps = RouteDeps & {
 type RequestEnd = {
   /** The status that it was answered with. */
   readonly status: number;
-  /** The id that was drawn before its routes ran; absent or null: one is drawn here. */
+  /**
+   * The id that was drawn, with room reserved for the request, before its routes ran; absent or
+   * null: neither was done.
+   */
   readonly id?: string | null;
   /** The event whose id is remembered with the request; absent or null: it has none. */
   readonly event?: Event | null;
@@ -63,7 +66,8 @@ export class InboxWriter {
 
   /**
    * Stores a request whose run failed, and resolves with its id; null: it could not be stored. The
-   * sender is told of the failed run in either case, and may send the request again.
+   * sender is told of the failed run in either case, and may send the request again. Room is
+   * reserved here for a request that has no id yet.
    */
   addFailed(
     request: AdmittedRequest, outcomes: readonly RouteOutcome[], end: RequestEnd,
@@ -87,9 +91,11 @@ export class InboxWriter {
     storedRequest: StoredRequest, request: AdmittedRequest, end: RequestEnd,
   ): Promise<string | null> {
     const { exchange, webhook, body } = request;
+    const write = (): Promise<void> => this.#write(storedRequest, request, end);
+    const isRoomReserved = typeof end.id === 'string';
     try {
-      await this.#deps.capacity.reserveWhile(estimateRequestBytes(exchange, body), () =>
-        this.#write(storedRequest, request, end));
+      await (isRoomReserved ? write()
+        : this.#deps.capacity.reserveWhile(estimateRequestBytes(exchange, body), write));
       return storedRequest.id;
     } catch (error) {
       this.#failureLog.warning(exchange, 'a request could not be kept', {

@@ -482,7 +482,7 @@ const SCHEDULER: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/scheduler/due-times.ts',
-    text: 'if (stepMs < STEP_MS_MIN) return;', replacement: 'if (stepMs < Infinity) return;',
+    text: 'if (!isSetBack) return;', replacement: 'if (!isSetBack || isSetBack) return;',
     tests: ['webhooks/scheduler/clock.test.ts'],
   },
 ];

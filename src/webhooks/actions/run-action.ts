@@ -37,8 +37,8 @@ const OWN_STATE_CODES: ReadonlySet<ErrorCode> =
   new Set(['unavailable', 'unknown_outcome', 'storage_full']);
 
 /**
- * The result, at once when the action gave it at once. The caller may be anybody: it learns the
- * message of a built-in action's `invalid` and of a refused chain; other details of a failure are in
+ * The result, at once when the action gave it at once. The caller may be anybody: of a failure it
+ * learns the message of a built-in action's `invalid` and of a refused chain; other details are in
  * the log alone. Throws, or rejects with, only errors of a built-in action about our own state:
  * `unavailable`, `unknown_outcome`, `storage_full`.
  */

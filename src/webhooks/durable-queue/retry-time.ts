@@ -1,12 +1,11 @@
 /** Computes when an item is attempted again. Pure: time and randomness are parameters. */
 import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
+import { SET_BACK_MS_MIN } from '../scheduler/due-times.ts';
 
 /** Jitter only lengthens a wait: attempts that failed together must not come back together. */
 const JITTER = 0.1;
 /** The longest pause that a target may ask for. */
 const RETRY_AFTER_MS_MAX = 30 * 24 * 3600 * 1000;
-/** A clock that was set back by less lengthens a wait by that. */
-const SET_BACK_MS_MIN = 1000;
 
 /** Lengthens a wait of `ms` by up to a tenth. `random` is in [0, 1). */
 export function addJitter(ms: number, random: number): number {

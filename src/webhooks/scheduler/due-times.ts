@@ -6,7 +6,12 @@ import type { Task } from './task.ts';
 /** A task or a delayed event that may wait. */
 export type TimedTask = Pick<Task, 'state' | 'dueAtMs'>;
 
-type Wait<T extends TimedTask> = { readonly task: T; readonly atMs: number };
+type Wait<T extends TimedTask> = {
+  readonly task: T;
+  readonly atMs: number;
+  /** How far the time of day was ahead of the monotonic time when the wait began. */
+  readonly clockAheadMs: number;
+};
 
 /**
  * A timer runs no longer than this, because it stands still while the machine sleeps, and because
@@ -15,17 +20,17 @@ type Wait<T extends TimedTask> = { readonly task: T; readonly atMs: number };
 const TIMER_MS_MAX = 60_000;
 /** At most this many tasks become ready in one turn of the event loop. */
 const READY_MAX = 1000;
-/** Stale waits stay in the queue until they are this many, and half of all waits. */
+/** Stale waits stay in the queue until there are more than this many, and than half of all. */
 const STALE_MAX = 1000;
-/** A clock set back by less than this is not corrected for: the waits grow by as much. */
-const STEP_MS_MIN = 1000;
+/** A clock that was set back by less lengthens a wait by that. */
+export const SET_BACK_MS_MIN = 1000;
 
 export class DueTimes<T extends TimedTask> {
   readonly #clock: Clock;
   readonly #onDue: (task: T) => void;
   readonly #waits = new PriorityQueue<Wait<T>>((left, right) => left.atMs < right.atMs);
-  /** The time of day less the monotonic time. It falls when the clock is set back. */
-  #wallClockAheadMs: number;
+  /** The time of day less the monotonic time, when last seen. It falls at a clock's set back. */
+  #clockAheadMs: number;
   #timer: Timer | null = null;
   #timerAtMs = Infinity;
   #staleCount = 0;
@@ -34,7 +39,7 @@ export class DueTimes<T extends TimedTask> {
   constructor(clock: Clock, onDue: (task: T) => void) {
     this.#clock = clock;
     this.#onDue = onDue;
-    this.#wallClockAheadMs = clock.now() - clock.monotonicMs();
+    this.#clockAheadMs = clock.now() - clock.monotonicMs();
   }
 
   start(): void {
@@ -52,22 +57,26 @@ export class DueTimes<T extends TimedTask> {
   /** Lets the task wait until `dueAtMs`, in place of an earlier wait of the same task. */
   wait(task: T, dueAtMs: number): void {
     this.#correctForClockStep();
-    if (task.state === 'waiting' && task.dueAtMs !== dueAtMs) this.#staleCount += 1;
+    // A new task has the state already, and no wait yet.
+    const hasWait = task.state === 'waiting' && task.dueAtMs !== 0;
+    if (hasWait && task.dueAtMs === dueAtMs) return;
+    if (hasWait) this.countStaleWait();
     task.state = 'waiting';
     task.dueAtMs = dueAtMs;
-    this.#waits.push({ task, atMs: dueAtMs });
+    this.#waits.push({ task, atMs: dueAtMs, clockAheadMs: this.#clockAheadMs });
     if (this.#isStarted && dueAtMs < this.#timerAtMs) this.#startTimer();
   }
 
   /**
    * Must be called when a task stops waiting before it is due. Its wait stays in the queue, and is
-   * counted as stale; when there are too many of these, all are removed.
+   * counted as stale; when there are too many of these, those counted before are removed.
    */
   countStaleWait(): void {
+    if (this.#staleCount > STALE_MAX && this.#staleCount * 2 > this.#waits.size) {
+      this.#waits.prune(isCurrent);
+      this.#staleCount = 0;
+    }
     this.#staleCount += 1;
-    if (this.#staleCount < STALE_MAX || this.#staleCount * 2 < this.#waits.size) return;
-    this.#waits.prune(isCurrent);
-    this.#staleCount = 0;
   }
 
   #startTimer(): void {
@@ -89,6 +98,7 @@ export class DueTimes<T extends TimedTask> {
       if (head === undefined || head.atMs > nowMs) break;
       this.#waits.pop();
       if (isCurrent(head)) this.#onDue(head.task);
+      // One that was due when its task was made ready otherwise is not counted.
       else this.#staleCount = Math.max(0, this.#staleCount - 1);
     }
     this.#startTimer();
@@ -96,18 +106,22 @@ export class DueTimes<T extends TimedTask> {
 
   /** Moves the due times back when the clock was set back, so that each wait keeps its length. */
   #correctForClockStep(): void {
-    const wallClockAheadMs = this.#clock.now() - this.#clock.monotonicMs();
-    const stepMs = this.#wallClockAheadMs - wallClockAheadMs;
-    this.#wallClockAheadMs = wallClockAheadMs;
-    if (stepMs < STEP_MS_MIN) return;
+    const clockAheadMs = this.#clock.now() - this.#clock.monotonicMs();
+    const isSetBack = this.#clockAheadMs - clockAheadMs >= SET_BACK_MS_MIN;
+    this.#clockAheadMs = clockAheadMs;
+    if (!isSetBack) return;
     const waits: Wait<T>[] = [];
     for (let wait = this.#waits.pop(); wait !== undefined; wait = this.#waits.pop()) {
       if (isCurrent(wait)) waits.push(wait);
     }
     this.#staleCount = 0;
-    for (const { task, atMs } of waits) {
-      task.dueAtMs = atMs - stepMs;
-      this.#waits.push({ task, atMs: task.dueAtMs });
+    for (const wait of waits) {
+      // A wait from before the clock was set ahead is right again when that is put right.
+      const stepMs = wait.clockAheadMs - clockAheadMs;
+      const movedWait = stepMs < SET_BACK_MS_MIN ? wait
+        : { task: wait.task, atMs: wait.atMs - stepMs, clockAheadMs };
+      movedWait.task.dueAtMs = movedWait.atMs;
+      this.#waits.push(movedWait);
     }
   }
 }

@@ -138,9 +138,10 @@ export class Scheduler {
   remove(id: string): void {
     const task = this.#tasks.get(id);
     if (task === undefined) return;
-    if (task.state === 'waiting') this.#dueTimes.countStaleWait();
+    const wasWaiting = task.state === 'waiting';
     this.#tasks.delete(id);
     this.#queues.remove(task);
+    if (wasWaiting) this.#dueTimes.countStaleWait();
     this.#onRunnable();
   }
 
@@ -239,8 +240,8 @@ export class Scheduler {
 
   #makeReady(task: Task): void {
     const isEarly = task.state === 'waiting' && task.dueAtMs > this.#clock.now();
-    if (isEarly) this.#dueTimes.countStaleWait();
     this.#queues.makeReady(task);
+    if (isEarly) this.#dueTimes.countStaleWait();
     this.#onRunnable();
   }
 

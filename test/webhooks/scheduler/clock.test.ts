@@ -35,6 +35,23 @@ test('a clock that is set back does not shorten the waits that begin then', asyn
   assert.deepEqual(counts, [1, 1, 2]);
 });
 
+test('a clock that goes ahead and is put right moves no wait', async () => {
+  const HOUR_MS = 3_600_000;
+  const simulation = new Simulation();
+  await simulation.addHook('target', { secret });
+  simulation.targets.set('target', { kind: 'answer', status: 503, retryAfter: '36000' });
+  const [id = ''] = await simulation.emit();
+  const counts: number[] = [];
+  for (const [setBackMs, durationMs] of [
+    [0, 1000], [-HOUR_MS, 120_000], [HOUR_MS, 10 * HOUR_MS - 180_000], [0, 120_000],
+  ] as const) {
+    simulation.clock.setBack(setBackMs);
+    await simulation.clock.advance(durationMs);
+    counts.push(simulation.requestsOf(id).length);
+  }
+  assert.deepEqual(counts, [1, 1, 1, 2]);
+});
+
 test('a start with the clock set back waits as long as was to be waited', async () => {
   const { simulation, id } = await downOnce();
   simulation.clock.setBack(DAY_MS);

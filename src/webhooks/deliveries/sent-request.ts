@@ -1,4 +1,5 @@
 /** The request that a delivery sent last: its body byte for byte, its head without secrets. */
+import { MASK } from '../../base/log.ts';
 import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
@@ -23,7 +24,16 @@ export type PublicSentRequest = {
   readonly bodyBytes: number;
 };
 
-/** Returns null if nothing was sent, or if version 1.0.0 sent it, which kept no requests. */
+/**
+ * The last members of the head that is stored for a signed request. A webhook may have headers of
+ * these names of its own.
+ */
+export const SIGNATURES = ['webhook-signature', MASK, 'x-signature', MASK];
+
+/**
+ * Returns null if nothing was sent, if the event is not kept any more, or if version 1.0.0 sent it,
+ * which kept no requests.
+ */
 export function findSentRequest(store: Store, delivery: StoredDelivery): SentHttpRequest | null {
   const eventRecord = findEventRecord(findCommitted(store), delivery);
   const { attempts, sent, hook } = delivery.item;
@@ -56,7 +66,7 @@ function findSentBody(
 /** Builds the headers that follow from the delivery and its last attempt. */
 function buildDerivedHeaders({ item }: StoredDelivery, hops: number): string[] {
   const { identifier, event, attempts, sent } = item;
-  const isSigned = sent?.headers.includes('webhook-signature') === true;
+  const isSigned = sent !== null && endsWithSignatures(sent.headers);
   const atMs = Date.parse(attempts.at(-1)?.at ?? '');
   return [
     CHAIN_HEADER, String(hops),
@@ -64,4 +74,9 @@ function buildDerivedHeaders({ item }: StoredDelivery, hops: number): string[] {
     ...isSigned
       ? ['webhook-id', identifier, 'webhook-timestamp', String(Math.floor(atMs / 1000))] : [],
   ];
+}
+
+function endsWithSignatures(headers: readonly string[]): boolean {
+  const end = headers.slice(-SIGNATURES.length);
+  return SIGNATURES.every((text, index) => end[index] === text);
 }

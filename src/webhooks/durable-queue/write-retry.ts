@@ -1,4 +1,4 @@
-/** Repeats a write that must not be given up while the store takes no writes. */
+/** Repeats a write that must not be given up, whatever the store says against it. */
 import { sleep, type Clock } from '../../base/clock.ts';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -18,16 +18,22 @@ export function isTemporary(thrown: unknown): thrown is AppError {
   return thrown instanceof AppError && TEMPORARY_ERRORS.includes(thrown.code);
 }
 
-/** Repeats `write` until the store takes it. Resolves with undefined when `closing` comes first. */
+/**
+ * Repeats `write` until the store takes it. It does so also for an error that is not temporary: to
+ * give the write up would be to do again what its result says was done. Resolves with undefined
+ * when `closing` comes first, and rejects with a bug alone.
+ */
 export async function retryUntilWritten<T>(
   { clock, log, closing }: WriteRetryDeps, message: string, labels: object, write: () => Promise<T>,
 ): Promise<T | undefined> {
-  for (let isFirst = true; ; isFirst = false) {
+  let loggedCode: ErrorCode | null = null;
+  for (;;) {
     try {
       return await write();
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
-      if (isFirst) log.error(message, { ...labels, error: thrown });
+      if (thrown.code !== loggedCode) log.error(message, { ...labels, error: thrown });
+      loggedCode = thrown.code;
     }
     await sleep(clock, RETRY_MS, closing);
     if (closing.aborted) return undefined;

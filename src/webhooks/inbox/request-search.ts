@@ -1,7 +1,6 @@
 /**
- * How a search walks through requests, and what of a request it sees: of the head the id, what the
- * sender calls the event, path and values of headers, and the body. Nothing that is shown as `***`
- * is seen.
+ * How a search walks through requests. It sees the id of a request, its event and the id of that,
+ * its path, the values of its headers, and its body. It sees nothing that is shown as `***`.
  */
 import { MASK, decodePercent } from '../../base/log.ts';
 import { findCommitted } from '../../store/find-record.ts';
@@ -30,8 +29,8 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   readonly #walk: Walk;
   readonly #matches: ((slot: number) => boolean) | null;
   readonly #rejected: StoredRequest[];
-  /** A stored request that comes after a rejected one. */
-  #pending: { readonly slot: number; readonly id: string } | null = null;
+  /** The stored request that comes next, if a rejected one came before it; else null. */
+  #nextStored: { readonly slot: number; readonly id: string } | null = null;
   /** The last request, if that was stored. */
   #lastStored: { readonly slot: number; readonly id: string; readonly bytes: Buffer } | null = null;
   #lastRejected: StoredRequest | null = null;
@@ -50,7 +49,7 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
     if (rejected !== undefined) {
       const id = slot === -1 ? '' : this.#records.idAt(slot) ?? '';
       if (id < rejected.id) {
-        this.#pending = slot === -1 ? null : { slot, id };
+        this.#nextStored = slot === -1 ? null : { slot, id };
         this.#rejected.shift();
         this.#lastRejected = rejected;
         this.#lastStored = null;
@@ -70,19 +69,22 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   }
 
   isStillListed(): boolean {
-    // A rejected request does not change, and the walk has the whole of it.
-    if (this.#lastStored === null) return this.#lastRejected !== null;
+    const { rejected } = this.#deps;
+    if (this.#lastStored === null) {
+      // A rejected request does not change, but goes when there is no room for it any more.
+      return this.#lastRejected !== null && rejected.find(this.#lastRejected.id) !== undefined;
+    }
     const { slot, id } = this.#lastStored;
     return this.#records.idAt(slot) === id && this.#matches?.(slot) === true;
   }
 
   #stepToSlot(): number {
     if (this.#matches === null) return -1;
-    const pending = this.#pending;
-    this.#pending = null;
+    const next = this.#nextStored;
+    this.#nextStored = null;
     // Meanwhile it may have been deleted, and its slot be another's.
-    const isThere = pending !== null && this.#records.idAt(pending.slot) === pending.id;
-    return isThere ? pending.slot : this.#walk.next();
+    const isThere = next !== null && this.#records.idAt(next.slot) === next.id;
+    return isThere ? next.slot : this.#walk.next();
   }
 }
 
@@ -123,8 +125,7 @@ class StoredSearchedRequest implements SearchedRecord<StoredRequest> {
   }
 
   createFacts(): Facts {
-    return this.#deps.createFacts(
-      hideMasked(this.#readHead()), this.readPayload() ?? Buffer.alloc(0));
+    return createShownFacts(this.#deps, this.#readHead(), this.readPayload());
   }
 
   decode(): StoredRequest {
@@ -164,13 +165,19 @@ class RejectedSearchedRequest implements SearchedRecord<StoredRequest> {
   }
 
   createFacts(): Facts {
-    return this.#deps.createFacts(
-      hideMasked(this.#request), this.readPayload() ?? Buffer.alloc(0));
+    return createShownFacts(this.#deps, this.#request, this.readPayload());
   }
 
   decode(): StoredRequest {
     return this.#request;
   }
+}
+
+/** Creates the facts of a request without what is shown as `***`. */
+function createShownFacts(
+  { createFacts }: RequestSearchDeps, request: StoredRequestHead, body: Buffer | null,
+): Facts {
+  return createFacts(hideMasked(request), body ?? Buffer.alloc(0));
 }
 
 function* listHeadTexts(request: StoredRequestHead): Generator<string, void, void> {

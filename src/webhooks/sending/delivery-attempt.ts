@@ -17,9 +17,9 @@ export type AttemptDeps = RequestDeps & {
 const SLOW_MS = 1000;
 
 /**
- * Prepares and sends the request. Resolves with null when nothing was sent or `cutOff` came first,
- * and with `NO_BODY_ROOM` when there is no room for the body. Rejects when it could not be
- * prepared.
+ * Prepares and sends the request. Resolves with null when the delivery must not be attempted any
+ * more, its lease has ended or `cutOff` came first, and with `NO_BODY_ROOM` when there is no room
+ * for the body. Rejects when it could not be prepared.
  */
 export async function attemptDelivery(
   deps: AttemptDeps, identifier: string, lease: QueueLease, cutOff: AbortSignal,
@@ -56,6 +56,7 @@ async function send(
   try {
     return await deps.sender.attempt(preparedAttempt.request, cutOff);
   } catch (thrown) {
+    // The request may have left or not. Its head is stored, and nothing is concluded about the target.
     deps.log.error('an attempt failed unexpectedly', { error: thrown });
     return createFailure(deps.clock, 'internal error');
   }

@@ -2,7 +2,7 @@
 import { AppError, messageOf } from '../../base/errors.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { MASK, createTaggedLogger } from '../../base/log.ts';
+import { createTaggedLogger } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
@@ -19,6 +19,7 @@ import {
 import {
   decodeForward, findEventRecord, findForwardUrl, readHops, readPayloadBytes,
 } from '../deliveries/event-record.ts';
+import { SIGNATURES } from '../deliveries/sent-request.ts';
 import { SYSTEM_EVENT_HEADER } from '../deliveries/system-events.ts';
 import { mustWriteOldForm } from '../durable-queue/record-form.ts';
 import { redactHeaders } from '../http/redact-headers.ts';
@@ -91,8 +92,6 @@ export function prepareRequest(
       return failure === null ? prepareRequest(deps, identifier) : fail(failure);
     });
 }
-
-const SIGNATURES = ['webhook-signature', MASK, 'x-signature', MASK];
 
 // The head is the same for all deliveries of a webhook until the webhook changes.
 const sentHeads = new WeakMap<ReadyOutgoingWebhook, SentHead>();
@@ -178,7 +177,7 @@ function buildForwardRequest(id: string, eventRecord: Buffer): OutgoingRequest {
   };
 }
 
-/** Makes the outcome of an attempt that failed before anything was sent. */
+/** Makes the outcome of an attempt that failed without a sign that anything was sent. */
 export function createFailure(clock: Clock, error: string): AttemptOutcome {
   const at = formatTimestamp(clock.now());
   const attempt = { at, durationMs: 0, statusCode: null, error, response: null };

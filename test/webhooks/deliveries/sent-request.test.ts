@@ -44,6 +44,18 @@ test('a delivery shows what it sent, without secrets, after its webhook has chan
   assert.deepEqual(shownOf(simulation, id), expected);
 });
 
+test('a signature that a webhook passes on as a header of its own is not taken for ours', async () => {
+  const simulation = new Simulation();
+  await simulation.addHook('target', {
+    headers: { 'Webhook-Signature': 'v1,theirs', 'X-Signature': 'theirs', 'X-Team': 'a' },
+  });
+  const [id = ''] = await simulation.emit();
+  await simulation.clock.advance(1000);
+  const shown = shownOf(simulation, id)['headers'] as object;
+  const [request] = simulation.requests;
+  assert.deepEqual(Object.keys(shown).sort(), Object.keys(request?.headers ?? {}).sort());
+});
+
 test('what has not been sent, and what has no body, is not made up', async () => {
   const simulation = new Simulation();
   await simulation.addHook('target', { httpMethod: 'GET' });

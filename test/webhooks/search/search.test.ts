@@ -5,6 +5,7 @@ import { Facts } from '../../../src/webhooks/filters/facts.ts';
 import { RequestSearchWalk } from '../../../src/webhooks/inbox/request-search.ts';
 import { parseSearchQuery } from '../../../src/webhooks/search/search-query.ts';
 import { Searches } from '../../../src/webhooks/search/searches.ts';
+import { makeStoredRequest } from '../inbox/sample-request.ts';
 import { startRelay, type Relay } from '../relay.ts';
 
 const LOG = { identifier: 'log', actionType: 'log', options: {} };
@@ -218,4 +219,27 @@ test('what is deleted, or matches no more, while it is searched is not found', (
     const query = parseSearchQuery({ text: 'needle', conditions: [] }, ['payload']);
     const page = await new Searches({ clock, turns }).findPage(walk, query, 10, () => true);
     assert.deepEqual(page?.items.map(({ id }) => id), [ids[0]]);
+  }));
+
+test('a rejected request that made room for another while it was searched is not found', () =>
+  withInbox(async (relay) => {
+    const requests = ['b', 'a'].map((id) =>
+      makeStoredRequest({ given: { id, status: 'rejected' } }));
+    const keptIds = new Set(['a', 'b']);
+    const walk = new RequestSearchWalk({
+      store: relay.store,
+      rejected: {
+        find: (id) => {
+          const request = requests.find((other) => other.id === id);
+          return request === undefined || !keptIds.has(id) ? undefined
+            : { request, body: Buffer.from('{}'), isWhole: true };
+        },
+      },
+      createFacts: () => new Facts({ payload: () => ({}), event: () => null }),
+    }, { before: null, matches: null, rejected: requests });
+    assert.notEqual(walk.next(), null);
+    assert.equal(walk.isStillListed(), true);
+    keptIds.delete('a');
+    assert.notEqual(walk.next(), null);
+    assert.equal(walk.isStillListed(), false);
   }));

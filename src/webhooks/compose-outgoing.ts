@@ -4,7 +4,7 @@ import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
 import type { ActionRunner } from './actions/run-action.ts';
 import { formatTimestamp } from '../base/clock.ts';
-import { cancelHoldingJob, findHoldProblems } from './bulk/stage-job.ts';
+import { stageHoldingJobCancel, findHoldProblems } from './bulk/stage-job.ts';
 import { DelayedEvents } from './deliveries/delayed-events.ts';
 import { QueueCapacity } from './deliveries/queue-capacity.ts';
 import { EventRetention } from './deliveries/event-retention.ts';
@@ -118,7 +118,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
     sender, worker, keptEvents, deliveries,
     removal: {
       onRemoved(transaction, webhookId, nowMs) {
-        cancelHoldingJob(transaction, webhookId, formatTimestamp(nowMs));
+        stageHoldingJobCancel(transaction, webhookId, formatTimestamp(nowMs));
         stageCancelPending(retirement, transaction, webhookId, nowMs);
       },
       afterRemoved: (webhookId) => cancelPending(retirement, webhookId),

@@ -61,8 +61,8 @@ export const ORDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/filters/order.ts',
-    text: 'return `${value.slice(0, LONG_KEY_LENGTH)}…${digest}`;',
-    replacement: 'return value.slice(0, LONG_KEY_LENGTH) + digest.slice(0, 0);',
+    text: 'return `${value.slice(0, KEY_START_LENGTH)}…${digest}`;',
+    replacement: 'return value.slice(0, KEY_START_LENGTH) + digest.slice(0, 0);',
     tests: ['webhooks/sending/delivery-order.test.ts'],
   },
   {

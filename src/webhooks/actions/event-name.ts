@@ -54,8 +54,8 @@ export function createNameTest(pattern: string): ((name: string) => boolean) | n
   return isEventName(pattern) ? (name) => name === pattern : null;
 }
 
-export const NAME_PATTERN_RULE = 'the name of an event such as book.created, or the beginning of '
-  + 'names before a dot such as book.*';
+export const NAME_PATTERN_RULE = 'the name of an event such as book.created, the beginning of '
+  + 'names before a dot such as book.*, or * for every name';
 
 /** Explains why a name is invalid; `manyHint` says what to do for several names. */
 export function explainInvalidEventName(

@@ -51,14 +51,15 @@ export function stageJobCancel(transaction: Transaction, job: Job, updatedAt: st
   return cancelledJob;
 }
 
-/** Stages the end of the job that holds the deliveries of a webhook, which is removed. */
-export function cancelHoldingJob(
+/** Stages the cancelling of a removed webhook's backfill, and the end of its hold. */
+export function stageHoldingJobCancel(
   transaction: Transaction, webhookId: string, updatedAt: string,
 ): void {
   const jobId = findHoldingJobId(transaction, webhookId);
   if (jobId === null) return;
   const bytes = transaction.find(jobCollection.name, jobId);
   if (bytes !== undefined) stageJobCancel(transaction, decodeJob(bytes), updatedAt);
+  // The hold ends also where the job is gone, or has ended already.
   deleteHold(transaction, webhookId, jobId);
 }
 

@@ -24,7 +24,7 @@ import { SOURCES } from '../filters/facts.ts';
 import { SEARCH_PARAMETERS } from '../search/search-query.ts';
 import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
 import type { Searches } from '../search/searches.ts';
-import { EVENT_SOURCES } from './searched-event.ts';
+import { EVENT_FACT_SOURCES } from './searched-event.ts';
 import { DELIVERY_STATUSES, type Delivery, type PublicDelivery } from './delivery.ts';
 import type { DeliveryFilter } from './delivery-columns.ts';
 import type { ListedRoute } from './delivery-list.ts';
@@ -85,7 +85,7 @@ function listRoute(
       list: (...args) => service.list(...args),
       count: (filter) => service.count(filter),
       // Conditions may read more of the request of a delivery to a route than of an event.
-      listSources: ({ kind }) => kind === 'route' || kind === 'all' ? SOURCES : EVENT_SOURCES,
+      listSources: ({ kind }) => kind === 'route' || kind === 'all' ? SOURCES : EVENT_FACT_SOURCES,
       openWalk: (filter, before) => service.openSearch(filter, before),
     }, searches),
   };

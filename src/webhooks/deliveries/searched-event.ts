@@ -6,7 +6,7 @@ import { Facts, type FactSource } from '../filters/facts.ts';
 import { decodeForward, readForwardUrl, readPayloadBytes } from './event-record.ts';
 
 /** The facts that the conditions of a search among events or deliveries may read. */
-export const EVENT_SOURCES: readonly FactSource[] = ['payload', 'event'];
+export const EVENT_FACT_SOURCES: readonly FactSource[] = ['payload', 'event'];
 
 /** Reads what is searched; null: the event is gone, or is a forward without a body. */
 export function readSearchedPayload(eventRecord: Buffer | undefined): Buffer | null {

@@ -18,7 +18,7 @@ import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
 import { EVENT_SOURCE_NAMES } from '../deliveries/event-record.ts';
 import { parseTimeParameter } from '../durable-queue/queue-filter.ts';
 import { PAGE_PARAMETERS } from '../durable-queue/queue-list-route.ts';
-import { EVENT_SOURCES } from '../deliveries/searched-event.ts';
+import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
 import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
 import { SEARCH_PARAMETERS } from '../search/search-query.ts';
 import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
@@ -68,7 +68,7 @@ const eventWithDeliveriesSchema = objectSchema('KeptEventWithDeliveries', {
 const FILTER_PARAMETERS: readonly ParameterSpec[] = [
   {
     name: 'name', in: 'query', schema: TEXT,
-    description: 'Only those of this name; or of all names that begin so, as `book.*`',
+    description: 'Only those of this name; or of all names that begin so, as `book.*`; or `*`',
   },
   {
     name: 'source', in: 'query', schema: { kind: 'string', values: EVENT_SOURCE_NAMES },
@@ -103,7 +103,7 @@ function listRoute(service: EventService, searches: Searches): HttpRoute {
       idOf: ({ id }) => id, toPublic: (event) => event,
       list: (filter, from, limit) => service.list(filter, from, limit),
       count: (filter) => service.count(filter),
-      listSources: () => EVENT_SOURCES,
+      listSources: () => EVENT_FACT_SOURCES,
       openWalk: (filter, before) => service.openSearch(filter, before),
     }, searches),
   };
@@ -140,7 +140,8 @@ function getRoute(service: EventService): HttpRoute {
     ],
     async handle(exchange) {
       const event = await service.get(exchange.params[0] ?? '');
-      // It is undated: the status of a delivery changes without a write of the event.
+      // It is undated, as the status of a delivery changes without a write of the event. The time
+      // here only makes the tag.
       sendUndatedRepresentation(exchange, NOUN, new Representation(
         event.id, Buffer.from(JSON.stringify(event)), parseTimestamp(event.createdAt)));
     },

@@ -26,9 +26,10 @@ export type KeyReader = (facts: Facts, eventKey: string | null) => OrderKey | nu
 const EVENT_KEY_PATH = 'key';
 const PATH_LENGTH_MAX = 500;
 const ORDER_BYTES_MAX = 2048;
-/** A longer text is cut, and told from others by its digest: pending deliveries keep their keys. */
+/** A longer text is cut, and told from others by its digest: each pending task has its key. */
 const KEY_LENGTH_MAX = 200;
-const LONG_KEY_LENGTH = 100;
+/** How much of a longer text stays. */
+const KEY_START_LENGTH = 100;
 
 export const orderSchema: MemberSchema['schema'] = {
   kind: 'json', isObject: false, bytesMax: ORDER_BYTES_MAX, depthMax: 1,
@@ -40,10 +41,11 @@ export function findOrderProblems(
   sources: readonly (FactSource | typeof EVENT_KEY_PATH)[],
 ): FieldError[] {
   if (order === undefined || order === 'none' || order === 'strict') return [];
-  const [[name, path] = [], ...others] = isJsonObject(order) ? Object.entries(order) : [];
-  if (name !== 'key' || others.length > 0) {
+  const members = isJsonObject(order) ? Object.keys(order) : [];
+  if (!isJsonObject(order) || members.length !== 1 || members[0] !== 'key') {
     return [{ pointer, detail: 'must be "none", "strict" or { "key": "<path>" }' }];
   }
+  const { key: path } = order;
   if (typeof path !== 'string' || path === '' || path.length > PATH_LENGTH_MAX) {
     const detail = `must be a path of 1 to ${PATH_LENGTH_MAX} characters, such as payload.data.id`;
     return [{ pointer: `${pointer}/key`, detail }];
@@ -68,5 +70,5 @@ function shortenKey(value: unknown): OrderKey | null {
   if (typeof value !== 'string') return null;
   if (value.length <= KEY_LENGTH_MAX) return value;
   const digest = loadCrypto().createHash('sha256').update(value).digest('hex');
-  return `${value.slice(0, LONG_KEY_LENGTH)}…${digest}`;
+  return `${value.slice(0, KEY_START_LENGTH)}…${digest}`;
 }

@@ -1,5 +1,4 @@
 /** Makes one attempt of a delivery, and says what it shows of the target's health. */
-import { isPromised } from '../../base/when-done.ts';
 import type { AttemptOutcome } from '../deliveries/delivery.ts';
 import type { TargetHealth } from '../scheduler/task.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
@@ -24,9 +23,7 @@ const SLOW_MS = 1000;
 export async function attemptDelivery(
   deps: AttemptDeps, identifier: string, lease: QueueLease, cutOff: AbortSignal,
 ): Promise<FinishedAttempt | typeof NO_BODY_ROOM | null> {
-  const preparing = prepareRequest(deps, identifier);
-  const preparedAttempt = isPromised(preparing)
-    ? await unlessCutOff(preparing, cutOff) : preparing;
+  const preparedAttempt = await unlessCutOff(prepareRequest(deps, identifier), cutOff);
   if (preparedAttempt === null || preparedAttempt === NO_BODY_ROOM) return preparedAttempt;
   // The lease may have ended while the request was prepared.
   if (!lease.mayContinue()) return null;
@@ -56,7 +53,7 @@ async function send(
   try {
     return await deps.sender.attempt(preparedAttempt.request, cutOff);
   } catch (thrown) {
-    // The request may have left or not. Its head is stored, and nothing is concluded about the target.
+    // The request may have left: its head is stored, and nothing is concluded about the target.
     deps.log.error('an attempt failed unexpectedly', { error: thrown });
     return createFailure(deps.clock, 'internal error');
   }

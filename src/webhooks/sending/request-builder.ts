@@ -55,11 +55,10 @@ export const NO_BODY_ROOM = 'no room for a body';
  * Prepares the request by the present settings of the webhook. Returns a failure when there is
  * nothing to send, and null when the delivery must not be attempted any more. A body that an action
  * or a template makes is stored before the first attempt, so that every retry sends the same bytes.
- * Returns a promise only if it has to wait for that.
  */
-export function prepareRequest(
+export async function prepareRequest(
   deps: RequestDeps, identifier: string,
-): PreparedAttempt | null | Promise<PreparedAttempt | typeof NO_BODY_ROOM | null> {
+): Promise<PreparedAttempt | typeof NO_BODY_ROOM | null> {
   const bytes = deps.store.collection(deliveryCollection.name).findBytes(identifier);
   if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
   const storedDelivery = { bytes, item: decodeDelivery(bytes) };
@@ -85,12 +84,10 @@ export function prepareRequest(
   if (madeBody !== null) return sendBody(madeBody, false);
   if (delivery.isPayload || !deps.bodies.needsMaking(webhook)) return sendBody(payload, true);
   // The action runs beside the request and not after it, so what it sends is the same hop.
-  return makeAndStoreBody(deps, webhook, identifier, hops - 1, payload)
-    .then((failure) => {
-      if (failure === NO_BODY_ROOM) return NO_BODY_ROOM;
-      // All is checked again: the delivery may be cancelled meanwhile, or its webhook changed.
-      return failure === null ? prepareRequest(deps, identifier) : fail(failure);
-    });
+  const failure = await makeAndStoreBody(deps, webhook, identifier, hops - 1, payload);
+  if (failure === NO_BODY_ROOM) return NO_BODY_ROOM;
+  // All is checked again: the delivery may be cancelled meanwhile, or its webhook changed.
+  return failure === null ? prepareRequest(deps, identifier) : fail(failure);
 }
 
 // The head is the same for all deliveries of a webhook until the webhook changes.

@@ -44,7 +44,7 @@ test('a delivery shows what it sent, without secrets, after its webhook has chan
   assert.deepEqual(shownOf(simulation, id), expected);
 });
 
-test('a signature that a webhook passes on as a header of its own is not taken for ours', async () => {
+test('a signature that a webhook has as a header of its own is not taken for ours', async () => {
   const simulation = new Simulation();
   await simulation.addHook('target', {
     headers: { 'Webhook-Signature': 'v1,theirs', 'X-Signature': 'theirs', 'X-Team': 'a' },

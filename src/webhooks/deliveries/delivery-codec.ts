@@ -146,7 +146,7 @@ function readMember(bytes: Buffer, mark: Buffer): string | null {
 }
 
 /** Whether a stored delivery has the member that begins with `mark`. */
-export function hasDeliveryMember(bytes: Buffer, mark: Buffer): boolean {
+function hasDeliveryMember(bytes: Buffer, mark: Buffer): boolean {
   return findMember(bytes, mark) !== -1;
 }
 

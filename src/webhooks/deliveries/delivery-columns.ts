@@ -1,6 +1,6 @@
 /**
- * The columns that the list of deliveries filters by. The event of a route's delivery is that of
- * its request, and so in none of them.
+ * The columns that the list of deliveries filters by. No column has the event of a delivery to a
+ * route: it is that of its request.
  */
 import type { Collection } from '../../store/store-port.ts';
 import type { QueueFilter } from '../durable-queue/queue-filter.ts';
@@ -16,10 +16,12 @@ export type DeliveryFilter = QueueFilter<DeliveryStatus> & {
   readonly kind: DeliveryKind | 'all' | null;
 };
 
+/** Every delivery of a webhook, and every forward; see `kind`. */
 export const NO_FILTER: DeliveryFilter = {
   kind: null, hook: null, status: null, event: null, sinceMs: null, untilMs: null,
 };
 
+/** The columns of the stored deliveries, which follow every change of these. */
 export class DeliveryColumns {
   readonly #routes = new FlagColumn((_, id) => isRouteDeliveryId(id));
   readonly #forwards = new FlagColumn((record) => readWebhookId(record) === null);

@@ -4,7 +4,7 @@ import { countInSteps, visitInSteps } from '../durable-queue/stepped-scan.ts';
 import { isInTime } from '../durable-queue/queue-filter.ts';
 import { countMatching } from '../durable-queue/slot-matches.ts';
 import {
-  decodeDelivery, hasDeliveryMember, isForward, readCreatedMs, readStatus,
+  decodeDelivery, isForward, readCreatedMs, readEventName, readStatus, readWebhookId,
 } from './delivery-codec.ts';
 import type { DeliveryColumns, DeliveryFilter } from './delivery-columns.ts';
 import { deliveryCollection, type Delivery } from './delivery.ts';
@@ -17,14 +17,17 @@ export type ListedRoute = {
   readonly identifier: string; readonly hook: string; readonly route: RouteDelivery;
 };
 
-/** Finds the event of a request by its id, as its sender names it; null: it has none. */
+/** Finds what the sender of a request calls its event, by the request's id; null: it has none. */
 type FindRequestEvent = (requestId: string) => string | null;
 
 type Matcher = (bytes: Buffer, id: string) => boolean;
 
 const NO_EVENT: FindRequestEvent = () => null;
 
-/** Lists up to `limit` deliveries behind the id `after`, oldest first. */
+/**
+ * Lists up to `limit` deliveries behind the id `after`, oldest first. It has no deliveries to
+ * routes, whatever kind the filter names.
+ */
 export function listDeliveries(
   store: Store, filter: DeliveryFilter, after: string | null, limit: number,
 ): Promise<Delivery[]> {
@@ -39,21 +42,28 @@ type ListDeps = {
   readonly findRequestEvent: FindRequestEvent;
 };
 
-/** Does as `listDeliveries`, for deliveries of every kind. */
+/**
+ * Lists up to `limit` deliveries behind the id `after`, of the kinds that the filter asks for: by
+ * the columns once they are built, before that by the records themselves.
+ */
 export async function listOfEveryKind(
   { store, columns, findRequestEvent }: ListDeps, filter: DeliveryFilter,
   { after, limit, isNewestFirst }:
   { readonly after: string | null; readonly limit: number; readonly isNewestFirst: boolean },
 ): Promise<(Delivery | ListedRoute)[]> {
   const page = { after, limit, isNewestFirst, decode: decodeListed };
-  if (readsRecords(columns, filter)) {
-    return listMatches(store, createDeliveryMatcher(filter, findRequestEvent), page);
-  }
+  // A record is looked at also where its slot matches: a column may give the number of a text to
+  // another one while the list is made.
+  const matches = createDeliveryMatcher(filter, findRequestEvent);
+  if (readsRecords(columns, filter)) return listMatches(store, matches, page);
   const matchesSlot = columns.createMatcher(filter);
-  return matchesSlot === null ? [] : listMatches(store, () => true, { ...page, matchesSlot });
+  return matchesSlot === null ? [] : listMatches(store, matches, { ...page, matchesSlot });
 }
 
-/** Counts the deliveries that `listOfEveryKind` lists, on all pages. */
+/**
+ * Counts the deliveries that `listOfEveryKind` lists, on all pages. With columns it does so in one
+ * turn of the event loop, as they only hold for a moment.
+ */
 export async function countOfEveryKind(
   { store, columns, findRequestEvent }: ListDeps, filter: DeliveryFilter,
 ): Promise<number> {
@@ -80,6 +90,7 @@ function decodeListed(bytes: Buffer, id: string): Delivery | ListedRoute {
   return isRouteDeliveryId(id) ? decodeListedRoute(bytes, id) : decodeDelivery(bytes);
 }
 
+/** Decodes the record of a delivery to a route. */
 export function decodeListedRoute(bytes: Buffer, id: string): ListedRoute {
   return { identifier: id, hook: readRouteWebhookId(bytes), route: decodeRoute(bytes) };
 }
@@ -89,13 +100,10 @@ export function createDeliveryMatcher(
   filter: DeliveryFilter, findRequestEvent = NO_EVENT,
 ): Matcher {
   const { kind, status, hook, event } = filter;
-  const hookMark = Buffer.from(`"hook":${JSON.stringify(hook)}`);
-  const eventMark = Buffer.from(`"event":${JSON.stringify(event)}`);
   const hasEvent: Matcher = (bytes, id) => isRouteDeliveryId(id)
-    ? findRequestEvent(parseRequestId(id)) === event : hasDeliveryMember(bytes, eventMark);
-  // What an action has returned may have any members: the first mark is that of the record.
+    ? findRequestEvent(parseRequestId(id)) === event : readEventName(bytes) === event;
   const hasHook: Matcher = (bytes, id) => isRouteDeliveryId(id)
-    ? readRouteWebhookId(bytes) === hook : hasDeliveryMember(bytes, hookMark);
+    ? readRouteWebhookId(bytes) === hook : readWebhookId(bytes) === hook;
   return (bytes, id) => isOfKind(kind, bytes, id)
     && (status === null || readStatus(bytes) === status)
     && (hook === null || hasHook(bytes, id))

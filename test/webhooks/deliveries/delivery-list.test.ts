@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-columns.ts';
-import { listDeliveries } from '../../../src/webhooks/deliveries/delivery-list.ts';
-import type { DeliveryStatus } from '../../../src/webhooks/deliveries/delivery.ts';
+import { DeliveryColumns, NO_FILTER } from '../../../src/webhooks/deliveries/delivery-columns.ts';
+import { changeDeliveries } from '../../../src/webhooks/deliveries/delivery-changes.ts';
+import { listDeliveries, listOfEveryKind } from '../../../src/webhooks/deliveries/delivery-list.ts';
+import {
+  createDelivery, failIfPending, type DeliveryStatus,
+} from '../../../src/webhooks/deliveries/delivery.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
+import { turnsUntil } from '../../support/turns.ts';
 import { Simulation, UP } from '../sending/simulation.ts';
 import { encodeFormerDelivery } from './former-records.ts';
 
@@ -50,6 +54,31 @@ test('a list by status has what has become of a delivery since the last list', a
   await simulation.clock.advance(3_600_000);
   assert.deepEqual([await list('pending'), await list('delivered')], [[], [own]]);
   assert.equal(await deliveries.count({ ...NO_FILTER, kind: 'all', status: 'delivered' }), 1);
+});
+
+test('a list has no delivery that ceased to match while the list was made', async (context) => {
+  const at = '2026-01-01T00:00:00.000Z';
+  const store = createMemoryStore(webhookCollections);
+  const columns = new DeliveryColumns(store.collection('deliveries'));
+  context.after(() => columns.close());
+  const ids = Array.from({ length: 5000 }, (_, index) => String(index).padStart(4, '0'));
+  const lastId = ids.at(-1) ?? '';
+  await store.transact((transaction) => changeDeliveries(transaction, (unit) => {
+    for (const identifier of ids) {
+      const item = createDelivery({ identifier, hook: 'h', event: 'a', eventId: 'e' }, at);
+      const isLast = identifier === lastId;
+      unit.accept(isLast ? item : { ...item, status: 'delivered', nextAttemptAt: null });
+    }
+  }));
+  columns.prepare();
+  await turnsUntil(() => columns.isBuilt);
+  const listing = listOfEveryKind(
+    { store, columns, findRequestEvent: () => null }, { ...NO_FILTER, status: 'pending' },
+    { after: null, limit: 10, isNewestFirst: false });
+  // It was the only pending one, and is the only failed one from now on.
+  await store.transact((transaction) => changeDeliveries(transaction, (unit) =>
+    unit.change(lastId, (before) => failIfPending(before, Date.parse(at)))));
+  assert.deepEqual((await listing).map(({ identifier }) => identifier), []);
 });
 
 test('a list by webhook or event looks at no payload that a delivery embeds', async () => {

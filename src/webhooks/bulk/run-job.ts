@@ -41,7 +41,7 @@ export async function runJob(
     const bytes = store.collection(jobCollection.name).findBytes(id);
     const job = bytes === undefined ? null : decodeJob(bytes);
     if (job?.status !== 'running') return;
-    const chunk = await nextChunk(selection, job, chunkMax);
+    const chunk = await selectChunk(selection, job, chunkMax);
     try {
       await commitChunk(deps, job, chunk, selection);
       chunkMax = Math.min(CHUNK_RECORDS_MAX, chunkMax * 2);
@@ -66,25 +66,31 @@ export async function runJob(
   }
 }
 
-async function nextChunk(selection: RecordSelection, job: Job, max: number): Promise<Chunk> {
+async function selectChunk(selection: RecordSelection, job: Job, max: number): Promise<Chunk> {
   const matches = await selection.next(job.after, job.upTo, max);
-  const chunk = takeChunk(matches, ({ bytes }) => bytes);
-  const isEnd = chunk.length === matches.length && matches.length < max;
-  return { ids: chunk.map(({ id }) => id), isEnd };
+  const records = takeChunk(matches, ({ bytes }) => bytes);
+  const isEnd = records.length === matches.length && matches.length < max;
+  return { ids: records.map(({ id }) => id), isEnd };
 }
 
-/** Counts the only record of a chunk as failed, so that a bug does not stop the job there. */
+/**
+ * Counts the only record of a chunk, if it has one, as failed, so that a bug does not stop the job
+ * there.
+ */
 async function commitFailure(
   deps: RunJobDeps, job: Job, chunk: Chunk, thrown: unknown,
 ): Promise<void> {
-  const { log } = deps;
-  const [record] = chunk.ids;
-  log.error('a job failed with a record', { job: job.id, kind: job.kind, record, error: thrown });
+  const { log, clock, closing } = deps;
   const stage = (): JobCounts => ({ done: 0, failed: chunk.ids.length });
-  await commitChunk(deps, job, chunk, { stage }).catch((error: unknown) => {
-    // If the store takes no writes now, the same chunk is tried again.
+  try {
+    await commitChunk(deps, job, chunk, { stage });
+  } catch (error) {
     if (!isTemporary(error)) throw error;
-  });
+    // The store takes no writes now: the same chunk is tried again after a wait.
+    return sleep(clock, WAIT_MS, closing);
+  }
+  const [record = null] = chunk.ids;
+  log.error('a job failed with a record', { job: job.id, kind: job.kind, record, error: thrown });
 }
 
 function commitChunk(

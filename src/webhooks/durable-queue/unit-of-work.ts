@@ -7,7 +7,10 @@ import type { FindRecord, Store, Transaction } from '../../store/store-port.ts';
 import type { StoredItem, ItemChange, QueueSpec } from './queue-spec.ts';
 import type { QueueTotals } from './queue-totals.ts';
 
-/** Runs `makeChanges` as one unit: the totals are written once for all its changes. */
+/**
+ * Runs `makeChanges` as one unit: the totals are read before it, and written once for all its
+ * changes. It must not run another unit of the same queue: this one would overwrite its totals.
+ */
 export function changeItems<Item, Status extends string, Removal extends string, T>(
   queue: QueueSpec<Item, Status, Removal>, transaction: Transaction,
   makeChanges: (unit: UnitOfWork<Item, Status, Removal>) => T,

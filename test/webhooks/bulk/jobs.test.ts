@@ -285,6 +285,36 @@ test('counts what cannot be done, and what fails with a bug, and does the others
     assert.equal(place.counted(1), 295);
   }));
 
+test('waits while it cannot write that a record failed, and logs the record once', async () => {
+  const store = createMemoryStore([THINGS, jobCollection]);
+  await addThings(store, 1);
+  let isFull = false;
+  const place = new Place({
+    ...store,
+    transact: (prepare) => store.transact((transaction) => {
+      const result = prepare(transaction);
+      if (isFull) throw new AppError('storage_full', 'no');
+      return result;
+    }),
+  });
+  place.trouble.broken.add(idOf(0));
+  const job = await place.jobs.add('count-up', {});
+  isFull = true;
+  let stageCount = 0;
+  place.trouble.onStage = () => {
+    stageCount += 1;
+  };
+  place.jobs.start();
+  await place.clock.advance(3000);
+  assert.ok(stageCount < 20, `staged ${stageCount} times`);
+  isFull = false;
+  await place.clock.advance(1000);
+  assert.deepEqual(counts(await place.ended(job)), ['done', 1, 0, 1]);
+  assert.deepEqual(place.logLines.filter((line) => line.includes('failed')),
+    ['a job failed with a record']);
+  await place.jobs.close();
+});
+
 test('closes while a job waits, without waiting itself', () => withPlace(async (place) => {
   await addThings(place.store, 10);
   place.trouble.room = 0;

@@ -8,7 +8,7 @@ import type { Store, Transaction } from '../../store/store-port.ts';
 import { CHUNK_ITEMS_MAX, takeChunk } from '../durable-queue/queue-spec.ts';
 import { visitInSteps } from '../durable-queue/stepped-scan.ts';
 import { changeDeliveries, fanOutCollection } from './delivery-changes.ts';
-import { decodeDelivery, isFormerDelivery } from './delivery-codec.ts';
+import { isFormerDelivery, readWebhookId } from './delivery-codec.ts';
 import { deliveryCollection } from './delivery.ts';
 import {
   decodeEventHead, deleteFinishedMark, encodeConvertedEvent, eventCollection, isFinishedMarkId,
@@ -51,7 +51,7 @@ async function convertAll(
   let after: string | null = null;
   for (;;) {
     const formerRecords: readonly FormerRecord[] =
-      await findFormerRecords(store, collection, after, isFormer);
+      await findFormerRecords(store, closing, collection, after, isFormer);
     const chunk = takeChunk(formerRecords, ({ bytes }) => bytes);
     const last = chunk.at(-1);
     if (last === undefined || closing.aborted) return count;
@@ -62,9 +62,9 @@ async function convertAll(
   }
 }
 
-/** Finds the first records of the former form behind the id `after`. */
+/** Finds the first records of the former form behind the id `after`, up to an abort. */
 async function findFormerRecords(
-  store: Store, name: string, after: string | null,
+  store: Store, closing: AbortSignal, name: string, after: string | null,
   isFormer: (id: string, record: Buffer) => boolean,
 ): Promise<readonly FormerRecord[]> {
   const collection = store.collection(name);
@@ -72,7 +72,7 @@ async function findFormerRecords(
   await visitInSteps(collection, (record, slot) => {
     const id = collection.idAt(slot) ?? '';
     if (isFormer(id, record)) formerRecords.push({ id, bytes: record.length });
-    return formerRecords.length < CHUNK_ITEMS_MAX ? 'searched' : 'done';
+    return closing.aborted || formerRecords.length === CHUNK_ITEMS_MAX ? 'done' : 'searched';
   }, after);
   return formerRecords;
 }
@@ -91,20 +91,20 @@ function convertEvent(transaction: Transaction, id: string): void {
   const record = transaction.find(eventCollection.name, id);
   if (record === undefined || !isFormerEvent(record)) return;
   const { createdAt, name, deliveries } = decodeEventHead(record);
-  const webhookIds = findWebhookIds(transaction, deliveries);
+  const webhookIds = findDeliveryWebhookIds(transaction, deliveries);
   const event = { identifier: id, createdAt, name, deliveries, webhookIds };
   transaction.put(eventCollection.name, id, encodeConvertedEvent(event, record));
   deleteFinishedMark(transaction, id);
 }
 
 /** Finds the webhooks of an event's deliveries; null when one of these is gone. */
-export function findWebhookIds(
+export function findDeliveryWebhookIds(
   transaction: Pick<Transaction, 'find'>, deliveries: readonly string[],
 ): readonly string[] | null {
   const webhookIds: string[] = [];
   for (const id of deliveries) {
     const record = transaction.find(deliveryCollection.name, id);
-    const webhookId = record === undefined ? null : decodeDelivery(record).hook;
+    const webhookId = record === undefined ? null : readWebhookId(record);
     if (webhookId === null) return null;
     webhookIds.push(webhookId);
   }

@@ -12,7 +12,7 @@ import { EVERY_EVENT, createNameTest } from '../actions/event-name.ts';
 import { isInTime } from '../durable-queue/queue-filter.ts';
 import { createEventMatcher } from '../outgoing/outgoing-webhook-index.ts';
 import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
-import { findWebhookIds } from './convert-deliveries.ts';
+import { findDeliveryWebhookIds } from './convert-deliveries.ts';
 import { findLateDeliveries } from './late-deliveries.ts';
 import {
   decodeEventHead, isFinishedMarkId, readEventCreatedMs, readPayloadJson, type DecodedEventHead,
@@ -65,7 +65,7 @@ function parsePayload(record: Buffer): JsonValue {
 function findReceivingWebhookIds(
   id: string, head: DecodedEventHead, find: FindRecord,
 ): readonly string[] | null {
-  const webhookIds = head.webhookIds ?? findWebhookIds({ find }, head.deliveries);
+  const webhookIds = head.webhookIds ?? findDeliveryWebhookIds({ find }, head.deliveries);
   if (webhookIds === null) return null;
   const lateWebhookIds = findLateDeliveries({ find }, id).webhookIds;
   return [...webhookIds, ...lateWebhookIds, ...findFanOutWebhookIds(find, id)];

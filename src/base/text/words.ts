@@ -4,15 +4,16 @@
  *
  * Text is folded and split into tokens: runs of letters, digits and marks of any script. Scripts
  * that put no spaces between words (Chinese, Japanese, Thai, …) form tokens of their own, in which
- * a word may begin at any character. A word of a query matches a token that begins with it; in a
- * token of an unspaced script it matches anywhere.
+ * a word may begin at any character. Hangul counts as one of them: Korean has spaces, but writes
+ * particles and compounds as one word with what somebody looks for. A word of a query matches a
+ * token that begins with it; in a token of an unspaced script it matches anywhere.
  *
  * When a query writes several words of an unspaced script without a break, the runtime's dictionary
  * (`Intl.Segmenter`) splits them, and each must match. The text that is searched is never split
  * that way: a dictionary often splits a word differently in another context, and dictionaries
  * differ between versions of Node, so an index of their words would miss some. A Node without
  * dictionaries splits into single characters; `cutWords` joins these again, and the whole run is
- * searched for.
+ * searched for. For Hangul there is no dictionary, and who writes Korean puts the spaces.
  */
 import { fold } from './fold.ts';
 
@@ -25,9 +26,10 @@ export type Word = TextToken;
 const CUT_LENGTH_MAX = 256;
 
 const UNSPACED_CLASS = '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}\\p{scx=Lao}'
-  + '\\p{scx=Khmr}\\p{scx=Mymr}';
+  + '\\p{scx=Khmr}\\p{scx=Mymr}\\p{scx=Hang}';
 const UNSPACED = new RegExp(`[${UNSPACED_CLASS}]`, 'u');
 const PIECES = new RegExp(`[${UNSPACED_CLASS}]+|[^${UNSPACED_CLASS}]+`, 'gu');
+const HANGUL_RUN = /^\p{scx=Hang}+$/u;
 const RUNS = /[\p{L}\p{N}\p{M}]+/gu;
 const ASCII_RUNS = /[a-z0-9]+/g;
 const ASCII = /^[\x00-\x7f]*$/;
@@ -59,6 +61,8 @@ export function hasWord(tokens: readonly TextToken[], word: Word): boolean {
  */
 export function cutWords(run: TextToken): readonly Word[] {
   if (!run.isUnspaced || run.text.length > CUT_LENGTH_MAX) return [run];
+  // A segmenter would give the run back, and takes milliseconds to load.
+  if (HANGUL_RUN.test(run.text)) return [run];
   const words: string[] = [];
   for (const { segment } of getSegmenter().segment(composeVowels(run.text))) {
     const last = words.at(-1);

@@ -13,7 +13,7 @@ import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 const TITLES = [
   '東京の歴史', '東京物語', '中华人民共和国史', '机器学习基础教程', 'データベース入門',
-  'ประวัติศาสตร์ไทย', 'วิธีทำอาหารไทย',
+  'ประวัติศาสตร์ไทย', 'วิธีทำอาหารไทย', '대한민국의 역사', '한국민의 대화',
 ];
 const CASES: readonly (readonly [search: string, titles: readonly string[]])[] = [
   ['q=歴史', ['東京の歴史']],
@@ -24,6 +24,10 @@ const CASES: readonly (readonly [search: string, titles: readonly string[]])[] =
   ['q=データ入門', ['データベース入門']],
   ['q=ไทย', ['ประวัติศาสตร์ไทย', 'วิธีทำอาหารไทย']],
   ['q=อาหารทำ', ['วิธีทำอาหารไทย']],
+  ['q=한국', ['한국민의 대화']],
+  ['q=민국', ['대한민국의 역사']],
+  ['q=한국민', ['한국민의 대화']],
+  ['q=한민국 역사', ['대한민국의 역사']],
   ['author=春樹村上', TITLES],
   ['author=春村', []],
 ];

@@ -52,7 +52,16 @@ const CASES: readonly (readonly [text: string, query: string, isMatch: boolean])
   ['สอนการพูดภาษาไทย', 'สอนภาษาลาว', false],
   ['ການເຮັດອາຫານລາວ', 'ອາຫານລາວ', true],
   ['한국의 역사', '한국', true],
-  ['한국의 역사', '국의', false],
+  ['한국의 역사', '역사한국', false],
+  // Korean writes particles and compounds as one word with what is looked for.
+  ['한국의 역사', '국의', true],
+  ['대한민국의 역사', '민국', true],
+  ['대한민국', '대민국', false],
+  ['해리포터와 마법사의 돌', '포터 마법', true],
+  ['한국사 2020', '국사 2020', true],
+  ['3월의 라이온', '월의', true],
+  ['서울大學校', '大學', true],
+  ['서울大學校', '울大', true],
   ['हिन्दी', 'हिन्द', true],
   ['हिन्दी', 'हिनद', false],
   // Numbers with hyphens: an ISBN, its beginning, or several numbers.

@@ -15,7 +15,7 @@ import type { JsonValue } from './base/schema.ts';
 import { createApiRequest } from './app/api-requests.ts';
 import type { ApiRequest } from './app/api-types.ts';
 import type { BookShelf } from './books/catalog.ts';
-import type { BookListing } from './books/list/book-list.ts';
+import type { BookListing, BookSelection } from './books/list/book-list.ts';
 import type { BookListQuery } from './books/query/parse-query.ts';
 import { LogLines } from './monitoring/log-lines.ts';
 import { loadSettings } from './settings/load-settings.ts';
@@ -35,7 +35,7 @@ export type { ErrorCode, ErrorDetails, FieldError } from './base/errors.ts';
 export type { Logger } from './base/log.ts';
 export type { JsonObject, JsonValue } from './base/schema.ts';
 export type { Address, Author, Book, BookInput } from './books/book.ts';
-export type { BookListing } from './books/list/book-list.ts';
+export type { BookListing, BookSelection } from './books/list/book-list.ts';
 export type { BookListQuery } from './books/query/parse-query.ts';
 export type { SettingsInput as Settings } from './settings/load-settings.ts';
 export { ActionResult } from './webhooks/actions/action.ts';
@@ -71,6 +71,9 @@ export interface Hookshelf {
   readonly handler: RequestListener;
   readonly books: BookShelf & {
     /** Throws AppError `malformed`. `cursor` is null on the last page. */
+    list(
+      query: BookListQuery & { readonly fields: string },
+    ): Promise<BookListing<BookSelection>>;
     list(query?: BookListQuery): Promise<BookListing>;
   };
   readonly webhooks: {

@@ -17,6 +17,8 @@ import { findNearest } from '../src/base/text/nearest.ts';
 import { escapeControls } from '../src/base/text/printable.ts';
 import { CsvRowSplitter } from '../src/books/transfer/csv-rows.ts';
 import { parseIsbn } from '../src/books/isbn.ts';
+import { createAuthorKey } from '../src/books/query/author-key.ts';
+import { ID_SORT } from '../src/books/query/book-sort.ts';
 import { decodeCursor } from '../src/books/query/cursor.ts';
 import { parseBookQuery } from '../src/books/query/parse-query.ts';
 import { parsePartialDate } from '../src/books/partial-date.ts';
@@ -142,9 +144,12 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'q=': (text) => parseClauses(text, 'q'),
   'the words of a text': tokenize,
   'isbn=': parseIsbn,
+  'the name of an author': (text) => createAuthorKey({ name: text, familyName: text }),
+  'sort=': (text) => parseBookQuery(`sort=${encodeURIComponent(text)}`),
+  'fields=': (text) => parseBookQuery(`fields=${encodeURIComponent(text)}`),
   'publishedFrom=': parsePartialDate,
   'inLanguage=': (text) => parseBookQuery(`inLanguage=${encodeURIComponent(text)}`),
-  'cursor=': (text) => decodeCursor(text, '', 'id'),
+  'cursor=': (text) => decodeCursor(text, '', ID_SORT),
   JSON: (text) => parseJson(Buffer.from(text)),
   'JSON, a string': (text) => parseJson(Buffer.from(`{"a":"${text}`)),
   'JSON without names twice': (text) => parseJsonStrictly(Buffer.from(`[${text}`)),

@@ -13,7 +13,8 @@ import type { Catalog } from './catalog.ts';
 import { bookResource } from './book-resource.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
 import { runImport } from './transfer/import.ts';
-import { bookQueryParameters } from './query/query-parameters.ts';
+import { bookQueryParameters, fieldsParameter } from './query/query-parameters.ts';
+import { parseFields, selectMembers } from './query/select-members.ts';
 
 const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
 
@@ -25,9 +26,17 @@ export function bookRoutes(options: {
   return [
     listRoute(list),
     importRoute(catalog),
-    ...resourceRoutes(bookResource, catalog, keys),
+    ...resourceRoutes({ ...bookResource, selection: BOOK_SELECTION }, catalog, keys),
   ];
 }
+
+const BOOK_SELECTION = {
+  parameter: fieldsParameter,
+  select: (bytes: Buffer, search: string): Buffer => {
+    const fields = parseQuery(search, [fieldsParameter.name]).get(fieldsParameter.name);
+    return fields === undefined ? bytes : selectMembers(bytes, parseFields(fields));
+  },
+};
 
 function listRoute(handle: Handler): HttpRoute {
   return {

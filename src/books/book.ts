@@ -55,7 +55,7 @@ export type Address = {
   readonly addressCountry?: string;
 };
 
-const BOOK_FORMATS =
+export const BOOK_FORMATS =
   ['Hardcover', 'Paperback', 'EBook', 'AudiobookFormat', 'GraphicNovel'] as const;
 
 const isbnSchema: StringSchema = {

@@ -21,7 +21,16 @@ import { ETAG_HEADER, IF_NONE_MATCH, sendRepresentation } from './send-represent
 
 /** The part of a resource's description that its routes need. */
 export type RoutedResource = Pick<Resource,
-  'path' | 'noun' | 'schema' | 'collection' | 'access' | 'example'>;
+  'path' | 'noun' | 'schema' | 'collection' | 'access' | 'example'> & {
+    /** How a caller may ask for some members of a record alone. */
+    readonly selection?: MemberSelection;
+  };
+
+type MemberSelection = {
+  readonly parameter: ParameterSpec;
+  /** A record's JSON as the raw query, which is not empty, asks for it. Throws `malformed`. */
+  readonly select: (bytes: Buffer, search: string) => Buffer;
+};
 
 type ItemRepository = Omit<Repository, 'size' | 'walk' | 'count'>;
 
@@ -43,12 +52,17 @@ export function resourceRoutes(
 }
 
 function getRoute(resource: RoutedResource, repository: ItemRepository): HttpRoute {
-  const { schema, noun, access } = resource;
+  const { schema, noun, access, selection } = resource;
   const handle: Handler = (exchange) => {
     const id = exchange.params[0] ?? '';
     const representation = repository.find(id);
     if (representation === undefined) throw notFoundError(noun, id);
-    sendRepresentation(exchange, noun, representation);
+    const { search } = exchange;
+    if (selection === undefined || search === '') {
+      return sendRepresentation(exchange, noun, representation);
+    }
+    const bytes = selection.select(representation.bytes, search);
+    sendRepresentation(exchange, noun, representation, bytes);
   };
   return {
     method: 'GET',
@@ -56,7 +70,10 @@ function getRoute(resource: RoutedResource, repository: ItemRepository): HttpRou
     operationId: `get${schema.name}`,
     summary: `One ${noun}`,
     access: access?.read ?? 'read',
-    parameters: [createKeyParameter(resource), ...READ_CONDITIONS],
+    parameters: [
+      createKeyParameter(resource), ...selection === undefined ? [] : [selection.parameter],
+      ...READ_CONDITIONS,
+    ],
     responses: [
       recordResponse(resource, 200, `The ${noun}`),
       { status: 304, description: 'Not changed since', headers: ETAG_HEADER },

@@ -20,15 +20,18 @@ export const CONDITIONAL_RESPONSES: readonly ResponseSpec[] = [
   ...problemResponses(404, 412),
 ];
 
-/** Throws `precondition_failed`, for reads with If-Match. */
+/**
+ * `bytes` may be a part of the record; the headers are always those of the whole. Throws
+ * `precondition_failed`, for reads with If-Match.
+ */
 export function sendRepresentation(
-  exchange: Exchange, noun: string, representation: Representation,
+  exchange: Exchange, noun: string, representation: Representation, bytes = representation.bytes,
 ): void {
   const { headers } = exchange.request;
   if (isConditional(headers) && isNotModified(headers, noun, representation)) {
     return sendNotModified(exchange, representation);
   }
-  exchange.send(200, representation.headerText, representation.bytes);
+  exchange.send(200, representation.headerText, bytes);
 }
 
 /**

@@ -5,6 +5,9 @@ import { suggestName, quote } from '../base/text/error-message.ts';
 /** Records on a page. */
 export const PAGE_LIMIT_MAX = 1000;
 
+/** How often a parameter may stand that takes several values. */
+export const REPETITIONS_MAX = 64;
+
 /**
  * The parameters of a raw query without `?`; `+` is a space. Throws `malformed` for a name that is
  * not allowed, for a name that occurs twice, and for a bad percent-encoding.
@@ -13,16 +16,51 @@ export function parseQuery(
   search: string, allowedNames: readonly string[],
 ): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
+  eachParameter(search, allowedNames, (name, value) => {
+    if (values.has(name)) throw repeatedParameter(name);
+    values.set(name, value);
+  });
+  return values;
+}
+
+/**
+ * The same with all values of each parameter, of which those in `repeatableNames` may stand up to
+ * `REPETITIONS_MAX` times.
+ */
+export function parseRepeatableQuery(
+  search: string, allowedNames: readonly string[], repeatableNames: readonly string[],
+): ReadonlyMap<string, readonly string[]> {
+  const values = new Map<string, string[]>();
+  eachParameter(search, allowedNames, (name, value) => {
+    const earlierValues = values.get(name);
+    if (earlierValues === undefined) {
+      values.set(name, [value]);
+      return;
+    }
+    if (!repeatableNames.includes(name)) throw repeatedParameter(name);
+    if (earlierValues.length === REPETITIONS_MAX) throw surplusParameter(name);
+    earlierValues.push(value);
+  });
+  return values;
+}
+
+/** The error for more values of a parameter than `REPETITIONS_MAX`. */
+export function surplusParameter(name: string): AppError {
+  return malformed(`\`${name}\` may stand at most ${REPETITIONS_MAX} times: spread its values `
+    + 'over several queries');
+}
+
+function eachParameter(
+  search: string, allowedNames: readonly string[], visit: (name: string, value: string) => void,
+): void {
   for (const pair of search.split('&')) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
     const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
     if (!allowedNames.includes(name)) throw unknownParameter(name, allowedNames);
-    if (values.has(name)) throw malformed(`the query parameter \`${name}\` stands twice`);
-    values.set(name, value);
+    visit(name, value);
   }
-  return values;
 }
 
 /** All values of a parameter, and the raw query without it. Throws `malformed` as `parseQuery`. */
@@ -68,6 +106,10 @@ function decode(text: string): string {
   } catch {
     throw malformed('the query holds a bad percent-encoding');
   }
+}
+
+function repeatedParameter(name: string): AppError {
+  return malformed(`the query parameter \`${name}\` stands twice: leave one out`);
 }
 
 function unknownParameter(name: string, allowedNames: readonly string[]): AppError {

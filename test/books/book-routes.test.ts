@@ -63,6 +63,44 @@ test('a replacement is whole, a patch is merged, a deletion leaves nothing', asy
   assert.equal((await server.ask('DELETE', path)).status, 404);
 });
 
+test('a book is read with some members alone, and is the same version', async () => {
+  const { id } = await add({ ...DUNE, keywords: ['a', 'b'], metadata: { title: 'x', isbn: [] } });
+  const path = `/api/books/${String(id)}`;
+  const whole = await server.ask('GET', path);
+  const part = await server.ask('GET', `${path}?fields=keywords,title`);
+  assert.equal(part.status, 200);
+  assert.equal(part.text, `{"id":"${String(id)}","title":"Dune","keywords":["a","b"]}`);
+  for (const name of ['etag', 'last-modified', 'cache-control', 'content-type']) {
+    assert.equal(part.headers[name], whole.headers[name], name);
+  }
+  assert.equal(part.headers['content-length'], String(part.text.length));
+  const head = await server.ask('HEAD', `${path}?fields=keywords,title`);
+  assert.equal(head.headers['content-length'], part.headers['content-length']);
+  const again = await server.ask('GET', `${path}?fields=title`, undefined,
+    { 'If-None-Match': String(whole.headers.etag) });
+  assert.equal(again.status, 304);
+  const all = Object.keys(parse(whole)).toReversed().join(',');
+  assert.equal((await server.ask('GET', `${path}?fields=${all}`)).text, whole.text);
+  assert.equal((await server.ask('GET', `${path}?`)).text, whole.text);
+});
+
+test('fields that no book has are refused, with what was meant', async () => {
+  const path = `/api/books/${String((await add(DUNE))['id'])}`;
+  const cases: readonly (readonly [search: string, detail: RegExp])[] = [
+    ['fields=', /`fields` must name members of a book, such as/],
+    ['fields=titel', /did you mean `title`/],
+    ['fields=isbn,', /`fields`/],
+    ['fields=isbn&fields=title', /`fields` stands twice: leave one out/],
+    ['field=isbn', /unknown query parameter `field`: did you mean `fields`/],
+    ['limit=1', /unknown query parameter `limit`/],
+  ];
+  for (const [search, detail] of cases) {
+    const answer = await server.ask('GET', `${path}?${search}`);
+    assert.equal(answer.status, 400, search);
+    assert.match(String(parse(answer)['detail']), detail);
+  }
+});
+
 test('of 100 writers with one If-Match exactly one passes', async () => {
   const added = await server.ask('POST', '/api/books', JSON.stringify(DUNE));
   const path = String(added.headers['location']);

@@ -1,41 +1,48 @@
 /** What a query must answer, the slow and obvious way: to compare with. Shares no code with src. */
 import { isDeepStrictEqual } from 'node:util';
 
+export type NaiveAuthor = {
+  readonly name: string;
+  readonly givenName?: string;
+  readonly familyName?: string;
+};
+
 export type NaiveBook = {
   readonly id: string;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly title: string;
   readonly subtitle?: string;
-  readonly authors: readonly { readonly name: string }[];
+  readonly authors: readonly NaiveAuthor[];
   readonly isbn?: string;
+  readonly publisher?: string;
   readonly datePublished?: string;
   readonly inLanguage?: string;
+  readonly bookFormat?: string;
   readonly keywords?: readonly string[];
   readonly metadata?: unknown;
 };
 
-export type NaiveQuery = Readonly<Record<string, string | number | undefined>>;
+/** A list holds the values of a parameter that stands several times. */
+export type NaiveQuery =
+  Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 export function naiveList(books: readonly NaiveBook[], query: NaiveQuery): NaiveBook[] {
   const matching = books.filter((book) => naiveMatches(book, query));
-  const sort = String(query['sort'] ?? 'id');
-  const key = sort.replace('-', '');
-  const isDescending = sort.startsWith('-');
-  const keyOf = (book: NaiveBook): string | undefined => {
-    if (key === 'title') return naiveFold(book.title);
-    if (key === 'datePublished') return book.datePublished;
-    return key === 'updatedAt' ? book.updatedAt : book.id;
-  };
+  const keys = [...String(query['sort'] ?? 'id').split(','), 'id'];
   return matching.sort((left, right) => {
-    const [first, second] = [keyOf(left), keyOf(right)];
-    const byId = left.id < right.id ? -1 : 1;
-    if (first === second) return byId;
-    if (first === undefined) return 1;
-    if (second === undefined) return -1;
-    const order = Buffer.compare(Buffer.from(first), Buffer.from(second));
-    return isDescending ? -order : order;
+    for (const key of keys) {
+      const order = naiveCompare(naiveKey(left, key), naiveKey(right, key), key.startsWith('-'));
+      if (order !== 0) return order;
+    }
+    return 0;
   });
+}
+
+/** The book with the members that `fields` names, in the order in which the book has them. */
+export function naiveSelect(book: NaiveBook, fields: string): object {
+  const names = ['id', ...fields.split(',')];
+  return Object.fromEntries(Object.entries(book).filter(([name]) => names.includes(name)));
 }
 
 /** Knows the letters that the tests use. */
@@ -44,31 +51,93 @@ export function naiveFold(text: string): string {
     .replaceAll('ł', 'l').replaceAll('ß', 'ss').replaceAll('ø', 'o').normalize('NFC');
 }
 
+function naiveCompare(
+  left: readonly string[] | undefined, right: readonly string[] | undefined, isDescending: boolean,
+): number {
+  if (left === undefined && right === undefined) return 0;
+  if (left === undefined) return 1;
+  if (right === undefined) return -1;
+  for (const [index, part] of left.entries()) {
+    const order = Buffer.compare(Buffer.from(part), Buffer.from(right[index] ?? ''));
+    if (order !== 0) return isDescending ? -order : order;
+  }
+  return 0;
+}
+
+function naiveKey(book: NaiveBook, key: string): readonly string[] | undefined {
+  const { datePublished } = book;
+  switch (key.replace('-', '')) {
+    case 'title': return [naiveFold(book.title)];
+    case 'author': return book.authors[0] === undefined ? undefined : naiveName(book.authors[0]);
+    case 'datePublished': return datePublished === undefined ? undefined : [datePublished];
+    case 'updatedAt': return [book.updatedAt];
+    case 'createdAt': return [book.createdAt];
+    default: return [book.id];
+  }
+}
+
+/** The family name and the rest. Knows the forms of names that the tests use. */
+function naiveName({ name, familyName, givenName }: NaiveAuthor): readonly string[] {
+  const text = naiveFold(name);
+  let [family, rest] = ['', ''];
+  const words = text.split(' ');
+  if (familyName !== undefined) {
+    family = naiveFold(familyName);
+    rest = text.replace(family, '').replace(',', '');
+  } else if (text.includes(',')) [family = '', rest = ''] = text.split(',');
+  else if (/[\p{Script=Han}\p{Script=Hangul}\p{Script=Katakana}]/u.test(text)) family = text;
+  else {
+    const last = words.findLast((word) => !['jr.', 'sr.', 'iii'].includes(word)) ?? '';
+    family = last;
+    rest = words.filter((word) => word !== last).join(' ');
+  }
+  return [family, (givenName === undefined ? rest : naiveFold(givenName)).trim()];
+}
+
 function naiveMatches(book: NaiveBook, query: NaiveQuery): boolean {
   const names = book.authors.map(({ name }) => name);
   const texts = [
     book.title, book.subtitle ?? '', ...names, ...book.keywords ?? [], book.isbn ?? '',
   ];
-  const { q, author, isbn, inLanguage, keyword, publishedFrom, publishedTo } = query;
+  const { publishedFrom, publishedTo, hasIsbn } = query;
   const date = book.datePublished;
-  return hasWords(texts, String(q ?? '')) && hasWords(names, String(author ?? ''))
-    && (isbn === undefined || book.isbn === String(isbn).replaceAll('-', ''))
-    && (inLanguage === undefined || hasLanguage(book.inLanguage, String(inLanguage)))
-    && (keyword === undefined || (book.keywords ?? []).some((one) =>
-      isDeepStrictEqual(one.toLowerCase(), String(keyword).toLowerCase())))
+  const hasKeyword = (keyword: string): boolean => (book.keywords ?? []).some((one) =>
+    isDeepStrictEqual(one.toLowerCase(), keyword.toLowerCase()));
+  return hasWords(texts, String(query['q'] ?? ''))
+    && holdsForAny(query, 'author', (words) => hasWords(names, words))
+    && holdsForAny(query, 'publisher', (words) => hasWords([book.publisher ?? ''], words))
+    && holdsForAny(query, 'isbn', (isbn) => book.isbn === isbn.replaceAll('-', ''))
+    && holdsForAny(query, 'inLanguage', (range) => hasLanguage(book.inLanguage, range))
+    && holdsForAny(query, 'bookFormat', (format) => book.bookFormat === format)
+    && holdsForAny(query, 'keyword', hasKeyword)
+    && !valuesOf(query, 'keyword.not').some(hasKeyword)
+    && (hasIsbn === undefined || (book.isbn !== undefined) === (hasIsbn === 'true'))
     && (publishedFrom === undefined || (date !== undefined
       && date.slice(0, String(publishedFrom).length) >= String(publishedFrom)))
     && (publishedTo === undefined || (date !== undefined
       && date.slice(0, String(publishedTo).length) <= String(publishedTo)));
 }
 
+function holdsForAny(
+  query: NaiveQuery, name: string, holds: (value: string) => boolean,
+): boolean {
+  const values = valuesOf(query, name);
+  return values.length === 0 || values.some(holds);
+}
+
+function valuesOf(query: NaiveQuery, name: string): readonly string[] {
+  const value = query[name];
+  if (value === undefined) return [];
+  return typeof value === 'object' ? value : [String(value)];
+}
+
 function hasLanguage(tag: string | undefined, range: string): boolean {
   return `${tag ?? ''}-`.toLowerCase().startsWith(`${range}-`.toLowerCase());
 }
 
-/** Words are runs of letters and digits; every Chinese character begins one. */
+/** Words are runs of letters and digits; every character of Chinese or Korean begins one. */
 function hasWords(texts: readonly string[], query: string): boolean {
   const runs = texts.flatMap((text) => naiveFold(text).match(/[\p{L}\p{N}]+/gu) ?? []);
   return (naiveFold(query).match(/[\p{L}\p{N}]+/gu) ?? []).every((word) => runs.some((run) =>
-    /\p{Script=Han}/u.test(word) ? run.includes(word) : run.startsWith(word)));
+    /[\p{Script=Han}\p{Script=Hangul}]/u.test(word) ? run.includes(word) : run.startsWith(word)));
 }

@@ -1,21 +1,25 @@
 /** Random catalogs from few words, so that queries match, tie and miss often. */
-import type { NaiveBook, NaiveQuery } from './naive-list.ts';
+import type { NaiveAuthor, NaiveBook, NaiveQuery } from './naive-list.ts';
 import { below } from './random.ts';
 import type { Random } from './random.ts';
 
 const WORDS = [
   'the', 'The', 'river', 'River', 'rivers', 'Łódź', 'lodge', 'Straße', 'strassen', 'Éclair',
   'eclair', 'e\u0301clat', '1984', '19', '東京物語', '京都', '物', 'Åse', 'søster', 'so',
-  'naïve', 'ÑANDÚ', 'Πόλις', 'Война', 'war', '"quoted"', 'back\\slash', '(war)', 'a/b', '😀',
+  'naïve', 'ÑANDÚ', '한국의', 'Πόλις', 'Война', 'war', '"quoted"', 'back\\slash', '(war)', 'a/b', '😀',
 ];
 const NAMES = [
   'Ursula K. Le Guin', 'Stanisław Lem', 'Karen Blixen', 'Jorge Luis Borges', 'José', '村上 春樹',
-  'War Correspondent', 'The River',
+  'War Correspondent', 'The River', 'Martin Luther King Jr.', 'Le Guin, Ursula', '한강',
 ];
+const PUBLISHERS = ['Penguin', 'penguin books', 'River & Sons', 'Éditions de Minuit', '文藝春秋'];
+const FORMATS = ['Hardcover', 'Paperback', 'EBook'];
 const KEYWORDS = ['Fiction', 'fiction', 'science fiction', 'Poésie', 'war', '1984', 'ÉTÉ'];
 const LANGUAGES = ['en', 'en-GB', 'en-US', 'enm', 'pt-BR', 'pl', 'zh-Hant-TW'];
 const DATES = ['1960', '1960-05', '1960-05-17', '1960-06', '1961', '0999-12-31', '2001-02'];
 const ISBNS = ['9780441172719', '9780306406157', '9791090636071'];
+const SORT_KEYS = ['id', 'title', 'author', 'datePublished', 'updatedAt', 'createdAt'];
+const FIELDS = ['id', 'title', 'authors', 'isbn', 'keywords', 'metadata', 'updatedAt', 'subtitle'];
 
 export function randomBook(random: Random, id: string): NaiveBook {
   const maybe = <T>(name: string, make: () => T): Record<string, T> =>
@@ -23,49 +27,80 @@ export function randomBook(random: Random, id: string): NaiveBook {
   const updated = new Date(Date.UTC(2026, 0, 1) + below(random, 50) * 86_399_987);
   const book = {
     id,
-    createdAt: '2026-01-01T00:00:00.000Z',
+    createdAt: new Date(Date.UTC(2025, below(random, 6))).toISOString(),
     updatedAt: updated.toISOString(),
     title: phrase(random, 4),
     ...maybe('subtitle', () => phrase(random, 2)),
-    authors: Array.from({ length: below(random, 3) }, () => ({ name: pick(random, NAMES) })),
+    authors: Array.from({ length: below(random, 3) }, () => randomAuthor(random)),
     ...maybe('isbn', () => pick(random, ISBNS)),
+    ...maybe('publisher', () => pick(random, PUBLISHERS)),
     ...maybe('datePublished', () => pick(random, DATES)),
     ...maybe('inLanguage', () => pick(random, LANGUAGES)),
+    ...maybe('bookFormat', () => pick(random, FORMATS)),
     ...maybe('keywords', () => [...new Set([pick(random, KEYWORDS), pick(random, KEYWORDS)])]),
   };
   if (random() > 0.2) return book;
   // What stands in the metadata is not the book's own.
   return {
-    ...book, metadata: { datePublished: '1960-05', inLanguage: 'en', isbn: ISBNS[0], title: 'war' },
+    ...book, metadata: {
+      datePublished: '1960-05', inLanguage: 'en', isbn: ISBNS[0], title: 'war', bookFormat: 'EBook',
+      publisher: 'Penguin', keywords: ['war'], authors: [{ name: 'War' }],
+    },
   };
 }
 
 export function randomQuery(random: Random): NaiveQuery {
   const maybe = <T>(name: string, chance: number, make: () => T): Record<string, T> =>
     random() < chance ? { [name]: make() } : {};
-  const sort = pick(random, ['id', 'title', 'datePublished', 'updatedAt']);
+  const several = (make: () => string): readonly string[] =>
+    Array.from({ length: 1 + below(random, 3) }, make);
   return {
     ...maybe('q', 0.4, () => Array.from({ length: 1 + below(random, 2) }, () =>
       start(random, pick(random, random() < 0.7 ? WORDS : NAMES))).join(' ')),
-    ...maybe('author', 0.15, () => start(random, pick(random, NAMES))),
-    ...maybe('isbn', 0.1, () => pick(random, ISBNS)),
-    ...maybe('inLanguage', 0.2, () => pick(random, ['en', 'EN-gb', 'zh', 'pt-BR', 'fr'])),
-    ...maybe('keyword', 0.15, () => pick(random, KEYWORDS).toUpperCase()),
+    ...maybe('author', 0.15, () => several(() => start(random, pick(random, NAMES)))),
+    ...maybe('publisher', 0.1, () => several(() => start(random, pick(random, PUBLISHERS)))),
+    ...maybe('isbn', 0.1, () => several(() => pick(random, ISBNS))),
+    ...maybe('hasIsbn', 0.1, () => pick(random, ['true', 'false'])),
+    ...maybe('inLanguage', 0.2, () =>
+      several(() => pick(random, ['en', 'EN-gb', 'zh', 'pt-BR', 'fr']))),
+    ...maybe('bookFormat', 0.1, () => several(() => pick(random, FORMATS))),
+    ...maybe('keyword', 0.15, () => several(() => pick(random, KEYWORDS).toUpperCase())),
+    ...maybe('keyword.not', 0.1, () => several(() => pick(random, KEYWORDS).toUpperCase())),
     ...maybe('publishedFrom', 0.2, () => pick(random, DATES)),
     ...maybe('publishedTo', 0.2, () => pick(random, DATES)),
-    ...maybe('sort', 0.7, () => random() < 0.5 ? sort : `-${sort}`),
+    ...maybe('sort', 0.7, () => randomSort(random)),
   };
 }
 
+/** One to four keys, each at most once and perhaps reversed. */
+export function randomSort(random: Random): string {
+  const keys = new Set<string>();
+  const count = 1 + below(random, 4);
+  while (keys.size < count) keys.add(pick(random, SORT_KEYS));
+  return [...keys].map((key) => random() < 0.5 ? key : `-${key}`).join(',');
+}
+
+/** Some members of a book, by name, as `fields` takes them. */
+export function randomFields(random: Random): string {
+  return Array.from({ length: 1 + below(random, 3) }, () => pick(random, FIELDS)).join(',');
+}
+
 export function searchOf(query: NaiveQuery): string {
-  return Object.entries(query)
-    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&');
+  return Object.entries(query).flatMap(([name, value]) =>
+    (typeof value === 'object' ? value : [value]).map((one) =>
+      `${name}=${encodeURIComponent(String(one))}`)).join('&');
 }
 
 export function pick<T>(random: Random, list: readonly T[]): T {
   const item = list[below(random, list.length)];
   if (item === undefined) throw new Error('nothing to pick from');
   return item;
+}
+
+function randomAuthor(random: Random): NaiveAuthor {
+  const name = pick(random, NAMES);
+  if (name !== 'Ursula K. Le Guin' || random() < 0.3) return { name };
+  return { name, ...random() < 0.5 ? { givenName: 'Ursula' } : {}, familyName: 'Le Guin' };
 }
 
 function phrase(random: Random, wordsMax: number): string {

@@ -14,7 +14,8 @@ import { eachTerm } from '../query/words.ts';
 import { MemtablePostings } from './memtable-postings.ts';
 import { HASH_FACTOR, TermTable, hashTerm, hashTag } from './term-table.ts';
 import type { ByteMap } from './term-table.ts';
-import { visitTexts, findStringEnd } from './searchable-texts.ts';
+import { findStringEnd } from '../query/stored-json.ts';
+import { visitTexts } from './searchable-texts.ts';
 import type { TokenVisitor } from './searchable-texts.ts';
 
 /**

@@ -14,6 +14,7 @@ import { addPlaces } from './packed-postings.ts';
 import type { Segment } from './segment.ts';
 import { deriveTermPrefixes } from '../query/words.ts';
 import type { Clause } from '../query/words.ts';
+import type { Word } from '../../base/text/words.ts';
 
 /**
  * A book matches when all groups hold: a group holds by one of its alternatives, an alternative by
@@ -33,26 +34,55 @@ const BYTES_PER_YIELD = 32_768;
 // No term has this byte, which is not in UTF-8, so it sorts after all terms with the same start.
 const AFTER_PREFIX = '\xff';
 const AFTER_TERM = '\0';
+// Only a number with hyphens has two alternatives, so few authors come near it.
+const EXPANSION_MAX = 16;
 
-export function planSearch(filter: BookFilter): SearchPlan {
+export function planSearch({ words, authors, keywords, isbns }: BookFilter): SearchPlan {
   let isExact = true;
-  const createGroup = (tags: readonly string[]) => (clause: Clause): Alternative[] =>
-    clause.map((words) => words.flatMap((word) => {
+  const createTerms = (wordList: readonly Word[], tags: readonly string[]): TermMatch[] =>
+    wordList.flatMap((word) => {
       const terms = deriveTermPrefixes(word);
       isExact &&= terms.isExact;
       return terms.prefixes.map((start): TermMatch =>
         ({ prefixes: tags.map((tag) => tag + start), isWholeTerm: false }));
-    }));
-  const groups = [
-    ...filter.words.map(createGroup([TEXT, AUTHOR])),
-    ...filter.authorWords.map(createGroup([AUTHOR])),
-  ];
-  const wholeTerms = [
-    ...filter.keyword === null ? [] : [KEYWORD + encodeByteString(filter.keyword)],
-    ...filter.isbn === null ? [] : [TEXT + filter.isbn],
-  ];
-  for (const term of wholeTerms) groups.push([[{ prefixes: [term], isWholeTerm: true }]]);
+    });
+  const groups: Alternative[][] = words.map((clause) =>
+    clause.map((wordList) => createTerms(wordList, [TEXT, AUTHOR])));
+  const addAuthors = (alternatives: Clause): void => {
+    groups.push(alternatives.map((wordList) => createTerms(wordList, [AUTHOR])));
+  };
+  const [onlyAuthor = []] = authors;
+  if (authors.length === 1) onlyAuthor.forEach(addAuthors);
+  else if (authors.length > 1) {
+    const expansions = authors.map(expandClauses);
+    isExact &&= expansions.every((expansion) => expansion.isExact);
+    addAuthors(expansions.flatMap(({ alternatives }) => alternatives));
+  }
+  const addWholeTerms = (terms: readonly string[]): void => {
+    if (terms.length > 0) groups.push([[{ prefixes: terms, isWholeTerm: true }]]);
+  };
+  addWholeTerms(keywords.map((keyword) => KEYWORD + encodeByteString(keyword)));
+  addWholeTerms(isbns.map((isbn) => TEXT + isbn));
   return { groups, isExact };
+}
+
+/**
+ * The clauses of one author among several as one clause: each of its alternatives takes one from
+ * each of theirs. A clause that would make too many is left to the check of the books' texts.
+ */
+function expandClauses(
+  clauses: readonly Clause[],
+): { readonly alternatives: Clause; readonly isExact: boolean } {
+  let alternatives: Clause = [[]];
+  let isExact = true;
+  for (const clause of clauses) {
+    if (alternatives.length * clause.length > EXPANSION_MAX) {
+      isExact = false;
+      continue;
+    }
+    alternatives = alternatives.flatMap((head) => clause.map((words) => [...head, ...words]));
+  }
+  return { alternatives, isExact };
 }
 
 /** Adds the slots of a segment's live books that match to `into`. */

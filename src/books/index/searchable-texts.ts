@@ -8,6 +8,7 @@
  */
 
 import { TIME_LENGTH } from '../../resources/record.ts';
+import { findNestingEnd, findStringEnd, findValueEnd } from '../query/stored-json.ts';
 
 /** Visits the text whose first byte is at `start`; each method returns where the text ends. */
 export interface TokenVisitor {
@@ -17,11 +18,7 @@ export interface TokenVisitor {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const BRACE = 0x7b;
-const BRACE_END = 0x7d;
-const BRACKET = 0x5b;
-const BRACKET_END = 0x5d;
 const COMMA = 0x2c;
 
 // The first members, which are not looked at, are the id and both times.
@@ -69,17 +66,6 @@ export function visitTexts(bytes: Buffer, visitor: TokenVisitor): void {
   }
 }
 
-/** The index of the quote that closes the string whose first byte is at `start`. */
-export function findStringEnd(bytes: Buffer, start: number): number {
-  let at = start;
-  for (; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === QUOTE) return at;
-    if (byte === BACKSLASH) at += 1;
-  }
-  return at;
-}
-
 /** Visits the names in the array at `start`. Returns the index after the array. */
 function visitAuthors(bytes: Buffer, start: number, visitor: TokenVisitor): number {
   let at = start + 1;
@@ -94,29 +80,6 @@ function visitAuthors(bytes: Buffer, start: number, visitor: TokenVisitor): numb
 function visitKeywords(bytes: Buffer, start: number, visitor: TokenVisitor): void {
   let at = start + 1;
   while (bytes[at] === QUOTE) at = visitor.visitKeyword(bytes, at + 1) + 2;
-}
-
-/** The index after a value that is skipped. */
-function findValueEnd(bytes: Buffer, start: number): number {
-  const first = bytes[start];
-  if (first === QUOTE) return findStringEnd(bytes, start + 1) + 1;
-  if (first === BRACE || first === BRACKET) return findNestingEnd(bytes, start + 1);
-  let at = start;
-  while (at < bytes.length && bytes[at] !== COMMA && bytes[at] !== BRACE_END) at += 1;
-  return at;
-}
-
-/** The index after the object or array that `start` is in. */
-function findNestingEnd(bytes: Buffer, start: number): number {
-  let depth = 1;
-  let at = start;
-  for (; at < bytes.length && depth > 0; at += 1) {
-    const byte = bytes[at];
-    if (byte === QUOTE) at = findStringEnd(bytes, at + 1);
-    else if (byte === BRACE || byte === BRACKET) depth += 1;
-    else if (byte === BRACE_END || byte === BRACKET_END) depth -= 1;
-  }
-  return at;
 }
 
 /** The number that stands for a member: see `memberCode`. */

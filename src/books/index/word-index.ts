@@ -93,7 +93,7 @@ export class WordIndex {
     filter: BookFilter, changes: SearchChanges, caller: SearchCaller,
   ): Promise<Candidates | null> {
     // A scan finds an ISBN quickly, so an ISBN alone is no reason to build the index or to wait.
-    const isHelpful = filter.isbn !== null
+    const isHelpful = filter.isbns.length > 0
       && this.#unsubscribe !== null && this.#pendingCount === 0;
     if (!hasTextConditions(filter) && !isHelpful) return null;
     await this.#waitUntilCurrent(caller);

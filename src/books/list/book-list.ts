@@ -21,23 +21,30 @@ import { WholeCatalogCache } from './whole-catalog-cache.ts';
 import { parseBookListQuery, parseBookQuery } from '../query/parse-query.ts';
 import type { BookListQuery, BookQuery } from '../query/parse-query.ts';
 import { encodeCursor } from '../query/cursor.ts';
+import { selectMembers } from '../query/select-members.ts';
 import { hasMemberConditions, hasTextConditions } from '../query/match-book.ts';
 import { writeQueryString } from '../query/query-parameters.ts';
 import { createConcurrencyLimiter } from '../../base/turns.ts';
 import type { ConcurrencyLimiter, Turns, Steps } from '../../base/turns.ts';
 
-export type BookListing = {
-  readonly books: readonly Book[];
+export type BookListing<Item = Book> = {
+  readonly books: readonly Item[];
   /** How many books match, on all pages. */
   readonly total: number;
   /** The cursor of the next page; null when there is none. */
   readonly cursor: string | null;
 };
 
+/** A book with the members that `fields` names. */
+export type BookSelection = Pick<Book, 'id'> & Partial<Book>;
+
 export interface BookList {
   /** `GET /api/books`. */
   readonly handle: Handler;
   /** Throws `malformed`. Waits while the search index is being built. */
+  list(
+    query: BookListQuery & { readonly fields: string },
+  ): Promise<BookListing<BookSelection>>;
   list(query?: BookListQuery): Promise<BookListing>;
 }
 
@@ -60,10 +67,11 @@ export function createBookList(options: BookListOptions): BookList {
   };
   return {
     handle: (exchange) => sendList(deps, exchange),
-    async list(query = {}) {
-      const result = await findBooks(deps, parseBookListQuery(query), EMBEDDING_PROGRAM);
+    async list(values = {}) {
+      const query = parseBookListQuery(values);
+      const result = await findBooks(deps, query, EMBEDDING_PROGRAM);
       try {
-        const books = await deps.turns.run(decodeAll(result.source));
+        const books = await deps.turns.run(decodeAll(selectFrom(result.source, query)));
         return { books: books ?? [], total: result.total, cursor: result.cursor };
       } finally {
         result.close();
@@ -92,7 +100,8 @@ type ListResult = {
 
 async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
   const query = parseBookQuery(exchange.search);
-  const buffer = asksForAll(query) && query.after === null ? deps.wholeCache.findOrBuild() : null;
+  const isWhole = asksForAll(query) && query.after === null && query.fields === null;
+  const buffer = isWhole ? deps.wholeCache.findOrBuild() : null;
   if (buffer !== null) {
     return exchange.sendStream(200, [
       'Content-Type', 'application/json', 'X-Total-Count', String(deps.collection.size),
@@ -107,14 +116,25 @@ async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
   try {
     const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(result.total)];
     if (result.cursor !== null) {
-      const values = new Map([...query.values, ['cursor', result.cursor]]);
+      const values = new Map([...query.values, ['cursor', [result.cursor]]]);
       const next = exchange.linkTo(`${exchange.route.path}?${writeQueryString(values)}`);
       headers.push('Link', `<${next}>; rel="next"`);
     }
-    await exchange.sendStream(200, headers, result.stream ?? streamSource(result.source));
+    const stream = query.fields === null ? result.stream : null;
+    await exchange.sendStream(200, headers,
+      stream ?? streamSource(selectFrom(result.source, query)));
   } finally {
     result.close();
   }
+}
+
+/** The books with the members that the query asks for. */
+function selectFrom(source: BookSource, { fields }: BookQuery): BookSource {
+  if (fields === null) return source;
+  return () => {
+    const bytes = source();
+    return bytes === undefined ? undefined : selectMembers(bytes, fields);
+  };
 }
 
 async function findBooks(
@@ -134,7 +154,7 @@ async function findBooks(
 
 /** Whether all books are asked for, or all after some id, in id order and without a limit. */
 function asksForAll({ filter, sort, limit }: BookQuery): boolean {
-  return limit === null && sort.key === 'id' && !sort.isDescending
+  return limit === null && sort.orders.length === 0 && !sort.isIdDescending
     && !hasMemberConditions(filter) && !hasTextConditions(filter);
 }
 

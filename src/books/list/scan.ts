@@ -8,7 +8,7 @@
  *   scan        runs                                 walks through   holds
  *   scanSparse  for up to SPARSE_MAX candidates      the candidates  all matches
  *   scanPage    for a query with a limit             the collection  `limit` + 1 books
- *   scanWhole   for a query without a limit          the collection  a slot and a key a match
+ *   scanWhole   for a query without a limit          the collection  a slot and keys a match
  *
  * A book is found by its slot, the number that the store gives it for as long as it lives. Slots
  * that change while a scan runs are recorded in `changes` (concurrent-changes.ts), because the word
@@ -25,7 +25,8 @@ import { readId } from '../query/stored-fields.ts';
 import { hasMemberConditions, hasTextConditions } from '../query/match-book.ts';
 import type { Steps } from '../../base/turns.ts';
 import { NumberList, createKeyColumn } from './sort-columns.ts';
-import { compareKeys, comparePositions, readSortKey } from '../query/sort-keys.ts';
+import type { KeyColumn } from './sort-columns.ts';
+import { comparePositions, compareSortValues, readSortValues } from '../query/sort-keys.ts';
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
 
 /**
@@ -48,14 +49,14 @@ export function* scanPage(inputs: ScanInputs, limit: number): Steps<PageResult> 
   const { collection, query } = inputs;
   const { sort, after } = query;
   // The walk is in id order: once a page by id is full, all other books come after it.
-  const isById = sort.key === 'id';
+  const isById = sort.orders.length === 0;
   const knownTotal = countWithoutReading(inputs);
   // If no book has to be counted, a page by id needs no book before the cursor, and none after
   // the page.
   const readsPageOnly = isById && knownTotal !== null;
   const top = new TopEntries(limit + 1, sort);
   const walk = collection.walk({
-    isDescending: isById && sort.isDescending,
+    isDescending: sort.isIdDescending,
     after: readsPageOnly && after !== null ? after.id : null,
   });
   const filter = createSlotFilter(inputs);
@@ -67,8 +68,8 @@ export function* scanPage(inputs: ScanInputs, limit: number): Steps<PageResult> 
     total += 1;
     // The rest are only counted.
     if (isById && top.isFull) continue;
-    const key = readSortKey(sort.key, bytes);
-    if (isAfterCursor(query, key, bytes)) top.offer(key, bytes);
+    const sortValues = readSortValues(sort, bytes);
+    if (isAfterCursor(query, sortValues, bytes)) top.offer(sortValues, bytes);
     if (readsPageOnly && top.isFull) break;
   }
   return { entries: top.sorted(), total: knownTotal ?? total };
@@ -80,11 +81,11 @@ export function* scanPage(inputs: ScanInputs, limit: number): Steps<PageResult> 
  */
 export function* scanWhole(inputs: ScanInputs): Steps<WholeResult> {
   const { collection, query, changes } = inputs;
-  const { sort, after } = query;
-  const isById = sort.key === 'id';
-  const walk = collection.walk({ isDescending: isById && sort.isDescending });
-  // The sort keys of `slots`; null where the walk comes in the order of the response.
-  const column = isById ? null : createKeyColumn(sort.key, sort.isDescending);
+  const { sort } = query;
+  // The walk is in the order of ids, in which ties stay.
+  const walk = collection.walk({ isDescending: sort.isIdDescending });
+  // The sort values of `slots`: no column where the walk comes in the order of the response.
+  const columns = sort.orders.map(createKeyColumn);
   const slots = new NumberList();
   const filter = createSlotFilter(inputs);
   let total = 0;
@@ -93,10 +94,9 @@ export function* scanWhole(inputs: ScanInputs): Steps<WholeResult> {
     const bytes = filter.readIfMatching(slot);
     if (bytes === undefined) continue;
     total += 1;
-    // Without a sort and a cursor nobody looks at the key, so it is not read.
-    const key = column === null && after === null ? null : readSortKey(sort.key, bytes);
-    if (!isAfterCursor(query, key, bytes)) continue;
-    column?.push(key);
+    const sortValues = readSortValues(sort, bytes);
+    if (!isAfterCursor(query, sortValues, bytes)) continue;
+    for (const [index, column] of columns.entries()) column.push(sortValues[index] ?? null);
     slots.push(slot);
     changes.keepUntilTaken(slot);
   }
@@ -104,8 +104,8 @@ export function* scanWhole(inputs: ScanInputs): Steps<WholeResult> {
   // long, need not record more.
   changes.stopRecording();
   // Null where the slots are in order already.
-  const order = column === null ? null : yield* sortIndexes(slots.length, (left, right) =>
-    column.compare(left, right));
+  const order = columns.length === 0 ? null : yield* sortIndexes(slots.length, (left, right) =>
+    compareInColumns(columns, left, right));
   const orderedSlots = new Uint32Array(slots.length);
   for (let index = 0; index < orderedSlots.length; index += 1) {
     orderedSlots[index] = slots.at(order?.[index] ?? index);
@@ -136,7 +136,7 @@ export function* scanSparse(inputs: SparseScanInputs): Steps<PageResult> {
     // A book that is deleted and added again meanwhile may come in two slots.
     if (ids.has(id)) continue;
     ids.add(id);
-    matches.push({ key: readSortKey(sort.key, bytes), id, bytes });
+    matches.push({ sortValues: readSortValues(sort, bytes), id, bytes });
   }
   const laterMatches = after === null
     ? matches : matches.filter((entry) => comparePositions(entry, after, sort) > 0);
@@ -167,10 +167,20 @@ function countWithoutReading(
   return isEachAMatch ? candidates.count : null;
 }
 
-function isAfterCursor({ after, sort }: BookQuery, key: BookEntry['key'], bytes: Buffer): boolean {
+function isAfterCursor(
+  { after, sort }: BookQuery, sortValues: BookEntry['sortValues'], bytes: Buffer,
+): boolean {
   if (after === null) return true;
-  // The keys decide almost always; the id, which has to be read from the bytes, only between ties.
-  const order = compareKeys(key, after.key, sort.isDescending);
+  // The values decide almost always; the id, which has to be read from the bytes, between ties.
+  const order = compareSortValues(sortValues, after.sortValues, sort);
   if (order !== 0) return order > 0;
-  return comparePositions({ key, id: readId(bytes) }, after, sort) > 0;
+  return comparePositions({ sortValues, id: readId(bytes) }, after, sort) > 0;
+}
+
+function compareInColumns(columns: readonly KeyColumn[], left: number, right: number): number {
+  for (const column of columns) {
+    const order = column.compare(left, right);
+    if (order !== 0) return order;
+  }
+  return 0;
 }

@@ -1,8 +1,7 @@
 /** The filter of a scan: whether the book in a slot of the store matches a query. */
 import type { Candidates } from '../index/book-search.ts';
-import { readDatePublished, readIsbn, readLanguage } from '../query/stored-fields.ts';
 import {
-  decodeSearchable, hasTextConditions, matchesDate, matchesLanguage, matchesText,
+  decodeSearchable, hasTextConditions, matchesMembers, matchesText,
 } from '../query/match-book.ts';
 import type { BookQuery } from '../query/parse-query.ts';
 import type { Collection } from '../../store/store-port.ts';
@@ -33,13 +32,16 @@ export function createSlotFilter(
 ): SlotFilter {
   const { filter } = query;
   const hasText = hasTextConditions(filter);
+  // Such members are parsed or split into words, which costs as much as to parse a book.
+  const readsPerBook = filter.publishers.length > 0 || filter.excludedKeywords.length > 0
+    ? READS_PER_YIELD : 1;
   let reads = 0;
   return {
     readIfMatching(slot) {
-      reads += 1;
+      reads += readsPerBook;
       if (candidates !== null && !candidates.slots.has(slot)) return undefined;
       const bytes = collection.bytesAt(slot);
-      if (bytes === undefined || !matchesMembers(query, bytes)) return undefined;
+      if (bytes === undefined || !matchesMembers(filter, bytes)) return undefined;
       // The index knows the book as it was when the index was asked.
       const isKnownMatch = candidates?.isExact === true && !changes.changedSlots.has(slot);
       if (!hasText || isKnownMatch) return bytes;
@@ -52,13 +54,4 @@ export function createSlotFilter(
       return true;
     },
   };
-}
-
-/** The conditions that are read from a book's bytes without parsing them. */
-function matchesMembers({ filter }: BookQuery, bytes: Buffer): boolean {
-  const { isbn, language, publishedFrom, publishedTo } = filter;
-  if (isbn !== null && readIsbn(bytes) !== isbn) return false;
-  const hasDates = publishedFrom !== null || publishedTo !== null;
-  if (hasDates && !matchesDate(filter, readDatePublished(bytes) ?? 0)) return false;
-  return language === null || matchesLanguage(language, readLanguage(bytes));
 }

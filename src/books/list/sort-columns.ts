@@ -3,17 +3,18 @@
  * `--max-memory` keeps small: a million dates are 8 MB and a million titles about 40 MB. As strings
  * they would take twice as much, all of it in the heap.
  */
+import type { SortOrder } from '../query/book-sort.ts';
 import type { SortValue } from '../query/cursor.ts';
-import type { SortKey } from '../query/query-parameters.ts';
 
-interface KeyColumn {
+export interface KeyColumn {
   push(key: SortValue): void;
   /** Compares the keys at two indexes; books without the key come last, either way. */
   compare(left: number, right: number): number;
 }
 
-export function createKeyColumn(key: SortKey, isDescending: boolean): KeyColumn {
-  return key === 'title' ? new TextColumn(isDescending) : new NumberColumn(isDescending);
+export function createKeyColumn({ key, isDescending }: SortOrder): KeyColumn {
+  const isText = key === 'title' || key === 'author';
+  return isText ? new TextColumn(isDescending) : new NumberColumn(isDescending);
 }
 
 const CHUNK_BITS = 14;
@@ -58,6 +59,8 @@ class NumberColumn implements KeyColumn {
 }
 
 const ARENA_BLOCK_BYTES = 2 ** 20;
+// The length of the key of a book that has none.
+const NO_KEY = -1;
 
 /** Byte strings, stored one after another in large blocks. */
 class TextColumn implements KeyColumn {
@@ -80,11 +83,16 @@ class TextColumn implements KeyColumn {
     const block = this.#blocks.length - 1;
     this.#blocks[block]?.write(text, this.#used, 'latin1');
     this.#offsets.push(block * ARENA_BLOCK_BYTES + this.#used);
-    this.#lengths.push(text.length);
+    this.#lengths.push(key === null ? NO_KEY : text.length);
     this.#used += text.length;
   }
 
   compare(left: number, right: number): number {
+    const leftLength = this.#lengths.at(left);
+    const rightLength = this.#lengths.at(right);
+    if (leftLength === NO_KEY || rightLength === NO_KEY) {
+      return Number(leftLength === NO_KEY) - Number(rightLength === NO_KEY);
+    }
     const leftOffset = this.#offsets.at(left);
     const rightOffset = this.#offsets.at(right);
     const leftBlock = this.#blocks[Math.floor(leftOffset / ARENA_BLOCK_BYTES)];
@@ -93,7 +101,6 @@ class TextColumn implements KeyColumn {
     const leftStart = leftOffset % ARENA_BLOCK_BYTES;
     const rightStart = rightOffset % ARENA_BLOCK_BYTES;
     return this.#sign * leftBlock.compare(rightBlock,
-      rightStart, rightStart + this.#lengths.at(right),
-      leftStart, leftStart + this.#lengths.at(left));
+      rightStart, rightStart + rightLength, leftStart, leftStart + leftLength);
   }
 }

@@ -1,11 +1,11 @@
 /** The first books of a sorted response (top-k), found while looking at all of them. */
-import type { SortValue } from '../query/cursor.ts';
-import type { BookSort } from '../query/parse-query.ts';
+import type { BookSort } from '../query/book-sort.ts';
+import type { BookPosition, SortValue } from '../query/cursor.ts';
 import { readId } from '../query/stored-fields.ts';
-import { compareKeys, comparePositions } from '../query/sort-keys.ts';
+import { comparePositions, compareSortValues } from '../query/sort-keys.ts';
 
 /** A book of a response: its position and its bytes, which never change. */
-export type BookEntry = { readonly key: SortValue; readonly id: string; readonly bytes: Buffer };
+export type BookEntry = BookPosition & { readonly bytes: Buffer };
 
 /**
  * Keeps the `capacity` entries that sort first. Twice as many are gathered, then sorted and cut:
@@ -28,10 +28,10 @@ export class TopEntries {
   }
 
   /** Adds a book, unless it surely sorts after the first `capacity`. */
-  offer(key: SortValue, bytes: Buffer): void {
+  offer(sortValues: readonly SortValue[], bytes: Buffer): void {
     const last = this.#last;
-    if (last !== null && compareKeys(key, last.key, this.#sort.isDescending) > 0) return;
-    this.#entries.push({ key, id: readId(bytes), bytes });
+    if (last !== null && compareSortValues(sortValues, last.sortValues, this.#sort) > 0) return;
+    this.#entries.push({ sortValues, id: readId(bytes), bytes });
     if (this.#entries.length >= 2 * this.#capacity) this.#cut();
   }
 

@@ -1,19 +1,22 @@
 /**
- * The cursor of a page: where it ended, as the opaque text in a `Link`. It holds the sort key and
- * the id of the page's last book and the query's fingerprint, but no state of the server, so it
+ * The cursor of a page: where it ended, as the opaque text in a `Link`. It holds the sort values
+ * and the id of the page's last book and the query's fingerprint, but no state of the server, so it
  * never expires.
  *
- * Format: base64url of one byte and the JSON array [fingerprint, key, id]. The byte is 0 when the
- * JSON is plain and 1 when it is deflated (long titles, to fit the limits of a URL). The key
- * is text for a title, a number for times, and null for a book without it.
+ * Format: base64url of one byte and the JSON array [fingerprint, value…, id], with a value for
+ * each order of the sort. The byte is 0 when the JSON is plain and 1 when it is deflated (long
+ * titles, to fit the limits of a URL). A value is text for a title or an author, a number for
+ * times, and null for a book without it.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { AppError } from '../../base/errors.ts';
 import { decodeByteString, encodeByteString } from '../../base/text/fold.ts';
+import type { BookSort, SortOrder } from './book-sort.ts';
 import { malformed } from './query-parameters.ts';
-import type { SortKey } from './query-parameters.ts';
 
-/** A book's position in a sorted list. A title's key is a byte string (`encodeByteString`). */
-export type BookPosition = { readonly key: SortValue; readonly id: string };
+/** A book's position in a sorted list, with a value for each order of the sort. */
+export type BookPosition = { readonly sortValues: readonly SortValue[]; readonly id: string };
+/** A text is a byte string (`encodeByteString`). */
 export type SortValue = string | number | null;
 
 const PLAIN_BYTES_MAX = 200;
@@ -22,40 +25,45 @@ const JSON_BYTES_MAX = 128 * 1024;
 const ID = /^[A-Za-z0-9._~-]{1,128}$/;
 
 export function encodeCursor(position: BookPosition, fingerprint: string): string {
-  const { key, id } = position;
-  const keyText = typeof key === 'string' ? decodeByteString(key) : key;
-  const json = Buffer.from(JSON.stringify([fingerprint, keyText, id]));
+  const { sortValues, id } = position;
+  const values = sortValues.map((value) =>
+    typeof value === 'string' ? decodeByteString(value) : value);
+  const json = Buffer.from(JSON.stringify([fingerprint, ...values, id]));
   const isPlain = json.length <= PLAIN_BYTES_MAX;
   const body = isPlain ? json : deflateRawSync(json, { level: 9 });
   return Buffer.concat([Buffer.of(isPlain ? 0 : 1), body]).toString('base64url');
 }
 
 /** Throws `malformed` when it is not a cursor or belongs to another query. */
-export function decodeCursor(text: string, fingerprint: string, sortKey: SortKey): BookPosition {
+export function decodeCursor(
+  text: string, fingerprint: string, { orders }: BookSort,
+): BookPosition {
   const members = decodeMembers(text);
-  if (members === null) throw malformed('`cursor` is not one that a `Link` header gave');
-  const [ownerFingerprint, key, id] = members;
+  if (members === null) throw foreignCursor();
+  const [ownerFingerprint, ...position] = members;
   if (ownerFingerprint !== fingerprint) {
     throw malformed('`cursor` belongs to another query: repeat the parameters it was given with');
   }
-  if (!isValidKey(sortKey, key) || typeof id !== 'string' || !ID.test(id)) {
-    throw malformed('`cursor` is not one that a `Link` header gave');
-  }
-  return { key: decodeKey(key), id };
+  const id = position.pop();
+  const isSound = typeof id === 'string' && ID.test(id) && position.length === orders.length;
+  if (!isSound) throw foreignCursor();
+  return { sortValues: orders.map(({ key }, index) => decodeValue(key, position[index])), id };
 }
 
-function isValidKey(sortKey: SortKey, key: unknown): boolean {
-  if (sortKey === 'id') return key === null;
-  if (sortKey === 'title') return typeof key === 'string';
-  return Number.isSafeInteger(key) || (key === null && sortKey === 'datePublished');
+function foreignCursor(): AppError {
+  return malformed('`cursor` is not one that a `Link` header gave: begin again without it');
 }
 
-function decodeKey(key: unknown): SortValue {
-  if (typeof key === 'string') return encodeByteString(key);
-  return typeof key === 'number' ? key : null;
+/** Throws `malformed` for what no book has for the key. */
+function decodeValue(key: SortOrder['key'], value: unknown): SortValue {
+  const isText = key === 'title' || key === 'author';
+  if (isText && typeof value === 'string') return encodeByteString(value);
+  if (!isText && typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  if (value === null && (key === 'author' || key === 'datePublished')) return null;
+  throw foreignCursor();
 }
 
-/** The three members of the JSON, which may be anything; null when the text holds no such array. */
+/** The members of the JSON, which may be anything; null when the text holds no array. */
 function decodeMembers(text: string): readonly unknown[] | null {
   if (!/^[A-Za-z0-9_-]+$/.test(text)) return null;
   const bytes = Buffer.from(text, 'base64url');
@@ -64,7 +72,7 @@ function decodeMembers(text: string): readonly unknown[] | null {
     const json = bytes[0] === 0
       ? body : inflateRawSync(body, { maxOutputLength: JSON_BYTES_MAX });
     const members: unknown = JSON.parse(json.toString());
-    return Array.isArray(members) && members.length === 3 ? members : null;
+    return Array.isArray(members) ? members : null;
   } catch {
     return null;
   }

@@ -1,8 +1,13 @@
 /** Whether a stored book matches a query. Pure. */
 import { foldCase } from '../../base/text/fold.ts';
 import { tokenize } from '../../base/text/words.ts';
+import type { TextToken } from '../../base/text/words.ts';
 import type { BookFilter } from './parse-query.ts';
+import {
+  readBookFormat, readDatePublished, readIsbn, readKeywords, readLanguage, readPublisher,
+} from './stored-fields.ts';
 import { matchesWords } from './words.ts';
+import type { Clause } from './words.ts';
 
 /** The members that are searched for words and keywords. */
 type SearchableBook = {
@@ -13,35 +18,40 @@ type SearchableBook = {
   readonly isbn?: string;
 };
 
-/** `published` is a number of `encodeDate`, or 0 for a book without a date, which never matches. */
-export function matchesDate(filter: BookFilter, published: number): boolean {
-  const { publishedFrom, publishedTo } = filter;
-  return published > 0 && published >= (publishedFrom ?? 0)
-    && published <= (publishedTo ?? Infinity);
+/** Checks the conditions that are read from a book's bytes without parsing them. */
+export function matchesMembers(filter: BookFilter, bytes: Buffer): boolean {
+  const { bookFormats, languages, publishers, excludedKeywords } = filter;
+  return matchesIsbn(filter, bytes) && matchesDate(filter, bytes)
+    && (languages.length === 0 || matchesLanguages(languages, readLanguage(bytes)))
+    && (bookFormats.length === 0 || bookFormats.includes(readBookFormat(bytes) ?? ''))
+    && (publishers.length === 0 || matchesAny(publishers, tokenize(readPublisher(bytes) ?? '')))
+    && (excludedKeywords.length === 0 || !hasKeyword(readKeywords(bytes), excludedKeywords));
 }
 
-/** Checks the conditions that need the parsed book. */
-export function matchesText(filter: BookFilter, book: SearchableBook): boolean {
-  const { keyword, authorWords, words } = filter;
-  if (keyword !== null && !(book.keywords ?? []).some((one) => foldCase(one) === keyword)) {
-    return false;
-  }
-  const authors = (book.authors ?? []).flatMap(({ name }) => tokenize(name));
-  if (!matchesWords(authorWords, authors)) return false;
-  if (words.length === 0) return true;
-  const texts = [book.title, book.subtitle ?? '', ...book.keywords ?? [], book.isbn ?? ''];
-  return matchesWords(words, [...authors, ...texts.flatMap(tokenize)]);
-}
-
-/** Whether there is a condition that is read from a book's bytes without parsing them. */
+/** Whether there is a condition that `matchesMembers` checks. */
 export function hasMemberConditions(filter: BookFilter): boolean {
-  const { isbn, language, publishedFrom, publishedTo } = filter;
-  return isbn !== null || language !== null || publishedFrom !== null || publishedTo !== null;
+  const { isbns, languages, bookFormats, publishers, excludedKeywords } = filter;
+  const { hasIsbn, publishedFrom, publishedTo } = filter;
+  const lists = [isbns, languages, bookFormats, publishers, excludedKeywords];
+  return lists.some(({ length }) => length > 0)
+    || hasIsbn !== null || publishedFrom !== null || publishedTo !== null;
+}
+
+/** Checks the conditions that need the parsed book, which are those that the word index knows. */
+export function matchesText(filter: BookFilter, book: SearchableBook): boolean {
+  const { keywords, authors, words } = filter;
+  const bookKeywords = book.keywords ?? [];
+  if (keywords.length > 0 && !hasKeyword(bookKeywords, keywords)) return false;
+  const names = (book.authors ?? []).flatMap(({ name }) => tokenize(name));
+  if (authors.length > 0 && !matchesAny(authors, names)) return false;
+  if (words.length === 0) return true;
+  const texts = [book.title, book.subtitle ?? '', ...bookKeywords, book.isbn ?? ''];
+  return matchesWords(words, [...names, ...texts.flatMap(tokenize)]);
 }
 
 /** Whether there is a condition that `matchesText` checks. */
 export function hasTextConditions(filter: BookFilter): boolean {
-  return filter.keyword !== null || filter.words.length > 0 || filter.authorWords.length > 0;
+  return [filter.words, filter.authors, filter.keywords].some(({ length }) => length > 0);
 }
 
 /** A stored book, with the type of the members that are searched. */
@@ -50,10 +60,38 @@ export function decodeSearchable(bytes: Buffer): SearchableBook {
   return book;
 }
 
-/** Basic filtering (RFC 4647 §3.3.1): the range, or the range and a hyphen, begins the tag. */
-export function matchesLanguage(range: string, tag: string | null): boolean {
+function matchesIsbn({ isbns, hasIsbn }: BookFilter, bytes: Buffer): boolean {
+  if (isbns.length === 0 && hasIsbn === null) return true;
+  const isbn = readIsbn(bytes);
+  if (hasIsbn !== null && hasIsbn !== (isbn !== null)) return false;
+  return isbns.length === 0 || (isbn !== null && isbns.includes(isbn));
+}
+
+/** A book without a date never matches. */
+function matchesDate({ publishedFrom, publishedTo }: BookFilter, bytes: Buffer): boolean {
+  if (publishedFrom === null && publishedTo === null) return true;
+  const published = readDatePublished(bytes);
+  return published !== null && published >= (publishedFrom ?? 0)
+    && published <= (publishedTo ?? Infinity);
+}
+
+/** Whether all clauses of one of the alternatives match. */
+function matchesAny(
+  alternatives: readonly (readonly Clause[])[], tokens: readonly TextToken[],
+): boolean {
+  return alternatives.some((clauses) => matchesWords(clauses, tokens));
+}
+
+function hasKeyword(bookKeywords: readonly string[], foldedKeywords: readonly string[]): boolean {
+  return bookKeywords.some((keyword) => foldedKeywords.includes(foldCase(keyword)));
+}
+
+/**
+ * Basic filtering (RFC 4647 §3.3.1): one of the ranges, or the range and a hyphen, begins the tag.
+ */
+function matchesLanguages(ranges: readonly string[], tag: string | null): boolean {
   if (tag === null) return false;
-  if (range === '*') return true;
   const lower = tag.toLowerCase();
-  return lower === range || (lower.startsWith(range) && lower[range.length] === '-');
+  return ranges.some((range) => range === '*' || lower === range
+    || (lower.startsWith(range) && lower[range.length] === '-'));
 }

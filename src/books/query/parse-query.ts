@@ -2,14 +2,16 @@
 import { foldCase } from '../../base/text/fold.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import { PAGE_LIMIT_MAX } from '../../server/query.ts';
+import { BOOK_FORMATS } from '../book.ts';
 import { explainIsbn, parseIsbn } from '../isbn.ts';
 import { explainPartialDate, parsePartialDate } from '../partial-date.ts';
 import { decodeCursor } from './cursor.ts';
 import type { BookPosition } from './cursor.ts';
-import {
-  SORTS, SORT_KEYS, malformed, readQueryObject, readQueryString,
-} from './query-parameters.ts';
-import type { QueryValues, SortKey } from './query-parameters.ts';
+import { ID_SORT, parseSort } from './book-sort.ts';
+import type { BookSort } from './book-sort.ts';
+import { malformed, readQueryObject, readQueryString } from './query-parameters.ts';
+import type { QueryValues } from './query-parameters.ts';
+import { parseFields } from './select-members.ts';
 import { encodeDate } from './stored-fields.ts';
 import { parseClauses } from './words.ts';
 import type { Clause } from './words.ts';
@@ -23,40 +25,62 @@ export type BookQuery = {
   readonly after: BookPosition | null;
   readonly filter: BookFilter;
   readonly sort: BookSort;
+  /** The members that the books of the response have; null: all. */
+  readonly fields: ReadonlySet<string> | null;
   /** The same for all pages of a query; a cursor is valid only with it. */
   readonly fingerprint: string;
   /** The parameters as they were given. */
   readonly values: QueryValues;
 };
 
-/** All conditions must hold. Null, or an empty list, is no condition. */
+/**
+ * All conditions must hold. Null, or an empty list, is no condition. Of a list any item will do,
+ * unless its comment says otherwise.
+ */
 export type BookFilter = {
+  /** All of them must match. */
   readonly words: readonly Clause[];
-  readonly authorWords: readonly Clause[];
-  readonly isbn: string | null;
-  /** A language range in lower case, or `*`. */
-  readonly language: string | null;
-  /** Folded by `foldCase`. */
-  readonly keyword: string | null;
+  /** All clauses of one author must match. */
+  readonly authors: readonly (readonly Clause[])[];
+  /** All clauses of one publisher must match. */
+  readonly publishers: readonly (readonly Clause[])[];
+  readonly isbns: readonly string[];
+  readonly hasIsbn: boolean | null;
+  /** Language ranges in lower case, or `*`. */
+  readonly languages: readonly string[];
+  readonly bookFormats: readonly string[];
+  /** Folded by `foldCase`, as those of the next. */
+  readonly keywords: readonly string[];
+  /** The book must have none of them. */
+  readonly excludedKeywords: readonly string[];
   /** Inclusive bounds, as `encodeDate` writes them. */
   readonly publishedFrom: number | null;
   readonly publishedTo: number | null;
 };
 
-export type BookSort = { readonly key: SortKey; readonly isDescending: boolean };
+type OneOrMore = string | readonly string[] | undefined;
 
 /** The members of `books.list(query)`: the query parameters of `GET /api/books`. */
 export type BookListQuery = {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
   readonly q?: string | undefined;
-  readonly author?: string | undefined;
-  readonly isbn?: string | undefined;
-  readonly inLanguage?: string | undefined;
-  readonly keyword?: string | undefined;
+  /** An array stands for any of its items, here and below. */
+  readonly author?: OneOrMore;
+  readonly publisher?: OneOrMore;
+  readonly isbn?: OneOrMore;
+  readonly hasIsbn?: boolean | undefined;
+  readonly inLanguage?: OneOrMore;
+  readonly bookFormat?: OneOrMore;
+  readonly keyword?: OneOrMore;
+  /** Books that have none of these keywords. */
+  readonly 'keyword.not'?: OneOrMore;
   readonly publishedFrom?: string | undefined;
   readonly publishedTo?: string | undefined;
+  /** Up to four keys, by commas, each perhaps with a leading `-`: `author,-datePublished`. */
   readonly sort?: string | undefined;
+  /** The members that the books have, by commas; `id` is always one of them. */
+  readonly fields?: string | undefined;
 };
 
 /** Parses the raw query of a URL, without `?`. Throws `malformed`, naming the parameter. */
@@ -71,24 +95,42 @@ export function parseBookListQuery(query: BookListQuery): BookQuery {
 
 function parseValues(values: QueryValues): BookQuery {
   const readValue = <T>(name: string, parse: (text: string) => T): T | null => {
-    const text = values.get(name);
+    const text = values.get(name)?.[0];
     return text === undefined ? null : parse(text);
   };
   const limit = readValue('limit', parseLimit);
-  const filter: BookFilter = {
+  const filter = parseFilter(values, readValue);
+  const sort = readValue('sort', parseSort) ?? ID_SORT;
+  const fields = readValue('fields', parseFields);
+  const fingerprint = loadCrypto().createHash('sha256').update(JSON.stringify([filter, sort]))
+    .digest('base64url').slice(0, 12);
+  const after = readValue('cursor', (text) => decodeCursor(text, fingerprint, sort));
+  return { limit, after, filter, sort, fields, fingerprint, values };
+}
+
+type ValueReader = <T>(name: string, parse: (text: string) => T) => T | null;
+
+function parseFilter(values: QueryValues, readValue: ValueReader): BookFilter {
+  // What stands twice counts once.
+  const readValues = (name: string, parse: (text: string) => string): string[] =>
+    [...new Set(values.get(name)?.map(parse) ?? [])];
+  // A value without a letter or digit is no condition.
+  const readWords = (name: string): (readonly Clause[])[] =>
+    (values.get(name) ?? []).map((text) => parseClauses(text, `\`${name}\``))
+      .filter((clauses) => clauses.length > 0);
+  return {
     words: readValue('q', (text) => parseClauses(text, '`q`')) ?? [],
-    authorWords: readValue('author', (text) => parseClauses(text, '`author`')) ?? [],
-    isbn: readValue('isbn', parseIsbnValue),
-    language: readValue('inLanguage', parseLanguageRange),
-    keyword: readValue('keyword', parseKeyword),
+    authors: readWords('author'),
+    publishers: readWords('publisher'),
+    isbns: readValues('isbn', parseIsbnValue),
+    hasIsbn: readValue('hasIsbn', parseHasIsbn),
+    languages: readValues('inLanguage', parseLanguageRange),
+    bookFormats: readValues('bookFormat', parseBookFormat),
+    keywords: readValues('keyword', (text) => parseKeyword('keyword', text)),
+    excludedKeywords: readValues('keyword.not', (text) => parseKeyword('keyword.not', text)),
     publishedFrom: readValue('publishedFrom', (text) => parseDate('publishedFrom', text).from),
     publishedTo: readValue('publishedTo', (text) => parseDate('publishedTo', text).to),
   };
-  const sort = readValue('sort', parseSort) ?? { key: 'id', isDescending: false };
-  const fingerprint = loadCrypto().createHash('sha256').update(JSON.stringify([filter, sort]))
-    .digest('base64url').slice(0, 12);
-  const after = readValue('cursor', (text) => decodeCursor(text, fingerprint, sort.key));
-  return { limit, after, filter, sort, fingerprint, values };
 }
 
 function parseLimit(text: string): number {
@@ -103,8 +145,22 @@ function parseIsbnValue(text: string): string {
   return isbn;
 }
 
-function parseKeyword(text: string): string {
-  if (text === '') throw malformed('`keyword` must not be empty');
+function parseHasIsbn(text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw malformed(`\`hasIsbn\` must be true or false, not ${quote(text)}`);
+}
+
+function parseBookFormat(text: string): string {
+  const format = BOOK_FORMATS.find((candidate) => candidate === text);
+  if (format !== undefined) return format;
+  throw malformed(`\`bookFormat\` must be one of ${BOOK_FORMATS.join(', ')}, not ${quote(text)}`
+    + didYouMean(text, BOOK_FORMATS));
+}
+
+function parseKeyword(name: string, text: string): string {
+  if (text === '') {
+    throw malformed(`\`${name}\` must not be empty: give it a whole keyword, or leave it out`);
+  }
   return foldCase(text);
 }
 
@@ -134,13 +190,4 @@ function parseDate(name: string, text: string): { from: number; to: number } {
   const from = encodeDate(date);
   if (date.length === 4) return { from, to: from + 9999 };
   return { from, to: date.length === 7 ? from + 99 : from };
-}
-
-function parseSort(text: string): BookSort {
-  const isDescending = text.startsWith('-');
-  const name = isDescending ? text.slice(1) : text;
-  const key = SORT_KEYS.find((candidate) => candidate === name);
-  if (key !== undefined) return { key, isDescending };
-  throw malformed(`\`sort\` must be one of ${SORTS.join(', ')}, not ${quote(text)}`
-    + didYouMean(name, SORT_KEYS));
 }

@@ -4,13 +4,24 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import { findNearest } from '../../base/text/nearest.ts';
-import { PAGE_LIMIT_MAX, parseQuery } from '../../server/query.ts';
+import { suggestName } from '../../base/text/error-message.ts';
+import type { Schema } from '../../base/schema.ts';
+import {
+  PAGE_LIMIT_MAX, REPETITIONS_MAX, parseRepeatableQuery, surplusParameter,
+} from '../../server/query.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
+import { BOOK_FORMATS } from '../book.ts';
 
-export const SORT_KEYS = ['id', 'title', 'datePublished', 'updatedAt'] as const;
+export const SORT_KEYS =
+  ['id', 'title', 'author', 'datePublished', 'updatedAt', 'createdAt'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
-export const SORTS: readonly string[] = SORT_KEYS.flatMap((key) => [key, `-${key}`]);
+
+/** Of a book that a route answers with. */
+export const fieldsParameter: ParameterSpec = {
+  name: 'fields', in: 'query', schema: { kind: 'string', minLength: 1 },
+  description: 'The members of a book that the answer has, by commas: `title,authors`. `id` is '
+    + 'always there. Default: all.',
+};
 
 /** Published in the OpenAPI document. A query may have no other parameters. */
 export const bookQueryParameters: readonly ParameterSpec[] = [
@@ -29,20 +40,37 @@ export const bookQueryParameters: readonly ParameterSpec[] = [
       + 'a word is found wherever it stands.',
   },
   {
-    name: 'author', in: 'query', schema: { kind: 'string' },
-    description: 'Words in author names, as in `q`.',
+    name: 'author', in: 'query', schema: several({ kind: 'string' }),
+    description: 'Words in author names, as in `q`. Several times: those of one of them.',
   },
   {
-    name: 'isbn', in: 'query', schema: { kind: 'string', minLength: 1 },
-    description: 'An ISBN-10 or ISBN-13, with or without hyphens.',
+    name: 'publisher', in: 'query', schema: several({ kind: 'string' }),
+    description: 'Words in the name of the publisher, in the same way.',
   },
   {
-    name: 'inLanguage', in: 'query', schema: { kind: 'string', minLength: 1 },
-    description: 'A language range (RFC 4647 basic filtering): `en` also matches `en-GB`.',
+    name: 'isbn', in: 'query', schema: several({ kind: 'string', minLength: 1 }),
+    description: 'An ISBN-10 or ISBN-13, with or without hyphens. Several times: one of them.',
   },
   {
-    name: 'keyword', in: 'query', schema: { kind: 'string', minLength: 1 },
-    description: 'A whole keyword; case does not count.',
+    name: 'hasIsbn', in: 'query', schema: { kind: 'boolean' },
+    description: 'Whether the book has an ISBN.',
+  },
+  {
+    name: 'inLanguage', in: 'query', schema: several({ kind: 'string', minLength: 1 }),
+    description: 'A language range (RFC 4647 basic filtering): `en` also matches `en-GB`. Several '
+      + 'times: one of them.',
+  },
+  {
+    name: 'bookFormat', in: 'query', schema: several({ kind: 'string', values: BOOK_FORMATS }),
+    description: 'The format. Several times: one of them.',
+  },
+  {
+    name: 'keyword', in: 'query', schema: several({ kind: 'string', minLength: 1 }),
+    description: 'A whole keyword; case does not count. Several times: one of them.',
+  },
+  {
+    name: 'keyword.not', in: 'query', schema: several({ kind: 'string', minLength: 1 }),
+    description: 'A whole keyword that the book has not. Several times: none of them.',
   },
   {
     name: 'publishedFrom', in: 'query', schema: { kind: 'string', minLength: 4 },
@@ -53,53 +81,69 @@ export const bookQueryParameters: readonly ParameterSpec[] = [
     description: 'Published in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or earlier.',
   },
   {
-    name: 'sort', in: 'query', schema: { kind: 'string', values: SORTS },
-    description: 'What to sort by; `-` reverses. Ties go by id; books without the key come last.',
+    name: 'sort', in: 'query', schema: { kind: 'string', minLength: 1 },
+    description: `Up to four of \`${SORT_KEYS.join('`, `')}\`, by commas; \`-\` reverses one: `
+      + '`author,-datePublished`. Ties go by id; books without the key come last.',
   },
+  fieldsParameter,
 ];
 
-const NAMES = bookQueryParameters.map(({ name }) => name);
+function several(items: Schema): Schema {
+  return { kind: 'array', items, maxItems: REPETITIONS_MAX };
+}
 
-export type QueryValues = ReadonlyMap<string, string>;
+const NAMES = bookQueryParameters.map(({ name }) => name);
+const REPEATABLE_NAMES = bookQueryParameters.filter(({ schema }) => schema.kind === 'array')
+  .map(({ name }) => name);
+
+/** All values of each parameter: only one where it may not stand several times. */
+export type QueryValues = ReadonlyMap<string, readonly string[]>;
 
 /**
  * The values in the raw query of a URL (without `?`). Throws `malformed` for unknown and repeated
  * parameters, and for what cannot be decoded.
  */
 export function readQueryString(search: string): QueryValues {
-  return parseQuery(search, NAMES);
+  return parseRepeatableQuery(search, NAMES, REPEATABLE_NAMES);
 }
 
 /**
  * The values of an object that a program passed. Throws `malformed` for unknown members, and for
- * values that are neither text nor numbers.
+ * values that are not what a parameter may be.
  */
 export function readQueryObject(query: unknown): QueryValues {
   if (!isJsonObject(query)) throw malformed('a query must be an object');
-  const values = new Map<string, string>();
+  const values = new Map<string, readonly string[]>();
   for (const [name, value] of Object.entries(query)) {
-    checkName(name);
-    if (value === undefined || value === null) continue;
-    if (typeof value !== 'string' && typeof value !== 'number') {
-      throw malformed(`\`${name}\` must be a string`);
+    if (!NAMES.includes(name)) {
+      throw malformed(`unknown member \`${name}\`${suggestName(name, NAMES)}`);
     }
-    values.set(name, String(value));
+    if (value !== undefined && value !== null) values.set(name, readMember(name, value));
   }
   return values;
 }
 
+function readMember(name: string, value: unknown): readonly string[] {
+  // Of the other parameters none is true or false.
+  if (name === 'hasIsbn' && typeof value === 'boolean') return [String(value)];
+  const isRepeatable = REPEATABLE_NAMES.includes(name);
+  const items: readonly unknown[] = isRepeatable && Array.isArray(value) ? value : [value];
+  if (items.length > REPETITIONS_MAX) throw surplusParameter(name);
+  if (items.length === 0) {
+    throw malformed(`\`${name}\` must not be an empty array: leave it out where all books will do`);
+  }
+  return items.map((item) => {
+    if (typeof item === 'string' || typeof item === 'number') return String(item);
+    throw malformed(`\`${name}\` must be a string${isRepeatable ? ' or an array of strings' : ''}`);
+  });
+}
+
 /** The values as the raw query of a URL, in their order. */
 export function writeQueryString(values: QueryValues): string {
-  return [...values].map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
+  return [...values].flatMap(([name, texts]) =>
+    texts.map((text) => `${name}=${encodeURIComponent(text)}`)).join('&');
 }
 
 export function malformed(message: string): AppError {
   return new AppError('malformed', message);
-}
-
-function checkName(name: string): void {
-  if (NAMES.includes(name)) return;
-  const near = findNearest(name, NAMES);
-  const hint = near === null ? `known are ${NAMES.join(', ')}` : `did you mean \`${near}\`?`;
-  throw malformed(`unknown member \`${name}\`: ${hint}`);
 }

@@ -1,32 +1,53 @@
 /** The sort keys of stored books, and their order. Pure. */
 import { encodeByteString, fold } from '../../base/text/fold.ts';
-import type { BookSort } from './parse-query.ts';
+import { createAuthorKey } from './author-key.ts';
+import type { BookSort, SortOrder } from './book-sort.ts';
 import type { BookPosition, SortValue } from './cursor.ts';
-import { readDatePublished, readTitle, readUpdatedAt } from './stored-fields.ts';
-import type { SortKey } from './query-parameters.ts';
+import {
+  readCreatedAt, readDatePublished, readFirstAuthor, readTitle, readUpdatedAt,
+} from './stored-fields.ts';
 
-/** The key of a stored book; null when it has none, and always for the sort by id. */
-export function readSortKey(key: SortKey, bytes: Buffer): SortValue {
+/** What a stored book has for each order of the sort. */
+export function readSortValues({ orders }: BookSort, bytes: Buffer): readonly SortValue[] {
+  return orders.map(({ key }) => readSortValue(key, bytes));
+}
+
+/** Compares by all orders of the sort, and not by id. */
+export function compareSortValues(
+  left: readonly SortValue[], right: readonly SortValue[], { orders }: BookSort,
+): number {
+  for (const [index, { isDescending }] of orders.entries()) {
+    const order = compareKeys(left[index] ?? null, right[index] ?? null, isDescending);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+/** Ties are broken by id. */
+export function comparePositions(left: BookPosition, right: BookPosition, sort: BookSort): number {
+  const byValues = compareSortValues(left.sortValues, right.sortValues, sort);
+  if (byValues !== 0 || left.id === right.id) return byValues;
+  return (left.id < right.id) !== sort.isIdDescending ? -1 : 1;
+}
+
+/** Null when the book has no such key. */
+function readSortValue(key: SortOrder['key'], bytes: Buffer): SortValue {
   switch (key) {
-    case 'id': return null;
     case 'title': return encodeByteString(fold(readTitle(bytes)));
+    case 'author': {
+      const author = readFirstAuthor(bytes);
+      return author === null ? null : createAuthorKey(author);
+    }
     case 'datePublished': return readDatePublished(bytes);
     case 'updatedAt': return readUpdatedAt(bytes);
+    case 'createdAt': return readCreatedAt(bytes);
   }
 }
 
 /** Books without the key come last in either direction. */
-export function compareKeys(left: SortValue, right: SortValue, isDescending: boolean): number {
+function compareKeys(left: SortValue, right: SortValue, isDescending: boolean): number {
   if (left === right) return 0;
   if (left === null) return 1;
   if (right === null) return -1;
   return (left < right) !== isDescending ? -1 : 1;
-}
-
-/** Ties are broken by rising id; only the sort by id itself can be reversed. */
-export function comparePositions(left: BookPosition, right: BookPosition, sort: BookSort): number {
-  const byKey = compareKeys(left.key, right.key, sort.isDescending);
-  if (byKey !== 0 || left.id === right.id) return byKey;
-  const isReversed = sort.key === 'id' && sort.isDescending;
-  return (left.id < right.id) !== isReversed ? -1 : 1;
 }

@@ -7,7 +7,12 @@
  * other names, comes last.
  */
 
+import type { SortableAuthor } from './author-key.ts';
+import { findNestingEnd, findStringEnd } from './stored-json.ts';
+
 const QUOTE = 0x22;
+const BRACE = 0x7b;
+const BRACKET_END = 0x5d;
 const ZERO = 0x30;
 const DASH = 0x2d;
 const ID_START = '{"id":"'.length;
@@ -15,34 +20,51 @@ const MS_PER_DAY = 86_400_000;
 
 const METADATA = Buffer.from('"metadata":');
 const TITLE = Buffer.from('"title":"');
+const CREATED_AT = Buffer.from('"createdAt":"');
 const UPDATED_AT = Buffer.from('"updatedAt":"');
 const DATE_PUBLISHED = Buffer.from('"datePublished":"');
 const IN_LANGUAGE = Buffer.from('"inLanguage":"');
 const ISBN = Buffer.from('"isbn":"');
+const BOOK_FORMAT = Buffer.from('"bookFormat":"');
+const PUBLISHER = Buffer.from('"publisher":"');
+const AUTHORS = Buffer.from('"authors":[');
+const KEYWORDS = Buffer.from('"keywords":[');
 
 export function readId(bytes: Buffer): string {
   return bytes.toString('latin1', ID_START, bytes.indexOf(QUOTE, ID_START));
 }
 
 export function readTitle(bytes: Buffer): string {
-  const start = bytes.indexOf(TITLE) + TITLE.length;
-  let end = bytes.indexOf(QUOTE, start);
-  const raw = bytes.toString('latin1', start, end);
-  if (!raw.includes('\\')) return isAscii(raw) ? raw : bytes.toString('utf8', start, end);
-  while (isEscaped(bytes, end)) end = bytes.indexOf(QUOTE, end + 1);
-  return String(JSON.parse(bytes.toString('utf8', start - 1, end + 1)));
+  return readText(bytes, bytes.indexOf(TITLE) + TITLE.length);
 }
 
-/**
- * A number of milliseconds that orders times exactly. It is no time since the epoch: a date counts
- * as its digits (`encodeDate`), so that months are 100 days long.
- */
+/** The name of the publisher; null when the book has none. */
+export function readPublisher(bytes: Buffer): string | null {
+  const start = findOptional(bytes, PUBLISHER);
+  return start < 0 ? null : readText(bytes, start);
+}
+
+/** The first author; null when the book has none. */
+export function readFirstAuthor(bytes: Buffer): SortableAuthor | null {
+  const start = findOptional(bytes, AUTHORS);
+  if (bytes[start] !== BRACE) return null;
+  const author: SortableAuthor = parsePart(bytes, start, findNestingEnd(bytes, start + 1));
+  return author;
+}
+
+export function readKeywords(bytes: Buffer): readonly string[] {
+  const start = findOptional(bytes, KEYWORDS);
+  if (start < 0 || bytes[start] === BRACKET_END) return [];
+  const keywords: readonly string[] = parsePart(bytes, start - 1, findNestingEnd(bytes, start));
+  return keywords;
+}
+
 export function readUpdatedAt(bytes: Buffer): number {
-  const start = bytes.indexOf(UPDATED_AT) + UPDATED_AT.length;
-  const seconds = digits(bytes, start + 11, 2) * 3600 + digits(bytes, start + 14, 2) * 60
-    + digits(bytes, start + 17, 2);
-  return readDate(bytes, start, start + 10) * MS_PER_DAY + seconds * 1000
-    + digits(bytes, start + 20, 3);
+  return readTime(bytes, UPDATED_AT);
+}
+
+export function readCreatedAt(bytes: Buffer): number {
+  return readTime(bytes, CREATED_AT);
 }
 
 /** The date as a number of `encodeDate`; null when the book has none. */
@@ -61,12 +83,29 @@ export function readIsbn(bytes: Buffer): string | null {
   return readPlain(bytes, ISBN);
 }
 
+/** One of `BOOK_FORMATS`; null when the book has none. */
+export function readBookFormat(bytes: Buffer): string | null {
+  return readPlain(bytes, BOOK_FORMAT);
+}
+
 /**
  * A valid `YYYY`, `YYYY-MM` or `YYYY-MM-DD` as the number YYYYMMDD, with zeros for what is not
  * known: such numbers compare as the dates' text does.
  */
 export function encodeDate(date: string): number {
   return Number(date.replaceAll('-', '').padEnd(8, '0'));
+}
+
+/**
+ * A number of milliseconds that orders times exactly. It is no time since the epoch: a date counts
+ * as its digits (`encodeDate`), so that months are 100 days long.
+ */
+function readTime(bytes: Buffer, name: Buffer): number {
+  const start = bytes.indexOf(name) + name.length;
+  const seconds = digits(bytes, start + 11, 2) * 3600 + digits(bytes, start + 14, 2) * 60
+    + digits(bytes, start + 17, 2);
+  return readDate(bytes, start, start + 10) * MS_PER_DAY + seconds * 1000
+    + digits(bytes, start + 20, 3);
 }
 
 function readDate(bytes: Buffer, start: number, end: number): number {
@@ -84,6 +123,18 @@ function digits(bytes: Buffer, start: number, count: number): number {
   return value;
 }
 
+/** The string whose first byte is at `start`. */
+function readText(bytes: Buffer, start: number): string {
+  const quote = bytes.indexOf(QUOTE, start);
+  const raw = bytes.toString('latin1', start, quote);
+  if (!raw.includes('\\')) return isAscii(raw) ? raw : bytes.toString('utf8', start, quote);
+  return String(parsePart(bytes, start - 1, findStringEnd(bytes, start) + 1));
+}
+
+function parsePart<Value>(bytes: Buffer, start: number, end: number): Value {
+  return JSON.parse(bytes.toString('utf8', start, end));
+}
+
 /** The value of a member that never contains an escape; null when the book has none. */
 function readPlain(bytes: Buffer, name: Buffer): string | null {
   const start = findOptional(bytes, name);
@@ -96,13 +147,6 @@ function findOptional(bytes: Buffer, name: Buffer): number {
   if (nameStart < 0) return -1;
   const metadata = bytes.indexOf(METADATA);
   return metadata >= 0 && metadata < nameStart ? -1 : nameStart + name.length;
-}
-
-/** Whether the quote at `index` is escaped: an odd number of backslashes comes before it. */
-function isEscaped(bytes: Buffer, index: number): boolean {
-  let start = index;
-  while (bytes[start - 1] === 0x5c) start -= 1;
-  return (index - start) % 2 === 1;
 }
 
 function isAscii(raw: string): boolean {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeByteString } from '../../../src/base/text/fold.ts';
 import { createKeyColumn } from '../../../src/books/list/sort-columns.ts';
-import { compareKeys } from '../../../src/books/query/sort-keys.ts';
+import type { SortOrder } from '../../../src/books/query/book-sort.ts';
+import { compareSortValues } from '../../../src/books/query/sort-keys.ts';
 import { sortIndexes } from '../../../src/base/structures/merge-sort.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { pick } from '../../support/random-books.ts';
@@ -37,21 +38,24 @@ test('columns compare as the keys do', () => {
   const random = createRandom(5);
   const titles = ['', 'a', 'abcdef', 'abcdefg', 'abcdefh', 'abcdef\0', 'é', '漢字', '😀', 'the river',
     'x'.repeat(40_000)].map(encodeByteString);
-  const makers: Record<string, () => string | number | null> = {
-    title: () => pick(random, titles),
-    updatedAt: () => below(random, 9) * 1e14,
-    datePublished: () => random() < 0.3 ? null : below(random, 9),
-  };
-  for (const [sortKey, make] of Object.entries(makers)) {
+  const makers: readonly (readonly [SortOrder['key'], () => string | number | null])[] = [
+    ['title', () => pick(random, titles)],
+    ['author', () => random() < 0.3 ? null : pick(random, titles)],
+    ['updatedAt', () => below(random, 9) * 1e14],
+    ['datePublished', () => random() < 0.3 ? null : below(random, 9)],
+  ];
+  for (const [key, make] of makers) {
     for (const isDescending of [false, true]) {
-      const column = createKeyColumn(sortKey === 'title' ? 'title' : 'updatedAt', isDescending);
+      const column = createKeyColumn({ key, isDescending });
+      const sort = { orders: [{ key, isDescending }], isIdDescending: false };
       const keys = Array.from({ length: 300 }, make);
-      for (const key of keys) column.push(key);
+      for (const value of keys) column.push(value);
       for (let round = 0; round < 3000; round += 1) {
         const left = below(random, keys.length);
         const right = below(random, keys.length);
-        const expected = compareKeys(keys[left] ?? null, keys[right] ?? null, isDescending);
-        const told = `${sortKey} ${isDescending}: ${keys[left]} ${keys[right]}`.slice(0, 80);
+        const expected =
+          compareSortValues([keys[left] ?? null], [keys[right] ?? null], sort);
+        const told = `${key} ${isDescending}: ${keys[left]} ${keys[right]}`.slice(0, 80);
         assert.equal(Math.sign(column.compare(left, right)) + 0, expected, told);
       }
     }

@@ -12,11 +12,13 @@ import type { NaiveBook } from '../../support/naive-list.ts';
 const BOOKS: readonly NaiveBook[] = [
   book('a', 'the Left Hand of Darkness', {
     authors: [{ name: 'Ursula K. Le Guin' }], isbn: '9780441478125', datePublished: '1969-03',
-    inLanguage: 'en', keywords: ['Science Fiction', 'gender'],
+    inLanguage: 'en', keywords: ['Science Fiction', 'gender'], publisher: 'Ace "Books"',
+    bookFormat: 'Paperback',
   }),
   book('b', 'Élan', {
     subtitle: 'Poésie complète', authors: [{ name: 'José Bové' }, { name: 'Ann Lee' }],
-    datePublished: '1969', inLanguage: 'fr-CA', keywords: ['Poésie'],
+    datePublished: '1969', inLanguage: 'fr-CA', keywords: ['Poésie'], publisher: 'Éditions Ace',
+    bookFormat: 'EBook',
   }),
   book('c', 'elan', { datePublished: '1969-03-31', inLanguage: 'fr' }),
   book('d', 'Zorba', { authors: [{ name: 'Νίκος Καζαντζάκης' }], datePublished: '1946' }),
@@ -71,6 +73,39 @@ const CASES: readonly (readonly [search: string, ids: string])[] = [
   ['sort=updatedAt', 'fedcba'],
   ['sort=-updatedAt', 'abcdef'],
   ['q=e&inLanguage=fr&sort=-datePublished', 'cb'],
+  // Any of several values, and all of several parameters.
+  ['author=guin&author=nikos', 'a'],
+  ['author=guin&author=%CE%BD%CE%B9%CE%BA%CE%BF%CF%83', 'ad'],
+  ['author=jose+lee&author=jose+guin', 'b'],
+  ['author=guin&author=', 'a'],
+  ['q=darkness&author=lee&author=ursula', 'a'],
+  ['publisher=ace', 'ab'],
+  ['publisher=editions', 'b'],
+  ['publisher=books+ace&publisher=penguin', 'a'],
+  ['publisher=', 'abcdef'],
+  ['isbn=9780441172719&isbn=0-441-47812-3', 'ae'],
+  ['isbn=9780441172719&isbn=9780306406157', 'e'],
+  ['hasIsbn=true', 'ae'],
+  ['hasIsbn=false', 'bcdf'],
+  ['hasIsbn=false&isbn=9780441172719', ''],
+  ['inLanguage=en&inLanguage=fr', 'abc'],
+  ['inLanguage=*&inLanguage=fr', 'abcef'],
+  ['bookFormat=EBook', 'b'],
+  ['bookFormat=EBook&bookFormat=Paperback', 'ab'],
+  ['bookFormat=EBook&bookFormat=Paperback&inLanguage=en', 'a'],
+  ['keyword=po%C3%A9sie&keyword=1984', 'be'],
+  ['keyword.not=fiction', 'abcdf'],
+  ['keyword.not=fiction&keyword.not=GENDER', 'bcdf'],
+  ['keyword=gender&keyword.not=science+fiction', ''],
+  ['q=1984&keyword.not=fiction', 'f'],
+  // Several keys.
+  ['sort=author', 'badcef'],
+  ['sort=-author', 'dabcef'],
+  ['sort=author,-id', 'badfec'],
+  ['sort=-author,title', 'dabcfe'],
+  ['sort=createdAt,-datePublished', 'fcabde'],
+  ['sort=id,title', 'abcdef'],
+  ['sort=datePublished,author,title,-id', 'dbacfe'],
 ];
 
 for (const withIndex of [false, true]) {
@@ -142,6 +177,30 @@ test('the whole collection asked for again is the same, and never older than a w
   }
   collection.delete('a');
   assert.equal(ids((await getList(list, '')).books), 'bcdefg');
+});
+
+test('fields are members of the answer, in the order of the model', async () => {
+  const { list } = createList();
+  const [first] = (await getList(list, 'fields=keywords,title,subtitle&limit=1')).books;
+  assert.deepEqual(Object.keys(first ?? {}), ['id', 'title', 'keywords']);
+  for (let round = 0; round < 3; round += 1) {
+    const { text, headers, total } = await getList(list, 'fields=isbn');
+    const expected = BOOKS.map(({ id, isbn }) => JSON.stringify({ id, isbn }));
+    assert.equal(text, `[${expected.join(',\n')}]\n`);
+    assert.equal(headers['content-length'], undefined);
+    assert.equal(total, 6);
+    await getList(list, '');
+  }
+  const page = await getList(list, 'fields=id&limit=2&sort=-title');
+  assert.equal(page.text, '[{"id":"e"},\n{"id":"d"}]\n');
+  assert.match(page.next ?? '', /^fields=id&limit=2&sort=-title&cursor=/);
+});
+
+test('the link to the next page repeats all values', async () => {
+  const { list } = createList();
+  const { next } = await getList(list, 'keyword=1984&limit=1&keyword=gender&keyword.not=a%26b');
+  assert.match(next ?? '', /^keyword=1984&keyword=gender&limit=1&keyword\.not=a%26b&cursor=/);
+  assert.equal(ids((await getList(list, next ?? '')).books), 'e');
 });
 
 test('an empty collection is an empty array', async () => {
@@ -218,6 +277,10 @@ test('a program gets books, their number and the cursor', async () => {
   assert.deepEqual((await list.list()).books, BOOKS);
   assert.deepEqual((await list.list({ sort: 'title' })).total, 6);
   await assert.rejects(list.list({ limit: 0 }), { code: 'malformed' });
+  const several = await list.list({ keyword: ['gender', '1984'], fields: 'title' });
+  assert.deepEqual(several.books, [
+    { id: 'a', title: 'the Left Hand of Darkness' }, { id: 'e', title: '東京物語' },
+  ]);
 });
 
 function createList(withIndex = true): { list: BookList; collection: FakeCollection } {

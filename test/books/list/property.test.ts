@@ -7,12 +7,15 @@ import { createTurns } from '../../../src/base/turns.ts';
 import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList, walkPages } from '../../support/list-harness.ts';
+import type { ListAnswer } from '../../support/list-harness.ts';
 import { IS_LONG } from '../../support/long.ts';
-import { naiveList } from '../../support/naive-list.ts';
+import { naiveList, naiveSelect } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
-import { pick, randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
+import {
+  randomBook, randomFields, randomQuery, randomSort, searchOf,
+} from '../../support/random-books.ts';
 
 const SEEDS = IS_LONG ? 12 : 5;
 const WALKS = IS_LONG ? 40 : 15;
@@ -42,6 +45,11 @@ for (const withIndex of [false, true]) {
         const limit = 1 + below(random, 8);
         const paged = await walkPages(list, `limit=${limit}&${search}`);
         assert.deepEqual(ids(paged), ids(expected), `limit ${limit}, ${told}`);
+        const fields = randomFields(random);
+        const selection = await getList(list, `fields=${fields}&${search}`);
+        assert.deepEqual(selection.books, expected.map((book) => naiveSelect(book, fields)),
+          `fields ${fields}, ${told}`);
+        await checkAnyPages(random, list, search, expected, told);
       }
       assert.ok(collection.listenerCount <= LASTING_LISTENERS, 'listeners are given back');
     }
@@ -54,7 +62,7 @@ for (const withIndex of [false, true]) {
       const random = createRandom(seed);
       const { collection, books, list } = createCatalog(withIndex);
       change(random, collection, books, 60);
-      const sort = pick(random, ['id', '-id', 'title', '-title', 'datePublished', '-updatedAt']);
+      const sort = randomSort(random);
       const lasting = new Map(books);
       const seen = await walkPages(list, `sort=${sort}&limit=${1 + below(random, 9)}`, () => {
         change(random, collection, books, 5);
@@ -67,6 +75,26 @@ for (const withIndex of [false, true]) {
     }
     assert.ok(lasted > 10 * WALKS, `${lasted} books lasted`);
   });
+}
+
+/** A walk in which each page has a limit and fields of its own. */
+async function checkAnyPages(
+  random: Random, list: BookList, search: string, expected: readonly NaiveBook[], told: string,
+): Promise<void> {
+  const found: object[] = [];
+  const selections: object[] = [];
+  for (let next: string | null = `limit=1&fields=id&${search}`; next !== null;) {
+    const fields = randomFields(random);
+    next = next.replace(/\blimit=\d+/, `limit=${1 + below(random, 5)}`)
+      .replace(/\bfields=[^&]*/, `fields=${fields}`);
+    const page: ListAnswer = await getList(list, next);
+    const books = expected.slice(found.length, found.length + page.books.length);
+    found.push(...page.books);
+    selections.push(...books.map((book) => naiveSelect(book, fields)));
+    next = page.next;
+  }
+  assert.equal(found.length, expected.length, told);
+  assert.deepEqual(found, selections, told);
 }
 
 function createCatalog(

@@ -4,12 +4,14 @@ import { TopEntries } from '../../../src/books/list/top-k.ts';
 
 test('of books that sort alike those that came first are kept', () => {
   for (const isDescending of [false, true]) {
-    const top = new TopEntries(3, { key: 'datePublished', isDescending });
+    const top = new TopEntries(3, {
+      orders: [{ key: 'datePublished', isDescending }], isIdDescending: false,
+    });
     for (const id of ['a', 'b', 'c', 'd', 'e']) {
-      top.offer(1960, Buffer.from(JSON.stringify({ id })));
+      top.offer([1960], Buffer.from(JSON.stringify({ id })));
     }
     assert.deepEqual(top.sorted().map(({ id }) => id), ['a', 'b', 'c']);
-    top.offer(isDescending ? 1961 : 1959, Buffer.from('{"id":"f"}'));
+    top.offer([isDescending ? 1961 : 1959], Buffer.from('{"id":"f"}'));
     assert.deepEqual(top.sorted().map(({ id }) => id), ['f', 'a', 'b']);
   }
 });

@@ -5,37 +5,45 @@ import { encodeByteString, fold } from '../../../src/base/text/fold.ts';
 import { decodeCursor, encodeCursor } from '../../../src/books/query/cursor.ts';
 import type { SortValue } from '../../../src/books/query/cursor.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
-import type { SortKey } from '../../../src/books/query/query-parameters.ts';
+import { parseSort } from '../../../src/books/query/book-sort.ts';
 import { below, createRandom } from '../../support/random.ts';
 
 const ID = '0190f2a4-7c3b-7000-8000-000000000001';
 
-const POSITIONS: readonly (readonly [sort: SortKey, key: SortValue])[] = [
-  ['id', null],
+const POSITIONS: readonly (readonly [sort: string, ...sortValues: SortValue[]])[] = [
+  ['id'],
+  ['-id,title'],
   ['title', ''],
   ['title', 'the river'],
   ['title', encodeByteString(fold('Пётр и "東京" \\ 😀'))],
   ['title', 'x'.repeat(1000)],
   ['title', encodeByteString(fold('\ufdfa'.repeat(1000)))],
+  ['author', encodeByteString('łem\0stanisław')],
+  ['author', null],
   ['datePublished', 19600500],
   ['datePublished', null],
   ['updatedAt', 1_750_000_000_000_123],
+  ['createdAt', 0],
+  ['author,-datePublished,title,-id', null, 19600500, 'emma'],
+  ['-updatedAt,createdAt,datePublished,author', 5, 7, null, 'lee\0ann'],
 ];
 
-for (const [sort, key] of POSITIONS) {
-  test(`a cursor gives back its place by ${sort}: ${String(key).slice(0, 20)}`, () => {
-    const cursor = encodeCursor({ key, id: ID }, 'print');
+for (const [sort, ...sortValues] of POSITIONS) {
+  test(`a cursor gives back its place by ${sort}: ${String(sortValues).slice(0, 20)}`, () => {
+    const cursor = encodeCursor({ sortValues, id: ID }, 'print');
     assert.match(cursor, /^[A-Za-z0-9_-]+$/);
-    assert.deepEqual(decodeCursor(cursor, 'print', sort), { key, id: ID });
-    assert.throws(() => decodeCursor(cursor, 'other', sort), { message: /another query/ });
+    assert.deepEqual(decodeCursor(cursor, 'print', parseSort(sort)), { sortValues, id: ID });
+    assert.throws(() => decodeCursor(cursor, 'other', parseSort(sort)),
+      { message: /another query/ });
   });
 }
 
-test('the cursor of the longest random title fits a request', () => {
+test('the cursor of the longest random title and author fits a request', () => {
   const random = createRandom(7);
-  const title = Array.from({ length: 1000 }, () =>
-    String.fromCodePoint(0x20000 + below(random, 0xa000))).join('');
-  assert.ok(encodeCursor({ key: encodeByteString(fold(title)), id: ID }, 'print').length < 6000);
+  const [title, author] = [1000, 300].map((length) => Array.from({ length }, () =>
+    String.fromCodePoint(0x20000 + below(random, 0xa000))).join(''));
+  const sortValues = [title ?? '', author ?? ''].map((text) => encodeByteString(fold(text)));
+  assert.ok(encodeCursor({ sortValues, id: ID }, 'print').length < 8000);
 });
 
 test('what no cursor is, is refused', () => {
@@ -43,24 +51,32 @@ test('what no cursor is, is refused', () => {
     Buffer.concat([Buffer.of(0), Buffer.from(JSON.stringify(value))]).toString('base64url');
   // A cursor but for the white space after it, which makes a few bytes ten million.
   const bomb = Buffer.concat([Buffer.of(1), deflateRawSync(
-    Buffer.concat([Buffer.from(JSON.stringify(['print', null, ID])), Buffer.alloc(1e7, 0x20)]))]);
-  const cases: readonly (readonly [cursor: string, sort: SortKey])[] = [
+    Buffer.concat([Buffer.from(JSON.stringify(['print', ID])), Buffer.alloc(1e7, 0x20)]))]);
+  const cases: readonly (readonly [cursor: string, sort: string])[] = [
     ['AA', 'id'], ['====', 'id'], ['\u0000', 'id'], [bomb.toString('base64url'), 'id'],
-    [forge({}), 'id'], [forge(['print', null]), 'id'], [forge(['print', null, 7]), 'id'],
-    [forge(['print', null, 'a/b']), 'id'], [forge(['print', null, 'x'.repeat(129)]), 'id'],
+    [forge({}), 'id'], [forge([]), 'id'], [forge(['print']), 'id'], [forge(['print', 7]), 'id'],
+    [forge(['print', 'a/b']), 'id'], [forge(['print', 'x'.repeat(129)]), 'id'],
     [forge(['print', 'text', ID]), 'id'], [forge(['print', 5, ID]), 'title'],
     [forge(['print', null, ID]), 'title'], [forge(['print', 1.5, ID]), 'datePublished'],
     [forge(['print', 'x', ID]), 'updatedAt'], [forge(['print', null, ID]), 'updatedAt'],
+    [forge(['print', null, ID]), 'createdAt'], [forge(['print', 5, ID]), 'author'],
+    [forge(['print', 'x', ID]), 'title,author'], [forge(['print', 'x', 'y', ID]), 'title'],
+    [forge(['print', 'x', ['y'], ID]), 'title,author'],
   ];
   for (const [cursor, sort] of cases) {
-    assert.throws(() => decodeCursor(cursor, 'print', sort), { code: 'malformed' }, cursor);
+    assert.throws(() => decodeCursor(cursor, 'print', parseSort(sort)),
+      { code: 'malformed' }, cursor);
   }
 });
 
 test('a cursor is bound to filters and order, not to the size of the page', () => {
   const print = (search: string): string => parseBookQuery(search).fingerprint;
-  assert.equal(print('limit=5&q=A'), print('q=a&limit=9'));
+  assert.equal(print('limit=5&q=A&fields=title'), print('q=a&limit=9'));
   const prints = ['', 'q=a', 'author=a', 'q=a+b', 'sort=title', 'sort=-title', 'keyword=a',
-    'inLanguage=en', 'publishedFrom=1960', 'publishedTo=1960', 'isbn=9780441172719'].map(print);
+    'author=a&author=b', 'author=a+b', 'publisher=a', 'keyword=a&keyword=b', 'keyword.not=a',
+    'hasIsbn=true', 'hasIsbn=false', 'bookFormat=EBook', 'sort=title,author', 'sort=author,title',
+    'sort=-id', 'sort=title,-id',
+    'inLanguage=en', 'publishedFrom=1960', 'publishedTo=1960', 'isbn=9780441172719',
+  ].map(print);
   assert.equal(new Set(prints).size, prints.length);
 });

@@ -34,11 +34,32 @@ const REFUSED: readonly (readonly [search: string, message: RegExp])[] = [
   ['publishedFrom=1960-13', /`publishedFrom`/],
   ['publishedTo=1961-02-29', /`publishedTo`.*no 1961-02-29/],
   ['publishedTo=60', /`publishedTo`/],
-  ['sort=', /`sort` must be one of/],
-  ['sort=name', /`sort`/],
+  ['sort=', /`sort` must be keys such as `title`.*known are id, title, author, datePub/],
+  ['sort=publisher', /`sort`.*not "publisher"/],
   ['sort=Title', /`sort`.*did you mean `title`/],
+  ['sort=title,-autor', /`sort`.*not "autor": did you mean `author`/],
   ['sort=--title', /`sort`/],
-  ['sort=title,id', /`sort`/],
+  ['sort=title,', /`sort`/],
+  ['sort=title,-title', /`sort` has `title` twice: leave one out/],
+  ['sort=id,author,-id', /`sort` has `id` twice/],
+  ['sort=id,title,author,updatedAt,createdAt', /at most 4 keys, not 5: leave out/],
+  ['sort=title&sort=id', /`sort` stands twice: leave one out/],
+  ['hasIsbn=', /`hasIsbn` must be true or false, not ""/],
+  ['hasIsbn=yes', /`hasIsbn` must be true or false/],
+  ['hasIsbn=true&hasIsbn=true', /`hasIsbn` stands twice/],
+  ['q=a&q=b', /`q` stands twice/],
+  ['publishedFrom=1960&publishedFrom=1961', /`publishedFrom` stands twice/],
+  ['keyword.not=', /`keyword.not` must not be empty/],
+  ['keyword=a&keyword=', /`keyword` must not be empty/],
+  ['keyword.no=a', /did you mean `keyword.not`/],
+  ['isbn=9780441172719&isbn=1', /`isbn`/],
+  ['bookFormat=hardcover', /`bookFormat` must be one of Hardcover.*did you mean `Hardcover`/],
+  ['bookFormat=', /`bookFormat`/],
+  ['fields=', /`fields` must name members of a book, such as/],
+  ['fields=title,', /`fields`/],
+  ['fields=titel', /`fields`.*not "titel": did you mean `title`/],
+  ['fields=name', /`fields`.*not "name"/],
+  ['fields=title&fields=isbn', /`fields` stands twice/],
   ['cursor=', /`cursor`/],
   ['cursor=abc', /`cursor`/],
   ['cursor=!!', /`cursor`/],
@@ -59,20 +80,23 @@ test('values are read into what they mean', () => {
   const query = parseBookQuery('limit=25&isbn=0-441-17271-7&inLanguage=iw&keyword=Stra%C3%9Fe'
     + '&publishedFrom=1960&publishedTo=1961-05&sort=-datePublished&q=a+b%20c');
   assert.equal(query.limit, 25);
-  assert.equal(query.filter.isbn, '9780441172719');
-  assert.equal(query.filter.language, 'he', 'an outdated tag stands for the one that is stored');
-  assert.equal(query.filter.keyword, 'STRASSE');
+  assert.deepEqual(query.filter.isbns, ['9780441172719']);
+  assert.deepEqual(query.filter.languages, ['he'],
+    'an outdated tag stands for the one that is stored');
+  assert.deepEqual(query.filter.keywords, ['STRASSE']);
   assert.equal(query.filter.publishedFrom, 19600000);
   assert.equal(query.filter.publishedTo, 19610599);
-  assert.deepEqual(query.sort, { key: 'datePublished', isDescending: true });
+  assert.deepEqual(query.sort, {
+    orders: [{ key: 'datePublished', isDescending: true }], isIdDescending: false,
+  });
   assert.equal(query.filter.words.length, 3);
 });
 
 test('nothing asked is everything, in id order', () => {
-  for (const search of ['', '&', 'q=', 'q=%20...%20', 'author=']) {
+  for (const search of ['', '&', 'q=', 'q=%20...%20', 'author=', 'author=&publisher=']) {
     const { limit, after, filter, sort } = parseBookQuery(search);
     assert.deepEqual({ limit, after, sort }, {
-      limit: null, after: null, sort: { key: 'id', isDescending: false },
+      limit: null, after: null, sort: { orders: [], isIdDescending: false },
     });
     assert.deepEqual(Object.values(filter).flat().filter((value) => value !== null), []);
   }
@@ -87,7 +111,58 @@ test('a query object is read like a query string', () => {
   refuse({ limit: 1.5 }, /`limit`/);
   refuse({ tag: 'x' }, /`tag`/);
   refuse({ Sort: 'id' }, /did you mean `sort`/);
-  refuse({ q: ['a'] }, /`q` must be a string/);
+  refuse({ q: ['a'] }, /`q` must be a string$/);
+  refuse({ q: true }, /`q` must be a string/);
+  refuse({ keyword: ['a', null] }, /`keyword` must be a string or an array of strings/);
+  refuse({ keyword: [] }, /`keyword` must not be an empty array: leave it out/);
+  refuse({ keyword: Array.from({ length: 65 }, () => 'a') }, /`keyword`.*at most 64 times/);
+  refuse({ hasIsbn: ['true'] }, /`hasIsbn` must be a string/);
+  const { filter } = parseBookListQuery({
+    keyword: ['a', 'b'], 'keyword.not': 'c', author: ['x y'], hasIsbn: true,
+  });
+  assert.deepEqual([filter.keywords, filter.excludedKeywords, filter.hasIsbn],
+    [['A', 'B'], ['C'], true]);
+  assert.equal(filter.authors.length, 1);
+});
+
+test('a key behind the id orders nothing, and the id may be reversed behind others', () => {
+  const sortOf = (text: string): unknown => parseBookQuery(`sort=${text}`).sort;
+  assert.deepEqual(sortOf('id,title'), { orders: [], isIdDescending: false });
+  assert.deepEqual(sortOf('author,-createdAt,-id,title'), {
+    orders: [{ key: 'author', isDescending: false }, { key: 'createdAt', isDescending: true }],
+    isIdDescending: true,
+  });
+});
+
+test('a filter holds all values of its parameter, each once', () => {
+  const { filter } = parseBookQuery('keyword=Crime&inLanguage=en&keyword=poetry&keyword=CRIME'
+    + '&keyword.not=War&bookFormat=EBook&isbn=0441172717&isbn=9780441172719&hasIsbn=false'
+    + '&author=le+guin&author=&author=lem&publisher=ace&inLanguage=FR');
+  assert.deepEqual(filter.keywords, ['CRIME', 'POETRY']);
+  assert.deepEqual(filter.excludedKeywords, ['WAR']);
+  assert.deepEqual(filter.languages, ['en', 'fr']);
+  assert.deepEqual(filter.bookFormats, ['EBook']);
+  assert.deepEqual(filter.isbns, ['9780441172719']);
+  assert.equal(filter.hasIsbn, false);
+  assert.deepEqual(filter.authors.map(({ length }) => length), [2, 1]);
+  assert.equal(filter.publishers.length, 1);
+});
+
+test('a parameter may stand 64 times, and not 65', () => {
+  const times = (name: string, count: number): string =>
+    Array.from({ length: count }, (_, index) => `${name}=${index}`).join('&');
+  for (const name of ['keyword', 'keyword.not', 'author', 'publisher']) {
+    parseBookQuery(times(name, 64));
+    assert.throws(() => parseBookQuery(times(name, 65)), {
+      code: 'malformed', message: /may stand at most 64 times: spread/,
+    });
+  }
+});
+
+test('fields are named in any order, and the id is one of them', () => {
+  assert.equal(parseBookQuery('').fields, null);
+  assert.deepEqual([...parseBookQuery('fields=isbn,title,isbn').fields ?? []],
+    ['id', 'isbn', 'title']);
 });
 
 test('more than 64 words are refused, and repeated words count once', () => {
@@ -100,7 +175,7 @@ test('more than 64 words are refused, and repeated words count once', () => {
 
 test('every parameter is published', () => {
   assert.deepEqual(bookQueryParameters.map(({ name }) => name), [
-    'limit', 'cursor', 'q', 'author', 'isbn', 'inLanguage', 'keyword', 'publishedFrom',
-    'publishedTo', 'sort',
+    'limit', 'cursor', 'q', 'author', 'publisher', 'isbn', 'hasIsbn', 'inLanguage', 'bookFormat',
+    'keyword', 'keyword.not', 'publishedFrom', 'publishedTo', 'sort', 'fields',
   ]);
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  encodeDate, readDatePublished, readId, readIsbn, readLanguage, readTitle, readUpdatedAt,
+  encodeDate, readBookFormat, readCreatedAt, readDatePublished, readFirstAuthor, readId, readIsbn,
+  readKeywords, readLanguage, readPublisher, readTitle, readUpdatedAt,
 } from '../../../src/books/query/stored-fields.ts';
 import { createRandom } from '../../support/random.ts';
 import { pick, randomBook } from '../../support/random-books.ts';
@@ -24,25 +25,40 @@ test('every title is read as JSON.parse reads it', () => {
 test('members are read from the bytes as from the parsed book', () => {
   const random = createRandom(1);
   for (let round = 0; round < 500; round += 1) {
-    const book = { ...randomBook(random, `id-${round}`), title: pick(random, TITLES) };
+    const { metadata, ...members } = randomBook(random, `id-${round}`);
+    const book = {
+      ...members, title: pick(random, TITLES),
+      publisher: pick(random, TITLES), keywords: [pick(random, TITLES), pick(random, TITLES)],
+      authors: [{ name: pick(random, TITLES), address: { streetAddress: pick(random, TITLES) } },
+        { name: 'second' }],
+      ...metadata === undefined ? {} : { metadata },
+    };
     const bytes = Buffer.from(JSON.stringify(book));
     assert.equal(readId(bytes), book.id);
     assert.equal(readTitle(bytes), book.title);
     assert.equal(readIsbn(bytes), book.isbn ?? null);
     assert.equal(readLanguage(bytes), book.inLanguage ?? null);
+    assert.equal(readBookFormat(bytes), book.bookFormat ?? null);
+    assert.equal(readPublisher(bytes), book.publisher);
+    assert.deepEqual(readKeywords(bytes), book.keywords);
+    assert.deepEqual(readFirstAuthor(bytes), book.authors[0]);
     const date = book.datePublished;
     assert.equal(readDatePublished(bytes), date === undefined ? null : encodeDate(date));
   }
 });
 
 test('a member of the metadata is not the book\'s', () => {
-  const names = ['isbn', 'datePublished', 'inLanguage'];
-  const inner = Object.fromEntries(names.map((name) => [name, '1999']));
+  const names = ['isbn', 'datePublished', 'inLanguage', 'publisher', 'bookFormat'];
+  const inner = {
+    ...Object.fromEntries(names.map((name) => [name, '1999'])), authors: [{ name: 'A' }],
+    keywords: ['x'],
+  };
   const bytes = Buffer.from(JSON.stringify({
     id: 'a', updatedAt: '2026-01-01T00:00:00.000Z', title: '"metadata":{', metadata: inner,
   }));
-  assert.deepEqual([readIsbn(bytes), readDatePublished(bytes), readLanguage(bytes)],
-    [null, null, null]);
+  assert.deepEqual([readIsbn, readDatePublished, readLanguage, readPublisher, readBookFormat,
+    readFirstAuthor].map((read) => read(bytes)), [null, null, null, null, null, null]);
+  assert.deepEqual(readKeywords(bytes), []);
   const outer = Buffer.from(JSON.stringify({
     id: 'a', title: 'x', isbn: '9780441172719', inLanguage: 'de', metadata: inner,
   }));
@@ -60,6 +76,8 @@ test('dates and times as numbers compare as their text does', () => {
     new Date(Math.floor(random() * 253402300799999)).toISOString()).sort();
   const read = times.map((updatedAt) =>
     readUpdatedAt(Buffer.from(JSON.stringify({ id: 'a', createdAt: '', updatedAt }))));
+  assert.deepEqual(read, times.map((createdAt) =>
+    readCreatedAt(Buffer.from(JSON.stringify({ id: 'a', createdAt, updatedAt: times[0] })))));
   assert.deepEqual(read, read.toSorted((left, right) => left - right));
   assert.equal(new Set(read).size, new Set(times).size);
   assert.ok(read.every(Number.isSafeInteger));

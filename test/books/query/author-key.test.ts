@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decodeByteString } from '../../../src/base/text/fold.ts';
+import { createAuthorKey } from '../../../src/books/query/author-key.ts';
+import type { SortableAuthor } from '../../../src/books/query/author-key.ts';
+
+const CASES: readonly (readonly [author: SortableAuthor, family: string, rest: string])[] = [
+  [{ name: 'Jane Austen' }, 'austen', 'jane'],
+  [{ name: 'Homer' }, 'homer', ''],
+  [{ name: '  Jorge   Luis Borges ' }, 'borges', 'jorge luis'],
+  [{ name: 'Stanisław Łem' }, 'lem', 'stanislaw'],
+  [{ name: 'Νίκος Καζαντζάκης' }, 'καζαντζακησ', 'νικοσ'],
+  // The family name that is given counts, and the rest of the name where no given name is.
+  [{ name: 'Ursula K. Le Guin', familyName: 'Le Guin' }, 'le guin', 'ursula k.'],
+  [{ name: 'Ursula K. Le Guin', familyName: 'Le Guin', givenName: 'Ursula' }, 'le guin', 'ursula'],
+  [{ name: 'Ursula K. Le Guin', givenName: 'Ursula' }, 'guin', 'ursula'],
+  [{ name: 'Le Guin, Ursula', familyName: 'Le Guin' }, 'le guin', 'ursula'],
+  [{ name: 'LE GUIN Ursula', familyName: 'Le Guin' }, 'le guin', 'ursula'],
+  [{ name: 'Mark Twain', familyName: 'Clemens' }, 'clemens', 'mark twain'],
+  [{ name: 'Ana Anaya', familyName: 'Ana' }, 'ana', 'anaya'],
+  [{ name: 'Jane Austen', familyName: '', givenName: ' ' }, 'austen', 'jane'],
+  // What precedes a comma is the family name.
+  [{ name: 'García Márquez, Gabriel' }, 'garcia marquez', 'gabriel'],
+  [{ name: 'Dumas, Alexandre, fils' }, 'dumas', 'alexandre, fils'],
+  [{ name: 'Austen ,Jane' }, 'austen', 'jane'],
+  [{ name: 'Austen,' }, 'austen', ''],
+  [{ name: ', Jane' }, 'jane', ''],
+  // Additions are no family names, behind a comma either, but where there is nothing else.
+  [{ name: 'Kurt Vonnegut Jr.' }, 'vonnegut', 'kurt jr.'],
+  [{ name: 'Kurt Vonnegut Jr' }, 'vonnegut', 'kurt jr'],
+  [{ name: 'Martin Luther King, Jr.' }, 'king', 'martin luther jr.'],
+  [{ name: 'King, Martin Luther, Jr.' }, 'king', 'martin luther, jr.'],
+  [{ name: 'Oliver Wendell Holmes Sr.' }, 'holmes', 'oliver wendell sr.'],
+  [{ name: 'Pliny Jr. III' }, 'pliny', 'jr. iii'],
+  [{ name: 'Johannes Paul II.' }, 'paul', 'johannes ii.'],
+  [{ name: 'Henry VIII' }, 'henry', 'viii'],
+  [{ name: 'Henry Ⅷ' }, 'henry', 'viii'],
+  [{ name: 'Louis 14' }, 'louis', '14'],
+  [{ name: 'Civic Mix' }, 'mix', 'civic'],
+  [{ name: 'Jinping Xi' }, 'xi', 'jinping'],
+  [{ name: 'XIV' }, 'xiv', ''],
+  // East Asian names are whole: the family name stands first.
+  [{ name: '村上 春樹' }, '村上 春樹', ''],
+  [{ name: 'よしもと ばなな' }, 'よしもと ばなな', ''],
+  [{ name: 'ｶﾌｶ' }, 'カフカ', ''],
+  [{ name: '한 강' }, '한 강', ''],
+  [{ name: '톨킨, J. R. R.' }, '톨킨', 'j. r. r.'],
+  [{ name: '村上春樹', familyName: '村上' }, '村上', '春樹'],
+  [{ name: '\u0000' }, '', ''],
+];
+
+for (const [author, family, rest] of CASES) {
+  test(`${JSON.stringify(author)} is sorted as “${family}”, then “${rest}”`, () => {
+    assert.deepEqual(decodeByteString(createAuthorKey(author)).split('\0'), [family, rest]);
+  });
+}
+
+test('a family name sorts before the longer ones that it begins, whoever bears it', () => {
+  const names = ['Zoe Lee', 'Amy Leeds', 'Ann Lee', 'Lee', 'Bea Le'];
+  const sorted = names.toSorted((left, right) =>
+    createAuthorKey({ name: left }) < createAuthorKey({ name: right }) ? -1 : 1);
+  assert.deepEqual(sorted, ['Bea Le', 'Lee', 'Ann Lee', 'Zoe Lee', 'Amy Leeds']);
+});

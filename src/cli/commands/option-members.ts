@@ -10,6 +10,7 @@ import type { CommandContext } from './command-context.ts';
 const SPECIAL_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   'action-config': ['actionConfiguration'],
   'trigger-event': ['triggerEvent', 'triggerEvents'],
+  'keyword-not': ['keyword.not'],
 };
 
 // From the name in `--unset` to the options that set it: `secret` is set by `--secret-file` or
@@ -27,13 +28,15 @@ export function readTextMembers(
     options.map((option) => [toMemberName(option), args.find(option)])));
 }
 
-/** Sets the parameters of the query whose options are given, to their text as it is. */
+/**
+ * Sets the parameters of the query whose options are given, to their text as it is: as often as an
+ * option stands.
+ */
 export function setQueryOptions(
   query: URLSearchParams, { args }: CommandContext, options: readonly string[],
 ): void {
   for (const option of options) {
-    const value = args.find(option);
-    if (value !== undefined) query.set(toMemberName(option), value);
+    for (const value of args.all(option)) query.append(toMemberName(option), value);
   }
 }
 

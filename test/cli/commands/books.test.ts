@@ -71,6 +71,25 @@ for (const way of WAYS) {
       ['Sanditon', 'Persuasion']);
     assert.deepEqual(await titles('--author', '曹雪芹'), ['紅樓夢']);
     assert.deepEqual(await titles('--isbn', '978-0-14-143958-7', '--limit', '1'), ['Persuasion']);
+    assert.deepEqual(await titles('--author', '曹雪芹', '--author', 'bront'), ['紅樓夢']);
+    assert.deepEqual(await titles('--has-isbn', 'false'), ['紅樓夢']);
+    await addBook(place, {
+      title: 'Poems', publisher: 'Aylott and Jones', bookFormat: 'Hardcover', keywords: ['poetry'],
+    });
+    assert.deepEqual(await titles('--publisher', 'jones', '--publisher', 'ace'), ['Poems']);
+    assert.deepEqual(await titles('--book-format', 'EBook', '--book-format', 'Hardcover'),
+      ['Poems']);
+    assert.deepEqual(
+      await titles('--keyword-not', 'poetry', '--keyword-not', 'x', '--sort=-author,-title'),
+      ['紅樓夢', 'Sanditon', 'Persuasion', 'Emma']);
+    const { stdout } = await place.run(
+      ['book:list', '--keyword', 'poetry', '--fields', 'bookFormat,publisher,title']);
+    assert.match(stdout,
+      /^ID +TITLE +PUBLISHER +BOOK FORMAT\n\S+ +Poems +Aylott and Jones +Hardcover/);
+    const [poems] = await place.json<object[]>(['book:list', '--q', 'poems', '--fields', 'title']);
+    assert.deepEqual(Object.keys(poems ?? {}), ['id', 'title']);
+    assert.equal((await place.run(['book:list', '--has-isbn', 'perhaps'])).code, 2);
+    assert.match((await place.run(['book:list', '--fields', 'titel'])).stderr, /mean `title`/);
   }));
 
   test(`an import gives back what was exported, in every format, ${way}`, () =>

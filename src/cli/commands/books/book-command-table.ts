@@ -16,18 +16,31 @@ const format: OptionSpec = {
   type: 'string', placeholder: '<format>', values: ['json', 'jsonl', 'csv'],
   meaning: 'json, jsonl or csv; the file name says it otherwise',
 };
+const several = (option: OptionSpec): OptionSpec => ({ ...option, isRepeatable: true });
 const queryOptions: OptionSpecs = {
   q: text('<words>', 'all words must match'),
-  author: text('<words>', 'words of an author\'s name'),
-  isbn: text('<isbn>', 'ISBN-10 or ISBN-13'),
-  'in-language': text('<tag>', 'language, such as en or pt-BR'),
-  keyword: text('<keyword>', 'a whole keyword'),
+  author: several(text('<words>', 'words of an author\'s name; repeatable: one of them')),
+  publisher: several(text('<words>', 'words of the publisher\'s name; repeatable')),
+  isbn: several(text('<isbn>', 'ISBN-10 or ISBN-13; repeatable')),
+  'has-isbn': {
+    ...text('<true | false>', 'with an ISBN, or without'), values: ['true', 'false'],
+  },
+  'in-language': several(text('<tag>', 'language, such as en or pt-BR; repeatable')),
+  'book-format': several({
+    ...text('<format>', 'such as Hardcover or EBook; repeatable'),
+    suggests: ['Hardcover', 'Paperback', 'EBook', 'AudiobookFormat', 'GraphicNovel'],
+  }),
+  keyword: several(text('<keyword>', 'a whole keyword; repeatable: one of them')),
+  'keyword-not': several(text('<keyword>', 'a keyword that the book has not; repeatable')),
   'published-from': text('<date>', 'YYYY, YYYY-MM or YYYY-MM-DD'),
   'published-to': text('<date>', 'the same, inclusive'),
   sort: {
-    type: 'string', placeholder: '<key>', suggests: ['id', 'title', 'datePublished', 'updatedAt'],
-    meaning: 'id, title, datePublished or updatedAt; a leading - reverses (--sort=-title)',
+    type: 'string', placeholder: '<keys>',
+    suggests: ['id', 'title', 'author', 'datePublished', 'updatedAt', 'createdAt'],
+    meaning: 'id, title, author, datePublished, updatedAt or createdAt, several by commas; a '
+      + 'leading - reverses (--sort=author,-title)',
   },
+  fields: text('<names>', 'members to show, by commas: title,isbn'),
 };
 
 const bookResource = async () =>
@@ -42,7 +55,11 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       ...queryOptions,
       limit: text('<n>', 'print at most n books'),
     },
-    examples: ['hookshelf book:list --q "le guin" --limit 10', 'hookshelf book:list --sort title'],
+    examples: [
+      'hookshelf book:list --q "le guin" --limit 10', 'hookshelf book:list --sort title',
+      'hookshelf book:list --keyword crime --keyword poetry --sort=author,-title',
+      'hookshelf book:list --has-isbn false --fields title,publisher',
+    ],
     load: async () => (await loadBook()).listBooks,
   },
   {

@@ -9,12 +9,14 @@ import { formatPrintableJson } from '../../terminal/output.ts';
 import {
   LIST_LIMIT_MAX, toTableColumns, createRecord, resolveId, patchRecord, formatValue, readPages,
 } from '../resource-commands.ts';
+import { bookSchema } from '../../../books/book.ts';
 import { bookResource } from '../../../books/book-resource.ts';
 
 const PAGE_SIZE = 500;
 /** Options of `book:list` that become query parameters. */
 const QUERY_OPTIONS = [
-  'q', 'author', 'isbn', 'in-language', 'keyword', 'published-from', 'published-to', 'sort',
+  'q', 'author', 'publisher', 'isbn', 'has-isbn', 'in-language', 'book-format', 'keyword',
+  'keyword-not', 'published-from', 'published-to', 'sort', 'fields',
 ];
 
 /** Prints the books page by page: a list of any length starts at once, and fits in memory. */
@@ -22,7 +24,7 @@ export async function listBooks(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const limit = args.integer('limit', 1, LIST_LIMIT_MAX) ?? Infinity;
   const apiClient = await context.openApiClient();
-  const table = output.table(toTableColumns(bookResource));
+  const table = output.table(toTableColumns({ columns: selectColumns(args.find('fields')) }));
   let count = 0;
   for await (const { records } of readPages(apiClient, buildListPath(context, limit))) {
     const books = records.slice(0, limit - count);
@@ -51,6 +53,15 @@ export async function updateBook(context: CommandContext): Promise<number> {
   const book = await patchRecord(context, bookResource, id, bytes);
   await context.output.result(book, `updated book ${id}: ${formatValue(book['title'])}`);
   return 0;
+}
+
+/** The columns of the members that `--fields` names, in the order of the model. */
+function selectColumns(fields: string | undefined): typeof bookResource.columns {
+  if (fields === undefined) return bookResource.columns;
+  const names = new Set(['id', ...fields.split(',')]);
+  return Object.keys(bookSchema.members).filter((member) => names.has(member)).map((member) =>
+    bookResource.columns.find((column) => column.member === member)
+      ?? { title: member.replace(/(?=[A-Z])/g, ' ').toUpperCase(), member });
 }
 
 function buildListPath(context: CommandContext, limit: number): string {

@@ -32,6 +32,25 @@ const QUERIES: readonly PlantedFault[] = [
     tests: ['books/list/property.test.ts'],
   },
   {
+    file: 'books/query/author-key.ts', text: 'if (!isAddition) return', replacement: 'return',
+    tests: ['books/query/author-key.test.ts'],
+  },
+  {
+    file: 'books/query/book-sort.ts', text: 'else if (idOrder === null) ', replacement: 'else ',
+    tests: ['books/query/parse-query.test.ts'],
+  },
+  {
+    file: 'books/query/match-book.ts',
+    text: '(excludedKeywords.length === 0 || !hasKeyword(readKeywords(bytes), excludedKeywords))',
+    replacement: 'true',
+    tests: ['books/list/book-list.test.ts'],
+  },
+  {
+    file: 'books/query/select-members.ts',
+    text: 'new Set([ID, ...text.split(', replacement: 'new Set([...text.split(',
+    tests: ['books/query/parse-query.test.ts'],
+  },
+  {
     file: 'books/query/stored-fields.ts',
     text: 'return metadata >= 0 && metadata < nameStart ? -1 : nameStart + name.length;',
     replacement: 'return nameStart + name.length;',
@@ -65,6 +84,22 @@ const LISTS: readonly PlantedFault[] = [
     tests: ['books/list/race.test.ts'],
   },
   {
+    file: 'books/list/book-list.ts',
+    text: ' && query.fields === null;', replacement: ';',
+    tests: ['books/list/book-list.test.ts'],
+  },
+  {
+    file: 'books/list/scan.ts',
+    text: 'const walk = collection.walk({ isDescending: sort.isIdDescending });',
+    replacement: 'const walk = collection.walk();',
+    tests: ['books/list/book-list.test.ts'],
+  },
+  {
+    file: 'books/list/sort-columns.ts',
+    text: 'key === null ? NO_KEY : text.length', replacement: 'text.length',
+    tests: ['base/structures/merge-sort.test.ts'],
+  },
+  {
     file: 'books/list/slot-filter.ts',
     text: ' && !changes.changedSlots.has(slot)', replacement: '',
     tests: ['books/list/race.test.ts'],
@@ -87,6 +122,16 @@ const LISTS: readonly PlantedFault[] = [
 ];
 
 const INDEX: readonly PlantedFault[] = [
+  {
+    file: 'books/index/search-plan.ts',
+    text: 'isExact &&= expansions', replacement: 'isExact = expansions',
+    tests: ['books/index/word-index.test.ts'],
+  },
+  {
+    file: 'books/index/search-plan.ts',
+    text: '      isExact = false;\n', replacement: '',
+    tests: ['books/index/word-index.test.ts'],
+  },
   {
     file: 'books/index/word-index.ts',
     text: 'if (this.#pendingCount === 0 || !isWanted()) return;', replacement: 'return;',

@@ -20,7 +20,7 @@ export type SortKey = (typeof SORT_KEYS)[number];
 export const fieldsParameter: ParameterSpec = {
   name: 'fields', in: 'query', schema: { kind: 'string', minLength: 1 },
   description: 'The members of a book that the answer has, by commas: `title,authors`. `id` is '
-    + 'always there. Default: all.',
+    + 'always there. An answer with it lacks the others, required ones too. Default: all.',
 };
 
 /** Published in the OpenAPI document. A query may have no other parameters. */

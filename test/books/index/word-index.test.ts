@@ -182,11 +182,52 @@ test('what needs no words neither builds the index nor waits for it', async () =
   const { collection, index } = createIndexed(4);
   collection.put(randomBook(createRandom(1), 'id-1'));
   const changes = new ConcurrentChanges(collection);
-  for (const search of ['', 'isbn=9780441172719', 'inLanguage=en', 'publishedTo=1960', 'q=-']) {
+  for (const search of ['', 'isbn=9780441172719', 'inLanguage=en', 'publishedTo=1960', 'q=-',
+    'publisher=ace', 'keyword.not=war', 'hasIsbn=true', 'bookFormat=EBook', 'author=&author=',
+  ]) {
     assert.equal(await index.find(parseBookQuery(search).filter, changes, NETWORK), null);
   }
   assert.equal(collection.listenerCount, 1, 'only our own');
   index.close();
+});
+
+test('the index finds books by any of several authors, keywords or ISBNs', async () => {
+  const { collection, index } = createIndexed(2);
+  const stamp = '2026-01-01T00:00:00.000Z';
+  const put = (id: string, name: string, keywords: readonly string[], isbn?: string): void =>
+    collection.put({
+      id, createdAt: stamp, updatedAt: stamp, title: 'war',
+      authors: [{ name }, { name: 'Ann Lee' }],
+      ...isbn === undefined ? {} : { isbn }, keywords,
+    });
+  put('a', 'Society 1914-1918', ['Crime'], '9780441172719');
+  put('b', 'Society 19141918', ['crime', 'poetry']);
+  put('c', 'Jo Office', ['POETRY'], '9780306406157');
+  put('d', '村上春樹', [], '9791090636071');
+  put('e', 'Numbers 1-2 3-4 5-6 7-8 9-10', []);
+  // A book whose authors have the words of one search only together.
+  put('f', 'Jo Lem', ['war crime']);
+  const cases: readonly (readonly [search: string, ids: string, isExact?: boolean])[] = [
+    ['author=society&author=office', 'abc'],
+    ['author=1914-1918+society&author=jo+office', 'abc'],
+    ['author=1914-1918+office&author=nobody', ''],
+    ['author=jo+lem&author=lee+office', 'cf'],
+    ['author=%E6%9D%91%E4%B8%8A&author=lem', 'df'],
+    ['author=%E6%9D%91%E4%B8%8A%E6%98%A5&author=lem', 'df', false],
+    ['q=%E6%9D%91%E4%B8%8A%E6%98%A5&author=lem&author=ann', 'd', false],
+    ['author=numbers+1-2+3-4+5-6+7-8+9-10&author=lem', 'ef', false],
+    ['keyword=crime&keyword=poetry', 'abc'],
+    ['author=lee&keyword=crime&keyword=none', 'ab'],
+    ['author=lee&isbn=9780441172719&isbn=9780306406157', 'ac'],
+    ['author=society&author=office&keyword=poetry&q=war', 'bc'],
+  ];
+  for (const [search, ids, isExact = true] of cases) {
+    assert.equal((await findIds(index, collection, search)).join(''), ids, search);
+    const changes = new ConcurrentChanges(collection);
+    const found = await index.find(parseBookQuery(search).filter, changes, NETWORK);
+    changes.stop();
+    assert.equal(found?.isExact, isExact, search);
+  }
 });
 
 test('a closed index lets go of the collection, and of whoever waits for it', async () => {

@@ -32,9 +32,11 @@ export function bookRoutes(options: {
 
 const BOOK_SELECTION = {
   parameter: fieldsParameter,
-  select: (bytes: Buffer, search: string): Buffer => {
-    const fields = parseQuery(search, [fieldsParameter.name]).get(fieldsParameter.name);
-    return fields === undefined ? bytes : selectMembers(bytes, parseFields(fields));
+  parse: (search: string): (bytes: Buffer) => Buffer => {
+    const text = parseQuery(search, [fieldsParameter.name]).get(fieldsParameter.name);
+    if (text === undefined) return (bytes) => bytes;
+    const fields = parseFields(text);
+    return (bytes) => selectMembers(bytes, fields);
   },
 };
 

@@ -28,8 +28,8 @@ export type RoutedResource = Pick<Resource,
 
 type MemberSelection = {
   readonly parameter: ParameterSpec;
-  /** A record's JSON as the raw query, which is not empty, asks for it. Throws `malformed`. */
-  readonly select: (bytes: Buffer, search: string) => Buffer;
+  /** The way from a record's JSON to what the raw query asks for of it. Throws `malformed`. */
+  readonly parse: (search: string) => (bytes: Buffer) => Buffer;
 };
 
 type ItemRepository = Omit<Repository, 'size' | 'walk' | 'count'>;
@@ -54,15 +54,14 @@ export function resourceRoutes(
 function getRoute(resource: RoutedResource, repository: ItemRepository): HttpRoute {
   const { schema, noun, access, selection } = resource;
   const handle: Handler = (exchange) => {
+    const { search } = exchange;
+    // A query is refused even where there is no such record.
+    const select = search === '' ? undefined : selection?.parse(search);
     const id = exchange.params[0] ?? '';
     const representation = repository.find(id);
     if (representation === undefined) throw notFoundError(noun, id);
-    const { search } = exchange;
-    if (selection === undefined || search === '') {
-      return sendRepresentation(exchange, noun, representation);
-    }
-    const bytes = selection.select(representation.bytes, search);
-    sendRepresentation(exchange, noun, representation, bytes);
+    if (select === undefined) sendRepresentation(exchange, noun, representation);
+    else sendRepresentation(exchange, noun, representation, select(representation.bytes));
   };
   return {
     method: 'GET',

@@ -94,6 +94,8 @@ test('fields that no book has are refused, with what was meant', async () => {
     ['field=isbn', /unknown query parameter `field`: did you mean `fields`/],
     ['limit=1', /unknown query parameter `limit`/],
   ];
+  assert.equal((await server.ask('GET', '/api/books/none?fields=titel')).status, 400);
+  assert.equal((await server.ask('GET', '/api/books/none?fields=title')).status, 404);
   for (const [search, detail] of cases) {
     const answer = await server.ask('GET', `${path}?${search}`);
     assert.equal(answer.status, 400, search);

@@ -1,6 +1,6 @@
 /** Parses a query for books, once, at the edge, into values that can be compared. */
+import { crc32 } from 'node:zlib';
 import { foldCase } from '../../base/text/fold.ts';
-import { loadCrypto } from '../../base/node-modules.ts';
 import { PAGE_LIMIT_MAX } from '../../server/query.ts';
 import { BOOK_FORMATS } from '../book.ts';
 import { explainIsbn, parseIsbn } from '../isbn.ts';
@@ -102,22 +102,29 @@ function parseValues(values: QueryValues): BookQuery {
   const filter = parseFilter(values, readValue);
   const sort = readValue('sort', parseSort) ?? ID_SORT;
   const fields = readValue('fields', parseFields);
-  const fingerprint = loadCrypto().createHash('sha256').update(JSON.stringify([filter, sort]))
-    .digest('base64url').slice(0, 12);
+  // A checksum will do: who forges one mixes up nothing but pages of their own. A digest takes
+  // 0.8 µs more, a quarter of what it takes to parse a query.
+  const fingerprint = crc32(JSON.stringify([filter, sort])).toString(36);
   const after = readValue('cursor', (text) => decodeCursor(text, fingerprint, sort));
   return { limit, after, filter, sort, fields, fingerprint, values };
 }
+
+const NONE: readonly never[] = [];
 
 type ValueReader = <T>(name: string, parse: (text: string) => T) => T | null;
 
 function parseFilter(values: QueryValues, readValue: ValueReader): BookFilter {
   // What stands twice counts once.
-  const readValues = (name: string, parse: (text: string) => string): string[] =>
-    [...new Set(values.get(name)?.map(parse) ?? [])];
+  const readValues = (name: string, parse: (text: string) => string): readonly string[] => {
+    const texts = values.get(name);
+    return texts === undefined ? NONE : [...new Set(texts.map(parse))];
+  };
   // A value without a letter or digit is no condition.
-  const readWords = (name: string): (readonly Clause[])[] =>
-    (values.get(name) ?? []).map((text) => parseClauses(text, `\`${name}\``))
+  const readWords = (name: string): readonly (readonly Clause[])[] => {
+    const texts = values.get(name);
+    return texts === undefined ? NONE : texts.map((text) => parseClauses(text, `\`${name}\``))
       .filter((clauses) => clauses.length > 0);
+  };
   return {
     words: readValue('q', (text) => parseClauses(text, '`q`')) ?? [],
     authors: readWords('author'),

@@ -149,7 +149,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'fields=': (text) => parseBookQuery(`fields=${encodeURIComponent(text)}`),
   'publishedFrom=': parsePartialDate,
   'inLanguage=': (text) => parseBookQuery(`inLanguage=${encodeURIComponent(text)}`),
-  'cursor=': (text) => decodeCursor(text, '', ID_SORT),
+  'cursor=': (text) => decodeCursor(text, '', ID_SORT, []),
   JSON: (text) => parseJson(Buffer.from(text)),
   'JSON, a string': (text) => parseJson(Buffer.from(`{"a":"${text}`)),
   'JSON without names twice': (text) => parseJsonStrictly(Buffer.from(`[${text}`)),

@@ -40,6 +40,17 @@ const BOOK_SELECTION = {
   },
 };
 
+const PAGED_LIST =
+  pagedListResponse('The books, streamed', bookSchema, 'How many books match, on all pages');
+const BOOK_LIST_RESPONSE: ResponseSpec = {
+  ...PAGED_LIST,
+  headers: {
+    ...PAGED_LIST.headers,
+    'X-Search-Corrected': 'The words of `q` that were taken for others, `hary=harry`: folded, '
+      + 'percent-encoded, several by `, `; absent when there are none',
+  },
+};
+
 function listRoute(handle: Handler): HttpRoute {
   return {
     method: 'GET',
@@ -49,7 +60,7 @@ function listRoute(handle: Handler): HttpRoute {
     access: 'read',
     parameters: bookQueryParameters,
     responses: [
-      pagedListResponse('The books, streamed', bookSchema, 'How many books match, on all pages'),
+      BOOK_LIST_RESPONSE,
       ...problemResponses(400, 503),
     ],
     handle,

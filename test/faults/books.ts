@@ -67,6 +67,49 @@ const QUERIES: readonly PlantedFault[] = [
   },
 ];
 
+const TYPOS: readonly PlantedFault[] = [
+  {
+    file: 'base/text/edit-distance.ts', text: 'return isSwap ?',
+    replacement: 'return false && isSwap ?',
+    tests: ['base/text/edit-distance.test.ts', 'books/list/typos.test.ts'],
+  },
+  {
+    file: 'books/index/find-corrections.ts',
+    text: 'places.words[index] = (places.words[index] ?? 0) & (live[index] ?? 0);', replacement: '',
+    tests: ['books/list/typos.test.ts'],
+  },
+  {
+    file: 'books/index/find-corrections.ts', text: '!live.has(document) || ', replacement: '',
+    tests: ['books/list/typos.test.ts'],
+  },
+  {
+    file: 'books/index/find-corrections.ts', text: ' || right.bookCount - left.bookCount',
+    replacement: '', tests: ['books/list/typos.test.ts'],
+  },
+  {
+    file: 'books/index/find-corrections.ts', text: 'terms: [...others, term]',
+    replacement: 'terms: [term]', tests: ['books/list/typos.test.ts'],
+  },
+  {
+    file: 'books/index/find-corrections.ts', text: 'this.#letterCount = depth;\n',
+    replacement: '\n',
+    tests: ['books/list/typos.test.ts'],
+  },
+  {
+    file: 'books/list/book-list.ts',
+    text: 'if (hasBookWord(book, word)) corrections.delete(word);', replacement: '',
+    tests: ['books/list/typos.test.ts'],
+  },
+  {
+    file: 'books/query/parse-query.ts', text: 'mayCorrect: correctsTypos && cursor === null',
+    replacement: 'mayCorrect: correctsTypos', tests: ['books/list/typos.test.ts'],
+  },
+  {
+    file: 'books/query/corrections.ts', text: '|| !correctable.includes(word)', replacement: '',
+    tests: ['books/query/cursor.test.ts'],
+  },
+];
+
 const LISTS: readonly PlantedFault[] = [
   {
     file: 'books/list/scan.ts', text: 'if (ids.has(id)) continue;', replacement: '',
@@ -220,4 +263,4 @@ const TRANSFERS: readonly PlantedFault[] = [
 ];
 
 export const BOOK_FAULTS: readonly PlantedFault[] =
-  [...MODEL, ...QUERIES, ...LISTS, ...INDEX, ...TRANSFERS];
+  [...MODEL, ...QUERIES, ...TYPOS, ...LISTS, ...INDEX, ...TRANSFERS];

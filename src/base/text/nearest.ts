@@ -1,4 +1,5 @@
 /** "Did you mean": the known name that is closest to a mistyped one. */
+import { editDistance } from './edit-distance.ts';
 
 // One slip in three letters still reads as a slip; more is another word.
 const LETTERS_PER_SLIP = 3;
@@ -25,7 +26,7 @@ export function findNearest(name: string, candidates: Iterable<string>): string 
     if (Math.min(lower.length, lowerName.length) >= CONTAINED_LETTERS_MIN
       && (lower.includes(lowerName) || lowerName.includes(lower))) containment ??= candidate;
     if (Math.abs(lower.length - lowerName.length) >= bestDistance) continue;
-    const distance = editDistance(lowerName, lower);
+    const distance = editDistance(lowerName, lower, bestDistance - 1);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
@@ -42,29 +43,4 @@ export function didYouMean(name: string, candidates: Iterable<string>): string {
 
 function sortLetters(name: string): string {
   return [...name.toLowerCase().replace(/[^a-z0-9]/g, '')].sort().join('');
-}
-
-function editDistance(from: string, to: string): number {
-  let beforePrevious: number[] = [];
-  let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= from.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= to.length; column += 1) {
-      const cost = from[row - 1] === to[column - 1] ? 0 : 1;
-      const left = at(current, column - 1) + 1;
-      const up = at(previous, column) + 1;
-      const diagonal = at(previous, column - 1) + cost;
-      const isSwap = row > 1 && column > 1
-        && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      const swap = isSwap ? at(beforePrevious, column - 2) + 1 : Infinity;
-      current.push(Math.min(left, up, diagonal, swap));
-    }
-    beforePrevious = previous;
-    previous = current;
-  }
-  return at(previous, to.length);
-}
-
-function at(row: readonly number[], column: number): number {
-  return row[column] ?? Infinity;
 }

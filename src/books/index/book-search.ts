@@ -1,5 +1,6 @@
 /** The port of the word index: what the list of books sees of it. */
 import type { BookFilter } from '../query/parse-query.ts';
+import type { Corrections } from '../query/corrections.ts';
 import type { BitSet } from '../../base/structures/bit-set.ts';
 
 /** Finds books by their words. */
@@ -13,6 +14,12 @@ export interface BookSearch {
   find(
     filter: BookFilter, changes: SearchChanges, caller: SearchCaller,
   ): Promise<Candidates | null>;
+
+  /**
+   * What was meant by the words of the filter that begin no word of the catalog. None when there is
+   * no index, and when the caller is gone. Throws as `find` does.
+   */
+  findCorrections(filter: BookFilter, caller: SearchCaller): Promise<Corrections>;
 }
 
 /** The slots of all books that may match the text conditions, and perhaps of others. */
@@ -25,6 +32,11 @@ export type Candidates = {
    * that its texts need not be read again.
    */
   readonly isExact: boolean;
+  /**
+   * Whether a book in the index matches: then each word begins a word of the catalog. If not, all
+   * candidates are slots that have changed.
+   */
+  readonly hasIndexedMatch: boolean;
 };
 
 /** The changes since the query began; the list of books keeps them (list/concurrent-changes.ts). */

@@ -4,6 +4,8 @@
  * has become small enough, the next search makes a new index.
  */
 import { lazyImport } from '../../base/lazy-import.ts';
+import { NO_CORRECTIONS } from '../query/corrections.ts';
+import type { Corrections } from '../query/corrections.ts';
 import type { BookFilter } from '../query/parse-query.ts';
 import type { SearchCaller, BookSearch, Candidates, SearchChanges } from './book-search.ts';
 import type { WordIndex, WordIndexOptions } from './word-index.ts';
@@ -42,6 +44,11 @@ export class BoundedWordIndex implements BookSearch {
       }
       return this.#wordIndex.find(filter, changes, caller);
     }));
+  }
+
+  async findCorrections(filter: BookFilter, caller: SearchCaller): Promise<Corrections> {
+    if (this.#wordIndex === null || this.isTooLarge) return NO_CORRECTIONS;
+    return this.#wordIndex.findCorrections(filter, caller);
   }
 
   close(): void {

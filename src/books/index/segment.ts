@@ -24,12 +24,13 @@ export class Segment {
   /** How many books were live when the segment was written. */
   readonly bookCount: number;
   liveCount: number;
-  readonly #terms: Buffer;
+  /** The bytes of all terms, one term after another. */
+  readonly terms: Buffer;
   readonly #termEnds: Uint32Array;
   readonly #postingEnds: Uint32Array;
 
   constructor(data: SegmentData) {
-    this.#terms = data.terms;
+    this.terms = data.terms;
     this.#termEnds = data.termEnds;
     this.#postingEnds = data.postingEnds;
     this.postings = data.postings;
@@ -58,14 +59,16 @@ export class Segment {
   }
 
   term(index: number): string {
-    return this.#terms.toString('latin1', this.#termEnds[index - 1] ?? 0, this.#termEnds[index]);
+    return this.terms.toString('latin1', this.termStart(index), this.termEnd(index));
   }
 
   /** Sets a term as the one that `writer` writes next. */
   copyTermTo(index: number, writer: SegmentWriter): void {
-    writer.setTerm(this.#terms, this.#termEnds[index - 1] ?? 0, this.#termEnds[index] ?? 0);
+    writer.setTerm(this.terms, this.termStart(index), this.termEnd(index));
   }
 
+  termStart(index: number): number { return this.#termEnds[index - 1] ?? 0; }
+  termEnd(index: number): number { return this.#termEnds[index] ?? 0; }
   postingStart(index: number): number { return this.#postingEnds[index - 1] ?? 0; }
   postingEnd(index: number): number { return this.#postingEnds[index] ?? 0; }
 
@@ -79,6 +82,36 @@ export class Segment {
       else high = middle;
     }
     return low;
+  }
+
+  /**
+   * The index of the first term after `index` that does not begin with its first `length` bytes.
+   * Mostly it is near, so the search doubles its steps.
+   */
+  skipPrefix(index: number, length: number): number {
+    let low = index;
+    let high = index + 1;
+    while (high < this.termCount && this.#sharesPrefix(index, high, length)) {
+      low = high;
+      high = index + 2 * (high - index);
+    }
+    high = Math.min(high, this.termCount);
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if (this.#sharesPrefix(index, middle, length)) low = middle;
+      else high = middle;
+    }
+    return high;
+  }
+
+  #sharesPrefix(left: number, right: number, length: number): boolean {
+    const leftStart = this.termStart(left);
+    const rightStart = this.termStart(right);
+    if (this.termEnd(right) - rightStart < length) return false;
+    for (let index = 0; index < length; index += 1) {
+      if (this.terms[leftStart + index] !== this.terms[rightStart + index]) return false;
+    }
+    return true;
   }
 }
 

@@ -16,9 +16,12 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Collection } from '../../store/store-port.ts';
 import type { BookFilter } from '../query/parse-query.ts';
+import { NO_CORRECTIONS, findCorrectableWords } from '../query/corrections.ts';
+import type { Corrections } from '../query/corrections.ts';
 import { hasTextConditions } from '../query/match-book.ts';
 import type { Turns, Steps } from '../../base/turns.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
+import { findCorrections } from './find-corrections.ts';
 import { findInMemtable, findInSegment, planSearch } from './search-plan.ts';
 import type { SearchPlan } from './search-plan.ts';
 import { createSegment } from './flush-memtable.ts';
@@ -104,9 +107,21 @@ export class WordIndex {
     const slots = await this.#options.turns.run(steps, caller.isWanted);
     // The caller is gone: it reads no result, and `scanBooks` sees that itself.
     if (slots === null) return null;
+    const hasIndexedMatch = slots.next(0) >= 0;
     // A part may have been searched before or after such a change: the caller checks these books.
     for (const slot of changes.changedSlots) slots.add(slot);
-    return { slots, count: slots.count(), isExact: plan.isExact };
+    return { slots, count: slots.count(), isExact: plan.isExact, hasIndexedMatch };
+  }
+
+  /** See `BookSearch`. */
+  async findCorrections(filter: BookFilter, caller: SearchCaller): Promise<Corrections> {
+    const words = findCorrectableWords(filter.words);
+    if (words.length === 0) return NO_CORRECTIONS;
+    await this.#waitUntilCurrent(caller);
+    if (this.#booksMax !== null) return NO_CORRECTIONS;
+    const { turns, collection: { slotBound } } = this.#options;
+    const parts = { memtable: this.#memtable, segments: this.#segments.all, slotBound };
+    return await turns.run(findCorrections(words, parts), caller.isWanted) ?? NO_CORRECTIONS;
   }
 
   /** Stops indexing and merging; queries are refused from now on. */

@@ -8,7 +8,7 @@ import type { Exchange, Handler } from '../../server/http-route.ts';
 import type { Collection } from '../../store/store-port.ts';
 import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';
-import type { SearchCaller, BookSearch } from '../index/book-search.ts';
+import type { SearchCaller, BookSearch, Candidates } from '../index/book-search.ts';
 import { ConcurrentChanges } from './concurrent-changes.ts';
 import type { ScanInputs } from './slot-filter.ts';
 import { isSparse, scanPage, scanSparse, scanWhole } from './scan.ts';
@@ -18,11 +18,15 @@ import {
 } from './book-source.ts';
 import type { BookSource, PullChunk } from './book-source.ts';
 import { WholeCatalogCache } from './whole-catalog-cache.ts';
-import { parseBookListQuery, parseBookQuery } from '../query/parse-query.ts';
+import { NO_CORRECTIONS, formatCorrections } from '../query/corrections.ts';
+import type { Corrections } from '../query/corrections.ts';
+import { correctQuery, parseBookListQuery, parseBookQuery } from '../query/parse-query.ts';
 import type { BookListQuery, BookQuery } from '../query/parse-query.ts';
 import { encodeCursor } from '../query/cursor.ts';
 import { selectMembers } from '../query/select-members.ts';
-import { hasMemberConditions, hasTextConditions } from '../query/match-book.ts';
+import {
+  decodeSearchable, hasBookWord, hasMemberConditions, hasTextConditions,
+} from '../query/match-book.ts';
 import { writeQueryString } from '../query/query-parameters.ts';
 import { createConcurrencyLimiter } from '../../base/turns.ts';
 import type { ConcurrencyLimiter, Turns, Steps } from '../../base/turns.ts';
@@ -33,6 +37,8 @@ export type BookListing<Item = Book> = {
   readonly total: number;
   /** The cursor of the next page; null when there is none. */
   readonly cursor: string | null;
+  /** From words of `q` that were mistyped to those that were looked for instead, all folded. */
+  readonly corrections: Readonly<Record<string, string>>;
 };
 
 /** A book with the members that `fields` names. */
@@ -72,7 +78,8 @@ export function createBookList(options: BookListOptions): BookList {
       const result = await findBooks(deps, query, EMBEDDING_PROGRAM);
       try {
         const books = await deps.turns.run(decodeAll(selectFrom(result.source, query)));
-        return { books: books ?? [], total: result.total, cursor: result.cursor };
+        const corrections = Object.fromEntries(result.corrections);
+        return { books: books ?? [], total: result.total, cursor: result.cursor, corrections };
       } finally {
         result.close();
       }
@@ -88,6 +95,7 @@ type BookListDeps = BookListOptions & {
 type ListResult = {
   readonly total: number;
   readonly cursor: string | null;
+  readonly corrections: Corrections;
   readonly source: BookSource;
   /**
    * The same books as the body of a response, where that can be sent without reading them one by
@@ -115,6 +123,9 @@ async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
   });
   try {
     const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(result.total)];
+    if (result.corrections.size > 0) {
+      headers.push('X-Search-Corrected', formatCorrections(result.corrections));
+    }
     if (result.cursor !== null) {
       const values = new Map([...query.values, ['cursor', [result.cursor]]]);
       const next = exchange.linkTo(`${exchange.route.path}?${writeQueryString(values)}`);
@@ -163,18 +174,60 @@ function listAll(collection: Collection, { after }: BookQuery): ListResult {
   return {
     total: collection.size,
     cursor: null,
+    corrections: NO_CORRECTIONS,
     source: sourceFromWalk(collection, walk),
     stream: streamWalk(walk),
     close: () => {},
   };
 }
 
+/** The query, with its mistyped words corrected, and the books that may match it. */
+async function searchBooks(
+  { collection, search, turns }: BookListDeps, query: BookQuery, changes: ConcurrentChanges,
+  caller: SearchCaller,
+): Promise<{ readonly query: BookQuery; readonly candidates: Candidates | null }> {
+  const candidates = await search.find(query.filter, changes, caller);
+  // What has a match has no mistyped word.
+  if (!query.mayCorrect || candidates === null || candidates.hasIndexedMatch) {
+    return { query, candidates };
+  }
+  const found = await search.findCorrections(query.filter, caller);
+  const corrections =
+    await turns.run(dropChangedWords(found, collection, changes), caller.isWanted);
+  if (corrections === null || corrections.size === 0) return { query, candidates };
+  const correctedQuery = correctQuery(query, corrections);
+  return {
+    query: correctedQuery, candidates: await search.find(correctedQuery.filter, changes, caller),
+  };
+}
+
+/**
+ * The corrections without those of words that changed books have: a book that changed while the
+ * index was asked may have been in no part of it.
+ */
+function* dropChangedWords(
+  found: Corrections, collection: Collection, { changedSlots }: ConcurrentChanges,
+): Steps<Corrections> {
+  const corrections = new Map(found);
+  if (found.size === 0) return corrections;
+  for (const slot of [...changedSlots]) {
+    const bytes = collection.bytesAt(slot);
+    if (bytes === undefined) continue;
+    const book = decodeSearchable(bytes);
+    for (const word of found.keys()) {
+      if (hasBookWord(book, word)) corrections.delete(word);
+    }
+    yield;
+  }
+  return corrections;
+}
+
 async function scanBooks(
-  deps: BookListDeps, query: BookQuery, changes: ConcurrentChanges, caller: SearchCaller,
+  deps: BookListDeps, givenQuery: BookQuery, changes: ConcurrentChanges, caller: SearchCaller,
 ): Promise<ListResult> {
   const { isWanted } = caller;
-  const { collection, search, turns, wholeScanLimiter } = deps;
-  const candidates = await search.find(query.filter, changes, caller);
+  const { collection, turns, wholeScanLimiter } = deps;
+  const { query, candidates } = await searchBooks(deps, givenQuery, changes, caller);
   const inputs: ScanInputs = { collection, query, candidates, changes };
   const runPage = async (steps: Steps<PageResult>): Promise<ListResult> => {
     const page = assertWanted(await turns.run(steps, isWanted));
@@ -189,17 +242,21 @@ async function scanBooks(
   const source = sourceFromSlots(whole.slots, changes);
   // The books are still to be read: `changes` keeps them as they are now until they have been.
   const close = (): void => changes.stop();
-  return { total: whole.total, cursor: null, source, stream: null, close };
+  const { corrections } = query;
+  return { total: whole.total, cursor: null, corrections, source, stream: null, close };
 }
 
 /** Cuts the entries to the query's limit; where there are more, the page ends with a cursor. */
-function createPage({ entries, total }: PageResult, { limit, fingerprint }: BookQuery): ListResult {
+function createPage(
+  { entries, total }: PageResult, { limit, fingerprint, corrections }: BookQuery,
+): ListResult {
   const hasMore = limit !== null && entries.length > limit;
   const pageEntries = limit === null ? entries : entries.slice(0, limit);
   const last = pageEntries.at(-1);
-  const cursor = hasMore && last !== undefined ? encodeCursor(last, fingerprint) : null;
+  const cursor = hasMore && last !== undefined
+    ? encodeCursor(last, fingerprint, corrections) : null;
   const source = sourceFromEntries(pageEntries);
-  return { total, cursor, source, stream: null, close: () => {} };
+  return { total, cursor, corrections, source, stream: null, close: () => {} };
 }
 
 function* decodeAll(source: BookSource): Steps<Book[]> {

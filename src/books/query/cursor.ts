@@ -4,15 +4,19 @@
  * never expires.
  *
  * Format: base64url of one byte and the JSON array [fingerprint, value…, id], with a value for
- * each order of the sort. The byte is 0 when the JSON is plain and 1 when it is deflated (long
- * titles, to fit the limits of a URL). A value is text for a title or an author, a number for
- * times, and null for a book without it.
+ * each order of the sort. When words of the query were corrected, an array of the pairs
+ * [word, correction] follows, so that later pages have the same corrections. The byte is 0 when
+ * the JSON is plain and 1 when it is deflated (long titles, to fit the limits of a URL). A value
+ * is text for a title or an author, a number for times, and null for a book without it.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { AppError } from '../../base/errors.ts';
 import { decodeByteString, encodeByteString } from '../../base/text/fold.ts';
 import type { BookSort, SortOrder } from './book-sort.ts';
+import { NO_CORRECTIONS, parseCorrections } from './corrections.ts';
+import type { Corrections } from './corrections.ts';
 import { malformed } from './query-parameters.ts';
+import type { Clause } from './words.ts';
 
 /** A book's position in a sorted list, with a value for each order of the sort. */
 export type BookPosition = { readonly sortValues: readonly SortValue[]; readonly id: string };
@@ -24,30 +28,42 @@ const PLAIN_BYTES_MAX = 200;
 const JSON_BYTES_MAX = 128 * 1024;
 const ID = /^[A-Za-z0-9._~-]{1,128}$/;
 
-export function encodeCursor(position: BookPosition, fingerprint: string): string {
+export function encodeCursor(
+  position: BookPosition, fingerprint: string, corrections: Corrections = NO_CORRECTIONS,
+): string {
   const { sortValues, id } = position;
   const values = sortValues.map((value) =>
     typeof value === 'string' ? decodeByteString(value) : value);
-  const json = Buffer.from(JSON.stringify([fingerprint, ...values, id]));
+  const tail = corrections.size === 0 ? [id] : [id, [...corrections]];
+  const json = Buffer.from(JSON.stringify([fingerprint, ...values, ...tail]));
   const isPlain = json.length <= PLAIN_BYTES_MAX;
   const body = isPlain ? json : deflateRawSync(json, { level: 9 });
   return Buffer.concat([Buffer.of(isPlain ? 0 : 1), body]).toString('base64url');
 }
 
-/** Throws `malformed` when it is not a cursor or belongs to another query. */
+/** What a cursor holds for the next page. */
+type DecodedCursor = { readonly position: BookPosition; readonly corrections: Corrections };
+
+/**
+ * `clauses` are those of `q` as it was given. Throws `malformed` when it is not a cursor or
+ * belongs to another query.
+ */
 export function decodeCursor(
-  text: string, fingerprint: string, { orders }: BookSort,
-): BookPosition {
+  text: string, fingerprint: string, { orders }: BookSort, clauses: readonly Clause[],
+): DecodedCursor {
   const members = decodeMembers(text);
   if (members === null) throw foreignCursor();
   const [ownerFingerprint, ...position] = members;
   if (ownerFingerprint !== fingerprint) {
     throw malformed('`cursor` belongs to another query: repeat the parameters it was given with');
   }
+  const corrections = Array.isArray(position.at(-1))
+    ? parseCorrections(position.pop(), clauses) : NO_CORRECTIONS;
   const id = position.pop();
   const isSound = typeof id === 'string' && ID.test(id) && position.length === orders.length;
-  if (!isSound) throw foreignCursor();
-  return { sortValues: orders.map(({ key }, index) => decodeValue(key, position[index])), id };
+  if (!isSound || corrections === null) throw foreignCursor();
+  const sortValues = orders.map(({ key }, index) => decodeValue(key, position[index]));
+  return { position: { sortValues, id }, corrections };
 }
 
 function foreignCursor(): AppError {

@@ -1,6 +1,6 @@
 /** Whether a stored book matches a query. Pure. */
 import { foldCase } from '../../base/text/fold.ts';
-import { tokenize } from '../../base/text/words.ts';
+import { hasWord, tokenize } from '../../base/text/words.ts';
 import type { TextToken } from '../../base/text/words.ts';
 import type { BookFilter } from './parse-query.ts';
 import {
@@ -44,9 +44,13 @@ export function matchesText(filter: BookFilter, book: SearchableBook): boolean {
   if (keywords.length > 0 && !hasKeyword(bookKeywords, keywords)) return false;
   const names = (book.authors ?? []).flatMap(({ name }) => tokenize(name));
   if (authors.length > 0 && !matchesAny(authors, names)) return false;
-  if (words.length === 0) return true;
-  const texts = [book.title, book.subtitle ?? '', ...bookKeywords, book.isbn ?? ''];
-  return matchesWords(words, [...names, ...texts.flatMap(tokenize)]);
+  return words.length === 0 || matchesWords(words, [...names, ...tokenizeTexts(book)]);
+}
+
+/** Whether a word of the book, in any text that `q` looks at, begins with the word. */
+export function hasBookWord(book: SearchableBook, text: string): boolean {
+  const names = (book.authors ?? []).flatMap(({ name }) => tokenize(name));
+  return hasWord([...names, ...tokenizeTexts(book)], { text, isUnspaced: false });
 }
 
 /** Whether there is a condition that `matchesText` checks. */
@@ -58,6 +62,13 @@ export function hasTextConditions(filter: BookFilter): boolean {
 export function decodeSearchable(bytes: Buffer): SearchableBook {
   const book: SearchableBook = JSON.parse(bytes.toString());
   return book;
+}
+
+/** The tokens of what `q` looks at besides the authors. */
+function tokenizeTexts(
+  { title, subtitle = '', keywords = [], isbn = '' }: SearchableBook,
+): TextToken[] {
+  return [title, subtitle, ...keywords, isbn].flatMap(tokenize);
 }
 
 function matchesIsbn({ isbns, hasIsbn }: BookFilter, bytes: Buffer): boolean {

@@ -40,6 +40,11 @@ export const bookQueryParameters: readonly ParameterSpec[] = [
       + 'a word is found wherever it stands.',
   },
   {
+    name: 'typos', in: 'query', schema: { kind: 'string', values: ['on', 'off'] },
+    description: 'Whether a word of `q` of four letters and more that begins no word of the '
+      + 'catalog is taken for the nearest one; `X-Search-Corrected` tells. Default: on.',
+  },
+  {
     name: 'author', in: 'query', schema: several({ kind: 'string' }),
     description: 'Words in author names, as in `q`. Several times: those of one of them.',
   },

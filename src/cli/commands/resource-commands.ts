@@ -22,6 +22,8 @@ type RecordPage = {
   readonly records: JsonObject[];
   /** The time that a search has come back to; null: it is complete, or the list is no search. */
   readonly searchedUntil: string | null;
+  /** The words that were mistyped, as `X-Search-Corrected` has them; null: none. */
+  readonly corrections: string | null;
 };
 
 /** Reads the pages of a collection, following its `Link` headers. */
@@ -30,10 +32,15 @@ export async function* readPages(apiClient: ApiClient, path: string): AsyncGener
   while (next !== null) {
     const { body, headers }: Awaited<ReturnType<ApiClient['request']>> =
       await apiClient.request({ method: 'GET', path: next });
-    const until = headers['x-search-until'];
-    yield { records: parseObjects(body), searchedUntil: typeof until === 'string' ? until : null };
-    const link = headers['link'];
-    next = parseNextLink(path, typeof link === 'string' ? link : '');
+    const readHeader = (name: string): string | null => {
+      const value = headers[name];
+      return typeof value === 'string' ? value : null;
+    };
+    yield {
+      records: parseObjects(body), searchedUntil: readHeader('x-search-until'),
+      corrections: readHeader('x-search-corrected'),
+    };
+    next = parseNextLink(path, readHeader('link') ?? '');
   }
 }
 

@@ -8,6 +8,7 @@ import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList, walkPages } from '../../support/list-harness.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
+import { noSearch } from '../../support/no-search.ts';
 
 const BOOKS: readonly NaiveBook[] = [
   book('a', 'the Left Hand of Darkness', {
@@ -288,7 +289,7 @@ function createList(withIndex = true): { list: BookList; collection: FakeCollect
   for (const one of BOOKS) collection.put(one);
   const turns = createTurns(systemClock);
   const search = withIndex ? new WordIndex({ collection, turns, clock: systemClock })
-    : { find: () => Promise.resolve(null) };
+    : noSearch;
   return { list: createBookList({ collection, turns, search }), collection };
 }
 

@@ -11,6 +11,7 @@ import { FakeCollection } from '../../support/fake-collection.ts';
 import { walkPages } from '../../support/list-harness.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
+import { noSearch } from '../../support/no-search.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
@@ -43,7 +44,7 @@ for (const withIndex of [false, true]) {
       });
       const search = withIndex
         ? new WordIndex({ collection, turns, clock, memtableBooks: 16 })
-        : { find: () => Promise.resolve(null) };
+        : noSearch;
       const list = createBookList({ collection, turns, search });
       for (let round = 0; round < 12; round += 1) {
         const query = randomQuery(random);
@@ -75,7 +76,7 @@ test('a book deleted and added again in another slot during a sparse scan comes 
   }
   const scan = {
     collection, query: parseBookQuery('q=everywhere'), changes: new ConcurrentChanges(collection),
-    candidates: { slots, count: 40, isExact: true },
+    candidates: { slots, count: 40, isExact: true, hasIndexedMatch: true },
   };
   const work = scanSparse(scan);
   assert.equal(work.next().done, false, 'the first slots were looked at');
@@ -101,7 +102,7 @@ test('a candidate that changed since the index was asked is read again, and coun
   collection.put({ ...randomBook(createRandom(1), 'id-1'), title: 'nowhere' });
   const steps = scanPage({
     collection, query: parseBookQuery('q=everywhere&limit=5'), changes,
-    candidates: { slots, count: 3, isExact: true },
+    candidates: { slots, count: 3, isExact: true, hasIndexedMatch: true },
   }, 5);
   let step = steps.next();
   while (step.done !== true) step = steps.next();

@@ -5,6 +5,7 @@ import { createTurns } from '../../../src/base/turns.ts';
 import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList } from '../../support/list-harness.ts';
+import { noSearch } from '../../support/no-search.ts';
 import { createRandom } from '../../support/random.ts';
 import { randomBook } from '../../support/random-books.ts';
 import { someTurns } from '../../support/turns.ts';
@@ -38,7 +39,7 @@ test('of sorted answers without limit two are under way at a time', async () => 
     return { ...given, next };
   };
   const list = createBookList({
-    collection, turns: createTurns(clock), search: { find: () => Promise.resolve(null) },
+    collection, turns: createTurns(clock), search: noSearch,
   });
   const answers = await Promise.all(Array.from({ length: 6 }, () => list.list({ sort: 'title' })));
   assert.deepEqual(answers.map(({ total }) => total), Array.from({ length: 6 }, () => 100));

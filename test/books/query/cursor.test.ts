@@ -8,6 +8,7 @@ import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { parseSort } from '../../../src/books/query/book-sort.ts';
 import { below, createRandom } from '../../support/random.ts';
 
+const CLAUSES = parseBookQuery('q=hary+potter+19845').filter.words;
 const ID = '0190f2a4-7c3b-7000-8000-000000000001';
 
 const POSITIONS: readonly (readonly [sort: string, ...sortValues: SortValue[]])[] = [
@@ -32,8 +33,9 @@ for (const [sort, ...sortValues] of POSITIONS) {
   test(`a cursor gives back its place by ${sort}: ${String(sortValues).slice(0, 20)}`, () => {
     const cursor = encodeCursor({ sortValues, id: ID }, 'print');
     assert.match(cursor, /^[A-Za-z0-9_-]+$/);
-    assert.deepEqual(decodeCursor(cursor, 'print', parseSort(sort)), { sortValues, id: ID });
-    assert.throws(() => decodeCursor(cursor, 'other', parseSort(sort)),
+    assert.deepEqual(decodeCursor(cursor, 'print', parseSort(sort), CLAUSES),
+      { position: { sortValues, id: ID }, corrections: new Map() });
+    assert.throws(() => decodeCursor(cursor, 'other', parseSort(sort), CLAUSES),
       { message: /another query/ });
   });
 }
@@ -62,11 +64,25 @@ test('what no cursor is, is refused', () => {
     [forge(['print', null, ID]), 'createdAt'], [forge(['print', 5, ID]), 'author'],
     [forge(['print', 'x', ID]), 'title,author'], [forge(['print', 'x', 'y', ID]), 'title'],
     [forge(['print', 'x', ['y'], ID]), 'title,author'],
+    [forge(['print', ID, ['hary', 'harry']]), 'id'], [forge(['print', ID, [['hary']]]), 'id'],
+    [forge(['print', ID, [['harry', 'hary']]]), 'id'], [forge(['print', ID, [['hary', 7]]]), 'id'],
+    [forge(['print', ID, [['hary', 'Harry']]]), 'id'], [forge(['print', ID, 'hary']), 'id'],
+    [forge(['print', ID, [['hary', 'a b']]]), 'id'], [forge(['print', ID, [['hary', '']]]), 'id'],
+    [forge(['print', ID, [['hary', '東京']]]), 'id'], [forge(['print', [['hary', 'harry']]]), 'id'],
+    [forge(['print', ID, [['19845', '19846']]]), 'id'],
   ];
   for (const [cursor, sort] of cases) {
-    assert.throws(() => decodeCursor(cursor, 'print', parseSort(sort)),
+    assert.throws(() => decodeCursor(cursor, 'print', parseSort(sort), CLAUSES),
       { code: 'malformed' }, cursor);
   }
+});
+
+test('a cursor gives back the corrections of its query', () => {
+  const corrections = new Map([['hary', 'harry'], ['potter', 'поттер']]);
+  const position = { sortValues: ['a'], id: ID };
+  const cursor = encodeCursor(position, 'print', corrections);
+  assert.deepEqual(decodeCursor(cursor, 'print', parseSort('title'), CLAUSES),
+    { position, corrections });
 });
 
 test('a cursor is bound to filters and order, not to the size of the page', () => {
@@ -74,6 +90,7 @@ test('a cursor is bound to filters and order, not to the size of the page', () =
   assert.equal(print('limit=5&q=A&fields=title'), print('q=a&limit=9'));
   const prints = ['', 'q=a', 'author=a', 'q=a+b', 'sort=title', 'sort=-title', 'keyword=a',
     'author=a&author=b', 'author=a+b', 'publisher=a', 'keyword=a&keyword=b', 'keyword.not=a',
+    'q=a&typos=off',
     'hasIsbn=true', 'hasIsbn=false', 'bookFormat=EBook', 'sort=title,author', 'sort=author,title',
     'sort=-id', 'sort=title,-id',
     'inLanguage=en', 'publishedFrom=1960', 'publishedTo=1960', 'isbn=9780441172719',

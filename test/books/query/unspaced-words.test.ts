@@ -9,6 +9,7 @@ import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { compile } from '../../support/compile.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList } from '../../support/list-harness.ts';
+import { noSearch } from '../../support/no-search.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
 const TITLES = [
@@ -47,7 +48,7 @@ for (const withIndex of [false, true]) {
     const turns = createTurns(systemClock);
     const search = withIndex
       ? new WordIndex({ collection, turns, clock: systemClock, memtableBooks: 4 })
-      : { find: () => Promise.resolve(null) };
+      : noSearch;
     const list = createBookList({ collection, turns, search });
     for (const [query, titles] of CASES) {
       const { books } = await getList(list, query);

@@ -88,6 +88,11 @@ for (const way of WAYS) {
       /^ID +TITLE +PUBLISHER +BOOK FORMAT\n\S+ +Poems +Aylott and Jones +Hardcover/);
     const [poems] = await place.json<object[]>(['book:list', '--q', 'poems', '--fields', 'title']);
     assert.deepEqual(Object.keys(poems ?? {}), ['id', 'title']);
+    const corrected = await place.run(['book:list', '--q', 'peoms', '--fields', 'title']);
+    assert.match(corrected.stdout, /Poems/i);
+    assert.match(corrected.stderr, /searched for "poems" instead of "peoms"; --typos off/);
+    const verbatim = await place.run(['book:list', '--q', 'peoms', '--typos', 'off']);
+    assert.deepEqual([verbatim.stdout, verbatim.stderr], ['no books\n', '']);
     assert.equal((await place.run(['book:list', '--has-isbn', 'perhaps'])).code, 2);
     assert.match((await place.run(['book:list', '--fields', 'titel'])).stderr, /mean `title`/);
   }));

@@ -19,6 +19,10 @@ const format: OptionSpec = {
 const several = (option: OptionSpec): OptionSpec => ({ ...option, isRepeatable: true });
 const queryOptions: OptionSpecs = {
   q: text('<words>', 'all words must match'),
+  typos: {
+    ...text('<on | off>', 'off: words of --q that no book has are not corrected'),
+    values: ['on', 'off'],
+  },
   author: several(text('<words>', 'words of an author\'s name; repeatable: one of them')),
   publisher: several(text('<words>', 'words of the publisher\'s name; repeatable')),
   isbn: several(text('<isbn>', 'ISBN-10 or ISBN-13; repeatable')),
@@ -58,6 +62,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     examples: [
       'hookshelf book:list --q "le guin" --limit 10', 'hookshelf book:list --sort title',
       'hookshelf book:list --keyword crime --keyword poetry --sort=author,-title',
+      'hookshelf book:list --q tolstoi --typos off',
       'hookshelf book:list --has-isbn false --fields title,publisher',
     ],
     load: async () => (await loadBook()).listBooks,

@@ -15,7 +15,7 @@ import { bookResource } from '../../../books/book-resource.ts';
 const PAGE_SIZE = 500;
 /** Options of `book:list` that become query parameters. */
 const QUERY_OPTIONS = [
-  'q', 'author', 'publisher', 'isbn', 'has-isbn', 'in-language', 'book-format', 'keyword',
+  'q', 'typos', 'author', 'publisher', 'isbn', 'has-isbn', 'in-language', 'book-format', 'keyword',
   'keyword-not', 'published-from', 'published-to', 'sort', 'fields',
 ];
 
@@ -26,7 +26,12 @@ export async function listBooks(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const table = output.table(toTableColumns({ columns: selectColumns(args.find('fields')) }));
   let count = 0;
-  for await (const { records } of readPages(apiClient, buildListPath(context, limit))) {
+  let isFirstPage = true;
+  const pages = readPages(apiClient, buildListPath(context, limit));
+  for await (const { records, corrections } of pages) {
+    // Every page has the corrections of the first.
+    if (isFirstPage && corrections !== null) output.note(explainCorrections(corrections));
+    isFirstPage = false;
     const books = records.slice(0, limit - count);
     if (output.isJson) await writeJson(context, books, count === 0);
     else if (books.length > 0) await output.write(`${table.formatRows(books).join('\n')}\n`);
@@ -62,6 +67,15 @@ function selectColumns(fields: string | undefined): typeof bookResource.columns 
   return Object.keys(bookSchema.members).filter((member) => names.has(member)).map((member) =>
     bookResource.columns.find((column) => column.member === member)
       ?? { title: member.replace(/(?=[A-Z])/g, ' ').toUpperCase(), member });
+}
+
+/** Tells people of the value of `X-Search-Corrected`. */
+function explainCorrections(corrections: string): string {
+  const pairs = corrections.split(', ').map((pair) => {
+    const [word = '', correction = ''] = pair.split('=').map(decodeURIComponent);
+    return `"${correction}" instead of "${word}"`;
+  });
+  return `searched for ${pairs.join(' and ')}; --typos off searches for the words as they are`;
 }
 
 function buildListPath(context: CommandContext, limit: number): string {

@@ -1,0 +1,55 @@
+/** How mistyped words are corrected, the slow and obvious way. Shares no code with src. */
+import { naiveFold } from './naive-list.ts';
+import type { NaiveBook } from './naive-list.ts';
+
+/** Optimal string alignment, by its definition. */
+export function naiveDistance(from: string, to: string): number {
+  const left = [...from];
+  const right = [...to];
+  const known = new Map<number, number>();
+  const distance = (row: number, column: number): number => {
+    if (row === 0 || column === 0) return row + column;
+    const key = row * 1000 + column;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const cost = left[row - 1] === right[column - 1] ? 0 : 1;
+    let least = Math.min(distance(row - 1, column) + 1, distance(row, column - 1) + 1,
+      distance(row - 1, column - 1) + cost);
+    if (row > 1 && column > 1 && left[row - 1] === right[column - 2]
+      && left[row - 2] === right[column - 1]) {
+      least = Math.min(least, distance(row - 2, column - 2) + 1);
+    }
+    known.set(key, least);
+    return least;
+  };
+  return distance(left.length, right.length);
+}
+
+/** The words of a book that `q` looks at, in scripts with spaces. */
+export function naiveWords({ title, subtitle, authors, keywords, isbn }: NaiveBook): Set<string> {
+  const texts = [title, subtitle, isbn, ...keywords ?? [], ...authors.map(({ name }) => name)];
+  return new Set(texts.flatMap((text) => naiveFold(text ?? '').match(/[\p{L}\p{N}]+/gu) ?? []));
+}
+
+/** The corrections of the words of `q`, which are letters and spaces. */
+export function naiveCorrections(
+  books: readonly NaiveBook[], q: string,
+): ReadonlyMap<string, string> {
+  const bookCounts = new Map<string, number>();
+  for (const word of books.flatMap((book) => [...naiveWords(book)])) {
+    bookCounts.set(word, (bookCounts.get(word) ?? 0) + 1);
+  }
+  const corrections = new Map<string, string>();
+  for (const word of naiveFold(q).split(' ')) {
+    const { length } = [...word];
+    if (length < 4 || /\d/.test(word)) continue;
+    if ([...bookCounts.keys()].some((other) => other.startsWith(word))) continue;
+    const [nearest] = [...bookCounts]
+      .map(([other, count]) => ({ other, count, distance: naiveDistance(word, other) }))
+      .filter(({ distance }) => distance <= (length < 8 ? 1 : 2))
+      .sort((left, right) => left.distance - right.distance || right.count - left.count
+        || Buffer.compare(Buffer.from(left.other), Buffer.from(right.other)));
+    if (nearest !== undefined) corrections.set(word, nearest.other);
+  }
+  return corrections;
+}

@@ -205,7 +205,8 @@ test('CORS is off, and turned on for the named origins alone', async () => {
   const refused = await rawRequest(on, 'GET', '/api/books', origin);
   assert.deepEqual([refused.status, refused.headers['access-control-allow-origin']],
     [401, 'https://app.example']);
-  assert.match(refused.headers['access-control-expose-headers'] ?? '', /ETag.*X-Search-Corrected.*X-Total-Count/);
+  assert.match(refused.headers['access-control-expose-headers'] ?? '',
+    /ETag.*X-Search-Corrected.*X-Total-Count/);
   const other = await rawRequest(on, 'GET', '/healthz', { Origin: 'https://b.example' });
   assert.deepEqual([other.headers['access-control-allow-origin'], other.headers['vary']],
     [undefined, 'Origin']);

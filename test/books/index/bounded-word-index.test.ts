@@ -51,6 +51,16 @@ test('once few enough books are left there is an index again', async () => {
   assert.equal(search.bytes, 0, 'and it is gone when it has grown too large while in use');
 });
 
+test('mistyped words are corrected only while there is an index', async () => {
+  const { books, collection, search, list } = createShelf(systemClock);
+  assert.deepEqual((await list.list({ q: 'rivre' })).corrections, {});
+  assert.ok(search.isTooLarge);
+  for (const { id } of books.slice(BOOKS / 8)) collection.delete(id);
+  const { corrections, total } = await list.list({ q: 'rivre' });
+  assert.deepEqual(corrections, { rivre: 'river' });
+  assert.equal(total, naiveList(books.slice(0, BOOKS / 8), { q: 'river' }).length);
+});
+
 /** A look at a book takes 0.02 ms here, and nothing else takes any time. */
 test('a search without an index holds the loop no longer than one with it', async () => {
   let nowMs = 0;

@@ -3,7 +3,7 @@
  * `index/find-corrections.ts` finds them. Pure.
  */
 import type { Word } from '../../base/text/words.ts';
-import { tokenize } from '../../base/text/words.ts';
+import { tokenizeFolded } from '../../base/text/words.ts';
 import type { Clause } from './words.ts';
 
 /** From words of `q` to words of the catalog, both folded. */
@@ -72,7 +72,7 @@ function isCorrectable({ text, isUnspaced }: Word): boolean {
 }
 
 function isSpacedWord(text: string): boolean {
-  const [token, ...others] = tokenize(text);
+  const [token, ...others] = tokenizeFolded(text);
   return token?.text === text && !token.isUnspaced && others.length === 0;
 }
 

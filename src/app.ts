@@ -417,8 +417,9 @@ function composeBooks(deps: RoomDeps, events: EventPublisher): {
   const collection = store.collection(bookResource.collection.name);
   const bytesMax = maxMemoryBytes * SEARCH_SHARE;
   const search = new BoundedWordIndex({ collection, turns, clock, bytesMax });
-  const list = createLazyBookList({ collection, turns, search });
-  const routes = bookRoutes({ catalog, list: list.handle, keys });
+  const scanDeps = { collection, turns, search };
+  const list = createLazyBookList(scanDeps);
+  const routes = bookRoutes({ catalog, list: list.handle, scanDeps, keys });
   return { shelf: createBookShelf(catalog), list, search, routes };
 }
 

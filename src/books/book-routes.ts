@@ -8,9 +8,11 @@ import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import { pagedListResponse } from '../resources/route-specs.ts';
 import { resourceRoutes } from '../resources/resource-routes.ts';
 import type { ResponseSpec, Handler, ParameterSpec, HttpRoute } from '../server/http-route.ts';
+import { aggregateRoutes } from './aggregates/aggregate-routes.ts';
 import { bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
 import { bookResource } from './book-resource.ts';
+import type { BookListOptions } from './list/book-list.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
 import { runImport } from './transfer/import.ts';
 import { bookQueryParameters, fieldsParameter } from './query/query-parameters.ts';
@@ -18,14 +20,19 @@ import { parseFields, selectMembers } from './query/select-members.ts';
 
 const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
 
-/** `list` handles `GET /api/books`. Without `keys` an `Idempotency-Key` has no effect. */
+/**
+ * `list` handles `GET /api/books`; the routes about many books scan with `scanDeps`. Without `keys`
+ * an `Idempotency-Key` has no effect.
+ */
 export function bookRoutes(options: {
-  readonly catalog: Catalog; readonly list: Handler; readonly keys?: IdempotencyKeys;
+  readonly catalog: Catalog; readonly list: Handler; readonly scanDeps: BookListOptions;
+  readonly keys?: IdempotencyKeys;
 }): readonly HttpRoute[] {
-  const { catalog, list, keys = null } = options;
+  const { catalog, list, scanDeps, keys = null } = options;
   return [
     listRoute(list),
     importRoute(catalog),
+    ...aggregateRoutes(scanDeps),
     ...resourceRoutes({ ...bookResource, selection: BOOK_SELECTION }, catalog, keys),
   ];
 }

@@ -123,6 +123,8 @@ test('every route answers as the document says, when all is well and when it is 
     await call('getChapter', { key: 'securities', status: 404 });
     const book = await exerciseResource(described, 'Book', 'books', BOOK, { subtitle: 'A' });
     await call('listBooks', { query: '?limit=1&q=emma&sort=-title' });
+    await call('countBookFacets', { query: '?by=author,decade&q=emma' });
+    await call('countBookFacets');
     await call('listBooks', { query: '?keyword=a&keyword=b&hasIsbn=true&sort=author,-id' });
     await call('getBook', { key: book, query: '?fields=titel', status: 400 });
     await call('listBooks', { query: '?limit=0', status: 400 });

@@ -13,6 +13,23 @@ const MODEL: readonly PlantedFault[] = [
   },
 ];
 
+const AGGREGATES: readonly PlantedFault[] = [
+  {
+    file: 'books/aggregates/facets.ts', text: 'if (failures.length > 1) return;', replacement: '',
+    tests: ['books/aggregates/facets.test.ts'],
+  },
+  {
+    file: 'books/aggregates/value-counts.ts', text: 'keys.has(key) ? 0 : 1', replacement: '1',
+    tests: ['books/aggregates/facets.test.ts'],
+  },
+  {
+    file: 'books/aggregates/value-counts.ts',
+    text: 'this.#pendingShares.push({ divisor: divisor * 2, remainder: remainder + divisor });',
+    replacement: '',
+    tests: ['books/aggregates/value-counts.test.ts'],
+  },
+];
+
 const QUERIES: readonly PlantedFault[] = [
   {
     file: 'books/query/cursor.ts',
@@ -263,4 +280,4 @@ const TRANSFERS: readonly PlantedFault[] = [
 ];
 
 export const BOOK_FAULTS: readonly PlantedFault[] =
-  [...MODEL, ...QUERIES, ...TYPOS, ...LISTS, ...INDEX, ...TRANSFERS];
+  [...MODEL, ...AGGREGATES, ...QUERIES, ...TYPOS, ...LISTS, ...INDEX, ...TRANSFERS];

@@ -55,7 +55,8 @@ export async function startBookServer(options: {
   const search = new WordIndex({ collection, turns, clock: systemClock });
   const list = createBookList({ collection, search, turns });
   const routes = bookRoutes({
-    catalog, list: list.handle, ...options.keys === undefined ? {} : { keys: options.keys },
+    catalog, list: list.handle, scanDeps: { collection, search, turns },
+    ...options.keys === undefined ? {} : { keys: options.keys },
   });
   const dispatcher = createDispatcher({
     routes, guard: null, clock: systemClock, logger: silentLogger, metrics: new Metrics(),

@@ -3,13 +3,13 @@
  * laid out in the store; every other query is a scan in small steps, which the word index narrows
  * down where it can. Both responses are streamed.
  */
-import { AppError } from '../../base/errors.ts';
 import type { Exchange, Handler } from '../../server/http-route.ts';
 import type { Collection } from '../../store/store-port.ts';
 import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';
 import type { SearchCaller, BookSearch, Candidates } from '../index/book-search.ts';
 import { ConcurrentChanges } from './concurrent-changes.ts';
+import { assertWanted, createExchangeCaller } from './exchange-caller.ts';
 import type { ScanInputs } from './slot-filter.ts';
 import { isSparse, scanPage, scanSparse, scanWhole } from './scan.ts';
 import type { PageResult } from './scan.ts';
@@ -116,11 +116,7 @@ async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
       'Content-Length', String(buffer.length),
     ], streamBuffer(buffer));
   }
-  const result = await findBooks(deps, query, {
-    isWanted: () => !exchange.response.destroyed,
-    // A call over the control socket is a command on this machine, which waits as long as it takes.
-    isPatient: exchange.isControl,
-  });
+  const result = await findBooks(deps, query, createExchangeCaller(exchange));
   try {
     const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(result.total)];
     if (result.corrections.size > 0) {
@@ -266,10 +262,4 @@ function* decodeAll(source: BookSource): Steps<Book[]> {
     yield;
   }
   return books;
-}
-
-/** Null is the result of steps that were given up, as nobody waited for them any more. */
-function assertWanted<T>(result: T | null): T {
-  if (result === null) throw new AppError('timeout', 'the client left before the answer was found');
-  return result;
 }

@@ -16,7 +16,7 @@
  * matches until they are sent.
  */
 import { createSlotFilter } from './slot-filter.ts';
-import type { ScanInputs } from './slot-filter.ts';
+import type { FilterInputs, ScanInputs } from './slot-filter.ts';
 import type { Candidates } from '../index/book-search.ts';
 import { TopEntries } from './top-k.ts';
 import type { BookEntry } from './top-k.ts';
@@ -117,7 +117,9 @@ export function* scanWhole(inputs: ScanInputs): Steps<WholeResult> {
 type SparseScanInputs = ScanInputs & { readonly candidates: Candidates };
 
 /** Whether there are so few candidates that all their books can be held at once. */
-export function isSparse(inputs: ScanInputs): inputs is SparseScanInputs {
+export function isSparse<Inputs extends FilterInputs>(
+  inputs: Inputs,
+): inputs is Inputs & { readonly candidates: Candidates } {
   return inputs.candidates !== null && inputs.candidates.count <= SPARSE_MAX;
 }
 

@@ -7,10 +7,12 @@ import type { BookQuery } from '../query/parse-query.ts';
 import type { Collection } from '../../store/store-port.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';
 
-/** The inputs of one scan. */
-export type ScanInputs = {
+/** The inputs of one scan, of which the filter needs no more of the query than its conditions. */
+export type ScanInputs = FilterInputs & { readonly query: BookQuery };
+
+export type FilterInputs = {
   readonly collection: Collection;
-  readonly query: BookQuery;
+  readonly query: Pick<BookQuery, 'filter'>;
   /** The books that the word index found; null: all books may match. */
   readonly candidates: Candidates | null;
   readonly changes: ConcurrentChanges;
@@ -28,7 +30,7 @@ interface SlotFilter {
 const READS_PER_YIELD = 16;
 
 export function createSlotFilter(
-  { collection, query, candidates, changes }: ScanInputs,
+  { collection, query, candidates, changes }: FilterInputs,
 ): SlotFilter {
   const { filter } = query;
   const hasText = hasTextConditions(filter);

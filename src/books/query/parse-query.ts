@@ -102,12 +102,9 @@ export function parseBookListQuery(query: BookListQuery): BookQuery {
 }
 
 function parseValues(values: QueryValues): BookQuery {
-  const readValue = <T>(name: string, parse: (text: string) => T): T | null => {
-    const text = values.get(name)?.[0];
-    return text === undefined ? null : parse(text);
-  };
+  const readValue = createValueReader(values);
   const limit = readValue('limit', parseLimit);
-  const filter = parseFilter(values, readValue);
+  const filter = parseFilter(values);
   const sort = readValue('sort', parseSort) ?? ID_SORT;
   const fields = readValue('fields', parseFields);
   const correctsTypos = readValue('typos', parseTypos) ?? true;
@@ -135,7 +132,16 @@ const NONE: readonly never[] = [];
 
 type ValueReader = <T>(name: string, parse: (text: string) => T) => T | null;
 
-function parseFilter(values: QueryValues, readValue: ValueReader): BookFilter {
+function createValueReader(values: QueryValues): ValueReader {
+  return (name, parse) => {
+    const text = values.get(name)?.[0];
+    return text === undefined ? null : parse(text);
+  };
+}
+
+/** The conditions among the values. Throws `malformed`, naming the parameter. */
+export function parseFilter(values: QueryValues): BookFilter {
+  const readValue = createValueReader(values);
   // What stands twice counts once.
   const readValues = (name: string, parse: (text: string) => string): readonly string[] => {
     const texts = values.get(name);

@@ -16,6 +16,11 @@ export const SORT_KEYS =
   ['id', 'title', 'author', 'datePublished', 'updatedAt', 'createdAt'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
 
+/** What books can be counted by. */
+export const FACETS =
+  ['author', 'keyword', 'inLanguage', 'publisher', 'decade', 'bookFormat'] as const;
+export type Facet = (typeof FACETS)[number];
+
 /** Of a book that a route answers with. */
 export const fieldsParameter: ParameterSpec = {
   name: 'fields', in: 'query', schema: { kind: 'string', minLength: 1 },
@@ -23,16 +28,8 @@ export const fieldsParameter: ParameterSpec = {
     + 'always there. An answer with it lacks the others, required ones too. Default: all.',
 };
 
-/** Published in the OpenAPI document. A query may have no other parameters. */
-export const bookQueryParameters: readonly ParameterSpec[] = [
-  {
-    name: 'limit', in: 'query', schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX },
-    description: 'The most books in one answer. More: follow the `Link` header. Default: all.',
-  },
-  {
-    name: 'cursor', in: 'query', schema: { kind: 'string' },
-    description: 'Where to go on: opaque, from the `Link` header of an answer to the same query.',
-  },
+/** The conditions that a book must meet, for every route that asks which books are meant. */
+export const bookFilterParameters: readonly ParameterSpec[] = [
   {
     name: 'q', in: 'query', schema: { kind: 'string' },
     description: 'Words in title, subtitle, author names, keywords or isbn. All must match; case '
@@ -85,6 +82,19 @@ export const bookQueryParameters: readonly ParameterSpec[] = [
     name: 'publishedTo', in: 'query', schema: { kind: 'string', minLength: 4 },
     description: 'Published in this `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, or earlier.',
   },
+];
+
+/** Published in the OpenAPI document. A query may have no other parameters. */
+export const bookQueryParameters: readonly ParameterSpec[] = [
+  {
+    name: 'limit', in: 'query', schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX },
+    description: 'The most books in one answer. More: follow the `Link` header. Default: all.',
+  },
+  {
+    name: 'cursor', in: 'query', schema: { kind: 'string' },
+    description: 'Where to go on: opaque, from the `Link` header of an answer to the same query.',
+  },
+  ...bookFilterParameters,
   {
     name: 'sort', in: 'query', schema: { kind: 'string', minLength: 1 },
     description: `Up to four of \`${SORT_KEYS.join('`, `')}\`, by commas; \`-\` reverses one: `
@@ -98,6 +108,7 @@ function several(items: Schema): Schema {
 }
 
 const NAMES = bookQueryParameters.map(({ name }) => name);
+const FILTER_NAMES = bookFilterParameters.map(({ name }) => name);
 const REPEATABLE_NAMES = bookQueryParameters.filter(({ schema }) => schema.kind === 'array')
   .map(({ name }) => name);
 
@@ -110,6 +121,11 @@ export type QueryValues = ReadonlyMap<string, readonly string[]>;
  */
 export function readQueryString(search: string): QueryValues {
   return parseRepeatableQuery(search, NAMES, REPEATABLE_NAMES);
+}
+
+/** The same of a query that has conditions, and the parameters in `otherNames`. */
+export function readFilterString(search: string, otherNames: readonly string[]): QueryValues {
+  return parseRepeatableQuery(search, [...FILTER_NAMES, ...otherNames], REPEATABLE_NAMES);
 }
 
 /**

@@ -52,11 +52,13 @@ export function readFirstAuthor(bytes: Buffer): SortableAuthor | null {
   return author;
 }
 
+/** All authors, in their order. */
+export function readAuthors(bytes: Buffer): readonly SortableAuthor[] {
+  return readList(bytes, AUTHORS);
+}
+
 export function readKeywords(bytes: Buffer): readonly string[] {
-  const start = findOptional(bytes, KEYWORDS);
-  if (start < 0 || bytes[start] === BRACKET_END) return [];
-  const keywords: readonly string[] = parsePart(bytes, start - 1, findNestingEnd(bytes, start));
-  return keywords;
+  return readList(bytes, KEYWORDS);
 }
 
 export function readUpdatedAt(bytes: Buffer): number {
@@ -129,6 +131,14 @@ function readText(bytes: Buffer, start: number): string {
   const raw = bytes.toString('latin1', start, quote);
   if (!raw.includes('\\')) return isAscii(raw) ? raw : bytes.toString('utf8', start, quote);
   return String(parsePart(bytes, start - 1, findStringEnd(bytes, start) + 1));
+}
+
+/** The items of a list; none when the book has no such list. */
+function readList<Item>(bytes: Buffer, name: Buffer): readonly Item[] {
+  const start = findOptional(bytes, name);
+  if (start < 0 || bytes[start] === BRACKET_END) return [];
+  const items: readonly Item[] = parsePart(bytes, start - 1, findNestingEnd(bytes, start));
+  return items;
 }
 
 function parsePart<Value>(bytes: Buffer, start: number, end: number): Value {

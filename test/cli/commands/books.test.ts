@@ -97,6 +97,19 @@ for (const way of WAYS) {
     assert.match((await place.run(['book:list', '--fields', 'titel'])).stderr, /mean `title`/);
   }));
 
+  test(`facets count what the filters let through, ${way}`, () =>
+    inPlace(way, async (place) => {
+      await addBook(place, { ...EMMA, datePublished: '1815', keywords: ['classic'] });
+      await addBook(place, { title: 'Jane Eyre', datePublished: '1847', keywords: ['Classic'] });
+      assert.deepEqual(await place.json(['book:facets', '--by', 'decade', '--q', 'emma']),
+        { total: 1, facets: { decade: [{ value: '1810', count: 1 }] } });
+      assert.equal((await place.run(['book:facets', '--by', 'author,keyword'])).stdout,
+        'FACET    VALUE        COUNT\nauthor   Jane Austen  1\nkeyword  Classic      2\n');
+      assert.equal((await place.run(['book:facets', '--q', 'none'])).stdout, 'no books\n');
+      const wrong = await place.run(['book:facets', '--by', 'authors']);
+      assert.deepEqual([wrong.code, /did you mean `author`/.test(wrong.stderr)], [1, true]);
+    }));
+
   test(`an import gives back what was exported, in every format, ${way}`, () =>
     inPlace(way, async (place) => {
       const id = await addBook(place, { ...EMMA, metadata: { shelf: [1, { row: 'a;b "c"\n' }] } });

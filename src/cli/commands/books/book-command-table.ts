@@ -17,7 +17,7 @@ const format: OptionSpec = {
   meaning: 'json, jsonl or csv; the file name says it otherwise',
 };
 const several = (option: OptionSpec): OptionSpec => ({ ...option, isRepeatable: true });
-const queryOptions: OptionSpecs = {
+const filterOptions: OptionSpecs = {
   q: text('<words>', 'all words must match'),
   typos: {
     ...text('<on | off>', 'off: words of --q that no book has are not corrected'),
@@ -38,6 +38,8 @@ const queryOptions: OptionSpecs = {
   'keyword-not': several(text('<keyword>', 'a keyword that the book has not; repeatable')),
   'published-from': text('<date>', 'YYYY, YYYY-MM or YYYY-MM-DD'),
   'published-to': text('<date>', 'the same, inclusive'),
+};
+const listOptions: OptionSpecs = {
   sort: {
     type: 'string', placeholder: '<keys>',
     suggests: ['id', 'title', 'author', 'datePublished', 'updatedAt', 'createdAt'],
@@ -50,13 +52,15 @@ const queryOptions: OptionSpecs = {
 const bookResource = async () =>
   (await import('../../../books/book-resource.ts')).bookResource;
 const loadBook = () => import('./book-commands.ts');
+const loadAggregates = () => import('./aggregate-commands.ts');
 const loadTransfer = () => import('./import-export.ts');
 
 export const BOOK_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'book:list', summary: 'List books, or search them',
     options: {
-      ...queryOptions,
+      ...filterOptions,
+      ...listOptions,
       limit: text('<n>', 'print at most n books'),
     },
     examples: [
@@ -66,6 +70,24 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       'hookshelf book:list --has-isbn false --fields title,publisher',
     ],
     load: async () => (await loadBook()).listBooks,
+  },
+  {
+    name: 'book:facets',
+    summary: 'Count books by author, keyword, language, publisher, decade and format',
+    details: [
+      'Shows the 20 most frequent values of each. A facet ignores its own filter: with --author',
+      'the authors counted are those of all books that the other filters let through.',
+    ],
+    options: {
+      by: {
+        ...text('<facets>', 'some of author, keyword, inLanguage, publisher, decade, bookFormat, '
+          + 'by commas (all)'),
+        suggests: ['author', 'keyword', 'inLanguage', 'publisher', 'decade', 'bookFormat'],
+      },
+      ...filterOptions,
+    },
+    examples: ['hookshelf book:facets', 'hookshelf book:facets --by decade,bookFormat --q war'],
+    load: async () => (await loadAggregates()).showFacets,
   },
   {
     name: 'book:show', summary: 'Show one book', options: { identifier: book },

@@ -13,11 +13,13 @@ import { bookSchema } from '../../../books/book.ts';
 import { bookResource } from '../../../books/book-resource.ts';
 
 const PAGE_SIZE = 500;
-/** Options of `book:list` that become query parameters. */
-const QUERY_OPTIONS = [
-  'q', 'typos', 'author', 'publisher', 'isbn', 'has-isbn', 'in-language', 'book-format', 'keyword',
-  'keyword-not', 'published-from', 'published-to', 'sort', 'fields',
+/** Options that become conditions of a query. */
+export const FILTER_OPTIONS = [
+  'q', 'author', 'publisher', 'isbn', 'has-isbn', 'in-language', 'book-format', 'keyword',
+  'keyword-not', 'published-from', 'published-to',
 ];
+/** Options of `book:list` that become query parameters. */
+const QUERY_OPTIONS = [...FILTER_OPTIONS, 'typos', 'sort', 'fields'];
 
 /** Prints the books page by page: a list of any length starts at once, and fits in memory. */
 export async function listBooks(context: CommandContext): Promise<number> {

@@ -1,0 +1,59 @@
+/**
+ * The routes that answer about many books at once. What answers is loaded at the first request.
+ * Their paths are no book's, as ids are UUIDs.
+ */
+import { lazyImport } from '../../base/lazy-import.ts';
+import { createConcurrencyLimiter } from '../../base/turns.ts';
+import type { Schema } from '../../base/schema.ts';
+import {
+  TEXT, arraySchema, jsonResponse, objectSchema,
+} from '../../resources/route-specs.ts';
+import type { HttpRoute } from '../../server/http-route.ts';
+import { problemResponses } from '../../server/problem.ts';
+import { bookResource } from '../book-resource.ts';
+import type { BookListOptions } from '../list/book-list.ts';
+import { FACETS, bookFilterParameters } from '../query/query-parameters.ts';
+import type { AggregateDeps } from './match-scan.ts';
+
+const loadFacets = lazyImport(() => import('./facets.ts'));
+
+// Facets hold up to 48 MiB while they count: 16 for each of author, keyword and publisher, as the
+// others have few values.
+const SCANS_MAX = 2;
+
+const COUNT: Schema = { kind: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
+
+const facetsSchema = objectSchema('BookFacets', {
+  total: { ...COUNT, minimum: 0 },
+  facets: objectSchema('FacetValues', Object.fromEntries(FACETS.map((facet) => [
+    facet, arraySchema(objectSchema('FacetValue', { value: TEXT, count: COUNT })),
+  ])), { optional: FACETS }),
+});
+
+export function aggregateRoutes(options: BookListOptions): readonly HttpRoute[] {
+  const deps = { ...options, limiter: createConcurrencyLimiter(SCANS_MAX) };
+  return [facetsRoute(deps)];
+}
+
+function facetsRoute(deps: AggregateDeps): HttpRoute {
+  return {
+    method: 'GET',
+    path: `${bookResource.path}/facets`,
+    operationId: 'countBookFacets',
+    summary: 'How many of the books that match have each author, keyword, language and so on',
+    access: 'read',
+    parameters: [
+      {
+        name: 'by', in: 'query', schema: { kind: 'string', minLength: 1 },
+        description: `Some of \`${FACETS.join('`, `')}\`, by commas. Default: all.`,
+      },
+      ...bookFilterParameters,
+    ],
+    responses: [
+      jsonResponse('The 20 most frequent values of each, and how many books match; a facet '
+        + 'ignores its own filter', facetsSchema),
+      ...problemResponses(400, 503),
+    ],
+    handle: (exchange) => loadFacets(({ sendFacets }) => sendFacets(deps, exchange)),
+  };
+}

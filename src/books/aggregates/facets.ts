@@ -1,0 +1,136 @@
+/**
+ * Facets: how many of the matching books have each author, keyword, language, publisher, decade or
+ * format. A facet ignores its own filter, so that it shows what else could be chosen: a book counts
+ * for all facets if it matches every condition, and for one facet if it fails that one's alone.
+ */
+import { suggestName, quote } from '../../base/text/error-message.ts';
+import type { Exchange } from '../../server/http-route.ts';
+import type { Steps } from '../../base/turns.ts';
+import { createExchangeCaller } from '../list/exchange-caller.ts';
+import type { FilterInputs } from '../list/slot-filter.ts';
+import {
+  hasMemberConditions, hasTextConditions, matchesMembers, matchesText,
+} from '../query/match-book.ts';
+import { parseFilter } from '../query/parse-query.ts';
+import type { BookFilter } from '../query/parse-query.ts';
+import { FACETS, malformed, readFilterString } from '../query/query-parameters.ts';
+import type { Facet } from '../query/query-parameters.ts';
+import {
+  readAuthors, readBookFormat, readDatePublished, readKeywords, readLanguage, readPublisher,
+} from '../query/stored-fields.ts';
+import { countMatches, runMatchScan } from './match-scan.ts';
+import type { AggregateDeps } from './match-scan.ts';
+import { ValueCounts } from './value-counts.ts';
+import type { ValueCount } from './value-counts.ts';
+
+type FacetsAnswer = {
+  /** How many books match all conditions. */
+  readonly total: number;
+  readonly facets: Readonly<Partial<Record<Facet, readonly ValueCount[]>>>;
+};
+
+const VALUES_MAX = 20;
+const NO_CONDITIONS = parseFilter(new Map());
+
+type FacetRow = {
+  /** The values that a stored book has. */
+  readonly readValues: (bytes: Buffer) => readonly string[];
+  /** The conditions of the facet's own filter, which replace those of another filter. */
+  readonly pickOwn: (filter: BookFilter) => Partial<BookFilter>;
+  readonly isCaseless?: boolean;
+};
+
+const FACET_ROWS: Readonly<Record<Facet, FacetRow>> = {
+  author: {
+    readValues: (bytes) => readAuthors(bytes).map(({ name }) => name),
+    pickOwn: ({ authors }) => ({ authors }),
+  },
+  keyword: {
+    readValues: readKeywords,
+    pickOwn: ({ keywords }) => ({ keywords }),
+    isCaseless: true,
+  },
+  inLanguage: {
+    readValues: (bytes) => toList(readLanguage(bytes)),
+    pickOwn: ({ languages }) => ({ languages }),
+  },
+  publisher: {
+    readValues: (bytes) => toList(readPublisher(bytes)),
+    pickOwn: ({ publishers }) => ({ publishers }),
+  },
+  decade: {
+    readValues: (bytes) => toList(formatDecade(readDatePublished(bytes))),
+    pickOwn: ({ publishedFrom, publishedTo }) => ({ publishedFrom, publishedTo }),
+  },
+  bookFormat: {
+    readValues: (bytes) => toList(readBookFormat(bytes)),
+    pickOwn: ({ bookFormats }) => ({ bookFormats }),
+  },
+};
+
+/** Handles `GET /api/books/facets`. Throws `malformed`. */
+export async function sendFacets(deps: AggregateDeps, exchange: Exchange): Promise<void> {
+  const values = readFilterString(exchange.search, ['by']);
+  const facets = parseFacets(values.get('by')?.[0]);
+  const filter = parseFilter(values);
+  // Every book that counts for any facet matches this.
+  const commonFilter = facets.reduce((rest, facet) =>
+    ({ ...rest, ...FACET_ROWS[facet].pickOwn(NO_CONDITIONS) }), filter);
+  exchange.sendJson(200, await runMatchScan(deps, commonFilter, createExchangeCaller(exchange),
+    (inputs) => countFacets(inputs, filter, facets)));
+}
+
+function parseFacets(text: string | undefined): readonly Facet[] {
+  if (text === undefined) return FACETS;
+  return [...new Set(text.split(','))].map((name) => {
+    const facet = FACETS.find((candidate) => candidate === name);
+    if (facet !== undefined) return facet;
+    throw malformed(`\`by\` must be some of ${FACETS.join(', ')}, by commas, not ${quote(name)}`
+      + suggestName(name, FACETS));
+  });
+}
+
+/** The inputs have the filter without the facets' own conditions; `filter` has them. */
+function* countFacets(
+  inputs: FilterInputs, filter: BookFilter, facets: readonly Facet[],
+): Steps<FacetsAnswer> {
+  const columns = facets.map((facet) => {
+    const { readValues, pickOwn, isCaseless = false } = FACET_ROWS[facet];
+    const own = { ...NO_CONDITIONS, ...pickOwn(filter) };
+    const counts = new ValueCounts({ topMax: VALUES_MAX, isCaseless });
+    return { facet, readValues, counts, own };
+  });
+  const restrictions = columns.filter(({ own }) =>
+    hasMemberConditions(own) || hasTextConditions(own));
+  let total = 0;
+  yield* countMatches(inputs, columns.map(({ counts }) => counts), (bytes, isFirstPass) => {
+    const failures = restrictions.filter(({ own }) => !matchesOwn(own, bytes));
+    if (failures.length > 1) return;
+    if (failures.length === 0 && isFirstPass) total += 1;
+    const countingColumns = failures.length === 0 ? columns : failures;
+    for (const { counts, readValues } of countingColumns) {
+      if (!counts.isDone) counts.add(readValues(bytes));
+    }
+  });
+  return {
+    total,
+    facets: Object.fromEntries(columns.map(({ facet, counts }) => [facet, counts.top])),
+  };
+}
+
+/** Checks the conditions of one facet; none of them looks at the title. */
+function matchesOwn(own: BookFilter, bytes: Buffer): boolean {
+  if (!hasTextConditions(own)) return matchesMembers(own, bytes);
+  return matchesText(own,
+    { title: '', authors: readAuthors(bytes), keywords: readKeywords(bytes) });
+}
+
+/** The first year of the decade, in four digits, of a date of `encodeDate`. */
+function formatDecade(date: number | null): string | null {
+  return date === null ? null : `${Math.floor(date / 100_000)}0`.padStart(4, '0');
+}
+
+/** An empty text is no value. */
+function toList(value: string | null): readonly string[] {
+  return value === null || value === '' ? [] : [value];
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { changeBooks, createAggregateCatalog } from '../../support/aggregate-harness.ts';
+import { IS_LONG } from '../../support/long.ts';
+import { NAIVE_FACETS, naiveFacets } from '../../support/naive-aggregates.ts';
+import { createRandom } from '../../support/random.ts';
+import { pick, randomQuery, searchOf } from '../../support/random-books.ts';
+
+const SEEDS = IS_LONG ? 40 : 4;
+// The index alone may go on listening.
+const LASTING_LISTENERS = 1;
+
+for (const withIndex of [false, true]) {
+  const how = withIndex ? 'through the index' : 'by looking at every book';
+
+  test(`facets of any query are those of a naive count, ${how}`, async () => {
+    let counted = 0;
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      const random = createRandom(seed);
+      const catalog = createAggregateCatalog(withIndex);
+      for (let round = 0; round < 25; round += 1) {
+        changeBooks(random, catalog, 20);
+        const { sort: _, ...query } = randomQuery(random);
+        const facets = random() < 0.5 ? NAIVE_FACETS
+          : [...new Set([pick(random, NAIVE_FACETS), pick(random, NAIVE_FACETS)])];
+        const by = facets === NAIVE_FACETS ? '' : `by=${facets.join(',')}&`;
+        const search = `${by}${searchOf(query)}`;
+        const answer = await catalog.ask(`facets?${search}`);
+        assert.deepEqual(answer, naiveFacets([...catalog.books.values()], query, facets),
+          `seed ${seed}, round ${round}: ${decodeURIComponent(search)}`);
+        counted += JSON.stringify(answer).split('"value"').length - 1;
+      }
+      assert.ok(catalog.collection.listenerCount <= LASTING_LISTENERS, 'listeners are given back');
+    }
+    assert.ok(counted > 200 * SEEDS, `${counted} values`);
+  });
+}
+
+test('a book counts once for a keyword that it spells in two ways, in the commonest', async () => {
+  const catalog = createAggregateCatalog(false);
+  for (const [index, keywords] of [['War', 'war'], ['war'], ['WAR'], ['peace']].entries()) {
+    catalog.collection.put({ id: `${index}`, title: 'a', authors: [], keywords });
+  }
+  assert.deepEqual(await catalog.ask('facets?by=keyword'), {
+    total: 4, facets: { keyword: [{ value: 'war', count: 3 }, { value: 'peace', count: 1 }] },
+  });
+});
+
+const WRONG: readonly (readonly [search: string, message: RegExp])[] = [
+  ['by=colour', /`by` must be some of author, keyword, .*, by commas, not "colour"/],
+  ['by=language', /did you mean `inLanguage`/],
+  ['by=', /`by` must be some of/],
+  ['by=author,,keyword', /`by` must be some of/],
+  ['by=author&by=keyword', /`by` stands twice/],
+  ['limit=5', /unknown query parameter `limit`/],
+  ['sort=title', /unknown query parameter `sort`/],
+  ['isbn=123', /`isbn` must be an ISBN/],
+];
+for (const [search, message] of WRONG) {
+  test(`facets refuse ${search}, and say how to mend it`, async () => {
+    await assert.rejects(createAggregateCatalog(false).ask(`facets?${search}`),
+      { code: 'malformed', message });
+  });
+}

@@ -1,0 +1,58 @@
+/** What facets must answer, the slow and obvious way. Shares no code with src. */
+import { naiveList } from './naive-list.ts';
+import type { NaiveBook, NaiveQuery } from './naive-list.ts';
+
+export type NaiveCount = { readonly value: string; readonly count: number };
+
+/** The parameters that a facet ignores. */
+const OWN_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+  author: ['author'], keyword: ['keyword'], inLanguage: ['inLanguage'], publisher: ['publisher'],
+  decade: ['publishedFrom', 'publishedTo'], bookFormat: ['bookFormat'],
+};
+
+export const NAIVE_FACETS = Object.keys(OWN_PARAMETERS);
+
+export function naiveFacets(
+  books: readonly NaiveBook[], query: NaiveQuery, facets: readonly string[],
+): object {
+  const entries = facets.map((facet) => {
+    const others = Object.entries(query)
+      .filter(([name]) => OWN_PARAMETERS[facet]?.includes(name) !== true);
+    const matching = naiveList(books, Object.fromEntries(others));
+    return [facet, naiveTop(matching.map((book) => naiveValues(book, facet)), facet === 'keyword')];
+  });
+  return { total: naiveList(books, query).length, facets: Object.fromEntries(entries) };
+}
+
+/** The most frequent values, of which each item of `lists` has those of one book. */
+export function naiveTop(
+  lists: readonly (readonly string[])[], isCaseless: boolean, topMax = 20,
+): readonly NaiveCount[] {
+  const keyOf = (value: string): string =>
+    isCaseless ? value.normalize('NFC').toLowerCase() : value;
+  const keys = new Set(lists.flat().map(keyOf));
+  return [...keys].map((key) => {
+    const spellings = new Set(lists.flat().filter((value) => keyOf(value) === key));
+    const [value = ''] = [...spellings].map((spelling) => ({
+      value: spelling, count: lists.filter((list) => list.includes(spelling)).length,
+    })).sort(naiveCountOrder).map((spelling) => spelling.value);
+    return { value, count: lists.filter((list) => list.map(keyOf).includes(key)).length };
+  }).sort(naiveCountOrder).slice(0, topMax);
+}
+
+function naiveCountOrder(left: NaiveCount, right: NaiveCount): number {
+  return right.count - left.count || Buffer.compare(Buffer.from(left.value),
+    Buffer.from(right.value));
+}
+
+function naiveValues(book: NaiveBook, facet: string): readonly string[] {
+  switch (facet) {
+    case 'author': return book.authors.map(({ name }) => name);
+    case 'keyword': return book.keywords ?? [];
+    case 'decade': return book.datePublished === undefined
+      ? [] : [`${book.datePublished.slice(0, 3)}0`];
+    case 'inLanguage': return [book.inLanguage ?? []].flat();
+    case 'publisher': return [book.publisher ?? []].flat();
+    default: return [book.bookFormat ?? []].flat();
+  }
+}

@@ -15,6 +15,10 @@ const MODEL: readonly PlantedFault[] = [
 
 const AGGREGATES: readonly PlantedFault[] = [
   {
+    file: 'books/aggregates/suggestions.ts', text: '.startsWith(beginning)',
+    replacement: '.includes(beginning)', tests: ['books/aggregates/suggestions.test.ts'],
+  },
+  {
     file: 'books/aggregates/facets.ts', text: 'if (failures.length > 1) return;', replacement: '',
     tests: ['books/aggregates/facets.test.ts'],
   },

@@ -1,5 +1,5 @@
-/** What facets must answer, the slow and obvious way. Shares no code with src. */
-import { naiveList } from './naive-list.ts';
+/** What facets and suggestions must answer, the slow and obvious way. Shares no code with src. */
+import { naiveFold, naiveList } from './naive-list.ts';
 import type { NaiveBook, NaiveQuery } from './naive-list.ts';
 
 export type NaiveCount = { readonly value: string; readonly count: number };
@@ -22,6 +22,26 @@ export function naiveFacets(
     return [facet, naiveTop(matching.map((book) => naiveValues(book, facet)), facet === 'keyword')];
   });
   return { total: naiveList(books, query).length, facets: Object.fromEntries(entries) };
+}
+
+export function naiveSuggestions(books: readonly NaiveBook[], q: string): readonly object[] {
+  const begins = (text: string): boolean => naiveWords(text).startsWith(naiveWords(q));
+  const hasAll = (book: NaiveBook, name: string): boolean =>
+    naiveList([{ ...book, authors: [{ name }] }], { author: [q] }).length > 0;
+  if (naiveWords(q) === '') return [];
+  const lists: Readonly<Record<string, readonly (readonly string[])[]>> = {
+    title: books.map(({ title }) => [title].filter(begins)),
+    authors: books.map((book) => book.authors.map(({ name }) => name)
+      .filter((name) => hasAll(book, name))),
+    keywords: books.map(({ keywords = [] }) => keywords.filter(begins)),
+  };
+  return Object.entries(lists).flatMap(([member, values]) =>
+    naiveTop(values, member === 'keywords').map((count) => ({ member, ...count })))
+    .sort(naiveCountOrder).slice(0, 10);
+}
+
+function naiveWords(text: string): string {
+  return (naiveFold(text).match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
 }
 
 /** The most frequent values, of which each item of `lists` has those of one book. */

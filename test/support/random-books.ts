@@ -72,6 +72,12 @@ export function randomQuery(random: Random): NaiveQuery {
   };
 }
 
+/** What somebody may have typed of a title, a name or a keyword. */
+export function randomBeginning(random: Random): string {
+  const texts = [phrase(random, 3), pick(random, NAMES), pick(random, KEYWORDS)];
+  return start(random, pick(random, texts));
+}
+
 /** One to four keys, each at most once and perhaps reversed. */
 export function randomSort(random: Random): string {
   const keys = new Set<string>();

@@ -16,9 +16,10 @@ import { FACETS, bookFilterParameters } from '../query/query-parameters.ts';
 import type { AggregateDeps } from './match-scan.ts';
 
 const loadFacets = lazyImport(() => import('./facets.ts'));
+const loadSuggestions = lazyImport(() => import('./suggestions.ts'));
 
-// Facets hold up to 48 MiB while they count: 16 for each of author, keyword and publisher, as the
-// others have few values.
+// Facets and suggestions hold up to 48 MiB while they count: 16 for each of author, keyword and
+// publisher or title, as the others have few values.
 const SCANS_MAX = 2;
 
 const COUNT: Schema = { kind: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
@@ -30,9 +31,13 @@ const facetsSchema = objectSchema('BookFacets', {
   ])), { optional: FACETS }),
 });
 
+const suggestionSchema = objectSchema('BookSuggestion', {
+  member: { kind: 'string', values: ['title', 'authors', 'keywords'] }, value: TEXT, count: COUNT,
+});
+
 export function aggregateRoutes(options: BookListOptions): readonly HttpRoute[] {
   const deps = { ...options, limiter: createConcurrencyLimiter(SCANS_MAX) };
-  return [facetsRoute(deps)];
+  return [facetsRoute(deps), suggestionsRoute(deps)];
 }
 
 function facetsRoute(deps: AggregateDeps): HttpRoute {
@@ -55,5 +60,24 @@ function facetsRoute(deps: AggregateDeps): HttpRoute {
       ...problemResponses(400, 503),
     ],
     handle: (exchange) => loadFacets(({ sendFacets }) => sendFacets(deps, exchange)),
+  };
+}
+
+function suggestionsRoute(deps: AggregateDeps): HttpRoute {
+  return {
+    method: 'GET',
+    path: `${bookResource.path}/suggest`,
+    operationId: 'suggestBooks',
+    summary: 'Titles, authors and keywords for what somebody has typed',
+    access: 'read',
+    parameters: [{
+      name: 'q', in: 'query', isRequired: true, schema: { kind: 'string', minLength: 1 },
+      description: 'The beginning of a title, of a keyword, or of words in an author\'s name.',
+    }],
+    responses: [
+      jsonResponse('Up to ten, those of most books first', arraySchema(suggestionSchema)),
+      ...problemResponses(400, 503),
+    ],
+    handle: (exchange) => loadSuggestions(({ sendSuggestions }) => sendSuggestions(deps, exchange)),
   };
 }

@@ -11,7 +11,7 @@ import type { FilterInputs } from '../list/slot-filter.ts';
 import {
   hasMemberConditions, hasTextConditions, matchesMembers, matchesText,
 } from '../query/match-book.ts';
-import { parseFilter } from '../query/parse-query.ts';
+import { NO_CONDITIONS, parseFilter } from '../query/parse-query.ts';
 import type { BookFilter } from '../query/parse-query.ts';
 import { FACETS, malformed, readFilterString } from '../query/query-parameters.ts';
 import type { Facet } from '../query/query-parameters.ts';
@@ -30,7 +30,6 @@ type FacetsAnswer = {
 };
 
 const VALUES_MAX = 20;
-const NO_CONDITIONS = parseFilter(new Map());
 
 type FacetRow = {
   /** The values that a stored book has. */

@@ -156,7 +156,7 @@ export class ValueCounts {
 }
 
 /** Most books first; ties by code point. */
-function compareValueCounts(left: ValueCount, right: ValueCount): number {
+export function compareValueCounts(left: ValueCount, right: ValueCount): number {
   return right.count - left.count || compareCodePoints(left.value, right.value);
 }
 

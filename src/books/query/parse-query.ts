@@ -168,6 +168,9 @@ export function parseFilter(values: QueryValues): BookFilter {
   };
 }
 
+/** The filter that every book matches. */
+export const NO_CONDITIONS: BookFilter = parseFilter(new Map());
+
 function parseLimit(text: string): number {
   const limit = /^[0-9]{1,6}$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= PAGE_LIMIT_MAX) return limit;

@@ -1,0 +1,66 @@
+/**
+ * Suggestions: the titles, authors and keywords that a text may be the beginning of, for a search
+ * box while somebody types. Titles and keywords are found by their beginning, authors by any of
+ * their words. Case, accents and punctuation do not count.
+ */
+import { tokenize } from '../../base/text/words.ts';
+import type { Exchange } from '../../server/http-route.ts';
+import { parseQuery } from '../../server/query.ts';
+import type { Steps } from '../../base/turns.ts';
+import { createExchangeCaller } from '../list/exchange-caller.ts';
+import type { FilterInputs } from '../list/slot-filter.ts';
+import { NO_CONDITIONS } from '../query/parse-query.ts';
+import { malformed } from '../query/query-parameters.ts';
+import { readAuthors, readKeywords, readTitle } from '../query/stored-fields.ts';
+import { matchesWords, parseClauses } from '../query/words.ts';
+import type { Clause } from '../query/words.ts';
+import { countMatches, runMatchScan } from './match-scan.ts';
+import type { AggregateDeps } from './match-scan.ts';
+import { ValueCounts, compareValueCounts } from './value-counts.ts';
+import type { ValueCount } from './value-counts.ts';
+
+type Suggestion = ValueCount & { readonly member: 'title' | 'authors' | 'keywords' };
+
+const SUGGESTIONS_MAX = 10;
+
+/** Handles `GET /api/books/suggest`. Throws `malformed`. */
+export async function sendSuggestions(deps: AggregateDeps, exchange: Exchange): Promise<void> {
+  const text = parseQuery(exchange.search, ['q']).get('q') ?? '';
+  if (text.trim() === '') {
+    throw malformed('`q` must not be empty: give it the beginning of a title, of a keyword or of a '
+      + 'word in an author\'s name');
+  }
+  const words = parseClauses(text, '`q`');
+  // Punctuation alone begins nothing. Every book with a suggestion matches all words.
+  const suggestions = words.length === 0 ? [] : await runMatchScan(
+    deps, { ...NO_CONDITIONS, words }, createExchangeCaller(exchange),
+    (inputs) => findSuggestions(inputs, text, words));
+  exchange.sendJson(200, suggestions);
+}
+
+function* findSuggestions(
+  inputs: FilterInputs, text: string, words: readonly Clause[],
+): Steps<readonly Suggestion[]> {
+  const beginning = joinWords(text);
+  const isBegun = (value: string): boolean => joinWords(value).startsWith(beginning);
+  const titles = new ValueCounts({ topMax: SUGGESTIONS_MAX });
+  const authors = new ValueCounts({ topMax: SUGGESTIONS_MAX });
+  const keywords = new ValueCounts({ topMax: SUGGESTIONS_MAX, isCaseless: true });
+  yield* countMatches(inputs, [titles, authors, keywords], (bytes) => {
+    titles.add([readTitle(bytes)].filter(isBegun));
+    authors.add(readAuthors(bytes).map(({ name }) => name)
+      .filter((name) => matchesWords(words, tokenize(name))));
+    keywords.add(readKeywords(bytes).filter(isBegun));
+  });
+  // The sort is stable: of ties that have the same text, titles come first.
+  return [
+    ...titles.top.map((count): Suggestion => ({ member: 'title', ...count })),
+    ...authors.top.map((count): Suggestion => ({ member: 'authors', ...count })),
+    ...keywords.top.map((count): Suggestion => ({ member: 'keywords', ...count })),
+  ].sort(compareValueCounts).slice(0, SUGGESTIONS_MAX);
+}
+
+/** The words of a text as they are compared: folded, one space between them. */
+function joinWords(text: string): string {
+  return tokenize(text).map((token) => token.text).join(' ');
+}

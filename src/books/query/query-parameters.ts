@@ -37,11 +37,6 @@ export const bookFilterParameters: readonly ParameterSpec[] = [
       + 'a word is found wherever it stands.',
   },
   {
-    name: 'typos', in: 'query', schema: { kind: 'string', values: ['on', 'off'] },
-    description: 'Whether a word of `q` of four letters and more that begins no word of the '
-      + 'catalog is taken for the nearest one; `X-Search-Corrected` tells. Default: on.',
-  },
-  {
     name: 'author', in: 'query', schema: several({ kind: 'string' }),
     description: 'Words in author names, as in `q`. Several times: those of one of them.',
   },
@@ -95,6 +90,11 @@ export const bookQueryParameters: readonly ParameterSpec[] = [
     description: 'Where to go on: opaque, from the `Link` header of an answer to the same query.',
   },
   ...bookFilterParameters,
+  {
+    name: 'typos', in: 'query', schema: { kind: 'string', values: ['on', 'off'] },
+    description: 'Whether a word of `q` of four letters and more that begins no word of the '
+      + 'catalog is taken for the nearest one; `X-Search-Corrected` tells. Default: on.',
+  },
   {
     name: 'sort', in: 'query', schema: { kind: 'string', minLength: 1 },
     description: `Up to four of \`${SORT_KEYS.join('`, `')}\`, by commas; \`-\` reverses one: `

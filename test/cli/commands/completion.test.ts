@@ -217,6 +217,9 @@ zpty -d inner
 function fishOffers(line: string, folder: string): string[] {
   const script = `${SCRIPTS.fish}
 complete -C ${JSON.stringify(line)}`;
-  return run('fish', ['--no-config', '-c', script], folder)
+  // A file, because an argument may have 128 KiB; not in the folder, whose files are offered.
+  const file = join(createTemporaryFolder(), 'complete.fish');
+  writeFileSync(file, script);
+  return run('fish', ['--no-config', file], folder)
     .map((offer) => offer.split('\t')[0] ?? '');
 }

@@ -19,10 +19,6 @@ const format: OptionSpec = {
 const several = (option: OptionSpec): OptionSpec => ({ ...option, isRepeatable: true });
 const filterOptions: OptionSpecs = {
   q: text('<words>', 'all words must match'),
-  typos: {
-    ...text('<on | off>', 'off: words of --q that no book has are not corrected'),
-    values: ['on', 'off'],
-  },
   author: several(text('<words>', 'words of an author\'s name; repeatable: one of them')),
   publisher: several(text('<words>', 'words of the publisher\'s name; repeatable')),
   isbn: several(text('<isbn>', 'ISBN-10 or ISBN-13; repeatable')),
@@ -40,6 +36,10 @@ const filterOptions: OptionSpecs = {
   'published-to': text('<date>', 'the same, inclusive'),
 };
 const listOptions: OptionSpecs = {
+  typos: {
+    ...text('<on | off>', 'off: words of --q that no book has are not corrected'),
+    values: ['on', 'off'],
+  },
   sort: {
     type: 'string', placeholder: '<keys>',
     suggests: ['id', 'title', 'author', 'datePublished', 'updatedAt', 'createdAt'],

@@ -175,7 +175,8 @@ test('more than 64 words are refused, and repeated words count once', () => {
 
 test('every parameter is published', () => {
   assert.deepEqual(bookQueryParameters.map(({ name }) => name), [
-    'limit', 'cursor', 'q', 'typos', 'author', 'publisher', 'isbn', 'hasIsbn', 'inLanguage',
-    'bookFormat', 'keyword', 'keyword.not', 'publishedFrom', 'publishedTo', 'sort', 'fields',
+    'limit', 'cursor', 'q', 'author', 'publisher', 'isbn', 'hasIsbn', 'inLanguage',
+    'bookFormat', 'keyword', 'keyword.not', 'publishedFrom', 'publishedTo', 'typos', 'sort',
+    'fields',
   ]);
 });

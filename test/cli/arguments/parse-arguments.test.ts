@@ -12,7 +12,7 @@ const REFUSED: readonly (readonly [words: string[], stderr: RegExp])[] = [
   [['frobnicate'], /unknown command "frobnicate"; see hookshelf help/],
   [['--prt', '9000'], /unknown option --prt of serve; did you mean --port\?/],
   [['--json', 'frobnicate'], /unknown command "frobnicate"/],
-  [['book'], /book is a group; its commands are book:list, book:show/],
+  [['book'], /book is a group; its commands are book:list, book:facets/],
   [['book:list', '--limt', '5'], /unknown option --limt of book:list; did you mean --limit\?/],
   [['book:list', '-x'], /unknown option -x of book:list/],
   [['book:list', '--port', '1'], /unknown option --port of book:list/],

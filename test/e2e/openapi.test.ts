@@ -126,6 +126,8 @@ test('every route answers as the document says, when all is well and when it is 
     await call('countBookFacets', { query: '?by=author,decade&q=emma' });
     await call('countBookFacets');
     await call('suggestBooks', { query: '?q=e' });
+    await call('listDuplicateBooks', { query: '?by=title' });
+    await call('listDuplicateBooks', { status: 400 });
     await call('suggestBooks', { query: '?q=', status: 400 });
     await call('listBooks', { query: '?keyword=a&keyword=b&hasIsbn=true&sort=author,-id' });
     await call('getBook', { key: book, query: '?fields=titel', status: 400 });

@@ -15,6 +15,15 @@ const MODEL: readonly PlantedFault[] = [
 
 const AGGREGATES: readonly PlantedFault[] = [
   {
+    file: 'books/aggregates/duplicates.ts',
+    text: 'positionsByKey.set(key, group);', replacement: "positionsByKey.set('', group);",
+    tests: ['books/aggregates/duplicates.test.ts'],
+  },
+  {
+    file: 'books/aggregates/duplicates.ts', text: 'changes.keepUntilTaken(slot);',
+    replacement: '', tests: ['books/aggregates/duplicates.test.ts'],
+  },
+  {
     file: 'books/aggregates/suggestions.ts', text: '.startsWith(beginning)',
     replacement: '.includes(beginning)', tests: ['books/aggregates/suggestions.test.ts'],
   },

@@ -6,7 +6,7 @@ import { WordIndex } from '../../src/books/index/word-index.ts';
 import type { BookSearch } from '../../src/books/index/book-search.ts';
 import { NO_CORRECTIONS } from '../../src/books/query/corrections.ts';
 import type { BookListOptions } from '../../src/books/list/book-list.ts';
-import type { Exchange, HttpRoute } from '../../src/server/http-route.ts';
+import type { Exchange, HttpRoute, Pull } from '../../src/server/http-route.ts';
 import { FakeCollection } from './fake-collection.ts';
 import type { NaiveBook } from './naive-list.ts';
 import { below } from './random.ts';
@@ -22,7 +22,9 @@ export type AggregateCatalog = {
   readonly collection: FakeCollection;
   readonly books: Map<string, NaiveBook>;
   /** The parsed answer to `/api/books/<path>`. Throws as the handler does. */
-  ask(path: string, response?: { destroyed: boolean }): Promise<unknown>;
+  ask(
+    path: string, response?: { destroyed: boolean }, betweenPieces?: () => void,
+  ): Promise<unknown>;
 };
 
 export function createAggregateCatalog(withIndex: boolean): AggregateCatalog {
@@ -36,7 +38,8 @@ export function createAggregateCatalog(withIndex: boolean): AggregateCatalog {
 
 export function createAggregateClient(options: BookListOptions): AggregateCatalog['ask'] {
   const routes = aggregateRoutes(options);
-  return (path, response = { destroyed: false }) => askRoute(routes, path, response);
+  return (path, response = { destroyed: false }, betweenPieces = () => {}) =>
+    askRoute(routes, path, response, betweenPieces);
 }
 
 /** Adds, replaces and deletes some books. */
@@ -58,6 +61,7 @@ export function changeBooks(
 
 async function askRoute(
   routes: readonly HttpRoute[], path: string, response: { destroyed: boolean },
+  betweenPieces: () => void,
 ): Promise<unknown> {
   const [name = '', search = ''] = path.split('?');
   const route = routes.find((one) => one.path === `/api/books/${name}`);
@@ -66,9 +70,12 @@ async function askRoute(
   const exchange = {
     search, response, isControl: false, route,
     sendJson: (_status: number, value: unknown) => bodies.push(JSON.parse(JSON.stringify(value))),
-    async sendStream(_status: number, _headers: unknown, pull: () => Buffer[] | null) {
+    async sendStream(_status: number, _headers: unknown, pull: Pull) {
       const pieces: Buffer[] = [];
-      for (let some = pull(); some !== null; some = pull()) pieces.push(...some);
+      for (let some = await pull(); some !== null; some = await pull()) {
+        pieces.push(...some);
+        betweenPieces();
+      }
       bodies.push(JSON.parse(Buffer.concat(pieces).toString()));
     },
   };

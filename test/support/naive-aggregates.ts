@@ -1,5 +1,5 @@
-/** What facets and suggestions must answer, the slow and obvious way. Shares no code with src. */
-import { naiveFold, naiveList } from './naive-list.ts';
+/** Facets, suggestions and duplicates, the slow and obvious way. Shares no code with src. */
+import { naiveFold, naiveList, naiveSelect } from './naive-list.ts';
 import type { NaiveBook, NaiveQuery } from './naive-list.ts';
 
 export type NaiveCount = { readonly value: string; readonly count: number };
@@ -38,6 +38,19 @@ export function naiveSuggestions(books: readonly NaiveBook[], q: string): readon
   return Object.entries(lists).flatMap(([member, values]) =>
     naiveTop(values, member === 'keywords').map((count) => ({ member, ...count })))
     .sort(naiveCountOrder).slice(0, 10);
+}
+
+export function naiveDuplicates(books: readonly NaiveBook[], by: string): readonly object[] {
+  const keyOf = ({ isbn, title, authors: [first], bookEdition = '' }: NaiveBook): string =>
+    [...by === 'isbn' ? [isbn] : [naiveFold(title), naiveFold(first?.name ?? '')], bookEdition]
+      .join('|');
+  const sorted = [...books].sort((left, right) => left.id < right.id ? -1 : 1)
+    .filter(({ isbn }) => by === 'title' || isbn !== undefined);
+  return [...new Set(sorted.map(keyOf))]
+    .map((key) => sorted.filter((book) => keyOf(book) === key))
+    .filter((group) => group.length > 1)
+    .map((group) => ({ books: group.map((book) =>
+      naiveSelect(book, 'title,authors,isbn,bookEdition,updatedAt')) }));
 }
 
 function naiveWords(text: string): string {

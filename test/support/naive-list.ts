@@ -18,6 +18,7 @@ export type NaiveBook = {
   readonly publisher?: string;
   readonly datePublished?: string;
   readonly inLanguage?: string;
+  readonly bookEdition?: string;
   readonly bookFormat?: string;
   readonly keywords?: readonly string[];
   readonly metadata?: unknown;

@@ -10,11 +10,15 @@ import {
 } from '../../resources/route-specs.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import { problemResponses } from '../../server/problem.ts';
+import { bookSchema } from '../book.ts';
 import { bookResource } from '../book-resource.ts';
 import type { BookListOptions } from '../list/book-list.ts';
-import { FACETS, bookFilterParameters } from '../query/query-parameters.ts';
+import {
+  DUPLICATE_KEYS, DUPLICATE_MEMBERS, FACETS, bookFilterParameters,
+} from '../query/query-parameters.ts';
 import type { AggregateDeps } from './match-scan.ts';
 
+const loadDuplicates = lazyImport(() => import('./duplicates.ts'));
 const loadFacets = lazyImport(() => import('./facets.ts'));
 const loadSuggestions = lazyImport(() => import('./suggestions.ts'));
 
@@ -35,9 +39,17 @@ const suggestionSchema = objectSchema('BookSuggestion', {
   member: { kind: 'string', values: ['title', 'authors', 'keywords'] }, value: TEXT, count: COUNT,
 });
 
+const duplicatesSchema = objectSchema('DuplicateBooks', {
+  books: arraySchema({
+    kind: 'object', name: 'DuplicateBook',
+    members: Object.fromEntries(Object.entries(bookSchema.members).filter(([name]) =>
+      DUPLICATE_MEMBERS.includes(name))),
+  }),
+});
+
 export function aggregateRoutes(options: BookListOptions): readonly HttpRoute[] {
   const deps = { ...options, limiter: createConcurrencyLimiter(SCANS_MAX) };
-  return [facetsRoute(deps), suggestionsRoute(deps)];
+  return [facetsRoute(deps), suggestionsRoute(deps), duplicatesRoute(deps)];
 }
 
 function facetsRoute(deps: AggregateDeps): HttpRoute {
@@ -79,5 +91,27 @@ function suggestionsRoute(deps: AggregateDeps): HttpRoute {
       ...problemResponses(400, 503),
     ],
     handle: (exchange) => loadSuggestions(({ sendSuggestions }) => sendSuggestions(deps, exchange)),
+  };
+}
+
+function duplicatesRoute(deps: AggregateDeps): HttpRoute {
+  return {
+    method: 'GET',
+    path: `${bookResource.path}/duplicates`,
+    operationId: 'listDuplicateBooks',
+    summary: 'Books that have the same ISBN, or the same title and first author, in groups',
+    access: 'read',
+    parameters: [{
+      name: 'by', in: 'query', isRequired: true,
+      schema: { kind: 'string', values: DUPLICATE_KEYS },
+      description: '`isbn`, or `title`: title and first author. Books whose `bookEdition` differs '
+        + 'are no duplicates.',
+    }],
+    responses: [
+      jsonResponse('The groups, streamed, in the order of their least ids', arraySchema(
+        duplicatesSchema)),
+      ...problemResponses(400, 503),
+    ],
+    handle: (exchange) => loadDuplicates(({ sendDuplicates }) => sendDuplicates(deps, exchange)),
   };
 }

@@ -19,30 +19,41 @@ import type { ValueCounts } from './value-counts.ts';
 export type AggregateDeps = BookListOptions & { readonly limiter: ConcurrencyLimiter };
 
 // Bytes of books to read before yielding, some 20 µs.
-const BYTES_PER_YIELD = 4096;
+export const BYTES_PER_YIELD = 4096;
 
 /**
  * Resolves to the result of the steps. Throws `timeout` when the caller has left, and `unavailable`
  * while the word index cannot answer.
  */
 export async function runMatchScan<Result>(
-  { collection, search, turns, limiter }: AggregateDeps, filter: BookFilter, caller: SearchCaller,
+  deps: AggregateDeps, filter: BookFilter, caller: SearchCaller,
   createSteps: (inputs: FilterInputs) => Steps<Result>,
 ): Promise<Result> {
+  const { result, changes } = await openMatchScan(deps, filter, caller, createSteps);
+  changes.stop();
+  return result;
+}
+
+/** The same for books that are read later: the caller must stop `changes`, which may keep them. */
+export function openMatchScan<Result>(
+  { collection, search, turns, limiter }: AggregateDeps, filter: BookFilter, caller: SearchCaller,
+  createSteps: (inputs: FilterInputs) => Steps<Result>,
+): Promise<{ readonly result: Result; readonly changes: ConcurrentChanges }> {
   return limiter.run(async () => {
     const changes = new ConcurrentChanges(collection);
     try {
       const candidates = await search.find(filter, changes, caller);
       const steps = createSteps({ collection, query: { filter }, candidates, changes });
-      return assertWanted(await turns.run(steps, caller.isWanted));
-    } finally {
+      return { result: assertWanted(await turns.run(steps, caller.isWanted)), changes };
+    } catch (error) {
       changes.stop();
+      throw error;
     }
   });
 }
 
 /** Calls `visit` for each book that matches, once: in id order, or in that of few candidates. */
-function* eachMatch(
+export function* eachMatch(
   inputs: FilterInputs, visit: (bytes: Buffer, slot: number) => void,
 ): Steps<void> {
   const filter = createSlotFilter(inputs);

@@ -21,6 +21,13 @@ export const FACETS =
   ['author', 'keyword', 'inLanguage', 'publisher', 'decade', 'bookFormat'] as const;
 export type Facet = (typeof FACETS)[number];
 
+/** What the books of a group of duplicates have in common. */
+export const DUPLICATE_KEYS = ['isbn', 'title'] as const;
+export type DuplicateKey = (typeof DUPLICATE_KEYS)[number];
+/** The members of a book in such a group. */
+export const DUPLICATE_MEMBERS: readonly string[] =
+  ['id', 'title', 'authors', 'isbn', 'bookEdition', 'updatedAt'];
+
 /** Of a book that a route answers with. */
 export const fieldsParameter: ParameterSpec = {
   name: 'fields', in: 'query', schema: { kind: 'string', minLength: 1 },

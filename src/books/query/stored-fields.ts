@@ -26,6 +26,7 @@ const DATE_PUBLISHED = Buffer.from('"datePublished":"');
 const IN_LANGUAGE = Buffer.from('"inLanguage":"');
 const ISBN = Buffer.from('"isbn":"');
 const BOOK_FORMAT = Buffer.from('"bookFormat":"');
+const BOOK_EDITION = Buffer.from('"bookEdition":"');
 const PUBLISHER = Buffer.from('"publisher":"');
 const AUTHORS = Buffer.from('"authors":[');
 const KEYWORDS = Buffer.from('"keywords":[');
@@ -41,6 +42,12 @@ export function readTitle(bytes: Buffer): string {
 /** The name of the publisher; null when the book has none. */
 export function readPublisher(bytes: Buffer): string | null {
   const start = findOptional(bytes, PUBLISHER);
+  return start < 0 ? null : readText(bytes, start);
+}
+
+/** Null when the book has none. */
+export function readBookEdition(bytes: Buffer): string | null {
+  const start = findOptional(bytes, BOOK_EDITION);
   return start < 0 ? null : readText(bytes, start);
 }
 

@@ -8,7 +8,7 @@ import { randomBook } from '../../support/random-books.ts';
 import { someTurns } from '../../support/turns.ts';
 
 const TURN_MS_MAX = 5;
-const PATHS = ['facets', 'suggest?q=r'];
+const PATHS = ['facets', 'suggest?q=r', 'duplicates?by=title'];
 
 function createBooks(count: number): FakeCollection {
   const collection = new FakeCollection();

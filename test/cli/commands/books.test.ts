@@ -110,6 +110,23 @@ for (const way of WAYS) {
       assert.deepEqual([wrong.code, /did you mean `author`/.test(wrong.stderr)], [1, true]);
     }));
 
+  test(`duplicates are listed in groups, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const list = async (by: string): Promise<string> =>
+        (await place.run(['book:duplicates', '--by', by])).stdout;
+      const first = await addBook(place, EMMA);
+      assert.equal(await list('isbn'), 'no duplicates\n');
+      assert.deepEqual(await place.json(['book:duplicates', '--by', 'isbn']), []);
+      const second = await addBook(place, { ...EMMA, title: 'EMMA' });
+      await addBook(place, { ...EMMA, bookEdition: '2' });
+      const groups = await place.json<{ books: { id: string }[] }[]>(
+        ['book:duplicates', '--by', 'title']);
+      assert.deepEqual(groups.map(({ books }) => books.map(({ id }) => id)), [[first, second]]);
+      assert.match(await list('isbn'), new RegExp('^GROUP +ID +TITLE +AUTHORS +ISBN +UPDATED\\n'
+        + `1 +${first} .*\\n1 +${second} .*\\n$`));
+      assert.equal((await place.run(['book:duplicates', '--by', 'author'])).code, 2);
+    }));
+
   test(`an import gives back what was exported, in every format, ${way}`, () =>
     inPlace(way, async (place) => {
       const id = await addBook(place, { ...EMMA, metadata: { shelf: [1, { row: 'a;b "c"\n' }] } });

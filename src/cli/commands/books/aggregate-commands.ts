@@ -1,11 +1,12 @@
-/** The commands that answer about many books at once: `book:facets`. */
+/** The commands that answer about many books at once: `book:facets`, `book:duplicates`. */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { bookResource } from '../../../books/book-resource.ts';
+import { readRecords } from '../../../books/transfer/formats.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
 import { parseObject, toTableColumns } from '../resource-commands.ts';
-import { FILTER_OPTIONS } from './book-commands.ts';
+import { FILTER_OPTIONS, writeJson } from './book-commands.ts';
 
 const FACET_COLUMNS = [
   { title: 'FACET', member: 'facet' },
@@ -26,6 +27,46 @@ export async function showFacets(context: CommandContext): Promise<number> {
   if (output.isJson) await output.json(body);
   else await output.list(listValues(parseObject(body)), columns, 'no books');
   return 0;
+}
+
+const DUPLICATE_COLUMNS = [
+  { title: 'GROUP', member: 'group', fit: 'whole' },
+  ...bookResource.columns.filter(({ member }) => member !== 'datePublished'),
+  { title: 'UPDATED', member: 'updatedAt', form: 'time', importance: 2 },
+] as const;
+
+/** Prints the groups as they arrive; those of one group have its number. */
+export async function listDuplicates(context: CommandContext): Promise<number> {
+  const { args, output } = context;
+  const apiClient = await context.openApiClient();
+  const query = new URLSearchParams({ by: args.get('by') });
+  const response = await apiClient.stream({
+    method: 'GET', path: `${bookResource.path}/duplicates?${query}`,
+  });
+  const table = output.table(toTableColumns({ columns: DUPLICATE_COLUMNS }));
+  let count = 0;
+  try {
+    for await (const records of readRecords(response, 'json')) {
+      const groups = records.flatMap(({ json }) =>
+        json === undefined ? [] : [parseObject(JSON.parse(json.toString()))]);
+      if (groups.length === 0) continue;
+      const rows = groups.flatMap((group, index) => listBooksOf(group, count + index + 1));
+      if (output.isJson) await writeJson(context, groups, count === 0);
+      else await output.write(`${table.formatRows(rows).join('\n')}\n`);
+      count += groups.length;
+      if (output.isClosed) break;
+    }
+  } finally {
+    // Unread bytes would keep the connection open, and with it this process.
+    response.destroy();
+  }
+  if (output.isJson) await output.write(count === 0 ? '[]\n' : '\n]\n');
+  else if (count === 0) await output.line('no duplicates');
+  return 0;
+}
+
+function listBooksOf({ books = null }: JsonObject, group: number): readonly JsonObject[] {
+  return Array.isArray(books) ? books.map((book) => ({ group, ...parseObject(book) })) : [];
 }
 
 /** A row for each value of each facet. */

@@ -90,6 +90,19 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadAggregates()).showFacets,
   },
   {
+    name: 'book:duplicates',
+    summary: 'List books that have the same ISBN, or the same title and first author',
+    details: ['Books of different editions (`bookEdition`) are no duplicates.'],
+    options: {
+      by: {
+        type: 'string', placeholder: '<isbn | title>', values: ['isbn', 'title'], isRequired: true,
+        meaning: 'what they have in common; title: with the first author',
+      },
+    },
+    examples: ['hookshelf book:duplicates --by isbn', 'hookshelf book:duplicates --by title'],
+    load: async () => (await loadAggregates()).listDuplicates,
+  },
+  {
     name: 'book:show', summary: 'Show one book', options: { identifier: book },
     examples: [
       'hookshelf book:show 01980000-0000-7000-8000-000000000001', 'hookshelf book:show 8c21f0',

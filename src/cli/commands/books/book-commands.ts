@@ -87,11 +87,11 @@ function buildListPath(context: CommandContext, limit: number): string {
   return `${bookResource.path}?${query}`;
 }
 
-/** Writes a page as a part of one JSON array, which `listBooks` closes. */
-async function writeJson(
-  { output }: CommandContext, books: readonly JsonObject[], isFirst: boolean,
+/** Writes a page as a part of one JSON array, which the caller closes. */
+export async function writeJson(
+  { output }: CommandContext, items: readonly JsonObject[], isFirst: boolean,
 ): Promise<void> {
-  if (books.length === 0) return;
-  const lines = books.map((book) => formatPrintableJson(book)).join(',\n');
+  if (items.length === 0) return;
+  const lines = items.map((item) => formatPrintableJson(item)).join(',\n');
   await output.write(`${isFirst ? '[\n' : ',\n'}${lines}`);
 }

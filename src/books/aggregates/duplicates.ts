@@ -1,0 +1,209 @@
+/**
+ * Duplicates: groups of books with the same ISBN, or with the same title and first author. Books
+ * whose `bookEdition` differs are no duplicates.
+ *
+ * They are found in three steps. A scan notes the slot of each book and a hash of its key: 16 bytes
+ * a book. The books are sorted by hash: 8 bytes more. Of those that share a hash the keys
+ * themselves are compared, because different keys may have one hash: some 50 bytes for each of
+ * these books. Then only the slots of the duplicates are held, 8 bytes each and 20 a group. The
+ * groups are sent in the order of their least ids, and their books are read again while they are
+ * sent.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import { fold } from '../../base/text/fold.ts';
+import { sortIndexes } from '../../base/structures/merge-sort.ts';
+import type { Exchange, Pull } from '../../server/http-route.ts';
+import { parseChoiceParameter, parseQuery } from '../../server/query.ts';
+import type { Steps } from '../../base/turns.ts';
+import type { ConcurrentChanges } from '../list/concurrent-changes.ts';
+import { createExchangeCaller } from '../list/exchange-caller.ts';
+import { NumberList } from '../list/sort-columns.ts';
+import type { FilterInputs } from '../list/slot-filter.ts';
+import { NO_CONDITIONS } from '../query/parse-query.ts';
+import { DUPLICATE_KEYS, DUPLICATE_MEMBERS, malformed } from '../query/query-parameters.ts';
+import type { DuplicateKey } from '../query/query-parameters.ts';
+import { selectMembers } from '../query/select-members.ts';
+import { readBookEdition, readFirstAuthor, readIsbn, readTitle } from '../query/stored-fields.ts';
+import { BYTES_PER_YIELD, eachMatch, openMatchScan } from './match-scan.ts';
+import type { AggregateDeps } from './match-scan.ts';
+
+/** The slots of all groups, one group after the other. */
+type DuplicateGroups = {
+  readonly slots: NumberList;
+  /** For each group the index of its first slot. */
+  readonly starts: NumberList;
+  /** For each group where its first book stands among all books. */
+  readonly positions: NumberList;
+};
+
+/** The slots of the books that have a key, in id order, and the hashes of their keys. */
+type HashedSlots = { readonly slots: NumberList; readonly hashes: NumberList };
+
+const MEMBERS = new Set(DUPLICATE_MEMBERS);
+const PIECE_BYTES = 64 * 1024;
+// What it takes to look at a slot, beside the bytes of its book.
+const SLOT_BYTES = 32;
+const SLOTS_PER_YIELD = 1024;
+
+/** Handles `GET /api/books/duplicates`. Throws `malformed`. */
+export async function sendDuplicates(deps: AggregateDeps, exchange: Exchange): Promise<void> {
+  const by = parseChoiceParameter(parseQuery(exchange.search, ['by']), 'by', DUPLICATE_KEYS);
+  if (by === null) {
+    throw malformed('`by` is required: `by=isbn` or `by=title` says what duplicates have in common');
+  }
+  const { result, changes } = await openMatchScan(deps, NO_CONDITIONS,
+    createExchangeCaller(exchange), (inputs) => findDuplicates(inputs, by));
+  try {
+    await exchange.sendStream(200, ['Content-Type', 'application/json'],
+      streamGroups(result.groups, result.order, changes));
+  } finally {
+    changes.stop();
+  }
+}
+
+function* findDuplicates(
+  inputs: FilterInputs, by: DuplicateKey,
+): Steps<{ readonly groups: DuplicateGroups; readonly order: Uint32Array }> {
+  const books = yield* hashKeys(inputs, by);
+  const groups = yield* groupByKey(inputs, by, books);
+  inputs.changes.stopRecording();
+  const { positions } = groups;
+  const order = yield* sortIndexes(positions.length, (left, right) =>
+    positions.at(left) - positions.at(right));
+  return { groups, order };
+}
+
+function* hashKeys(inputs: FilterInputs, by: DuplicateKey): Steps<HashedSlots> {
+  const slots = new NumberList();
+  const hashes = new NumberList();
+  yield* eachMatch(inputs, (bytes, slot) => {
+    const key = readKey(bytes, by);
+    if (key === null) return;
+    slots.push(slot);
+    hashes.push(crc32(key));
+  });
+  return { slots, hashes };
+}
+
+/** Compares the keys of books that share a hash. `changes` keeps the books of the groups. */
+function* groupByKey(
+  { collection, changes }: FilterInputs, by: DuplicateKey, { slots, hashes }: HashedSlots,
+): Steps<DuplicateGroups> {
+  // Books of one hash stay in the order of their ids.
+  const order = yield* sortIndexes(slots.length, (left, right) =>
+    hashes.at(left) - hashes.at(right));
+  const groups = {
+    slots: new NumberList(), starts: new NumberList(), positions: new NumberList(),
+  };
+  // NaN after the last, which equals no hash.
+  const hashAt = (index: number): number =>
+    index < order.length ? hashes.at(order[index] ?? 0) : NaN;
+  let bytesRead = 0;
+  for (let start = 0, end = 0; start < order.length; start = end) {
+    const isShared = hashAt(start + 1) === hashAt(start);
+    const positionsByKey = new Map<string, Map<number, number>>();
+    for (end = start; hashAt(end) === hashAt(start); end += 1) {
+      const position = order[end] ?? 0;
+      const slot = slots.at(position);
+      const bytes = isShared ? collection.bytesAt(slot) : undefined;
+      const key = bytes === undefined ? null : readKey(bytes, by);
+      // Else the book was changed meanwhile.
+      if (key !== null && crc32(key) === hashAt(start)) {
+        addToGroup(positionsByKey, key, slot, position);
+        changes.keepUntilTaken(slot);
+      }
+      bytesRead += SLOT_BYTES + (bytes?.length ?? 0);
+      if (bytesRead < BYTES_PER_YIELD) continue;
+      bytesRead = 0;
+      yield;
+    }
+    for (const group of positionsByKey.values()) yield* addGroup(groups, group, changes);
+  }
+  return groups;
+}
+
+/** A slot stands once in a group, also where two of its books were met one after the other. */
+function addToGroup(
+  positionsByKey: Map<string, Map<number, number>>, key: string, slot: number, position: number,
+): void {
+  const group = positionsByKey.get(key) ?? new Map<number, number>();
+  positionsByKey.set(key, group);
+  if (!group.has(slot)) group.set(slot, position);
+}
+
+/** Adds a group of two books or more; the book of another is not kept. */
+function* addGroup(
+  groups: DuplicateGroups, positionsBySlot: ReadonlyMap<number, number>,
+  changes: ConcurrentChanges,
+): Steps<void> {
+  const [first] = positionsBySlot;
+  if (first === undefined) return;
+  const [firstSlot, position] = first;
+  if (positionsBySlot.size < 2) {
+    changes.take(firstSlot);
+    return;
+  }
+  groups.starts.push(groups.slots.length);
+  groups.positions.push(position);
+  for (const slot of positionsBySlot.keys()) {
+    groups.slots.push(slot);
+    if (groups.slots.length % SLOTS_PER_YIELD === 0) yield;
+  }
+}
+
+/** What duplicates have in common; null when the book lacks it. */
+function readKey(bytes: Buffer, by: DuplicateKey): string | null {
+  const edition = readBookEdition(bytes) ?? '';
+  if (by === 'isbn') {
+    const isbn = readIsbn(bytes);
+    return isbn === null ? null : JSON.stringify([isbn, edition]);
+  }
+  const author = fold(readFirstAuthor(bytes)?.name ?? '');
+  return JSON.stringify([fold(readTitle(bytes)), author, edition]);
+}
+
+/**
+ * The groups as a JSON array. A piece ends after so many bytes of books that were read, and the
+ * event loop serves others before the next.
+ */
+function streamGroups(
+  groups: DuplicateGroups, order: Uint32Array, changes: ConcurrentChanges,
+): Pull {
+  const parts = encodeGroups(groups, order, changes);
+  return async () => {
+    await nextTurn();
+    const piece: Buffer[] = [];
+    for (let bytes = 0; bytes < PIECE_BYTES;) {
+      const next = parts.next();
+      if (next.done === true) return piece.length === 0 ? null : [Buffer.concat(piece)];
+      piece.push(next.value.json);
+      bytes += next.value.bytesRead;
+    }
+    return [Buffer.concat(piece)];
+  };
+}
+
+type JsonPart = { readonly json: Buffer; readonly bytesRead: number };
+
+/** As in the list, a book may be missing that changed since, when much else has changed, too. */
+function* encodeGroups(
+  { slots, starts }: DuplicateGroups, order: Uint32Array, changes: ConcurrentChanges,
+): Generator<JsonPart, void, void> {
+  let prefix = '[';
+  for (const group of order) {
+    prefix += '{"books":[';
+    const end = group + 1 < starts.length ? starts.at(group + 1) : slots.length;
+    for (let index = starts.at(group); index < end; index += 1) {
+      const bytes = changes.take(slots.at(index));
+      if (bytes === undefined) continue;
+      const json = Buffer.concat([Buffer.from(prefix), selectMembers(bytes, MEMBERS)]);
+      yield { json, bytesRead: json.length + bytes.length };
+      prefix = ',';
+    }
+    if (prefix === ',') prefix = '';
+    prefix += ']},\n';
+  }
+  const end = prefix === '[' ? '[]\n' : `${prefix.slice(0, -2)}]\n`;
+  yield { json: Buffer.from(end), bytesRead: 0 };
+}

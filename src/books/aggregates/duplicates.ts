@@ -50,7 +50,8 @@ const SLOTS_PER_YIELD = 1024;
 export async function sendDuplicates(deps: AggregateDeps, exchange: Exchange): Promise<void> {
   const by = parseChoiceParameter(parseQuery(exchange.search, ['by']), 'by', DUPLICATE_KEYS);
   if (by === null) {
-    throw malformed('`by` is required: `by=isbn` or `by=title` says what duplicates have in common');
+    throw malformed('`by` is required: `by=isbn` or `by=title` says what duplicates have in '
+      + 'common');
   }
   const { result, changes } = await openMatchScan(deps, NO_CONDITIONS,
     createExchangeCaller(exchange), (inputs) => findDuplicates(inputs, by));

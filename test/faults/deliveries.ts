@@ -78,8 +78,8 @@ const DELIVERIES: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-publisher.ts',
-    text: 'key, hops, deliveries: deliveryIds,',
-    replacement: 'key, hops: hops - 1, deliveries: deliveryIds,',
+    text: 'createdAt, name, source, key, hops };',
+    replacement: 'createdAt, name, source, key, hops: hops - 1 };',
     tests: ['webhooks/deliveries/deliveries.test.ts'],
   },
   {

@@ -22,7 +22,9 @@ import { TurnBatch } from '../durable-queue/turn-batch.ts';
 import {
   acceptDeliveries, changeDeliveries, deliveryQueue, type DeliveryUnit,
 } from './delivery-changes.ts';
-import { encodeEvent, encodeForward, eventCollection, type EventSource } from './event-record.ts';
+import {
+  encodeEvent, encodeForward, eventCollection, type EventHead, type EventSource,
+} from './event-record.ts';
 import type { EventKind, OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { findEmitProblem, isEventName, explainInvalidEventName } from '../actions/event-name.ts';
 import { encodePayload } from '../outgoing/encode-payload.ts';
@@ -232,15 +234,12 @@ function stageWithoutDeliveries(
   { capacity, mayKeepUnheard }: StagingDeps, transaction: Transaction, unit: DeliveryUnit,
   emission: Emission, hops: number,
 ): EmittedEvent {
-  const { inputs: { seed, nowMs }, payloadJson, deliverAt } = emission;
+  const { inputs: { seed }, payloadJson, deliverAt } = emission;
   const find = findStaged(transaction);
   if (deliverAt === undefined && !mayKeepUnheard(find)) return NOT_KEPT;
-  const { name, source, key } = emission;
-  const identifier = deriveIds(seed)();
-  const createdAt = formatTimestamp(nowMs);
-  const head = { identifier, createdAt, name, source, key, hops };
+  const head = createHead(emission, hops);
   if (deliverAt === undefined) {
-    transaction.put(eventCollection.name, identifier,
+    transaction.put(eventCollection.name, head.identifier,
       encodeEvent({ ...head, deliveries: [], webhookIds: [] }, payloadJson));
   } else {
     checkNewForm(find, 'delaying an event');
@@ -248,7 +247,15 @@ function stageWithoutDeliveries(
     capacity.assertRoomForDelayed(seed, unit.totals.pending, payloadBytes, reservedBytes);
     stageDelayedEvent(transaction, { ...head, deliverAt }, payloadJson);
   }
-  return { eventId: identifier, deliveries: [] };
+  return { eventId: head.identifier, deliveries: [] };
+}
+
+/** Creates the head of an event's record, without its deliveries. */
+function createHead(
+  { inputs: { seed, nowMs }, name, source, key }: Emission, hops: number,
+): Omit<EventHead, 'deliveries' | 'webhookIds'> {
+  const createdAt = formatTimestamp(nowMs);
+  return { identifier: deriveIds(seed)(), createdAt, name, source, key, hops };
 }
 
 /** Finds the identifiers of the webhooks that hear an event. */
@@ -283,17 +290,14 @@ function stageDeliveries(
   { capacity }: StagingDeps, transaction: Transaction, unit: DeliveryUnit, emission: Emission,
   { hops, webhookIds }: { readonly hops: number; readonly webhookIds: readonly string[] },
 ): EmittedEvent {
-  const { inputs: { seed, nowMs }, name, payloadJson, source, key } = emission;
-  const { payloadBytes, reservedBytes } = emission;
+  const { payloadJson, payloadBytes, reservedBytes } = emission;
   capacity.assertRoom(unit.totals.pending, webhookIds.length, payloadBytes, reservedBytes);
   // An event sorts before its deliveries. Theirs follow from its identifier alone: see fan-out.ts.
-  const identifier = deriveIds(seed)();
+  const head = createHead(emission, hops);
+  const { identifier, createdAt, name } = head;
   const nextId = deriveIds(identifier);
-  const createdAt = formatTimestamp(nowMs);
   const deliveryIds = webhookIds.map(() => nextId());
-  const json = encodeEvent({
-    identifier, createdAt, name, source, key, hops, deliveries: deliveryIds, webhookIds,
-  }, payloadJson);
+  const json = encodeEvent({ ...head, deliveries: deliveryIds, webhookIds }, payloadJson);
   if (webhookIds.length > CHUNK_ITEMS_MAX) {
     acceptDeliveries(transaction, unit, [], { identifier, json }, webhookIds.length);
     putFanOut(transaction, {

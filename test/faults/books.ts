@@ -121,9 +121,9 @@ const TYPOS: readonly PlantedFault[] = [
     replacement: 'terms: [term]', tests: ['books/list/typos.test.ts'],
   },
   {
-    file: 'books/index/find-corrections.ts', text: 'this.#letterCount = depth;\n',
+    file: 'base/text/edit-distance.ts', text: 'this.#letterCount = depth;\n',
     replacement: '\n',
-    tests: ['books/list/typos.test.ts'],
+    tests: ['base/text/edit-distance.test.ts', 'books/list/typos.test.ts'],
   },
   {
     file: 'books/list/book-list.ts',

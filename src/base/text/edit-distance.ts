@@ -29,8 +29,9 @@ export class EditDistanceRows {
   readonly #distanceMax: number;
   readonly #width: number;
   readonly #cells: Uint8Array;
-  /** The letters of the other word. */
+  /** The letters of the other word, of which the first `#letterCount` have rows. */
   readonly #letters: number[] = [];
+  #letterCount = 0;
 
   /** `distanceMax` must be below 255, as a cell is a byte. */
   constructor(word: string, distanceMax: number) {
@@ -46,14 +47,15 @@ export class EditDistanceRows {
   }
 
   /**
-   * Sets a letter of the other word (0 is the first), whose earlier letters are set; later ones are
-   * forgotten. Returns whether any word that begins with these letters may be near enough. If not,
-   * no later letter may be set.
+   * Sets a letter of the other word (0 is the first), whose earlier letters are set. A letter that
+   * differs from the one before in its place makes all later ones forgotten. Returns whether any
+   * word that begins with these letters may be near enough. If not, no later letter may be set.
    */
   setLetter(depth: number, letter: number): boolean {
+    if (depth < this.#letterCount && this.#letters[depth] === letter) return true;
+    this.#letterCount = depth;
     const row = depth + 1;
     if (row > this.#word.length + this.#distanceMax) return false;
-    this.#letters[depth] = letter;
     let least = this.#distanceMax + 1;
     for (let cell = 0; cell < this.#width; cell += 1) {
       const distance = this.#cellDistance(row, cell, letter);
@@ -61,7 +63,10 @@ export class EditDistanceRows {
       if (distance < least) least = distance;
     }
     // A swap reaches two rows back, but costs no less than replacing the first of its letters.
-    return least <= this.#distanceMax;
+    if (least > this.#distanceMax) return false;
+    this.#letters[depth] = letter;
+    this.#letterCount = row;
+    return true;
   }
 
   /** The distance of the first `depth` letters that are set; see `editDistance`. */

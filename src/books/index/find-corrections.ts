@@ -184,9 +184,6 @@ class NearTermMatcher {
    */
   deadEnd: number | null = null;
   readonly #rows: EditDistanceRows;
-  /** The letters of the term before whose rows are computed. */
-  readonly #letters: number[] = [];
-  #letterCount = 0;
 
   constructor(word: string) {
     this.distanceMax = correctionDistanceMax(word);
@@ -201,14 +198,9 @@ class NearTermMatcher {
       const length = letterBytes(bytes[at] ?? 0);
       const letter = readLetter(bytes, at, length);
       at += length;
-      if (depth >= this.#letterCount || this.#letters[depth] !== letter) {
-        this.#letterCount = depth;
-        if (!this.#rows.setLetter(depth, letter)) {
-          this.deadEnd = at;
-          return this.distanceMax + 1;
-        }
-        this.#letters[depth] = letter;
-        this.#letterCount = depth + 1;
+      if (!this.#rows.setLetter(depth, letter)) {
+        this.deadEnd = at;
+        return this.distanceMax + 1;
       }
       depth += 1;
     }

@@ -41,6 +41,16 @@ test('letters that are set again give the distance of the new word', () => {
   assert.equal(rows.distance(4), 2);
 });
 
+test('a letter that is set again after one that led too far has a new row', () => {
+  const rows = new EditDistanceRows('harry', 1);
+  for (const [index, letter] of [...'harpy'].entries()) {
+    assert.ok(rows.setLetter(index, letter.charCodeAt(0)));
+  }
+  assert.ok(!rows.setLetter(4, 0x78), 'harpx');
+  assert.ok(rows.setLetter(4, 0x79), 'harpy');
+  assert.equal(rows.distance(5), 1);
+});
+
 test('it says when no longer word can be near', () => {
   const rows = new EditDistanceRows('harry', 1);
   assert.ok(rows.setLetter(0, 0x78), 'xarry');

@@ -105,7 +105,7 @@ const TYPOS: readonly PlantedFault[] = [
   },
   {
     file: 'books/index/find-corrections.ts',
-    text: 'places.words[index] = (places.words[index] ?? 0) & (live[index] ?? 0);', replacement: '',
+    text: 'intersect(places.words, segment.live.words);', replacement: '',
     tests: ['books/list/typos.test.ts'],
   },
   {

@@ -17,7 +17,7 @@ import type { Corrections } from '../query/corrections.ts';
 import { AUTHOR, TEXT } from './memtable.ts';
 import type { Memtable } from './memtable.ts';
 import { addPlaces } from './packed-postings.ts';
-import { findInMemtable, findInSegment } from './search-plan.ts';
+import { AFTER_PREFIX, findInMemtable, findInSegment, intersect } from './search-plan.ts';
 import type { SearchPlan } from './search-plan.ts';
 import type { Segment } from './segment.ts';
 
@@ -41,8 +41,6 @@ const TAGS = [TEXT, AUTHOR];
 const TAG_BYTES = 1;
 const TERMS_PER_YIELD = 256;
 const PAIRS_PER_YIELD = 2048;
-// No term has this byte, so it sorts after all terms with the same tag.
-const AFTER_TAG = '\xff';
 
 /** Words that begin a word of the catalog, and those to which nothing is near, have none. */
 export function* findCorrections(words: readonly string[], parts: IndexParts): Steps<Corrections> {
@@ -99,7 +97,7 @@ function* findNearTerms(
   const near = new Map<string, NearTerms>();
   let looks = 0;
   for (const tag of TAGS) {
-    const end = segment.lowerBound(tag + AFTER_TAG);
+    const end = segment.lowerBound(tag + AFTER_PREFIX);
     let term = segment.lowerBound(tag);
     while (term < end) {
       looks += 1;
@@ -130,10 +128,7 @@ function* countInSegment(
       const start = segment.postingStart(term);
       addPlaces(places.words, segment.postings, start, segment.postingEnd(term));
     }
-    const live = segment.live.words;
-    for (let index = 0; index < places.words.length; index += 1) {
-      places.words[index] = (places.words[index] ?? 0) & (live[index] ?? 0);
-    }
+    intersect(places.words, segment.live.words);
     addBooks(bookCounts, word, distance, places.count());
     yield;
   }

@@ -32,7 +32,7 @@ type TermMatch = { readonly prefixes: readonly string[]; readonly isWholeTerm: b
 // How many bytes of postings (under 0.2 ms) to process before yielding.
 const BYTES_PER_YIELD = 32_768;
 // No term has this byte, which is not in UTF-8, so it sorts after all terms with the same start.
-const AFTER_PREFIX = '\xff';
+export const AFTER_PREFIX = '\xff';
 const AFTER_TERM = '\0';
 // Only a number with hyphens has two alternatives, so few authors come near it.
 const EXPANSION_MAX = 16;
@@ -196,7 +196,7 @@ function unite(left: Uint32Array, right: Uint32Array): void {
 }
 
 /** Reduces `left` to the numbers that are in both. Returns whether there are any. */
-function intersect(left: Uint32Array, right: Uint32Array): boolean {
+export function intersect(left: Uint32Array, right: Uint32Array): boolean {
   let commonBits = 0;
   for (let index = 0; index < left.length; index += 1) {
     const bits = (left[index] ?? 0) & (right[index] ?? 0);

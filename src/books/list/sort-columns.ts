@@ -3,6 +3,7 @@
  * `--max-memory` keeps small: a million dates are 8 MB and a million titles about 40 MB. As strings
  * they would take twice as much, all of it in the heap.
  */
+import { isTextKey } from '../query/book-sort.ts';
 import type { SortOrder } from '../query/book-sort.ts';
 import type { SortValue } from '../query/cursor.ts';
 
@@ -13,8 +14,7 @@ export interface KeyColumn {
 }
 
 export function createKeyColumn({ key, isDescending }: SortOrder): KeyColumn {
-  const isText = key === 'title' || key === 'author';
-  return isText ? new TextColumn(isDescending) : new NumberColumn(isDescending);
+  return isTextKey(key) ? new TextColumn(isDescending) : new NumberColumn(isDescending);
 }
 
 const CHUNK_BITS = 14;

@@ -42,6 +42,11 @@ export function parseSort(text: string): BookSort {
   return { orders, isIdDescending: idOrder?.isDescending ?? false };
 }
 
+/** Whether books have text for the key; for the others they have a number. */
+export function isTextKey(key: SortOrder['key']): boolean {
+  return key === 'title' || key === 'author';
+}
+
 function parseKey(name: string): SortKey {
   const key = SORT_KEYS.find((candidate) => candidate === name);
   if (key !== undefined) return key;

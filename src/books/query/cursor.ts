@@ -12,6 +12,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { AppError } from '../../base/errors.ts';
 import { decodeByteString, encodeByteString } from '../../base/text/fold.ts';
+import { isTextKey } from './book-sort.ts';
 import type { BookSort, SortOrder } from './book-sort.ts';
 import { NO_CORRECTIONS, parseCorrections } from './corrections.ts';
 import type { Corrections } from './corrections.ts';
@@ -72,7 +73,7 @@ function foreignCursor(): AppError {
 
 /** Throws `malformed` for what no book has for the key. */
 function decodeValue(key: SortOrder['key'], value: unknown): SortValue {
-  const isText = key === 'title' || key === 'author';
+  const isText = isTextKey(key);
   if (isText && typeof value === 'string') return encodeByteString(value);
   if (!isText && typeof value === 'number' && Number.isSafeInteger(value)) return value;
   if (value === null && (key === 'author' || key === 'datePublished')) return null;

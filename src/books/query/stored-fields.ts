@@ -41,14 +41,12 @@ export function readTitle(bytes: Buffer): string {
 
 /** The name of the publisher; null when the book has none. */
 export function readPublisher(bytes: Buffer): string | null {
-  const start = findOptional(bytes, PUBLISHER);
-  return start < 0 ? null : readText(bytes, start);
+  return readOptionalText(bytes, PUBLISHER);
 }
 
-/** Null when the book has none. */
+/** The edition as the book tells it; null when the book has none. */
 export function readBookEdition(bytes: Buffer): string | null {
-  const start = findOptional(bytes, BOOK_EDITION);
-  return start < 0 ? null : readText(bytes, start);
+  return readOptionalText(bytes, BOOK_EDITION);
 }
 
 /** The first author; null when the book has none. */
@@ -130,6 +128,12 @@ function digits(bytes: Buffer, start: number, count: number): number {
     value = value * 10 + (bytes[index] ?? ZERO) - ZERO;
   }
   return value;
+}
+
+/** The value of a member that may contain escapes; null when the book has none. */
+function readOptionalText(bytes: Buffer, name: Buffer): string | null {
+  const start = findOptional(bytes, name);
+  return start < 0 ? null : readText(bytes, start);
 }
 
 /** The string whose first byte is at `start`. */

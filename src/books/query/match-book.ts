@@ -42,15 +42,15 @@ export function matchesText(filter: BookFilter, book: SearchableBook): boolean {
   const { keywords, authors, words } = filter;
   const bookKeywords = book.keywords ?? [];
   if (keywords.length > 0 && !hasKeyword(bookKeywords, keywords)) return false;
-  const names = (book.authors ?? []).flatMap(({ name }) => tokenize(name));
+  if (authors.length === 0 && words.length === 0) return true;
+  const names = tokenizeNames(book);
   if (authors.length > 0 && !matchesAny(authors, names)) return false;
   return words.length === 0 || matchesWords(words, [...names, ...tokenizeTexts(book)]);
 }
 
 /** Whether a word of the book, in any text that `q` looks at, begins with the word. */
 export function hasBookWord(book: SearchableBook, text: string): boolean {
-  const names = (book.authors ?? []).flatMap(({ name }) => tokenize(name));
-  return hasWord([...names, ...tokenizeTexts(book)], { text, isUnspaced: false });
+  return hasWord([...tokenizeNames(book), ...tokenizeTexts(book)], { text, isUnspaced: false });
 }
 
 /** Whether there is a condition that `matchesText` checks. */
@@ -64,7 +64,11 @@ export function decodeSearchable(bytes: Buffer): SearchableBook {
   return book;
 }
 
-/** The tokens of what `q` looks at besides the authors. */
+function tokenizeNames({ authors = [] }: SearchableBook): TextToken[] {
+  return authors.flatMap(({ name }) => tokenize(name));
+}
+
+/** The tokens of the texts that `q` looks at besides the authors. */
 function tokenizeTexts(
   { title, subtitle = '', keywords = [], isbn = '' }: SearchableBook,
 ): TextToken[] {

@@ -147,9 +147,10 @@ export class ValueCounts {
   }
 
   #offer(entry: Entry): void {
+    const count = { value: commonestSpelling(entry), count: entry.books };
     const last = this.#top[this.#topMax - 1];
-    if (last !== undefined && last.count > entry.books) return;
-    this.#top.push({ value: commonestSpelling(entry), count: entry.books });
+    if (last !== undefined && compareValueCounts(last, count) < 0) return;
+    this.#top.push(count);
     this.#top.sort(compareValueCounts);
     this.#top.length = Math.min(this.#top.length, this.#topMax);
   }

@@ -6,7 +6,7 @@ import { readRecords } from '../../../books/transfer/formats.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
 import { parseObject, toTableColumns } from '../resource-commands.ts';
-import { FILTER_OPTIONS, writeJson } from './book-commands.ts';
+import { FILTER_OPTIONS, endList, writeJson } from './book-commands.ts';
 
 const FACET_COLUMNS = [
   { title: 'FACET', member: 'facet' },
@@ -60,8 +60,7 @@ export async function listDuplicates(context: CommandContext): Promise<number> {
     // Unread bytes would keep the connection open, and with it this process.
     response.destroy();
   }
-  if (output.isJson) await output.write(count === 0 ? '[]\n' : '\n]\n');
-  else if (count === 0) await output.line('no duplicates');
+  await endList(context, count, 'no duplicates');
   return 0;
 }
 

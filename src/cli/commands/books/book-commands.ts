@@ -40,8 +40,7 @@ export async function listBooks(context: CommandContext): Promise<number> {
     count += books.length;
     if (count >= limit || output.isClosed) break;
   }
-  if (output.isJson) await output.write(count === 0 ? '[]\n' : '\n]\n');
-  else if (count === 0) await output.line('no books');
+  await endList(context, count, 'no books');
   return 0;
 }
 
@@ -87,11 +86,19 @@ function buildListPath(context: CommandContext, limit: number): string {
   return `${bookResource.path}?${query}`;
 }
 
-/** Writes a page as a part of one JSON array, which the caller closes. */
+/** Writes a page as a part of one JSON array, which `endList` closes. */
 export async function writeJson(
   { output }: CommandContext, items: readonly JsonObject[], isFirst: boolean,
 ): Promise<void> {
   if (items.length === 0) return;
   const lines = items.map((item) => formatPrintableJson(item)).join(',\n');
   await output.write(`${isFirst ? '[\n' : ',\n'}${lines}`);
+}
+
+/** Ends a list of `count` items: closes the array of `writeJson`, or tells people of no item. */
+export async function endList(
+  { output }: CommandContext, count: number, emptyText: string,
+): Promise<void> {
+  if (output.isJson) await output.write(count === 0 ? '[]\n' : '\n]\n');
+  else if (count === 0) await output.line(emptyText);
 }

@@ -1,62 +1,53 @@
 /** Asks the routes about many books as an HTTP client would, without a server. */
-import { systemClock } from '../../src/base/clock.ts';
-import { createTurns } from '../../src/base/turns.ts';
+import assert from 'node:assert/strict';
 import { aggregateRoutes } from '../../src/books/aggregates/aggregate-routes.ts';
-import { WordIndex } from '../../src/books/index/word-index.ts';
-import type { BookSearch } from '../../src/books/index/book-search.ts';
-import { NO_CORRECTIONS } from '../../src/books/query/corrections.ts';
 import type { BookListOptions } from '../../src/books/list/book-list.ts';
 import type { Exchange, HttpRoute, Pull } from '../../src/server/http-route.ts';
-import { FakeCollection } from './fake-collection.ts';
-import type { NaiveBook } from './naive-list.ts';
-import { below } from './random.ts';
+import { changeBooks, createChangingCatalog } from './changing-catalog.ts';
+import type { ChangingCatalog } from './changing-catalog.ts';
+import { createRandom } from './random.ts';
 import type { Random } from './random.ts';
-import { randomBook } from './random-books.ts';
 
-/** Finds nothing, as while the catalog is too large for an index. */
-export const NO_INDEX: BookSearch = {
-  find: () => Promise.resolve(null), findCorrections: () => Promise.resolve(NO_CORRECTIONS),
-};
+/** The parsed answer to `/api/books/<path>`. Throws as the handler does. */
+type Ask = (
+  path: string, response?: { destroyed: boolean }, betweenPieces?: () => void,
+) => Promise<unknown>;
 
-export type AggregateCatalog = {
-  readonly collection: FakeCollection;
-  readonly books: Map<string, NaiveBook>;
-  /** The parsed answer to `/api/books/<path>`. Throws as the handler does. */
-  ask(
-    path: string, response?: { destroyed: boolean }, betweenPieces?: () => void,
-  ): Promise<unknown>;
-};
+type AggregateCatalog = ChangingCatalog & { readonly ask: Ask };
 
 export function createAggregateCatalog(withIndex: boolean): AggregateCatalog {
-  const collection = new FakeCollection();
-  const turns = createTurns(systemClock);
-  const search = withIndex
-    ? new WordIndex({ collection, turns, clock: systemClock, memtableBooks: 8 }) : NO_INDEX;
-  const ask = createAggregateClient({ collection, turns, search });
-  return { collection, books: new Map(), ask };
+  const catalog = createChangingCatalog(withIndex);
+  return { ...catalog, ask: createAggregateClient(catalog) };
 }
 
-export function createAggregateClient(options: BookListOptions): AggregateCatalog['ask'] {
+/**
+ * Changes random catalogs, and calls `check` after each of `rounds` changes. It resolves to how
+ * much it compared, so that the sum, which is the result, shows whether enough was. `told` is for
+ * its messages.
+ */
+export async function checkChangingCatalogs(
+  { seeds, rounds, withIndex }: { seeds: number; rounds: number; withIndex: boolean },
+  check: (catalog: AggregateCatalog, random: Random, told: string) => Promise<number>,
+): Promise<number> {
+  let compared = 0;
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    const random = createRandom(seed);
+    const catalog = createAggregateCatalog(withIndex);
+    for (let round = 0; round < rounds; round += 1) {
+      changeBooks(random, catalog, 20);
+      compared += await check(catalog, random, `seed ${seed}, round ${round}`);
+    }
+    // The index alone may go on listening.
+    const { listenerCount } = catalog.collection;
+    assert.ok(listenerCount <= (withIndex ? 1 : 0), 'listeners are given back');
+  }
+  return compared;
+}
+
+export function createAggregateClient(options: BookListOptions): Ask {
   const routes = aggregateRoutes(options);
   return (path, response = { destroyed: false }, betweenPieces = () => {}) =>
     askRoute(routes, path, response, betweenPieces);
-}
-
-/** Adds, replaces and deletes some books. */
-export function changeBooks(
-  random: Random, { collection, books }: AggregateCatalog, count: number,
-): void {
-  for (let index = 0; index < count; index += 1) {
-    const id = `id-${below(random, 90)}`;
-    if (random() < 0.25) {
-      books.delete(id);
-      collection.delete(id);
-      continue;
-    }
-    const book = randomBook(random, id);
-    books.set(id, book);
-    collection.put(book);
-  }
 }
 
 async function askRoute(

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changeBooks, createAggregateCatalog } from '../../support/aggregate-harness.ts';
+import { checkChangingCatalogs, createAggregateCatalog } from '../../support/aggregate-harness.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { naiveSuggestions } from '../../support/naive-aggregates.ts';
-import { createRandom } from '../../support/random.ts';
 import { randomBeginning } from '../../support/random-books.ts';
 
 const SEEDS = IS_LONG ? 40 : 4;
@@ -12,19 +11,14 @@ for (const withIndex of [false, true]) {
   const how = withIndex ? 'through the index' : 'by looking at every book';
 
   test(`suggestions for any beginning are those of a naive count, ${how}`, async () => {
-    let suggested = 0;
-    for (let seed = 1; seed <= SEEDS; seed += 1) {
-      const random = createRandom(seed);
-      const catalog = createAggregateCatalog(withIndex);
-      for (let round = 0; round < 40; round += 1) {
-        changeBooks(random, catalog, 20);
-        const q = randomBeginning(random);
-        const expected = naiveSuggestions([...catalog.books.values()], q);
-        assert.deepEqual(await catalog.ask(`suggest?q=${encodeURIComponent(q)}`), expected,
-          `seed ${seed}, round ${round}: ${q}`);
-        suggested += expected.length;
-      }
-    }
+    const options = { seeds: SEEDS, rounds: 40, withIndex };
+    const suggested = await checkChangingCatalogs(options, async (catalog, random, told) => {
+      const q = randomBeginning(random);
+      const expected = naiveSuggestions([...catalog.books.values()], q);
+      assert.deepEqual(await catalog.ask(`suggest?q=${encodeURIComponent(q)}`), expected,
+        `${told}: ${q}`);
+      return expected.length;
+    });
     assert.ok(suggested > 80 * SEEDS, `${suggested} suggestions`);
   });
 }

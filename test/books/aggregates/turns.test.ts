@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTurns } from '../../../src/base/turns.ts';
-import { NO_INDEX, createAggregateClient } from '../../support/aggregate-harness.ts';
+import { createAggregateClient } from '../../support/aggregate-harness.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
+import { noSearch } from '../../support/no-search.ts';
 import { createRandom } from '../../support/random.ts';
 import { randomBook } from '../../support/random-books.ts';
 import { someTurns } from '../../support/turns.ts';
@@ -26,7 +27,7 @@ for (const path of PATHS) {
     collection.onRead = () => { nowMs += 0.02; };
     const next: (() => void)[] = [];
     const turns = createTurns({ monotonicMs: () => nowMs }, (run) => next.push(run));
-    const ask = createAggregateClient({ collection, turns, search: NO_INDEX });
+    const ask = createAggregateClient({ collection, turns, search: noSearch });
     let isDone = false;
     const answer = ask(path).then(() => { isDone = true; });
     for (let turn = 0; !isDone; turn += 1) {
@@ -51,7 +52,7 @@ for (const path of PATHS) {
     // Every look at the clock ends a turn.
     let nowMs = 0;
     const turns = createTurns({ monotonicMs: () => nowMs += 10 });
-    const ask = createAggregateClient({ collection, turns, search: NO_INDEX });
+    const ask = createAggregateClient({ collection, turns, search: noSearch });
     await assert.rejects(ask(path, response), { code: 'timeout' });
     assert.ok(looks > 0 && looks < 100, `${looks} looks`);
     assert.equal(collection.listenerCount, 0);

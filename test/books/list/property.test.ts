@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../../src/base/clock.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import type { BookList } from '../../../src/books/list/book-list.ts';
-import { createTurns } from '../../../src/base/turns.ts';
-import { WordIndex } from '../../../src/books/index/word-index.ts';
-import { FakeCollection } from '../../support/fake-collection.ts';
+import { changeBooks, createChangingCatalog } from '../../support/changing-catalog.ts';
+import type { ChangingCatalog } from '../../support/changing-catalog.ts';
 import { getList, walkPages } from '../../support/list-harness.ts';
 import type { ListAnswer } from '../../support/list-harness.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { naiveList, naiveSelect } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
-import { noSearch } from '../../support/no-search.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
-import {
-  randomBook, randomFields, randomQuery, randomSort, searchOf,
-} from '../../support/random-books.ts';
+import { randomFields, randomQuery, randomSort, searchOf } from '../../support/random-books.ts';
 
 const SEEDS = IS_LONG ? 12 : 5;
 const WALKS = IS_LONG ? 40 : 15;
@@ -30,9 +25,10 @@ for (const withIndex of [false, true]) {
     let found = 0;
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       const random = createRandom(seed);
-      const { collection, books, list } = createCatalog(withIndex);
+      const catalog = createCatalog(withIndex);
+      const { collection, books, list } = catalog;
       for (let round = 0; round < 25; round += 1) {
-        change(random, collection, books, 12);
+        changeBooks(random, catalog, 12);
         const query = randomQuery(random);
         const expected = naiveList([...books.values()], query);
         // The naive list corrects no mistakes: typos.test.ts does.
@@ -61,12 +57,13 @@ for (const withIndex of [false, true]) {
     let lasted = 0;
     for (let seed = 1; seed <= WALKS; seed += 1) {
       const random = createRandom(seed);
-      const { collection, books, list } = createCatalog(withIndex);
-      change(random, collection, books, 60);
+      const catalog = createCatalog(withIndex);
+      const { books, list } = catalog;
+      changeBooks(random, catalog, 60);
       const sort = randomSort(random);
       const lasting = new Map(books);
       const seen = await walkPages(list, `sort=${sort}&limit=${1 + below(random, 9)}`, () => {
-        change(random, collection, books, 5);
+        changeBooks(random, catalog, 5);
         for (const [id, book] of lasting) if (books.get(id) !== book) lasting.delete(id);
       });
       for (const id of lasting.keys()) {
@@ -98,32 +95,9 @@ async function checkAnyPages(
   assert.deepEqual(found, selections, told);
 }
 
-function createCatalog(
-  withIndex: boolean,
-): { collection: FakeCollection; books: Map<string, NaiveBook>; list: BookList } {
-  const collection = new FakeCollection();
-  const turns = createTurns(systemClock);
-  const search = withIndex ? new WordIndex({
-    collection, turns, clock: systemClock, memtableBooks: 8,
-  }) : noSearch;
-  const list = createBookList({ collection, turns, search });
-  return { collection, books: new Map(), list };
-}
-
-function change(
-  random: Random, collection: FakeCollection, books: Map<string, NaiveBook>, count: number,
-): void {
-  for (let index = 0; index < count; index += 1) {
-    const id = `id-${below(random, 90)}`;
-    if (random() < 0.25) {
-      books.delete(id);
-      collection.delete(id);
-      continue;
-    }
-    const book = randomBook(random, id);
-    books.set(id, book);
-    collection.put(book);
-  }
+function createCatalog(withIndex: boolean): ChangingCatalog & { readonly list: BookList } {
+  const catalog = createChangingCatalog(withIndex);
+  return { ...catalog, list: createBookList(catalog) };
 }
 
 function ids(books: readonly NaiveBook[]): string[] {

@@ -1,8 +1,8 @@
 /** Facets, suggestions and duplicates, the slow and obvious way. Shares no code with src. */
-import { naiveFold, naiveList, naiveSelect } from './naive-list.ts';
+import { naiveFold, naiveList, naiveSelect, naiveWords } from './naive-list.ts';
 import type { NaiveBook, NaiveQuery } from './naive-list.ts';
 
-export type NaiveCount = { readonly value: string; readonly count: number };
+type NaiveCount = { readonly value: string; readonly count: number };
 
 /** The parameters that a facet ignores. */
 const OWN_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
@@ -25,10 +25,10 @@ export function naiveFacets(
 }
 
 export function naiveSuggestions(books: readonly NaiveBook[], q: string): readonly object[] {
-  const begins = (text: string): boolean => naiveWords(text).startsWith(naiveWords(q));
+  const begins = (text: string): boolean => joinWords(text).startsWith(joinWords(q));
   const hasAll = (book: NaiveBook, name: string): boolean =>
     naiveList([{ ...book, authors: [{ name }] }], { author: [q] }).length > 0;
-  if (naiveWords(q) === '') return [];
+  if (joinWords(q) === '') return [];
   const lists: Readonly<Record<string, readonly (readonly string[])[]>> = {
     title: books.map(({ title }) => [title].filter(begins)),
     authors: books.map((book) => book.authors.map(({ name }) => name)
@@ -53,8 +53,8 @@ export function naiveDuplicates(books: readonly NaiveBook[], by: string): readon
       naiveSelect(book, 'title,authors,isbn,bookEdition,updatedAt')) }));
 }
 
-function naiveWords(text: string): string {
-  return (naiveFold(text).match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
+function joinWords(text: string): string {
+  return naiveWords(text).join(' ');
 }
 
 /** The most frequent values, of which each item of `lists` has those of one book. */

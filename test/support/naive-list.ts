@@ -52,6 +52,11 @@ export function naiveFold(text: string): string {
     .replaceAll('ł', 'l').replaceAll('ß', 'ss').replaceAll('ø', 'o').normalize('NFC');
 }
 
+/** Runs of letters and digits, folded. */
+export function naiveWords(text: string): readonly string[] {
+  return naiveFold(text).match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
 function naiveCompare(
   left: readonly string[] | undefined, right: readonly string[] | undefined, isDescending: boolean,
 ): number {
@@ -136,9 +141,9 @@ function hasLanguage(tag: string | undefined, range: string): boolean {
   return `${tag ?? ''}-`.toLowerCase().startsWith(`${range}-`.toLowerCase());
 }
 
-/** Words are runs of letters and digits; every character of Chinese or Korean begins one. */
+/** Whether each word of the query begins one; every character of Chinese or Korean begins one. */
 function hasWords(texts: readonly string[], query: string): boolean {
-  const runs = texts.flatMap((text) => naiveFold(text).match(/[\p{L}\p{N}]+/gu) ?? []);
-  return (naiveFold(query).match(/[\p{L}\p{N}]+/gu) ?? []).every((word) => runs.some((run) =>
+  const runs = texts.flatMap(naiveWords);
+  return naiveWords(query).every((word) => runs.some((run) =>
     /[\p{Script=Han}\p{Script=Hangul}]/u.test(word) ? run.includes(word) : run.startsWith(word)));
 }

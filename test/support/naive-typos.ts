@@ -1,5 +1,5 @@
 /** How mistyped words are corrected, the slow and obvious way. Shares no code with src. */
-import { naiveFold } from './naive-list.ts';
+import { naiveFold, naiveWords } from './naive-list.ts';
 import type { NaiveBook } from './naive-list.ts';
 
 /** Optimal string alignment, by its definition. */
@@ -26,9 +26,9 @@ export function naiveDistance(from: string, to: string): number {
 }
 
 /** The words of a book that `q` looks at, in scripts with spaces. */
-export function naiveWords({ title, subtitle, authors, keywords, isbn }: NaiveBook): Set<string> {
+function listWords({ title, subtitle, authors, keywords, isbn }: NaiveBook): Set<string> {
   const texts = [title, subtitle, isbn, ...keywords ?? [], ...authors.map(({ name }) => name)];
-  return new Set(texts.flatMap((text) => naiveFold(text ?? '').match(/[\p{L}\p{N}]+/gu) ?? []));
+  return new Set(texts.flatMap((text) => naiveWords(text ?? '')));
 }
 
 /** The corrections of the words of `q`, which are letters and spaces. */
@@ -36,7 +36,7 @@ export function naiveCorrections(
   books: readonly NaiveBook[], q: string,
 ): ReadonlyMap<string, string> {
   const bookCounts = new Map<string, number>();
-  for (const word of books.flatMap((book) => [...naiveWords(book)])) {
+  for (const word of books.flatMap((book) => [...listWords(book)])) {
     bookCounts.set(word, (bookCounts.get(word) ?? 0) + 1);
   }
   const corrections = new Map<string, string>();

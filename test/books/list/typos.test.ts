@@ -8,7 +8,7 @@ import type { BookList } from '../../../src/books/list/book-list.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList, walkPages } from '../../support/list-harness.ts';
 import { IS_LONG } from '../../support/long.ts';
-import { naiveList } from '../../support/naive-list.ts';
+import { naiveFold, naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
 import { naiveCorrections } from '../../support/naive-typos.ts';
 import { noSearch } from '../../support/no-search.ts';
@@ -37,7 +37,7 @@ test('a mistyped word becomes the nearest word of the catalog, as a naive model 
       const expected = naiveCorrections([...books.values()], q);
       const answer = await getList(list, `q=${encodeURIComponent(q)}`);
       assert.deepEqual(readCorrections(answer.headers), expected, told);
-      const correctQ = q.split(' ').map((word) => expected.get(fold(word)) ?? word).join(' ');
+      const correctQ = q.split(' ').map((word) => expected.get(naiveFold(word)) ?? word).join(' ');
       const matches = naiveList([...books.values()], { q: correctQ });
       assert.deepEqual(answer.books, matches, told);
       corrected += expected.size;
@@ -235,11 +235,6 @@ function mistype(random: Random, word: string, mistakes: number): string {
     else letters.splice(at, 2, ...letters.slice(at, at + 2).reverse());
   }
   return letters.join('');
-}
-
-function fold(text: string): string {
-  return text.toLowerCase().replaceAll('é', 'e').replaceAll('ł', 'l').replaceAll('ó', 'o')
-    .replaceAll('ź', 'z');
 }
 
 function readCorrections(headers: Readonly<Record<string, string>>): ReadonlyMap<string, string> {

@@ -72,7 +72,7 @@ export function randomQuery(random: Random): NaiveQuery {
   };
 }
 
-/** What somebody may have typed of a title, a name or a keyword. */
+/** The beginning of a title, a name or a keyword, as somebody may type it. */
 export function randomBeginning(random: Random): string {
   const texts = [phrase(random, 3), pick(random, NAMES), pick(random, KEYWORDS)];
   return start(random, pick(random, texts));

@@ -1,5 +1,5 @@
 /**
- * The routes that answer about many books at once. What answers is loaded at the first request.
+ * The routes that answer about many books at once. Their handlers are loaded at the first request.
  * Their paths are no book's, as ids are UUIDs.
  */
 import { lazyImport } from '../../base/lazy-import.ts';

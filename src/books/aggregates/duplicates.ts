@@ -42,7 +42,7 @@ type HashedSlots = { readonly slots: NumberList; readonly hashes: NumberList };
 
 const MEMBERS = new Set(DUPLICATE_MEMBERS);
 const PIECE_BYTES = 64 * 1024;
-// What it takes to look at a slot, beside the bytes of its book.
+// A look at a slot counts as so many bytes that are read, beside those of its book.
 const SLOT_BYTES = 32;
 const SLOTS_PER_YIELD = 1024;
 
@@ -109,7 +109,7 @@ function* groupByKey(
       const slot = slots.at(position);
       const bytes = isShared ? collection.bytesAt(slot) : undefined;
       const key = bytes === undefined ? null : readKey(bytes, by);
-      // Else the book was changed meanwhile.
+      // A book that has another key now was changed meanwhile.
       if (key !== null && crc32(key) === hashAt(start)) {
         addToGroup(positionsByKey, key, slot, position);
         changes.keepUntilTaken(slot);
@@ -153,7 +153,7 @@ function* addGroup(
   }
 }
 
-/** What duplicates have in common; null when the book lacks it. */
+/** The key that duplicates share; null when the book has none. */
 function readKey(bytes: Buffer, by: DuplicateKey): string | null {
   const edition = readBookEdition(bytes) ?? '';
   if (by === 'isbn') {
@@ -187,7 +187,7 @@ function streamGroups(
 
 type JsonPart = { readonly json: Buffer; readonly bytesRead: number };
 
-/** As in the list, a book may be missing that changed since, when much else has changed, too. */
+/** As in the list, a book that changed since may be missing when much else has changed, too. */
 function* encodeGroups(
   { slots, starts }: DuplicateGroups, order: Uint32Array, changes: ConcurrentChanges,
 ): Generator<JsonPart, void, void> {

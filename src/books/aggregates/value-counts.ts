@@ -38,7 +38,7 @@ type Entry = {
 };
 
 const BYTES_MAX = 16 * 2 ** 20;
-// What an entry takes beside its text, in the map and as an object.
+// The memory that an entry takes beside its text, in the map and as an object.
 const ENTRY_BYTES = 120;
 // Beyond this the spellings of a keyword are not told apart: they could not be divided into shares.
 const SPELLINGS_MAX = 64;

@@ -16,8 +16,8 @@ export interface BookSearch {
   ): Promise<Candidates | null>;
 
   /**
-   * What was meant by the words of the filter that begin no word of the catalog. None when there is
-   * no index, and when the caller is gone. Throws as `find` does.
+   * The corrections of those words of the filter that begin no word of the catalog. There are none
+   * without an index, and when the caller is gone. Throws as `find` does.
    */
   findCorrections(filter: BookFilter, caller: SearchCaller): Promise<Corrections>;
 }

@@ -37,7 +37,7 @@ export type BookListing<Item = Book> = {
   readonly total: number;
   /** The cursor of the next page; null when there is none. */
   readonly cursor: string | null;
-  /** From words of `q` that were mistyped to those that were looked for instead, all folded. */
+  /** The words looked for in the place of mistyped words of `q`, which are the keys; folded. */
   readonly corrections: Readonly<Record<string, string>>;
 };
 
@@ -183,7 +183,7 @@ async function searchBooks(
   caller: SearchCaller,
 ): Promise<{ readonly query: BookQuery; readonly candidates: Candidates | null }> {
   const candidates = await search.find(query.filter, changes, caller);
-  // What has a match has no mistyped word.
+  // A query that has a match has no mistyped word.
   if (!query.mayCorrect || candidates === null || candidates.hasIndexedMatch) {
     return { query, candidates };
   }

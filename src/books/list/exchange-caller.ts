@@ -11,7 +11,7 @@ export function createExchangeCaller(exchange: Exchange): SearchCaller {
   };
 }
 
-/** Null is the result of steps that were given up, as nobody waited for them any more. */
+/** Throws `timeout` for null, the result of steps that were given up as nobody waited for them. */
 export function assertWanted<T>(result: T | null): T {
   if (result === null) throw new AppError('timeout', 'the client left before the answer was found');
   return result;

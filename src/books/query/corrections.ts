@@ -6,13 +6,13 @@ import type { Word } from '../../base/text/words.ts';
 import { tokenizeFolded } from '../../base/text/words.ts';
 import type { Clause } from './words.ts';
 
-/** From words of `q` to words of the catalog, both folded. */
+/** The words of the catalog that replace words of `q`, which are the keys; both folded. */
 export type Corrections = ReadonlyMap<string, string>;
 
 export const NO_CORRECTIONS: Corrections = new Map();
 
 const LETTERS_MIN = 4;
-// From so many letters on, two mistakes are looked for.
+// Words of so many letters and more may have two mistakes, shorter ones one.
 const LONG_WORD_LETTERS = 8;
 const DIGIT = /\p{N}/u;
 

@@ -42,7 +42,7 @@ export function encodeCursor(
   return Buffer.concat([Buffer.of(isPlain ? 0 : 1), body]).toString('base64url');
 }
 
-/** What a cursor holds for the next page. */
+/** The parts of a cursor that the next page needs. */
 type DecodedCursor = { readonly position: BookPosition; readonly corrections: Corrections };
 
 /**

@@ -25,7 +25,7 @@ export type BookQuery = {
   readonly limit: number | null;
   /** The position after which the response begins; null: at the first book. */
   readonly after: BookPosition | null;
-  /** With the corrections in it. */
+  /** The conditions, with the corrections in them. */
   readonly filter: BookFilter;
   readonly corrections: Corrections;
   /** Whether corrections are still to be found: not on later pages, whose cursor has them. */
@@ -143,7 +143,7 @@ function createValueReader(values: QueryValues): ValueReader {
 /** The conditions among the values. Throws `malformed`, naming the parameter. */
 export function parseFilter(values: QueryValues): BookFilter {
   const readValue = createValueReader(values);
-  // What stands twice counts once.
+  // A value that stands twice counts once.
   const readValues = (name: string, parse: (text: string) => string): readonly string[] => {
     const texts = values.get(name);
     return texts === undefined ? NONE : [...new Set(texts.map(parse))];

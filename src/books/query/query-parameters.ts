@@ -16,19 +16,19 @@ export const SORT_KEYS =
   ['id', 'title', 'author', 'datePublished', 'updatedAt', 'createdAt'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
 
-/** What books can be counted by. */
+/** The properties by which books can be counted. */
 export const FACETS =
   ['author', 'keyword', 'inLanguage', 'publisher', 'decade', 'bookFormat'] as const;
 export type Facet = (typeof FACETS)[number];
 
-/** What the books of a group of duplicates have in common. */
+/** The properties by which books can be duplicates. */
 export const DUPLICATE_KEYS = ['isbn', 'title'] as const;
 export type DuplicateKey = (typeof DUPLICATE_KEYS)[number];
-/** The members of a book in such a group. */
+/** The members of a book in a group of duplicates. */
 export const DUPLICATE_MEMBERS: readonly string[] =
   ['id', 'title', 'authors', 'isbn', 'bookEdition', 'updatedAt'];
 
-/** Of a book that a route answers with. */
+/** The parameter of routes that answer with books: which members these have. */
 export const fieldsParameter: ParameterSpec = {
   name: 'fields', in: 'query', schema: { kind: 'string', minLength: 1 },
   description: 'The members of a book that the answer has, by commas: `title,authors`. `id` is '
@@ -152,7 +152,7 @@ export function readQueryObject(query: unknown): QueryValues {
 }
 
 function readMember(name: string, value: unknown): readonly string[] {
-  // Of the other parameters none is true or false.
+  // No other parameter is true or false.
   if (name === 'hasIsbn' && typeof value === 'boolean') return [String(value)];
   const isRepeatable = REPEATABLE_NAMES.includes(name);
   const items: readonly unknown[] = isRepeatable && Array.isArray(value) ? value : [value];

@@ -7,7 +7,7 @@ import {
   readCreatedAt, readDatePublished, readFirstAuthor, readTitle, readUpdatedAt,
 } from './stored-fields.ts';
 
-/** What a stored book has for each order of the sort. */
+/** The value of a stored book for each order of the sort. */
 export function readSortValues({ orders }: BookSort, bytes: Buffer): readonly SortValue[] {
   return orders.map(({ key }) => readSortValue(key, bytes));
 }
@@ -30,7 +30,7 @@ export function comparePositions(left: BookPosition, right: BookPosition, sort: 
   return (left.id < right.id) !== sort.isIdDescending ? -1 : 1;
 }
 
-/** Null when the book has no such key. */
+/** The value of a stored book for one key; null when it has none. */
 function readSortValue(key: SortOrder['key'], bytes: Buffer): SortValue {
   switch (key) {
     case 'title': return encodeByteString(fold(readTitle(bytes)));

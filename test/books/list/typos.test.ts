@@ -55,7 +55,7 @@ test('a book with the correct word in two members counts once', async () => {
   assert.equal(headers['x-search-corrected'], 'garry=barry');
 });
 
-// Of eight books, which the first build makes one segment of, or leaves in the memtable.
+// The first build makes one segment of eight books, or leaves them in the memtable.
 for (const [part, memtableBooks] of [['the memtable', 100], ['segments', 2]] as const) {
   test(`books that are gone from ${part} do not count`, async () => {
     const { collection, list } = createCatalog(memtableBooks);

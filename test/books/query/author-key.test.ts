@@ -19,7 +19,7 @@ const CASES: readonly (readonly [author: SortableAuthor, family: string, rest: s
   [{ name: 'Mark Twain', familyName: 'Clemens' }, 'clemens', 'mark twain'],
   [{ name: 'Ana Anaya', familyName: 'Ana' }, 'ana', 'anaya'],
   [{ name: 'Jane Austen', familyName: '', givenName: ' ' }, 'austen', 'jane'],
-  // What precedes a comma is the family name.
+  // The family name precedes a comma.
   [{ name: 'García Márquez, Gabriel' }, 'garcia marquez', 'gabriel'],
   [{ name: 'Dumas, Alexandre, fils' }, 'dumas', 'alexandre, fils'],
   [{ name: 'Austen ,Jane' }, 'austen', 'jane'],

@@ -188,6 +188,7 @@ async function searchBooks(
     return { query, candidates };
   }
   const found = await search.findCorrections(query.filter, caller);
+  if (found.size === 0) return { query, candidates };
   const corrections =
     await turns.run(dropChangedWords(found, collection, changes), caller.isWanted);
   if (corrections === null || corrections.size === 0) return { query, candidates };
@@ -205,7 +206,6 @@ function* dropChangedWords(
   found: Corrections, collection: Collection, { changedSlots }: ConcurrentChanges,
 ): Steps<Corrections> {
   const corrections = new Map(found);
-  if (found.size === 0) return corrections;
   for (const slot of [...changedSlots]) {
     const bytes = collection.bytesAt(slot);
     if (bytes === undefined) continue;

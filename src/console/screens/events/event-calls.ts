@@ -2,14 +2,9 @@
 import { callApi } from '../../base/api-calls.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
 import { showNotice } from '../../parts/notice.ts';
-import type { KeptEventWithDeliveries } from '../../../app/api-types.ts';
 
 export function eventPath(id: string): string {
   return `/api/events/${encodeURIComponent(id)}`;
-}
-
-export function hasBegun({ deliverAt, deliveries }: KeptEventWithDeliveries): boolean {
-  return deliverAt === null || deliveries.length > 0 || Date.parse(deliverAt) <= Date.now();
 }
 
 /** Asks, and cancels an event that has not begun. Resolves with whether it is cancelled. */

@@ -17,7 +17,7 @@ import { goIfStillHere } from '../../parts/screen.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
 import type { Delivery, KeptEventWithDeliveries } from '../../../app/api-types.ts';
 import { openBackfillDialog } from '../../parts/backfill.ts';
-import { cancelEvent, eventPath, hasBegun, postPayload } from './event-calls.ts';
+import { cancelEvent, eventPath, postPayload } from './event-calls.ts';
 
 export function openEvent(container: HTMLElement, id: string): () => void {
   return openRecordView<KeptEventWithDeliveries>(container, {
@@ -109,4 +109,8 @@ async function sendTo(
   return postPayload(
     `/api/outgoing-webhooks/${encodeURIComponent(webhook)}/deliveries`,
     { event: name, ...key === null ? {} : { key } }, await response.text());
+}
+
+function hasBegun({ deliverAt, deliveries }: KeptEventWithDeliveries): boolean {
+  return deliverAt === null || deliveries.length > 0 || Date.parse(deliverAt) <= Date.now();
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { below } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import type { Cancellation, Emission } from '../checker/history.ts';
-import { nowMs } from './shelf.ts';
+import { nowMs, outcomeOf, pickShelf } from './shelf.ts';
 import type { Answer, Failure, Shelf } from './shelf.ts';
 
 type EmitterOptions = {
@@ -52,18 +52,12 @@ export class Emitters {
   }
 
   async #loop(): Promise<void> {
-    const { random } = this.#options;
+    const { shelves, random } = this.#options;
     while (!this.#isOver) {
       await delay(random() * PAUSE_MS);
-      const shelf = this.#pick();
+      const shelf = pickShelf(shelves, random);
       if (shelf !== null) await this.#emit(shelf);
     }
-  }
-
-  #pick(): Shelf | null {
-    const { shelves, random } = this.#options;
-    const shelf = shelves[below(random, shelves.length)];
-    return shelf !== undefined && shelf.isUp && !shelf.isFrozen ? shelf : null;
   }
 
   async #emit(shelf: Shelf): Promise<void> {
@@ -86,7 +80,7 @@ export class Emitters {
     this.emissions.push(base);
     const answer = await shelf.ask('POST', '/api/events',
       { name: EMITTED_NAME, key, payload: { token }, ...isDelayed ? when : {} });
-    const outcome = this.#outcomeOf(answer, 'emit');
+    const outcome = this.#judge(answer, 'emit');
     if (outcome === 'unknown') return;
     const endMs = nowMs();
     const dueToMs = delaySeconds === null
@@ -100,25 +94,26 @@ export class Emitters {
   }
 
   async #cancel(id: string): Promise<Cancellation | null> {
-    const shelf = this.#pick();
+    const { shelves, random } = this.#options;
+    const shelf = pickShelf(shelves, random);
     if (shelf === null) return null;
     const beginMs = nowMs();
     const answer = await shelf.ask('DELETE', `/api/events/${id}`);
-    const outcome = this.#outcomeOf(answer, 'cancel');
+    const outcome = this.#judge(answer, 'cancel');
     if (outcome === 'unknown') return { beginMs, endMs: Infinity, outcome, refusal: null };
     const status = typeof answer === 'string' ? 503 : answer.status;
     const refusal = status === 409 ? 'begun' : status === 404 ? 'missing' : 'unavailable';
     return { beginMs, endMs: nowMs(), outcome, refusal: outcome === 'ok' ? null : refusal };
   }
 
-  #outcomeOf(answer: Answer | Failure, what: string): Emission['outcome'] {
-    if (answer === 'lost') return 'unknown';
-    if (answer === 'none') return 'refused';
-    const { status, body } = answer;
-    if (status >= 200 && status < 300) return 'ok';
-    if (status === 503 && body.includes('problem:unknown-outcome')) return 'unknown';
-    if (![503, 409, 404].includes(status)) this.surprises.push(`${what}: ${status} ${body}`);
-    return 'refused';
+  /** Finds the outcome, and notes a refusal that no fault excuses. */
+  #judge(answer: Answer | Failure, what: string): Emission['outcome'] {
+    const outcome = outcomeOf(answer);
+    if (outcome === 'refused' && typeof answer !== 'string'
+      && ![503, 409, 404].includes(answer.status)) {
+      this.surprises.push(`${what}: ${answer.status} ${answer.body}`);
+    }
+    return outcome;
   }
 }
 

@@ -3,11 +3,10 @@
  * One is off now and then, all the time; others are made when something begins to break.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { below } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { until } from '../../support/until.ts';
 import type { LateHook } from '../checker/history.ts';
-import { nowMs } from './shelf.ts';
+import { nowMs, pickShelf } from './shelf.ts';
 import type { Answer, Failure, Shelf } from './shelf.ts';
 
 type LateHookOptions = {
@@ -129,8 +128,8 @@ export class LateHooks {
 
   async #ask(method: string, path: string, body: unknown): Promise<Answer | Failure> {
     const { shelves, random } = this.#options;
-    const shelf = shelves[below(random, shelves.length)];
-    if (shelf === undefined || !shelf.isUp || shelf.isFrozen) return 'none';
+    const shelf = pickShelf(shelves, random);
+    if (shelf === null) return 'none';
     const answer = await shelf.ask(method, path, body);
     if (typeof answer !== 'string' && ![200, 201, 202, 409, 503].includes(answer.status)) {
       this.surprises.push(`${method} ${path} at ${shelf.name}: ${answer.status} ${answer.body}`);

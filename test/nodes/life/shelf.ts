@@ -7,8 +7,11 @@ import { rmSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { owned } from '../../support/children.ts';
+import { below } from '../../support/random.ts';
+import type { Random } from '../../support/random.ts';
 import { until } from '../../support/until.ts';
 import { QUICK_PROGRAM } from '../../support/program.ts';
+import type { Outcome } from '../checker/history.ts';
 
 const START_MS_MAX = 90_000;
 const ANSWER_MS_MAX = 25_000;
@@ -173,6 +176,21 @@ export class Shelf {
     this.#agent.destroy();
     this.#agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS_MAX });
   }
+}
+
+/** Any of them; null if that one is down or stands still. */
+export function pickShelf(shelves: readonly Shelf[], random: Random): Shelf | null {
+  const shelf = shelves[below(random, shelves.length)];
+  return shelf !== undefined && shelf.isUp && !shelf.isFrozen ? shelf : null;
+}
+
+/** The outcome of a write that was answered so. */
+export function outcomeOf(answer: Answer | Failure): Outcome {
+  if (answer === 'lost') return 'unknown';
+  if (answer === 'none') return 'refused';
+  const { status, body } = answer;
+  if (status >= 200 && status < 300) return 'ok';
+  return status === 503 && body.includes('problem:unknown-outcome') ? 'unknown' : 'refused';
 }
 
 /** Milliseconds of the one clock that all times of a history are of. */

@@ -2,7 +2,7 @@
 import { below } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import type { Read, Write } from '../checker/history.ts';
-import { nowMs } from './shelf.ts';
+import { nowMs, outcomeOf, pickShelf } from './shelf.ts';
 import type { Answer, Failure, Shelf } from './shelf.ts';
 
 export type WorkloadOptions = {
@@ -104,8 +104,8 @@ export class Workload {
     const { shelves, random, pauseMs } = this.#options;
     while (!this.#isOver) {
       await new Promise((resolve) => void setTimeout(resolve, random() * pauseMs));
-      const shelf = shelves[below(random, shelves.length)];
-      if (shelf !== undefined && shelf.isUp && !shelf.isFrozen) await act(shelf);
+      const shelf = pickShelf(shelves, random);
+      if (shelf !== null) await act(shelf);
     }
   }
 
@@ -147,25 +147,25 @@ export class Workload {
   }
 
   #settled(base: Write, answer: Answer | Failure): Write {
-    if (answer === 'lost') return base;
+    const outcome = outcomeOf(answer);
+    if (outcome === 'unknown') return base;
     const endMs = nowMs();
-    if (answer === 'none') {
-      return { ...base, endMs, outcome: 'refused', refusal: 'unavailable' };
+    if (typeof answer === 'string') {
+      return { ...base, endMs, outcome, refusal: 'unavailable' };
     }
     const { status, body, headers } = answer;
-    if (status >= 200 && status < 300) {
+    if (outcome === 'ok') {
       const sequence = Number(headers['hookshelf-sequence'] ?? NaN);
       const key = base.key ?? idIn(body);
-      return { ...base, key, endMs, outcome: 'ok',
+      return { ...base, key, endMs, outcome,
         sequence: Number.isInteger(sequence) ? sequence : null };
     }
-    if (status === 503 && body.includes('problem:unknown-outcome')) return base;
     const refusal = status === 412 ? 'mismatch' : status === 409 ? 'taken'
       : status === 404 ? 'missing' : 'unavailable';
     if (refusal === 'unavailable' && status !== 503) {
       this.surprises.push(`${base.kind} at ${base.node}: ${status} ${body}`);
     }
-    return { ...base, endMs, outcome: 'refused', refusal };
+    return { ...base, endMs, outcome, refusal };
   }
 
   #remember(write: Write, answer: Answer | Failure, isBook: boolean): void {

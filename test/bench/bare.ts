@@ -107,7 +107,7 @@ function sink(): Listener {
 const program = programs[process.argv[2] ?? ''];
 if (program === undefined) throw new Error(`one of ${Object.keys(programs).join(', ')}`);
 const server = http.createServer(program());
-server.listen(Number(process.env['LISTEN_PORT'] ?? 0), '127.0.0.1', () => {
+server.listen(0, '127.0.0.1', () => {
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   process.stdout.write(`listening on http://127.0.0.1:${port}\n`);

@@ -16,8 +16,6 @@ export type Contestant = {
   /** Arguments for node; must print a line ending in `:<port>` or a URL once it listens. */
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** When it differs from the scenario's. */
-  readonly expectedStatus?: number;
   /** Raw requests, when they differ from the scenario's. */
   readonly requests?: (port: number) => readonly string[] | Promise<readonly string[]>;
 };
@@ -91,7 +89,7 @@ async function measure(scenario: Scenario, contestant: Contestant): Promise<Samp
       warmupMs: 1000,
       warmupRequests: scenario.warmupRequests ?? 0,
       durationMs: scenario.durationMs ?? 3000,
-      expectedStatus: contestant.expectedStatus ?? scenario.expectedStatus,
+      expectedStatus: scenario.expectedStatus,
     });
   } finally {
     await stop(server);

@@ -1,6 +1,4 @@
 /** Deliveries to one webhook whose target is fast, beside a bare program that sends as many. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { BareDeliveryPlan } from './bare-deliveries.ts';
 import { getText, runCommand, temporaryFolder } from './books.ts';
 import { ours } from './catalog.ts';
@@ -8,8 +6,8 @@ import { runSender, startTarget } from './client.ts';
 import { emitMany } from './emit.ts';
 import { BESIDE, BUSY, beside, cpuSeconds, heading, printRates, start, stop } from './harness.ts';
 import type { RateSample, Running } from './harness.ts';
+import { SECRET, writeSecret } from './relay.ts';
 
-const SECRET = 'topsecret';
 const COUNT = 50_000;
 const COUNT_BUSY = 20_000;
 const ROUNDS = 3;
@@ -62,12 +60,11 @@ async function deliverBare(
 
 async function deliverOurs({ count, atOnce }: DeliveryPlan): Promise<RateSample> {
   const folder = temporaryFolder();
-  const secretPath = join(temporaryFolder(), 'secret.txt');
-  writeFileSync(secretPath, SECRET, { mode: 0o600 });
   const absentTarget = await startTarget('http');
   await stop(absentTarget);
   runCommand('outgoingwebhook:create', '--target-url', urlOf(absentTarget), '--trigger-event',
-    'bench', '--secret-file', secretPath, '--max-in-flight', String(atOnce), '--data', folder);
+    'bench', '--secret-file', writeSecret(folder), '--max-in-flight', String(atOnce),
+    '--data', folder);
   // Nobody listens while they are queued, so that what follows is delivery and nothing else.
   const queueing = await start(ours(folder).command);
   await emitMany(queueing.port, count);

@@ -4,14 +4,14 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { JournalLineEncoder } from '../../src/store/journal/journal-line-encoder.ts';
 import { getText, rawPost, runCommand, temporaryFolder } from './books.ts';
 import { ours } from './catalog.ts';
 import { heading, print, start, stop, whole } from './harness.ts';
 import type { Running } from './harness.ts';
-import { SECRET, makeRelay, sendRaw, signedRequest } from './relay.ts';
+import { makeRelay, sendRaw, signedRequest, writeSecret } from './relay.ts';
 
 /** The record of a request with such a body has 1.6 KB. */
 const BODY_BYTES = 873;
@@ -42,11 +42,9 @@ async function growthOfRequests(atOnce: number, count: number): Promise<void> {
 
 async function growthOfEvents(atOnce: number, count: number): Promise<void> {
   const folder = temporaryFolder();
-  const secretPath = join(folder, 'secret.txt');
-  writeFileSync(secretPath, SECRET, { mode: 0o600 });
   const target = await startFailingTarget();
   runCommand('outgoingwebhook:create', '--target-url', target.url, '--trigger-event', 'bench',
-    '--secret-file', secretPath, '--max-in-flight', '64',
+    '--secret-file', writeSecret(folder), '--max-in-flight', '64',
     '--retry-schedule', Array(ATTEMPTS - 1).fill('0').join(','), '--data', folder);
   const server = await start(ours(folder).command);
   const event = rawPost('/api/events', `{"name":"bench","payload":${makeText(PAYLOAD_BYTES)}}`);

@@ -50,14 +50,19 @@ export function makeRelay(
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'actions'), { mode: 0o700 });
   writeFileSync(join(folder, 'actions/nothing.mjs'), NOTHING_ACTION, { mode: 0o600 });
-  const secretPath = join(folder, 'secret.txt');
-  writeFileSync(secretPath, SECRET, { mode: 0o600 });
   const data = ['--data', folder];
   runCommand('actionconfig:create', '--action', action, '--options', JSON.stringify(options),
     '--identifier', 'bench', ...data);
   runCommand('incomingwebhook:create', '--path-segment', 'x', '--action-config', 'bench',
-    '--secret-file', secretPath, ...hookOptions, ...data);
+    '--secret-file', writeSecret(folder), ...hookOptions, ...data);
   return folder;
+}
+
+/** Writes the secret to a file in the folder, and returns its path. */
+export function writeSecret(folder: string): string {
+  const path = join(folder, 'secret.txt');
+  writeFileSync(path, SECRET, { mode: 0o600 });
+  return path;
 }
 
 export async function incoming(): Promise<void> {

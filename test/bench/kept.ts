@@ -84,24 +84,25 @@ async function untilDelivered(port: number): Promise<void> {
 }
 
 async function measureMemory(folder: string): Promise<void> {
-  const emptyBytes = await measureResident(temporaryFolder());
-  const server = await start(ours(folder).command, ENVIRONMENT);
-  await getText(server.port, '/api/requests?limit=1&status=done');
-  const takenBytes = residentBytes(server.child.pid) - emptyBytes;
-  const metrics = await getText(server.port, '/metrics');
-  await stop(server);
-  const recordBytes = [...metrics.matchAll(/record_bytes\{collection="[\w-]+"\} (\d+)/g)]
-    .reduce((sum, [, bytes]) => sum + Number(bytes), 0);
+  const empty = await measureServer(temporaryFolder());
+  const { memoryBytes, recordBytes } = await measureServer(folder);
+  const takenBytes = memoryBytes - empty.memoryBytes;
   print(`${(takenBytes / MEGABYTE).toFixed(0)} MB for ${(recordBytes / MEGABYTE).toFixed(0)} MB: `
     + `${(takenBytes / recordBytes).toFixed(2)} ×`);
 }
 
-async function measureResident(folder: string): Promise<number> {
+type ServerSize = { readonly memoryBytes: number; readonly recordBytes: number };
+
+/** Measures a server over that folder after its first answer. */
+async function measureServer(folder: string): Promise<ServerSize> {
   const server = await start(ours(folder).command, ENVIRONMENT);
   await getText(server.port, '/api/requests?limit=1&status=done');
-  const bytes = residentBytes(server.child.pid);
+  const memoryBytes = residentBytes(server.child.pid);
+  const metrics = await getText(server.port, '/metrics');
   await stop(server);
-  return bytes;
+  const recordBytes = [...metrics.matchAll(/record_bytes\{collection="[\w-]+"\} (\d+)/g)]
+    .reduce((sum, [, bytes]) => sum + Number(bytes), 0);
+  return { memoryBytes, recordBytes };
 }
 
 async function measureList(folder: string, list: string): Promise<void> {

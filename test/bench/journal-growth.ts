@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { JournalLineEncoder } from '../../src/store/journal/journal-line-encoder.ts';
+import { until } from '../support/until.ts';
 import { getText, rawPost, runCommand, temporaryFolder } from './books.ts';
 import { ours } from './catalog.ts';
 import { heading, print, start, stop, whole } from './harness.ts';
@@ -19,8 +20,6 @@ const PAYLOAD_BYTES = 1024;
 const ATTEMPTS = 3;
 /** How many at once, and how many in all: one at a time, each waits for the one before. */
 const ROWS = [[1, 40], [64, 1280]] as const;
-const LOOK_MS = 2;
-const LOOKS_MAX = 3000;
 
 export async function journalGrowth(): Promise<void> {
   heading('The journal of an accepted request of 1.6 KB, its result included',
@@ -62,14 +61,10 @@ function makeText(bytes: number): string {
 
 async function sendAndAwait(server: Running, request: string, atOnce: number): Promise<void> {
   await Promise.all(Array.from({ length: atOnce }, () => sendRaw(server.port, request)));
-  for (let look = 0; look < LOOKS_MAX; look += 1) {
+  await until('what was sent is done', async () => {
     const status: Status = JSON.parse(await getText(server.port, '/api/status'));
-    if (status.requests.pending === 0 && status.deliveries.pending === 0) return;
-    await new Promise((resolve) => {
-      setTimeout(resolve, LOOK_MS);
-    });
-  }
-  throw new Error('what was sent is not done');
+    return status.requests.pending === 0 && status.deliveries.pending === 0;
+  });
 }
 
 type Status = Readonly<Record<'requests' | 'deliveries', { readonly pending: number }>>;

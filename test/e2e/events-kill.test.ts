@@ -7,8 +7,8 @@ import { test } from 'node:test';
 import { IS_LONG } from '../support/long.ts';
 import { below, createRandom } from '../support/random.ts';
 import { until } from '../support/until.ts';
-import { MOODS, type FlappingTarget } from './relay-target.ts';
-import { DRAIN_MS_MAX, withRelay, type Survivor } from './survivor.ts';
+import type { FlappingTarget } from './relay-target.ts';
+import { DRAIN_MS_MAX, liveThroughKills, withRelay, type Survivor } from './survivor.ts';
 
 const SEED = 20261126;
 const KILLS = IS_LONG ? 10 : 3;
@@ -99,28 +99,12 @@ class DelayedOffers {
   }
 }
 
-/** Offers until `bound` in each life; kills and starts again after all lives but the last. */
-async function live(
-  server: Survivor, target: FlappingTarget, bound: number,
-  offers: { readonly count: number; offerUntil(bound: number, key: number): Promise<void> },
+/** Offers until `bound` through kills. */
+function live(
+  server: Survivor, target: FlappingTarget, bound: number, offers: DelayedOffers | KeyedOffers,
 ): Promise<void> {
-  const random = createRandom(SEED + 1);
-  const first = offers.count;
-  for (let life = 0; life <= KILLS; life += 1) {
-    const share = (bound - first) / (KILLS + 1);
-    const end = first + Math.round(share * (life + 1));
-    await target.turn(life === KILLS ? 'up' : MOODS[life % MOODS.length] ?? 'up');
-    const offering = Promise.all(
-      Array.from({ length: CONNECTIONS }, (_, key) => offers.offerUntil(end, key)));
-    if (life < KILLS) {
-      const killAt = end - share * (0.1 + 0.6 * random());
-      await until('it is time to kill', () => offers.count >= killAt, { msMax: DRAIN_MS_MAX });
-      await server.stop('SIGKILL');
-      await offering;
-      await server.start();
-    }
-    await offering;
-  }
+  return liveThroughKills(server, target, offers,
+    { bound, kills: KILLS, connections: CONNECTIONS, random: createRandom(SEED + 1) });
 }
 
 async function makeHook(

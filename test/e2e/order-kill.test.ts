@@ -6,9 +6,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IS_LONG } from '../support/long.ts';
 import { createRandom } from '../support/random.ts';
-import { until } from '../support/until.ts';
-import { MOODS, type FlappingTarget } from './relay-target.ts';
-import { DRAIN_MS_MAX, make, withRelay, type Survivor } from './survivor.ts';
+import type { FlappingTarget } from './relay-target.ts';
+import { liveThroughKills, make, withRelay, type Survivor } from './survivor.ts';
 
 const SEED = 20261124;
 const OFFERS = IS_LONG ? 3000 : 500;
@@ -57,7 +56,7 @@ class Offers {
     this.#server = server;
   }
 
-  async sendUntil(bound: number, key: number): Promise<void> {
+  async offerUntil(bound: number, key: number): Promise<void> {
     while (this.#server.isUp && this.count < bound) {
       this.count += 1;
       const sent = { key, n: this.#nextByKey.get(key) ?? 0 };
@@ -80,23 +79,9 @@ function arrivedAt(target: FlappingTarget, path: string): Sent[] {
 test('deliveries and requests keep their order, through kills and a flapping target', () =>
   withRelay(SETTINGS, async (server, target) => {
     await makeWebhooks(server, target);
-    const random = createRandom(SEED);
     const offers = new Offers(server);
-    for (let life = 0; life <= KILLS; life += 1) {
-      const share = OFFERS / (KILLS + 1);
-      const bound = Math.round(share * (life + 1));
-      await target.turn(life === KILLS ? 'up' : MOODS[life % MOODS.length] ?? 'up');
-      const sending = Promise.all(
-        Array.from({ length: CONNECTIONS }, (_, key) => offers.sendUntil(bound, key)));
-      if (life < KILLS) {
-        const killAt = bound - share * (0.1 + 0.6 * random());
-        await until('it is time to kill', () => offers.count >= killAt, { msMax: DRAIN_MS_MAX });
-        await server.stop('SIGKILL');
-        await sending;
-        await server.start();
-      }
-      await sending;
-    }
+    await liveThroughKills(server, target, offers,
+      { bound: OFFERS, kills: KILLS, connections: CONNECTIONS, random: createRandom(SEED) });
     for (const what of ['deliveries', 'requests'] as const) {
       const { problems, pending, failed } = await server.drain(what);
       assert.deepEqual([problems, pending, failed], [[], 0, 0], what);

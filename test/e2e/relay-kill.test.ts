@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 import { IS_LONG } from '../support/long.ts';
 import { createRandom } from '../support/random.ts';
 import { isSigned, MOODS, type FlappingTarget } from './relay-target.ts';
-import { DRAIN_MS_MAX, make, withRelay, type Post } from './survivor.ts';
+import { DRAIN_MS_MAX, liveThroughKills, make, withRelay, type Post } from './survivor.ts';
 
 const SEED = 20261120;
 const SECRET = 'It\'s a Secret to Everybody';
@@ -49,33 +49,25 @@ test('what was acknowledged arrives, through kills and a flapping target', () =>
     await make(server, '/api/incoming-webhooks', {
       pathSegment: 'later', actionConfiguration: 'later',
     });
-    const random = createRandom(SEED);
     const acknowledged = new Set<number>();
-    let next = 0;
-    const offerUntil = async (bound: number): Promise<void> => {
-      while (next < bound && server.isUp) {
-        const n = next;
-        next += 1;
-        if (ACCEPTED.has(await offer(server.post, n))) acknowledged.add(n);
-      }
+    const offers = {
+      count: 0,
+      async offerUntil(bound: number): Promise<void> {
+        while (offers.count < bound && server.isUp) {
+          const n = offers.count;
+          offers.count += 1;
+          if (ACCEPTED.has(await offer(server.post, n))) acknowledged.add(n);
+        }
+      },
     };
-    for (let life = 0; life <= KILLS; life += 1) {
-      const isLast = life === KILLS;
-      const share = EVENTS / (KILLS + 1);
-      const bound = Math.round(share * (life + 1));
-      await target.turn(isLast ? 'up' : MOODS[life % MOODS.length] ?? 'up');
-      const offering = Promise.all(Array.from({ length: CONNECTIONS }, () => offerUntil(bound)));
-      const killAt = bound - share * (0.1 + 0.6 * random());
-      if (!isLast) await until('it is time to kill', () => next >= killAt, { msMax: DRAIN_MS_MAX });
-      if (!isLast) await server.stop('SIGKILL');
-      await offering;
-      if (!isLast) await server.start();
-    }
+    await liveThroughKills(server, target, offers,
+      { bound: EVENTS, kills: KILLS, connections: CONNECTIONS, random: createRandom(SEED) });
     const totals = await server.drain();
     const arrived = new Set(target.arrived.map(({ body }) => numberIn(body)));
     assert.deepEqual([...acknowledged].filter((n) => !arrived.has(n)), []);
     // What was under way at a kill got no answer; all else did.
-    assert.ok(acknowledged.size >= EVENTS - KILLS * CONNECTIONS, `${acknowledged.size} of ${next}`);
+    assert.ok(acknowledged.size >= EVENTS - KILLS * CONNECTIONS,
+      `${acknowledged.size} of ${offers.count}`);
     assert.deepEqual([totals['problems'], totals['pending'], totals['failed']], [[], 0, 0]);
     assert.equal(totals['accepted'], totals['delivered']);
     assert.equal(totals['delivered'], arrived.size);

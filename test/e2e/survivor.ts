@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Random } from '../support/random.ts';
 import { inFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
 import { startServer, type Running } from './processes.ts';
-import { FlappingTarget } from './relay-target.ts';
+import { FlappingTarget, MOODS } from './relay-target.ts';
 
 /** How long whatever is awaited may take. */
 export const DRAIN_MS_MAX = 60_000;
@@ -110,6 +112,46 @@ export async function withRelay(
       await target.close();
     }
   });
+}
+
+/** Offers things to a server, one after the other; `key` is the number of the connection. */
+interface OfferSource {
+  readonly count: number;
+  offerUntil(bound: number, key: number): Promise<void>;
+}
+
+type LivesPlan = {
+  /** How much is offered in all. */
+  readonly bound: number;
+  readonly kills: number;
+  readonly connections: number;
+  readonly random: Random;
+};
+
+/**
+ * Offers a share of what is to come in each life of the server, and kills it in the midst of all
+ * its lives but the last, in which the target is well.
+ */
+export async function liveThroughKills(
+  server: Survivor, target: FlappingTarget, offers: OfferSource,
+  { bound, kills, connections, random }: LivesPlan,
+): Promise<void> {
+  const first = offers.count;
+  for (let life = 0; life <= kills; life += 1) {
+    const share = (bound - first) / (kills + 1);
+    const end = first + Math.round(share * (life + 1));
+    await target.turn(life === kills ? 'up' : MOODS[life % MOODS.length] ?? 'up');
+    const offering = Promise.all(
+      Array.from({ length: connections }, (_, key) => offers.offerUntil(end, key)));
+    if (life < kills) {
+      const killAt = end - share * (0.1 + 0.6 * random());
+      await until('it is time to kill', () => offers.count >= killAt, { msMax: DRAIN_MS_MAX });
+      await server.stop('SIGKILL');
+      await offering;
+      await server.start();
+    }
+    await offering;
+  }
 }
 
 export async function make(server: Survivor, path: string, body: object): Promise<void> {

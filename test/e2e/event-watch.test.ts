@@ -1,32 +1,25 @@
 /** `event:watch` against a real server: which events it prints, and how. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { collectOutput, type Ended } from '../support/children.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { addRecord, ask } from './ask.ts';
-import { hookshelf, start, startServer } from './processes.ts';
+import { hookshelf, startServer, watch, type Watching } from './processes.ts';
 
-type Watching = {
+type EventWatching = Watching & {
   readonly lines: () => readonly string[];
   /** Resolves once that many lines have come. */
   until(count: number): Promise<void>;
-  stop(): Promise<Ended>;
 };
 
-async function watch(words: readonly string[]): Promise<Watching> {
-  const child = start(['event:watch', ...words]);
-  const { stdout, stderr, ended } = collectOutput(child);
-  await until('it watches', () => stderr().includes('Ctrl-C ends this'), { seen: stderr });
-  const lines = (): readonly string[] => stdout().split('\n').slice(0, -1);
+async function watchEvents(words: readonly string[]): Promise<EventWatching> {
+  const watching = await watch('event:watch', words);
+  const { out, notes } = watching;
+  const lines = (): readonly string[] => out().split('\n').slice(0, -1);
   return {
-    lines,
+    ...watching, lines,
     until: (count) => until(`${count} lines have come`, () => lines().length >= count,
-      { seen: () => stdout() + stderr() }),
-    stop() {
-      child.kill('SIGINT');
-      return ended;
-    },
+      { seen: () => out() + notes() }),
   };
 }
 
@@ -42,8 +35,8 @@ test('prints a line for each event as it is made, or its JSON', () => inFolder(a
   const { port } = new URL(server.url);
   await addRecord(`${server.url}/api/outgoing-webhooks`,
     { targetUrl: 'http://127.0.0.1:1/', triggerEvent: '*', enabled: true });
-  const people = await watch(['--data', data]);
-  const programs = await watch(['--server', server.url, '--json']);
+  const people = await watchEvents(['--data', data]);
+  const programs = await watchEvents(['--server', server.url, '--json']);
   const plain = await emit(server.url, 'order.paid');
   const keyed = await emit(server.url, 'order.sent', { key: 'k 1', delaySeconds: 3600 });
   await Promise.all([people.until(2), programs.until(2)]);
@@ -69,16 +62,16 @@ test('--name leaves out all events but those of that name, or of names that begi
     const server = await startServer(['--data', data]);
     await addRecord(`${server.url}/api/outgoing-webhooks`,
       { targetUrl: 'http://127.0.0.1:1/', triggerEvent: '*' });
-    const all = await watch(['--data', data, '--name', '*']);
-    const below = await watch(['--data', data, '--name', 'order.*']);
-    const one = await watch(['--data', data, '--name', 'order']);
+    const all = await watchEvents(['--data', data, '--name', '*']);
+    const below = await watchEvents(['--data', data, '--name', 'order.*']);
+    const one = await watchEvents(['--data', data, '--name', 'order']);
     const ids: string[] = [];
     for (const name of ['orderly', 'order', 'order.paid', 'an.order.paid', 'order', 'order.x.y']) {
       ids.push(await emit(server.url, name));
     }
     // Each has its last line, so what it left out before will not come any more.
     await Promise.all([all.until(6), below.until(2), one.until(2)]);
-    const idsOf = ({ lines }: Watching): readonly string[] =>
+    const idsOf = ({ lines }: EventWatching): readonly string[] =>
       lines().map((line) => line.slice(-36));
     assert.deepEqual(idsOf(all), ids);
     assert.deepEqual(idsOf(below), [ids[2], ids[5]]);

@@ -5,6 +5,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { collectOutput, endOf, owned, type Ended } from '../support/children.ts';
 import { QUICK_PROGRAM } from '../support/program.ts';
+import { until } from '../support/until.ts';
 
 const START_MS_MAX = 60_000;
 // On a machine that is busy with many tests, the slowest command takes seconds.
@@ -42,6 +43,28 @@ export function start(words: readonly string[], options: ProcessOptions = {}): C
   child.stdin.on('error', () => {});
   child.stdin.end(options.input ?? '');
   return child;
+}
+
+/** A command that prints what comes, until it is stopped. */
+export type Watching = {
+  readonly out: () => string;
+  readonly notes: () => string;
+  readonly ended: Promise<Ended>;
+  stop(signal?: NodeJS.Signals): Promise<Ended>;
+};
+
+/** Starts `request:watch` or `event:watch`, and resolves once it watches. */
+export async function watch(command: string, words: readonly string[]): Promise<Watching> {
+  const child = start([command, ...words]);
+  const { stdout: out, stderr: notes, ended } = collectOutput(child);
+  await until('it watches', () => notes().includes('Ctrl-C ends this'), { seen: notes });
+  return {
+    out, notes, ended,
+    stop(signal = 'SIGINT') {
+      child.kill(signal);
+      return ended;
+    },
+  };
 }
 
 export type Running = {

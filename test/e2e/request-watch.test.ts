@@ -6,13 +6,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { collectOutput, type Ended } from '../support/children.ts';
 import { makeToken } from '../support/make-token.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { addRecord, ask } from './ask.ts';
-import { hookshelf, start, startServer } from './processes.ts';
+import { hookshelf, startServer, watch } from './processes.ts';
 
 const TOKEN = 'quite-secret-and-long';
 
@@ -38,26 +37,6 @@ async function withProgram(
     server.closeAllConnections();
     server.close();
   }
-}
-
-type Watching = {
-  readonly out: () => string;
-  readonly notes: () => string;
-  readonly ended: Promise<Ended>;
-  stop(signal?: NodeJS.Signals): Promise<Ended>;
-};
-
-async function watch(words: readonly string[]): Promise<Watching> {
-  const child = start(['request:watch', ...words]);
-  const { stdout: out, stderr: notes, ended } = collectOutput(child);
-  await until('it watches', () => notes().includes('Ctrl-C ends this'), { seen: notes });
-  return {
-    out, notes, ended,
-    stop(signal = 'SIGINT') {
-      child.kill(signal);
-      return ended;
-    },
-  };
 }
 
 async function addHook(
@@ -93,7 +72,7 @@ test('sends each request on byte for byte, and goes on after a restart of the se
     const port = new URL(server.url).port;
     await addHook(server.url, null, { bodyFormat: 'auto' });
     const words = ['--data', data, '--forward', `http://localhost:${to}/hook?mine=1`];
-    const watching = await watch(words);
+    const watching = await watch('request:watch', words);
     assert.doesNotMatch(watching.notes(), /only requests whose action fails/);
     await send(Number(port), BODY, '?a=%20&b');
     await until('it is printed', () => watching.out().includes('\n'), { seen: watching.notes });
@@ -134,7 +113,7 @@ test('works with --server and a token, and says what a token of scope read leave
       writeFileSync(join(data, `${name}.txt`), token, { mode: 0o600 });
     }
     for (const [index, name] of ['all', 'read'].entries()) {
-      const watching = await watch(['--server', server.url, '--token-file',
+      const watching = await watch('request:watch', ['--server', server.url, '--token-file',
         join(data, `${name}.txt`), '--forward', `http://127.0.0.1:${to}`, '--json',
         '--hook', 'deploy']);
       await send(Number(new URL(server.url).port), BODY);
@@ -152,7 +131,8 @@ test('says what will not be seen, and prints rejected requests without sending t
   inFolder(async (data) => withProgram(async (to, taken) => {
     const server = await startServer(['--data', data]);
     await addHook(server.url, null, { inbox: 'failed', secret: 'a-secret-of-ours-0123456789' });
-    const watching = await watch(['--data', data, '--forward', `http://127.0.0.1:${to}`]);
+    const watching = await watch('request:watch',
+      ['--data', data, '--forward', `http://127.0.0.1:${to}`]);
     assert.match(watching.notes(), /deploy keeps only requests whose action fails.*--inbox all/);
     const refused = await ask(`${server.url}/webhook/in/deploy`, { method: 'POST', body: {} });
     assert.equal(refused.status, 401);
@@ -167,7 +147,8 @@ test('ends when what it sends on comes back: --forward leads to the server that 
   inFolder(async (data) => {
     const server = await startServer(['--data', data]);
     await addHook(server.url, null, { bodyFormat: 'auto' });
-    const watching = await watch(['--data', data, '--forward', `${server.url}/webhook/in/deploy`]);
+    const watching = await watch('request:watch',
+      ['--data', data, '--forward', `${server.url}/webhook/in/deploy`]);
     await send(Number(new URL(server.url).port), BODY);
     const { code, stdout, stderr } = await watching.ended;
     assert.equal(code, 2, stderr);

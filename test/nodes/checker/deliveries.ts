@@ -19,11 +19,10 @@ export function checkDeliveries(history: History): Violation[] {
 }
 
 function checkTold(history: History, hook: string): Violation[] {
-  const own = history.attempts.filter((attempt) => attempt.hook === hook);
-  const byToken = groupBy(own, ({ token }) => token);
+  const attempts = attemptsByToken(history, hook);
   return history.writes.flatMap((write): Violation[] => {
     if (write.kind === 'delete') return [];
-    const ids = new Set((byToken.get(write.token) ?? []).map(({ delivery }) => delivery));
+    const ids = new Set((attempts.get(write.token) ?? []).map(({ delivery }) => delivery));
     const told = (text: string): Violation[] =>
       [{ rule: 'delivery', message: `${describe(write)}: ${text} (${hook})` }];
     if (ids.size > 1) return told(`told in ${ids.size} deliveries`);
@@ -61,8 +60,7 @@ function checkOrder(history: History, hook: string): Violation[] {
   const events = new Map(history.followers.flatMap((follower) => follower.events)
     .map((event) => [event.sequence, event]));
   const inOrder = [...events.values()].sort((left, right) => left.sequence - right.sequence);
-  const attempts = groupBy(
-    history.attempts.filter((attempt) => attempt.hook === hook), ({ token }) => token);
+  const attempts = attemptsByToken(history, hook);
   return [...groupBy(inOrder, ({ key }) => key)].flatMap(([key, writes]) => {
     // The attempt of an earlier write that was over last.
     let last: Attempt | undefined;
@@ -115,4 +113,9 @@ function checkRecords({ attempts, records }: History): Violation[] {
     .filter(([, own]) => own.length > 1)
     .map(([name, own]) => found(`${name} has ${own.length} deliveries`));
   return [...forgotten, ...open, ...doubled];
+}
+
+/** The attempts to tell a webhook, by the token of what it was told. */
+export function attemptsByToken({ attempts }: History, hook: string): Map<string, Attempt[]> {
+  return groupBy(attempts.filter((attempt) => attempt.hook === hook), ({ token }) => token);
 }

@@ -4,8 +4,9 @@
  * refused to cancel has begun. To a receiver with order by key no event of a key is told before
  * those that began earlier are.
  */
+import { attemptsByToken } from './deliveries.ts';
 import { wasFrozen } from './history.ts';
-import type { Attempt, Emission, History, Violation } from './history.ts';
+import type { Emission, History, Violation } from './history.ts';
 import { groupBy } from './registers.ts';
 
 export function checkEmissions(history: History): Violation[] {
@@ -78,10 +79,6 @@ function isEarlier(one: Emission, other: Emission, { clockOffMs }: History): boo
   if (one.isDelayed && !other.isDelayed) return false;
   const offMs = one.isDelayed || other.isDelayed ? clockOffMs : 0;
   return one.dueToMs + offMs < other.dueFromMs;
-}
-
-function attemptsByToken({ attempts }: History, hook: string): Map<string, Attempt[]> {
-  return groupBy(attempts.filter((attempt) => attempt.hook === hook), ({ token }) => token);
 }
 
 function describeEmission(emission: Emission): string {

@@ -127,10 +127,10 @@ const AFTER_UPDATED_AT = AFTER_CREATED_AT + '"updatedAt":"",'.length + TIME_LENG
 
 /** Whether it is a queued forward, which has no webhook. */
 export function isForward(bytes: Buffer): boolean {
-  return !hasDeliveryMember(bytes, WEBHOOK_MARK);
+  return findMember(bytes, WEBHOOK_MARK) === -1;
 }
 
-/** Reads the webhook of a stored delivery, without parsing; null for a queued forward. */
+/** Reads the webhook of a stored delivery of any kind, without parsing; null for a forward. */
 export function readWebhookId(bytes: Buffer): string | null {
   return readMember(bytes, WEBHOOK_MARK);
 }
@@ -143,11 +143,6 @@ export function readEventName(bytes: Buffer): string | null {
 function readMember(bytes: Buffer, mark: Buffer): string | null {
   const at = findMember(bytes, mark);
   return at === -1 ? null : readText(bytes, at + mark.length);
-}
-
-/** Whether a stored delivery has the member that begins with `mark`. */
-function hasDeliveryMember(bytes: Buffer, mark: Buffer): boolean {
-  return findMember(bytes, mark) !== -1;
 }
 
 // Only the member itself reads like the mark, because quotes inside strings are escaped. But an

@@ -7,7 +7,9 @@ import type { QueueFilter } from '../durable-queue/queue-filter.ts';
 import {
   FlagColumn, RecordColumns, SharedTextColumn, TimeColumn, type SlotTest,
 } from '../durable-queue/record-columns.ts';
-import { readCreatedMs, readEventName, readStatus, readWebhookId } from './delivery-codec.ts';
+import {
+  isForward, readCreatedMs, readEventName, readStatus, readWebhookId,
+} from './delivery-codec.ts';
 import type { DeliveryKind, DeliveryStatus } from './delivery.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
@@ -24,7 +26,7 @@ export const NO_FILTER: DeliveryFilter = {
 /** The columns of the stored deliveries, which follow every change of these. */
 export class DeliveryColumns {
   readonly #routes = new FlagColumn((_, id) => isRouteDeliveryId(id));
-  readonly #forwards = new FlagColumn((record) => readWebhookId(record) === null);
+  readonly #forwards = new FlagColumn(isForward);
   readonly #statuses = new SharedTextColumn(readStatus);
   readonly #webhooks = new SharedTextColumn(readWebhookId);
   readonly #events = new SharedTextColumn((record, id) =>
@@ -66,7 +68,7 @@ export class DeliveryColumns {
 
   #createKindTests(kind: DeliveryFilter['kind']): readonly SlotTest[] {
     if (kind === 'all') return [];
-    const isForward = kind === null || kind === 'route' ? null : kind === 'forward';
-    return [this.#routes.createTest(kind === 'route'), this.#forwards.createTest(isForward)];
+    const isForwardKind = kind === null || kind === 'route' ? null : kind === 'forward';
+    return [this.#routes.createTest(kind === 'route'), this.#forwards.createTest(isForwardKind)];
   }
 }

@@ -102,11 +102,9 @@ export function createDeliveryMatcher(
   const { kind, status, hook, event } = filter;
   const hasEvent: Matcher = (bytes, id) => isRouteDeliveryId(id)
     ? findRequestEvent(parseRequestId(id)) === event : readEventName(bytes) === event;
-  const hasHook: Matcher = (bytes, id) => isRouteDeliveryId(id)
-    ? readRouteWebhookId(bytes) === hook : readWebhookId(bytes) === hook;
   return (bytes, id) => isOfKind(kind, bytes, id)
     && (status === null || readStatus(bytes) === status)
-    && (hook === null || hasHook(bytes, id))
+    && (hook === null || readWebhookId(bytes) === hook)
     && (event === null || hasEvent(bytes, id))
     && isInTime(filter, () => readCreatedMs(bytes));
 }

@@ -32,10 +32,12 @@ export async function reconcileDeliveries(
   const events = store.collection(eventCollection.name);
   return reconcileQueue(store, deliveryQueue, {
     earlierProblems: [
-      ...await findEventProblems(store, nowMs), ...await findBodies(store),
-      ...await findWithoutEvent(store, delayedEventCollection, (id) =>
+      ...await findEventProblems(store, nowMs),
+      ...await findOrphans(store, deliveryBodyCollection, deliveryCollection, (id) =>
+        `body ${id} belongs to no delivery`),
+      ...await findOrphans(store, delayedEventCollection, eventCollection, (id) =>
         `delayed event ${id} has lost its payload`),
-      ...await findWithoutEvent(store, lateDeliveryCollection, (id) =>
+      ...await findOrphans(store, lateDeliveryCollection, eventCollection, (id) =>
         `the late deliveries of event ${id} have lost it`),
       ...otherProblems,
     ],
@@ -86,29 +88,17 @@ function mayBegin(find: FindRecord, id: string, event: Buffer): boolean {
     || decodeEventHead(event).to !== undefined;
 }
 
-/** Finds records that stand beside an event that is gone. */
-async function findWithoutEvent(
-  store: Store, { name }: CollectionSpec, describe: (id: string) => string,
+/** Finds records that stand beside an owner of the same id, which is gone. */
+async function findOrphans(
+  store: Store, { name }: CollectionSpec, { name: ownerName }: CollectionSpec,
+  describe: (id: string) => string,
 ): Promise<string[]> {
   const records = store.collection(name);
-  const events = store.collection(eventCollection.name);
+  const owners = store.collection(ownerName);
   const problems: string[] = [];
   await visitInSteps(records, (_, slot) => {
     const id = records.idAt(slot) ?? '';
-    if (events.findSlot(id) === -1) problems.push(describe(id));
-    return 'searched';
-  });
-  return problems;
-}
-
-/** Finds the bodies of deliveries that are gone. */
-async function findBodies(store: Store): Promise<string[]> {
-  const bodies = store.collection(deliveryBodyCollection.name);
-  const records = store.collection(deliveryCollection.name);
-  const problems: string[] = [];
-  await visitInSteps(bodies, (_, slot) => {
-    const id = bodies.idAt(slot) ?? '';
-    if (records.findSlot(id) === -1) problems.push(`body ${id} belongs to no delivery`);
+    if (owners.findSlot(id) === -1) problems.push(describe(id));
     return 'searched';
   });
   return problems;

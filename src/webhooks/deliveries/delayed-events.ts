@@ -193,8 +193,7 @@ export class DelayedEvents {
 
   start(): void {
     this.#isStarted = true;
-    this.#wasMaintainer = this.#deps.ownership.isMaintainer();
-    if (this.#wasMaintainer) this.#addOverdue();
+    this.#onOwnershipChange();
     this.#dueTimes.start();
   }
 

@@ -16,7 +16,7 @@ import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import { decodeJob, jobCollection, type Job } from './job.ts';
 import type { JobKind, RecordSelection } from './job-kind.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
-import { retryUntilWritten } from '../durable-queue/write-retry.ts';
+import { retryUntilWritten, type WriteRetryDeps } from '../durable-queue/write-retry.ts';
 import { backfillCollection, deleteHold } from '../deliveries/backfill-hold.ts';
 import { stageJobCancel, stageMissingHold, stageNewJob } from './stage-job.ts';
 
@@ -36,7 +36,7 @@ type JobsDeps = {
 const FINISHED_MAX = 100;
 
 export class Jobs {
-  readonly #deps: JobsDeps;
+  readonly #deps: JobsDeps & WriteRetryDeps;
   readonly #records: Collection;
   readonly #unlisten: readonly (() => void)[];
   readonly #closing = new AbortController();
@@ -52,7 +52,7 @@ export class Jobs {
   #isStarted = false;
 
   constructor(deps: JobsDeps) {
-    this.#deps = deps;
+    this.#deps = { ...deps, closing: this.#closing.signal };
     this.#records = deps.store.collection(jobCollection.name);
     this.#unlisten = [
       this.#records.onChange(({ id, before, after }) => {
@@ -209,19 +209,17 @@ export class Jobs {
   async #holdAgain(job: Job): Promise<void> {
     const { id, hook: webhookId } = job;
     if (webhookId === null) return;
-    const { store, clock, log } = this.#deps;
+    const { store } = this.#deps;
     if (store.collection(backfillCollection.name).findSlot(webhookId) !== -1) return;
-    await retryUntilWritten({ clock, log, closing: this.#closing.signal },
-      'a job waits to hold deliveries', { job: id },
+    await retryUntilWritten(this.#deps, 'a job waits to hold deliveries', { job: id },
       () => store.transact((transaction) => stageMissingHold(transaction, job)));
   }
 
   async #releaseHold({ id, hook: webhookId }: Job): Promise<void> {
     if (webhookId === null) return;
-    const { store, clock, log } = this.#deps;
-    await retryUntilWritten({ clock, log, closing: this.#closing.signal },
-      'a job that has stopped still holds deliveries', { job: id },
-      () => store.transact((transaction) => deleteHold(transaction, webhookId, id)));
+    await retryUntilWritten(
+      this.#deps, 'a job that has stopped still holds deliveries', { job: id },
+      () => this.#deps.store.transact((transaction) => deleteHold(transaction, webhookId, id)));
   }
 
   async #run(job: Job, begunSelection: RecordSelection | undefined): Promise<void> {
@@ -233,6 +231,6 @@ export class Jobs {
       begunSelection ?? this.#load(kind).then((jobKind) => jobKind.select(filter)),
     ]);
     await this.#holdAgain(job);
-    await runJob({ ...this.#deps, closing: this.#closing.signal }, id, selection);
+    await runJob(this.#deps, id, selection);
   }
 }

@@ -351,15 +351,28 @@ test('keeps the last hundred that have ended, and those that run', () =>
     assert.deepEqual(kept, [...added.slice(3).reverse(), running.id]);
   }));
 
-test('a job that stops lets go of the deliveries that it holds', async () => {
+/** Adds a job that is to hold the deliveries of a webhook, and whose hold is not there. */
+async function addHoldingJob({ kind = 'count-up' } = {}): Promise<{
+  readonly place: Place; readonly store: MemoryStore;
+  readonly job: Job & { readonly hook: string };
+  /** For each change of a hold from now on, whether it is there. */
+  readonly holds: readonly boolean[];
+}> {
   const store = createMemoryStore([THINGS, jobCollection, backfillCollection]);
   const place = new Place(store);
   await addThings(store, 1);
-  const job = { ...await place.jobs.add('count-up', {}), kind: 'unknown', hook: 'webhook' };
+  const job = { ...await place.jobs.add('count-up', {}), kind, hook: 'webhook' };
   await store.transact((transaction) => {
     transaction.put(jobCollection.name, job.id, encodeJob(job));
-    putHold(transaction, job.hook, job.id);
   });
+  const holds: boolean[] = [];
+  store.collection(backfillCollection.name).onChange(({ after }) => holds.push(after !== null));
+  return { place, store, job, holds };
+}
+
+test('a job that stops lets go of the deliveries that it holds', async () => {
+  const { place, store, job } = await addHoldingJob({ kind: 'unknown' });
+  await store.transact((transaction) => putHold(transaction, job.hook, job.id));
   store.failNextBatch(new AppError('unavailable', 'not now'));
   place.jobs.start();
   await until('the hold is gone', async () => {
@@ -371,15 +384,7 @@ test('a job that stops lets go of the deliveries that it holds', async () => {
 });
 
 test('a job that goes on after it had stopped holds deliveries again until its end', async () => {
-  const store = createMemoryStore([THINGS, jobCollection, backfillCollection]);
-  const place = new Place(store);
-  await addThings(store, 1);
-  const job = { ...await place.jobs.add('count-up', {}), hook: 'webhook' };
-  await store.transact((transaction) => {
-    transaction.put(jobCollection.name, job.id, encodeJob(job));
-  });
-  const holds: boolean[] = [];
-  store.collection(backfillCollection.name).onChange(({ after }) => holds.push(after !== null));
+  const { place, job, holds } = await addHoldingJob();
   place.jobs.start();
   await until('the job has ended', async () => {
     await place.clock.advance(1000);
@@ -390,15 +395,7 @@ test('a job that goes on after it had stopped holds deliveries again until its e
 });
 
 test('a job that has stopped stays so until the next start, whatever else ends', async () => {
-  const store = createMemoryStore([THINGS, jobCollection, backfillCollection]);
-  const place = new Place(store);
-  await addThings(store, 1);
-  const job = { ...await place.jobs.add('count-up', {}), kind: 'unknown', hook: 'webhook' };
-  await store.transact((transaction) => {
-    transaction.put(jobCollection.name, job.id, encodeJob(job));
-  });
-  const holds: boolean[] = [];
-  store.collection(backfillCollection.name).onChange(({ after }) => holds.push(after !== null));
+  const { place, holds } = await addHoldingJob({ kind: 'unknown' });
   place.jobs.start();
   await until('it has stopped', () => place.logLines.length > 0);
   await place.ended(await place.jobs.add('count-more', {}));

@@ -3,7 +3,7 @@
  * moment of the disk's history, so that a test can tell what came before a crash at any moment.
  */
 import { sleep } from '../../src/base/clock.ts';
-import { createLogger } from '../../src/base/log.ts';
+import { silentLogger } from '../../src/base/log.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import type { HttpRequest } from '../../src/client/http-client.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
@@ -80,13 +80,12 @@ export async function openRelayOn(
   const pause = async (): Promise<void> => {
     if (latencyMs > 0) await sleep(clock, latencyMs);
   };
-  const store = await openOn(files, clock);
-  const logger = createLogger({
-    level: 'error', format: 'json', now: () => clock.now(), write: () => {},
+  const store = await openStore({
+    directory: DIRECTORY, files, clock, logger: silentLogger, specs: webhookCollections,
   });
   const webhooks = createWebhooks({
-    onOutcome() {}, store, clock, logger, makeId: createIdSource(clock), random: () => 0,
-    baseUri: () => 'http://localhost',
+    onOutcome() {}, store, clock, logger: silentLogger, makeId: createIdSource(clock),
+    random: () => 0, baseUri: () => 'http://localhost',
     actions: [{ actionClass: createScripted(runs, files, pause), origin: 'the test' }],
     http: {
       async request(request) {
@@ -123,10 +122,19 @@ export async function openRelayOn(
   };
 }
 
-/** Opens the records of the relay. */
-function openOn(files: SimulatedFiles, clock = new ManualClock()): Promise<OpenedStore> {
-  const logger = createLogger({ level: 'error', format: 'json', now: () => 0, write: () => {} });
-  return openStore({ directory: DIRECTORY, files, clock, logger, specs: webhookCollections });
+/** Makes targets of which the first attempt of each third event fails: `n` of its payload. */
+export function createFlapping(): NonNullable<DiskRelayOptions['respond']> {
+  const seenIds = new Set<string>();
+  return ({ id, body }) => {
+    const isFirst = !seenIds.has(id);
+    seenIds.add(id);
+    return isFirst && numberIn({ body }) % 3 === 0 ? 503 : 200;
+  };
+}
+
+/** Reads the `n` of an event's payload in what was sent. */
+export function numberIn({ body }: Pick<Sent, 'body'>): number {
+  return Number(JSON.parse(body).n);
 }
 
 /** Lists the records of a collection, as text by their ids. */
@@ -172,9 +180,8 @@ function answerOf(statusCode: number): TargetResponse {
 }
 
 function createTarget({ routes }: Webhooks, clock: ManualClock): ApiTarget {
-  const logger = createLogger({ level: 'error', format: 'json', now: () => 0, write: () => {} });
   const dispatcher = createDispatcher({
-    routes, guard: null, clock, logger, metrics: new Metrics(), bodyBytesMax: 1 << 20,
+    routes, guard: null, clock, logger: silentLogger, metrics: new Metrics(), bodyBytesMax: 1 << 20,
     accessLog: 'off', trustProxy: false,
   });
   return createMemoryTarget(dispatcher.listeners('control').request);

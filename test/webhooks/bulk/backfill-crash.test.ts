@@ -10,7 +10,8 @@ import { about, imagesOf, sample, type Image } from '../../support/crashes.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { Disk } from '../../support/simulated-disk.ts';
 import {
-  openRelayOn, recordsIn, type DiskRelay, type DiskRelayOptions, type Sent,
+  createFlapping, numberIn, openRelayOn, recordsIn, type DiskRelay, type DiskRelayOptions,
+  type Sent,
 } from '../relay-on-disk.ts';
 
 const KEYS = 5;
@@ -48,7 +49,6 @@ type Run = {
   releasedAt: number;
 };
 
-const numberIn = ({ body }: Pick<Sent, 'body'>): number => Number(JSON.parse(body).n);
 const keyOf = (n: number): number => n % KEYS;
 
 /** Emits an event, as soon as there is room for it. */
@@ -168,16 +168,6 @@ function checkOrder(sent: readonly Sent[], name: string): void {
     seen.add(n);
     last = Math.max(last, n);
   }
-}
-
-/** The first attempt of each third event fails. */
-function createFlapping(): NonNullable<DiskRelayOptions['respond']> {
-  const seen = new Set<string>();
-  return ({ id, body }) => {
-    const isFirst = !seen.has(id);
-    seen.add(id);
-    return isFirst && numberIn({ body }) % 3 === 0 ? 503 : 200;
-  };
 }
 
 const SCENARIOS: readonly Scenario[] = [

@@ -14,7 +14,7 @@ import { about, imagesOf, sample } from '../../support/crashes.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { Disk } from '../../support/simulated-disk.ts';
 import {
-  openRelayOn, recordsIn, type DiskRelay, type DiskRelayOptions, type Sent,
+  createFlapping, numberIn, openRelayOn, recordsIn, type DiskRelay, type Sent,
 } from '../relay-on-disk.ts';
 
 const ROUNDS = 8;
@@ -41,18 +41,6 @@ type Asked = {
 
 /** What has to be on disk at a moment, and what must not be. */
 type Expected = { readonly present: readonly Asked[]; readonly absent: readonly Asked[] };
-
-/** The first attempt of each third event fails. */
-function createFlapping(): NonNullable<DiskRelayOptions['respond']> {
-  const seen = new Set<string>();
-  return ({ id, host, body }) => {
-    const isFirst = !seen.has(`${id} ${host}`);
-    seen.add(`${id} ${host}`);
-    return isFirst && numberIn({ body }) % 3 === 0 ? 503 : 200;
-  };
-}
-
-const numberIn = ({ body }: Pick<Sent, 'body'>): number => Number(JSON.parse(body).n);
 
 /** Asks a relay for events and sends, and remembers what it was answered. */
 class Caller {

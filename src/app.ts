@@ -371,7 +371,7 @@ function composeRoutes(
       ...deps, collections: COLLECTION_NAMES, webhooks, startedMs: clock.now(),
       settings: { settings, origins: options.origins ?? new Map() },
     }),
-    // What a queued forward sends is in the same collection, and no list of events has it.
+    // Requests of queued forwards are in the same collection, and no list of events has them.
     ...identifierRoutes(store, COLLECTION_NAMES, apiRoutes,
       new Map([[eventCollection.name, isEvent]])),
   ], rejectionLog);

@@ -98,7 +98,7 @@ type DeliveryServiceDeps = {
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findNamed'>;
   readonly requests: RequestLookup;
   readonly clock: Clock; readonly makeId: () => string; readonly capacity: QueueCapacity;
-  /** Finds webhooks whose deliveries wait for a job that does not run, and the other way round. */
+  /** Finds webhooks whose deliveries wait for a job that does not run. */
   readonly findHoldProblems: () => readonly string[];
 };
 

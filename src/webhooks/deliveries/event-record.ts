@@ -13,7 +13,7 @@
  * - the payload comes last, so that its bytes are a slice of the record, as they were received. A
  *   payload with line breaks, which a record cannot hold, is the string `payloadText` instead.
  *
- * What a queued forward sends is a record of the same collection. Nobody hears it, and it is
+ * The request of a queued forward is a record of the same collection. Nobody hears it, and it is
  * deleted with its one delivery:
  *
  *     {"identifier":"<UUIDv7>","createdAt":"<time>","name":null,"source":"action","depth":0,

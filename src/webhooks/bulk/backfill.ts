@@ -15,7 +15,7 @@ import {
 } from '../deliveries/delivery-changes.ts';
 import { createDelivery } from '../deliveries/delivery.ts';
 import { addLateDeliveries } from '../deliveries/late-deliveries.ts';
-import { decodeEventHead, eventCollection, readDeliverAt } from '../deliveries/event-record.ts';
+import { eventCollection, readDeliverAt, readEventName } from '../deliveries/event-record.ts';
 import {
   createMissedEventMatcher, type EventCriteria, type MissedEventMatcher,
 } from '../deliveries/missed-events.ts';
@@ -145,7 +145,7 @@ function stageDeliveries(
 ): void {
   const createdAt = formatTimestamp(nowMs);
   const deliveries = missedEvents.map(({ id: eventId, record }) => {
-    const { name: event } = decodeEventHead(record);
+    const event = readEventName(record);
     const identifier = nextId();
     addLateDeliveries(transaction, eventId, [identifier], [hook]);
     return {

@@ -2,7 +2,7 @@
 import { formatTimestamp } from '../../base/clock.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
-import { decodeDelivery } from '../deliveries/delivery-codec.ts';
+import { readStatus, readWebhookId } from '../deliveries/delivery-codec.ts';
 import { deliveryCollection, type DeliveryStatus } from '../deliveries/delivery.ts';
 import { findLateDeliveries } from '../deliveries/late-deliveries.ts';
 import {
@@ -67,7 +67,6 @@ export function listEventDeliveries(store: Store, record: Buffer): readonly Even
   return listed.slice(0, DELIVERIES_SHOWN_MAX).map(([identifier, webhookId = null]) => {
     const bytes = find(deliveryCollection.name, identifier);
     if (bytes === undefined) return { identifier, hook: webhookId, status: null };
-    const { hook, status } = decodeDelivery(bytes);
-    return { identifier, hook, status };
+    return { identifier, hook: readWebhookId(bytes), status: readStatus(bytes) };
   });
 }

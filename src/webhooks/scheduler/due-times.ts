@@ -68,8 +68,9 @@ export class DueTimes<T extends TimedTask> {
   }
 
   /**
-   * Must be called when a task stops waiting before it is due. Its wait stays in the queue, and is
-   * counted as stale; when there are too many of these, those counted before are removed.
+   * Must be called just before a task stops waiting although it is not due. Its wait stays in the
+   * queue, and is counted as stale; when there are too many of these, those counted before are
+   * removed.
    */
   countStaleWait(): void {
     if (this.#staleCount > STALE_MAX && this.#staleCount * 2 > this.#waits.size) {

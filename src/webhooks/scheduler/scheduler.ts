@@ -138,10 +138,9 @@ export class Scheduler {
   remove(id: string): void {
     const task = this.#tasks.get(id);
     if (task === undefined) return;
-    const wasWaiting = task.state === 'waiting';
+    if (task.state === 'waiting') this.#dueTimes.countStaleWait();
     this.#tasks.delete(id);
     this.#queues.remove(task);
-    if (wasWaiting) this.#dueTimes.countStaleWait();
     this.#onRunnable();
   }
 
@@ -240,8 +239,8 @@ export class Scheduler {
 
   #makeReady(task: Task): void {
     const isEarly = task.state === 'waiting' && task.dueAtMs > this.#clock.now();
-    this.#queues.makeReady(task);
     if (isEarly) this.#dueTimes.countStaleWait();
+    this.#queues.makeReady(task);
     this.#onRunnable();
   }
 

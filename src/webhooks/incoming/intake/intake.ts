@@ -163,12 +163,22 @@ export class Intake {
    * Answers the request as accepted. A new one is stored and runs later; the repetition of a failed
    * event makes the first request due; a duplicate is answered as one.
    */
-  #accept(
+  async #accept(
     request: AdmittedRequest, event: Event | null, matchingRoutes: MatchingRoutes,
-  ): MaybePromise<WebhookResponse> {
+  ): Promise<WebhookResponse> {
+    const rememberedEvent = event === null ? null : this.#duplicates.findRemembered(event);
+    if (rememberedEvent !== null) return this.#answerDuplicate(request, rememberedEvent);
+    const { response, duplicate } = await this.#writeAccepted(request, event, matchingRoutes);
+    if (duplicate !== null) {
+      await this.#inboxWriter.addDuplicate(request, duplicate, response.status);
+    }
+    return response;
+  }
+
+  #writeAccepted(
+    request: AdmittedRequest, event: Event | null, matchingRoutes: MatchingRoutes,
+  ): Promise<Acceptance> {
     const { clock, makeId, store, capacity, recentRequests } = this.#deps;
-    const duplicate = event === null ? null : this.#duplicates.findRemembered(event);
-    if (duplicate !== null) return this.#answerDuplicate(request, duplicate);
     const bytes = estimateRequestBytes(request.exchange, request.body);
     const arrival = {
       request, event, id: makeId(), nowMs: clock.now(),
@@ -181,19 +191,11 @@ export class Intake {
       return store.transact((transaction) => changeRequests(transaction, (unit) =>
         stageAccepted(transaction, unit, arrival, {
           recentRequests, checkRoom: () => capacity.assertRoom(bytes),
-        }))).then((acceptance) => this.#answerAccepted(request, acceptance));
+        })));
     }
     // The room is reserved, so that the transaction need not check it.
     return capacity.reserveWhile(bytes, () => this.#batch.write(bytes, (transaction, unit) =>
-      stageAccepted(transaction, unit, arrival, { recentRequests, checkRoom: () => {} })))
-      .then((acceptance) => this.#answerAccepted(request, acceptance));
-  }
-
-  #answerAccepted(
-    request: AdmittedRequest, { response, duplicate }: Acceptance,
-  ): MaybePromise<WebhookResponse> {
-    return duplicate === null ? response
-      : this.#inboxWriter.addDuplicate(request, duplicate, response.status).then(() => response);
+      stageAccepted(transaction, unit, arrival, { recentRequests, checkRoom: () => {} })));
   }
 }
 

@@ -9,7 +9,9 @@ import type { Facts } from '../filters/facts.ts';
 import type { SearchedRecord } from '../search/search-query.ts';
 import type { SearchPosition, SearchWalk } from '../search/searches.ts';
 import { getRequestBody } from './request-body.ts';
-import { decodeRequestHead, decodeRequest, hasBodyRecord, readPosition } from './request-codec.ts';
+import {
+  decodeRequestHead, decodeRequest, hasBodyRecord, readPosition, readRequestId,
+} from './request-codec.ts';
 import type { RejectedRequests, RequestSelection } from './request-list.ts';
 import {
   requestBodyCollection, requestCollection, type StoredRequestHead, type StoredRequest,
@@ -32,7 +34,7 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   /** The stored request that comes next, if a rejected one came before it; else null. */
   #nextStored: { readonly slot: number; readonly id: string } | null = null;
   /** The last request, if that was stored. */
-  #lastStored: { readonly slot: number; readonly id: string; readonly bytes: Buffer } | null = null;
+  #lastStored: { readonly slot: number; readonly bytes: Buffer } | null = null;
   #lastRejected: StoredRequest | null = null;
 
   constructor(deps: RequestWalkDeps, { before, matches, rejected }: RequestSelection) {
@@ -58,7 +60,7 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
     }
     const bytes = slot === -1 ? undefined : this.#records.bytesAt(slot);
     if (bytes === undefined) return null;
-    this.#lastStored = { slot, id: this.#records.idAt(slot) ?? '', bytes };
+    this.#lastStored = { slot, bytes };
     return this.#matches?.(slot) === true ? new StoredSearchedRequest(this.#deps, bytes)
       : 'filtered';
   }
@@ -74,8 +76,9 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
       // A rejected request does not change, but goes when there is no room for it any more.
       return this.#lastRejected !== null && rejected.find(this.#lastRejected.id) !== undefined;
     }
-    const { slot, id } = this.#lastStored;
-    return this.#records.idAt(slot) === id && this.#matches?.(slot) === true;
+    const { slot, bytes } = this.#lastStored;
+    const isInSlot = this.#records.idAt(slot) === readRequestId(bytes);
+    return isInSlot && this.#matches?.(slot) === true;
   }
 
   #stepToSlot(): number {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test, type TestContext } from 'node:test';
 import type { ActionContext, ActionOptions, ActionTools } from '../../../src/index.ts';
 import { answer, startServer, type ScriptedServer } from '../../support/servers.ts';
 import { turnsUntil } from '../../support/turns.ts';
@@ -62,6 +62,15 @@ type Failed = {
 function warningsIn(lines: readonly string[]): string[] {
   return lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'warning')
     .map(({ message }) => String(message));
+}
+
+/** Starts a target that refuses every request as one of a chain that is too long. */
+async function startRefusing(context: TestContext): Promise<ScriptedServer> {
+  const refusing = await startServer({
+    onRequest: ({ socket }) => void socket.write(answer(422, '', ['X-Hookshelf-Chain: refused'])),
+  });
+  context.after(() => refusing.close());
+  return refusing;
 }
 
 /** An incoming webhook that runs the action; its path. */
@@ -249,11 +258,7 @@ test('a loop of two services has one line about its end, and the first caller is
 test('what a target answers to a chain that it refused is passed on, and no try warns', {
   timeout: 120_000,
 }, async (context) => {
-  const refusing = await startServer({
-    onRequest: ({ socket }) => void socket.write(
-      answer(422, '', ['X-Hookshelf-Chain: refused'])),
-  });
-  context.after(() => refusing.close());
+  const refusing = await startRefusing(context);
   const url = refusing.url('/far');
   const id = await outgoing({ targetUrl: url, triggerEvent: 'far' });
   const before = relay.logLines.length;
@@ -278,11 +283,7 @@ test('what a target answers to a chain that it refused is passed on, and no try 
 test('an action that throws after a refused chain passes the refusal on, and is not run again', {
   timeout: 120_000,
 }, async (context) => {
-  const refusing = await startServer({
-    onRequest: ({ socket }) => void socket.write(
-      answer(422, '', ['X-Hookshelf-Chain: refused'])),
-  });
-  context.after(() => refusing.close());
+  const refusing = await startRefusing(context);
   const own = await startRelayFor(context, {
     actions: [StrictCaller],
     incoming: { retrySchedule: [0.01, 0.01] }, outgoing: { retrySchedule: [0.01, 0.01] },

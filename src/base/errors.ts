@@ -57,6 +57,13 @@ export class AppError extends Error {
   }
 }
 
+const TEMPORARY_CODES: readonly ErrorCode[] = ['unavailable', 'storage_full', 'unknown_outcome'];
+
+/** Whether there is no room, or the store takes no writes, at present: it may succeed later. */
+export function isTemporary(thrown: unknown): thrown is AppError {
+  return thrown instanceof AppError && TEMPORARY_CODES.includes(thrown.code);
+}
+
 /**
  * Whether a value is an error, of this realm or another: under Jest, and in every context of
  * node:vm, what Node itself throws is no instance of the `Error` seen there.

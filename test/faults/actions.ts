@@ -7,7 +7,8 @@ import type { PlantedFault } from './fault.ts';
 const ACTIONS: readonly PlantedFault[] = [
   {
     file: 'webhooks/actions/run-action.ts',
-    text: 'if (OWN_STATE_CODES.has(thrown.code)) throw thrown;', replacement: 'throw thrown;',
+    text: 'action.isBuiltIn && isTemporary(thrown)',
+    replacement: 'action.isBuiltIn && thrown instanceof AppError',
     tests: ['webhooks/actions/run-action.test.ts'],
   },
   {

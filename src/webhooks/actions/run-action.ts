@@ -1,5 +1,5 @@
 /** Runs an action within its time limit. An error of the action becomes a failed result. */
-import { AppError, type ErrorCode } from '../../base/errors.ts';
+import { AppError, isTemporary } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isEmptyObject } from '../../base/json/encode.ts';
 import type { Logger } from '../../base/log.ts';
@@ -31,10 +31,6 @@ export type LogHolder = { readonly log: Logger };
 
 export const FAILED_MESSAGE = 'Action failed';
 const TIMEOUT_MESSAGE = 'Action timed out';
-
-/** The codes of errors about our own state: the same run may succeed later. */
-const OWN_STATE_CODES: ReadonlySet<ErrorCode> =
-  new Set(['unavailable', 'unknown_outcome', 'storage_full']);
 
 /**
  * The result, at once when the action gave it at once. The caller may be anybody: of a failure it
@@ -94,9 +90,10 @@ function toFailedResult(
       holder, thrown.message, { path, action: action.identifier, target, hops });
     return new OwnChainRefusal(false, thrown.message, {});
   }
-  if (action.isBuiltIn && thrown instanceof AppError) {
-    if (OWN_STATE_CODES.has(thrown.code)) throw thrown;
-    if (thrown.code === 'invalid') return ActionResult.fail(thrown.message);
+  // An error about our own state: the same run may succeed later.
+  if (action.isBuiltIn && isTemporary(thrown)) throw thrown;
+  if (action.isBuiltIn && thrown instanceof AppError && thrown.code === 'invalid') {
+    return ActionResult.fail(thrown.message);
   }
   const fields = { action: action.identifier, error: thrown };
   // The hop that refused the chain has logged it: one line is enough for all.

@@ -4,6 +4,7 @@
  * behind the last chunk that was committed.
  */
 import { formatTimestamp, sleep, type Clock } from '../../base/clock.ts';
+import { isTemporary } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';
 import { advance, decodeJob, jobCollection, type JobCounts, type Job } from './job.ts';
@@ -11,7 +12,6 @@ import type { RecordSelection } from './job-kind.ts';
 import { stageJobChange } from './stage-job.ts';
 import { takeChunk } from '../durable-queue/queue-spec.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
-import { isTemporary } from '../durable-queue/write-retry.ts';
 
 type RunJobDeps = {
   readonly store: Store;

@@ -23,6 +23,7 @@
  * takes writes, attempts start without these events: nothing says when there will be room.
  */
 import { formatTimestamp, parseTimestamp, type Clock, type Timer } from '../../base/clock.ts';
+import { isTemporary } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { deriveIds } from '../../base/uuid.ts';
@@ -36,7 +37,6 @@ import { BackgroundTasks } from '../durable-queue/background-tasks.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
 import { computeDueMs } from '../durable-queue/retry-time.ts';
-import { isTemporary } from '../durable-queue/write-retry.ts';
 import { DueTimes, type TimedTask } from '../scheduler/due-times.ts';
 import { acceptDeliveries, changeDeliveries } from './delivery-changes.ts';
 import { createDelivery } from './delivery.ts';

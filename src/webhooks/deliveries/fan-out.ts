@@ -12,7 +12,7 @@
  * last chunk.
  */
 import { sleep, type Clock } from '../../base/clock.ts';
-import type { AppError } from '../../base/errors.ts';
+import { isTemporary, type AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { Change, FindRecord, Store, Transaction } from '../../store/store-port.ts';
@@ -20,7 +20,6 @@ import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { createDelivery } from './delivery.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
-import { isTemporary } from '../durable-queue/write-retry.ts';
 import { fanOutCollection, stageDelivery } from './delivery-changes.ts';
 
 type FanOut = {

@@ -11,12 +11,6 @@ export type WriteRetryDeps = {
 };
 
 const RETRY_MS = 1000;
-const TEMPORARY_ERRORS: readonly ErrorCode[] = ['unavailable', 'storage_full', 'unknown_outcome'];
-
-/** Whether there is no room, or the store takes no writes, at present. */
-export function isTemporary(thrown: unknown): thrown is AppError {
-  return thrown instanceof AppError && TEMPORARY_ERRORS.includes(thrown.code);
-}
 
 /**
  * Repeats `write` until the store takes it. It does so also for an error that is not temporary: to

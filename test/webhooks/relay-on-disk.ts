@@ -80,7 +80,9 @@ export async function openRelayOn(
   const pause = async (): Promise<void> => {
     if (latencyMs > 0) await sleep(clock, latencyMs);
   };
-  const store = await openOn(files, clock);
+  const store = await openStore({
+    directory: DIRECTORY, files, clock, logger: silentLogger, specs: webhookCollections,
+  });
   const webhooks = createWebhooks({
     onOutcome() {}, store, clock, logger: silentLogger, makeId: createIdSource(clock),
     random: () => 0, baseUri: () => 'http://localhost',
@@ -133,13 +135,6 @@ export function createFlapping(): NonNullable<DiskRelayOptions['respond']> {
 /** Reads the `n` of an event's payload in what was sent. */
 export function numberIn({ body }: Pick<Sent, 'body'>): number {
   return Number(JSON.parse(body).n);
-}
-
-/** Opens the records of the relay. */
-function openOn(files: SimulatedFiles, clock = new ManualClock()): Promise<OpenedStore> {
-  return openStore({
-    directory: DIRECTORY, files, clock, logger: silentLogger, specs: webhookCollections,
-  });
 }
 
 /** Lists the records of a collection, as text by their ids. */

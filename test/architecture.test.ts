@@ -47,7 +47,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
  */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   base: ['json', 'text', 'network', 'files', 'structures'],
-  books: ['transfer', 'aggregates', 'list', 'index', 'query'],
+  books: ['transfer', 'aggregates', 'list', 'engine', 'index', 'query'],
   cli: ['commands', 'api-client', 'terminal', 'process', 'arguments'],
   client: ['connection', 'policy'],
   'cli/commands/webhooks': ['watch'],

@@ -31,7 +31,7 @@ export function comparePositions(left: BookPosition, right: BookPosition, sort: 
 }
 
 /** The value of a stored book for one key; null when it has none. */
-function readSortValue(key: SortOrder['key'], bytes: Buffer): SortValue {
+export function readSortValue(key: SortOrder['key'], bytes: Buffer): SortValue {
   switch (key) {
     case 'title': return encodeByteString(fold(readTitle(bytes)));
     case 'author': {
@@ -45,7 +45,7 @@ function readSortValue(key: SortOrder['key'], bytes: Buffer): SortValue {
 }
 
 /** Books without the key come last in either direction. */
-function compareKeys(left: SortValue, right: SortValue, isDescending: boolean): number {
+export function compareKeys(left: SortValue, right: SortValue, isDescending: boolean): number {
   if (left === right) return 0;
   if (left === null) return 1;
   if (right === null) return -1;

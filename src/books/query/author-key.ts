@@ -22,9 +22,33 @@ const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hira}\p{Script=Kana}\p{Script=Hang}
 const JUNIOR = /^[js]r\.?$/i;
 // Roman ones in capitals alone, as Xi is a family name, and up to 39, as no name has a higher one.
 const NUMERAL = /^(?=.)(?:[0-9]+|X{0,3}(?:IX|IV|V?I{0,3}))\.?$/;
+// Words of ASCII letters with single spaces between them.
+const PLAIN = /^[A-Za-z.'-]+(?: [A-Za-z.'-]+)*$/;
+// Such words, of which the last one is no addition to a name.
+const PLAIN_NAME = /^(?:[A-Za-z.'-]+ )*[A-Za-z'-]*[a-z]{3}$/;
 
 /** The key as a byte string (`encodeByteString`). */
 export function createAuthorKey(author: SortableAuthor): string {
+  return createPlainKey(author) ?? createAnyKey(author);
+}
+
+/**
+ * The key of most authors in a tenth of the time: an order of a million books reads them all. Null
+ * for names that have to be cleaned, folded or taken apart.
+ */
+function createPlainKey({ name, givenName, familyName }: SortableAuthor): string | null {
+  if (givenName !== undefined && !PLAIN.test(givenName)) return null;
+  if (familyName !== undefined) {
+    const isPlain = givenName !== undefined && PLAIN.test(familyName);
+    return isPlain ? `${familyName}${SEPARATOR}${givenName}`.toLowerCase() : null;
+  }
+  if (!PLAIN_NAME.test(name)) return null;
+  const space = name.lastIndexOf(' ');
+  const rest = givenName ?? name.slice(0, Math.max(0, space));
+  return `${name.slice(space + 1)}${SEPARATOR}${rest}`.toLowerCase();
+}
+
+export function createAnyKey(author: SortableAuthor): string {
   const name = cleanName(author.name);
   const familyName = fold(cleanName(author.familyName ?? ''));
   const givenName = fold(cleanName(author.givenName ?? ''));

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeByteString } from '../../../src/base/text/fold.ts';
-import { createAuthorKey } from '../../../src/books/query/author-key.ts';
+import { createAnyKey, createAuthorKey } from '../../../src/books/query/author-key.ts';
 import type { SortableAuthor } from '../../../src/books/query/author-key.ts';
+import { below, createRandom } from '../../support/random.ts';
+import { pick } from '../../support/random-books.ts';
 
 const CASES: readonly (readonly [author: SortableAuthor, family: string, rest: string])[] = [
   [{ name: 'Jane Austen' }, 'austen', 'jane'],
@@ -60,4 +62,23 @@ test('a family name sorts before the longer ones that it begins, whoever bears i
   const sorted = names.toSorted((left, right) =>
     createAuthorKey({ name: left }) < createAuthorKey({ name: right }) ? -1 : 1);
   assert.deepEqual(sorted, ['Bea Le', 'Lee', 'Ann Lee', 'Zoe Lee', 'Amy Leeds']);
+});
+
+test('the short way to a key gives what the long way gives', () => {
+  const random = createRandom(1);
+  const words = ['Ann', "O'Neill", 'St.-Just', 'Jr.', 'jr', 'Sr', 'XIV', 'Xi', 'x', 'II.', 'É', ',',
+    'King,', '14', 'LEE', 'Du', 'van', '', ' ', '\t', '村上', '-', '.', 'ﬁn'];
+  const phrase = (): string =>
+    Array.from({ length: 1 + below(random, 4) }, () => pick(random, words)).join(' ');
+  let plainCount = 0;
+  for (let round = 0; round < 5000; round += 1) {
+    const author = {
+      name: phrase(),
+      ...random() < 0.4 ? { givenName: phrase() } : {},
+      ...random() < 0.4 ? { familyName: phrase() } : {},
+    };
+    assert.equal(createAuthorKey(author), createAnyKey(author), JSON.stringify(author));
+    plainCount += Number(/^[A-Za-z ]+$/.test(author.name));
+  }
+  assert.ok(plainCount > 500, `${plainCount} plain names`);
 });

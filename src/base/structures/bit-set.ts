@@ -34,6 +34,46 @@ export class BitSet {
     this.#words[whole] = (this.#words[whole] ?? 0) | ((1 << (bound & 31)) - 1);
   }
 
+  /** Puts the 32 numbers from `32 * wordIndex` on, for loops that fill a set. */
+  setWord(wordIndex: number, word: number): void {
+    if (wordIndex >= this.#words.length) this.#grow(wordIndex + 1);
+    this.#words[wordIndex] = word;
+  }
+
+  copy(): BitSet {
+    const copy = new BitSet();
+    copy.#words = this.#words.slice();
+    return copy;
+  }
+
+  /** Removes the numbers that the other set has not. */
+  retain(other: BitSet): void {
+    const words = this.#words;
+    const otherWords = other.#words;
+    for (let index = 0; index < words.length; index += 1) {
+      words[index] = (words[index] ?? 0) & (otherWords[index] ?? 0);
+    }
+  }
+
+  /** Adds the numbers of the other set. */
+  union(other: BitSet): void {
+    if (other.#words.length > this.#words.length) this.#grow(other.#words.length);
+    const words = this.#words;
+    const otherWords = other.#words;
+    for (let index = 0; index < otherWords.length; index += 1) {
+      words[index] = (words[index] ?? 0) | (otherWords[index] ?? 0);
+    }
+  }
+
+  /** Removes the numbers of the other set. */
+  subtract(other: BitSet): void {
+    const words = this.#words;
+    const otherWords = other.#words;
+    for (let index = 0; index < words.length; index += 1) {
+      words[index] = (words[index] ?? 0) & ~(otherWords[index] ?? 0);
+    }
+  }
+
   /** Whether the number was there. */
   delete(index: number): boolean {
     const wordIndex = index >>> 5;
@@ -59,10 +99,18 @@ export class BitSet {
   /** How many there are. */
   count(): number {
     let count = 0;
-    for (const word of this.#words) {
-      let pairs = word - ((word >>> 1) & 0x55555555);
-      pairs = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
-      count += Math.imul((pairs + (pairs >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+    for (const word of this.#words) count += countBits(word);
+    return count;
+  }
+
+  /** How many there are in both sets. */
+  countCommon(other: BitSet): number {
+    const words = this.#words;
+    const otherWords = other.#words;
+    const length = Math.min(words.length, otherWords.length);
+    let count = 0;
+    for (let index = 0; index < length; index += 1) {
+      count += countBits((words[index] ?? 0) & (otherWords[index] ?? 0));
     }
     return count;
   }
@@ -72,4 +120,11 @@ export class BitSet {
     words.set(this.#words);
     this.#words = words;
   }
+}
+
+/** How many of 32 bits are set. */
+function countBits(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555);
+  const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }

@@ -104,7 +104,7 @@ function hasKeyword(bookKeywords: readonly string[], foldedKeywords: readonly st
 /**
  * Basic filtering (RFC 4647 §3.3.1): one of the ranges, or the range and a hyphen, begins the tag.
  */
-function matchesLanguages(ranges: readonly string[], tag: string | null): boolean {
+export function matchesLanguages(ranges: readonly string[], tag: string | null): boolean {
   if (tag === null) return false;
   const lower = tag.toLowerCase();
   return ranges.some((range) => range === '*' || lower === range

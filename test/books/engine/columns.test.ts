@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BitSet } from '../../../src/base/structures/bit-set.ts';
+import type { Steps } from '../../../src/base/turns.ts';
+import { COLUMN_NAMES, columnsFor, createColumn } from '../../../src/books/engine/columns.ts';
+import { matchesMembers } from '../../../src/books/query/match-book.ts';
+import { NO_CONDITIONS, parseBookQuery } from '../../../src/books/query/parse-query.ts';
+import type { BookFilter } from '../../../src/books/query/parse-query.ts';
+import { below, createRandom } from '../../support/random.ts';
+import type { Random } from '../../support/random.ts';
+import { pick, randomBook } from '../../support/random-books.ts';
+
+type Books = (Buffer | undefined)[];
+
+// More than a block of slots, so that some blocks come while books are put.
+const SLOTS = 5000;
+const SEARCHES = [
+  'inLanguage=en', 'inLanguage=EN-gb', 'inLanguage=en&inLanguage=pl', 'inLanguage=*',
+  'inLanguage=fr', 'inLanguage=zh-Hant', 'bookFormat=EBook', 'bookFormat=GraphicNovel',
+  'bookFormat=EBook&bookFormat=Hardcover', 'hasIsbn=true', 'hasIsbn=false', 'publishedFrom=1960',
+  'publishedTo=1960', 'publishedFrom=1960&publishedTo=1960', 'publishedFrom=1960-05',
+  'publishedTo=1960-05-17', 'publishedFrom=0999-12-31&publishedTo=1961',
+  'publishedFrom=1961&publishedTo=1960', 'inLanguage=xa&inLanguage=xb',
+];
+
+test('columns find and count the books that match, after any changes', () => {
+  const random = createRandom(1);
+  const columns = COLUMN_NAMES.map((name) => ({ name, column: createColumn(name, 100) }));
+  const books: Books = [];
+  let counts = 0;
+  for (let round = 0; round < 25; round += 1) {
+    for (let count = 0; count < 1000; count += 1) {
+      const slot = below(random, round < 3 ? 200 : SLOTS);
+      books[slot] = randomBytes(random);
+      for (const { column } of columns) column.set(slot, books[slot]);
+      // Again, which makes no difference.
+      if (count % 50 === 0) for (const { column } of columns) column.set(slot, books[slot]);
+    }
+    for (const search of SEARCHES) {
+      const { filter } = parseBookQuery(search);
+      const [name, ...others] = columnsFor(filter);
+      assert.deepEqual(others, []);
+      const column = columns.find((one) => one.name === name)?.column;
+      assert.ok(column !== undefined);
+      const expected = slotsOf(books, filter);
+      assert.deepEqual(numbersOf(runAll(column.match(filter))), expected, `${round}: ${search}`);
+      const counted = column.count(filter);
+      if (counted !== null) counts += 1;
+      assert.equal(counted ?? expected.length, expected.length, `${round}: ${search}`);
+    }
+  }
+  assert.equal(counts, 25 * (SEARCHES.length - 3), 'all but dates within a year are counted');
+});
+
+test('a match that takes several steps is right about every slot that is not set meanwhile', () => {
+  const random = createRandom(2);
+  for (let round = 0; round < 20; round += 1) {
+    const search = pick(random, SEARCHES);
+    const { filter } = parseBookQuery(search);
+    const [name = 'isbn'] = columnsFor(filter);
+    const column = createColumn(name, 0);
+    const books: Books = [];
+    const put = (slot: number): void => {
+      books[slot] = randomBytes(random);
+      column.set(slot, books[slot]);
+    };
+    for (let slot = 0; slot < 3 * SLOTS; slot += 1) put(slot);
+    // Two at a time, and the changes are among what they leave behind for the third.
+    const matches = [column.match(filter), column.match(filter)]
+      .map((steps) => ({ steps, step: steps.next() }));
+    const changedSlots = new Set<number>();
+    for (let count = 0; count < 500; count += 1) {
+      const slot = below(random, 4 * SLOTS);
+      changedSlots.add(slot);
+      put(slot);
+    }
+    const expected = slotsOf(books, filter);
+    for (const { steps, step } of matches) {
+      const found = step.done === true ? step.value : runAll(steps);
+      const unchanged = numbersOf(found).filter((slot) => !changedSlots.has(slot));
+      assert.deepEqual(unchanged, expected.filter((slot) => !changedSlots.has(slot)), search);
+    }
+    assert.deepEqual(numbersOf(runAll(column.match(filter))), expected, search);
+  }
+});
+
+test('a column of many languages finds each, whether its code takes one byte or two', () => {
+  const column = createColumn('inLanguage', SLOTS);
+  const put = (slot: number, inLanguage: string): void =>
+    column.set(slot, Buffer.from(`{"id":"${slot}","inLanguage":"${inLanguage}"}`));
+  const filterOf = (tag: string): BookFilter => ({ ...NO_CONDITIONS, languages: [tag] });
+  for (let slot = 0; slot < 4000; slot += 1) put(slot, `en-x-${slot % 1000}`);
+  assert.deepEqual(numbersOf(runAll(column.match(filterOf('en-x-7')))), [7, 1007, 2007, 3007]);
+  assert.equal(runAll(column.match(filterOf('en'))).count(), 4000);
+  // Values that no book has any more give their codes to others, which match other conditions.
+  for (let slot = 0; slot < 4000; slot += 1) put(slot, `de-x-${slot % 1000}`);
+  assert.equal(column.count(filterOf('en')), 0);
+  assert.equal(runAll(column.match(filterOf('en'))).count(), 0);
+  assert.equal(runAll(column.match(filterOf('de'))).count(), 4000);
+  assert.ok(column.bytes < 500_000, `${column.bytes} bytes`);
+});
+
+test('a condition has one column, but those that the word index has candidates for', () => {
+  assert.deepEqual(columnsFor(NO_CONDITIONS), []);
+  const others = 'isbn=9780441172719&publisher=Penguin&keyword.not=war&keyword=a&author=b&q=c';
+  assert.deepEqual(columnsFor(parseBookQuery(others).filter), []);
+  const all = 'inLanguage=en&bookFormat=EBook&publishedTo=1960&hasIsbn=true';
+  assert.deepEqual(columnsFor(parseBookQuery(all).filter), COLUMN_NAMES);
+});
+
+const bookRandom = createRandom(3);
+const ALL_BYTES = Array.from({ length: 1000 }, () =>
+  Buffer.from(JSON.stringify(randomBook(bookRandom, 'id'))));
+
+/** A book, or none. */
+function randomBytes(random: Random): Buffer | undefined {
+  return random() < 0.2 ? undefined : pick(random, ALL_BYTES);
+}
+
+function slotsOf(books: Books, filter: BookFilter): readonly number[] {
+  const slots: number[] = [];
+  for (const [slot, bytes] of books.entries()) {
+    if (bytes !== undefined && matchesMembers(filter, bytes)) slots.push(slot);
+  }
+  return slots;
+}
+
+function runAll<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+function numbersOf(set: BitSet): readonly number[] {
+  const numbers: number[] = [];
+  for (let number = set.next(0); number >= 0; number = set.next(number + 1)) numbers.push(number);
+  return numbers;
+}

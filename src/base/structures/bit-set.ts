@@ -99,7 +99,8 @@ export class BitSet {
   /** How many there are. */
   count(): number {
     let count = 0;
-    for (const word of this.#words) count += countBits(word);
+    const words = this.#words;
+    for (let index = 0; index < words.length; index += 1) count += countBits(words[index] ?? 0);
     return count;
   }
 
@@ -124,7 +125,8 @@ export class BitSet {
 
 /** How many of 32 bits are set. */
 function countBits(word: number): number {
-  const pairs = word - ((word >>> 1) & 0x55555555);
+  // `| 0`: as a signed number the word stays an integer of the machine.
+  const pairs = (word | 0) - ((word >>> 1) & 0x55555555) | 0;
   const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
   return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }

@@ -1,7 +1,7 @@
 /**
  * Values that many books share, such as languages: each slot has the code of its value, a small
- * number, in one byte (or in two or four, where a block of slots has codes that need them). When the
- * last book with a value is gone, the next new value gets its code.
+ * number, in one byte (or in two or four, where a block of slots has codes that need them). When
+ * the last book with a value is gone, the next new value gets its code.
  *
  * How many books have each value is known. The bit sets of the conditions that were asked for last
  * are kept, and follow every change: to make one takes some 1 ms a million slots, to keep it a bit

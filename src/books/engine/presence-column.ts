@@ -3,7 +3,7 @@ import { assert } from '../../base/assert.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { BookFilter } from '../query/parse-query.ts';
-import { readIsbn } from '../query/stored-fields.ts';
+import { hasIsbn } from '../query/stored-fields.ts';
 import type { BookColumn } from './book-column.ts';
 
 export class PresenceColumn implements BookColumn {
@@ -20,9 +20,9 @@ export class PresenceColumn implements BookColumn {
   }
 
   set(slot: number, bytes: Buffer | undefined): void {
-    const hasIsbn = bytes === undefined ? null : readIsbn(bytes) !== null;
-    put(this.#withIsbn, slot, hasIsbn === true);
-    put(this.#withoutIsbn, slot, hasIsbn === false);
+    const isWith = bytes !== undefined && hasIsbn(bytes);
+    put(this.#withIsbn, slot, isWith);
+    put(this.#withoutIsbn, slot, bytes !== undefined && !isWith);
   }
 
   count(filter: BookFilter): number {
@@ -34,9 +34,9 @@ export class PresenceColumn implements BookColumn {
     return this.#pick(filter).slots;
   }
 
-  #pick({ hasIsbn }: BookFilter): SlotCount {
-    assert(hasIsbn !== null);
-    return hasIsbn ? this.#withIsbn : this.#withoutIsbn;
+  #pick(filter: BookFilter): SlotCount {
+    assert(filter.hasIsbn !== null);
+    return filter.hasIsbn ? this.#withIsbn : this.#withoutIsbn;
   }
 }
 

@@ -104,6 +104,11 @@ export function readIsbn(bytes: Buffer): string | null {
   return readPlain(bytes, ISBN);
 }
 
+/** Whether `readIsbn` gives one. */
+export function hasIsbn(bytes: Buffer): boolean {
+  return findOptional(bytes, ISBN) >= 0;
+}
+
 /** One of `BOOK_FORMATS`; null when the book has none. */
 export function readBookFormat(bytes: Buffer): string | null {
   return readPlain(bytes, BOOK_FORMAT);
@@ -223,9 +228,10 @@ function findMember(bytes: Buffer, name: Buffer, usualAt: number): number {
 function findOptional(bytes: Buffer, name: Buffer): number {
   const nameStart = bytes.indexOf(name);
   if (nameStart < 0) return -1;
-  // Metadata is an object, and the last member.
-  const hasMetadata = bytes[bytes.length - 2] === BRACE_END;
-  const metadata = hasMetadata ? bytes.indexOf(METADATA) : -1;
+  // No other member is an object, so only with metadata a book ends in two braces. To search for
+  // the metadata takes as long as to search for the member.
+  if (bytes[bytes.length - 2] !== BRACE_END) return nameStart + name.length;
+  const metadata = bytes.indexOf(METADATA);
   return metadata >= 0 && metadata < nameStart ? -1 : nameStart + name.length;
 }
 

@@ -47,7 +47,7 @@ import type { Dispatcher } from './server/routing/dispatcher.ts';
 import { Metrics } from './server/metrics/metrics.ts';
 import type { HttpRoute } from './server/http-route.ts';
 import {
-  combineVerifiers, createFixedVerifier, findCurrentScope,
+  checkCurrentScope, combineVerifiers, createFixedVerifier, findCurrentScope,
 } from './access/token-verifier.ts';
 import type { TokenVerifier } from './access/token-verifier.ts';
 import { IDEMPOTENCY_KEYS, IdempotencyKeys } from './resources/idempotency-keys.ts';
@@ -328,7 +328,7 @@ function composeDomains(
     pendingBytesMax: maxMemoryBytes * PENDING_SHARE,
   });
   closers.add(() => client.close());
-  const books = composeBooks(deps, webhooks.events);
+  const books = composeBooks(deps, webhooks.events, access.verifier);
   deps.metrics.add(...searchMetrics(books.search));
   closers.add(() => books.search.close());
   const topics = createTopics(webhooks);
@@ -404,7 +404,7 @@ async function loadActions(
   return [...modules, ...actions.map((actionClass) => ({ actionClass, origin }))];
 }
 
-function composeBooks(deps: RoomDeps, events: EventPublisher): {
+function composeBooks(deps: RoomDeps, events: EventPublisher, verifier: TokenVerifier): {
   readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedWordIndex;
   readonly routes: readonly HttpRoute[];
 } {
@@ -418,7 +418,10 @@ function composeBooks(deps: RoomDeps, events: EventPublisher): {
   const bytesMax = maxMemoryBytes * SEARCH_SHARE;
   const search = new BoundedWordIndex({ collection, turns, clock, bytesMax });
   const scanDeps = { collection, turns, search };
-  const list = createLazyBookList(scanDeps);
+  const list = createLazyBookList({
+    ...scanDeps, clock,
+    checkExplainer: (exchange) => checkCurrentScope(exchange, verifier, 'admin'),
+  });
   const routes = bookRoutes({ catalog, list: list.handle, scanDeps, keys });
   return { shelf: createBookShelf(catalog), list, search, routes };
 }

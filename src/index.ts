@@ -16,6 +16,7 @@ import { createApiRequest } from './app/api-requests.ts';
 import type { ApiRequest } from './app/api-types.ts';
 import type { BookShelf } from './books/catalog.ts';
 import type { BookListing, BookSelection } from './books/list/book-list.ts';
+import type { BookListExplanation } from './books/list/scan-plan.ts';
 import type { BookListQuery } from './books/query/parse-query.ts';
 import { LogLines } from './monitoring/log-lines.ts';
 import { loadSettings } from './settings/load-settings.ts';
@@ -36,6 +37,7 @@ export type { Logger } from './base/log.ts';
 export type { JsonObject, JsonValue } from './base/schema.ts';
 export type { Address, Author, Book, BookInput } from './books/book.ts';
 export type { BookListing, BookSelection } from './books/list/book-list.ts';
+export type { BookListExplanation } from './books/list/scan-plan.ts';
 export type { BookListQuery } from './books/query/parse-query.ts';
 export type { SettingsInput as Settings } from './settings/load-settings.ts';
 export { ActionResult } from './webhooks/actions/action.ts';
@@ -75,6 +77,8 @@ export interface Hookshelf {
       query: BookListQuery & { readonly fields: string },
     ): Promise<BookListing<BookSelection>>;
     list(query?: BookListQuery): Promise<BookListing>;
+    /** How `list` answers the query, and how many books match. Throws AppError `malformed`. */
+    explain(query?: BookListQuery): Promise<BookListExplanation>;
   };
   readonly webhooks: {
     /**
@@ -132,6 +136,10 @@ export async function createHookshelf(options: HookshelfOptions = {}): Promise<H
       async list(query) {
         checkOpen(app);
         return app.bookList.list(query);
+      },
+      async explain(query) {
+        checkOpen(app);
+        return app.bookList.explain(query);
       },
     },
     webhooks: {

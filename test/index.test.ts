@@ -45,6 +45,8 @@ test('books are replaced, patched, listed by page and deleted', async (context) 
   const rest = await books.list({ limit: 1, cursor: page.cursor ?? '' });
   assert.deepEqual(rest.books.map(({ id }) => id), [second.id]);
   assert.equal(rest.cursor, null);
+  const { plan, total } = await books.explain({ limit: 1 });
+  assert.deepEqual([plan, total], ['page-by-id', 2]);
   await books.delete(first.id);
   assert.throws(() => books.get(first.id), { code: 'not_found' });
 });

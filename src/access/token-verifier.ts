@@ -65,6 +65,17 @@ export function checkToken(
 }
 
 /**
+ * Checks a caller whose query needs a greater scope than its route does. Throws as `checkToken`;
+ * callers on the control socket, and all while no token is required, have every scope.
+ */
+export function checkCurrentScope(
+  { isControl, request }: Pick<Exchange, 'isControl' | 'request'>, verifier: TokenVerifier,
+  requiredScope: Scope,
+): void {
+  if (!isControl && verifier.isRequired) checkToken(request, verifier, requiredScope);
+}
+
+/**
  * The scope that a caller has now, perhaps long after its request began; null: none any more.
  * Callers on the control socket have the scope admin.
  */

@@ -49,8 +49,10 @@ const BOOK_SELECTION = {
 
 const PAGED_LIST =
   pagedListResponse('The books, streamed', bookSchema, 'How many books match, on all pages');
+// The schema is that of books alone: a choice of two would make every generated client ask which.
 const BOOK_LIST_RESPONSE: ResponseSpec = {
   ...PAGED_LIST,
+  description: 'The books, streamed; with `explain=true` an object in their place',
   headers: {
     ...PAGED_LIST.headers,
     'X-Search-Corrected': 'The words of `q` that were taken for others, `hary=harry`: folded, '

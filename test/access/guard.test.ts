@@ -9,7 +9,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { RateLimitedLog } from '../../src/base/rate-limited-log.ts';
 import type { Access } from '../../src/server/http-route.ts';
 import {
-  combineVerifiers, createFixedVerifier, findCurrentScope,
+  checkCurrentScope, combineVerifiers, createFixedVerifier, findCurrentScope,
 } from '../../src/access/token-verifier.ts';
 import type { TokenVerifier } from '../../src/access/token-verifier.ts';
 import type { Scope } from '../../src/access/scope.ts';
@@ -305,4 +305,18 @@ test('a caller on the control socket has every scope, without a token', () => {
   const request = new IncomingMessage(new Socket());
   assert.equal(findCurrentScope({ isControl: true, request }, stored), 'admin');
   assert.equal(findCurrentScope({ isControl: false, request }, stored), null);
+  checkCurrentScope({ isControl: true, request }, stored, 'admin');
+  assert.throws(() => checkCurrentScope({ isControl: false, request }, stored, 'read'),
+    { code: 'unauthorized' });
+});
+
+test('a query that needs more than its route is refused as a route is', () => {
+  const request = new IncomingMessage(new Socket());
+  request.headers.authorization = 'Bearer t-read';
+  const caller = { isControl: false, request };
+  checkCurrentScope(caller, stored, 'read');
+  assert.throws(() => checkCurrentScope(caller, stored, 'admin'), {
+    code: 'forbidden', message: 'this needs a token of scope admin, not read',
+  });
+  checkCurrentScope(caller, createFixedVerifier([]), 'admin');
 });

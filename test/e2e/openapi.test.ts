@@ -132,6 +132,8 @@ test('every route answers as the document says, when all is well and when it is 
     await call('listBooks', { query: '?keyword=a&keyword=b&hasIsbn=true&sort=author,-id' });
     await call('getBook', { key: book, query: '?fields=titel', status: 400 });
     await call('listBooks', { query: '?limit=0', status: 400 });
+    await call('listBooks', { query: '?explain=false' });
+    await call('listBooks', { query: '?explain=maybe', status: 400 });
     await call('listBooks', { query: '?nope=1', status: 400 });
     const jsonl = { 'content-type': 'application/jsonl' };
     await call('importBooks', { body: BOOK, headers: jsonl, query: '?dryRun=true' });

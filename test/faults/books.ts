@@ -131,6 +131,14 @@ const TYPOS: readonly PlantedFault[] = [
     tests: ['books/list/typos.test.ts'],
   },
   {
+    file: 'books/list/book-list.ts', text: 'deps.checkExplainer(exchange);', replacement: '',
+    tests: ['books/list/book-list.test.ts'],
+  },
+  {
+    file: 'access/token-verifier.ts', text: 'if (!isControl && verifier.isRequired) checkToken',
+    replacement: 'if (verifier.isRequired) checkToken', tests: ['access/guard.test.ts'],
+  },
+  {
     file: 'books/query/parse-query.ts', text: 'mayCorrect: correctsTypos && cursor === null',
     replacement: 'mayCorrect: correctsTypos', tests: ['books/list/typos.test.ts'],
   },

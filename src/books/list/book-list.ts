@@ -11,6 +11,8 @@ import type { SearchCaller, BookSearch, Candidates } from '../index/book-search.
 import { ConcurrentChanges } from './concurrent-changes.ts';
 import { assertWanted, createExchangeCaller } from './exchange-caller.ts';
 import type { ScanInputs } from './slot-filter.ts';
+import { explainWhole } from './scan-plan.ts';
+import type { BookListExplanation, PlanExplanation } from './scan-plan.ts';
 import { isSparse, scanPage, scanSparse, scanWhole } from './scan.ts';
 import type { PageResult } from './scan.ts';
 import {
@@ -28,6 +30,8 @@ import {
   decodeSearchable, hasBookWord, hasMemberConditions, hasTextConditions,
 } from '../query/match-book.ts';
 import { writeQueryString } from '../query/query-parameters.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { createConcurrencyLimiter } from '../../base/turns.ts';
 import type { ConcurrencyLimiter, Turns, Steps } from '../../base/turns.ts';
 
@@ -52,6 +56,8 @@ export interface BookList {
     query: BookListQuery & { readonly fields: string },
   ): Promise<BookListing<BookSelection>>;
   list(query?: BookListQuery): Promise<BookListing>;
+  /** How `list` answers the query. Throws and waits as `list` does. */
+  explain(query?: BookListQuery): Promise<BookListExplanation>;
 }
 
 /** The program that embeds the catalog waits for its list however long that takes. */
@@ -66,9 +72,17 @@ export type BookListOptions = {
   readonly turns: Turns;
 };
 
-export function createBookList(options: BookListOptions): BookList {
+export type ExplainOptions = {
+  /** Measures what an explained query takes. Default: the system's. */
+  readonly clock?: Pick<Clock, 'monotonicMs'>;
+  /** Throws when a caller over HTTP may not have a query explained. Default: all may. */
+  readonly checkExplainer?: (exchange: Exchange) => void;
+};
+
+export function createBookList(options: BookListOptions & ExplainOptions): BookList {
   const deps: BookListDeps = {
-    ...options, wholeScanLimiter: createConcurrencyLimiter(WHOLE_SCANS_MAX),
+    clock: systemClock, checkExplainer: () => {}, ...options,
+    wholeScanLimiter: createConcurrencyLimiter(WHOLE_SCANS_MAX),
     wholeCache: new WholeCatalogCache(options.collection),
   };
   return {
@@ -84,15 +98,20 @@ export function createBookList(options: BookListOptions): BookList {
         result.close();
       }
     },
+    async explain(values = {}) {
+      const query = parseBookListQuery(values);
+      return (await explainList(deps, query, EMBEDDING_PROGRAM)).explanation;
+    },
   };
 }
 
-type BookListDeps = BookListOptions & {
+type BookListDeps = BookListOptions & Required<ExplainOptions> & {
   readonly wholeScanLimiter: ConcurrencyLimiter; readonly wholeCache: WholeCatalogCache;
 };
 
 /** The books can be read once: from `source`, or from `stream` where that is set. */
 type ListResult = {
+  readonly plan: PlanExplanation;
   readonly total: number;
   readonly cursor: string | null;
   readonly corrections: Corrections;
@@ -108,6 +127,7 @@ type ListResult = {
 
 async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
   const query = parseBookQuery(exchange.search);
+  if (query.isExplained) return sendExplanation(deps, query, exchange);
   const isWhole = asksForAll(query) && query.after === null && query.fields === null;
   const buffer = isWhole ? deps.wholeCache.findOrBuild() : null;
   if (buffer !== null) {
@@ -118,10 +138,10 @@ async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
   }
   const result = await findBooks(deps, query, createExchangeCaller(exchange));
   try {
-    const headers = ['Content-Type', 'application/json', 'X-Total-Count', String(result.total)];
-    if (result.corrections.size > 0) {
-      headers.push('X-Search-Corrected', formatCorrections(result.corrections));
-    }
+    const headers = [
+      'Content-Type', 'application/json', 'X-Total-Count', String(result.total),
+      ...correctionHeaders(result.corrections),
+    ];
     if (result.cursor !== null) {
       const values = new Map([...query.values, ['cursor', [result.cursor]]]);
       const next = exchange.linkTo(`${exchange.route.path}?${writeQueryString(values)}`);
@@ -133,6 +153,31 @@ async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
   } finally {
     result.close();
   }
+}
+
+function correctionHeaders(corrections: Corrections): readonly string[] {
+  return corrections.size === 0 ? [] : ['X-Search-Corrected', formatCorrections(corrections)];
+}
+
+async function sendExplanation(
+  deps: BookListDeps, query: BookQuery, exchange: Exchange,
+): Promise<void> {
+  deps.checkExplainer(exchange);
+  const { explanation, corrections } =
+    await explainList(deps, query, createExchangeCaller(exchange));
+  exchange.sendJson(200, explanation, correctionHeaders(corrections));
+}
+
+async function explainList(deps: BookListDeps, query: BookQuery, caller: SearchCaller): Promise<{
+  readonly explanation: BookListExplanation; readonly corrections: Corrections;
+}> {
+  const startedMs = deps.clock.monotonicMs();
+  const { plan: { name, reason }, total, corrections, close } =
+    await findBooks(deps, query, caller);
+  close();
+  // Whole microseconds: the clock has no more.
+  const ms = Math.round((deps.clock.monotonicMs() - startedMs) * 1000) / 1000;
+  return { explanation: { plan: name, reason, total, ms }, corrections };
 }
 
 /** The books with the members that the query asks for. */
@@ -168,6 +213,7 @@ function asksForAll({ filter, sort, limit }: BookQuery): boolean {
 function listAll(collection: Collection, { after }: BookQuery): ListResult {
   const walk = collection.walk({ after: after?.id ?? null });
   return {
+    plan: explainWhole(collection.size),
     total: collection.size,
     cursor: null,
     corrections: NO_CORRECTIONS,
@@ -239,12 +285,13 @@ async function scanBooks(
   // The books are still to be read: `changes` keeps them as they are now until they have been.
   const close = (): void => changes.stop();
   const { corrections } = query;
-  return { total: whole.total, cursor: null, corrections, source, stream: null, close };
+  const { plan, total } = whole;
+  return { plan, total, cursor: null, corrections, source, stream: null, close };
 }
 
 /** Cuts the entries to the query's limit; where there are more, the page ends with a cursor. */
 function createPage(
-  { entries, total }: PageResult, { limit, fingerprint, corrections }: BookQuery,
+  { entries, total, plan }: PageResult, { limit, fingerprint, corrections }: BookQuery,
 ): ListResult {
   const hasMore = limit !== null && entries.length > limit;
   const pageEntries = limit === null ? entries : entries.slice(0, limit);
@@ -252,7 +299,7 @@ function createPage(
   const cursor = hasMore && last !== undefined
     ? encodeCursor(last, fingerprint, corrections) : null;
   const source = sourceFromEntries(pageEntries);
-  return { total, cursor, corrections, source, stream: null, close: () => {} };
+  return { plan, total, cursor, corrections, source, stream: null, close: () => {} };
 }
 
 function* decodeAll(source: BookSource): Steps<Book[]> {

@@ -1,11 +1,11 @@
 /** The list of books, whose queries and scans are loaded at the first request for it. */
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { MaybePromise } from '../../base/when-done.ts';
-import type { BookList, BookListOptions } from './book-list.ts';
+import type { BookList, BookListOptions, ExplainOptions } from './book-list.ts';
 
 const loadService = lazyImport(() => import('./book-list.ts'));
 
-export function createLazyBookList(options: BookListOptions): BookList {
+export function createLazyBookList(options: BookListOptions & ExplainOptions): BookList {
   let list: BookList | null = null;
   const useList = <Result>(
     use: (list: BookList) => MaybePromise<Result>,
@@ -14,5 +14,6 @@ export function createLazyBookList(options: BookListOptions): BookList {
   return {
     handle: (exchange) => useList(({ handle }) => handle(exchange)),
     list: async (query) => useList((bookList) => bookList.list(query)),
+    explain: async (query) => useList((bookList) => bookList.explain(query)),
   };
 }

@@ -18,6 +18,8 @@
 import { createSlotFilter } from './slot-filter.ts';
 import type { FilterInputs, ScanInputs } from './slot-filter.ts';
 import type { Candidates } from '../index/book-search.ts';
+import { explainPageById, explainScan, explainSparse } from './scan-plan.ts';
+import type { PlanExplanation } from './scan-plan.ts';
 import { TopEntries } from './top-k.ts';
 import type { BookEntry } from './top-k.ts';
 import type { BookQuery } from '../query/parse-query.ts';
@@ -34,9 +36,13 @@ import { sortIndexes } from '../../base/structures/merge-sort.ts';
  * scan for a page of `limit` books gives more entries than `limit` if there are more books, so that
  * its caller sees that there is a next page: `scanPage` one more, `scanSparse` all of them.
  */
-export type PageResult = { readonly entries: readonly BookEntry[]; readonly total: number };
+export type PageResult = {
+  readonly entries: readonly BookEntry[]; readonly total: number; readonly plan: PlanExplanation;
+};
 /** `slots` are those of the books after the cursor, in order. */
-type WholeResult = { readonly slots: Uint32Array; readonly total: number };
+type WholeResult = {
+  readonly slots: Uint32Array; readonly total: number; readonly plan: PlanExplanation;
+};
 
 const SLOTS_COPIED_PER_YIELD = 4096;
 // `scanSparse` holds its matches in memory and sorts them, so their number needs a limit. Beyond it
@@ -54,6 +60,8 @@ export function* scanPage(inputs: ScanInputs, limit: number): Steps<PageResult> 
   // If no book has to be counted, a page by id needs no book before the cursor, and none after
   // the page.
   const readsPageOnly = isById && knownTotal !== null;
+  const plan =
+    readsPageOnly ? explainPageById(knownTotal) : explainScan(inputs, SPARSE_MAX);
   const top = new TopEntries(limit + 1, sort);
   const walk = collection.walk({
     isDescending: sort.isIdDescending,
@@ -72,7 +80,7 @@ export function* scanPage(inputs: ScanInputs, limit: number): Steps<PageResult> 
     if (isAfterCursor(query, sortValues, bytes)) top.offer(sortValues, bytes);
     if (readsPageOnly && top.isFull) break;
   }
-  return { entries: top.sorted(), total: knownTotal ?? total };
+  return { entries: top.sorted(), total: knownTotal ?? total, plan };
 }
 
 /**
@@ -82,6 +90,7 @@ export function* scanPage(inputs: ScanInputs, limit: number): Steps<PageResult> 
 export function* scanWhole(inputs: ScanInputs): Steps<WholeResult> {
   const { collection, query, changes } = inputs;
   const { sort } = query;
+  const plan = explainScan(inputs, SPARSE_MAX);
   // The walk is in the order of ids, in which ties stay.
   const walk = collection.walk({ isDescending: sort.isIdDescending });
   // The sort values of `slots`: no column where the walk comes in the order of the response.
@@ -111,7 +120,7 @@ export function* scanWhole(inputs: ScanInputs): Steps<WholeResult> {
     orderedSlots[index] = slots.at(order?.[index] ?? index);
     if (index % SLOTS_COPIED_PER_YIELD === 0) yield;
   }
-  return { slots: orderedSlots, total };
+  return { slots: orderedSlots, total, plan };
 }
 
 type SparseScanInputs = ScanInputs & { readonly candidates: Candidates };
@@ -125,8 +134,9 @@ export function isSparse<Inputs extends FilterInputs>(
 
 /** All matches after the cursor, sorted, among few candidates. */
 export function* scanSparse(inputs: SparseScanInputs): Steps<PageResult> {
-  const { query, candidates: { slots } } = inputs;
+  const { collection, query, candidates: { slots, count } } = inputs;
   const { sort, after } = query;
+  const plan = explainSparse(count, collection.size);
   const matches: BookEntry[] = [];
   const ids = new Set<string>();
   const filter = createSlotFilter(inputs);
@@ -149,7 +159,7 @@ export function* scanSparse(inputs: SparseScanInputs): Steps<PageResult> {
     const entry = laterMatches[index];
     if (entry !== undefined) entries.push(entry);
   }
-  return { entries, total: matches.length };
+  return { entries, total: matches.length, plan };
 }
 
 function compareEntries(

@@ -33,6 +33,8 @@ export type BookQuery = {
   readonly sort: BookSort;
   /** The members that the books of the response have; null: all. */
   readonly fields: ReadonlySet<string> | null;
+  /** Whether the caller asks how the query is answered, and not for the books. */
+  readonly isExplained: boolean;
   /** The same for all pages of a query; a cursor is valid only with it. */
   readonly fingerprint: string;
   /** The parameters as they were given. */
@@ -109,6 +111,8 @@ function parseValues(values: QueryValues): BookQuery {
   const fields = readValue('fields', parseFields);
   const correctsTypos =
     readValue('typos', (text) => parseEither('typos', text, 'on', 'off')) ?? true;
+  const isExplained =
+    readValue('explain', (text) => parseEither('explain', text, 'true', 'false')) ?? false;
   // A checksum will do: who forges one mixes up nothing but pages of their own. A digest takes
   // 0.8 µs more, a quarter of what it takes to parse a query.
   const fingerprint = crc32(JSON.stringify(correctsTypos ? [filter, sort] : [filter, sort, 'off']))
@@ -117,7 +121,7 @@ function parseValues(values: QueryValues): BookQuery {
     readValue('cursor', (text) => decodeCursor(text, fingerprint, sort, filter.words));
   const query: BookQuery = {
     limit, after: cursor?.position ?? null, filter, corrections: NO_CORRECTIONS,
-    mayCorrect: correctsTypos && cursor === null, sort, fields, fingerprint, values,
+    mayCorrect: correctsTypos && cursor === null, sort, fields, isExplained, fingerprint, values,
   };
   return cursor === null ? query : correctQuery(query, cursor.corrections);
 }

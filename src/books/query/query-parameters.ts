@@ -86,6 +86,9 @@ export const bookFilterParameters: readonly ParameterSpec[] = [
   },
 ];
 
+// No condition, and no member of a query that a program passes: `books.explain` is for that.
+const EXPLAIN = 'explain';
+
 /** Published in the OpenAPI document. A query may have no other parameters. */
 export const bookQueryParameters: readonly ParameterSpec[] = [
   {
@@ -108,6 +111,13 @@ export const bookQueryParameters: readonly ParameterSpec[] = [
       + '`author,-datePublished`. Ties go by id; books without the key come last.',
   },
   fieldsParameter,
+  {
+    name: EXPLAIN, in: 'query', schema: { kind: 'boolean' },
+    description: 'Tells how the query is answered, in place of the books: an object, '
+      + '`{ "plan": "scan", "reason": "…", "total": 12, "ms": 3.4 }`. `plan` is a short name, '
+      + '`reason` a sentence, `total` how many books match, and `ms` how long it took to find '
+      + 'them. Needs the scope admin. Default: false.',
+  },
 ];
 
 function several(items: Schema): Schema {
@@ -115,6 +125,7 @@ function several(items: Schema): Schema {
 }
 
 const NAMES = bookQueryParameters.map(({ name }) => name);
+const MEMBER_NAMES = NAMES.filter((name) => name !== EXPLAIN);
 const FILTER_NAMES = bookFilterParameters.map(({ name }) => name);
 const REPEATABLE_NAMES = bookQueryParameters.filter(({ schema }) => schema.kind === 'array')
   .map(({ name }) => name);
@@ -143,8 +154,8 @@ export function readQueryObject(query: unknown): QueryValues {
   if (!isJsonObject(query)) throw malformed('a query must be an object');
   const values = new Map<string, readonly string[]>();
   for (const [name, value] of Object.entries(query)) {
-    if (!NAMES.includes(name)) {
-      throw malformed(`unknown member \`${name}\`${suggestName(name, NAMES)}`);
+    if (!MEMBER_NAMES.includes(name)) {
+      throw malformed(`unknown member \`${name}\`${suggestName(name, MEMBER_NAMES)}`);
     }
     if (value !== undefined && value !== null) values.set(name, readMember(name, value));
   }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
+import { AppError } from '../../../src/base/errors.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import type { BookList } from '../../../src/books/list/book-list.ts';
+import type { BookListExplanation } from '../../../src/books/list/scan-plan.ts';
+import type { Exchange } from '../../../src/server/http-route.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
@@ -283,6 +286,93 @@ test('a program gets books, their number and the cursor', async () => {
     { id: 'a', title: 'the Left Hand of Darkness' }, { id: 'e', title: '東京物語' },
   ]);
 });
+
+const PLANS: readonly (readonly [search: string, plan: string, reason: string, total: number])[] = [
+  ['', 'whole', 'all 6 books are asked for in the order of their ids, in which they are stored', 6],
+  ['limit=2', 'page-by-id', 'that 6 books match is known without reading them, and in the order of '
+    + 'ids no book after the page is read', 6],
+  ['limit=2&sort=title', 'scan', 'no index is of use: all 6 books are read', 6],
+  ['inLanguage=fr', 'scan', 'no index is of use: all 6 books are read', 2],
+  ['q=elan&sort=title&limit=1', 'scan-candidates',
+    'the word index says that 2 of 6 books may match: only these are read', 2],
+];
+
+for (const [search, plan, reason, total] of PLANS) {
+  test(`?${search} is explained as ${plan}`, async () => {
+    const { list, collection } = createList();
+    const explained = await explain(list, `${search}&explain=true`);
+    assert.deepEqual(explained.body, { plan, reason, total, ms: explained.body.ms });
+    assert.ok(explained.body.ms >= 0);
+    assert.equal(collection.listenerCount, search.startsWith('q=') ? 1 : 0, 'the index alone');
+  });
+}
+
+test('an explained query is the same query: its cursor, its corrections, its errors', async () => {
+  const { list } = createList();
+  const page = await getList(list, 'q=1984&limit=1&sort=title&explain=false');
+  const { body } = await explain(list, (page.next ?? '').replace('false', 'true'));
+  assert.deepEqual([body.plan, body.total], ['scan-candidates', 2]);
+  const corrected = await explain(list, 'q=darkmess&explain=true');
+  assert.deepEqual(corrected.headers, ['X-Search-Corrected', 'darkmess=darkness']);
+  assert.equal(corrected.body.total, 1);
+  await assert.rejects(explain(list, 'explain=true&limit=0'), { code: 'malformed' });
+  await assert.rejects(explain(list, 'explain=yes'), {
+    code: 'malformed', message: '`explain` must be true or false, not "yes"',
+  });
+});
+
+test('the time of an explained query is that from its parameters to its books', async () => {
+  let nowMs = 5;
+  const clock = { monotonicMs: () => nowMs };
+  const collection = new FakeCollection();
+  for (const one of BOOKS) collection.put(one);
+  collection.onRead = () => { nowMs += 0.25; };
+  const list = createBookList({
+    collection, turns: createTurns(systemClock), search: noSearch, clock,
+  });
+  assert.equal((await list.explain({ sort: 'title', limit: 2 })).ms, 1.5);
+});
+
+test('who may not have a query explained is refused, and gets books', async () => {
+  const collection = new FakeCollection();
+  const list = createBookList({
+    collection, turns: createTurns(systemClock), search: noSearch,
+    checkExplainer: () => { throw new AppError('forbidden', 'not you'); },
+  });
+  let reads = 0;
+  collection.onRead = () => { reads += 1; };
+  for (const one of BOOKS) collection.put(one);
+  await assert.rejects(explain(list, 'explain=true&sort=title'), { code: 'forbidden' });
+  assert.equal(reads, 0);
+  assert.equal((await getList(list, 'explain=false')).status, 200);
+});
+
+test('a program has a query explained by a call of its own', async () => {
+  const { list } = createList();
+  const { plan, total } = await list.explain({ q: 'elan', sort: 'title' });
+  assert.deepEqual([plan, total], ['scan-candidates', 2]);
+  assert.equal((await list.explain()).plan, 'whole');
+  const query: object = { explain: true };
+  await assert.rejects(list.list(query), {
+    code: 'malformed', message: /^unknown member `explain`/,
+  });
+});
+
+async function explain(list: BookList, search: string): Promise<{
+  readonly body: BookListExplanation; readonly headers: readonly string[];
+}> {
+  const sent: { body: BookListExplanation; headers: readonly string[] }[] = [];
+  const exchange = {
+    search, isControl: false, response: { destroyed: false },
+    sendJson(_: number, body: BookListExplanation, headers: readonly string[]) {
+      sent.push({ body, headers });
+    },
+  };
+  await list.handle(exchange as unknown as Exchange);
+  const [answer] = sent;
+  assert.ok(answer !== undefined && sent.length === 1);
+  return answer;
+}
 
 function createList(withIndex = true): { list: BookList; collection: FakeCollection } {
   const collection = new FakeCollection();

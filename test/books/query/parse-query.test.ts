@@ -177,6 +177,6 @@ test('every parameter is published', () => {
   assert.deepEqual(bookQueryParameters.map(({ name }) => name), [
     'limit', 'cursor', 'q', 'author', 'publisher', 'isbn', 'hasIsbn', 'inLanguage',
     'bookFormat', 'keyword', 'keyword.not', 'publishedFrom', 'publishedTo', 'typos', 'sort',
-    'fields',
+    'fields', 'explain',
   ]);
 });

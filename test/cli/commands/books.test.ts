@@ -97,6 +97,20 @@ for (const way of WAYS) {
     assert.match((await place.run(['book:list', '--fields', 'titel'])).stderr, /mean `title`/);
   }));
 
+  test(`a list is explained in place of its books, ${way}`, () => inPlace(way, async (place) => {
+    await addBook(place, EMMA);
+    const explained = await place.json(['book:list', '--explain', '--q', 'emmma', '--limit', '5']);
+    assert.deepEqual(explained, {
+      plan: 'scan-candidates',
+      reason: 'the word index says that 1 of 1 books may match: only these are read',
+      total: 1, ms: explained['ms'],
+    });
+    const { stdout, stderr } = await place.run(['book:list', '--explain', '--q', 'emmma']);
+    assert.match(stdout,
+      /^plan    scan-candidates\nreason  the word index .*\ntotal   1\nms      \d/);
+    assert.match(stderr, /searched for "emma" instead of "emmma"/);
+  }));
+
   test(`facets count what the filters let through, ${way}`, () =>
     inPlace(way, async (place) => {
       await addBook(place, { ...EMMA, datePublished: '1815', keywords: ['classic'] });

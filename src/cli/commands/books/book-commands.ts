@@ -7,7 +7,8 @@ import { readJsonOption } from '../option-input.ts';
 import { setQueryOptions } from '../option-members.ts';
 import { formatPrintableJson } from '../../terminal/output.ts';
 import {
-  LIST_LIMIT_MAX, toTableColumns, createRecord, resolveId, patchRecord, formatValue, readPages,
+  LIST_LIMIT_MAX, toTableColumns, createRecord, resolveId, parseObject, patchRecord, formatValue,
+  readPages,
 } from '../resource-commands.ts';
 import { bookSchema } from '../../../books/book.ts';
 import { bookResource } from '../../../books/book-resource.ts';
@@ -21,10 +22,14 @@ export const FILTER_OPTIONS = [
 /** Options of `book:list` that become query parameters. */
 const QUERY_OPTIONS = [...FILTER_OPTIONS, 'typos', 'sort', 'fields'];
 
-/** Prints the books page by page: a list of any length starts at once, and fits in memory. */
+/**
+ * Prints the books page by page: a list of any length starts at once, and fits in memory. With
+ * --explain it prints how their first page is found.
+ */
 export async function listBooks(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const limit = args.integer('limit', 1, LIST_LIMIT_MAX) ?? Infinity;
+  if (args.has('explain')) return showPlan(context, limit);
   const apiClient = await context.openApiClient();
   const table = output.table(toTableColumns({ columns: selectColumns(args.find('fields')) }));
   let count = 0;
@@ -58,6 +63,16 @@ export async function updateBook(context: CommandContext): Promise<number> {
   const id = await resolveId(context, bookResource);
   const book = await patchRecord(context, bookResource, id, bytes);
   await context.output.result(book, `updated book ${id}: ${formatValue(book['title'])}`);
+  return 0;
+}
+
+async function showPlan(context: CommandContext, limit: number): Promise<number> {
+  const apiClient = await context.openApiClient();
+  const path = `${buildListPath(context, limit)}&explain=true`;
+  const { body, headers } = await apiClient.request({ method: 'GET', path });
+  const corrections = headers['x-search-corrected'];
+  if (typeof corrections === 'string') context.output.note(explainCorrections(corrections));
+  await context.output.object(parseObject(body));
   return 0;
 }
 

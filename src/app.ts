@@ -10,7 +10,7 @@ import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
 import type { PreopenedResources } from './app/listening.ts';
 import {
-  buildMetrics, certificateMetric, searchMetrics, storeMetrics,
+  buildMetrics, certificateMetric, indexMetrics, searchMetrics, storeMetrics,
 } from './app/service-metrics.ts';
 import { createTopics } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
@@ -31,6 +31,8 @@ import type { IdSource } from './base/uuid.ts';
 import { createBookShelf, createCatalog } from './books/catalog.ts';
 import { bookResource } from './books/book-resource.ts';
 import type { BookShelf } from './books/catalog.ts';
+import { createIndexReporter } from './books/engine/index-report.ts';
+import type { IndexReporter } from './books/engine/index-report.ts';
 import { createLazyBookList } from './books/list/lazy-book-list.ts';
 import type { BookList } from './books/list/book-list.ts';
 import { createTurns, type Turns } from './base/turns.ts';
@@ -329,7 +331,7 @@ function composeDomains(
   });
   closers.add(() => client.close());
   const books = composeBooks(deps, webhooks.events, access.verifier);
-  deps.metrics.add(...searchMetrics(books.search));
+  deps.metrics.add(...searchMetrics(books.search), ...indexMetrics(books.indexes));
   closers.add(() => books.search.close());
   const topics = createTopics(webhooks);
   const stream = createEventStream({
@@ -368,7 +370,8 @@ function composeRoutes(
     ...maintenanceRoutes(store, addresses),
     ...createNodeRoutes(() => nodes?.list() ?? []),
     ...composeMonitoring({
-      ...deps, collections: COLLECTION_NAMES, webhooks, startedMs: clock.now(),
+      ...deps, collections: COLLECTION_NAMES, indexes: books.indexes, webhooks,
+      startedMs: clock.now(),
       settings: { settings, origins: options.origins ?? new Map() },
     }),
     // Requests of queued forwards are in the same collection, and no list of events has them.
@@ -406,7 +409,7 @@ async function loadActions(
 
 function composeBooks(deps: RoomDeps, events: EventPublisher, verifier: TokenVerifier): {
   readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedWordIndex;
-  readonly routes: readonly HttpRoute[];
+  readonly indexes: IndexReporter; readonly routes: readonly HttpRoute[];
 } {
   const { store, keys, clock, turns, makeId, settings, maxMemoryBytes } = deps;
   const now = (): number => clock.now();
@@ -423,7 +426,8 @@ function composeBooks(deps: RoomDeps, events: EventPublisher, verifier: TokenVer
     checkExplainer: (exchange) => checkCurrentScope(exchange, verifier, 'admin'),
   });
   const routes = bookRoutes({ catalog, list: list.handle, scanDeps, keys });
-  return { shelf: createBookShelf(catalog), list, search, routes };
+  const indexes = createIndexReporter('words', search);
+  return { shelf: createBookShelf(catalog), list, search, indexes, routes };
 }
 
 /** Closes what has been opened, in reverse order, once. */

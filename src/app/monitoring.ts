@@ -3,6 +3,7 @@ import { formatTimestamp, formatTimestampOrNull } from '../base/clock.ts';
 import { AppError, messageOf } from '../base/errors.ts';
 import { readPackageFile } from '../base/files/package-file.ts';
 import { VERSION } from '../base/version.ts';
+import type { IndexReporter } from '../books/engine/index-report.ts';
 import type { LogLines } from '../monitoring/log-lines.ts';
 import { monitoringRoutes } from '../monitoring/monitoring-routes.ts';
 import type { ServiceStatus } from '../monitoring/monitoring-routes.ts';
@@ -20,6 +21,7 @@ type MonitoringDeps = {
   /** Why this process cannot serve; null when it can. */
   readonly unreadiness: () => string | null;
   readonly collections: readonly string[];
+  readonly indexes: IndexReporter;
   readonly webhooks: Webhooks;
   /** The settings, and where each came from. */
   readonly settings: Pick<LoadedSettings, 'settings' | 'origins'>;
@@ -45,7 +47,7 @@ export function composeMonitoring(deps: MonitoringDeps): readonly HttpRoute[] {
 }
 
 function readStatus(
-  { store, unreadiness, collections, webhooks, startedMs }: MonitoringDeps,
+  { store, unreadiness, collections, indexes, webhooks, startedMs }: MonitoringDeps,
 ): ServiceStatus {
   const reason = unreadiness();
   const { generation, sequence, journalBytes, isCompacting, compactedMs } = store.statistics;
@@ -63,6 +65,7 @@ function readStatus(
       compactedAt: formatTimestampOrNull(compactedMs),
       backedUpAt: formatTimestampOrNull(store.backupMs),
     },
+    catalog: { indexes: indexes.reports() },
     deliveries: { pending, inFlight, oldestPendingMs: Math.round(oldestPendingMs) },
     requests: { pending: requests.pending, failed: requests.failed },
     webhooks: sumCounts(

@@ -1,5 +1,6 @@
 /** The metrics of store, search, client and webhooks, for `GET /metrics`. */
 import { VERSION } from '../base/version.ts';
+import type { IndexReporter } from '../books/engine/index-report.ts';
 import type { BoundedWordIndex } from '../books/index/bounded-word-index.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
 import type { Histogram } from '../server/metrics/histogram.ts';
@@ -37,6 +38,13 @@ export function searchMetrics(search: BoundedWordIndex): readonly MetricSource[]
       () => search.bytes),
     gauge('search_index_outgrown', '1 while the catalog has outgrown its share of --max-memory.',
       () => Number(search.isTooLarge)),
+  ];
+}
+
+export function indexMetrics({ reports }: IndexReporter): readonly MetricSource[] {
+  return [
+    gauge('catalog_index_bytes', 'Bytes of each index of the catalog that queries have needed.',
+      () => reports().map(({ index, bytes }) => ({ labels: { index }, value: bytes }))),
   ];
 }
 

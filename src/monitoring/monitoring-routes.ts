@@ -23,6 +23,12 @@ export type ServiceStatus = {
     readonly compactedAt: string | null;
     readonly backedUpAt: string | null;
   };
+  /** The indexes that queries of the catalog have needed. */
+  readonly catalog: {
+    readonly indexes: readonly {
+      readonly index: string; readonly bytes: number; readonly state: 'making' | 'ready';
+    }[];
+  };
   readonly deliveries: {
     readonly pending: number; readonly inFlight: number; readonly oldestPendingMs: number;
   };
@@ -78,6 +84,11 @@ function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
         records: integer, bytes: integer, journalBytes: integer, generation: integer,
         sequence: integer, isCompacting: flag, compactedAt: time, backedUpAt: time,
       }, { nullable: ['compactedAt', 'backedUpAt'] }),
+      catalog: objectSchema('CatalogStatus', {
+        indexes: arraySchema(objectSchema('CatalogIndex', {
+          index: TEXT, bytes: integer, state: { kind: 'string', values: ['making', 'ready'] },
+        })),
+      }),
       deliveries: objectSchema('DeliveryQueueStatus', {
         pending: integer, inFlight: integer, oldestPendingMs: integer,
       }),

@@ -27,6 +27,11 @@ export class BoundedWordIndex implements BookSearch {
     return this.#wordIndex?.bytes ?? 0;
   }
 
+  /** Whether the index has all books; null while there is none. */
+  get state(): 'making' | 'ready' | null {
+    return this.#wordIndex?.state ?? null;
+  }
+
   /** Whether the catalog is known to be too large for an index. */
   get isTooLarge(): boolean {
     return this.#options.collection.size > (this.#wordIndex?.booksMax ?? Infinity);

@@ -86,6 +86,12 @@ export class WordIndex {
     return this.#segments.bytes;
   }
 
+  /** Whether all books have been indexed once; null before the first need, and at the end. */
+  get state(): 'making' | 'ready' | null {
+    if (this.#unsubscribe === null || !this.#isActive()) return null;
+    return this.#isFirstBuild ? 'making' : 'ready';
+  }
+
   /** How many books surely fit; null while this index has not outgrown its share of memory. */
   get booksMax(): number | null {
     return this.#booksMax;

@@ -32,6 +32,39 @@ test('books too many for the index are found by their words all the same', async
   assert.equal(collection.listenerCount, 0, 'an index that is not there is told no changes');
 });
 
+test('an index is being made from its first need on, then ready, and null when it is given up',
+  async () => {
+    let nowMs = 0;
+    // Every look at the clock ends a turn, and turns are taken by hand.
+    const clock = { monotonicMs: () => nowMs += 10, startTimer: () => ({ cancel: () => {} }) };
+    const next: (() => void)[] = [];
+    const { books, collection, search, list } = createShelf(clock, (run) => next.push(run));
+    for (const { id } of books.slice(BOOKS / 8)) collection.delete(id);
+    const states = [search.state];
+    const takeTurns = async (isOver: () => boolean): Promise<void> => {
+      for (let turn = 0; !isOver(); turn += 1) {
+        assert.ok(turn < 50_000, 'it ends');
+        if (states.at(-1) !== search.state) states.push(search.state);
+        next.shift()?.();
+        await someTurns(1);
+      }
+    };
+    const ask = async (): Promise<void> => {
+      let isDone = false;
+      const answer = list.list({ q: 'the' }).then(() => { isDone = true; });
+      await takeTurns(() => isDone);
+      await answer;
+    };
+    await ask();
+    collection.put({ ...books[0], id: 'id-0000', title: 'changed' });
+    await takeTurns(() => next.length === 0);
+    for (const book of books) collection.put(book);
+    await ask();
+    assert.deepEqual(states, [null, 'making', 'ready', null]);
+    search.close();
+    assert.equal(search.state, null);
+  });
+
 test('once few enough books are left there is an index again', async () => {
   const { books, collection, search, list } = createShelf(systemClock);
   await list.list({ q: 'the' });

@@ -1,0 +1,71 @@
+/** The indexes of the catalog in the status and in the metrics of an app. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { indexMetrics } from '../../src/app/service-metrics.ts';
+import { createIndexReporter } from '../../src/books/engine/index-report.ts';
+import type { IndexReport } from '../../src/books/engine/index-report.ts';
+import type { ServiceStatus } from '../../src/monitoring/monitoring-routes.ts';
+import { openHookshelf } from '../support/embedded.ts';
+import { parseExposition } from '../support/exposition.ts';
+
+test('an index is reported once a query has needed it, in status and metrics alike',
+  async (context) => {
+    const { shelf, readIndexes, readGauge } = await openShelf(context);
+    await shelf.books.list({ sort: 'title' });
+    await shelf.books.list({ isbn: '9780141439587' });
+    assert.deepEqual(await readIndexes(), [], 'it is no word that was looked for');
+    assert.deepEqual(await readGauge(), []);
+    await shelf.books.list({ q: 'emma' });
+    const [report, ...others] = await readIndexes();
+    assert.deepEqual(others, []);
+    assert.deepEqual(report, { index: 'words', bytes: report?.bytes, state: 'ready' });
+    assert.deepEqual(await readGauge(), [['{index="words"}', report?.bytes]]);
+  });
+
+test('the gauge has a sample for each index', () => {
+  const [gauge] = indexMetrics({
+    reports: () => [
+      { index: 'words', bytes: 5, state: 'ready' }, { index: 'title', bytes: 7, state: 'making' },
+    ],
+  });
+  assert.equal(gauge?.name, 'hookshelf_catalog_index_bytes');
+  assert.deepEqual(gauge.read(), [
+    { labels: { index: 'words' }, value: 5 }, { labels: { index: 'title' }, value: 7 },
+  ]);
+});
+
+test('a reporter asks its index each time, and is silent while that is not there', () => {
+  const index: { bytes: number; state: 'making' | 'ready' | null } = { bytes: 0, state: null };
+  const { reports } = createIndexReporter('titles', index);
+  assert.deepEqual(reports(), []);
+  index.state = 'making';
+  assert.deepEqual(reports(), [{ index: 'titles', bytes: 0, state: 'making' }]);
+  Object.assign(index, { bytes: 7, state: 'ready' });
+  assert.deepEqual(reports(), [{ index: 'titles', bytes: 7, state: 'ready' }]);
+});
+
+type Shelf = Awaited<ReturnType<typeof openHookshelf>>;
+
+async function openShelf(context: TestContext): Promise<{
+  readonly shelf: Shelf;
+  readonly readIndexes: () => Promise<readonly IndexReport[]>;
+  /** Labels and value of each sample. */
+  readonly readGauge: () => Promise<readonly (readonly [string, number])[]>;
+}> {
+  const shelf = await openHookshelf(context);
+  await shelf.books.add({ title: 'Emma' });
+  return {
+    shelf,
+    async readIndexes() {
+      const { body } = await shelf.request('GET', '/api/status');
+      return (body as ServiceStatus).catalog.indexes;
+    },
+    async readGauge() {
+      const { body } = await shelf.request('GET', '/metrics');
+      const family = parseExposition(String(body)).get('hookshelf_catalog_index_bytes');
+      assert.equal(family?.type, 'gauge');
+      return [...family.samples];
+    },
+  };
+}

@@ -45,14 +45,16 @@ export function removeTemporaryFolders(): void {
   folders.clear();
 }
 
+type MakeBook = (n: number) => object;
+
 /** Writes `count` books as JSON Lines and returns the path. */
-export function writeJsonLines(folder: string, count: number): string {
+export function writeJsonLines(folder: string, count: number, make: MakeBook = makeBook): string {
   const path = join(folder, `books-${count}.jsonl`);
   const descriptor = openSync(path, 'w');
   for (let start = 0; start < count; start += LINES_PER_WRITE) {
     const size = Math.min(LINES_PER_WRITE, count - start);
     const lines = Array.from({ length: size }, (_, index) =>
-      `${JSON.stringify(makeBook(start + index))}\n`);
+      `${JSON.stringify(make(start + index))}\n`);
     writeSync(descriptor, lines.join(''));
   }
   closeSync(descriptor);
@@ -69,9 +71,11 @@ export function runCommand(...parameters: readonly string[]): string {
 }
 
 /** A data directory with `count` books, compacted; and how long the import took. */
-export function makeCatalog(count: number): { folder: string; importSeconds: number } {
+export function makeCatalog(
+  count: number, make: MakeBook = makeBook,
+): { folder: string; importSeconds: number } {
   const folder = temporaryFolder();
-  const path = writeJsonLines(temporaryFolder(), count);
+  const path = writeJsonLines(temporaryFolder(), count, make);
   const startedAt = performance.now();
   runCommand('book:import', '--file', path, '--data', folder);
   const importSeconds = (performance.now() - startedAt) / 1000;

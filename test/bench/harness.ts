@@ -96,12 +96,12 @@ async function measure(scenario: Scenario, contestant: Contestant): Promise<Samp
   }
 }
 
-/** Starts `node …command` and waits until it says where it listens. */
+/** Starts `node …command`, by our own Node unless another is given, and waits until it says where it listens. */
 export async function start(
   command: readonly string[], environment: Readonly<Record<string, string>> = {},
-  core: number | 'any' = 0,
+  core: number | 'any' = 0, node: string = process.execPath,
 ): Promise<Running> {
-  const child = spawnPinned(core, command, environment);
+  const child = spawnPinned(core, command, environment, node);
   const line = await firstLine(child, START_MS_MAX);
   const port = Number(/:(\d+)\/?\s*$/.exec(line)?.[1]);
   if (!Number.isInteger(port)) throw new Error(`no port in ${JSON.stringify(line)}`);
@@ -158,11 +158,11 @@ async function runLoad(servers: readonly Running[], plan: LoadPlan): Promise<Sam
 
 export function spawnPinned(
   core: number | 'any', command: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
+  environment: Readonly<Record<string, string>> = {}, node: string = process.execPath,
 ): ChildProcess {
-  const node = [process.execPath, ...command];
+  const words = [node, ...command];
   const isPinned = hasTaskset && core !== 'any';
-  const [program = '', ...rest] = isPinned ? ['taskset', '-c', String(core), ...node] : node;
+  const [program = '', ...rest] = isPinned ? ['taskset', '-c', String(core), ...words] : words;
   return spawn(program, rest, {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, HOOKSHELF_LOG_LEVEL: 'error', ...environment },

@@ -10,6 +10,7 @@ import { accept, inboxAll, inboxFailed, search } from './inbox.ts';
 import { journalGrowth } from './journal-growth.ts';
 import { inboxKept } from './kept.ts';
 import { million } from './million.ts';
+import { queries } from './queries.ts';
 import { enqueue, forward, incoming, incomingBusy } from './relay.ts';
 import { incomingSenders } from './senders.ts';
 import { startUp } from './start.ts';
@@ -36,6 +37,7 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   'deliver-busy': deliverBusy,
   // What it needs of the tests would print a report of theirs.
   'nodes': async () => (await import('./nodes.ts')).nodes(),
+  'queries': queries,
   'million': million,
   'journal-growth': journalGrowth,
   'growth': growth,

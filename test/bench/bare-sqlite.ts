@@ -61,7 +61,7 @@ function answerList(search: URLSearchParams): Answer {
     search.set('cursor', encodeCursor(last));
     headers['Link'] = `</api/books?${search}>; rel="next"`;
   }
-  return { headers, body: `[${page.map(({ book }) => book).join(',\n')}]` };
+  return { headers, body: `[${page.map(({ book }) => book).join(',\n')}]\n` };
 }
 
 function selectBooks(search: URLSearchParams): Selection {

@@ -15,8 +15,8 @@ import { makeCatalog, rawGet, runCommand, temporaryFolder } from './books.ts';
 import { ours } from './catalog.ts';
 import { cpuSeconds, heading, median, print, start, stop, whole } from './harness.ts';
 import type { Running } from './harness.ts';
-import { printIndexes, printPosts, readIndexBytes } from './query-indexes.ts';
 import { ResponseReader } from './load.ts';
+import { printIndexes, printPosts, readIndexBytes } from './query-indexes.ts';
 import { listRows } from './query-rows.ts';
 import type { QueryRow } from './query-rows.ts';
 import { WORDS_BY_FREQUENCY, makeVariedBook } from './varied-books.ts';
@@ -63,9 +63,12 @@ async function compareAt(size: number, node: string): Promise<void> {
   const pair = { ours: await start(ours(folder).command, {}, 0, node), sqlite };
   try {
     const rows = await prepareRows(pair);
-    for (const row of rows) await settlePair(row, pair);
+    for (const row of rows) {
+      await assertAlike(row, pair);
+      await settlePair(row, pair);
+    }
     for (const clients of CLIENTS) {
-      heading(`Queries of ${whole(size)} books, ${clients === 1 ? 'one client' : `${clients} clients`}`,
+      heading(`Queries of ${whole(size)} books, clients: ${clients}`,
         'as each row says, in ms or as our time × that of SQLite');
       await compareRows(rows, pair, clients, size);
     }
@@ -105,14 +108,17 @@ async function findMiddle(
   const onePath = `${path.replace('limit=20', 'limit=1')}&offset=${Math.floor(total / 2) - 1}`;
   const { text, link } = await ask(sqlite, onePath);
   const sqliteCursor = /cursor=([\w-]+)/.exec(link)?.[1];
-  const bytes = Buffer.from(text.slice(1, -1));
+  const bytes = Buffer.from(text.slice(1, text.lastIndexOf(']')));
   const { sort, fingerprint } = parseBookQuery(path.slice(path.indexOf('?') + 1));
   const sortValues = readSortValues(sort, bytes);
   const cursor = encodeCursor({ sortValues, id: readId(bytes) }, fingerprint);
   return { path: `${path}&cursor=${cursor}`, sqlitePath: `${path}&cursor=${sqliteCursor}` };
 }
 
-/** Returns when no index is being made any more for the row's answer and the code is compiled. */
+/**
+ * Returns when the answers cost alike, as they do once no index is being made for them any more and
+ * the code is compiled; after some seconds in any case.
+ */
 async function settlePair(row: PreparedRow, { ours: server, sqlite }: Pair): Promise<void> {
   await settle(server, row.path, () => readIndexBytes(server));
   if (!row.isOursAlone) await settle(sqlite, row.sqlitePath, async () => new Map());
@@ -141,7 +147,6 @@ async function compareRows(
   for (const row of rows) {
     if (row.isForOneClient && clients > 1) continue;
     await assertAlike(row, pair);
-    await settlePair(row, pair);
     const oursCosts: Cost[] = [];
     const sqliteCosts: Cost[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -174,9 +179,14 @@ async function assertAlike(row: PreparedRow, { ours: server, sqlite }: Pair): Pr
   if (row.isOursAlone) return;
   const [first, second] = [await ask(server, row.path), await ask(sqlite, row.sqlitePath)];
   if (first.total !== second.total || first.text !== second.text) {
-    throw new Error(`${row.title}: the answers differ: ${first.total} ${first.text.slice(0, 2000)} `
-      + `and ${second.total} ${second.text.slice(0, 2000)}`);
+    throw new Error(`${row.title}: the answers differ: ${first.total} and ${second.total} books, `
+      + `${listIds(first)} and ${listIds(second)}, ${first.text.length} and ${second.text.length} `
+      + `characters: ${first.text.slice(-200)} and ${second.text.slice(-200)}`);
   }
+}
+
+function listIds({ text }: Answer): string {
+  return [...text.matchAll(/\{"id":"([^"]+)"/g)].map(([, id]) => id).join(' ');
 }
 
 async function ask({ port }: Running, path: string): Promise<Answer> {

@@ -16,6 +16,12 @@ type Condition = { readonly sql: string; readonly values: readonly SqlValue[] };
 /** A table that a query needs, and how it names a book's number. */
 type Source = { readonly table: string; readonly number: string };
 type Selection = { readonly sources: readonly Source[]; readonly conditions: readonly Condition[] };
+type Facet = {
+  readonly source: string;
+  readonly value: string;
+  /** The parameters of its own filter, which it ignores. */
+  readonly own: readonly string[];
+};
 type Answer = { readonly headers: OutgoingHttpHeaders; readonly body: string };
 
 const BOOKS: Source = { table: 'books b', number: 'b.n' };
@@ -25,7 +31,7 @@ const SORT_COLUMNS: Readonly<Record<string, string>> = {
   title: 'b.title', author: 'b.author', datePublished: 'b.published', updatedAt: 'b.updated',
 };
 const VALUES_MAX = 20;
-const FACETS: Readonly<Record<string, { source: string; value: string; own: readonly string[] }>> = {
+const FACETS: Readonly<Record<string, Facet>> = {
   author: { source: 'authors v', value: 'v.name', own: ['author'] },
   keyword: { source: 'keywords v', value: 'v.keyword', own: ['keyword'] },
   inLanguage: { source: 'books v', value: 'v.language', own: ['inLanguage'] },
@@ -103,38 +109,43 @@ function findPage(
   search: URLSearchParams, selection: Selection, limit: number,
 ): readonly Row[] {
   const sort = search.get('sort') ?? 'id';
-  const key = SORT_COLUMNS[sort.replace('-', '')] ?? null;
-  const { sources, conditions } = selection;
-  // The narrowest source has the books in order of their numbers.
-  const { number } = sources[0] ?? BOOKS;
-  const read = (order: string, more: readonly Condition[], count: number): readonly Row[] => {
-    const all = {
-      sources: [...new Set([...sources, BOOKS])], conditions: [...conditions, ...more],
-    };
-    const offset = search.has('offset') ? ' OFFSET ?' : '';
-    const values = [...valuesOf(all), count];
-    if (offset !== '') values.push(Number(search.get('offset')));
-    return query(`SELECT b.book, b.n, ${key ?? 'NULL'} AS key ${writeFrom(all)} `
-      + `ORDER BY ${order} LIMIT ?${offset}`, values);
-  };
-  const after = decodeCursor(search.get('cursor'));
-  const afterNumber = after === null ? []
-    : [{ sql: `${number} > ?`, values: [after.n] }];
-  if (key === null) return read(number, afterNumber, limit);
-  const keyless = { sql: `${key} IS NULL`, values: [] };
-  if (after !== null && after.key === null) return read(number, [keyless, ...afterNumber], limit);
   const isDescending = sort.startsWith('-');
-  const keyed = after === null ? { sql: `${key} IS NOT NULL`, values: [] }
-    : isAfter(key, isDescending, after.key, after.n);
-  const rows = read(`${key}${isDescending ? ' DESC' : ''}, b.n`, [keyed], limit);
-  if (rows.length === limit || key === 'b.title' || key === 'b.updated') return rows;
-  return [...rows, ...read(number, [keyless], limit - rows.length)];
+  const column = SORT_COLUMNS[sort.replace('-', '')];
+  const offset = Number(search.get('offset') ?? 0);
+  const after = decodeCursor(search.get('cursor'));
+  // The first source has the books of one value, or of some words, in order of their numbers.
+  const { number } = selection.sources[0] ?? BOOKS;
+  const afterNumber = after === null ? [] : [{ sql: `${number} > ?`, values: [after.n] }];
+  const read = (conditions: readonly Condition[], order: string, count: number): readonly Row[] =>
+    readBooks(selection, conditions, `${column ?? 'NULL'} AS key`, order, [count, offset]);
+  if (column === undefined) return read(afterNumber, number, limit);
+  const keyless = { sql: `${column} IS NULL`, values: [] };
+  if (after?.key === null) return read([keyless, ...afterNumber], number, limit);
+  const keyed = after === null ? { sql: `${column} IS NOT NULL`, values: [] }
+    : isAfter(column, isDescending, after.key, after.n);
+  const rows = read([keyed], `${column}${isDescending ? ' DESC' : ''}, b.n`, limit);
+  return rows.length === limit ? rows
+    : [...rows, ...read([keyless], number, limit - rows.length)];
 }
 
-function isAfter(key: string, isDescending: boolean, value: SqlValue, n: number): Condition {
+function readBooks(
+  selection: Selection, conditions: readonly Condition[], key: string, order: string,
+  limits: readonly number[],
+): readonly Row[] {
+  const all = {
+    sources: [...new Set([...selection.sources, BOOKS])],
+    conditions: [...selection.conditions, ...conditions],
+  };
+  return query(`SELECT b.book, b.n, ${key} ${writeFrom(all)} ORDER BY ${order} LIMIT ? OFFSET ?`,
+    [...valuesOf(all), ...limits]);
+}
+
+function isAfter(
+  column: string, isDescending: boolean, value: SqlValue, n: number,
+): Condition {
   return isDescending
-    ? { sql: `${key} <= ? AND (${key} < ? OR b.n > ?)`, values: [value, value, n] }
-    : { sql: `(${key}, b.n) > (?, ?)`, values: [value, n] };
+    ? { sql: `${column} <= ? AND (${column} < ? OR b.n > ?)`, values: [value, value, n] }
+    : { sql: `(${column}, b.n) > (?, ?)`, values: [value, n] };
 }
 
 function writeFrom({ sources, conditions }: Selection): string {
@@ -160,18 +171,19 @@ function decodeCursor(text: string | null): { key: SqlValue; n: number } | null 
 }
 
 function answerFacets(search: URLSearchParams): Answer {
-  const facets = Object.keys(FACETS).map((facet) => [facet, countValues(facet, search)]);
+  const facets = Object.entries(FACETS).map(([name, facet]) =>
+    [name, countValues(name, facet, search)]);
   const total = countBooks(selectBooks(search));
   return { headers: {}, body: JSON.stringify({ total, facets: Object.fromEntries(facets) }) };
 }
 
-/** The most frequent values of a facet, which ignores its own filter. */
-function countValues(facet: string, search: URLSearchParams): readonly Row[] {
-  const { source, value, own } = FACETS[facet] ?? { source: '', value: '', own: [] };
+function countValues(
+  name: string, { source, value, own }: Facet, search: URLSearchParams,
+): readonly Row[] {
   const rest = new URLSearchParams(search);
-  for (const name of own) rest.delete(name);
+  for (const parameter of own) rest.delete(parameter);
   const selection = selectBooks(rest);
-  const shown = facet === 'keyword' ? 'MIN(v.spelling)' : value;
+  const shown = name === 'keyword' ? 'MIN(v.spelling)' : value;
   const order = `GROUP BY ${value} ORDER BY 2 DESC, 1 LIMIT ${VALUES_MAX}`;
   const columns = `${shown} AS value, COUNT(*) AS count`;
   if (selection.conditions.length === 0) {

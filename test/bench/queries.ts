@@ -16,7 +16,7 @@ import { ours } from './catalog.ts';
 import { cpuSeconds, heading, median, print, start, stop, whole } from './harness.ts';
 import type { Running } from './harness.ts';
 import { ResponseReader } from './load.ts';
-import { printIndexes, printPosts, readIndexBytes } from './query-indexes.ts';
+import { printIndexes, printPosts, readIndexMetrics } from './query-indexes.ts';
 import { listRows } from './query-rows.ts';
 import type { QueryRow } from './query-rows.ts';
 import { WORDS_BY_FREQUENCY, makeVariedBook } from './varied-books.ts';
@@ -84,10 +84,11 @@ async function compareAt(size: number, node: string): Promise<void> {
 async function prepareRows({ ours: server, sqlite }: Pair): Promise<readonly PreparedRow[]> {
   const rows: PreparedRow[] = [];
   for (const row of listRows(await findRareWord(sqlite))) {
-    const { total } = await ask(server, row.path);
+    const { text, total: listTotal } = await ask(server, row.path);
+    const total = listTotal ?? /^\{"total":(\d+)/.exec(text)?.[1] ?? '';
     const { path, sqlitePath } = row.isMiddle ? await findMiddle(sqlite, row.path, Number(total))
       : { path: row.path, sqlitePath: row.path };
-    rows.push({ ...row, path, sqlitePath, total: total ?? '' });
+    rows.push({ ...row, path, sqlitePath, total });
   }
   return rows;
 }
@@ -120,7 +121,7 @@ async function findMiddle(
  * the code is compiled; after some seconds in any case.
  */
 async function settlePair(row: PreparedRow, { ours: server, sqlite }: Pair): Promise<void> {
-  await settle(server, row.path, () => readIndexBytes(server));
+  await settle(server, row.path, async () => (await readIndexMetrics(server)).bytes);
   if (!row.isOursAlone) await settle(sqlite, row.sqlitePath, async () => new Map());
 }
 

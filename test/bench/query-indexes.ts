@@ -17,11 +17,21 @@ const QUIET_MS = 2000;
 /** It has an aim of its own. */
 const WORDS = 'words';
 
-/** Bytes of each index; none while there is none. */
-export async function readIndexBytes({ port }: Running): Promise<ReadonlyMap<string, number>> {
+export type IndexMetrics = {
+  /** Bytes of each index; none while there is none. */
+  readonly bytes: ReadonlyMap<string, number>;
+  /** The longest that the loop was held since the last reading. */
+  readonly heldMs: number;
+};
+
+export async function readIndexMetrics({ port }: Running): Promise<IndexMetrics> {
   const metrics = await getText(port, '/metrics');
   const lines = metrics.matchAll(/^hookshelf_catalog_index_bytes\{index="([^"]+)"\} (\S+)$/gm);
-  return new Map([...lines].map(([, index = '', bytes]) => [index, Number(bytes)]));
+  const lag = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(metrics)?.[1];
+  return {
+    bytes: new Map([...lines].map(([, index = '', bytes]) => [index, Number(bytes)])),
+    heldMs: Number(lag ?? 0) * 1000,
+  };
 }
 
 /** Starts a server that has no index yet, asks for `paths`, and waits until all are made. */
@@ -36,51 +46,56 @@ export async function printIndexes(
     await getText(server.port, '/api/books?limit=20');
     const cpuAtStart = cpuSeconds(server.child.pid);
     const answers = Promise.all(paths.map((path) => getText(server.port, path)));
-    const { madeMs, slowestMs } = await untilMade(server);
+    const making = await untilMade(server);
     await answers;
-    const bytes = await readIndexBytes(server);
+    const cpuMs = (cpuSeconds(server.child.pid) - cpuAtStart) * 1000;
+    const { bytes } = await readIndexMetrics(server);
     heading(`Making all indexes of ${whole(size)} books after a start`,
       '3 s a million without the words, turns of 20 ms, no request over 50 ms; 40 bytes a book');
     const othersBytes = [...bytes].filter(([index]) => index !== WORDS)
       .reduce((total, [, count]) => total + count, 0);
-    const isThere = bytes.size > 0;
-    const cpuMs = (cpuSeconds(server.child.pid) - cpuAtStart) * 1000;
+    const format = (value: string): string => bytes.size > 0 ? value : '–';
     print('| what | measured |\n|---|---:|');
-    print(`| until they have their size | ${isThere ? `${whole(madeMs)} ms` : '–'} |`);
-    print(`| CPU, with the answers to the queries | ${isThere ? `${whole(cpuMs)} ms` : '–'} |`);
-    print(`| slowest page by id meanwhile | ${isThere ? `${whole(slowestMs)} ms` : '–'} |`);
-    print('| a book, without the words | '
-      + `${isThere ? `${(othersBytes / size).toFixed(1)} bytes` : '–'} |`);
+    print(`| until they have their size | ${format(`${whole(making.madeMs)} ms`)} |`);
+    print(`| CPU, with the answers to the queries | ${format(`${whole(cpuMs)} ms`)} |`);
+    print(`| slowest page by id meanwhile | ${format(`${whole(making.slowestMs)} ms`)} |`);
+    print(`| the longest that the loop was held | ${format(`${whole(making.heldMs)} ms`)} |`);
+    print(`| a book, without the words | ${format(`${(othersBytes / size).toFixed(1)} bytes`)} |`);
     for (const [index, count] of bytes) print(`| ${index} | ${whole(count)} bytes |`);
   } finally {
     await stop(server);
   }
 }
 
-/** When the indexes last grew, and the slowest of the pages that are asked for meanwhile. */
-async function untilMade(server: Running): Promise<{ madeMs: number; slowestMs: number }> {
+type Making = {
+  readonly madeMs: number;
+  readonly slowestMs: number;
+  readonly heldMs: number;
+};
+
+/** When the indexes last grew, and until then: the slowest page, the longest hold of the loop. */
+async function untilMade(server: Running): Promise<Making> {
   const startedAt = performance.now();
-  let madeMs = 0;
+  let making: Making = { madeMs: 0, slowestMs: 0, heldMs: 0 };
   let slowestMs = 0;
-  let slowestSinceMs = 0;
+  let heldMs = 0;
   let lastBytes = '';
   for (let look = 0; look < LOOKS_MAX; look += 1) {
     const askedAt = performance.now();
     await getText(server.port, '/api/books?limit=20');
-    slowestSinceMs = Math.max(slowestSinceMs, performance.now() - askedAt);
-    const bytes = JSON.stringify([...await readIndexBytes(server)]);
+    slowestMs = Math.max(slowestMs, performance.now() - askedAt);
+    const metrics = await readIndexMetrics(server);
+    heldMs = Math.max(heldMs, metrics.heldMs);
     const nowMs = performance.now() - startedAt;
+    const bytes = JSON.stringify([...metrics.bytes]);
     if (bytes !== lastBytes) {
-      madeMs = nowMs;
-      slowestMs = Math.max(slowestMs, slowestSinceMs);
-      slowestSinceMs = 0;
+      making = { madeMs: nowMs, slowestMs, heldMs };
       lastBytes = bytes;
-    } else if (nowMs - madeMs > QUIET_MS) {
-      break;
     }
+    if (nowMs - making.madeMs > QUIET_MS) break;
     await delay(LOOK_MS);
   }
-  return { madeMs, slowestMs };
+  return making;
 }
 
 /** CPU of a POST to a server that has made its indexes, and to one that has none. */

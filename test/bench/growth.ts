@@ -17,7 +17,6 @@ const BOOKS = (process.env['GROWTH_BOOKS'] ?? '10000,100000,1000000,3000000')
 const CONNECTIONS = [1, 64, 1000, 8000];
 const ROUNDS = 3;
 const PAGES = 30;
-const INDEX_LOOKS_MAX = 1200;
 const DURATION_MS = 2000;
 // What the first thousands cost is compiling the code, as harness.ts says of a busy machine.
 const WARMUP_REQUESTS = 20_000;
@@ -58,15 +57,16 @@ async function costs(folder: string): Promise<Row> {
     const post = await medianLoad(server, posts(), 201, 64);
     const page = await slowness(server.port, '/api/books?limit=20');
     const sort = await slowness(server.port, '/api/books?limit=20&sort=title');
-    const indexAt = performance.now();
+    const firstAt = performance.now();
+    await getText(server.port, '/api/books?limit=20&q=silent%20river%204');
+    const firstMs = performance.now() - firstAt;
     await untilIndexed(server.port);
-    const indexMs = performance.now() - indexAt;
     const search = await slowness(server.port, '/api/books?limit=20&q=silent%20river%204');
     const compactAt = performance.now();
     await compact(folder);
     return {
       'GET µs': get.cpuMicros.toFixed(1), 'POST µs': post.cpuMicros.toFixed(1),
-      'page ms': page, 'sort ms': sort, 'first q s': (indexMs / 1000).toFixed(1), 'q ms': search,
+      'page ms': page, 'sort ms': sort, 'first q s': (firstMs / 1000).toFixed(1), 'q ms': search,
       'compaction s': ((performance.now() - compactAt) / 1000).toFixed(1),
       'start s': (startMs / 1000).toFixed(2),
       'memory MB, × file': `${Math.round(resident / MEGABYTE)}, `
@@ -167,11 +167,9 @@ async function slowness(port: number, path: string): Promise<string> {
   return `${samples[0]?.toFixed(1)}, ${median(samples.slice(1)).toFixed(1)}`;
 }
 
+/** A search that finds nothing is answered when every book is indexed, as it may be corrected. */
 async function untilIndexed(port: number): Promise<void> {
-  for (let look = 0; look < INDEX_LOOKS_MAX; look += 1) {
-    if (Array.isArray(await getJson(port, '/api/books?limit=1&q=silent'))) return;
-  }
-  throw new Error('the index is not ready');
+  await getText(port, '/api/books?limit=1&q=qqqqqqqq');
 }
 
 /** Returns when the snapshots are on disk, and what they replace is deleted. */

@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, rmSync, statSync } from 'node:fs';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { MAIN, getJson, makeCatalog, runCommand } from './books.ts';
 import { ours } from './catalog.ts';
@@ -71,9 +70,14 @@ async function serve(folder: string, fileBytes: number): Promise<void> {
   heading('GET by id while 1 000 000 books are compacted', 'slowest answer 50 ms');
   print(`slowest ${slowestMs.toFixed(1)} ms`);
   const before = residentBytes(server.child.pid);
-  const buildMs = await untilIndexed(server.port);
+  const firstMs = await timed(async () => {
+    await getJson(server.port, `/api/books?limit=20&q=${encodeURIComponent(QUERIES[0] ?? '')}`);
+  });
+  heading('The first q after the start, 1 000 000 books', '2.5 s');
+  print(`${(firstMs / 1000).toFixed(2)} s`);
+  const restMs = await timed(() => untilIndexed(server.port));
   heading('q search over 1 000 000 books, three words', '20 ms; index at most 400 MB');
-  print(`index built in ${(buildMs / 1000).toFixed(1)} s, resident memory grew by `
+  print(`index built in ${((firstMs + restMs) / 1000).toFixed(1)} s, resident memory grew by `
     + megabytes(residentBytes(server.child.pid) - before));
   for (const query of QUERIES) {
     const path = `/api/books?limit=20&q=${encodeURIComponent(query)}`;
@@ -113,21 +117,9 @@ async function slowestGet(
   return slowestMs;
 }
 
-async function untilIndexed(port: number): Promise<number> {
-  const startedAt = performance.now();
-  for (let attempt = 0; attempt < 600; attempt += 1) {
-    if (await statusOf(port, '/api/books?limit=1&q=silent') === 200) break;
-  }
-  return performance.now() - startedAt;
-}
-
-function statusOf(port: number, path: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    request({ host: '127.0.0.1', port, path, agent: false }, (response) => {
-      response.resume();
-      response.on('end', () => resolve(response.statusCode ?? 0));
-    }).on('error', reject).end();
-  });
+/** A search that finds nothing is answered when every book is indexed, as it may be corrected. */
+async function untilIndexed(port: number): Promise<void> {
+  await getJson(port, '/api/books?limit=1&q=qqqqqqqq');
 }
 
 async function pageOfIds(port: number): Promise<readonly string[]> {

@@ -126,7 +126,7 @@ const TYPOS: readonly PlantedFault[] = [
     tests: ['base/text/edit-distance.test.ts', 'books/list/typos.test.ts'],
   },
   {
-    file: 'books/list/book-list.ts',
+    file: 'books/list/search-books.ts',
     text: 'if (hasBookWord(book, word)) corrections.delete(word);', replacement: '',
     tests: ['books/list/typos.test.ts'],
   },
@@ -142,6 +142,11 @@ const TYPOS: readonly PlantedFault[] = [
   {
     file: 'access/token-verifier.ts', text: 'if (!isControl && verifier.isRequired) checkToken',
     replacement: 'if (verifier.isRequired) checkToken', tests: ['access/guard.test.ts'],
+  },
+  {
+    file: 'books/list/search-books.ts',
+    text: '    mayCorrect &&= scan.isEmpty(scanned);\n', replacement: '',
+    tests: ['books/list/partial-index.test.ts'],
   },
   {
     file: 'books/query/parse-query.ts', text: 'mayCorrect: correctsTypos && cursor === null',
@@ -191,6 +196,26 @@ const LISTS: readonly PlantedFault[] = [
     tests: ['books/list/race.test.ts'],
   },
   {
+    file: 'books/list/slot-filter.ts',
+    text: '\n        && candidates.unindexed?.has(slot) !== true', replacement: '',
+    tests: ['books/list/partial-index.test.ts'],
+  },
+  {
+    file: 'books/list/scan.ts',
+    text: ' && candidates.unindexed === null', replacement: '',
+    tests: ['books/list/partial-index.test.ts'],
+  },
+  {
+    file: 'books/list/text-filter.ts',
+    text: ': !isLetterOrDigit(this.#text.charCodeAt(at - 1));', replacement: ': true;',
+    tests: ['books/list/text-filter.test.ts'],
+  },
+  {
+    file: 'books/list/text-filter.ts',
+    text: 'const isDone = isPlainBook\n      && ', replacement: 'const isDone = ',
+    tests: ['books/list/text-filter.test.ts'],
+  },
+  {
     file: 'books/list/concurrent-changes.ts',
     text: 'if (this.#copiedBytes + before.length > COPIED_BYTES_MAX) return;', replacement: '',
     tests: ['books/list/concurrent-changes.test.ts'],
@@ -228,6 +253,16 @@ const INDEX: readonly PlantedFault[] = [
     text: 'if (this.bytes > this.#bytesMax) this.#dropAll();',
     replacement: 'if (this.bytes < 0) this.#dropAll();',
     tests: ['books/index/bounded-word-index.test.ts'],
+  },
+  {
+    file: 'books/index/word-index.ts',
+    text: 'if (unindexed !== null) slots.union(unindexed);', replacement: '',
+    tests: ['books/index/word-index.test.ts'],
+  },
+  {
+    file: 'books/index/word-index.ts',
+    text: 'this.#pendingSlots.copy()', replacement: 'this.#pendingSlots',
+    tests: ['books/index/word-index.test.ts'],
   },
   {
     file: 'books/index/word-index.ts',

@@ -4,6 +4,7 @@ import { createTurns } from '../../src/base/turns.ts';
 import { WordIndex } from '../../src/books/index/word-index.ts';
 import type { BookListOptions } from '../../src/books/list/book-list.ts';
 import { FakeCollection } from './fake-collection.ts';
+import { withSomeComplete } from './index-all.ts';
 import type { NaiveBook } from './naive-list.ts';
 import { noSearch } from './no-search.ts';
 import { below } from './random.ts';
@@ -15,12 +16,15 @@ export type ChangingCatalog = BookListOptions & {
   readonly books: Map<string, NaiveBook>;
 };
 
-/** An empty catalog, with an index of small memtables or without one. */
+/**
+ * An empty catalog, with an index of small memtables, which every second search finds complete, or
+ * without one.
+ */
 export function createChangingCatalog(withIndex: boolean): ChangingCatalog {
   const collection = new FakeCollection();
   const turns = createTurns(systemClock);
-  const search = withIndex
-    ? new WordIndex({ collection, turns, clock: systemClock, memtableBooks: 8 }) : noSearch;
+  const options = { collection, turns, clock: systemClock, memtableBooks: 8 };
+  const search = withIndex ? withSomeComplete(new WordIndex(options)) : noSearch;
   return { collection, turns, search, books: new Map() };
 }
 

@@ -7,17 +7,17 @@ import type { BitSet } from '../../base/structures/bit-set.ts';
 export interface BookSearch {
   /**
    * The slots of all books that may match the text conditions and the ISBN; slots that change
-   * meanwhile are added. null when there is no index to help, so that every book must be looked at,
-   * and when the caller is gone, so that no book is read.
-   * Throws `unavailable` when the index is not ready in time and the caller is not patient.
+   * meanwhile are added. It does not wait for books that are not indexed yet: they are among the
+   * slots. null when there is no index to help, so that every book must be looked at, and when the
+   * caller is gone, so that no book is read.
    */
   find(
     filter: BookFilter, changes: SearchChanges, caller: SearchCaller,
   ): Promise<Candidates | null>;
 
   /**
-   * The corrections of those words of the filter that begin no word of the catalog. There are none
-   * without an index, and when the caller is gone. Throws as `find` does.
+   * The corrections of those words of the filter that begin no word of the catalog, once all of it
+   * is indexed. There are none without an index, and when the caller is gone.
    */
   findCorrections(filter: BookFilter, caller: SearchCaller): Promise<Corrections>;
 }
@@ -28,15 +28,22 @@ export type Candidates = {
   /** How many slots there are. */
   readonly count: number;
   /**
-   * Whether each candidate that has not changed since is known to match the text conditions, so
-   * that its texts need not be read again.
+   * Whether each candidate that was indexed and has not changed since is known to match the text
+   * conditions, so that its texts need not be read again.
    */
   readonly isExact: boolean;
   /**
    * Whether a book in the index matches: then each word begins a word of the catalog. If not, all
-   * candidates are slots that have changed.
+   * candidates are slots that have changed or are not indexed.
    */
   readonly hasIndexedMatch: boolean;
+  /**
+   * The slots that the index did not know when it was asked, each of them in `slots`, too; null
+   * when there was none. Their books must be read.
+   */
+  readonly unindexed: BitSet | null;
+  /** How many of them there are. */
+  readonly unindexedCount: number;
 };
 
 /** The changes since the query began; the list of books keeps them (list/concurrent-changes.ts). */
@@ -48,6 +55,4 @@ export interface SearchChanges {
 export type SearchCaller = {
   /** Whether somebody still waits; called now and then. */
   readonly isWanted: () => boolean;
-  /** A patient caller waits as long as it takes; a client on the network is told to come again. */
-  readonly isPatient: boolean;
 };

@@ -6,8 +6,9 @@
  * at the start, later those that change. One run of small steps indexes the pending books into a
  * memtable; a full memtable becomes an immutable segment, and segments are merged beside all else.
  * When a book changes, its old document is removed from whichever part holds it, so every part
- * knows which of its books are live. A query waits until no slot is pending: its result is never
- * partial.
+ * knows which of its books are live. A query does not wait: it gets the pending slots as candidates
+ * whose books are to be read. Corrections wait until no slot is pending, because a word that is
+ * missing from a part of the catalog is not mistyped.
  *
  * An index that outgrows its share of the memory drops everything, for good, and finds null from
  * then on; `bounded-word-index.ts` decides when to build another one.
@@ -34,18 +35,18 @@ import { Segments } from './segments.ts';
 export type WordIndexOptions = {
   readonly collection: Collection;
   readonly turns: Turns;
-  readonly clock: Pick<Clock, 'monotonicMs' | 'startTimer'>;
+  readonly clock: Pick<Clock, 'startTimer'>;
   /** How many books fill a memtable. */
   readonly memtableBooks?: number;
   /** How much memory the segments may take; a merge begins only where its result fits, too. */
   readonly bytesMax?: number;
 };
 
-const WAIT_MS_MAX = 2000;
-const RETRY_S_MAX = 60;
+// How long after its caller has left a search for corrections may go on waiting.
+const LOOK_MS = 2000;
 const MEMTABLE_BOOKS = 4096;
-// During the first build nobody searches, so memtables are this much larger, and segments are
-// merged after it, unless they take so much of the memory that a merge would soon have no room.
+// During the first build memtables are this much larger, and segments are merged after it, unless
+// they take so much of the memory that a merge would soon have no room: it is to end soon.
 const FIRST_BUILD_FACTOR = 4;
 const UNMERGED_SHARE = 1 / 4;
 // Bytes of books to index before yielding, some 20 µs; an empty slot is work too.
@@ -72,8 +73,6 @@ export class WordIndex {
   /** The error that every query throws from now on; null while there is none. */
   #failure: { readonly reason: unknown } | null = null;
   #waiters: (() => void)[] = [];
-  #startedMs = 0;
-  #indexedCount = 0;
 
   constructor(options: WordIndexOptions) {
     this.#options = options;
@@ -101,22 +100,28 @@ export class WordIndex {
   async find(
     filter: BookFilter, changes: SearchChanges, caller: SearchCaller,
   ): Promise<Candidates | null> {
-    // A scan finds an ISBN quickly, so an ISBN alone is no reason to build the index or to wait.
+    // A scan finds an ISBN quickly, so an ISBN alone is no reason to build the index.
     const isHelpful = filter.isbns.length > 0
-      && this.#unsubscribe !== null && this.#pendingCount === 0;
+      && this.#unsubscribe !== null && !this.#isFirstBuild;
     if (!hasTextConditions(filter) && !isHelpful) return null;
-    await this.#waitUntilCurrent(caller);
+    this.#followCollection();
+    if (this.#failure !== null) throw this.#failure.reason;
     if (this.#booksMax !== null) return null;
     const plan = planSearch(filter);
-    // A snapshot of the parts: what is written while this runs is in `changes`.
+    // A snapshot of the parts and of what is in none of them. What is written while this runs is in
+    // `changes`.
+    const unindexedCount = this.#pendingCount;
+    const unindexed = unindexedCount === 0 ? null : this.#pendingSlots.copy();
     const steps = this.#searchParts(plan, this.#memtable, this.#segments.all);
     const slots = await this.#options.turns.run(steps, caller.isWanted);
     // The caller is gone: it reads no result, and `scanBooks` sees that itself.
     if (slots === null) return null;
     const hasIndexedMatch = slots.next(0) >= 0;
+    if (unindexed !== null) slots.union(unindexed);
     // A part may have been searched before or after such a change: the caller checks these books.
     for (const slot of changes.changedSlots) slots.add(slot);
-    return { slots, count: slots.count(), isExact: plan.isExact, hasIndexedMatch };
+    const count = slots.count();
+    return { slots, count, isExact: plan.isExact, hasIndexedMatch, unindexed, unindexedCount };
   }
 
   /** See `BookSearch`. */
@@ -149,30 +154,19 @@ export class WordIndex {
     return slots;
   }
 
-  /**
-   * Resolves when every book is indexed, when the index was dropped, or when the caller is gone.
-   * Throws `unavailable` when that takes too long for a caller that is not patient.
-   */
-  async #waitUntilCurrent({ isWanted, isPatient }: SearchCaller): Promise<void> {
+  /** Resolves when every book is indexed, when the index was dropped, or the caller is gone. */
+  async #waitUntilCurrent({ isWanted }: SearchCaller): Promise<void> {
     this.#followCollection();
-    const { clock } = this.#options;
-    const deadlineMs = clock.monotonicMs() + WAIT_MS_MAX;
     for (;;) {
       if (this.#failure !== null) throw this.#failure.reason;
       if (this.#pendingCount === 0 || !isWanted()) return;
-      const leftMs = isPatient ? WAIT_MS_MAX : deadlineMs - clock.monotonicMs();
-      if (leftMs <= 0) {
-        throw new AppError('unavailable', 'the search index is being built: try again soon', {
-          retryAfterS: this.#estimateSecondsLeft(),
-        });
-      }
-      await this.#waitForProgress(leftMs);
+      await this.#waitForProgress();
     }
   }
 
-  #waitForProgress(delayMs: number): Promise<void> {
+  #waitForProgress(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = this.#options.clock.startTimer(delayMs, resolve);
+      const timer = this.#options.clock.startTimer(LOOK_MS, resolve);
       this.#waiters.push(() => {
         timer.cancel();
         resolve();
@@ -180,18 +174,11 @@ export class WordIndex {
     });
   }
 
-  #estimateSecondsLeft(): number {
-    const elapsedMs = this.#options.clock.monotonicMs() - this.#startedMs;
-    const leftMs = this.#pendingCount * elapsedMs / Math.max(1, this.#indexedCount);
-    return Math.min(RETRY_S_MAX, Math.max(1, Math.ceil(leftMs / 1000)));
-  }
-
   /** Begins to follow the collection, with all of its slots pending. */
   #followCollection(): void {
     if (this.#unsubscribe !== null || !this.#isActive()) return;
-    const { collection, clock } = this.#options;
+    const { collection } = this.#options;
     this.#unsubscribe = collection.onChange((_, slot) => this.#onChange(slot));
-    this.#startedMs = clock.monotonicMs();
     this.#pendingSlots.addBelow(collection.slotBound);
     this.#pendingCount = collection.slotBound;
     this.#startIndexing();
@@ -228,7 +215,6 @@ export class WordIndex {
       if (slot < 0) continue;
       this.#pendingSlots.delete(slot);
       this.#pendingCount -= 1;
-      this.#indexedCount += 1;
       const bytes = this.#options.collection.bytesAt(slot);
       if (bytes !== undefined) this.#memtable.add(slot, bytes);
       work += SLOT_WORK + (bytes?.length ?? 0);

@@ -7,8 +7,7 @@ import type { Exchange, Handler } from '../../server/http-route.ts';
 import type { Collection } from '../../store/store-port.ts';
 import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';
-import type { SearchCaller, BookSearch, Candidates } from '../index/book-search.ts';
-import { ConcurrentChanges } from './concurrent-changes.ts';
+import type { SearchCaller, BookSearch } from '../index/book-search.ts';
 import { assertWanted, createExchangeCaller } from './exchange-caller.ts';
 import type { ScanInputs } from './slot-filter.ts';
 import { explainWhole } from './scan-plan.ts';
@@ -20,15 +19,15 @@ import {
 } from './book-source.ts';
 import type { BookSource, PullChunk } from './book-source.ts';
 import { WholeCatalogCache } from './whole-catalog-cache.ts';
+import { searchBooks } from './search-books.ts';
+import type { SearchedBooks } from './search-books.ts';
 import { NO_CORRECTIONS, formatCorrections } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
-import { correctQuery, parseBookListQuery, parseBookQuery } from '../query/parse-query.ts';
+import { parseBookListQuery, parseBookQuery } from '../query/parse-query.ts';
 import type { BookListQuery, BookQuery } from '../query/parse-query.ts';
 import { encodeCursor } from '../query/cursor.ts';
 import { selectMembers } from '../query/select-members.ts';
-import {
-  decodeSearchable, hasBookWord, hasMemberConditions, hasTextConditions,
-} from '../query/match-book.ts';
+import { hasMemberConditions, hasTextConditions } from '../query/match-book.ts';
 import { writeQueryString } from '../query/query-parameters.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -51,7 +50,7 @@ export type BookSelection = Pick<Book, 'id'> & Partial<Book>;
 export interface BookList {
   /** `GET /api/books`. */
   readonly handle: Handler;
-  /** Throws `malformed`. Waits while the search index is being built. */
+  /** Throws `malformed`. */
   list(
     query: BookListQuery & { readonly fields: string },
   ): Promise<BookListing<BookSelection>>;
@@ -61,7 +60,7 @@ export interface BookList {
 }
 
 /** The program that embeds the catalog waits for its list however long that takes. */
-const EMBEDDING_PROGRAM: SearchCaller = { isWanted: () => true, isPatient: true };
+const EMBEDDING_PROGRAM: SearchCaller = { isWanted: () => true };
 
 // A response without limit needs some 50 bytes a book until it is sorted, and 4 from then on.
 const WHOLE_SCANS_MAX = 2;
@@ -193,15 +192,10 @@ async function findBooks(
   deps: BookListDeps, query: BookQuery, caller: SearchCaller,
 ): Promise<ListResult> {
   if (asksForAll(query)) return listAll(deps.collection, query);
-  // It records from now on. Here it is stopped on an error; `scanBooks` stops it, or has it stopped
-  // by `ListResult.close`, when the books have been read.
-  const changes = new ConcurrentChanges(deps.collection);
-  try {
-    return await scanBooks(deps, query, changes, caller);
-  } catch (error) {
-    changes.stop();
-    throw error;
-  }
+  return searchBooks(deps, query, caller, {
+    run: (books) => scanBooks(deps, books, caller),
+    isEmpty: ({ total }) => total === 0,
+  });
 }
 
 /** Whether all books are asked for, or all after some id, in id order and without a limit. */
@@ -223,53 +217,11 @@ function listAll(collection: Collection, { after }: BookQuery): ListResult {
   };
 }
 
-/** The query, with its mistyped words corrected, and the books that may match it. */
-async function searchBooks(
-  { collection, search, turns }: BookListDeps, query: BookQuery, changes: ConcurrentChanges,
-  caller: SearchCaller,
-): Promise<{ readonly query: BookQuery; readonly candidates: Candidates | null }> {
-  const candidates = await search.find(query.filter, changes, caller);
-  // A query that has a match has no mistyped word.
-  if (!query.mayCorrect || candidates === null || candidates.hasIndexedMatch) {
-    return { query, candidates };
-  }
-  const found = await search.findCorrections(query.filter, caller);
-  if (found.size === 0) return { query, candidates };
-  const corrections =
-    await turns.run(dropChangedWords(found, collection, changes), caller.isWanted);
-  if (corrections === null || corrections.size === 0) return { query, candidates };
-  const correctedQuery = correctQuery(query, corrections);
-  return {
-    query: correctedQuery, candidates: await search.find(correctedQuery.filter, changes, caller),
-  };
-}
-
-/**
- * The corrections without those of words that changed books have: a book that changed while the
- * index was asked may have been in no part of it.
- */
-function* dropChangedWords(
-  found: Corrections, collection: Collection, { changedSlots }: ConcurrentChanges,
-): Steps<Corrections> {
-  const corrections = new Map(found);
-  for (const slot of [...changedSlots]) {
-    const bytes = collection.bytesAt(slot);
-    if (bytes === undefined) continue;
-    const book = decodeSearchable(bytes);
-    for (const word of found.keys()) {
-      if (hasBookWord(book, word)) corrections.delete(word);
-    }
-    yield;
-  }
-  return corrections;
-}
-
+/** Stops `changes`, or has them stopped by `ListResult.close`, when the books have been read. */
 async function scanBooks(
-  deps: BookListDeps, givenQuery: BookQuery, changes: ConcurrentChanges, caller: SearchCaller,
+  { collection, turns, wholeScanLimiter }: BookListDeps,
+  { query, candidates, changes }: SearchedBooks<BookQuery>, { isWanted }: SearchCaller,
 ): Promise<ListResult> {
-  const { isWanted } = caller;
-  const { collection, turns, wholeScanLimiter } = deps;
-  const { query, candidates } = await searchBooks(deps, givenQuery, changes, caller);
   const inputs: ScanInputs = { collection, query, candidates, changes };
   const runPage = async (steps: Steps<PageResult>): Promise<ListResult> => {
     const page = assertWanted(await turns.run(steps, isWanted));

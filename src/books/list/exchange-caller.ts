@@ -4,11 +4,7 @@ import type { Exchange } from '../../server/http-route.ts';
 import type { SearchCaller } from '../index/book-search.ts';
 
 export function createExchangeCaller(exchange: Exchange): SearchCaller {
-  return {
-    isWanted: () => !exchange.response.destroyed,
-    // A call over the control socket is a command on this machine, which waits as long as it takes.
-    isPatient: exchange.isControl,
-  };
+  return { isWanted: () => !exchange.response.destroyed };
 }
 
 /** Throws `timeout` for null, the result of steps that were given up as nobody waited for them. */

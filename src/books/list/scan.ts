@@ -174,7 +174,7 @@ function countWithoutReading(
 ): number | null {
   if (hasMemberConditions(query.filter)) return null;
   if (!hasTextConditions(query.filter)) return collection.size;
-  const isEachAMatch = candidates !== null && candidates.isExact
+  const isEachAMatch = candidates !== null && candidates.isExact && candidates.unindexed === null
     && changes.changedSlots.size === 0;
   return isEachAMatch ? candidates.count : null;
 }

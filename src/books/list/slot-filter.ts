@@ -1,11 +1,10 @@
 /** The filter of a scan: whether the book in a slot of the store matches a query. */
 import type { Candidates } from '../index/book-search.ts';
-import {
-  decodeSearchable, hasTextConditions, matchesMembers, matchesText,
-} from '../query/match-book.ts';
+import { hasTextConditions, matchesMembers } from '../query/match-book.ts';
 import type { BookQuery } from '../query/parse-query.ts';
 import type { Collection } from '../../store/store-port.ts';
 import type { ConcurrentChanges } from './concurrent-changes.ts';
+import { TextFilter } from './text-filter.ts';
 
 /** The inputs of one scan, of which the filter needs no more of the query than its conditions. */
 export type ScanInputs = FilterInputs & { readonly query: BookQuery };
@@ -25,15 +24,16 @@ interface SlotFilter {
   resetIfYieldDue(): boolean;
 }
 
-// A unit of work between two looks at the clock: this many books read from their bytes, or one
-// book parsed.
+// A unit of work between two looks at the clock: this many books read from their bytes.
 const READS_PER_YIELD = 16;
+// A look for words costs as much as to read so many members.
+const READS_PER_TEXT = 4;
 
 export function createSlotFilter(
   { collection, query, candidates, changes }: FilterInputs,
 ): SlotFilter {
   const { filter } = query;
-  const hasText = hasTextConditions(filter);
+  const textFilter = hasTextConditions(filter) ? new TextFilter(filter) : null;
   // Such members are parsed or split into words, which costs as much as to parse a book.
   const readsPerBook = filter.publishers.length > 0 || filter.excludedKeywords.length > 0
     ? READS_PER_YIELD : 1;
@@ -44,11 +44,12 @@ export function createSlotFilter(
       if (candidates !== null && !candidates.slots.has(slot)) return undefined;
       const bytes = collection.bytesAt(slot);
       if (bytes === undefined || !matchesMembers(filter, bytes)) return undefined;
-      // The index knows the book as it was when the index was asked.
-      const isKnownMatch = candidates?.isExact === true && !changes.changedSlots.has(slot);
-      if (!hasText || isKnownMatch) return bytes;
-      reads += READS_PER_YIELD;
-      return matchesText(filter, decodeSearchable(bytes)) ? bytes : undefined;
+      // The index knows the book as it was when the index was asked, if it was indexed by then.
+      const isKnownMatch = candidates?.isExact === true && !changes.changedSlots.has(slot)
+        && candidates.unindexed?.has(slot) !== true;
+      if (textFilter === null || isKnownMatch) return bytes;
+      reads += READS_PER_TEXT;
+      return textFilter.matches(bytes) ? bytes : undefined;
     },
     resetIfYieldDue() {
       if (reads < READS_PER_YIELD) return false;

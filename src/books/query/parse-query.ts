@@ -41,6 +41,9 @@ export type BookQuery = {
   readonly values: QueryValues;
 };
 
+/** The parts of a query that its corrections are about. */
+export type CorrectableQuery = Pick<BookQuery, 'filter' | 'corrections' | 'mayCorrect'>;
+
 /**
  * All conditions must hold. Null, or an empty list, is no condition. Of a list any item will do,
  * unless its comment says otherwise.
@@ -127,7 +130,9 @@ function parseValues(values: QueryValues): BookQuery {
 }
 
 /** The query with corrections that were found for it. */
-export function correctQuery(query: BookQuery, corrections: Corrections): BookQuery {
+export function correctQuery<Query extends CorrectableQuery>(
+  query: Query, corrections: Corrections,
+): Query {
   const { filter } = query;
   const words = correctClauses(filter.words, corrections);
   return { ...query, filter: { ...filter, words }, corrections };

@@ -35,8 +35,7 @@ export type ApiClientOptions = {
   close?(): Promise<void>;
 };
 
-// For any 503 with Retry-After. The longest that is known is the search index of a million books:
-// it is built within this time.
+// For any 503 with Retry-After: a server that is overloaded for longer is not waited for.
 const BUSY_MS_MAX = 120_000;
 
 export function createApiClient(target: ApiTarget, options: ApiClientOptions): ApiClient {
@@ -53,7 +52,7 @@ export function createApiClient(target: ApiTarget, options: ApiClientOptions): A
   };
 }
 
-/** Repeats a GET that is answered 503 with Retry-After, as while the search index is built. */
+/** Repeats a GET that is answered 503 with Retry-After, as while a server is overloaded. */
 async function retryWhileBusy<Result>(
   { method }: ApiCall, { clock, onWait }: ApiClientOptions, send: () => Promise<Result>,
 ): Promise<Result> {

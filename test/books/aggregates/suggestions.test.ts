@@ -5,6 +5,8 @@ import { IS_LONG } from '../../support/long.ts';
 import { naiveSuggestions } from '../../support/naive-aggregates.ts';
 import { randomBeginning } from '../../support/random-books.ts';
 
+const TIME = '2026-01-01T00:00:00.000Z';
+const STAMPS = { createdAt: TIME, updatedAt: TIME };
 const SEEDS = IS_LONG ? 40 : 4;
 
 for (const withIndex of [false, true]) {
@@ -30,7 +32,9 @@ test('titles and keywords are suggested by their beginning, authors by any word'
     { title: 'Prince Harry', authors: [{ name: 'Thomas Hardy' }], keywords: ['harbour'] },
     { title: 'Jude', authors: [{ name: 'Thomas Hardy' }, { name: 'Richard' }] },
   ];
-  for (const [index, book] of books.entries()) catalog.collection.put({ id: `${index}`, ...book });
+  for (const [index, book] of books.entries()) {
+    catalog.collection.put({ id: `${index}`, ...STAMPS, ...book });
+  }
   assert.deepEqual(await catalog.ask('suggest?q=HÁR'), [
     { member: 'keywords', value: 'Harbour', count: 2 },
     { member: 'authors', value: 'Thomas Hardy', count: 2 },
@@ -42,7 +46,7 @@ test('titles and keywords are suggested by their beginning, authors by any word'
 test('at most ten are suggested, those of most books first, ties by code point', async () => {
   const catalog = createAggregateCatalog(false);
   for (let index = 0; index < 30; index += 1) {
-    catalog.collection.put({ id: `${index}`, title: `war ${index % 20}`, authors: [] });
+    catalog.collection.put({ id: `${index}`, ...STAMPS, title: `war ${index % 20}`, authors: [] });
   }
   const answer = await catalog.ask('suggest?q=war');
   assert.deepEqual(answer, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) =>

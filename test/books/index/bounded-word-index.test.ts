@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
+import type { Clock } from '../../../src/base/clock.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { BoundedWordIndex } from '../../../src/books/index/bounded-word-index.ts';
@@ -117,7 +118,7 @@ test('a search without an index holds the loop no longer than one with it', asyn
 });
 
 function createShelf(
-  clock: ConstructorParameters<typeof BoundedWordIndex>[0]['clock'],
+  clock: Pick<Clock, 'monotonicMs' | 'startTimer'>,
   yieldTurn?: (next: () => void) => void,
 ): {
   books: readonly NaiveBook[]; collection: FakeCollection; search: BoundedWordIndex;

@@ -32,7 +32,7 @@ test('what is mostly of deleted books is made anew and takes less', async () => 
   const ask = async (): Promise<void> => {
     const filter = parseBookQuery('q=nothing').filter;
     const changes = new ConcurrentChanges(collection);
-    await index.find(filter, changes, { isWanted: () => true, isPatient: true });
+    await index.find(filter, changes, { isWanted: () => true });
     changes.stop();
   };
   const put = (number: number): void => collection.put({

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import type { Clock, Timer } from '../../../src/base/clock.ts';
+import type { Timer } from '../../../src/base/clock.ts';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
-import { createBookList } from '../../../src/books/list/book-list.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { WordIndex } from '../../../src/books/index/word-index.ts';
-import type { SearchCaller } from '../../../src/books/index/book-search.ts';
+import type { Candidates, SearchCaller } from '../../../src/books/index/book-search.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
-import { getList } from '../../support/list-harness.ts';
+import { indexAll } from '../../support/index-all.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
@@ -17,7 +16,7 @@ import { below, createRandom } from '../../support/random.ts';
 import { pick, randomBook } from '../../support/random-books.ts';
 import { someTurns } from '../../support/turns.ts';
 
-const NETWORK: SearchCaller = { isWanted: () => true, isPatient: false };
+const CALLER: SearchCaller = { isWanted: () => true };
 const SEEDS = IS_LONG ? 6 : 2;
 const QUERIES = [
   'the', 'river war', 'lodz', '1', '19', '東', '東京', '京物語', 'e', 'ecl', 'lem', 'so', '9',
@@ -54,27 +53,15 @@ test('the index knows every book as it is, through changes, deletes and reused s
 });
 
 test('a book that changes while a query runs is among the candidates', async () => {
-  const collection = new FakeCollection();
+  const { collection, index, takeTurns } = createSteered(0);
   for (let count = 0; count < 50; count += 1) {
     collection.put({ ...randomBook(createRandom(count), `id-${count}`), title: 'everywhere' });
   }
-  // Every look at the clock ends a turn, and turns are taken by hand.
-  let nowMs = 0;
-  const clock = { monotonicMs: () => nowMs += 10, startTimer: () => ({ cancel: () => {} }) };
-  const next: (() => void)[] = [];
-  const turns = createTurns(clock, (run) => next.push(run));
-  const index = new WordIndex({ collection, turns, clock, memtableBooks: 4 });
-  const takeTurns = async (count: number): Promise<void> => {
-    for (let turn = 0; turn < count; turn += 1) {
-      next.shift()?.();
-      await someTurns(1);
-    }
-  };
   const first = findIds(index, collection, 'q=everywhere').catch(() => []);
   await takeTurns(2000);
   await first;
   const changes = new ConcurrentChanges(collection);
-  const finding = index.find(parseBookQuery('q=everywhere').filter, changes, NETWORK);
+  const finding = index.find(parseBookQuery('q=everywhere').filter, changes, CALLER);
   await takeTurns(4);
   for (const id of collection.ids.slice(0, 40)) {
     collection.put({ ...randomBook(createRandom(1), id), title: 'everywhere' });
@@ -90,102 +77,112 @@ test('a book that was changed meanwhile is a candidate, whatever the index says'
   }
   const { filter } = parseBookQuery('q=sought');
   for (const changedSlots of [new Set<number>(), new Set([1])]) {
-    const found = await index.find(filter, { changedSlots }, NETWORK);
+    await indexAll(index);
+    const found = await index.find(filter, { changedSlots }, CALLER);
     assert.deepEqual([found?.slots.has(1), found?.count],
       [changedSlots.has(1), 1 + changedSlots.size]);
   }
 });
 
-test('a query waits two seconds for the index, then says when to come again', async () => {
-  const { timers, clock, collection, next, turns } = createSlow();
-  const index = new WordIndex({ collection, turns, clock });
-  const refused = findIds(index, collection, 'q=the');
-  await someTurns(1);
-  assert.deepEqual(timers.map(({ delayMs }) => delayMs), [2000]);
-  while (clock.monotonicMs() < 2000) next.shift()?.();
-  timers[0]?.run();
-  await assert.rejects(refused, { code: 'unavailable', details: { retryAfterS: 3 } });
-  const found = findIds(index, collection, 'q=the');
-  while (clock.monotonicMs() < 5000) next.shift()?.();
-  for (let turn = 0; turn < 100; turn += 1) {
-    await someTurns(1);
-    next.shift()?.();
+test('a search does not wait for books that are not indexed: it tells which they are', async () => {
+  const { collection, index, takeTurns } = createSteered(500);
+  const { filter } = parseBookQuery('q=the');
+  const changes = new ConcurrentChanges(collection);
+  const find = async (): Promise<Candidates> => {
+    const finding = index.find(filter, changes, CALLER);
+    await takeTurns(8);
+    const found = await finding;
+    if (found === null) throw new Error('the index gave nothing');
+    return found;
+  };
+  const first = await find();
+  assert.deepEqual([first.unindexedCount, first.count], [500, 500]);
+  const second = await find();
+  const { unindexed, unindexedCount, slots } = second;
+  assert.ok(unindexed !== null && unindexedCount > 0 && unindexedCount < 500, `${unindexedCount}`);
+  assert.equal(unindexed.count(), unindexedCount);
+  const matchesHere = (slot: number): boolean =>
+    naiveList([JSON.parse(`${collection.bytesAt(slot)}`)], { q: 'the' }).length > 0;
+  for (let slot = 0; slot < 500; slot += 1) {
+    assert.equal(slots.has(slot), unindexed.has(slot) || matchesHere(slot), `slot ${slot}`);
   }
-  assert.ok((await found).length > 0, 'what was built while nobody waited is kept');
-});
-
-test('nobody is told to come again in more than a minute', async () => {
-  const { timers, clock, collection, next, turns } = createSlow(1000);
-  const index = new WordIndex({ collection, turns, clock });
-  const refused = findIds(index, collection, 'q=the');
-  await someTurns(1);
-  while (clock.monotonicMs() < 2000) next.shift()?.();
-  timers[0]?.run();
-  await assert.rejects(refused, { code: 'unavailable', details: { retryAfterS: 60 } });
+  assert.equal(second.hasIndexedMatch, true);
+  await takeTurns(2000);
+  const last = await find();
+  assert.deepEqual([last.unindexed, last.unindexedCount], [null, 0]);
+  changes.stop();
   index.close();
 });
 
-test('a program that embeds us and a command wait until the index is built', async () => {
-  const { timers, clock, collection, next, turns } = createSlow();
-  const search = new WordIndex({ collection, turns, clock });
-  const list = createBookList({ collection, turns, search });
-  const embedded = list.list({ q: 'the' });
-  const command = getList(list, 'q=the', { isControl: true });
-  const leaver = { destroyed: false };
-  const left = getList(list, 'q=the', { isControl: true, response: leaver });
-  const network = getList(list, 'q=the');
-  const refusals = Promise.all([
-    assert.rejects(left, { code: 'timeout' }), assert.rejects(network, { code: 'unavailable' }),
-  ]);
-  // Far more turns than it takes; every timer fires as soon as it is due.
-  for (let turn = 0; turn < 20_000 && clock.monotonicMs() < 5000; turn += 1) {
-    next.shift()?.();
-    leaver.destroyed ||= clock.monotonicMs() > 1000;
-    for (const timer of timers.splice(0)) {
-      if (timer.dueMs <= clock.monotonicMs()) timer.run();
-      else timers.push(timer);
-    }
-    await someTurns(1);
-  }
-  for (let turn = 0; turn < 100; turn += 1) {
-    next.shift()?.();
-    await someTurns(1);
-  }
-  await refusals;
-  const { books, total } = await embedded;
-  assert.ok(total > 0);
-  assert.deepEqual((await command).books.map(({ id }) => id), books.map(({ id }) => id));
+test('what is told of books that are not indexed does not change afterwards', async () => {
+  const { collection, index, takeTurns } = createSteered(100);
+  const changes = new ConcurrentChanges(collection);
+  const finding = index.find(parseBookQuery('q=the').filter, changes, CALLER);
+  await takeTurns(2000);
+  assert.equal((await finding)?.unindexed?.count(), 100);
+  changes.stop();
+  index.close();
 });
 
-/** A catalog of 500 books that take 10 ms each to index, so all take 5 s. */
-function createSlow(bookMs = 10) {
-  const timers: { delayMs: number; dueMs: number; run: () => void }[] = [];
+test('corrections wait for the complete index, as long as somebody waits for them', async () => {
+  const { collection, index, takeTurns, timers } = createSteered(500);
+  collection.put({ ...randomBook(createRandom(1), 'last'), title: 'cathedral' });
+  const { filter } = parseBookQuery('q=cathedrla');
+  let isWanted = true;
+  const kept = index.findCorrections(filter, CALLER);
+  const left = index.findCorrections(filter, { isWanted: () => isWanted });
+  let isLeftDone = false;
+  const leaving = left.then(() => { isLeftDone = true; });
+  await takeTurns(8);
+  for (const run of timers.splice(0)) run();
+  await takeTurns(8);
+  assert.equal(isLeftDone, false);
+  isWanted = false;
+  for (const run of timers.splice(0)) run();
+  await takeTurns(8);
+  assert.equal(isLeftDone, true);
+  await takeTurns(3000);
+  assert.deepEqual(await kept, new Map([['cathedrla', 'cathedral']]));
+  assert.deepEqual(await left, new Map());
+  await leaving;
+  index.close();
+});
+
+/** A catalog of random books, whose turns are taken by hand: a step in each. */
+function createSteered(count: number) {
+  const timers: (() => void)[] = [];
   let nowMs = 0;
-  const clock: Pick<Clock, 'monotonicMs' | 'startTimer'> = {
-    monotonicMs: () => nowMs,
-    startTimer(delayMs, run): Timer {
-      timers.push({ delayMs, dueMs: nowMs + delayMs, run });
+  const clock = {
+    monotonicMs: () => nowMs += 10,
+    startTimer(_delayMs: number, run: () => void): Timer {
+      timers.push(run);
       return { cancel: () => {} };
     },
   };
   const collection = new FakeCollection();
-  for (let count = 0; count < 500; count += 1) {
-    collection.put(randomBook(createRandom(count), `id-${count}`));
+  for (let number = 0; number < count; number += 1) {
+    collection.put(randomBook(createRandom(number), `id-${number}`));
   }
-  collection.onRead = () => { nowMs += bookMs; };
   const next: (() => void)[] = [];
   const turns = createTurns(clock, (run) => next.push(run));
-  return { timers, clock, collection, next, turns };
+  const index = new WordIndex({ collection, turns, clock, memtableBooks: 16 });
+  const takeTurns = async (turnsMax: number): Promise<void> => {
+    for (let turn = 0; turn < turnsMax; turn += 1) {
+      next.shift()?.();
+      await someTurns(1);
+    }
+  };
+  return { timers, collection, index, turns, takeTurns };
 }
 
-test('what needs no words neither builds the index nor waits for it', async () => {
+test('what needs no words does not build the index', async () => {
   const { collection, index } = createIndexed(4);
   collection.put(randomBook(createRandom(1), 'id-1'));
   const changes = new ConcurrentChanges(collection);
   for (const search of ['', 'isbn=9780441172719', 'inLanguage=en', 'publishedTo=1960', 'q=-',
     'publisher=ace', 'keyword.not=war', 'hasIsbn=true', 'bookFormat=EBook', 'author=&author=',
   ]) {
-    assert.equal(await index.find(parseBookQuery(search).filter, changes, NETWORK), null);
+    assert.equal(await index.find(parseBookQuery(search).filter, changes, CALLER), null);
   }
   assert.equal(collection.listenerCount, 1, 'only our own');
   index.close();
@@ -224,7 +221,7 @@ test('the index finds books by any of several authors, keywords or ISBNs', async
   for (const [search, ids, isExact = true] of cases) {
     assert.equal((await findIds(index, collection, search)).join(''), ids, search);
     const changes = new ConcurrentChanges(collection);
-    const found = await index.find(parseBookQuery(search).filter, changes, NETWORK);
+    const found = await index.find(parseBookQuery(search).filter, changes, CALLER);
     changes.stop();
     assert.equal(found?.isExact, isExact, search);
   }
@@ -235,7 +232,7 @@ test('a closed index lets go of the collection, and of whoever waits for it', as
   for (let count = 0; count < 3000; count += 1) {
     collection.put(randomBook(createRandom(count), `id-${count}`));
   }
-  const waiting = findIds(index, collection, 'q=the');
+  const waiting = indexAll(index);
   await someTurns(1);
   index.close();
   index.close();
@@ -265,11 +262,13 @@ function createIndexed(
   return { collection, index };
 }
 
+/** The books that the complete index finds. */
 async function findIds(
   index: WordIndex, collection: FakeCollection, search: string,
 ): Promise<string[]> {
+  await indexAll(index);
   const changes = new ConcurrentChanges(collection);
-  const found = await index.find(parseBookQuery(search).filter, changes, NETWORK);
+  const found = await index.find(parseBookQuery(search).filter, changes, CALLER);
   changes.stop();
   const ids: string[] = [];
   if (found === null) throw new Error('the index gave nothing');

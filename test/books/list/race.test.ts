@@ -8,6 +8,7 @@ import { createTurns } from '../../../src/base/turns.ts';
 import { BitSet } from '../../../src/base/structures/bit-set.ts';
 import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
+import { withSomeComplete } from '../../support/index-all.ts';
 import { walkPages } from '../../support/list-harness.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
@@ -43,7 +44,7 @@ for (const withIndex of [false, true]) {
         });
       });
       const search = withIndex
-        ? new WordIndex({ collection, turns, clock, memtableBooks: 16 })
+        ? withSomeComplete(new WordIndex({ collection, turns, clock, memtableBooks: 16 }))
         : noSearch;
       const list = createBookList({ collection, turns, search });
       for (let round = 0; round < 12; round += 1) {
@@ -76,7 +77,9 @@ test('a book deleted and added again in another slot during a sparse scan comes 
   }
   const scan = {
     collection, query: parseBookQuery('q=everywhere'), changes: new ConcurrentChanges(collection),
-    candidates: { slots, count: 40, isExact: true, hasIndexedMatch: true },
+    candidates: {
+      slots, count: 40, isExact: true, hasIndexedMatch: true, unindexed: null, unindexedCount: 0,
+    },
   };
   const work = scanSparse(scan);
   assert.equal(work.next().done, false, 'the first slots were looked at');
@@ -102,7 +105,9 @@ test('a candidate that changed since the index was asked is read again, and coun
   collection.put({ ...randomBook(createRandom(1), 'id-1'), title: 'nowhere' });
   const steps = scanPage({
     collection, query: parseBookQuery('q=everywhere&limit=5'), changes,
-    candidates: { slots, count: 3, isExact: true, hasIndexedMatch: true },
+    candidates: {
+      slots, count: 3, isExact: true, hasIndexedMatch: true, unindexed: null, unindexedCount: 0,
+    },
   }, 5);
   let step = steps.next();
   while (step.done !== true) step = steps.next();

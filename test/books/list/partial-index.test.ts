@@ -1,0 +1,142 @@
+/** What a list answers while the word index is being built. Turns are taken by hand. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BookSearch } from '../../../src/books/index/book-search.ts';
+import { WordIndex } from '../../../src/books/index/word-index.ts';
+import { createBookList } from '../../../src/books/list/book-list.ts';
+import type { BookList } from '../../../src/books/list/book-list.ts';
+import { createTurns } from '../../../src/base/turns.ts';
+import { changeBooks } from '../../support/changing-catalog.ts';
+import { FakeCollection } from '../../support/fake-collection.ts';
+import { indexAll } from '../../support/index-all.ts';
+import { getList } from '../../support/list-harness.ts';
+import { IS_LONG } from '../../support/long.ts';
+import { naiveList } from '../../support/naive-list.ts';
+import type { NaiveBook } from '../../support/naive-list.ts';
+import { below, createRandom } from '../../support/random.ts';
+import { randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
+import { someTurns } from '../../support/turns.ts';
+
+const SEEDS = IS_LONG ? 60 : 12;
+const BOOKS = 90;
+
+test('any query finds what a naive list finds while the index is half built', async () => {
+  let partial = 0;
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const random = createRandom(seed);
+    const catalog = createSteeredCatalog();
+    catalog.startIndexing();
+    for (let round = 0; round < 10; round += 1) {
+      changeBooks(random, catalog, BOOKS);
+      await catalog.takeTurns(below(random, 6));
+      const query = randomQuery(random);
+      const limit = random() < 0.5 ? '' : `limit=${1 + below(random, 9)}&`;
+      const search = limit + searchOf({ ...query, typos: 'off' });
+      const told = `seed ${seed}, round ${round}: ${decodeURIComponent(search)}`;
+      const expected = naiveList([...catalog.books.values()], query);
+      const answer = await catalog.ask(search);
+      assert.equal(answer.total, expected.length, told);
+      assert.deepEqual(answer.books, expected.slice(0, answer.books.length), told);
+    }
+    partial += catalog.partialFinds.length;
+    catalog.index.close();
+  }
+  assert.ok(partial > 4 * SEEDS, `${partial} answers from a part of the catalog`);
+});
+
+test('books that nobody writes are found once, whatever is written meanwhile', async () => {
+  let lasted = 0;
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const random = createRandom(seed);
+    const catalog = createSteeredCatalog();
+    changeBooks(random, catalog, BOOKS);
+    catalog.startIndexing();
+    await catalog.takeTurns(below(random, 6));
+    const query = randomQuery(random);
+    const before = new Map(catalog.books);
+    const answer = await catalog.ask(searchOf(query), () => {
+      if (random() < 0.3) changeBooks(random, catalog, 1);
+    });
+    const isUnchanged = ({ id }: NaiveBook): boolean => catalog.books.get(id) === before.get(id);
+    const expected = naiveList([...before.values()], query).filter(isUnchanged);
+    assert.deepEqual(answer.books.filter(({ id }) => expected.some((book) => book.id === id)),
+      expected, `seed ${seed}: ${decodeURIComponent(searchOf(query))}`);
+    lasted += expected.length;
+    catalog.index.close();
+  }
+  assert.ok(lasted > 3 * SEEDS, `${lasted} books lasted`);
+});
+
+test('a word is not corrected by what a part of the catalog has', async () => {
+  const catalog = createSteeredCatalog();
+  put(catalog.collection, 'a', 'barry');
+  for (let number = 0; number < BOOKS; number += 1) put(catalog.collection, `b${number}`, 'else');
+  // The nearest word, as most books have it: they are indexed last.
+  for (let number = 0; number < 5; number += 1) put(catalog.collection, `c${number}`, 'harry');
+  catalog.startIndexing();
+  await catalog.takeTurns(3);
+  const answer = await catalog.ask('q=garry&limit=9');
+  assert.equal(answer.headers['x-search-corrected'], 'garry=harry');
+  assert.equal(answer.total, 5);
+  assert.equal(catalog.partialFinds.length, 1);
+  catalog.index.close();
+});
+
+test('a word of a book that is not indexed yet is found, and not corrected', async () => {
+  const catalog = createSteeredCatalog();
+  for (let number = 0; number < BOOKS; number += 1) put(catalog.collection, `b${number}`, 'harry');
+  put(catalog.collection, 'c', 'hary');
+  catalog.startIndexing();
+  await catalog.takeTurns(3);
+  const answer = await catalog.ask('q=hary');
+  assert.deepEqual([answer.total, answer.headers['x-search-corrected']], [1, undefined]);
+  assert.equal(catalog.partialFinds.length, 1);
+  catalog.index.close();
+});
+
+function createSteeredCatalog() {
+  const collection = new FakeCollection();
+  const books = new Map<string, NaiveBook>();
+  // Every look at the clock ends a turn.
+  let nowMs = 0;
+  const clock = { monotonicMs: () => nowMs += 10, startTimer: () => ({ cancel: () => {} }) };
+  const next: (() => void)[] = [];
+  const turns = createTurns(clock, (run) => next.push(run));
+  const index = new WordIndex({ collection, turns, clock, memtableBooks: 16 });
+  /** How many books were not indexed, for each search that met some that were. */
+  const partialFinds: number[] = [];
+  const search: BookSearch = {
+    async find(filter, changes, caller) {
+      const found = await index.find(filter, changes, caller);
+      const unindexedCount = found?.unindexedCount ?? 0;
+      if (unindexedCount > 0 && unindexedCount < collection.size) partialFinds.push(unindexedCount);
+      return found;
+    },
+    findCorrections: (filter, caller) => index.findCorrections(filter, caller),
+  };
+  const list: BookList = createBookList({ collection, turns, search });
+  const takeTurns = async (count: number): Promise<void> => {
+    for (let turn = 0; turn < count; turn += 1) {
+      next.shift()?.();
+      await someTurns(1);
+    }
+  };
+  const ask = async (query: string, betweenTurns: () => void = () => {}) => {
+    let isDone = false;
+    const answer = getList(list, query).finally(() => { isDone = true; });
+    for (let turn = 0; !isDone; turn += 1) {
+      assert.ok(turn < 20_000, 'it ends');
+      await takeTurns(1);
+      betweenTurns();
+    }
+    return answer;
+  };
+  /** Nobody waits for the index here; it may be closed before it is complete. */
+  const startIndexing = (): void => { indexAll(index).catch(() => {}); };
+  return { collection, books, turns, search, index, partialFinds, startIndexing, takeTurns, ask };
+}
+
+function put(collection: FakeCollection, id: string, title: string): void {
+  const { createdAt, updatedAt } = randomBook(createRandom(1), id);
+  collection.put({ id, createdAt, updatedAt, title, authors: [] });
+}

@@ -31,8 +31,9 @@ import type { IdSource } from './base/uuid.ts';
 import { createBookShelf, createCatalog } from './books/catalog.ts';
 import { bookResource } from './books/book-resource.ts';
 import type { BookShelf } from './books/catalog.ts';
+import { LazyCatalogIndexes } from './books/list/lazy-catalog-indexes.ts';
 import { createIndexReporter } from './books/engine/index-report.ts';
-import type { IndexReporter } from './books/engine/index-report.ts';
+import type { IndexReport, IndexReporter } from './books/engine/index-report.ts';
 import { createLazyBookList } from './books/list/lazy-book-list.ts';
 import type { BookList } from './books/list/book-list.ts';
 import { createTurns, type Turns } from './base/turns.ts';
@@ -121,7 +122,7 @@ export interface App {
 const loadNodes = lazyImport(() => import('./app/nodes.ts'));
 
 // The shares of --max-memory. The heap has eleven sixteenths of it (memory-cap.ts).
-const SEARCH_SHARE = 1 / 8;
+const INDEX_SHARE = 1 / 8;
 // Pending deliveries are records and no cache: the more are queued, the fewer books stay in memory.
 const PENDING_SHARE = 1 / 8;
 
@@ -332,7 +333,7 @@ function composeDomains(
   closers.add(() => client.close());
   const books = composeBooks(deps, webhooks.events, access.verifier);
   deps.metrics.add(...searchMetrics(books.search), ...indexMetrics(books.indexes));
-  closers.add(() => books.search.close());
+  closers.add(() => books.close());
   const topics = createTopics(webhooks);
   const stream = createEventStream({
     topics: topics.all, find: findCommitted(store),
@@ -410,6 +411,7 @@ async function loadActions(
 function composeBooks(deps: RoomDeps, events: EventPublisher, verifier: TokenVerifier): {
   readonly shelf: BookShelf; readonly list: BookList; readonly search: BoundedWordIndex;
   readonly indexes: IndexReporter; readonly routes: readonly HttpRoute[];
+  readonly close: () => void;
 } {
   const { store, keys, clock, turns, makeId, settings, maxMemoryBytes } = deps;
   const now = (): number => clock.now();
@@ -418,16 +420,26 @@ function composeBooks(deps: RoomDeps, events: EventPublisher, verifier: TokenVer
     ...settings.catalog.events ? { stageWithChange: createBookEvents(events) } : {},
   });
   const collection = store.collection(bookResource.collection.name);
-  const bytesMax = maxMemoryBytes * SEARCH_SHARE;
-  const search = new BoundedWordIndex({ collection, turns, clock, bytesMax });
+  const bytesMax = maxMemoryBytes * INDEX_SHARE;
+  const search = new BoundedWordIndex({
+    collection, turns, clock, bytesMax, onGrowth: () => indexes.fit(),
+  });
+  const indexes = new LazyCatalogIndexes({
+    collection, turns, clock, bytesMax, readWordBytes: () => search.bytes,
+  });
   const scanDeps = { collection, turns, search };
   const list = createLazyBookList({
-    ...scanDeps, clock,
+    ...scanDeps, clock, indexes,
     checkExplainer: (exchange) => checkCurrentScope(exchange, verifier, 'admin'),
   });
   const routes = bookRoutes({ catalog, list: list.handle, scanDeps, keys });
-  const indexes = createIndexReporter('words', search);
-  return { shelf: createBookShelf(catalog), list, search, indexes, routes };
+  const words = createIndexReporter('words', search);
+  const reports = (): readonly IndexReport[] => [...words.reports(), ...indexes.reports()];
+  const close = (): void => {
+    search.close();
+    indexes.close();
+  };
+  return { shelf: createBookShelf(catalog), list, search, indexes: { reports }, routes, close };
 }
 
 /** Closes what has been opened, in reverse order, once. */

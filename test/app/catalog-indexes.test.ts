@@ -12,15 +12,19 @@ import { parseExposition } from '../support/exposition.ts';
 test('an index is reported once a query has needed it, in status and metrics alike',
   async (context) => {
     const { shelf, readIndexes, readGauge } = await openShelf(context);
-    await shelf.books.list({ sort: 'title' });
+    await shelf.books.list({ sort: '-id' });
     await shelf.books.list({ isbn: '9780141439587' });
     assert.deepEqual(await readIndexes(), [], 'it is no word that was looked for');
     assert.deepEqual(await readGauge(), []);
-    await shelf.books.list({ q: 'emma' });
+    // A correction comes from the complete index.
+    await shelf.books.list({ q: 'emna' });
     const [report, ...others] = await readIndexes();
     assert.deepEqual(others, []);
     assert.deepEqual(report, { index: 'words', bytes: report?.bytes, state: 'ready' });
     assert.deepEqual(await readGauge(), [['{index="words"}', report?.bytes]]);
+    await shelf.books.list({ sort: 'title', hasIsbn: false });
+    const names = (await readIndexes()).map(({ index }) => index);
+    assert.deepEqual(names, ['words', 'title', 'isbn-column']);
   });
 
 test('the gauge has a sample for each index', () => {

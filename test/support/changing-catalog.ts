@@ -2,7 +2,8 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { createTurns } from '../../src/base/turns.ts';
 import { WordIndex } from '../../src/books/index/word-index.ts';
-import type { BookListOptions } from '../../src/books/list/book-list.ts';
+import { LazyCatalogIndexes } from '../../src/books/list/lazy-catalog-indexes.ts';
+import type { BookListOptions, IndexOptions } from '../../src/books/list/book-list.ts';
 import { FakeCollection } from './fake-collection.ts';
 import { withSomeComplete } from './index-all.ts';
 import type { NaiveBook } from './naive-list.ts';
@@ -11,7 +12,7 @@ import { below } from './random.ts';
 import type { Random } from './random.ts';
 import { randomBook } from './random-books.ts';
 
-export type ChangingCatalog = BookListOptions & {
+export type ChangingCatalog = BookListOptions & IndexOptions & {
   readonly collection: FakeCollection;
   readonly books: Map<string, NaiveBook>;
 };
@@ -25,7 +26,10 @@ export function createChangingCatalog(withIndex: boolean): ChangingCatalog {
   const turns = createTurns(systemClock);
   const options = { collection, turns, clock: systemClock, memtableBooks: 8 };
   const search = withIndex ? withSomeComplete(new WordIndex(options)) : noSearch;
-  return { collection, turns, search, books: new Map() };
+  const indexes = !withIndex ? null : new LazyCatalogIndexes({
+    collection, turns, clock: systemClock, bytesMax: Infinity, readWordBytes: () => 0,
+  });
+  return { collection, turns, search, indexes, books: new Map() };
 }
 
 /** Adds, replaces and deletes some books. */

@@ -33,6 +33,10 @@ export async function getList(
     isControl,
     route: { path: '/api/books' },
     linkTo: (path: string) => path,
+    send(status: number, headers: readonly string[], body: Buffer) {
+      sent.push({ status, headers, pieces: [body] });
+      betweenPieces();
+    },
     async sendStream(status: number, headers: readonly string[], pull: () => Buffer[] | null) {
       const pieces: Buffer[] = [];
       for (let some = pull(); some !== null; some = pull()) {

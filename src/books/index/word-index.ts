@@ -40,6 +40,8 @@ export type WordIndexOptions = {
   readonly memtableBooks?: number;
   /** How much memory the segments may take; a merge begins only where its result fits, too. */
   readonly bytesMax?: number;
+  /** Called when it takes more memory than before. */
+  readonly onGrowth?: () => void;
 };
 
 // How long after its caller has left a search for corrections may go on waiting.
@@ -234,6 +236,7 @@ export class WordIndex {
     const mustMerge = !this.#isFirstBuild || this.bytes > this.#bytesMax * UNMERGED_SHARE;
     if (this.bytes > this.#bytesMax) this.#dropAll();
     else if (mustMerge) this.#startMerging();
+    this.#options.onGrowth?.();
   }
 
   #onAllIndexed(): void {

@@ -8,14 +8,18 @@ import type { Collection } from '../../store/store-port.ts';
 import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';
 import type { SearchCaller, BookSearch } from '../index/book-search.ts';
+import type { LazyCatalogIndexes } from './lazy-catalog-indexes.ts';
+import { NEEDS_SCAN } from './needs-scan.ts';
 import { assertWanted, createExchangeCaller } from './exchange-caller.ts';
 import type { ScanInputs } from './slot-filter.ts';
 import { explainWhole } from './scan-plan.ts';
 import type { BookListExplanation, PlanExplanation } from './scan-plan.ts';
 import { isSparse, scanPage, scanSparse, scanWhole } from './scan.ts';
-import type { PageResult } from './scan.ts';
+import type { PageResult, WholeResult } from './scan.ts';
+import { readPageById } from './page-by-id.ts';
 import {
-  sourceFromEntries, sourceFromSlots, sourceFromWalk, streamBuffer, streamSource, streamWalk,
+  collectSmallBody, sourceFromEntries, sourceFromSlots, sourceFromWalk, streamBuffer, streamSource,
+  streamWalk,
 } from './book-source.ts';
 import type { BookSource, PullChunk } from './book-source.ts';
 import { WholeCatalogCache } from './whole-catalog-cache.ts';
@@ -24,7 +28,7 @@ import type { SearchedBooks } from './search-books.ts';
 import { NO_CORRECTIONS, formatCorrections } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
 import { parseBookListQuery, parseBookQuery } from '../query/parse-query.ts';
-import type { BookListQuery, BookQuery } from '../query/parse-query.ts';
+import type { BookFilter, BookListQuery, BookQuery } from '../query/parse-query.ts';
 import { encodeCursor } from '../query/cursor.ts';
 import { selectMembers } from '../query/select-members.ts';
 import { hasMemberConditions, hasTextConditions } from '../query/match-book.ts';
@@ -78,9 +82,16 @@ export type ExplainOptions = {
   readonly checkExplainer?: (exchange: Exchange) => void;
 };
 
-export function createBookList(options: BookListOptions & ExplainOptions): BookList {
+export type IndexOptions = {
+  /** Default: null, without which every query is a scan. */
+  readonly indexes?: LazyCatalogIndexes | null;
+};
+
+export function createBookList(
+  options: BookListOptions & ExplainOptions & IndexOptions,
+): BookList {
   const deps: BookListDeps = {
-    clock: systemClock, checkExplainer: () => {}, ...options,
+    clock: systemClock, checkExplainer: () => {}, indexes: null, ...options,
     wholeScanLimiter: createConcurrencyLimiter(WHOLE_SCANS_MAX),
     wholeCache: new WholeCatalogCache(options.collection),
   };
@@ -104,7 +115,7 @@ export function createBookList(options: BookListOptions & ExplainOptions): BookL
   };
 }
 
-type BookListDeps = BookListOptions & Required<ExplainOptions> & {
+type BookListDeps = BookListOptions & Required<ExplainOptions & IndexOptions> & {
   readonly wholeScanLimiter: ConcurrencyLimiter; readonly wholeCache: WholeCatalogCache;
 };
 
@@ -147,8 +158,10 @@ async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
       headers.push('Link', `<${next}>; rel="next"`);
     }
     const stream = query.fields === null ? result.stream : null;
-    await exchange.sendStream(200, headers,
-      stream ?? streamSource(selectFrom(result.source, query)));
+    const body = stream === null
+      ? collectSmallBody(streamSource(selectFrom(result.source, query))) : { pull: stream };
+    if ('whole' in body) exchange.send(200, headers, body.whole);
+    else await exchange.sendStream(200, headers, body.pull);
   } finally {
     result.close();
   }
@@ -192,6 +205,10 @@ async function findBooks(
   deps: BookListDeps, query: BookQuery, caller: SearchCaller,
 ): Promise<ListResult> {
   if (asksForAll(query)) return listAll(deps.collection, query);
+  const { limit, sort, filter } = query;
+  if (limit !== null && sort.orders.length === 0 && !hasConditions(filter)) {
+    return createPage(readPageById(deps.collection, query, limit), query);
+  }
   return searchBooks(deps, query, caller, {
     run: (books) => scanBooks(deps, books, caller),
     isEmpty: ({ total }) => total === 0,
@@ -201,7 +218,11 @@ async function findBooks(
 /** Whether all books are asked for, or all after some id, in id order and without a limit. */
 function asksForAll({ filter, sort, limit }: BookQuery): boolean {
   return limit === null && sort.orders.length === 0 && !sort.isIdDescending
-    && !hasMemberConditions(filter) && !hasTextConditions(filter);
+    && !hasConditions(filter);
+}
+
+function hasConditions(filter: BookFilter): boolean {
+  return hasMemberConditions(filter) || hasTextConditions(filter);
 }
 
 function listAll(collection: Collection, { after }: BookQuery): ListResult {
@@ -219,26 +240,42 @@ function listAll(collection: Collection, { after }: BookQuery): ListResult {
 
 /** Stops `changes`, or has them stopped by `ListResult.close`, when the books have been read. */
 async function scanBooks(
-  { collection, turns, wholeScanLimiter }: BookListDeps,
-  { query, candidates, changes }: SearchedBooks<BookQuery>, { isWanted }: SearchCaller,
+  deps: BookListDeps, { query, candidates, changes }: SearchedBooks<BookQuery>,
+  caller: SearchCaller,
 ): Promise<ListResult> {
+  const { collection, turns, wholeScanLimiter, indexes } = deps;
+  const { isWanted } = caller;
   const inputs: ScanInputs = { collection, query, candidates, changes };
-  const runPage = async (steps: Steps<PageResult>): Promise<ListResult> => {
-    const page = assertWanted(await turns.run(steps, isWanted));
+  const endPage = (page: PageResult): ListResult => {
     changes.stop();
     return createPage(page, query);
   };
+  const runPage = async (steps: Steps<PageResult>): Promise<ListResult> =>
+    endPage(assertWanted(await turns.run(steps, isWanted)));
+  if (query.limit !== null) {
+    const steps = await indexes?.answerPage(inputs, query.limit);
+    const page = steps === undefined ? NEEDS_SCAN : assertWanted(await turns.run(steps, isWanted));
+    if (page !== NEEDS_SCAN) return endPage(page);
+  }
   // The table in scan.ts says what each scan is for.
   if (isSparse(inputs)) return runPage(scanSparse(inputs));
   if (query.limit !== null) return runPage(scanPage(inputs, query.limit));
-  const whole = assertWanted(
-    await wholeScanLimiter.run(() => turns.run(scanWhole(inputs), isWanted)));
+  const whole = await wholeScanLimiter.run(() => findWhole(deps, inputs, caller));
   const source = sourceFromSlots(whole.slots, changes);
   // The books are still to be read: `changes` keeps them as they are now until they have been.
   const close = (): void => changes.stop();
   const { corrections } = query;
   const { plan, total } = whole;
   return { plan, total, cursor: null, corrections, source, stream: null, close };
+}
+
+async function findWhole(
+  { turns, indexes }: BookListDeps, inputs: ScanInputs, { isWanted }: SearchCaller,
+): Promise<WholeResult> {
+  const steps = await indexes?.answerWhole(inputs);
+  const whole = steps === undefined ? NEEDS_SCAN : assertWanted(await turns.run(steps, isWanted));
+  return whole === NEEDS_SCAN
+    ? assertWanted(await turns.run(scanWhole(inputs), isWanted)) : whole;
 }
 
 /** Cuts the entries to the query's limit; where there are more, the page ends with a cursor. */

@@ -90,6 +90,21 @@ export function streamSource(source: BookSource): PullChunk {
   });
 }
 
+/** A body that is small enough to be sent at once, or else how to pull it from its start. */
+type ListBody = { readonly whole: Buffer } | { readonly pull: PullChunk };
+
+export function collectSmallBody(pull: PullChunk): ListBody {
+  const pieces: (readonly Buffer[])[] = [];
+  let length = 0;
+  while (length <= PIECE_BYTES) {
+    const piece = pull();
+    if (piece === null) return { whole: Buffer.concat(pieces.flat(), length) };
+    pieces.push(piece);
+    for (const buffer of piece) length += buffer.length;
+  }
+  return { pull: () => pieces.shift() ?? pull() };
+}
+
 function streamArray(next: PullChunk): PullChunk {
   const frame = frameArray({ separator: SEPARATOR, end: END });
   return () => frame(next());

@@ -1,11 +1,13 @@
 /** The list of books, whose queries and scans are loaded at the first request for it. */
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { MaybePromise } from '../../base/when-done.ts';
-import type { BookList, BookListOptions, ExplainOptions } from './book-list.ts';
+import type { BookList, BookListOptions, ExplainOptions, IndexOptions } from './book-list.ts';
 
 const loadService = lazyImport(() => import('./book-list.ts'));
 
-export function createLazyBookList(options: BookListOptions & ExplainOptions): BookList {
+export function createLazyBookList(
+  options: BookListOptions & ExplainOptions & IndexOptions,
+): BookList {
   let list: BookList | null = null;
   const useList = <Result>(
     use: (list: BookList) => MaybePromise<Result>,

@@ -30,12 +30,11 @@ export function explainWhole(size: number): PlanExplanation {
   };
 }
 
-/** A page by id of which `total` was known before a book was read. */
-export function explainPageById(total: number): PlanExplanation {
+/** A page of all books by id. */
+export function explainPageById(size: number): PlanExplanation {
   return {
     name: 'page-by-id',
-    reason: `that ${total} books match is known without reading them, and in the order of ids no `
-      + 'book after the page is read',
+    reason: `all ${size} books match, and in the order of ids none is read but those of the page`,
   };
 }
 

@@ -18,17 +18,16 @@
 import { createSlotFilter } from './slot-filter.ts';
 import type { FilterInputs, ScanInputs } from './slot-filter.ts';
 import type { Candidates } from '../index/book-search.ts';
-import { explainPageById, explainScan, explainSparse } from './scan-plan.ts';
+import { explainScan, explainSparse } from './scan-plan.ts';
 import type { PlanExplanation } from './scan-plan.ts';
 import { TopEntries } from './top-k.ts';
 import type { BookEntry } from './top-k.ts';
 import type { BookQuery } from '../query/parse-query.ts';
 import { readId } from '../query/stored-fields.ts';
-import { hasMemberConditions, hasTextConditions } from '../query/match-book.ts';
 import type { Steps } from '../../base/turns.ts';
 import { NumberList, createKeyColumn } from './sort-columns.ts';
 import type { KeyColumn } from './sort-columns.ts';
-import { comparePositions, compareSortValues, readSortValues } from '../query/sort-keys.ts';
+import { comparePositions, isAfterCursor, readSortValues } from '../query/sort-keys.ts';
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
 
 /**
@@ -40,7 +39,7 @@ export type PageResult = {
   readonly entries: readonly BookEntry[]; readonly total: number; readonly plan: PlanExplanation;
 };
 /** `slots` are those of the books after the cursor, in order. */
-type WholeResult = {
+export type WholeResult = {
   readonly slots: Uint32Array; readonly total: number; readonly plan: PlanExplanation;
 };
 
@@ -56,17 +55,9 @@ export function* scanPage(inputs: ScanInputs, limit: number): Steps<PageResult> 
   const { sort, after } = query;
   // The walk is in id order: once a page by id is full, all other books come after it.
   const isById = sort.orders.length === 0;
-  const knownTotal = countWithoutReading(inputs);
-  // If no book has to be counted, a page by id needs no book before the cursor, and none after
-  // the page.
-  const readsPageOnly = isById && knownTotal !== null;
-  const plan =
-    readsPageOnly ? explainPageById(knownTotal) : explainScan(inputs, SPARSE_MAX);
+  const plan = explainScan(inputs, SPARSE_MAX);
   const top = new TopEntries(limit + 1, sort);
-  const walk = collection.walk({
-    isDescending: sort.isIdDescending,
-    after: readsPageOnly && after !== null ? after.id : null,
-  });
+  const walk = collection.walk({ isDescending: sort.isIdDescending });
   const filter = createSlotFilter(inputs);
   let total = 0;
   for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
@@ -77,10 +68,9 @@ export function* scanPage(inputs: ScanInputs, limit: number): Steps<PageResult> 
     // The rest are only counted.
     if (isById && top.isFull) continue;
     const sortValues = readSortValues(sort, bytes);
-    if (isAfterCursor(query, sortValues, bytes)) top.offer(sortValues, bytes);
-    if (readsPageOnly && top.isFull) break;
+    if (isAfterCursor(after, sort, sortValues, bytes)) top.offer(sortValues, bytes, slot);
   }
-  return { entries: top.sorted(), total: knownTotal ?? total, plan };
+  return { entries: top.sorted(), total, plan };
 }
 
 /**
@@ -89,7 +79,7 @@ export function* scanPage(inputs: ScanInputs, limit: number): Steps<PageResult> 
  */
 export function* scanWhole(inputs: ScanInputs): Steps<WholeResult> {
   const { collection, query, changes } = inputs;
-  const { sort } = query;
+  const { sort, after } = query;
   const plan = explainScan(inputs, SPARSE_MAX);
   // The walk is in the order of ids, in which ties stay.
   const walk = collection.walk({ isDescending: sort.isIdDescending });
@@ -104,7 +94,7 @@ export function* scanWhole(inputs: ScanInputs): Steps<WholeResult> {
     if (bytes === undefined) continue;
     total += 1;
     const sortValues = readSortValues(sort, bytes);
-    if (!isAfterCursor(query, sortValues, bytes)) continue;
+    if (!isAfterCursor(after, sort, sortValues, bytes)) continue;
     for (const [index, column] of columns.entries()) column.push(sortValues[index] ?? null);
     slots.push(slot);
     changes.keepUntilTaken(slot);
@@ -148,7 +138,7 @@ export function* scanSparse(inputs: SparseScanInputs): Steps<PageResult> {
     // A book that is deleted and added again meanwhile may come in two slots.
     if (ids.has(id)) continue;
     ids.add(id);
-    matches.push({ sortValues: readSortValues(sort, bytes), id, bytes });
+    matches.push({ sortValues: readSortValues(sort, bytes), id, bytes, slot });
   }
   const laterMatches = after === null
     ? matches : matches.filter((entry) => comparePositions(entry, after, sort) > 0);
@@ -166,27 +156,6 @@ function compareEntries(
   left: BookEntry | undefined, right: BookEntry | undefined, query: BookQuery,
 ): number {
   return left === undefined || right === undefined ? 0 : comparePositions(left, right, query.sort);
-}
-
-/** The number of matching books, where it is known without reading them. */
-function countWithoutReading(
-  { collection, query, candidates, changes }: ScanInputs,
-): number | null {
-  if (hasMemberConditions(query.filter)) return null;
-  if (!hasTextConditions(query.filter)) return collection.size;
-  const isEachAMatch = candidates !== null && candidates.isExact && candidates.unindexed === null
-    && changes.changedSlots.size === 0;
-  return isEachAMatch ? candidates.count : null;
-}
-
-function isAfterCursor(
-  { after, sort }: BookQuery, sortValues: BookEntry['sortValues'], bytes: Buffer,
-): boolean {
-  if (after === null) return true;
-  // The values decide almost always; the id, which has to be read from the bytes, between ties.
-  const order = compareSortValues(sortValues, after.sortValues, sort);
-  if (order !== 0) return order > 0;
-  return comparePositions({ sortValues, id: readId(bytes) }, after, sort) > 0;
 }
 
 function compareInColumns(columns: readonly KeyColumn[], left: number, right: number): number {

@@ -4,8 +4,8 @@ import type { BookPosition, SortValue } from '../query/cursor.ts';
 import { readId } from '../query/stored-fields.ts';
 import { comparePositions, compareSortValues } from '../query/sort-keys.ts';
 
-/** A book of a response: its position and its bytes, which never change. */
-export type BookEntry = BookPosition & { readonly bytes: Buffer };
+/** A book of a response: its position, its bytes, which never change, and where they were found. */
+export type BookEntry = BookPosition & { readonly bytes: Buffer; readonly slot: number };
 
 /**
  * Keeps the `capacity` entries that sort first. Twice as many are gathered, then sorted and cut:
@@ -28,10 +28,10 @@ export class TopEntries {
   }
 
   /** Adds a book, unless it surely sorts after the first `capacity`. */
-  offer(sortValues: readonly SortValue[], bytes: Buffer): void {
+  offer(sortValues: readonly SortValue[], bytes: Buffer, slot: number): void {
     const last = this.#last;
     if (last !== null && compareSortValues(sortValues, last.sortValues, this.#sort) > 0) return;
-    this.#entries.push({ sortValues, id: readId(bytes), bytes });
+    this.#entries.push({ sortValues, id: readId(bytes), bytes, slot });
     if (this.#entries.length >= 2 * this.#capacity) this.#cut();
   }
 

@@ -4,7 +4,7 @@ import { createAuthorKey } from './author-key.ts';
 import type { BookSort, SortOrder } from './book-sort.ts';
 import type { BookPosition, SortValue } from './cursor.ts';
 import {
-  readCreatedAt, readDatePublished, readFirstAuthor, readTitle, readUpdatedAt,
+  readCreatedAt, readDatePublished, readFirstAuthor, readId, readTitle, readUpdatedAt,
 } from './stored-fields.ts';
 
 /** The value of a stored book for each order of the sort. */
@@ -28,6 +28,17 @@ export function comparePositions(left: BookPosition, right: BookPosition, sort: 
   const byValues = compareSortValues(left.sortValues, right.sortValues, sort);
   if (byValues !== 0 || left.id === right.id) return byValues;
   return (left.id < right.id) !== sort.isIdDescending ? -1 : 1;
+}
+
+/** Whether a book stands after a position; with none, every book does. */
+export function isAfterCursor(
+  after: BookPosition | null, sort: BookSort, sortValues: readonly SortValue[], bytes: Buffer,
+): boolean {
+  if (after === null) return true;
+  // The values decide almost always; the id, which has to be read from the bytes, between ties.
+  const order = compareSortValues(sortValues, after.sortValues, sort);
+  if (order !== 0) return order > 0;
+  return comparePositions({ sortValues, id: readId(bytes) }, after, sort) > 0;
 }
 
 /** The value of a stored book for one key; null when it has none. */

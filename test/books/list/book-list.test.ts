@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { AppError } from '../../../src/base/errors.ts';
+import type { BookSearch } from '../../../src/books/index/book-search.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import type { BookList } from '../../../src/books/list/book-list.ts';
 import type { BookListExplanation } from '../../../src/books/list/scan-plan.ts';
@@ -11,6 +12,7 @@ import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList, walkPages } from '../../support/list-harness.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
+import { indexAll } from '../../support/index-all.ts';
 import { noSearch } from '../../support/no-search.ts';
 
 const BOOKS: readonly NaiveBook[] = [
@@ -289,8 +291,8 @@ test('a program gets books, their number and the cursor', async () => {
 
 const PLANS: readonly (readonly [search: string, plan: string, reason: string, total: number])[] = [
   ['', 'whole', 'all 6 books are asked for in the order of their ids, in which they are stored', 6],
-  ['limit=2', 'page-by-id', 'that 6 books match is known without reading them, and in the order of '
-    + 'ids no book after the page is read', 6],
+  ['limit=2', 'page-by-id', 'all 6 books match, and in the order of ids none is read but those of '
+    + 'the page', 6],
   ['limit=2&sort=title', 'scan', 'no index is of use: all 6 books are read', 6],
   ['inLanguage=fr', 'scan', 'no index is of use: all 6 books are read', 2],
   ['q=elan&sort=title&limit=1', 'scan-candidates',
@@ -299,7 +301,8 @@ const PLANS: readonly (readonly [search: string, plan: string, reason: string, t
 
 for (const [search, plan, reason, total] of PLANS) {
   test(`?${search} is explained as ${plan}`, async () => {
-    const { list, collection } = createList();
+    const { list, collection, search: words } = createList();
+    if (search.startsWith('q=')) await indexAll(words);
     const explained = await explain(list, `${search}&explain=true`);
     assert.deepEqual(explained.body, { plan, reason, total, ms: explained.body.ms });
     assert.ok(explained.body.ms >= 0);
@@ -374,13 +377,15 @@ async function explain(list: BookList, search: string): Promise<{
   return answer;
 }
 
-function createList(withIndex = true): { list: BookList; collection: FakeCollection } {
+function createList(withIndex = true): {
+  list: BookList; collection: FakeCollection; search: BookSearch;
+} {
   const collection = new FakeCollection();
   for (const one of BOOKS) collection.put(one);
   const turns = createTurns(systemClock);
   const search = withIndex ? new WordIndex({ collection, turns, clock: systemClock })
     : noSearch;
-  return { list: createBookList({ collection, turns, search }), collection };
+  return { list: createBookList({ collection, turns, search }), collection, search };
 }
 
 function book(id: string, title: string, rest: Partial<NaiveBook>): NaiveBook {

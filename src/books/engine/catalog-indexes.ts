@@ -1,0 +1,287 @@
+/**
+ * The indexes of the catalog beside the word index: the ordered slot sets and the columns. They
+ * live in memory and are made from the collection alone.
+ *
+ * An index is made in the background when a query first asks for it, and queries do without it
+ * until it is ready. From then on the indexes follow the changes that the collection applies. A
+ * slot that changes is pending until a later turn has told the indexes. Until then they know its
+ * book as it was: a copy of that is kept, as an order finds the place of a slot by its book.
+ * Queries look at the books of pending slots by themselves.
+ *
+ * The indexes share one part of the memory with the word index, which comes first. While all
+ * together take more, the index that was used longest ago is dropped. A new one is made where it
+ * has room: others are dropped for it if nothing has asked for them in the last minute. If more
+ * changes are pending than an eighth of the catalog, as in a large import, it takes less to make
+ * all of the indexes anew, so they are dropped. What was dropped is made again at the next need.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Turns, Steps } from '../../base/turns.ts';
+import type { Change, Collection } from '../../store/store-port.ts';
+import type { SortOrder } from '../query/book-sort.ts';
+import { buildOrder } from './build-order.ts';
+import { createColumn } from './columns.ts';
+import type { BookColumn, ColumnName } from './book-column.ts';
+import type { IndexReport } from './index-report.ts';
+import { SlotOrder } from './slot-order.ts';
+
+export type CatalogIndexesOptions = {
+  readonly collection: Collection;
+  readonly turns: Turns;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** The memory that all indexes of the catalog may take. */
+  readonly bytesMax: number;
+  /** What the word index takes of it. */
+  readonly readWordBytes: () => number;
+};
+
+type OrderName = SortOrder['key'];
+type IndexName = OrderName | `${ColumnName}-column`;
+
+type OrderEntry = EntryState & {
+  readonly order: SlotOrder;
+  /** Slots that the order has not taken in: those that changed while it was made. */
+  readonly missedSlots: Set<number>;
+  isSorting: boolean;
+};
+type ColumnEntry = EntryState & { readonly column: BookColumn };
+type EntryState = { isReady: boolean; usedMs: number; readonly bytesExpected: number };
+
+// What an index is expected to take of memory for each book.
+const ORDER_BYTES = 5;
+const COLUMN_BYTES = 4;
+// For so long an index is not dropped for another one: both would be made again and again.
+const IN_USE_MS = 60_000;
+const PENDING_MIN = 10_000;
+const PENDING_SHARE = 1 / 8;
+// Copies of books as the indexes know them.
+const COPIED_BYTES_MAX = 16 * 2 ** 20;
+const SLOTS_PER_YIELD = 16;
+
+export class CatalogIndexes {
+  readonly #options: CatalogIndexesOptions;
+  readonly #orders = new Map<OrderName, OrderEntry>();
+  readonly #columns = new Map<ColumnName, ColumnEntry>();
+  /** The books of pending slots as the indexes know them; null where they know none. */
+  readonly #pending = new Map<number, Buffer | null>();
+  #copiedBytes = 0;
+  #unsubscribe: (() => void) | null = null;
+  #isApplying = false;
+  #isClosed = false;
+  /** The error that every query throws from now on; null while there is none. */
+  #failure: { readonly reason: unknown } | null = null;
+
+  constructor(options: CatalogIndexesOptions) {
+    this.#options = options;
+  }
+
+  /** The slots whose changes the indexes have not taken in. */
+  get pendingSlots(): { readonly size: number; keys(): IterableIterator<number> } {
+    return this.#pending;
+  }
+
+  /** About how much memory the indexes take, and those that are being made will take. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const entry of this.#entries()) bytes += bytesOf(entry);
+    return bytes;
+  }
+
+  /** What there is, for metrics and status. */
+  reports(): readonly IndexReport[] {
+    const report = (index: IndexName, entry: OrderEntry | ColumnEntry): IndexReport =>
+      ({ index, bytes: bytesOf(entry), state: entry.isReady ? 'ready' : 'making' });
+    return [
+      ...[...this.#orders].map(([name, entry]) => report(name, entry)),
+      ...[...this.#columns].map(([name, entry]) => report(`${name}-column`, entry)),
+    ];
+  }
+
+  /** The slots in the order of a key; null while there is no such index. */
+  findOrder(key: OrderName): SlotOrder | null {
+    this.#assertSound();
+    const entry = this.#orders.get(key) ?? this.#makeOrder(key);
+    if (entry === null) return null;
+    entry.usedMs = this.#nowMs();
+    return entry.isReady ? entry.order : null;
+  }
+
+  /** The values of a member by slot; null while there is no such index. */
+  findColumn(name: ColumnName): BookColumn | null {
+    this.#assertSound();
+    const entry = this.#columns.get(name) ?? this.#makeColumn(name);
+    if (entry === null) return null;
+    entry.usedMs = this.#nowMs();
+    return entry.isReady ? entry.column : null;
+  }
+
+  /** Drops what has no room any more. To be called when the word index has grown. */
+  fit(): void {
+    const { bytesMax, readWordBytes } = this.#options;
+    while (this.bytes + readWordBytes() > bytesMax && this.#dropLeastUsed(Infinity));
+  }
+
+  /** Drops all indexes; none is made from now on. */
+  close(): void {
+    this.#isClosed = true;
+    this.#dropAll();
+  }
+
+  #makeOrder(key: OrderName): OrderEntry | null {
+    const bytesExpected = this.#reserve(ORDER_BYTES);
+    if (bytesExpected === null) return null;
+    const entry: OrderEntry = {
+      order: new SlotOrder(key, (slot) => this.#readKnown(slot)), missedSlots: new Set(),
+      isSorting: true, isReady: false, usedMs: this.#nowMs(), bytesExpected,
+    };
+    this.#orders.set(key, entry);
+    this.#runInBackground(this.#fillOrder(key, entry), () => this.#orders.get(key) === entry);
+    return entry;
+  }
+
+  * #fillOrder(key: OrderName, entry: OrderEntry): Steps<void> {
+    const { order, missedSlots } = entry;
+    const isMissed = (slot: number): boolean => missedSlots.has(slot) || this.#pending.has(slot);
+    order.replaceAll(yield* buildOrder(this.#options.collection, key, isMissed));
+    for (const slot of this.#pending.keys()) missedSlots.add(slot);
+    entry.isSorting = false;
+    for (const slot of missedSlots) {
+      missedSlots.delete(slot);
+      if (this.#readKnown(slot) !== undefined) order.insert(slot);
+      yield;
+    }
+    entry.isReady = true;
+    this.fit();
+  }
+
+  #makeColumn(name: ColumnName): ColumnEntry | null {
+    const bytesExpected = this.#reserve(COLUMN_BYTES);
+    if (bytesExpected === null) return null;
+    const entry: ColumnEntry = {
+      column: createColumn(name, this.#options.collection.slotBound),
+      isReady: false, usedMs: this.#nowMs(), bytesExpected,
+    };
+    this.#columns.set(name, entry);
+    this.#runInBackground(this.#fillColumn(entry), () => this.#columns.get(name) === entry);
+    return entry;
+  }
+
+  * #fillColumn(entry: ColumnEntry): Steps<void> {
+    // Books that are added meanwhile become pending, and the column gets them from there.
+    const { slotBound } = this.#options.collection;
+    for (let slot = 0; slot < slotBound; slot += 1) {
+      entry.column.set(slot, this.#readKnown(slot));
+      if (slot % SLOTS_PER_YIELD === 0) yield;
+    }
+    entry.isReady = true;
+    this.fit();
+  }
+
+  /** Makes room for an index, and follows the collection. Null when there is no room. */
+  #reserve(bytesPerBook: number): number | null {
+    if (this.#isClosed) return null;
+    const { collection, bytesMax, readWordBytes } = this.#options;
+    const bytesExpected = bytesPerBook * collection.slotBound;
+    while (this.bytes + readWordBytes() + bytesExpected > bytesMax) {
+      if (!this.#dropLeastUsed(this.#nowMs() - IN_USE_MS)) return null;
+    }
+    this.#unsubscribe ??= collection.onChange((change, slot) => this.#onChange(change, slot));
+    return bytesExpected;
+  }
+
+  /** Drops one that was last used before that time. Whether there was one. */
+  #dropLeastUsed(beforeMs: number): boolean {
+    let least: { readonly usedMs: number; readonly drop: () => void } | null = null;
+    for (const map of [this.#orders, this.#columns]) {
+      for (const [name, { usedMs }] of map) {
+        if (usedMs >= (least?.usedMs ?? beforeMs)) continue;
+        least = { usedMs, drop: () => (map as Map<string, unknown>).delete(name) };
+      }
+    }
+    least?.drop();
+    if (this.#orders.size + this.#columns.size === 0) this.#dropAll();
+    return least !== null;
+  }
+
+  #dropAll(): void {
+    this.#orders.clear();
+    this.#columns.clear();
+    this.#unsubscribe?.();
+    this.#unsubscribe = null;
+    this.#pending.clear();
+    this.#copiedBytes = 0;
+  }
+
+  /** The book in a slot as the indexes know it. */
+  #readKnown(slot: number): Buffer | undefined {
+    const copy = this.#pending.get(slot);
+    if (copy !== undefined) return copy ?? undefined;
+    return this.#options.collection.bytesAt(slot);
+  }
+
+  /** Runs inside a commit, so it does as little as possible. */
+  #onChange({ before }: Change, slot: number): void {
+    if (this.#pending.has(slot)) return;
+    // A copy, because a view would keep a whole block of the store in memory.
+    this.#pending.set(slot, before === null ? null : Buffer.from(before));
+    this.#copiedBytes += before?.length ?? 0;
+    const pendingMax = Math.max(PENDING_MIN, this.#options.collection.size * PENDING_SHARE);
+    if (this.#pending.size > pendingMax || this.#copiedBytes > COPIED_BYTES_MAX) this.#dropAll();
+    else this.#startApplying();
+  }
+
+  #startApplying(): void {
+    if (this.#isApplying) return;
+    this.#isApplying = true;
+    this.#runInBackground(this.#applyPending(), () => true);
+  }
+
+  * #applyPending(): Steps<void> {
+    // A slot that becomes pending meanwhile comes last in the map, and so in its turn.
+    for (const [slot, known] of this.#pending) {
+      this.#apply(slot, known);
+      yield;
+    }
+    this.#isApplying = false;
+    this.fit();
+  }
+
+  #apply(slot: number, known: Buffer | null): void {
+    const following = [...this.#orders.values()].filter(({ isSorting, missedSlots }) => {
+      if (isSorting) missedSlots.add(slot);
+      return !missedSlots.has(slot);
+    });
+    // The orders find a slot by the book that they know, so first without it, then with it.
+    if (known !== null) for (const { order } of following) order.remove(slot);
+    this.#pending.delete(slot);
+    this.#copiedBytes -= known?.length ?? 0;
+    const bytes = this.#options.collection.bytesAt(slot);
+    if (bytes !== undefined) for (const { order } of following) order.insert(slot);
+    for (const { column } of this.#columns.values()) column.set(slot, bytes);
+  }
+
+  /** A failure here is a bug: every later query throws it, as a broken index must not be used. */
+  #runInBackground(steps: Steps<void>, isWanted: () => boolean): void {
+    this.#options.turns.runLater(steps, isWanted).catch((reason: unknown) => {
+      this.#failure ??= { reason };
+      this.#dropAll();
+    });
+  }
+
+  #assertSound(): void {
+    if (this.#failure !== null) throw this.#failure.reason;
+  }
+
+  * #entries(): Iterable<OrderEntry | ColumnEntry> {
+    yield* this.#orders.values();
+    yield* this.#columns.values();
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.monotonicMs();
+  }
+}
+
+function bytesOf(entry: OrderEntry | ColumnEntry): number {
+  const { bytes } = 'order' in entry ? entry.order : entry.column;
+  return entry.isReady ? bytes : Math.max(bytes, entry.bytesExpected);
+}

@@ -1,0 +1,146 @@
+/**
+ * Answers a query for a page by the indexes: by a walk in order or by sorting the matches, as the
+ * planner says.
+ *
+ * Whatever is written meanwhile, the answer is that of its last step, in which each unsettled slot
+ * is looked at by its book. If a book changes that was already taken for the page, the page is
+ * found again.
+ */
+import type { Steps } from '../../base/turns.ts';
+import { WALK_END, WALK_PAUSE } from '../engine/order-walk.ts';
+import { planPage, replanPage } from '../engine/planner.ts';
+import type { Plan } from '../engine/planner.ts';
+import type { SortValue } from '../query/cursor.ts';
+import {
+  decodeSearchable, hasTextConditions, matchesMembers, matchesText,
+} from '../query/match-book.ts';
+import type { BookFilter } from '../query/parse-query.ts';
+import { isAfterCursor, readSortValues } from '../query/sort-keys.ts';
+import { UNSETTLED_MAX, matchesSettled, openSearch, openWalk } from './index-search.ts';
+import type { IndexSearch, SearchInputs } from './index-search.ts';
+import { NEEDS_SCAN } from './needs-scan.ts';
+import type { PageResult } from './scan.ts';
+import { TopEntries } from './top-k.ts';
+
+// How often the page is found again as books in it changed.
+export const RETRIES_MAX = 3;
+// How many slots a walk looks at before it lets its caller yield.
+export const READS_PER_CALL = 4096;
+const BOOKS_PER_YIELD = 16;
+
+/** One page; NEEDS_SCAN where an index is not there, and where too much is unsettled. */
+export function* answerPage(
+  inputs: SearchInputs, limit: number,
+): Steps<PageResult | typeof NEEDS_SCAN> {
+  const search = yield* openSearch(inputs);
+  if (search === null) return NEEDS_SCAN;
+  for (let attempt = 0; attempt <= RETRIES_MAX; attempt += 1) {
+    const page = yield* findPage(search, limit + 1);
+    if (page !== null) return page;
+  }
+  return NEEDS_SCAN;
+}
+
+/** Null when a book changed that was taken for the page, which must be found again then. */
+function* findPage(
+  search: IndexSearch, wantedCount: number,
+): Steps<PageResult | typeof NEEDS_SCAN | null> {
+  const { collection, query, changes, matches, order, hasOrder } = search;
+  let plan = planPage({
+    bookCount: collection.size, matchCount: matches?.count() ?? null, wantedCount,
+    orderText: order === null ? 'id' : query.sort.orders[0]?.key ?? 'id', hasOrder,
+  });
+  if (plan.name === 'scan') return NEEDS_SCAN;
+  let top = new TopEntries(wantedCount, query.sort);
+  if (plan.name === 'order-walk' && !(yield* takeInOrder(search, plan, wantedCount, top))) {
+    plan = replanPage(plan);
+    top = new TopEntries(wantedCount, query.sort);
+  }
+  if (plan.name === 'sorted-matches') yield* takeMatches(search, top);
+  // From here on nothing can change.
+  if (top.sorted().some(({ slot }) => changes.changedSlots.has(slot))) return null;
+  const unsettledCounts = takeUnsettled(search, top);
+  if (unsettledCounts === null) return NEEDS_SCAN;
+  const total = matches === null ? collection.size
+    : matches.count() - unsettledCounts.known + unsettledCounts.matching;
+  return { entries: top.sorted(), total, plan };
+}
+
+/** Whether the walk came to its end: the page is full, or the order is. False: it was left. */
+function* takeInOrder(
+  search: IndexSearch, plan: Plan, wantedCount: number, top: TopEntries,
+): Steps<boolean> {
+  const { collection, query } = search;
+  const walk = openWalk(search);
+  const accepts = (slot: number): boolean => matchesSettled(search, slot);
+  const hasFurtherKeys = query.sort.orders.length > 1;
+  let readCount = 0;
+  let takenCount = 0;
+  let lastValue: SortValue = null;
+  while (takenCount < wantedCount || hasFurtherKeys) {
+    const slot = walk.next(accepts, READS_PER_CALL);
+    if (slot === WALK_END) return true;
+    if (walk.reads > plan.looksMax) return false;
+    if (slot === WALK_PAUSE) {
+      yield;
+      continue;
+    }
+    const bytes = collection.bytesAt(slot);
+    if (bytes === undefined) continue;
+    const sortValues = readSortValues(query.sort, bytes);
+    const [firstValue = null] = sortValues;
+    // Further keys sort among books that have the same first one.
+    if (takenCount >= wantedCount && firstValue !== lastValue) return true;
+    lastValue = firstValue;
+    readCount += 1;
+    if (readCount % BOOKS_PER_YIELD === 0) yield;
+    if (!isAfterCursor(query.after, query.sort, sortValues, bytes)) continue;
+    top.offer(sortValues, bytes, slot);
+    takenCount += 1;
+  }
+  return true;
+}
+
+/** Offers all matches, whatever their order. */
+function* takeMatches(
+  { collection, query, matches, unsettled }: IndexSearch, top: TopEntries,
+): Steps<void> {
+  const { sort, after } = query;
+  if (matches === null) return;
+  let readCount = 0;
+  for (let slot = matches.next(0); slot >= 0; slot = matches.next(slot + 1)) {
+    const bytes = unsettled.has(slot) ? undefined : collection.bytesAt(slot);
+    if (bytes === undefined) continue;
+    readCount += 1;
+    if (readCount % BOOKS_PER_YIELD === 0) yield;
+    const sortValues = readSortValues(sort, bytes);
+    if (isAfterCursor(after, sort, sortValues, bytes)) top.offer(sortValues, bytes, slot);
+  }
+}
+
+/**
+ * Offers the books of unsettled slots that match. Counts them, and those slots that the bit set
+ * knows as matches. Null when there are too many to look at in one step.
+ */
+function takeUnsettled(
+  { collection, query, matches, unsettled }: IndexSearch, top: TopEntries,
+): { readonly known: number; readonly matching: number } | null {
+  const { sort, after } = query;
+  if (unsettled.size > UNSETTLED_MAX) return null;
+  let known = 0;
+  let matching = 0;
+  for (const slot of unsettled.all()) {
+    if (matches?.has(slot) === true) known += 1;
+    const bytes = collection.bytesAt(slot);
+    if (bytes === undefined || !matchesBook(query.filter, bytes)) continue;
+    matching += 1;
+    const sortValues = readSortValues(sort, bytes);
+    if (isAfterCursor(after, sort, sortValues, bytes)) top.offer(sortValues, bytes, slot);
+  }
+  return { known, matching };
+}
+
+function matchesBook(filter: BookFilter, bytes: Buffer): boolean {
+  return matchesMembers(filter, bytes)
+    && (!hasTextConditions(filter) || matchesText(filter, decodeSearchable(bytes)));
+}

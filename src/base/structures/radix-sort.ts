@@ -9,16 +9,23 @@ const DIGIT_MASK = 2 ** DIGIT_BITS - 1;
 const HALF = 2 ** (2 * DIGIT_BITS);
 const KEYS_PER_YIELD = 2048;
 
-/** The indexes of `keys` by rising key; the same keys keep their order. */
-export function* sortByKeys(keys: Float64Array): Steps<Uint32Array> {
-  let from = new Uint32Array(keys.length);
+/**
+ * The indexes of `keys`, which are safe integers from 0 on, by rising key. Those of one key keep
+ * their order, which is that of `indexes`; without these, their own.
+ */
+export function* sortByKeys(
+  keys: Float64Array, indexes: Uint32Array | null = null,
+): Steps<Uint32Array> {
+  let from: Uint32Array = indexes ?? new Uint32Array(keys.length);
   let isSorted = true;
   for (let start = 0; start < keys.length; start += KEYS_PER_YIELD) {
-    isSorted = setIndexes(from, keys, start, chunkEnd(keys, start)) && isSorted;
+    const end = chunkEnd(keys, start);
+    if (indexes === null) setIndexes(from, start, end);
+    isSorted = isSorted && areRising(keys, from, start, end);
     yield;
   }
   if (isSorted) return from;
-  let into = new Uint32Array(keys.length);
+  let into: Uint32Array = new Uint32Array(keys.length);
   // Each half holds two digits.
   const half = new Uint32Array(keys.length);
   for (const divisor of [1, HALF]) {
@@ -62,19 +69,21 @@ function chunkEnd(list: { readonly length: number }, start: number): number {
   return Math.min(start + KEYS_PER_YIELD, list.length);
 }
 
+function setIndexes(indexes: Uint32Array, start: number, end: number): void {
+  for (let index = start; index < end; index += 1) indexes[index] = index;
+}
+
 /** Whether no key is smaller than the one before it. */
-function setIndexes(
-  indexes: Uint32Array, keys: Float64Array, start: number, end: number,
+function areRising(
+  keys: Float64Array, indexes: Uint32Array, start: number, end: number,
 ): boolean {
-  let isRising = true;
-  let last = keys[start - 1] ?? 0;
-  for (let index = start; index < end; index += 1) {
-    const key = keys[index] ?? 0;
-    if (key < last) isRising = false;
+  let last = start === 0 ? 0 : keys[indexes[start - 1] ?? 0] ?? 0;
+  for (let at = start; at < end; at += 1) {
+    const key = keys[indexes[at] ?? 0] ?? 0;
+    if (key < last) return false;
     last = key;
-    indexes[index] = index;
   }
-  return isRising;
+  return true;
 }
 
 function setHalf(

@@ -14,6 +14,8 @@ import { readSortValue } from '../query/sort-keys.ts';
 import { readId } from '../query/stored-fields.ts';
 import type { OrderPosition, SlotOrder } from './slot-order.ts';
 
+type AcceptsSlot = (slot: number) => boolean;
+
 /** What `next` gives after the last book. */
 export const WALK_END = -1;
 /** What `next` gives when it has used its looks: there may be more. */
@@ -88,7 +90,7 @@ export class OrderWalk {
    * The next slot that the caller accepts, `WALK_END`, or `WALK_PAUSE` after `readsMax` looks.
    * `accepts` may be asked about a slot twice, and must say the same.
    */
-  next(accepts: (slot: number) => boolean, readsMax = Infinity): number {
+  next(accepts: AcceptsSlot, readsMax = Infinity): number {
     if (this.#version !== this.#order.version) this.#findRanges();
     const readsEnd = this.reads + readsMax;
     let slot = this.#look(accepts, readsEnd);
@@ -104,20 +106,21 @@ export class OrderWalk {
   }
 
   /** Goes through the range to the first slot that is accepted, `WALK_END` or `WALK_PAUSE`. */
-  #look(accepts: (slot: number) => boolean, readsEnd: number): number {
+  #look(accepts: AcceptsSlot, readsEnd: number): number {
     for (;;) {
       const slots = this.#viewNextBlock();
       if (slots.length === 0) return WALK_END;
       const { isBackward } = this.#range;
-      const readsBefore = this.reads;
-      for (let index = 0; index < slots.length; index += 1) {
-        const slot = slots[isBackward ? slots.length - 1 - index : index] ?? -1;
-        const isAccepted = accepts(slot);
-        if (!isAccepted && index + 1 < slots.length && readsBefore + index + 1 < readsEnd) continue;
-        this.#advance(index + 1, slot);
-        if (isAccepted) return slot;
-        if (this.reads >= readsEnd) return WALK_PAUSE;
+      const lookCount = Math.max(1, Math.min(slots.length, readsEnd - this.reads));
+      const index = isBackward ? findLast(slots, slots.length - lookCount, accepts)
+        : findFirst(slots, lookCount, accepts);
+      if (index >= 0) {
+        const slot = slots[index] ?? -1;
+        this.#advance(isBackward ? slots.length - index : index + 1, slot);
+        return slot;
       }
+      this.#advance(lookCount, slots[isBackward ? slots.length - lookCount : lookCount - 1] ?? -1);
+      if (this.reads >= readsEnd) return WALK_PAUSE;
     }
   }
 
@@ -241,4 +244,20 @@ export class OrderWalk {
     const stage = this.#isDescending === this.#isIdDescending ? 'keys' : 'value';
     return { stage, value, id, lastId: null };
   }
+}
+
+/** The index of the first accepted slot before `end`, or -1. */
+function findFirst(slots: Uint32Array, end: number, accepts: AcceptsSlot): number {
+  for (let index = 0; index < end; index += 1) {
+    if (accepts(slots[index] ?? -1)) return index;
+  }
+  return -1;
+}
+
+/** The index of the last accepted slot from `start` on, or -1. */
+function findLast(slots: Uint32Array, start: number, accepts: AcceptsSlot): number {
+  for (let index = slots.length - 1; index >= start; index -= 1) {
+    if (accepts(slots[index] ?? -1)) return index;
+  }
+  return -1;
 }

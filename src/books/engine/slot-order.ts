@@ -15,7 +15,7 @@ import { assert } from '../../base/assert.ts';
 import type { SortOrder } from '../query/book-sort.ts';
 import type { SortValue } from '../query/cursor.ts';
 import { compareKeys, readSortValue } from '../query/sort-keys.ts';
-import { readId } from '../query/stored-fields.ts';
+import { compareId, readId } from '../query/stored-fields.ts';
 
 /** A position in the order; methods also take one just past the end of its block. */
 export type OrderPosition = { readonly block: number; readonly position: number };
@@ -359,8 +359,8 @@ export class SlotOrder {
 function isBefore(order: number, bytes: Buffer, id: string | null, isPast: boolean): boolean {
   if (order !== 0) return order < 0;
   if (id === null) return isPast;
-  const bookId = readId(bytes);
-  return bookId < id || (isPast && bookId === id);
+  const byId = compareId(bytes, id);
+  return byId < 0 || (isPast && byId === 0);
 }
 
 /** The largest distance, at most `distanceMax`, up to which all are equal: they are first. */

@@ -48,6 +48,17 @@ export function readId(bytes: Buffer): string {
   return bytes.toString('latin1', ID_START, bytes.indexOf(QUOTE, ID_START));
 }
 
+/** Negative, zero or positive, as the book's id sorts before, like or after `id`: in place. */
+export function compareId(bytes: Buffer, id: string): number {
+  for (let index = 0; index < id.length; index += 1) {
+    const byte = bytes[ID_START + index] ?? QUOTE;
+    // The quote that ends an id sorts before every character of one.
+    const difference = byte - id.charCodeAt(index);
+    if (difference !== 0) return difference;
+  }
+  return bytes[ID_START + id.length] === QUOTE ? 0 : 1;
+}
+
 export function readTitle(bytes: Buffer): string {
   return readText(bytes, findMember(bytes, TITLE, USUAL_TITLE));
 }

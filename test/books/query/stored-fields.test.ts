@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  encodeDate, readBookFormat, readCreatedAt, readDatePublished, readFirstAuthor, readId, readIsbn,
+  compareId, encodeDate, readBookFormat, readCreatedAt, readDatePublished, readFirstAuthor, readId, readIsbn,
   readKeywords, readLanguage, readPublisher, readTitle, readUpdatedAt,
 } from '../../../src/books/query/stored-fields.ts';
 import { createRandom } from '../../support/random.ts';
@@ -81,4 +81,40 @@ test('dates and times as numbers compare as their text does', () => {
   assert.deepEqual(read, read.toSorted((left, right) => left - right));
   assert.equal(new Set(read).size, new Set(times).size);
   assert.ok(read.every(Number.isSafeInteger));
+});
+
+test('an id is compared in place as its text is', () => {
+  const ids = ['a', 'a-', 'a.', 'a0', 'aA', 'aa', 'ab', 'b', '~', 'a'.repeat(128)];
+  for (const left of ids) {
+    const bytes = Buffer.from(JSON.stringify({ id: left, title: 'x' }));
+    for (const right of ids) {
+      const expected = Number(left > right) - Number(left < right);
+      assert.equal(Math.sign(compareId(bytes, right)), expected, `${left} ${right}`);
+    }
+  }
+});
+
+test('members of a book as the service stores it are read from where they mostly stand', () => {
+  const texts = ['plain', 'Éclair', '"quoted"', 'back\\slash', '{"name":"', ''];
+  const names = [{}, { givenName: 'Ann' }, { familyName: 'Lee' }];
+  for (const text of texts) {
+    for (const more of [...names, { givenName: text, familyName: text }, { url: 'x:"y"' },
+      { givenName: 'A', familyName: 'B', birthDate: '1900' }]) {
+      for (const subtitle of [undefined, text]) {
+        const book = {
+          id: '018f0000-0000-7000-8000-000000000000', createdAt: '2026-01-01T00:00:00.001Z',
+          updatedAt: '2026-01-02T00:00:00.002Z', title: text, subtitle,
+          authors: [{ name: text, ...more }], datePublished: '1960',
+          metadata: { datePublished: '1', authors: [] },
+        };
+        const bytes = Buffer.from(JSON.stringify(book));
+        assert.equal(readTitle(bytes), text);
+        assert.deepEqual(readFirstAuthor(bytes), book.authors[0]);
+        assert.deepEqual([readCreatedAt(bytes) % 1000, readUpdatedAt(bytes) % 1000], [1, 2]);
+        assert.equal(readDatePublished(bytes), 19_600_000);
+        const parsed = Buffer.from(JSON.stringify({ ...book, authors: [] }));
+        assert.equal(readFirstAuthor(parsed), null);
+      }
+    }
+  }
 });

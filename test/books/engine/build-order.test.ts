@@ -12,14 +12,14 @@ import { pick, randomBook } from '../../support/random-books.ts';
 const BOOKS = IS_LONG ? 20_000 : 2000;
 
 for (const key of ORDER_KEYS) {
-  test(`by ${key}, the order of all books is what the insertion of each gives`, () => {
+  test(`by ${key}, the order of all books is what inserting each gives`, () => {
     const random = createRandom(1);
     const shelf = new OrderHarness(key);
     shelf.change(random, BOOKS, 0.1);
     // Long titles that begin alike, of which some are the same.
     for (let count = 0; count < 300; count += 1) {
-      const title = `A history of the river and its ${pick(random, ['war', 'war\0', 'É', 'wars'])} ${
-        below(random, 100)}`;
+      const word = pick(random, ['war', 'war\0', 'É', 'wars']);
+      const title = `A history of the river and its ${word} ${below(random, 100)}`;
       const id = `id-${below(random, 100_000)}`;
       shelf.put({ ...randomBook(random, id), title, authors: [{ name: title }] });
     }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  compareId, encodeDate, readBookFormat, readCreatedAt, readDatePublished, readFirstAuthor, readId, readIsbn,
-  readKeywords, readLanguage, readPublisher, readTitle, readUpdatedAt,
+  compareId, encodeDate, readBookFormat, readCreatedAt, readDatePublished, readFirstAuthor, readId,
+  readIsbn, readKeywords, readLanguage, readPublisher, readTitle, readUpdatedAt,
 } from '../../../src/books/query/stored-fields.ts';
 import { createRandom } from '../../support/random.ts';
 import { pick, randomBook } from '../../support/random-books.ts';

@@ -18,10 +18,10 @@ import type { Facet } from '../query/query-parameters.ts';
 import {
   readAuthors, readBookFormat, readDatePublished, readKeywords, readLanguage, readPublisher,
 } from '../query/stored-fields.ts';
+import type { ValueCount } from '../query/value-count.ts';
 import { countMatches, runMatchScan } from './match-scan.ts';
 import type { AggregateDeps } from './match-scan.ts';
 import { ValueCounts } from './value-counts.ts';
-import type { ValueCount } from './value-counts.ts';
 
 type FacetsAnswer = {
   /** How many books match all conditions. */

@@ -12,12 +12,13 @@ import type { FilterInputs } from '../list/slot-filter.ts';
 import { NO_CONDITIONS } from '../query/parse-query.ts';
 import { malformed } from '../query/query-parameters.ts';
 import { readAuthors, readKeywords, readTitle } from '../query/stored-fields.ts';
-import { matchesWords, parseClauses } from '../query/words.ts';
+import { compareValueCounts } from '../query/value-count.ts';
+import type { ValueCount } from '../query/value-count.ts';
+import { joinWords, matchesWords, parseClauses } from '../query/words.ts';
 import type { Clause } from '../query/words.ts';
 import { countMatches, runMatchScan } from './match-scan.ts';
 import type { AggregateDeps } from './match-scan.ts';
-import { ValueCounts, compareValueCounts } from './value-counts.ts';
-import type { ValueCount } from './value-counts.ts';
+import { ValueCounts } from './value-counts.ts';
 
 type Suggestion = ValueCount & { readonly member: 'title' | 'authors' | 'keywords' };
 
@@ -58,9 +59,4 @@ function* findSuggestions(
     ...authors.top.map((count): Suggestion => ({ member: 'authors', ...count })),
     ...keywords.top.map((count): Suggestion => ({ member: 'keywords', ...count })),
   ].sort(compareValueCounts).slice(0, SUGGESTIONS_MAX);
-}
-
-/** The words of a text as they are compared: folded, one space between them. */
-function joinWords(text: string): string {
-  return tokenize(text).map((token) => token.text).join(' ');
 }

@@ -12,10 +12,10 @@
  */
 import { crc32 } from 'node:zlib';
 import { AppError } from '../../base/errors.ts';
-import { encodeByteString, foldCase } from '../../base/text/fold.ts';
+import { foldCase } from '../../base/text/fold.ts';
 import type { Steps } from '../../base/turns.ts';
-
-export type ValueCount = { readonly value: string; readonly count: number };
+import { addToTop, compareValueCounts, isAmongTop } from '../query/value-count.ts';
+import type { ValueCount } from '../query/value-count.ts';
 
 type ValueCountsOptions = {
   /** How many of the most frequent values are wanted. */
@@ -148,17 +148,8 @@ export class ValueCounts {
 
   #offer(entry: Entry): void {
     const count = { value: commonestSpelling(entry), count: entry.books };
-    const last = this.#top[this.#topMax - 1];
-    if (last !== undefined && compareValueCounts(last, count) < 0) return;
-    this.#top.push(count);
-    this.#top.sort(compareValueCounts);
-    this.#top.length = Math.min(this.#top.length, this.#topMax);
+    if (isAmongTop(this.#top, count, this.#topMax)) addToTop(this.#top, count, this.#topMax);
   }
-}
-
-/** Most books first; ties by code point. */
-export function compareValueCounts(left: ValueCount, right: ValueCount): number {
-  return right.count - left.count || compareCodePoints(left.value, right.value);
 }
 
 function commonestSpelling({ spelling, spellingBooks, otherSpellings }: Entry): string {
@@ -168,12 +159,6 @@ function commonestSpelling({ spelling, spellingBooks, otherSpellings }: Entry): 
     if (compareValueCounts(other, best) < 0) best = other;
   }
   return best.value;
-}
-
-function compareCodePoints(left: string, right: string): number {
-  const [first, second] = [encodeByteString(left), encodeByteString(right)];
-  if (first === second) return 0;
-  return first < second ? -1 : 1;
 }
 
 function isInShare(key: string, { divisor, remainder }: Share): boolean {

@@ -6,6 +6,7 @@
 import type { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { BookFilter } from '../query/parse-query.ts';
+import type { ValueCount } from '../query/value-count.ts';
 
 /** The member whose values a column has. */
 export type ColumnName = 'inLanguage' | 'bookFormat' | 'datePublished' | 'isbn';
@@ -26,4 +27,6 @@ export interface BookColumn {
    * is set meanwhile may be among them or not.
    */
   match(filter: BookFilter): Steps<BitSet>;
+  /** In how many books each value of its facet stands: languages, formats, decades; no ISBNs. */
+  valueCounts(): Iterable<ValueCount>;
 }

@@ -12,6 +12,7 @@ import { BitSet } from '../../base/structures/bit-set.ts';
 import { copyInto } from '../../base/structures/typed-arrays.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { BookFilter } from '../query/parse-query.ts';
+import type { ValueCount } from '../query/value-count.ts';
 import type { BookColumn } from './book-column.ts';
 
 type CodeColumnOptions = {
@@ -104,6 +105,10 @@ export class CodeColumn implements BookColumn {
     // Another caller may be filling it as well: both write what the slots have now.
     if (!matchSet.isComplete) yield* this.#fill(matchSet);
     return matchSet.slots;
+  }
+
+  * valueCounts(): Iterable<ValueCount> {
+    for (const entry of this.#entries) if (entry !== undefined) yield { ...entry };
   }
 
   /** A match set is kept, and so follows changes, even before it is complete. */

@@ -8,6 +8,7 @@ import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { BookFilter } from '../query/parse-query.ts';
 import { readDatePublished } from '../query/stored-fields.ts';
+import type { ValueCount } from '../query/value-count.ts';
 import type { BookColumn } from './book-column.ts';
 
 // A block is looked at in one step, which takes some 10 µs.
@@ -61,6 +62,14 @@ export class DateColumn implements BookColumn {
       yield;
     }
     return slots;
+  }
+
+  /** Decades, each as its first year in four digits. */
+  * valueCounts(): Iterable<ValueCount> {
+    for (let year = 0; year < YEARS; year += 10) {
+      const count = this.#countYears(year, year + 9);
+      if (count > 0) yield { value: String(year).padStart(4, '0'), count };
+    }
   }
 
   #addBlock(): void {

@@ -4,6 +4,7 @@ import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { BookFilter } from '../query/parse-query.ts';
 import { hasIsbn } from '../query/stored-fields.ts';
+import type { ValueCount } from '../query/value-count.ts';
 import type { BookColumn } from './book-column.ts';
 
 export class PresenceColumn implements BookColumn {
@@ -32,6 +33,10 @@ export class PresenceColumn implements BookColumn {
   /** One step, as the bit sets are there already. */
   * match(filter: BookFilter): Steps<BitSet> {
     return this.#pick(filter).slots;
+  }
+
+  valueCounts(): readonly ValueCount[] {
+    return [];
   }
 
   #pick(filter: BookFilter): SlotCount {

@@ -45,6 +45,11 @@ export function matchesWords(clauses: readonly Clause[], tokens: readonly TextTo
     clause.some((words) => words.every((word) => hasWord(tokens, word))));
 }
 
+/** The words of a text as beginnings are compared: folded, one space between them. */
+export function joinWords(text: string): string {
+  return tokenize(text).map((token) => token.text).join(' ');
+}
+
 /**
  * Calls `add` with every term under which the index keeps the text; a term may come twice. A term
  * is a byte string (`encodeByteString`), which for ASCII is the text itself. A token of an unspaced

@@ -1,0 +1,37 @@
+/** The tables that there are. */
+import { encodeByteString } from '../../base/text/fold.ts';
+import { readAuthors, readKeywords, readPublisher } from '../query/stored-fields.ts';
+import { eachTerm, joinWords } from '../query/words.ts';
+import { ValueTable } from './value-table.ts';
+
+/** The authors' names, each once a book, found by any of their words. */
+export function createAuthorTable(bytesMax: number): ValueTable {
+  return new ValueTable({
+    readValues: (bytes) => readAuthors(bytes).map(({ name }) => name), isCaseless: false,
+    deriveTerms(name) {
+      const terms: string[] = [];
+      eachTerm(name, (term) => terms.push(term));
+      return terms;
+    },
+    bytesMax,
+  });
+}
+
+/** Keywords without regard to case, found by the beginning of their `joinWords`. */
+export function createKeywordTable(bytesMax: number): ValueTable {
+  return new ValueTable({
+    readValues: readKeywords, isCaseless: true,
+    deriveTerms: (keyword) => [encodeByteString(joinWords(keyword))], bytesMax,
+  });
+}
+
+/** Publishers, which are not looked for. */
+export function createPublisherTable(bytesMax: number): ValueTable {
+  return new ValueTable({
+    readValues(bytes) {
+      const publisher = readPublisher(bytes);
+      return publisher === null || publisher === '' ? [] : [publisher];
+    },
+    isCaseless: false, deriveTerms: () => [], bytesMax,
+  });
+}

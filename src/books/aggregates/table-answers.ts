@@ -6,12 +6,15 @@
 import { encodeByteString } from '../../base/text/fold.ts';
 import type { Steps } from '../../base/turns.ts';
 import { tokenize } from '../../base/text/words.ts';
+import type { Word } from '../../base/text/words.ts';
 import type { ValueTable } from '../engine/value-table.ts';
 import type { Facet } from '../query/query-parameters.ts';
 import { findTop } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
 import { deriveTermPrefixes, joinWords, matchesWords } from '../query/words.ts';
 import type { Clause } from '../query/words.ts';
+
+const ASCII = /^[\x00-\x7f]*$/;
 
 /** Where the values of each facet are counted, over all books. */
 type FacetSource = { valueCounts(): Iterable<ValueCount> };
@@ -29,10 +32,18 @@ export function* findTopFacets(
 export function findTopAuthors(
   authors: ValueTable, words: readonly Clause[], max: number,
 ): Steps<readonly ValueCount[]> {
-  // A name that matches has a term with one of these prefixes.
-  const prefixes = (words[0] ?? []).flatMap(([word]) =>
-    word === undefined ? [] : deriveTermPrefixes(word).prefixes.slice(0, 1));
-  return authors.findTop(prefixes, (name) => matchesWords(words, tokenize(name)), max);
+  // A name that matches has one of these, and so a term with one of the prefixes.
+  const heads = (words[0] ?? []).flatMap((alternative) => alternative.slice(0, 1));
+  const prefixes = heads.flatMap((head) => deriveTermPrefixes(head).prefixes.slice(0, 1));
+  return authors.findTop(prefixes,
+    (name) => mayHave(heads, name) && matchesWords(words, tokenize(name)), max);
+}
+
+/** Whether one of the words may be in the name: asked first, as tokens take 20 times as long. */
+function mayHave(heads: readonly Word[], name: string): boolean {
+  if (!ASCII.test(name)) return true;
+  const lower = name.toLowerCase();
+  return heads.some(({ text }) => lower.includes(text));
 }
 
 /** The commonest keywords that begin with the words of the text. */

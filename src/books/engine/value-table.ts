@@ -4,10 +4,11 @@
  * book, and values by the beginning of their words.
  *
  * To find those, the first three bytes of each term of a value (`eachTerm`) lead to a list of the
- * values that have such a term. A value takes some 250 bytes beside its text. A table that takes
+ * values that have such a term. A value takes some 150 bytes beside its text. A table that takes
  * more than it may forgets everything, and is of no use from then on.
  */
 import { assert } from '../../base/assert.ts';
+import { growInt32 } from '../../base/structures/typed-arrays.ts';
 import { foldCase } from '../../base/text/fold.ts';
 import type { Steps } from '../../base/turns.ts';
 import { addToTop, compareValueCounts, isAmongTop } from '../query/value-count.ts';
@@ -25,7 +26,8 @@ type ValueTableOptions = {
 
 type TableEntry = {
   readonly key: string;
-  books: number;
+  /** The index of its figure in `#books`; that of an entry that is gone goes to another. */
+  readonly number: number;
   /** The first spelling. */
   readonly spelling: string;
   /** In how many books each spelling stands; null while there was one alone. */
@@ -34,7 +36,7 @@ type TableEntry = {
 
 const TERM_START = 3;
 // The memory that an entry takes beside its text: in the map, as an object, and in the lists.
-const ENTRY_BYTES = 250;
+const ENTRY_BYTES = 150;
 const SPELLING_BYTES = 60;
 // A value is compared with what is looked for in up to 2 µs.
 const VALUES_PER_YIELD = 64;
@@ -42,8 +44,16 @@ const VALUES_PER_YIELD = 64;
 export class ValueTable {
   readonly #options: ValueTableOptions;
   readonly #entries = new Map<string, TableEntry>();
-  /** The entries that have a term with this start. */
-  readonly #entriesByStart = new Map<string, TableEntry[]>();
+  /** By number; undefined for a free one. */
+  readonly #entriesByNumber: (TableEntry | undefined)[] = [];
+  readonly #freeNumbers: number[] = [];
+  /**
+   * By number: how many books have the value. To look at the entries themselves takes many times as
+   * long, as they are scattered in memory.
+   */
+  #books = new Int32Array(256);
+  /** The numbers of the entries that have a term with this start. */
+  readonly #numbersByStart = new Map<string, number[]>();
   #bytes = 0;
   #isTooLarge = false;
 
@@ -61,7 +71,7 @@ export class ValueTable {
     return this.#isTooLarge;
   }
 
-  /** Counts the values of a book. Of one that changed, best before those that it had are removed. */
+  /** Counts the values of a book. Where a book has changed, this comes best before `remove`. */
   add(bytes: Buffer): void {
     if (this.#isTooLarge) return;
     const keys = new Set<string>();
@@ -69,7 +79,7 @@ export class ValueTable {
       const key = this.#keyOf(value);
       const entry = this.#entries.get(key) ?? this.#addEntry(key, value);
       this.#countSpelling(entry, value);
-      if (!keys.has(key)) entry.books += 1;
+      if (!keys.has(key)) this.#countBooks(entry, 1);
       keys.add(key);
     }
     if (this.#bytes > this.#options.bytesMax) this.#forgetAll();
@@ -91,14 +101,13 @@ export class ValueTable {
     for (const key of keys) {
       const entry = this.#entries.get(key);
       if (entry === undefined) continue;
-      entry.books -= 1;
-      if (entry.books === 0) this.#removeEntry(entry);
+      if (this.#countBooks(entry, -1) === 0) this.#removeEntry(entry);
     }
   }
 
   /** All values. One that goes and comes back meanwhile may come twice. */
   * valueCounts(): Iterable<ValueCount> {
-    for (const entry of this.#entries.values()) yield countOf(entry);
+    for (const entry of this.#entries.values()) yield this.#countOf(entry);
   }
 
   /**
@@ -110,13 +119,15 @@ export class ValueTable {
   ): Steps<readonly ValueCount[]> {
     const top: ValueCount[] = [];
     let looks = 0;
-    for (const entries of this.#listsOf(prefixes)) {
-      for (const entry of entries) {
+    for (const numbers of this.#listsOf(prefixes)) {
+      for (const number of numbers) {
         looks += 1;
         if (looks % VALUES_PER_YIELD === 0) yield;
-        // The last is compared by its figure first, as spellings take longer.
-        if (entry.books === 0 || entry.books < (top[max - 1]?.count ?? 0)) continue;
-        const count = countOf(entry);
+        // The figure decides almost always.
+        if ((this.#books[number] ?? 0) < (top[max - 1]?.count ?? 1)) continue;
+        const entry = this.#entriesByNumber[number];
+        if (entry === undefined) continue;
+        const count = this.#countOf(entry);
         if (isAmongTop(top, count, max) && accepts(entry.key)) addToTop(top, count, max);
       }
     }
@@ -128,33 +139,46 @@ export class ValueTable {
   }
 
   #addEntry(key: string, spelling: string): TableEntry {
-    const entry = { key, books: 0, spelling, spellings: null };
+    const number = this.#freeNumbers.pop() ?? this.#entriesByNumber.length;
+    const entry = { key, number, spelling, spellings: null };
     this.#entries.set(key, entry);
+    this.#entriesByNumber[number] = entry;
+    this.#books = growInt32(this.#books, number + 1);
     for (const start of this.#startsOf(key)) {
-      const list = this.#entriesByStart.get(start);
-      if (list === undefined) this.#entriesByStart.set(start, [entry]);
-      else list.push(entry);
+      const numbers = this.#numbersByStart.get(start);
+      if (numbers === undefined) this.#numbersByStart.set(start, [number]);
+      else numbers.push(number);
     }
     this.#bytes += bytesOf(entry);
     return entry;
   }
 
   #removeEntry(entry: TableEntry): void {
-    this.#entries.delete(entry.key);
-    for (const start of this.#startsOf(entry.key)) {
-      const list = this.#entriesByStart.get(start) ?? [];
+    const { key, number } = entry;
+    this.#entries.delete(key);
+    this.#entriesByNumber[number] = undefined;
+    this.#freeNumbers.push(number);
+    for (const start of this.#startsOf(key)) {
+      const numbers = this.#numbersByStart.get(start) ?? [];
       // The last takes its place, as the order does not matter.
-      const last = list.pop();
-      if (last !== undefined && last !== entry) list[list.indexOf(entry)] = last;
-      if (list.length === 0) this.#entriesByStart.delete(start);
+      const last = numbers.pop();
+      if (last !== undefined && last !== number) numbers[numbers.indexOf(number)] = last;
+      if (numbers.length === 0) this.#numbersByStart.delete(start);
     }
     this.#bytes -= bytesOf(entry);
+  }
+
+  /** Returns how many books have the value now. */
+  #countBooks({ number }: TableEntry, change: 1 | -1): number {
+    const books = (this.#books[number] ?? 0) + change;
+    this.#books[number] = books;
+    return books;
   }
 
   #countSpelling(entry: TableEntry, value: string): void {
     if (entry.spellings === null) {
       if (entry.spelling === value) return;
-      entry.spellings = new Map([[entry.spelling, entry.books]]);
+      entry.spellings = new Map([[entry.spelling, this.#books[entry.number] ?? 0]]);
       this.#bytes += bytesOfSpelling(entry.spelling);
     }
     const books = entry.spellings.get(value) ?? 0;
@@ -162,18 +186,29 @@ export class ValueTable {
     entry.spellings.set(value, books + 1);
   }
 
+  #countOf({ number, spelling, spellings }: TableEntry): ValueCount {
+    const count = this.#books[number] ?? 0;
+    if (spellings === null) return { value: spelling, count };
+    let best: ValueCount | null = null;
+    for (const [value, books] of spellings) {
+      const other = { value, count: books };
+      if (best === null || compareValueCounts(other, best) < 0) best = other;
+    }
+    return { value: best?.value ?? spelling, count };
+  }
+
   #startsOf(key: string): ReadonlySet<string> {
     return new Set(this.#options.deriveTerms(key).map((term) => term.slice(0, TERM_START)));
   }
 
-  * #listsOf(prefixes: readonly string[]): Iterable<readonly TableEntry[]> {
+  * #listsOf(prefixes: readonly string[]): Iterable<readonly number[]> {
     for (const prefix of prefixes) {
       if (prefix.length >= TERM_START) {
-        yield this.#entriesByStart.get(prefix.slice(0, TERM_START)) ?? [];
+        yield this.#numbersByStart.get(prefix.slice(0, TERM_START)) ?? [];
         continue;
       }
-      for (const [start, entries] of this.#entriesByStart) {
-        if (start.startsWith(prefix)) yield entries;
+      for (const [start, numbers] of this.#numbersByStart) {
+        if (start.startsWith(prefix)) yield numbers;
       }
     }
   }
@@ -182,18 +217,11 @@ export class ValueTable {
     this.#isTooLarge = true;
     this.#bytes = 0;
     this.#entries.clear();
-    this.#entriesByStart.clear();
+    this.#entriesByNumber.length = 0;
+    this.#freeNumbers.length = 0;
+    this.#books = new Int32Array(0);
+    this.#numbersByStart.clear();
   }
-}
-
-function countOf({ books, spelling, spellings }: TableEntry): ValueCount {
-  if (spellings === null) return { value: spelling, count: books };
-  let best: ValueCount | null = null;
-  for (const [value, count] of spellings) {
-    const other = { value, count };
-    if (best === null || compareValueCounts(other, best) < 0) best = other;
-  }
-  return { value: best?.value ?? spelling, count: books };
 }
 
 function bytesOf({ key, spelling, spellings }: TableEntry): number {

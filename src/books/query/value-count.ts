@@ -4,6 +4,8 @@ import type { Steps } from '../../base/turns.ts';
 
 export type ValueCount = { readonly value: string; readonly count: number };
 
+// Below them, the order of UTF-16 is that of code points.
+const SURROGATES = '\ud800';
 const VALUES_PER_YIELD = 256;
 
 /** Most books first; ties by code point. */
@@ -39,6 +41,9 @@ export function addToTop(top: ValueCount[], count: ValueCount, max: number): voi
 }
 
 function compareCodePoints(left: string, right: string): number {
+  // Most differ in their first characters, which takes a tenth of the time to see.
+  const units = left.charCodeAt(0) - right.charCodeAt(0);
+  if (units !== 0 && left < SURROGATES && right < SURROGATES) return units;
   const [first, second] = [encodeByteString(left), encodeByteString(right)];
   if (first === second) return 0;
   return first < second ? -1 : 1;

@@ -45,9 +45,9 @@ export async function printIndexes(
   try {
     await getText(server.port, '/api/books?limit=20');
     const cpuAtStart = cpuSeconds(server.child.pid);
-    const answers = Promise.all(paths.map((path) => getText(server.port, path)));
+    const answers = Promise.all(paths.map((path) => fetchStatus(server.port, path)));
     const making = await untilMade(server);
-    await answers;
+    const refusals = (await answers).filter((status) => status !== 200).length;
     const cpuMs = (cpuSeconds(server.child.pid) - cpuAtStart) * 1000;
     const { bytes } = await readIndexMetrics(server);
     heading(`Making all indexes of ${whole(size)} books after a start`,
@@ -56,6 +56,7 @@ export async function printIndexes(
       .reduce((total, [, count]) => total + count, 0);
     const format = (value: string): string => bytes.size > 0 ? value : '–';
     print('| what | measured |\n|---|---:|');
+    print(`| queries at once, of which refused | ${paths.length}, ${refusals} |`);
     print(`| until they have their size | ${format(`${whole(making.madeMs)} ms`)} |`);
     print(`| CPU, with the answers to the queries | ${format(`${whole(cpuMs)} ms`)} |`);
     print(`| slowest page by id meanwhile | ${format(`${whole(making.slowestMs)} ms`)} |`);
@@ -65,6 +66,12 @@ export async function printIndexes(
   } finally {
     await stop(server);
   }
+}
+
+async function fetchStatus(port: number, path: string): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`);
+  await response.arrayBuffer();
+  return response.status;
 }
 
 type Making = {

@@ -30,6 +30,7 @@ const SETTLE_ROUNDS_MAX = 16;
 /** Two rounds that differ by less cost alike. */
 const SETTLED_SHARE = 0.15;
 const RARE_BOOKS_MAX = 1000;
+const ATTEMPTS_MAX = 30;
 
 type Cost = { readonly wallMs: number; readonly cpuMs: number };
 type Pair = { readonly ours: Running; readonly sqlite: Running };
@@ -190,12 +191,23 @@ function listIds({ text }: Answer): string {
   return [...text.matchAll(/\{"id":"([^"]+)"/g)].map(([, id]) => id).join(' ');
 }
 
+/** Asks again while the answer is that an index is being made. */
 async function ask({ port }: Running, path: string): Promise<Answer> {
+  for (let attempt = 0; ; attempt += 1) {
+    const { status, headers, text } = await fetchText(port, path);
+    if (status === 200) {
+      return { text, total: headers.get('x-total-count'), link: headers.get('link') ?? '' };
+    }
+    if (status !== 503 || attempt >= ATTEMPTS_MAX) throw new Error(`${path}: ${status} ${text}`);
+  }
+}
+
+async function fetchText(
+  port: number, path: string,
+): Promise<Pick<Response, 'status' | 'headers'> & { readonly text: string }> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`);
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
-  const { headers } = response;
-  return { text, total: headers.get('x-total-count'), link: headers.get('link') ?? '' };
+  const { status, headers } = response;
+  return { status, headers, text: await response.text() };
 }
 
 /**

@@ -152,7 +152,7 @@ test('a time in the address is the same in every time zone', { skip }, async (t)
 test('what was being typed when one left is no filter of the next screen', { skip }, async () => {
   const { person, browser } = at;
   await at.open('#/books');
-  await person.find('searchbox', 'Search');
+  await person.find('combobox', 'Search');
   await browser.evaluate(`${setFilter('q', 'emma')} location.hash = '#/log';`);
   await person.find('heading', 'Log');
   // The page's timers end in the order in which they are due.
@@ -163,7 +163,7 @@ test('what was being typed when one left is no filter of the next screen', { ski
 test('the title of a list that is opened by keys keeps the focus', { skip }, async () => {
   const { person } = at;
   await at.open('#/books');
-  await person.find('searchbox', 'Search');
+  await person.find('combobox', 'Search');
   for (const [key, title] of [['r', 'Requests'], ['d', 'Deliveries']] as const) {
     await person.press('g');
     await person.press(key);

@@ -230,6 +230,6 @@ test('the keys are told by their button, and lead where they say', { skip }, asy
   }
   await person.press('/');
   await person.press('?');
-  await person.find('searchbox', 'Search');
+  await person.find('combobox', 'Search');
   assert.doesNotMatch(await person.text(), /send a form/);
 });

@@ -21,6 +21,11 @@ export const CONSOLE_FAULTS: readonly PlantedFault[] = [
     tests: ['console/screens/books/book-csv.test.ts'],
   },
   {
+    file: 'console/screens/books/search-corrections.ts',
+    text: 'replacements.get(foldWord(word))', replacement: 'replacements.get(word)',
+    tests: ['console/screens/books/search-corrections.test.ts'],
+  },
+  {
     file: 'console/base/json-text.ts',
     text: '/^[-\\d]/.test(token) ? `"${token}"` : token', replacement: 'token',
     tests: ['console/base/json-text.test.ts'],

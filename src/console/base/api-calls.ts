@@ -138,6 +138,7 @@ type ApiPage<Item> = {
   readonly total: number | null;
   /** The time that a search has come back to; null: it is complete, or the list is no search. */
   readonly searchedUntil: string | null;
+  readonly headers: Headers;
 };
 
 /** Fetches one page of a list. `path` has its query, or is `next` of the page before. */
@@ -147,7 +148,7 @@ export async function getPage<Item>(path: string, signal?: AbortSignal): Promise
   const total = headers.get('X-Total-Count');
   return {
     items: body, next: parseNextLink(path, headers.get('Link')),
-    total: total === null ? null : +total, searchedUntil: headers.get('X-Search-Until'),
+    total: total === null ? null : +total, searchedUntil: headers.get('X-Search-Until'), headers,
   };
 }
 

@@ -18,6 +18,13 @@ export type FilterSpec = {
   readonly isSearch?: boolean;
   /** It may be set several times: there is an empty field behind those that are filled in. */
   readonly isRepeated?: boolean;
+  /**
+   * It may have several values, any of which will do. What is typed filters at once; Enter chooses
+   * it, and empties the field for another value.
+   */
+  readonly isAnyOf?: boolean;
+  /** It has no field: another part of the screen sets it. */
+  readonly isHidden?: boolean;
 };
 
 const TIME = 'datetime-local';
@@ -50,17 +57,15 @@ export class FilterForm {
   readonly element: HTMLFormElement;
   /** The fields of each filter; a repeated one has several. */
   readonly #inputs = new Map<FilterSpec, FilterInput[]>();
+  /** The values that stand in no field. */
+  readonly #chosenValues = new Map<FilterSpec, readonly string[]>();
   readonly #onChange: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(filters: readonly FilterSpec[], query: URLSearchParams, onChange: () => void) {
     this.#onChange = onChange;
-    const labels = filters.flatMap((filter, index) => {
-      const className = index < UNFOLDED_MAX ? 'filter' : 'filter folded';
-      return filter.isRepeated === true
-        ? this.#createRepeated(filter, query.getAll(filter.name), className)
-        : [this.#createField(filter, query.get(filter.name) ?? '', className)];
-    });
+    const labels = filters.flatMap((filter, index) => this.#createFields(filter, query,
+      index < UNFOLDED_MAX ? 'filter' : 'filter folded'));
     const unfold = h('button.quiet.unfold', { onclick: () => {
       this.element.classList.add('open');
       this.element.querySelector<HTMLElement>('.folded :is(input, select)')?.focus();
@@ -72,44 +77,112 @@ export class FilterForm {
     // Not validated: a time with seconds, from an address, is valid for the API.
     this.element = h('form.filters', { role: 'search', novalidate: true, onsubmit },
       ...labels, filters.length > UNFOLDED_MAX ? unfold : null);
-    this.element.classList.toggle('open', this.isSet);
-    const current = this.#readAll();
+    const foldedFields =
+      this.element.querySelectorAll<FilterInput>('.folded :is(input, select)');
+    this.element.classList.toggle('open', [...foldedFields].some(({ value }) => value !== ''));
+    const current = this.readAll();
     if (formatQuery(current) !== query.toString()) replaceQuery(current);
   }
 
   get isSet(): boolean {
-    return formatQuery(this.#readAll()) !== '';
+    return formatQuery(this.readAll()) !== '';
   }
 
   get isSearch(): boolean {
     return formatQuery(this.readSearch()) !== '';
   }
 
-  /** The filters that are set, for the API and the address; times in UTC. Not what is searched. */
+  /** Filters of one value that are set, for the API and the address; times in UTC. */
   readQuery(): Record<string, string> {
-    return Object.fromEntries([...this.#inputs]
-      .filter(([{ isSearch }]) => isSearch !== true)
-      .map(([{ name }, inputs]) => [name, inputs.map(readInput).join('')])
+    return Object.fromEntries([...this.#inputs.keys()]
+      .filter(({ isSearch, isAnyOf }) => isSearch !== true && isAnyOf !== true)
+      .map((filter) => [filter.name, this.#readValues(filter).join('')] as const)
       .filter(([, value]) => value !== ''));
   }
 
   /** What is searched: the filters that make the list a search. */
   readSearch(): Query {
-    return Object.fromEntries([...this.#inputs]
-      .filter(([{ isSearch }]) => isSearch === true)
-      .map(([{ name }, inputs]) => [name, inputs.map(readInput)]));
+    return Object.fromEntries([...this.#inputs.keys()]
+      .filter(({ isSearch }) => isSearch === true)
+      .map((filter) => [filter.name, this.#readValues(filter)]));
   }
 
-  #readAll(): Query {
-    return { ...this.readSearch(), ...this.readQuery() };
+  readAll(): Query {
+    const anyOf = [...this.#inputs.keys()].filter(({ isAnyOf }) => isAnyOf === true)
+      .map((filter) => [filter.name, this.#readValues(filter)]);
+    return { ...this.readSearch(), ...Object.fromEntries(anyOf), ...this.readQuery() };
+  }
+
+  /** The values of filters that stand in no field, in the order of the filters. */
+  listChosen(): readonly { readonly filter: FilterSpec; readonly value: string }[] {
+    return [...this.#chosenValues].flatMap(([filter, values]) =>
+      values.map((value) => ({ filter, value })));
+  }
+
+  /** Whether a filter has that value, whatever its case. */
+  has(name: string, value: string): boolean {
+    const filter = this.#get(name);
+    return this.#readValues(filter).some((one) => isSameValue(one, value));
+  }
+
+  /** Sets filters of one value by their names; '' filters nothing. */
+  set(values: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(values)) {
+      const filter = this.#get(name);
+      const [input] = this.#inputs.get(filter) ?? [];
+      if (input === undefined) this.#chosenValues.set(filter, value === '' ? [] : [value]);
+      else input.value = value;
+    }
+    this.#change();
+  }
+
+  /** Gives a value to a filter that may have several, or takes it away where it has it. */
+  toggle(name: string, value: string): void {
+    const filter = this.#get(name);
+    const others = (this.#chosenValues.get(filter) ?? []).filter((one) => !isSameValue(one, value));
+    this.#chosenValues.set(filter, this.has(name, value) ? others : [...others, value]);
+    for (const input of this.#inputs.get(filter) ?? []) {
+      if (isSameValue(input.value, value)) input.value = '';
+    }
+    this.#change();
+  }
+
+  /** The first field of a filter. */
+  findField(name: string): FilterInput | undefined {
+    return this.#inputs.get(this.#get(name))?.[0];
+  }
+
+  #get(name: string): FilterSpec {
+    const filter = [...this.#inputs.keys()].find((one) => one.name === name);
+    if (filter === undefined) throw new Error(`There is no filter ${name}.`);
+    return filter;
+  }
+
+  #readValues(filter: FilterSpec): string[] {
+    const typedValues = (this.#inputs.get(filter) ?? []).map(readInput);
+    return [...this.#chosenValues.get(filter) ?? [], ...typedValues].filter((one) => one !== '');
   }
 
   #change(): void {
     clearTimeout(this.#timer);
     // The user has left the screen before the typing delay was over.
     if (!this.element.isConnected) return;
-    replaceQuery(this.#readAll());
+    replaceQuery(this.readAll());
     this.#onChange();
+  }
+
+  #createFields(
+    filter: FilterSpec, query: URLSearchParams, className: string,
+  ): readonly HTMLElement[] {
+    const { isRepeated, isAnyOf, isHidden } = filter;
+    const values = query.getAll(filter.name);
+    if (isRepeated === true) return this.#createRepeated(filter, values, className);
+    if (isAnyOf !== true && isHidden !== true) {
+      return [this.#createField(filter, values[0] ?? '', className)];
+    }
+    this.#inputs.set(filter, []);
+    this.#chosenValues.set(filter, values);
+    return isHidden === true ? [] : [this.#createAnyOf(filter, className)];
   }
 
   #createField(filter: FilterSpec, value: string, className: string): HTMLElement {
@@ -122,6 +195,22 @@ export class FilterForm {
       : createChoice(filter, values, value, () => this.#change());
     this.#inputs.set(filter, [input]);
     return createLabel(className, label, input);
+  }
+
+  /** Creates the field in which values are typed that join those that are chosen. */
+  #createAnyOf(filter: FilterSpec, className: string): HTMLElement {
+    const label = this.#createField(filter, '', className);
+    label.addEventListener('keydown', (event) => {
+      const input = this.findField(filter.name);
+      const value = input?.value.trim() ?? '';
+      if (event.key !== 'Enter' || event.isComposing || value === '') return;
+      event.preventDefault();
+      if (input !== undefined) input.value = '';
+      // Where it is chosen already, there is nothing to add.
+      if (this.has(filter.name, value)) this.#change();
+      else this.toggle(filter.name, value);
+    });
+    return label;
   }
 
   /**
@@ -149,6 +238,10 @@ export class FilterForm {
 
 function createLabel(className: string, label: string, input: FilterInput): HTMLElement {
   return h('label', { class: className }, h('span', label), input);
+}
+
+function isSameValue(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
 }
 
 function readInput({ value, type }: FilterInput): string {

@@ -4,6 +4,7 @@
  */
 import { getPage } from '../../base/api-calls.ts';
 import { h, fill } from '../../base/dom.ts';
+import type { Child } from '../../base/dom.ts';
 import { formatQuantity, formatTimestamp } from '../../base/format.ts';
 import { showFailureIn, showFailureNotice } from '../notice.ts';
 import { VirtualRows } from './virtual-rows.ts';
@@ -18,6 +19,10 @@ type PagedListOptions<Item> = {
   readonly getHref: (item: Item) => string;
   /** Creates the content that is shown when there are no rows. */
   readonly empty: () => HTMLElement;
+  /** Called when the user sorts the list, with the new value of the API's `sort`. */
+  readonly onSort?: (sort: string) => void;
+  /** Called with the headers of a first page; what it creates is shown above the rows. */
+  readonly renderNote?: (headers: Headers) => Child;
 };
 
 /** The size of all pages but the first, whose size the path says. */
@@ -33,6 +38,7 @@ export class PagedList<Item> {
   readonly #options: PagedListOptions<Item>;
   readonly #rows: VirtualRows<Item>;
   readonly #count = h('p.count', { role: 'status' }, 'Loading…');
+  readonly #note = h('div', { role: 'status' });
   readonly #container = h('div');
   #next: string | null = null;
   /** The key of the last row that was fetched: the row itself may be gone. null: there was none. */
@@ -48,16 +54,21 @@ export class PagedList<Item> {
 
   constructor(options: PagedListOptions<Item>) {
     this.#options = options;
-    const { label, columns, getKey, getHref } = options;
+    const { label, columns, getKey, getHref, onSort = () => {} } = options;
     this.#rows = new VirtualRows({
-      label, columns, getKey, getHref, onEnd: () => void this.#readMore(),
+      label, columns, getKey, getHref, onSort, onEnd: () => void this.#readMore(),
     });
-    this.element.append(this.#count, this.#container);
+    this.element.append(this.#note, this.#count, this.#container);
   }
 
   close(): void {
     this.#controller.abort();
     this.#rows.close();
+  }
+
+  /** Shows in the heads of the columns how the list is sorted: the value of the API's `sort`. */
+  showSort(sort: string): void {
+    this.#rows.showSort(sort);
   }
 
   /** Fetches the list at `path` from its first page. */
@@ -70,13 +81,16 @@ export class PagedList<Item> {
     this.#isReading = true;
     this.element.setAttribute('aria-busy', 'true');
     try {
-      const { items, next, total, searchedUntil } = await getPage<Item>(path, controller.signal);
+      const page = await getPage<Item>(path, controller.signal);
+      const { items, next, total, searchedUntil, headers } = page;
       this.#next = next;
       this.#searchedUntil = searchedUntil;
       this.#lastFetchedKey = this.#findLastKey(items);
+      fill(this.#note, this.#options.renderNote?.(headers) ?? null);
       this.#show(items, total);
     } catch (thrown) {
       if (controller.signal.aborted) return;
+      fill(this.#note);
       showFailureIn(this.#container, thrown, () => void this.read(path));
       this.#count.textContent = '';
     }

@@ -14,6 +14,8 @@ export type RowColumn<Item> = {
    * screens. `main`, `wide`: wider.
    */
   readonly kind?: 'main' | 'wide' | 'number' | 'number extra' | 'extra';
+  /** The list can be sorted by this key of the API. */
+  readonly sortKey?: string;
 };
 
 type VirtualRowsOptions<Item> = {
@@ -24,6 +26,8 @@ type VirtualRowsOptions<Item> = {
   readonly getHref: (item: Item) => string;
   /** Called when the user scrolls near the end of the fetched rows. */
   readonly onEnd?: () => void;
+  /** Called when the user sorts the list, with the new value of the API's `sort`. */
+  readonly onSort?: (sort: string) => void;
 };
 
 /** Browsers limit a page to 17 to 33 million pixels: so many rows fit, even on narrow screens. */
@@ -38,6 +42,9 @@ export class VirtualRows<Item> {
   readonly #body = h('tbody');
   readonly #table: HTMLTableElement;
   readonly #cellClasses: readonly string[];
+  /** The heads of the columns by which the list can be sorted. */
+  readonly #heads = new Map<string, HTMLElement>();
+  #sort = '';
   #items: Item[] = [];
   #total = 0;
   #rowPixels = ROW_PIXELS;
@@ -53,8 +60,7 @@ export class VirtualRows<Item> {
 
   constructor(options: VirtualRowsOptions<Item>) {
     this.#options = options;
-    const head = options.columns.map(({ title, kind = '' }) =>
-      h('th', { scope: 'col', class: kind }, title));
+    const head = options.columns.map((column) => this.#renderHead(column));
     this.#cellClasses = cellClasses(options.columns);
     this.#table = h('table.rows', { 'aria-label': options.label },
       h('thead', h('tr', {}, ...head)), this.#body);
@@ -74,6 +80,17 @@ export class VirtualRows<Item> {
 
   get items(): readonly Item[] {
     return this.#items;
+  }
+
+  /** Shows in the heads how the list is sorted: the API's `sort`, of which the first key counts. */
+  showSort(sort: string): void {
+    this.#sort = sort;
+    const [firstKey = ''] = sort.split(',');
+    for (const [key, head] of this.#heads) {
+      const direction = firstKey === key ? 'ascending' : 'descending';
+      if (firstKey.replace('-', '') === key) head.setAttribute('aria-sort', direction);
+      else head.removeAttribute('aria-sort');
+    }
   }
 
   /** `total` includes rows that were not fetched yet. */
@@ -134,6 +151,18 @@ export class VirtualRows<Item> {
     this.#measure(rows[0]);
     if (this.#savedScrollY > 0 && this.#total > 0) scrollTo(0, this.#savedScrollY);
     if (this.#total > 0) this.#savedScrollY = 0;
+  }
+
+  #renderHead({ title, kind, sortKey }: RowColumn<Item>): HTMLElement {
+    const attributes = { scope: 'col', class: kind };
+    if (sortKey === undefined) return h('th', attributes, title);
+    const sort = (): void => {
+      const isAscending = this.#sort.split(',')[0] === sortKey;
+      this.#options.onSort?.(isAscending ? `-${sortKey}` : sortKey);
+    };
+    const head = h('th', attributes, h('button.sort', { onclick: sort }, title));
+    this.#heads.set(sortKey, head);
+    return head;
   }
 
   /** Reuses the previous element of an unchanged row, so that a click on it is not lost. */

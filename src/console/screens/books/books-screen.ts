@@ -1,21 +1,46 @@
-/** The screen of the catalog: search as you type, filters, pages. */
+/** The screen of the catalog: search as you type, facets and other filters, sorting, pages. */
 import type { ScreenAddress } from '../../base/screen-address.ts';
 import { appendQuery, href } from '../../base/screen-address.ts';
+import type { Query } from '../../base/screen-address.ts';
 import { fill, h } from '../../base/dom.ts';
+import type { Child } from '../../base/dom.ts';
+import { timeElement } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
 import { heading } from '../../parts/facts.ts';
 import { FilterForm } from '../../parts/lists/filter-form.ts';
 import { emptyState } from '../../parts/notice.ts';
 import { PagedList } from '../../parts/lists/paged-list.ts';
+import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
+import { BookFacets } from './book-facets.ts';
+import { BOOK_FILTERS } from './book-filters.ts';
 import { openBook, openNewBook } from './book-view.ts';
 import type { Book } from '../../../books/book.ts';
 import { openTransfer } from './book-transfer.ts';
+import { ChosenFilters } from './chosen-filters.ts';
+import { correctText, parseCorrections } from './search-corrections.ts';
+import { SearchSuggestions } from './search-suggestions.ts';
+
+type ListedBook = Pick<Book,
+  'id' | 'title' | 'authors' | 'datePublished' | 'inLanguage' | 'isbn' | 'updatedAt'>;
 
 const PAGE_SIZE = 200;
-const SORTS: Readonly<Record<string, string>> = {
-  title: 'title, A to Z', '-title': 'title, Z to A', datePublished: 'published, oldest first',
-  '-datePublished': 'published, newest first', '-updatedAt': 'changed last', '-id': 'added last',
-};
+const FIELDS: readonly (keyof ListedBook)[] =
+  ['title', 'authors', 'datePublished', 'inLanguage', 'isbn', 'updatedAt'];
+
+const COLUMNS: readonly RowColumn<ListedBook>[] = [
+  { title: 'Title', kind: 'main', sortKey: 'title', cell: ({ title }) => title },
+  { title: 'Authors', sortKey: 'author', cell: ({ authors }) => formatAuthors(authors) },
+  {
+    title: 'Published', kind: 'number', sortKey: 'datePublished',
+    cell: ({ datePublished }) => datePublished ?? '',
+  },
+  { title: 'Language', kind: 'extra', cell: ({ inLanguage }) => inLanguage ?? '' },
+  { title: 'ISBN', kind: 'extra', cell: ({ isbn }) => isbn ?? '' },
+  {
+    title: 'Changed', kind: 'extra', sortKey: 'updatedAt',
+    cell: ({ updatedAt }) => timeElement(updatedAt),
+  },
+];
 
 export function openBooksScreen(container: HTMLElement, address: ScreenAddress): () => void {
   const [, step] = address.path;
@@ -25,38 +50,107 @@ export function openBooksScreen(container: HTMLElement, address: ScreenAddress):
 }
 
 function openList(container: HTMLElement, { query }: ScreenAddress): () => void {
-  const list = new PagedList<Book>({
-    label: 'Books', nouns: ['book', 'books'],
-    getKey: ({ id }) => id,
-    getHref: ({ id }) => href(['books', id]),
-    columns: [
-      { title: 'Title', kind: 'main', cell: ({ title }) => title },
-      { title: 'Authors', cell: ({ authors }) => formatAuthors(authors) },
-      { title: 'Published', kind: 'number', cell: ({ datePublished }) => datePublished ?? '' },
-      { title: 'Language', kind: 'extra', cell: ({ inLanguage }) => inLanguage ?? '' },
-      { title: 'ISBN', kind: 'extra', cell: ({ isbn }) => isbn ?? '' },
-    ],
-    empty: () => filters.isSet ? emptyState('No book matches.', null)
-      : emptyState('There are no books yet. Add one, or import the sample:',
-        'hookshelf book:import --sample'),
-  });
-  const read = (): void => {
-    const { as: layout, ...criteria } = filters.readQuery();
-    list.element.classList.toggle('as-cards', layout === 'cards');
-    void list.read(appendQuery('/api/books', { limit: String(PAGE_SIZE), ...criteria }));
-  };
-  const filters = new FilterForm([
-    { name: 'q', label: 'Search' }, { name: 'author', label: 'Author' },
-    { name: 'keyword', label: 'Keyword' }, { name: 'inLanguage', label: 'Language' },
-    { name: 'publishedFrom', label: 'Published from' },
-    { name: 'publishedTo', label: 'Published to' },
-    { name: 'sort', label: 'Sort', values: Object.keys(SORTS), noneLabel: 'added first',
-      formatLabel: (value) => SORTS[value] ?? value },
-    { name: 'as', label: 'Show as', values: ['cards'], noneLabel: 'table' },
-  ], query, read);
-  fill(container, heading('Books', ...actions()), filters.element, list.element);
-  read();
+  const list = new CatalogList(query);
+  fill(container, heading('Books', ...actions()), ...list.elements);
+  list.read();
   return () => list.close();
+}
+
+/** The list with all that searches, filters and sorts it. */
+class CatalogList {
+  readonly elements: readonly HTMLElement[];
+  readonly #filters: FilterForm;
+  readonly #suggestions: SearchSuggestions | null;
+  readonly #facets: BookFacets;
+  readonly #chosenFilters: ChosenFilters;
+  readonly #list: PagedList<ListedBook>;
+  /** What the list is read for; it changes with the filters. */
+  #query: Query;
+
+  constructor(query: URLSearchParams) {
+    this.#filters = new FilterForm(BOOK_FILTERS, query, () => this.read());
+    this.#query = this.#filters.readAll();
+    this.#suggestions =
+      suggestInto(this.#filters.findField('q'), (q) => this.#filters.set({ q }));
+    this.#facets = new BookFacets(this.#filters);
+    this.#chosenFilters = new ChosenFilters(this.#filters);
+    this.#list = new PagedList<ListedBook>({
+      label: 'Books', nouns: ['book', 'books'], columns: COLUMNS,
+      getKey: ({ id }) => id,
+      getHref: ({ id }) => href(['books', id]),
+      empty: () => this.#filters.isSet ? emptyState('No book matches.', null)
+        : emptyState('There are no books yet. Add one, or import the sample:',
+          'hookshelf book:import --sample'),
+      onSort: (sort) => this.#filters.set({ sort }),
+      renderNote: (headers) => this.#onFirstPage(headers),
+    });
+    this.elements = [this.#filters, this.#facets, this.#chosenFilters, this.#list]
+      .map(({ element }) => element);
+  }
+
+  close(): void {
+    this.#suggestions?.close();
+    this.#facets.close();
+    this.#list.close();
+  }
+
+  read(): void {
+    const previousText = readText(this.#query);
+    this.#query = this.#filters.readAll();
+    const { as: layout, ...criteria } = this.#query;
+    // The text before was to be searched for as it is, not this one.
+    if (readText(criteria) !== previousText && criteria['typos'] !== undefined) {
+      return this.#filters.set({ typos: '' });
+    }
+    this.#chosenFilters.show();
+    this.#facets.showChosen();
+    this.#list.element.classList.toggle('as-cards', layout === 'cards');
+    this.#list.showSort(this.#filters.readQuery()['sort'] ?? '');
+    void this.#list.read(appendQuery('/api/books',
+      { limit: String(PAGE_SIZE), fields: FIELDS.join(), ...criteria }));
+  }
+
+  /** Counts the facets of the books that are there now, and creates the note above them. */
+  #onFirstPage(headers: Headers): Child {
+    const { as, sort, typos, ...conditions } = this.#query;
+    const text = readText(conditions);
+    const corrections = parseCorrections(headers.get('X-Search-Corrected'));
+    const correctedText = correctText(text, corrections);
+    // The list alone corrects what is searched for.
+    this.#facets.read({ ...conditions, q: correctedText });
+    if (typos !== undefined && text !== '') {
+      return h('p.note', 'Searched for ', h('em', text), ' as it is – ', h('button.inline', {
+        onclick: () => this.#searchAgain(''),
+      }, 'correct typing mistakes'));
+    }
+    return corrections.length === 0 ? null
+      : h('p.note', 'Showing results for ', h('em', correctedText), ' – ', h('button.inline', {
+        onclick: () => this.#searchAgain('off'),
+      }, 'search instead for ', h('em', text)));
+  }
+
+  #searchAgain(typos: string): void {
+    this.#filters.set({ typos });
+    // The button in the note goes.
+    this.#filters.findField('q')?.focus();
+  }
+}
+
+function readText({ q = '' }: Query): string {
+  return [q].flat().join('');
+}
+
+/** Puts the list of suggestions below the field of the search. */
+function suggestInto(
+  field: HTMLElement | undefined, onChoose: (text: string) => void,
+): SearchSuggestions | null {
+  if (!(field instanceof HTMLInputElement)) return null;
+  const suggestions = new SearchSuggestions(field, onChoose);
+  const label = field.parentElement;
+  const place = h('div.filter.suggesting');
+  label?.replaceWith(place);
+  fill(place, label, suggestions.element);
+  return suggestions;
 }
 
 function actions(): HTMLElement[] {

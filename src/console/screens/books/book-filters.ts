@@ -1,0 +1,88 @@
+/** The filters of the list of books, and the facets by whose values books are chosen. */
+import type { FilterForm, FilterSpec } from '../../parts/lists/filter-form.ts';
+
+/** A property by which the API counts books; `values` become a filter of the list. */
+type BookFacet = {
+  /** The API's name: of the facet, and of its filter but for decades. */
+  readonly name: string;
+  readonly title: string;
+};
+
+/** A value that filters the list, and the function that takes it away. */
+type ChosenFilter = { readonly label: string; readonly remove: () => void };
+
+const DECADE = 'decade';
+
+export const BOOK_FACETS: readonly BookFacet[] = [
+  { name: 'author', title: 'Authors' }, { name: 'keyword', title: 'Keywords' },
+  { name: 'inLanguage', title: 'Languages' }, { name: 'publisher', title: 'Publishers' },
+  { name: DECADE, title: 'Decades' }, { name: 'bookFormat', title: 'Formats' },
+];
+
+const SORTS: Readonly<Record<string, string>> = {
+  title: 'title, A to Z', '-title': 'title, Z to A', author: 'author, A to Z',
+  '-author': 'author, Z to A', datePublished: 'published, oldest first',
+  '-datePublished': 'published, newest first', updatedAt: 'changed first',
+  '-updatedAt': 'changed last', '-id': 'added last',
+};
+
+export const BOOK_FILTERS: readonly FilterSpec[] = [
+  { name: 'q', label: 'Search', isSearch: true },
+  { name: 'sort', label: 'Sort', values: Object.keys(SORTS), noneLabel: 'added first',
+    formatLabel: (value) => SORTS[value] ?? value },
+  { name: 'author', label: 'Author', isAnyOf: true },
+  { name: 'keyword', label: 'Keyword', isAnyOf: true },
+  { name: 'inLanguage', label: 'Language', isAnyOf: true },
+  { name: 'publisher', label: 'Publisher', isAnyOf: true },
+  { name: 'publishedFrom', label: 'Published from' },
+  { name: 'publishedTo', label: 'Published to' },
+  { name: 'as', label: 'Show as', values: ['cards'], noneLabel: 'table' },
+  { name: 'bookFormat', label: 'Format', isAnyOf: true, isHidden: true },
+  { name: 'typos', label: 'Typing mistakes', isHidden: true },
+];
+
+/** `AudiobookFormat` reads `Audiobook`, and the decade `1960` reads `1960s`. */
+export function formatFacetValue(facet: string, value: string): string {
+  if (facet === DECADE) return `${value}s`;
+  return facet === 'bookFormat' ? FORMATS[value] ?? value : value;
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  EBook: 'E-book', AudiobookFormat: 'Audiobook', GraphicNovel: 'Graphic novel',
+};
+
+export function isValueChosen(filters: FilterForm, facet: string, value: string): boolean {
+  return facet === DECADE ? findDecade(filters) === value : filters.has(facet, value);
+}
+
+/** Filters the list by a value of a facet, or no longer where it does. One decade at a time. */
+export function toggleValue(filters: FilterForm, facet: string, value: string): void {
+  if (facet !== DECADE) return filters.toggle(facet, value);
+  filters.set(findDecade(filters) === value ? { publishedFrom: '', publishedTo: '' }
+    : { publishedFrom: value, publishedTo: lastYearOf(value) });
+}
+
+/** What is chosen beyond the fields of the form; each is taken away by itself. */
+export function listChosenFilters(filters: FilterForm): readonly ChosenFilter[] {
+  const chosen = filters.listChosen().filter(({ filter }) => filter.isAnyOf === true)
+    .map(({ filter: { name, label }, value }) => ({
+      label: `${label}: ${formatFacetValue(name, value)}`,
+      remove: () => filters.toggle(name, value),
+    }));
+  const decade = findDecade(filters);
+  return decade === null ? chosen : [...chosen, {
+    label: `Decade: ${formatFacetValue(DECADE, decade)}`,
+    remove: () => toggleValue(filters, DECADE, decade),
+  }];
+}
+
+/** The first year of the decade between whose years the list is; null where it is another time. */
+function findDecade(filters: FilterForm): string | null {
+  const { publishedFrom = '', publishedTo = '' } = filters.readQuery();
+  return /^\d{3}0$/.test(publishedFrom) && publishedTo === lastYearOf(publishedFrom)
+    ? publishedFrom : null;
+}
+
+function lastYearOf(decade: string): string {
+  return `${decade.slice(0, -1)}9`;
+}

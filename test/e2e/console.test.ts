@@ -13,7 +13,8 @@ import { startServer, type Running } from './processes.ts';
 
 const skip = lacksBrowser;
 const LISTS = [
-  '#/', '#/books', '#/books?as=cards', '#/books/new', '#/books/import', '#/incoming',
+  '#/', '#/books', '#/books?as=cards', '#/books?q=hostile&sort=-title&typos=off',
+  '#/books/duplicates?by=title', '#/books/new', '#/books/import', '#/incoming',
   '#/incoming/new', '#/requests', '#/outgoing', '#/events', '#/deliveries',
   '#/deliveries?kind=all&where=payload.id%3D1', '#/log', '#/settings', '#/nowhere',
 ];

@@ -21,6 +21,17 @@ export const CONSOLE_FAULTS: readonly PlantedFault[] = [
     tests: ['console/screens/books/book-csv.test.ts'],
   },
   {
+    file: 'console/screens/books/compare-books.ts',
+    text: '({ id, createdAt, updatedAt, ...book })', replacement: '({ id, ...book })',
+    tests: ['console/screens/books/compare-books.test.ts'],
+  },
+  {
+    file: 'console/screens/books/compare-books.ts',
+    text: 'new Set([...firstValues?.keys() ?? [], ...secondValues?.keys() ?? []])',
+    replacement: 'new Set(firstValues?.keys())',
+    tests: ['console/screens/books/compare-books.test.ts'],
+  },
+  {
     file: 'console/screens/books/search-corrections.ts',
     text: 'replacements.get(foldWord(word))', replacement: 'replacements.get(word)',
     tests: ['console/screens/books/search-corrections.test.ts'],

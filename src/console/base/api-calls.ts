@@ -67,6 +67,16 @@ export async function callApi<Body>(
   throw new ApiError({ ...toProblem(body), status });
 }
 
+/** Resolves with the body of a response of status 2xx, to be read as it comes. Throws ApiError. */
+export async function streamBody(
+  path: string, signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const response = await sendRequest('GET', path, { signal });
+  const { ok, body, status } = response;
+  if (ok && body !== null) return body;
+  throw new ApiError({ ...toProblem(await readBody(response, signal)), status });
+}
+
 /** A proxy before the server may answer with text, or with nothing, in place of a problem. */
 function toProblem(body: unknown): Partial<ProblemDocument> {
   if (typeof body === 'object' && body !== null) return body;

@@ -1,5 +1,6 @@
 /** A list of names and values, and the head of a screen. */
 import { href } from '../base/screen-address.ts';
+import type { Query } from '../base/screen-address.ts';
 import { h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
 
@@ -18,7 +19,9 @@ export function heading(title: string, ...actions: readonly Child[]): HTMLElemen
     h('div.actions', {}, ...actions));
 }
 
-/** The link from a record back to its list. */
-export function backLink(screen: string, title: string): HTMLElement {
-  return h('p.back', h('a', { href: href([screen]) }, `← ${title}`));
+/** The link from a record back to its list, which is a screen or a path of one. */
+export function backLink(
+  list: string | readonly string[], title: string, query: Query = {},
+): HTMLElement {
+  return h('p.back', h('a', { href: href([list].flat(), query) }, `← ${title}`));
 }

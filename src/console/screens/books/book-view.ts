@@ -1,11 +1,10 @@
 /** The view of one book, and the forms that add or change one. */
-import { ApiError, callApi } from '../../base/api-calls.ts';
+import { callApi } from '../../base/api-calls.ts';
 import { fill, h, link } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { askToConfirm } from '../../parts/dialog.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
 import { backLink, factList, heading } from '../../parts/facts.ts';
 import { formatLabel } from '../../parts/forms/input-field.ts';
@@ -14,6 +13,7 @@ import { showNotice } from '../../parts/notice.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import type { Author, Book } from '../../../books/book.ts';
+import { bookPath, deleteBook } from './delete-book.ts';
 
 const HIDDEN = ['id', 'createdAt', 'updatedAt', 'title', 'authors'];
 
@@ -31,7 +31,9 @@ function render(
     title: `Edit ${book.title}`, path: bookPath(book.id), schema: await loadModel('BookBody'),
     record: book, etag, onDone: refresh,
   }));
-  const remove = asyncButton('Delete', () => removeBook(container, book, etag, refresh), 'danger');
+  const remove = asyncButton('Delete', async () => {
+    if (await deleteBook(book, etag, refresh)) goIfStillHere(container, ['books']);
+  }, 'danger');
   const others = Object.entries(book).filter(([name]) => !HIDDEN.includes(name));
   fill(container,
     backLink('books', 'Books'),
@@ -58,6 +60,10 @@ function renderValue(value: unknown): Child {
   return typeof value === 'object' ? h('pre', JSON.stringify(value, null, 2)) : String(value);
 }
 
+export function formatAuthors(authors: Book['authors']): string {
+  return authors.map(({ name }) => name).join(', ');
+}
+
 export function openNewBook(container: HTMLElement): () => void {
   return openView(container, () => showNew(container));
 }
@@ -73,27 +79,4 @@ async function showNew(container: HTMLElement): Promise<void> {
   });
   fill(container, backLink('books', 'Books'), heading('A new book'),
     form.element);
-}
-
-async function removeBook(
-  container: HTMLElement, book: Book, etag: string, refresh: () => Promise<void>,
-): Promise<void> {
-  const isSure = await askToConfirm({
-    title: 'Delete the book?', text: `“${book.title}” will be gone from the catalog.`,
-    action: 'Delete it', isDestructive: true, command: `hookshelf book:delete --id ${book.id}`,
-  });
-  if (!isSure) return;
-  try {
-    await callApi('DELETE', bookPath(book.id), { headers: { 'If-Match': etag } });
-  } catch (thrown) {
-    if (!(thrown instanceof ApiError) || thrown.status !== 412) throw thrown;
-    showNotice('Somebody else has changed it. It stands here as it is now.', 'bad');
-    return refresh();
-  }
-  showNotice(`Deleted ${book.title}.`);
-  goIfStillHere(container, ['books']);
-}
-
-function bookPath(id: string): string {
-  return `/api/books/${encodeURIComponent(id)}`;
 }

@@ -13,10 +13,11 @@ import { PagedList } from '../../parts/lists/paged-list.ts';
 import type { RowColumn } from '../../parts/lists/virtual-rows.ts';
 import { BookFacets } from './book-facets.ts';
 import { BOOK_FILTERS } from './book-filters.ts';
-import { openBook, openNewBook } from './book-view.ts';
+import { formatAuthors, openBook, openNewBook } from './book-view.ts';
 import type { Book } from '../../../books/book.ts';
 import { openTransfer } from './book-transfer.ts';
 import { ChosenFilters } from './chosen-filters.ts';
+import { openDuplicates } from './duplicates-screen.ts';
 import { correctText, parseCorrections } from './search-corrections.ts';
 import { SearchSuggestions } from './search-suggestions.ts';
 
@@ -46,6 +47,7 @@ export function openBooksScreen(container: HTMLElement, address: ScreenAddress):
   const [, step] = address.path;
   if (step === undefined) return openList(container, address);
   if (step === 'new') return openNewBook(container);
+  if (step === 'duplicates') return openDuplicates(container, address);
   return step === 'import' ? openTransfer(container) : openBook(container, step);
 }
 
@@ -154,13 +156,12 @@ function suggestInto(
 }
 
 function actions(): HTMLElement[] {
-  const exports = h('a', { href: href(['books', 'import']), class: 'button' },
-    callerSession.may('write') ? 'Import and export' : 'Export');
+  const links = [
+    h('a', { href: href(['books', 'duplicates']), class: 'button' }, 'Duplicates'),
+    h('a', { href: href(['books', 'import']), class: 'button' },
+      callerSession.may('write') ? 'Import and export' : 'Export'),
+  ];
   return callerSession.may('write') ? [
-    exports, h('a', { href: href(['books', 'new']), class: 'button primary' }, 'Add a book'),
-  ] : [exports];
-}
-
-function formatAuthors(authors: Book['authors']): string {
-  return authors.map(({ name }) => name).join(', ');
+    ...links, h('a', { href: href(['books', 'new']), class: 'button primary' }, 'Add a book'),
+  ] : links;
 }

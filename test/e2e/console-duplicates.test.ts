@@ -1,0 +1,152 @@
+/** Duplicates in the console: listed in groups, compared member by member, and deleted. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lacksBrowser } from '../support/browser.ts';
+import { readLook } from './console-look.ts';
+import { ConsoleAtWork, HOLD_REQUESTS, RELEASE } from './console-hooks.ts';
+
+const skip = lacksBrowser;
+const HASH = 'return location.hash;';
+/** The members that differ, with both values. */
+const DIFFERENCES = `return [...document.querySelectorAll('tbody tr')]
+  .filter((row) => row.querySelector('.badge') !== null)
+  .map((row) => [row.querySelector('th span').firstChild.data,
+    ...[...row.querySelectorAll('td')].map(({ innerText }) => innerText)].join(' | '));`;
+const at = new ConsoleAtWork();
+
+function makeBook(book: Readonly<Record<string, unknown>>): Promise<string> {
+  return at.make('/api/books', book);
+}
+
+/** How often the book is there. */
+async function count(title: string): Promise<number> {
+  const books = Object.values(await at.call('GET', '/api/books'));
+  return books.filter((book) => Object(book).title === title).length;
+}
+
+test('duplicates are found from the list of books, compared, and one of them is deleted', { skip },
+  async () => {
+    const { person } = at;
+    const first = await makeBook({
+      title: 'Emma', authors: [{ name: 'Jane Austen' }], isbn: '9780141439587',
+      keywords: ['novel'], publisher: 'Penguin',
+    });
+    const second = await makeBook({
+      title: 'EMMA', authors: [{ name: 'Jane Austen', birthDate: '1775' }], isbn: '9780141439587',
+      keywords: ['novel', 'classic'],
+    });
+    await at.open('#/books');
+    await person.focus('link', 'Duplicates');
+    await person.press('Enter');
+    await person.sees(/^1 group$/m);
+    await person.focus('link', 'Emma');
+    await person.press('Enter');
+    await person.find('heading', 'Compare duplicates');
+    await person.gives(HASH, `#/books/duplicates/${first}/${second}?by=isbn`);
+    await person.find('heading', '4 members differ');
+    await person.gives(DIFFERENCES, ['Title | Emma | EMMA', 'Publisher | Penguin | –',
+      'Keywords | novel | novel, classic', 'Authors, 1, birth date | – | 1775']);
+    await person.focus('button', 'Delete the second book');
+    await person.press('Enter');
+    await person.sees('“EMMA” will be gone');
+    await person.click('button', 'Keep things as they are');
+    await person.find('button', 'Delete the second book');
+    assert.equal(await count('EMMA'), 1);
+    await person.click('button', 'Delete the second book');
+    await person.click('button', 'Delete it');
+    await person.sees('No two books have the same ISBN.');
+    await person.sees('Deleted EMMA.');
+    await person.gives(HASH, '#/books/duplicates?by=isbn');
+    assert.deepEqual([await count('Emma'), await count('EMMA')], [1, 0]);
+    await at.browser.evaluate('history.back();');
+    await person.sees('there is nothing to compare');
+    await at.isClean();
+  });
+
+test('books of the same title are compared two by two, until one is left', { skip }, async () => {
+  const { person } = at;
+  const ids: string[] = [];
+  for (const numberOfPages of [1, 2, 3]) {
+    ids.push(await makeBook({ title: 'Walden', authors: [{ name: 'Thoreau' }], numberOfPages }));
+  }
+  await at.open('#/books/duplicates');
+  await person.choose('The same', 'title');
+  await person.gives(HASH, '#/books/duplicates?by=title');
+  await person.click('link', 'Walden');
+  await person.gives(DIFFERENCES, ['Number of pages | 1 | 2']);
+  await person.choose('Compare as the second book', '3');
+  await person.gives(DIFFERENCES, ['Number of pages | 1 | 3']);
+  await person.choose('Compare as the first book', '2');
+  await person.gives(DIFFERENCES, ['Number of pages | 2 | 3']);
+  await person.gives('return document.activeElement.name;', 'first');
+  const hash = String(await at.browser.evaluate(HASH));
+  await at.open(hash);
+  await person.gives(DIFFERENCES, ['Number of pages | 2 | 3']);
+  await person.click('button', 'Delete the first book');
+  await person.click('button', 'Delete it');
+  await person.gives(DIFFERENCES, ['Number of pages | 1 | 3']);
+  await person.gives(HASH, `#/books/duplicates/${ids[0]}/${ids[2]}?by=title`);
+  await person.click('link', '← Duplicates');
+  await person.find('link', 'Walden');
+  await person.gives("return document.querySelector('[name=by]').value;", 'title');
+  await at.isClean();
+});
+
+test('a duplicate that somebody has changed is shown before it is deleted, and read alone deletes '
+  + 'nothing', { skip }, async () => {
+  const { person } = at;
+  const first = await makeBook({ title: 'Persuasion' });
+  const second = await makeBook({ title: 'Persuasion' });
+  const hash = `#/books/duplicates/${first}/${second}?by=title`;
+  await at.open(hash);
+  await person.find('heading', 'They are the same');
+  await at.call('PUT', `/api/books/${second}`, { title: 'Persuasion', subtitle: 'theirs' });
+  await person.click('button', 'Delete the second book');
+  await person.click('button', 'Delete it');
+  await person.sees('Somebody else has changed it.');
+  await person.gives(DIFFERENCES, ['Subtitle | – | theirs']);
+  assert.equal(await count('Persuasion'), 2);
+  await at.open(hash, 'read');
+  await person.find('heading', '1 member differs');
+  assert.ok(!(await person.everything()).some(({ name }) => name.startsWith('Delete')));
+});
+
+test('groups by a key that was left again are not shown', { skip }, async () => {
+  const { person, browser } = at;
+  for (const title of ['Villette', 'Villette']) await makeBook({ title });
+  await at.open('#/books/duplicates');
+  await person.find('combobox', 'The same');
+  await browser.evaluate(HOLD_REQUESTS);
+  const choose = (by: string): Promise<unknown> => browser.evaluate(`
+    const field = document.querySelector('[name=by]');
+    field.value = '${by}';
+    field.dispatchEvent(new Event('change'));`);
+  await choose('title');
+  await choose('');
+  await person.gives("return held.filter(({ path }) => path.includes('duplicates')).length;", 2);
+  // The answer to what was chosen last comes first.
+  await browser.evaluate('held.pop()();');
+  await person.sees('Loading…', false);
+  await browser.evaluate(`${RELEASE} return new Promise((after) => setTimeout(after, 300));`);
+  await person.gives(HASH, '#/books/duplicates');
+  assert.doesNotMatch(await person.text(), /Villette/);
+  await at.isClean();
+});
+
+test('groups and their comparison fit a narrow page', { skip }, async (t) => {
+  const { person, browser } = at;
+  t.after(() => browser.look(1280, 900, 'light'));
+  await browser.look(320, 700, 'light');
+  const long = { title: 'w'.repeat(300), authors: [{ name: 'z'.repeat(200) }] };
+  const first = await makeBook({ ...long, description: 'x'.repeat(500) });
+  const second = await makeBook({ ...long, metadata: { [`k${'k'.repeat(99)}`]: 'v'.repeat(99) } });
+  const third = await makeBook(long);
+  for (const hash of ['#/books/duplicates?by=title',
+    `#/books/duplicates/${first}/${second}/${third}?by=title`]) {
+    await at.open(hash);
+    await person.sees(/wwwwww/);
+    const { overflow, small, broken, pale } = await readLook(browser);
+    assert.deepEqual([overflow, small, broken, pale], [0, [], [], []], hash);
+  }
+  await at.isClean();
+});

@@ -7,6 +7,7 @@ import { ConsoleAtWork, HOLD_REQUESTS, RELEASE } from './console-hooks.ts';
 
 const skip = lacksBrowser;
 const HASH = 'return location.hash;';
+const FOCUSED = 'return document.activeElement.tagName;';
 /** The members that differ, with both values. */
 const DIFFERENCES = `return [...document.querySelectorAll('tbody tr')]
   .filter((row) => row.querySelector('.badge') !== null)
@@ -104,11 +105,29 @@ test('a duplicate that somebody has changed is shown before it is deleted, and r
   await person.click('button', 'Delete the second book');
   await person.click('button', 'Delete it');
   await person.sees('Somebody else has changed it.');
+  await person.gives(FOCUSED, 'H1');
   await person.gives(DIFFERENCES, ['Subtitle | – | theirs']);
   assert.equal(await count('Persuasion'), 2);
   await at.open(hash, 'read');
   await person.find('heading', '1 member differs');
   assert.ok(!(await person.everything()).some(({ name }) => name.startsWith('Delete')));
+});
+
+test('while one of the two is deleted, the other cannot be', { skip }, async () => {
+  const { person, browser } = at;
+  const ids = [await makeBook({ title: 'Shirley' }), await makeBook({ title: 'Shirley' })];
+  await at.open(`#/books/duplicates/${ids.join('/')}?by=title`);
+  await person.click('button', 'Delete the first book');
+  await person.find('button', 'Delete it');
+  await browser.evaluate(HOLD_REQUESTS);
+  await person.click('button', 'Delete it');
+  await person.gives("return held.filter(({ path }) => path.includes('books')).length;", 1);
+  await browser.evaluate("document.querySelectorAll('main button.danger')[1].click();");
+  await person.gives("return document.querySelector('dialog') === null;", true);
+  await browser.evaluate(RELEASE);
+  await person.sees('Deleted Shirley.');
+  assert.equal(await count('Shirley'), 1);
+  await at.isClean();
 });
 
 test('groups by a key that was left again are not shown', { skip }, async () => {

@@ -3,13 +3,13 @@ import { ApiError, callApi } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
 import { formatQuantity, formatValue, timeElement } from '../../base/format.ts';
-import { href, replaceQuery } from '../../base/screen-address.ts';
+import { href, parseAddress, replaceQuery } from '../../base/screen-address.ts';
 import { callerSession } from '../../base/caller-session.ts';
-import { asyncButton } from '../../parts/async-button.ts';
+import { runExclusively } from '../../parts/async-button.ts';
 import { badge } from '../../parts/badge.ts';
 import { backLink, heading } from '../../parts/facts.ts';
 import { formatLabel } from '../../parts/forms/input-field.ts';
-import { emptyState } from '../../parts/notice.ts';
+import { emptyState, showFailureNotice } from '../../parts/notice.ts';
 import { stackedTable } from '../../parts/plain-table.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import type { Book } from '../../../books/book.ts';
@@ -21,11 +21,10 @@ type StoredBook = { readonly book: Book; readonly etag: string };
 /** Where one of the two stands, and the name of its parameter in the address. */
 type Side = 'first' | 'second';
 
-export function openComparison(
-  container: HTMLElement, ids: readonly string[], query: URLSearchParams,
-): () => void {
-  const { by = 'isbn', ...sides } = Object.fromEntries(query);
+export function openComparison(container: HTMLElement, ids: readonly string[]): () => void {
   return openView(container, async (refresh) => {
+    // It changes with what is compared.
+    const { by = 'isbn', ...sides } = Object.fromEntries(parseAddress().query);
     const books = (await Promise.all(ids.map(fetchBook))).filter((stored) => stored !== null);
     const body = h('div');
     fill(container, backLink(['books', 'duplicates'], 'Duplicates', { by }),
@@ -78,7 +77,11 @@ class BookComparison {
 
   #card(side: Side, stored: StoredBook, other: StoredBook): HTMLElement {
     const { book } = stored;
-    const remove = asyncButton(`Delete the ${side} book`, () => this.#delete(stored), 'danger');
+    const remove = h('button.danger', { onclick: () => {
+      // Both buttons: nobody who deletes one means to delete the other as well.
+      const buttons = this.#container.querySelectorAll('button');
+      void runExclusively([...buttons], () => this.#delete(stored)).catch(showFailureNotice);
+    } }, `Delete the ${side} book`);
     return h('section.card',
       h('h2', `The ${side} book`),
       h('p', h('a', { href: href(['books', book.id]) }, book.title), h('br'), h('span.hint',

@@ -36,8 +36,7 @@ const COLUMNS: readonly RowColumn<GroupRow>[] = [
 /** `#/books/duplicates`, or, with the ids of the books of a group behind it, their comparison. */
 export function openDuplicates(container: HTMLElement, address: ScreenAddress): () => void {
   const [, , ...ids] = address.path;
-  return ids.length > 0 ? openComparison(container, ids, address.query)
-    : openGroups(container, address);
+  return ids.length > 0 ? openComparison(container, ids) : openGroups(container, address);
 }
 
 function openGroups(container: HTMLElement, { query }: ScreenAddress): () => void {

@@ -105,6 +105,11 @@ export class CatalogIndexes {
     return entry.isReady ? entry.order : null;
   }
 
+  /** Whether an order still follows the changes: one that was dropped must not be walked through. */
+  keepsOrder(order: SlotOrder): boolean {
+    return this.#orders.get(order.key)?.order === order;
+  }
+
   /** The values of a member by slot; null while there is no such index. */
   findColumn(name: ColumnName): BookColumn | null {
     this.#assertSound();

@@ -16,7 +16,9 @@ import {
 } from '../query/match-book.ts';
 import type { BookFilter } from '../query/parse-query.ts';
 import { isAfterCursor, readSortValues } from '../query/sort-keys.ts';
-import { UNSETTLED_MAX, matchesSettled, openSearch, openWalk } from './index-search.ts';
+import {
+  UNSETTLED_MAX, hasLostOrder, matchesSettled, openSearch, openWalk,
+} from './index-search.ts';
 import type { IndexSearch, SearchInputs } from './index-search.ts';
 import { NEEDS_SCAN } from './needs-scan.ts';
 import type { PageResult } from './scan.ts';
@@ -52,7 +54,10 @@ function* findPage(
   });
   if (plan.name === 'scan') return NEEDS_SCAN;
   let top = new TopEntries(wantedCount, query.sort);
-  if (plan.name === 'order-walk' && !(yield* takeInOrder(search, plan, wantedCount, top))) {
+  const end = plan.name === 'order-walk'
+    ? yield* takeInOrder(search, plan, wantedCount, top) : null;
+  if (end === 'lost') return NEEDS_SCAN;
+  if (end === 'left') {
     plan = replanPage(plan);
     top = new TopEntries(wantedCount, query.sort);
   }
@@ -66,10 +71,15 @@ function* findPage(
   return { entries: top.sorted(), total, plan };
 }
 
-/** Whether the walk came to its end: the page is full, or the order is. False: it was left. */
+/**
+ * How a walk ended: the page is full, or the order has no more; it took too long, and was left; or
+ * the order was lost.
+ */
+type WalkEnd = 'done' | 'left' | 'lost';
+
 function* takeInOrder(
   search: IndexSearch, plan: Plan, wantedCount: number, top: TopEntries,
-): Steps<boolean> {
+): Steps<WalkEnd> {
   const { collection, query } = search;
   const walk = openWalk(search);
   const accepts = (slot: number): boolean => matchesSettled(search, slot);
@@ -78,9 +88,10 @@ function* takeInOrder(
   let takenCount = 0;
   let lastValue: SortValue = null;
   while (takenCount < wantedCount || hasFurtherKeys) {
+    if (hasLostOrder(search)) return 'lost';
     const slot = walk.next(accepts, READS_PER_CALL);
-    if (slot === WALK_END) return true;
-    if (walk.reads > plan.looksMax) return false;
+    if (slot === WALK_END) return 'done';
+    if (walk.reads > plan.looksMax) return 'left';
     if (slot === WALK_PAUSE) {
       yield;
       continue;
@@ -90,7 +101,7 @@ function* takeInOrder(
     const sortValues = readSortValues(query.sort, bytes);
     const [firstValue = null] = sortValues;
     // Further keys sort among books that have the same first one.
-    if (takenCount >= wantedCount && firstValue !== lastValue) return true;
+    if (takenCount >= wantedCount && firstValue !== lastValue) return 'done';
     lastValue = firstValue;
     readCount += 1;
     if (readCount % BOOKS_PER_YIELD === 0) yield;
@@ -98,7 +109,7 @@ function* takeInOrder(
     top.offer(sortValues, bytes, slot);
     takenCount += 1;
   }
-  return true;
+  return 'done';
 }
 
 /** Offers all matches, whatever their order. */

@@ -4,7 +4,7 @@
  */
 import type { Steps } from '../../base/turns.ts';
 import { READS_PER_CALL, RETRIES_MAX } from './answer-page.ts';
-import { matchesSettled, openSearch, openWalk } from './index-search.ts';
+import { hasLostOrder, matchesSettled, openSearch, openWalk } from './index-search.ts';
 import type { IndexSearch, SearchInputs } from './index-search.ts';
 import { NEEDS_SCAN } from './needs-scan.ts';
 import { WALK_END, WALK_PAUSE } from '../engine/order-walk.ts';
@@ -20,6 +20,7 @@ export function* answerWhole(inputs: SearchInputs): Steps<WholeResult | typeof N
   if (search === null || !search.hasOrder || limit !== null) return NEEDS_SCAN;
   for (let attempt = 0; attempt <= RETRIES_MAX && search.unsettled.size === 0; attempt += 1) {
     const slots = yield* listSlots(search);
+    if (slots === null) return NEEDS_SCAN;
     if (changes.changedSlots.size > 0) continue;
     const bookCount = search.collection.size;
     const matchCount = search.matches?.count() ?? null;
@@ -32,13 +33,15 @@ export function* answerWhole(inputs: SearchInputs): Steps<WholeResult | typeof N
   return NEEDS_SCAN;
 }
 
-function* listSlots(search: IndexSearch): Steps<Uint32Array> {
+/** Null when the order was lost. */
+function* listSlots(search: IndexSearch): Steps<Uint32Array | null> {
   const { collection, matches, changes } = search;
   const walk = openWalk(search);
   const accepts = (slot: number): boolean => matchesSettled(search, slot);
   const slots = new Uint32Array(matches?.count() ?? collection.size);
   let count = 0;
   for (;;) {
+    if (hasLostOrder(search)) return null;
     const slot = walk.next(accepts, READS_PER_CALL);
     if (slot === WALK_END || count === slots.length) return slots.subarray(0, count);
     if (slot === WALK_PAUSE) {

@@ -107,6 +107,11 @@ export function matchesSettled({ matches, unsettled }: IndexSearch, slot: number
   return (matches === null || matches.has(slot)) && !unsettled.has(slot);
 }
 
+/** Whether the order was dropped since the search was opened, so that no walk may go on. */
+export function hasLostOrder({ order, indexes }: IndexSearch): boolean {
+  return order !== null && !indexes.keepsOrder(order);
+}
+
 /** A walk that begins after the cursor or, where further keys sort, with the first equal book. */
 export function openWalk({ collection, query: { sort, after }, order }: IndexSearch): SlotWalk {
   const { orders: [firstOrder, ...furtherOrders], isIdDescending } = sort;

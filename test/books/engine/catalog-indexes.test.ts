@@ -1,0 +1,308 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BitSet } from '../../../src/base/structures/bit-set.ts';
+import type { Steps } from '../../../src/base/turns.ts';
+import { COLUMN_NAMES, columnsFor } from '../../../src/books/engine/columns.ts';
+import type { SlotOrder } from '../../../src/books/engine/slot-order.ts';
+import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
+import { EngineHarness } from '../../support/engine-harness.ts';
+import { IS_LONG } from '../../support/long.ts';
+import { naiveList } from '../../support/naive-list.ts';
+import { ORDER_KEYS } from '../../support/order-harness.ts';
+import { below, createRandom } from '../../support/random.ts';
+import type { Random } from '../../support/random.ts';
+import { randomBook } from '../../support/random-books.ts';
+
+const SEEDS = IS_LONG ? 200 : 10;
+const ID_BOUND = 300;
+const CONDITIONS = [
+  { inLanguage: 'en' }, { bookFormat: 'EBook' }, { hasIsbn: 'true' }, { hasIsbn: 'false' },
+  { publishedFrom: '1960-05', publishedTo: '1961' },
+];
+const MEGABYTE = 2 ** 20;
+const MINUTE_MS = 60_000;
+
+test('whatever changes before, while and after they are made, indexes are as if made anew', () => {
+  let madeAmidChanges = 0;
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const random = createRandom(seed);
+    const shelf = new EngineHarness();
+    shelf.change(random, below(random, 600), ID_BOUND);
+    for (let round = 0; round < 40; round += 1) {
+      askForSome(random, shelf);
+      const makingCount = countMaking(shelf);
+      for (let count = below(random, 12); count > 0; count -= 1) {
+        shelf.change(random, below(random, 4), ID_BOUND);
+        shelf.runTurns(below(random, 30));
+      }
+      if (countMaking(shelf) < makingCount) madeAmidChanges += 1;
+      if (random() < 0.1) shelf.dropAll();
+      if (random() < 0.3) shelf.runAllTurns();
+      checkReady(shelf, `seed ${seed}, round ${round}`);
+    }
+    askForAll(shelf);
+    shelf.runAllTurns();
+    assert.equal(checkReady(shelf, `seed ${seed}`), ORDER_KEYS.length + COLUMN_NAMES.length);
+  }
+  assert.ok(madeAmidChanges > SEEDS, `${madeAmidChanges} were made`);
+});
+
+test('a book is pending from its change until a later turn, and known as it was', () => {
+  const shelf = createMadeShelf(50);
+  const order = shelf.indexes.findOrder('title');
+  const slotsBefore = slotsOf(order);
+  shelf.put({ ...randomBook(createRandom(1), 'id-7'), title: 'zzz' });
+  shelf.put({ ...randomBook(createRandom(1), 'id-7'), title: '!' });
+  shelf.delete('id-9');
+  shelf.put(randomBook(createRandom(1), 'new'));
+  assert.deepEqual([...shelf.indexes.pendingSlots.keys()], [7, 9]);
+  assert.deepEqual(slotsOf(order), slotsBefore);
+  shelf.runAllTurns();
+  assert.equal(shelf.indexes.pendingSlots.size, 0);
+  assert.equal(slotsOf(order)[0], 7);
+  checkReady(shelf);
+});
+
+test('reports name what is made and what is ready, with bytes that are reserved from the start',
+  () => {
+    const shelf = createShelf(1000);
+    const { indexes } = shelf;
+    assert.deepEqual([indexes.reports(), indexes.bytes], [[], 0]);
+    assert.equal(indexes.findOrder('title'), null);
+    assert.equal(indexes.findColumn('isbn'), null);
+    const making = indexes.reports();
+    assert.deepEqual(making.map(({ index, state }) => [index, state]),
+      [['title', 'making'], ['isbn-column', 'making']]);
+    assert.deepEqual(making.map(({ bytes }) => bytes >= 4000), [true, true]);
+    shelf.runAllTurns();
+    const ready = indexes.reports();
+    assert.deepEqual(ready.map(({ index, state }) => [index, state]),
+      [['title', 'ready'], ['isbn-column', 'ready']]);
+    const bytes = [indexes.findOrder('title')?.bytes, indexes.findColumn('isbn')?.bytes];
+    assert.deepEqual(ready.map((report) => report.bytes), bytes);
+    assert.equal(indexes.bytes, Number(bytes[0]) + Number(bytes[1]));
+  });
+
+test('when over an eighth of the catalog, and over 10,000 books, are pending, all are dropped',
+  () => {
+    for (const [bookCount, pendingMax] of [[20_000, 10_000], [90_000, 11_250]] as const) {
+      const shelf = new EngineHarness();
+      const put = (index: number): void => shelf.collection.put({ id: `id-${100_000 + index}` });
+      for (let index = 0; index < bookCount; index += 1) put(index);
+      shelf.clock.tickMs = 0.001;
+      shelf.indexes.findColumn('isbn');
+      shelf.runAllTurns();
+      for (let index = 0; index < pendingMax; index += 1) put(index);
+      assert.equal(shelf.indexes.reports().length, 1, `${bookCount} books`);
+      put(pendingMax);
+      assert.deepEqual(shelf.indexes.reports(), [], `${bookCount} books`);
+      assert.equal(shelf.indexes.pendingSlots.size, 0);
+      assert.equal(shelf.collection.listenerCount, 0);
+    }
+  });
+
+test('copies of pending books take 16 MiB at most, and what was applied counts no more', () => {
+  const shelf = createShelf(20);
+  const putLarge = (id: string, megabytes: number): void => shelf.collection.put({
+    ...randomBook(createRandom(1), id), metadata: 'x'.repeat(megabytes * MEGABYTE),
+  });
+  for (const id of ['id-1', 'id-2', 'id-3']) putLarge(id, 6);
+  askForAll(shelf);
+  shelf.runAllTurns();
+  for (let round = 0; round < 4; round += 1) {
+    for (const id of ['id-1', 'id-2']) putLarge(id, 6);
+    shelf.runAllTurns();
+  }
+  const indexCount = ORDER_KEYS.length + COLUMN_NAMES.length;
+  assert.equal(shelf.indexes.reports().length, indexCount);
+  // Only the first change of a pending book copies it.
+  for (let round = 0; round < 4; round += 1) for (const id of ['id-1', 'id-2']) putLarge(id, 6);
+  assert.equal(shelf.indexes.reports().length, indexCount);
+  putLarge('id-3', 6);
+  assert.deepEqual(shelf.indexes.reports(), []);
+});
+
+test('indexes that were dropped in the midst of being made are made again', () => {
+  const shelf = createShelf(500);
+  askForAll(shelf);
+  shelf.runTurns(200);
+  shelf.dropAll();
+  assert.deepEqual(shelf.indexes.reports(), []);
+  shelf.change(createRandom(1), 100, ID_BOUND);
+  askForAll(shelf);
+  shelf.change(createRandom(2), 100, ID_BOUND);
+  shelf.runAllTurns();
+  assert.equal(checkReady(shelf), ORDER_KEYS.length + COLUMN_NAMES.length);
+});
+
+test('under memory pressure the index that was used longest ago is dropped first', () => {
+  const shelf = createShelf(2000);
+  for (const name of ['title', 'author', 'updatedAt'] as const) useOrder(shelf, name);
+  useColumn(shelf, 'isbn');
+  useOrder(shelf, 'title');
+  const dropOne = (): readonly string[] => {
+    shelf.bytesMax = shelf.indexes.bytes - 1;
+    shelf.indexes.fit();
+    return namesOf(shelf);
+  };
+  assert.deepEqual(dropOne(), ['title', 'updatedAt', 'isbn-column']);
+  assert.deepEqual(dropOne(), ['title', 'isbn-column']);
+  assert.deepEqual(dropOne(), ['title']);
+  assert.equal(shelf.collection.listenerCount, 1);
+  assert.deepEqual(dropOne(), []);
+  assert.equal(shelf.collection.listenerCount, 0, 'they listen no more');
+});
+
+test('what the word index takes counts: when it has grown, others are dropped', () => {
+  const shelf = createShelf(2000);
+  useOrder(shelf, 'author');
+  useOrder(shelf, 'title');
+  shelf.bytesMax = shelf.indexes.bytes + 1000;
+  shelf.wordBytes = 1000;
+  shelf.indexes.fit();
+  assert.deepEqual(namesOf(shelf), ['author', 'title']);
+  shelf.wordBytes = 1001;
+  shelf.indexes.fit();
+  assert.deepEqual(namesOf(shelf), ['title']);
+});
+
+test('an index is made in the place of one that nobody has asked for in the last minute', () => {
+  const shelf = createShelf(2000);
+  useOrder(shelf, 'author');
+  shelf.bytesMax = shelf.indexes.bytes + 1000;
+  shelf.clock.tickMs = 0;
+  assert.notEqual(shelf.indexes.findOrder('author'), null);
+  shelf.clock.standStill(MINUTE_MS);
+  assert.equal(shelf.indexes.findOrder('title'), null);
+  assert.deepEqual(namesOf(shelf), ['author'], 'it was in use within the minute');
+  shelf.clock.standStill(1);
+  assert.equal(shelf.indexes.findOrder('title'), null);
+  assert.deepEqual(namesOf(shelf), ['title']);
+});
+
+test('without room nothing is made, and nobody listens to the collection for it', () => {
+  const shelf = createShelf(2000);
+  shelf.bytesMax = 9999;
+  askForAll(shelf);
+  assert.deepEqual(namesOf(shelf).filter((name) => !name.endsWith('-column')), []);
+  shelf.bytesMax = 100;
+  shelf.indexes.fit();
+  askForAll(shelf);
+  assert.deepEqual(namesOf(shelf), []);
+  assert.equal(shelf.collection.listenerCount, 0);
+});
+
+test('after close none is there, and none is made', () => {
+  const shelf = createMadeShelf(50);
+  useColumn(shelf, 'isbn');
+  shelf.put(randomBook(createRandom(1), 'id-7'));
+  shelf.indexes.close();
+  shelf.indexes.close();
+  askForAll(shelf);
+  shelf.runAllTurns();
+  assert.deepEqual([shelf.indexes.reports(), shelf.indexes.bytes], [[], 0]);
+  assert.equal(shelf.indexes.pendingSlots.size, 0);
+  assert.equal(shelf.collection.listenerCount, 0);
+});
+
+test('an order that was dropped and made again is another one', () => {
+  const shelf = createMadeShelf(50);
+  const order = shelf.indexes.findOrder('title');
+  assert.ok(order !== null && shelf.indexes.keepsOrder(order));
+  shelf.dropAll();
+  assert.equal(shelf.indexes.keepsOrder(order), false);
+  useOrder(shelf, 'title');
+  assert.equal(shelf.indexes.keepsOrder(order), false);
+});
+
+function createShelf(count: number): EngineHarness {
+  const shelf = new EngineHarness();
+  const random = createRandom(count);
+  for (let index = 0; index < count; index += 1) shelf.put(randomBook(random, `id-${index}`));
+  return shelf;
+}
+
+/** A shelf with its order by title. */
+function createMadeShelf(count: number): EngineHarness {
+  const shelf = createShelf(count);
+  useOrder(shelf, 'title');
+  return shelf;
+}
+
+function useOrder(shelf: EngineHarness, key: typeof ORDER_KEYS[number]): void {
+  shelf.indexes.findOrder(key);
+  shelf.runAllTurns();
+  assert.notEqual(shelf.indexes.findOrder(key), null);
+}
+
+function useColumn(shelf: EngineHarness, name: typeof COLUMN_NAMES[number]): void {
+  shelf.indexes.findColumn(name);
+  shelf.runAllTurns();
+  assert.notEqual(shelf.indexes.findColumn(name), null);
+}
+
+function askForAll({ indexes }: EngineHarness): void {
+  for (const key of ORDER_KEYS) indexes.findOrder(key);
+  for (const name of COLUMN_NAMES) indexes.findColumn(name);
+}
+
+function askForSome(random: Random, { indexes }: EngineHarness): void {
+  for (const key of ORDER_KEYS) if (random() < 0.1) indexes.findOrder(key);
+  for (const name of COLUMN_NAMES) if (random() < 0.1) indexes.findColumn(name);
+}
+
+function namesOf({ indexes }: EngineHarness): readonly string[] {
+  return indexes.reports().map(({ index }) => index);
+}
+
+function countMaking({ indexes }: EngineHarness): number {
+  return indexes.reports().filter(({ state }) => state === 'making').length;
+}
+
+/** Holds each index that is ready to the books but those of pending slots; how many there are. */
+function checkReady(shelf: EngineHarness, told = ''): number {
+  const { collection, indexes, books } = shelf;
+  const pending = new Set(indexes.pendingSlots.keys());
+  const settled = [...books.values()].filter(({ id }) => !pending.has(collection.findSlot(id)));
+  const ready = new Set(indexes.reports().filter(({ state }) => state === 'ready')
+    .map(({ index }) => index));
+  for (const key of ORDER_KEYS.filter((name) => ready.has(name))) {
+    const ids = slotsOf(indexes.findOrder(key)).filter((slot) => !pending.has(slot))
+      .map((slot) => collection.idAt(slot));
+    assert.deepEqual(ids, naiveList(settled, { sort: key }).map(({ id }) => id), `${told}: ${key}`);
+  }
+  for (const condition of CONDITIONS) {
+    const { filter } = parseBookQuery(new URLSearchParams(condition).toString());
+    const [name = 'isbn'] = columnsFor(filter);
+    if (!ready.has(`${name}-column`)) continue;
+    const column = indexes.findColumn(name);
+    assert.ok(column !== null);
+    const slots = numbersOf(runAll(column.match(filter))).filter((slot) => !pending.has(slot));
+    const expected = naiveList(settled, condition).map(({ id }) => collection.findSlot(id));
+    assert.deepEqual(slots, expected.sort((left, right) => left - right), `${told}: ${name}`);
+    if (pending.size > 0) continue;
+    assert.equal(column.count(filter) ?? slots.length, slots.length, `${told}: ${name}`);
+  }
+  return ready.size;
+}
+
+function slotsOf(order: SlotOrder | null): readonly number[] {
+  assert.ok(order !== null);
+  const slots: number[] = [];
+  for (let block = 0; block < order.end.block; block += 1) slots.push(...order.slotsIn(block));
+  assert.equal(slots.length, order.size);
+  return slots;
+}
+
+function runAll<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+function numbersOf(set: BitSet): readonly number[] {
+  const numbers: number[] = [];
+  for (let number = set.next(0); number >= 0; number = set.next(number + 1)) numbers.push(number);
+  return numbers;
+}

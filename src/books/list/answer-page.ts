@@ -2,26 +2,23 @@
  * Answers a query for a page by the indexes: by a walk in order or by sorting the matches, as the
  * planner says.
  *
- * Whatever is written meanwhile, the answer is that of its last step, in which each unsettled slot
- * is looked at by its book. If a book changes that was already taken for the page, the page is
- * found again.
+ * Whatever is written meanwhile, the answer is that of its last step, in which each slot that has
+ * changed is looked at by its book. If a book changes that was already taken for the page, the page
+ * is found again.
  */
+import type { BitSet } from '../../base/structures/bit-set.ts';
 import type { Steps } from '../../base/turns.ts';
 import { WALK_END, WALK_PAUSE } from '../engine/order-walk.ts';
 import { planPage, replanPage } from '../engine/planner.ts';
 import type { Plan } from '../engine/planner.ts';
 import type { SortValue } from '../query/cursor.ts';
-import {
-  decodeSearchable, hasTextConditions, matchesMembers, matchesText,
-} from '../query/match-book.ts';
-import type { BookFilter } from '../query/parse-query.ts';
+import { hasTextConditions, matchesMembers } from '../query/match-book.ts';
 import { isAfterCursor, readSortValues } from '../query/sort-keys.ts';
-import {
-  UNSETTLED_MAX, hasLostOrder, matchesSettled, openSearch, openWalk,
-} from './index-search.ts';
+import { hasLostOrder, matchesSettled, openSearch, openWalk } from './index-search.ts';
 import type { IndexSearch, SearchInputs } from './index-search.ts';
 import { NEEDS_SCAN } from './needs-scan.ts';
 import type { PageResult } from './scan.ts';
+import { TextFilter } from './text-filter.ts';
 import { TopEntries } from './top-k.ts';
 
 // How often the page is found again as books in it changed.
@@ -29,6 +26,8 @@ export const RETRIES_MAX = 3;
 // How many slots a walk looks at before it lets its caller yield.
 export const READS_PER_CALL = 4096;
 const BOOKS_PER_YIELD = 16;
+// More slots that have changed are a reason to scan: they are looked at in one step.
+const CHANGED_MAX = 100;
 
 /** One page; NEEDS_SCAN where an index is not there, and where too much is unsettled. */
 export function* answerPage(
@@ -62,12 +61,17 @@ function* findPage(
     top = new TopEntries(wantedCount, query.sort);
   }
   if (plan.name === 'sorted-matches') yield* takeMatches(search, top);
+  const matchesUnsettled = createBookFilter(search);
+  const unsettledMatches = yield* takeUnsettled(search, matchesUnsettled, top);
   // From here on nothing can change.
+  if (changes.changedSlots.size > CHANGED_MAX) return NEEDS_SCAN;
   if (top.sorted().some(({ slot }) => changes.changedSlots.has(slot))) return null;
-  const unsettledCounts = takeUnsettled(search, top);
-  if (unsettledCounts === null) return NEEDS_SCAN;
+  for (const slot of changes.changedSlots) {
+    if (takeIfMatching(search, slot, matchesUnsettled, top)) unsettledMatches.add(slot);
+    else unsettledMatches.delete(slot);
+  }
   const total = matches === null ? collection.size
-    : matches.count() - unsettledCounts.known + unsettledCounts.matching;
+    : countSettled(matches, search.unsettled.atStart, changes.changedSlots) + unsettledMatches.size;
   return { entries: top.sorted(), total, plan };
 }
 
@@ -129,29 +133,47 @@ function* takeMatches(
   }
 }
 
-/**
- * Offers the books of unsettled slots that match. Counts them, and those slots that the bit set
- * knows as matches. Null when there are too many to look at in one step.
- */
-function takeUnsettled(
-  { collection, query, matches, unsettled }: IndexSearch, top: TopEntries,
-): { readonly known: number; readonly matching: number } | null {
-  const { sort, after } = query;
-  if (unsettled.size > UNSETTLED_MAX) return null;
-  let known = 0;
-  let matching = 0;
-  for (const slot of unsettled.all()) {
-    if (matches?.has(slot) === true) known += 1;
-    const bytes = collection.bytesAt(slot);
-    if (bytes === undefined || !matchesBook(query.filter, bytes)) continue;
-    matching += 1;
-    const sortValues = readSortValues(sort, bytes);
-    if (isAfterCursor(after, sort, sortValues, bytes)) top.offer(sortValues, bytes, slot);
+/** Offers those that match of the books that were unsettled at the start; gives their slots. */
+function* takeUnsettled(
+  search: IndexSearch, matchesUnsettled: BookPredicate, top: TopEntries,
+): Steps<Set<number>> {
+  const slots = new Set<number>();
+  let readCount = 0;
+  for (const slot of search.unsettled.atStart) {
+    readCount += 1;
+    if (readCount % BOOKS_PER_YIELD === 0) yield;
+    // One that changes is looked at in the end.
+    if (search.changes.changedSlots.has(slot)) continue;
+    if (takeIfMatching(search, slot, matchesUnsettled, top)) slots.add(slot);
   }
-  return { known, matching };
+  return slots;
 }
 
-function matchesBook(filter: BookFilter, bytes: Buffer): boolean {
-  return matchesMembers(filter, bytes)
-    && (!hasTextConditions(filter) || matchesText(filter, decodeSearchable(bytes)));
+/** Offers the book in a slot if it matches the query. Whether it does. */
+function takeIfMatching(
+  { collection, query: { sort, after } }: IndexSearch, slot: number, matches: BookPredicate,
+  top: TopEntries,
+): boolean {
+  const bytes = collection.bytesAt(slot);
+  if (bytes === undefined || !matches(bytes)) return false;
+  const sortValues = readSortValues(sort, bytes);
+  if (isAfterCursor(after, sort, sortValues, bytes)) top.offer(sortValues, bytes, slot);
+  return true;
+}
+
+type BookPredicate = (bytes: Buffer) => boolean;
+
+function createBookFilter({ query: { filter } }: IndexSearch): BookPredicate {
+  const textFilter = hasTextConditions(filter) ? new TextFilter(filter) : null;
+  return (bytes) => matchesMembers(filter, bytes) && (textFilter?.matches(bytes) ?? true);
+}
+
+/** How many of the slots are in neither of the sets of unsettled ones. */
+function countSettled(
+  slots: BitSet, atStart: ReadonlySet<number>, changed: ReadonlySet<number>,
+): number {
+  let count = slots.count();
+  for (const slot of atStart) if (slots.has(slot)) count -= 1;
+  for (const slot of changed) if (slots.has(slot) && !atStart.has(slot)) count -= 1;
+  return count;
 }

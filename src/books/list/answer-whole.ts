@@ -11,14 +11,15 @@ import { WALK_END, WALK_PAUSE } from '../engine/order-walk.ts';
 import { planWhole } from '../engine/planner.ts';
 import type { WholeResult } from './scan.ts';
 
-const SLOTS_PER_YIELD = 1024;
+// The walk keeps the book of each slot that it gives.
+const SLOTS_PER_YIELD = 32;
 
 /** `changes` keeps the books as they are now until each is taken. */
 export function* answerWhole(inputs: SearchInputs): Steps<WholeResult | typeof NEEDS_SCAN> {
   const { query: { sort, limit }, changes } = inputs;
   const search = sort.orders.length > 1 ? null : yield* openSearch(inputs);
   if (search === null || !search.hasOrder || limit !== null) return NEEDS_SCAN;
-  for (let attempt = 0; attempt <= RETRIES_MAX && search.unsettled.size === 0; attempt += 1) {
+  for (let attempt = 0; attempt <= RETRIES_MAX && search.unsettled.isEmpty; attempt += 1) {
     const slots = yield* listSlots(search);
     if (slots === null) return NEEDS_SCAN;
     if (changes.changedSlots.size > 0) continue;

@@ -22,8 +22,8 @@ import type { ScanInputs } from './slot-filter.ts';
 
 export type SearchInputs = ScanInputs & { readonly indexes: CatalogIndexes };
 
-// More of them are a reason to scan: they are looked at in one step.
-export const UNSETTLED_MAX = 500;
+// More slots that are unsettled from the start are a reason to scan.
+const KNOWN_UNSETTLED_MAX = 500;
 
 /** What one query looks in. */
 export type IndexSearch = SearchInputs & {
@@ -38,24 +38,21 @@ export type IndexSearch = SearchInputs & {
 
 /** The slots whose books the indexes may know as they were. */
 class UnsettledSlots {
-  readonly #known: ReadonlySet<number>;
+  /** Those that were unsettled when the search was opened. */
+  readonly atStart: ReadonlySet<number>;
   readonly #changes: ConcurrentChanges;
 
-  constructor(known: ReadonlySet<number>, changes: ConcurrentChanges) {
-    this.#known = known;
+  constructor(atStart: ReadonlySet<number>, changes: ConcurrentChanges) {
+    this.atStart = atStart;
     this.#changes = changes;
   }
 
-  get size(): number {
-    return this.#known.size + this.#changes.changedSlots.size;
+  get isEmpty(): boolean {
+    return this.atStart.size + this.#changes.changedSlots.size === 0;
   }
 
   has(slot: number): boolean {
-    return this.#known.has(slot) || this.#changes.changedSlots.has(slot);
-  }
-
-  all(): ReadonlySet<number> {
-    return new Set([...this.#known, ...this.#changes.changedSlots]);
+    return this.atStart.has(slot) || this.#changes.changedSlots.has(slot);
   }
 }
 
@@ -69,15 +66,15 @@ export function* openSearch(inputs: SearchInputs): Steps<IndexSearch | null> {
   const order = firstOrder === undefined ? null : indexes.findOrder(firstOrder.key);
   if (!columns.every((column) => column !== null)) return null;
   const { unindexed = null, unindexedCount = 0 } = candidates ?? {};
-  if (indexes.pendingSlots.size + unindexedCount > UNSETTLED_MAX) return null;
-  const known = new Set(indexes.pendingSlots.keys());
+  if (indexes.pendingSlots.size + unindexedCount > KNOWN_UNSETTLED_MAX) return null;
+  const atStart = new Set(indexes.pendingSlots.keys());
   for (let slot = unindexed?.next(0) ?? -1; slot >= 0; slot = unindexed?.next(slot + 1) ?? -1) {
-    known.add(slot);
+    atStart.add(slot);
   }
   const matches = yield* intersect(columns, filter, candidates?.slots ?? null);
   return {
     ...inputs, order, hasOrder: firstOrder === undefined || order !== null, matches,
-    unsettled: new UnsettledSlots(known, changes),
+    unsettled: new UnsettledSlots(atStart, changes),
   };
 }
 

@@ -188,6 +188,26 @@ test('a page is left to a scan when over 500 books are pending', async () => {
   assert.equal((await getPage(shelf, request))?.plan, 'order-walk');
 });
 
+test('a page is left to a scan when over 100 books change meanwhile', async () => {
+  for (const [changed, plan] of [[100, 'order-walk'], [101, undefined]] as const) {
+    const shelf = createSortedShelf(600);
+    const random = createRandom(1);
+    let steps = 0;
+    const page = await getPage(shelf, {
+      query: { sort: 'title' }, limit: 20, after: null,
+      between() {
+        if (steps === 0) {
+          for (let index = 0; index < changed; index += 1) {
+            shelf.put({ ...randomBook(random, `id-${100 + index}`), title: `${index} zzz` });
+          }
+        }
+        steps += 1;
+      },
+    });
+    assert.equal(page?.plan, plan);
+  }
+});
+
 /** Books whose order by title, which has its index, is that of their numbers. */
 function createSortedShelf(count: number): EngineHarness {
   const shelf = new EngineHarness();

@@ -29,7 +29,7 @@ const CASES: readonly {
     reason: '500,000 of 1,000,000 match, and there is no index by title yet', looksMax: Infinity,
   },
   {
-    name: 'many matches are met on a walk, which is left when to sort them costs less than the rest',
+    name: 'many matches are met on a walk, which is left if to sort them costs less than the rest',
     inputs: { bookCount: 1_000_000, matchCount: 5000, wantedCount: 20, ...TITLES },
     plan: 'order-walk',
     reason: '5,000 of 1,000,000 match: to walk in order of title costs 4,000 looks, to sort them '

@@ -105,7 +105,7 @@ export class CatalogIndexes {
     return entry.isReady ? entry.order : null;
   }
 
-  /** Whether an order still follows the changes: one that was dropped must not be walked through. */
+  /** Whether an order still follows the changes; one that was dropped must not be walked. */
   keepsOrder(order: SlotOrder): boolean {
     return this.#orders.get(order.key)?.order === order;
   }
@@ -186,9 +186,12 @@ export class CatalogIndexes {
     if (this.#isClosed) return null;
     const { collection, bytesMax, readWordBytes } = this.#options;
     const bytesExpected = bytesPerBook * collection.slotBound;
-    while (this.bytes + readWordBytes() + bytesExpected > bytesMax) {
-      if (!this.#dropLeastUsed(this.#nowMs() - IN_USE_MS)) return null;
-    }
+    const bytesLeft = bytesMax - readWordBytes() - bytesExpected;
+    const beforeMs = this.#nowMs() - IN_USE_MS;
+    let bytesInUse = 0;
+    for (const entry of this.#entries()) if (entry.usedMs >= beforeMs) bytesInUse += bytesOf(entry);
+    if (bytesInUse > bytesLeft) return null;
+    while (this.bytes > bytesLeft) this.#dropLeastUsed(beforeMs);
     this.#unsubscribe ??= collection.onChange((change, slot) => this.#onChange(change, slot));
     return bytesExpected;
   }

@@ -180,6 +180,17 @@ test('an index is made in the place of one that nobody has asked for in the last
   assert.deepEqual(namesOf(shelf), ['title']);
 });
 
+test('no index is dropped for one that has no room even so', () => {
+  const shelf = createShelf(2000);
+  useOrder(shelf, 'author');
+  shelf.bytesMax = 100_000;
+  // Titles are expected to take more.
+  shelf.wordBytes = shelf.bytesMax - 5000;
+  shelf.clock.standStill(2 * MINUTE_MS);
+  assert.equal(shelf.indexes.findOrder('title'), null);
+  assert.deepEqual(namesOf(shelf), ['author']);
+});
+
 test('without room nothing is made, and nobody listens to the collection for it', () => {
   const shelf = createShelf(2000);
   shelf.bytesMax = 9999;

@@ -71,9 +71,8 @@ const QUERIES: readonly PlantedFault[] = [
   },
   {
     file: 'books/query/match-book.ts',
-    text: '(excludedKeywords.length === 0 || !hasKeyword(readKeywords(bytes), excludedKeywords))',
-    replacement: 'true',
-    tests: ['books/list/book-list.test.ts'],
+    text: 'if (hasKeyword(bookKeywords, excludedKeywords)) return false;', replacement: '',
+    tests: ['books/list/text-filter.test.ts'],
   },
   {
     file: 'books/query/select-members.ts',
@@ -217,6 +216,17 @@ const LISTS: readonly PlantedFault[] = [
 ];
 
 const INDEX: readonly PlantedFault[] = [
+  {
+    file: 'books/index/search-plan.ts',
+    text: 'subtract(matches, yield* intersectPlaces(', replacement: 'void (yield* intersectPlaces(',
+    tests: ['books/index/word-index.test.ts'],
+  },
+  {
+    file: 'books/index/search-plan.ts',
+    text: 'subtract(matches.words, yield* intersectDocuments(',
+    replacement: 'void (yield* intersectDocuments(',
+    tests: ['books/index/word-index.test.ts'],
+  },
   {
     file: 'books/index/search-plan.ts',
     text: 'isExact &&= expansions', replacement: 'isExact = expansions',

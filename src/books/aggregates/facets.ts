@@ -120,8 +120,10 @@ function* countFacets(
 /** Checks the conditions of one facet; none of them looks at the title. */
 function matchesOwn(own: BookFilter, bytes: Buffer): boolean {
   if (!hasTextConditions(own)) return matchesMembers(own, bytes);
-  return matchesText(own,
-    { title: '', authors: readAuthors(bytes), keywords: readKeywords(bytes) });
+  return matchesText(own, {
+    title: '', authors: readAuthors(bytes), keywords: readKeywords(bytes),
+    publisher: readPublisher(bytes) ?? '',
+  });
 }
 
 /** The first year of the decade, in four digits, of a date of `encodeDate`. */

@@ -56,7 +56,8 @@ export function* findCorrections(words: readonly string[], parts: IndexParts): S
 /** Whether a book has a word that begins with this one. */
 function* beginsTerm(word: string, { memtable, segments, slotBound }: IndexParts): Steps<boolean> {
   const prefixes = TAGS.map((tag) => tag + encodeByteString(word));
-  const plan: SearchPlan = { groups: [[[{ prefixes, isWholeTerm: false }]]], isExact: true };
+  const groups = [[[{ prefixes, isWholeTerm: false }]]];
+  const plan: SearchPlan = { groups, excluded: null, isExact: true };
   const slots = new BitSet(slotBound);
   for (const segment of segments) {
     yield* findInSegment(segment, plan, slots);

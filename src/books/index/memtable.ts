@@ -24,11 +24,13 @@ import type { TokenVisitor } from './searchable-texts.ts';
  */
 export const TEXT = 't';
 export const AUTHOR = 'a';
+export const PUBLISHER = 'p';
 /** A whole keyword, case folded. */
 export const KEYWORD = 'k';
 
 const TEXT_TAG = TEXT.charCodeAt(0);
 const AUTHOR_TAG = AUTHOR.charCodeAt(0);
+const PUBLISHER_TAG = PUBLISHER.charCodeAt(0);
 const KEYWORD_TAG = KEYWORD.charCodeAt(0);
 
 // Long texts with many words fill a memtable before it has all its books.
@@ -109,6 +111,10 @@ export class Memtable implements TokenVisitor {
 
   visitAuthor(bytes: Buffer, start: number): number {
     return this.#addWords(AUTHOR_TAG, bytes, start);
+  }
+
+  visitPublisher(bytes: Buffer, start: number): number {
+    return this.#addWords(PUBLISHER_TAG, bytes, start);
   }
 
   visitKeyword(bytes: Buffer, start: number): number {

@@ -8,20 +8,20 @@ import { encodeByteString } from '../../base/text/fold.ts';
 import type { BookFilter } from '../query/parse-query.ts';
 import type { Steps } from '../../base/turns.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
-import { AUTHOR, KEYWORD, TEXT } from './memtable.ts';
+import { AUTHOR, KEYWORD, PUBLISHER, TEXT } from './memtable.ts';
 import type { Memtable } from './memtable.ts';
 import { addPlaces } from './packed-postings.ts';
 import type { Segment } from './segment.ts';
 import { deriveTermPrefixes } from '../query/words.ts';
 import type { Clause } from '../query/words.ts';
-import type { Word } from '../../base/text/words.ts';
 
 /**
- * A book matches when all groups hold: a group holds by one of its alternatives, an alternative by
- * all its terms.
+ * A book matches when all groups hold and it has no excluded term: a group holds by one of its
+ * alternatives, an alternative by all its terms.
  */
 export type SearchPlan = {
   readonly groups: readonly (readonly Alternative[])[];
+  readonly excluded: TermMatch | null;
   /** Whether each book that it finds matches; else the texts of the books must be checked. */
   readonly isExact: boolean;
 };
@@ -34,40 +34,48 @@ const BYTES_PER_YIELD = 32_768;
 // No term has this byte, which is not in UTF-8, so it sorts after all terms with the same start.
 export const AFTER_PREFIX = '\xff';
 const AFTER_TERM = '\0';
-// Only a number with hyphens has two alternatives, so few authors come near it.
+// Only a number with hyphens has two alternatives, so few names come near it.
 const EXPANSION_MAX = 16;
 
-export function planSearch({ words, authors, keywords, isbns }: BookFilter): SearchPlan {
+export function planSearch(filter: BookFilter): SearchPlan {
+  const { words, authors, publishers, keywords, excludedKeywords, isbns } = filter;
   let isExact = true;
-  const createTerms = (wordList: readonly Word[], tags: readonly string[]): TermMatch[] =>
-    wordList.flatMap((word) => {
+  const createGroup = (clause: Clause, tags: readonly string[]): Alternative[] =>
+    clause.map((wordList) => wordList.flatMap((word) => {
       const terms = deriveTermPrefixes(word);
       isExact &&= terms.isExact;
       return terms.prefixes.map((start): TermMatch =>
         ({ prefixes: tags.map((tag) => tag + start), isWholeTerm: false }));
-    });
-  const groups: Alternative[][] = words.map((clause) =>
-    clause.map((wordList) => createTerms(wordList, [TEXT, AUTHOR])));
-  const addAuthors = (alternatives: Clause): void => {
-    groups.push(alternatives.map((wordList) => createTerms(wordList, [AUTHOR])));
-  };
-  const [onlyAuthor = []] = authors;
-  if (authors.length === 1) onlyAuthor.forEach(addAuthors);
-  else if (authors.length > 1) {
-    const expansions = authors.map(expandClauses);
+    }));
+  const groups = words.map((clause) => createGroup(clause, [TEXT, AUTHOR]));
+  const addNames = (names: readonly (readonly Clause[])[], tag: string): void => {
+    const [onlyName = []] = names;
+    if (names.length <= 1) {
+      groups.push(...onlyName.map((clause) => createGroup(clause, [tag])));
+      return;
+    }
+    const expansions = names.map(expandClauses);
     isExact &&= expansions.every((expansion) => expansion.isExact);
-    addAuthors(expansions.flatMap(({ alternatives }) => alternatives));
-  }
+    groups.push(createGroup(expansions.flatMap(({ alternatives }) => alternatives), [tag]));
+  };
+  addNames(authors, AUTHOR);
+  addNames(publishers, PUBLISHER);
   const addWholeTerms = (terms: readonly string[]): void => {
     if (terms.length > 0) groups.push([[{ prefixes: terms, isWholeTerm: true }]]);
   };
-  addWholeTerms(keywords.map((keyword) => KEYWORD + encodeByteString(keyword)));
+  addWholeTerms(keywords.map(createKeywordTerm));
   addWholeTerms(isbns.map((isbn) => TEXT + isbn));
-  return { groups, isExact };
+  const excluded = excludedKeywords.length === 0 ? null
+    : { prefixes: excludedKeywords.map(createKeywordTerm), isWholeTerm: true };
+  return { groups, excluded, isExact };
+}
+
+function createKeywordTerm(keyword: string): string {
+  return KEYWORD + encodeByteString(keyword);
 }
 
 /**
- * The clauses of one author among several as one clause: each of its alternatives takes one from
+ * The clauses of one name among several as one clause: each of its alternatives takes one from
  * each of theirs. A clause that would make too many is left to the check of the books' texts.
  */
 function expandClauses(
@@ -103,6 +111,10 @@ export function* findInSegment(segment: Segment, plan: SearchPlan, into: BitSet)
     }
     if (!intersect(matches, union)) return;
   }
+  if (plan.excluded !== null) {
+    const excluded = [findTermRanges(segment, plan.excluded)];
+    subtract(matches, yield* intersectPlaces(segment, excluded, matches.length));
+  }
   const target = into.words;
   const offset = segment.firstSlot >>> 5;
   for (let index = 0; index < matches.length; index += 1) {
@@ -123,6 +135,9 @@ export function* findInMemtable(memtable: Memtable, plan: SearchPlan, into: BitS
       unite(union.words, documents);
     }
     if (!intersect(matches.words, union.words)) return;
+  }
+  if (plan.excluded !== null) {
+    subtract(matches.words, yield* intersectDocuments(memtable, [plan.excluded], bound));
   }
   let document = matches.next(0);
   while (document >= 0 && document < bound) {
@@ -192,6 +207,13 @@ function* intersectDocuments(
 function unite(left: Uint32Array, right: Uint32Array): void {
   for (let index = 0; index < left.length; index += 1) {
     left[index] = (left[index] ?? 0) | (right[index] ?? 0);
+  }
+}
+
+/** Removes the numbers in `right` from `left`. */
+function subtract(left: Uint32Array, right: Uint32Array): void {
+  for (let index = 0; index < left.length; index += 1) {
+    left[index] = (left[index] ?? 0) & ~(right[index] ?? 0);
   }
 }
 

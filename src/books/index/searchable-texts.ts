@@ -14,6 +14,7 @@ import { findNestingEnd, findStringEnd, findValueEnd } from '../query/stored-jso
 export interface TokenVisitor {
   visitText(bytes: Buffer, start: number): number;
   visitAuthor(bytes: Buffer, start: number): number;
+  visitPublisher(bytes: Buffer, start: number): number;
   visitKeyword(bytes: Buffer, start: number): number;
 }
 
@@ -30,6 +31,7 @@ const TITLE = nameCode('title');
 const SUBTITLE = nameCode('subtitle');
 const AUTHORS = nameCode('authors');
 const ISBN = nameCode('isbn');
+const PUBLISHER = nameCode('publisher');
 const KEYWORDS = nameCode('keywords');
 // Members after the keywords: a book that has reached one of these has no keywords.
 const DESCRIPTION = nameCode('description');
@@ -37,7 +39,7 @@ const URL = nameCode('url');
 const IMAGE = nameCode('image');
 const METADATA = nameCode('metadata');
 
-/** Hands each title, subtitle, ISBN, author's name and keyword of a stored book to `visitor`. */
+/** Hands each title, subtitle, ISBN, name and keyword of a stored book to `visitor`. */
 export function visitTexts(bytes: Buffer, visitor: TokenVisitor): void {
   for (let at = findStringEnd(bytes, ID_START) + STAMPS_LENGTH; bytes[at] === QUOTE;) {
     const name = at + 1;
@@ -51,6 +53,9 @@ export function visitTexts(bytes: Buffer, visitor: TokenVisitor): void {
         break;
       case AUTHORS:
         at = visitAuthors(bytes, value, visitor) + 1;
+        break;
+      case PUBLISHER:
+        at = visitor.visitPublisher(bytes, value + 1) + 2;
         break;
       case KEYWORDS:
         visitKeywords(bytes, value, visitor);

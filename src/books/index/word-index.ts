@@ -1,6 +1,7 @@
 /**
- * The word index, an inverted index: finds books by the words in their titles, subtitles, author
- * names and keywords, and by ISBN. It lives in memory and is made from the collection alone.
+ * The word index, an inverted index: finds books by the words in their titles, subtitles, keywords
+ * and names of authors and publishers, and by ISBN. It lives in memory and is made from the
+ * collection alone.
  *
  * It is built when it is first needed. Slots whose books are to be indexed are pending: all of them
  * at the start, later those that change. One run of small steps indexes the pending books into a

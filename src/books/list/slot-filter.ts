@@ -34,13 +34,10 @@ export function createSlotFilter(
 ): SlotFilter {
   const { filter } = query;
   const textFilter = hasTextConditions(filter) ? new TextFilter(filter) : null;
-  // Such members are parsed or split into words, which costs as much as to parse a book.
-  const readsPerBook = filter.publishers.length > 0 || filter.excludedKeywords.length > 0
-    ? READS_PER_YIELD : 1;
   let reads = 0;
   return {
     readIfMatching(slot) {
-      reads += readsPerBook;
+      reads += 1;
       if (candidates !== null && !candidates.slots.has(slot)) return undefined;
       const bytes = collection.bytesAt(slot);
       if (bytes === undefined || !matchesMembers(filter, bytes)) return undefined;

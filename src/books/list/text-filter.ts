@@ -19,8 +19,8 @@ import type { BookFilter } from '../query/parse-query.ts';
 import { findStringEnd } from '../query/stored-json.ts';
 import type { Clause } from '../query/words.ts';
 
-/** Where a term may stand: in all texts, or in some. A keyword is a term as a whole. */
-type Place = 'text' | 'author' | 'keyword' | 'everywhere';
+/** Where a term may stand; `q` looks at all texts but publishers. A keyword is a whole term. */
+type Place = 'text' | 'author' | 'publisher' | 'keyword' | 'anyText';
 type SoughtTerm = {
   readonly word: Word;
   readonly place: Place;
@@ -33,16 +33,16 @@ type TermCondition = readonly (readonly TermClause[])[];
 
 export class TextFilter {
   readonly #conditions: readonly TermCondition[];
+  readonly #excludedTerms: readonly SoughtTerm[];
   readonly #texts = new BookTexts();
 
-  constructor({ words, authors, keywords }: BookFilter) {
+  constructor({ words, authors, publishers, keywords, excludedKeywords }: BookFilter) {
+    const wholeKeywords = keywords.map((keyword) => [[[createKeywordTerm(keyword)]]]);
     this.#conditions = [
-      [words.map((clause) => createTerms(clause, 'everywhere'))],
-      ...authors.length === 0 ? [] : [authors.map((clauses) =>
-        clauses.map((clause) => createTerms(clause, 'author')))],
-      ...keywords.length === 0 ? [] : [keywords.map((keyword): readonly TermClause[] =>
-        [createTerms([[{ text: keyword, isUnspaced: false }]], 'keyword')])],
-    ];
+      createCondition([words], 'anyText'), createCondition(authors, 'author'),
+      createCondition(publishers, 'publisher'), wholeKeywords,
+    ].filter(({ length }) => length > 0);
+    this.#excludedTerms = excludedKeywords.map(createKeywordTerm);
   }
 
   matches(bytes: Buffer): boolean {
@@ -53,7 +53,8 @@ export class TextFilter {
       && !this.#holds(({ plain }) => plain !== null && text.includes(plain));
     if (isDone) return false;
     this.#texts.load(bytes, text, isPlainBook);
-    return this.#holds((term) => this.#texts.has(term));
+    return this.#holds((term) => this.#texts.has(term))
+      && !this.#excludedTerms.some((term) => this.#texts.has(term));
   }
 
   #holds(has: (term: SoughtTerm) => boolean): boolean {
@@ -62,11 +63,20 @@ export class TextFilter {
   }
 }
 
-function createTerms(clause: Clause, place: Place): TermClause {
-  return clause.map((words) => words.map((word) => {
-    const plain = isPlain(word.text) && !word.isUnspaced ? word.text.toLowerCase() : null;
-    return { word, place, plain };
-  }));
+function createCondition(
+  alternatives: readonly (readonly Clause[])[], place: Place,
+): TermCondition {
+  return alternatives.map((clauses) => clauses.map((clause) =>
+    clause.map((words) => words.map((word) => createTerm(word, place)))));
+}
+
+function createKeywordTerm(keyword: string): SoughtTerm {
+  return createTerm({ text: keyword, isUnspaced: false }, 'keyword');
+}
+
+function createTerm(word: Word, place: Place): SoughtTerm {
+  const plain = isPlain(word.text) && !word.isUnspaced ? word.text.toLowerCase() : null;
+  return { word, place, plain };
 }
 
 // So many decoded texts are remembered: names and keywords repeat.
@@ -108,6 +118,10 @@ class BookTexts implements TokenVisitor {
   visitText(bytes: Buffer, start: number): number { return this.#add(bytes, start, 'text'); }
   visitAuthor(bytes: Buffer, start: number): number { return this.#add(bytes, start, 'author'); }
   visitKeyword(bytes: Buffer, start: number): number { return this.#add(bytes, start, 'keyword'); }
+
+  visitPublisher(bytes: Buffer, start: number): number {
+    return this.#add(bytes, start, 'publisher');
+  }
 
   #add(bytes: Buffer, start: number, place: Place): number {
     const end = this.#isPlainBook ? this.#text.indexOf('"', start) : findStringEnd(bytes, start);
@@ -155,7 +169,7 @@ class BookTexts implements TokenVisitor {
 }
 
 function isIn(place: Place | undefined, soughtPlace: Place): boolean {
-  return soughtPlace === 'everywhere' || place === soughtPlace;
+  return place === soughtPlace || (soughtPlace === 'anyText' && place !== 'publisher');
 }
 
 /** Whether the text is all ASCII without escapes. */

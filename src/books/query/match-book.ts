@@ -3,9 +3,7 @@ import { foldCase } from '../../base/text/fold.ts';
 import { hasWord, tokenize } from '../../base/text/words.ts';
 import type { TextToken } from '../../base/text/words.ts';
 import type { BookFilter } from './parse-query.ts';
-import {
-  readBookFormat, readDatePublished, readIsbn, readKeywords, readLanguage, readPublisher,
-} from './stored-fields.ts';
+import { readBookFormat, readDatePublished, readIsbn, readLanguage } from './stored-fields.ts';
 import { matchesWords } from './words.ts';
 import type { Clause } from './words.ts';
 
@@ -15,33 +13,33 @@ type SearchableBook = {
   readonly subtitle?: string;
   readonly authors?: readonly { readonly name: string }[];
   readonly keywords?: readonly string[];
+  readonly publisher?: string;
   readonly isbn?: string;
 };
 
 /** Checks the conditions that are read from a book's bytes without parsing them. */
 export function matchesMembers(filter: BookFilter, bytes: Buffer): boolean {
-  const { bookFormats, languages, publishers, excludedKeywords } = filter;
+  const { bookFormats, languages } = filter;
   return matchesIsbn(filter, bytes) && matchesDate(filter, bytes)
     && (languages.length === 0 || matchesLanguages(languages, readLanguage(bytes)))
-    && (bookFormats.length === 0 || bookFormats.includes(readBookFormat(bytes) ?? ''))
-    && (publishers.length === 0 || matchesAny(publishers, tokenize(readPublisher(bytes) ?? '')))
-    && (excludedKeywords.length === 0 || !hasKeyword(readKeywords(bytes), excludedKeywords));
+    && (bookFormats.length === 0 || bookFormats.includes(readBookFormat(bytes) ?? ''));
 }
 
 /** Whether there is a condition that `matchesMembers` checks. */
 export function hasMemberConditions(filter: BookFilter): boolean {
-  const { isbns, languages, bookFormats, publishers, excludedKeywords } = filter;
-  const { hasIsbn, publishedFrom, publishedTo } = filter;
-  const lists = [isbns, languages, bookFormats, publishers, excludedKeywords];
-  return lists.some(({ length }) => length > 0)
+  const { isbns, languages, bookFormats, hasIsbn, publishedFrom, publishedTo } = filter;
+  return [isbns, languages, bookFormats].some(({ length }) => length > 0)
     || hasIsbn !== null || publishedFrom !== null || publishedTo !== null;
 }
 
-/** Checks the conditions that need the parsed book, which are those that the word index knows. */
+/** Checks the conditions on words and keywords, which are those that the word index knows. */
 export function matchesText(filter: BookFilter, book: SearchableBook): boolean {
-  const { keywords, authors, words } = filter;
+  const { keywords, excludedKeywords, authors, publishers, words } = filter;
   const bookKeywords = book.keywords ?? [];
   if (keywords.length > 0 && !hasKeyword(bookKeywords, keywords)) return false;
+  if (hasKeyword(bookKeywords, excludedKeywords)) return false;
+  if (publishers.length > 0
+    && !matchesAny(publishers, tokenize(book.publisher ?? ''))) return false;
   if (authors.length === 0 && words.length === 0) return true;
   const names = tokenizeNames(book);
   if (authors.length > 0 && !matchesAny(authors, names)) return false;
@@ -55,7 +53,8 @@ export function hasBookWord(book: SearchableBook, text: string): boolean {
 
 /** Whether there is a condition that `matchesText` checks. */
 export function hasTextConditions(filter: BookFilter): boolean {
-  return [filter.words, filter.authors, filter.keywords].some(({ length }) => length > 0);
+  const { words, authors, publishers, keywords, excludedKeywords } = filter;
+  return [words, authors, publishers, keywords, excludedKeywords].some(({ length }) => length > 0);
 }
 
 /** A stored book, with the type of the members that are searched. */

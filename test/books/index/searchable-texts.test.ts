@@ -16,9 +16,10 @@ type Fields = {
   readonly subtitle?: string;
   readonly authors: readonly { readonly name: string }[];
   readonly isbn?: string;
+  readonly publisher?: string;
   readonly keywords?: readonly string[];
 };
-type Found = { readonly texts: string[]; readonly authors: string[]; readonly keywords: string[] };
+type Found = Readonly<Record<'texts' | 'authors' | 'publishers' | 'keywords', string[]>>;
 
 const TIME = '2026-01-01T00:00:00.000Z';
 const NASTY = [
@@ -34,7 +35,7 @@ const CASES: readonly Fields[] = [
 for (const [index, fields] of CASES.entries()) {
   test(`the texts of a stored book are found in its bytes, case ${index}`, () => {
     const bytes = encode(fields);
-    const found: Found = { texts: [], authors: [], keywords: [] };
+    const found: Found = { texts: [], authors: [], publishers: [], keywords: [] };
     const into = (list: string[]) => (source: Buffer, start: number): number => {
       const end = findStringEnd(source, start);
       list.push(String(JSON.parse(source.toString('utf8', start - 1, end + 1))));
@@ -42,12 +43,14 @@ for (const [index, fields] of CASES.entries()) {
     };
     visitTexts(bytes, {
       visitText: into(found.texts), visitAuthor: into(found.authors),
-      visitKeyword: into(found.keywords),
+      visitPublisher: into(found.publishers), visitKeyword: into(found.keywords),
     });
-    const { title, subtitle, authors, isbn, keywords }: Fields = JSON.parse(bytes.toString());
+    const book: Fields = JSON.parse(bytes.toString());
+    const { title, subtitle, authors, isbn, publisher, keywords } = book;
     assert.deepEqual(found, {
       texts: [title, subtitle, isbn].filter((text) => text !== undefined),
-      authors: authors.map(({ name }) => name), keywords: keywords ?? [],
+      authors: authors.map(({ name }) => name),
+      publishers: publisher === undefined ? [] : [publisher], keywords: keywords ?? [],
     });
   });
 }
@@ -61,8 +64,9 @@ test('a memtable has exactly the terms of the decoded texts', () => {
   })];
   const memtable = new Memtable();
   const documentsOf = new Map<string, Set<number>>();
-  for (const [document, { title, subtitle, authors, isbn, keywords }] of books.entries()) {
-    const fields = { title, subtitle, authors, isbn, keywords };
+  for (const [document, book] of books.entries()) {
+    const { title, subtitle, authors, isbn, publisher, keywords } = book;
+    const fields = { title, subtitle, authors, isbn, publisher, keywords };
     memtable.add(document, encode(fields));
     for (const term of termsOf(JSON.parse(JSON.stringify(fields)))) {
       documentsOf.set(term, (documentsOf.get(term) ?? new Set()).add(document));
@@ -113,12 +117,13 @@ function encode(fields: object): Buffer {
   return Buffer.from(encodeRecord('id', 'a.b-c', { createdAt: TIME, updatedAt: TIME }, json));
 }
 
-function termsOf({ title, subtitle, authors, isbn, keywords }: Fields): Set<string> {
+function termsOf({ title, subtitle, authors, isbn, publisher, keywords }: Fields): Set<string> {
   const terms = new Set<string>();
   for (const text of [title, subtitle, isbn, ...keywords ?? []]) {
     eachTerm(text ?? '', (term) => terms.add(`t${term}`));
   }
   for (const { name } of authors) eachTerm(name, (term) => terms.add(`a${term}`));
+  eachTerm(publisher ?? '', (term) => terms.add(`p${term}`));
   for (const one of keywords ?? []) terms.add(`k${encodeByteString(foldCase(one))}`);
   return terms;
 }

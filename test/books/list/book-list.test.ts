@@ -391,10 +391,10 @@ function createList(withIndex = true): {
 function book(id: string, title: string, rest: Partial<NaiveBook>): NaiveBook {
   const updatedAt = `2026-01-01T00:00:00.${900 - id.charCodeAt(0)}Z`;
   const createdAt = '2026-01-01T00:00:00.000Z';
-  const { subtitle, authors = [], ...others } = rest;
+  const { subtitle, authors = [], keywords, ...others } = rest;
   return {
     id, createdAt, updatedAt, title, ...subtitle === undefined ? {} : { subtitle }, authors,
-    ...others,
+    ...others, ...keywords === undefined ? {} : { keywords },
   };
 }
 

@@ -15,7 +15,9 @@ import { bookResource } from './book-resource.ts';
 import type { BookListOptions } from './list/book-list.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
 import { runImport } from './transfer/import.ts';
-import { bookQueryParameters, fieldsParameter } from './query/query-parameters.ts';
+import {
+  correctionHeaders, bookQueryParameters, fieldsParameter,
+} from './query/query-parameters.ts';
 import { parseFields, selectMembers } from './query/select-members.ts';
 
 const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
@@ -55,8 +57,7 @@ const BOOK_LIST_RESPONSE: ResponseSpec = {
   description: 'The books, streamed; with `explain=true` an object in their place',
   headers: {
     ...PAGED_LIST.headers,
-    'X-Search-Corrected': 'The words of `q` that were taken for others, `hary=harry`: folded, '
-      + 'percent-encoded, several by `, `; absent when there are none',
+    ...correctionHeaders,
   },
 };
 

@@ -217,6 +217,16 @@ const LISTS: readonly PlantedFault[] = [
 
 const INDEX: readonly PlantedFault[] = [
   {
+    file: 'books/aggregates/suggestions.ts',
+    text: 'corrections.get(token.text) ?? token.text', replacement: 'token.text',
+    tests: ['books/aggregates/corrections.test.ts'],
+  },
+  {
+    file: 'books/aggregates/facets.ts',
+    text: "parseTypos(values.get('typos')?.[0] ?? 'on')", replacement: 'true',
+    tests: ['books/aggregates/corrections.test.ts'],
+  },
+  {
     file: 'books/index/search-plan.ts',
     text: 'subtract(matches, yield* intersectPlaces(', replacement: 'void (yield* intersectPlaces(',
     tests: ['books/index/word-index.test.ts'],

@@ -46,21 +46,35 @@ export async function checkChangingCatalogs(
 
 export function createAggregateClient(options: BookListOptions): Ask {
   const routes = aggregateRoutes(options);
-  return (path, response = { destroyed: false }, betweenPieces = () => {}) =>
-    askRoute(routes, path, response, betweenPieces);
+  return async (path, response = { destroyed: false }, betweenPieces = () => {}) =>
+    (await askRoute(routes, path, response, betweenPieces)).body;
+}
+
+/** The body of the answer, and the value of its header `X-Search-Corrected`. */
+export async function askCorrected(
+  options: BookListOptions, path: string,
+): Promise<{ readonly body: unknown; readonly corrected: string | undefined }> {
+  const { body, headers } =
+    await askRoute(aggregateRoutes(options), path, { destroyed: false }, () => {});
+  assert.ok(headers.length === 0 || headers[0] === 'X-Search-Corrected');
+  return { body, corrected: headers[1] };
 }
 
 async function askRoute(
   routes: readonly HttpRoute[], path: string, response: { destroyed: boolean },
   betweenPieces: () => void,
-): Promise<unknown> {
+): Promise<{ readonly body: unknown; readonly headers: readonly string[] }> {
   const [name = '', search = ''] = path.split('?');
   const route = routes.find((one) => one.path === `/api/books/${name}`);
   if (route === undefined) throw new Error(`no route ${name}`);
   const bodies: unknown[] = [];
+  const sentHeaders: string[] = [];
   const exchange = {
     search, response, isControl: false, route,
-    sendJson: (_status: number, value: unknown) => bodies.push(JSON.parse(JSON.stringify(value))),
+    sendJson(_status: number, value: unknown, headers: readonly string[] = []) {
+      bodies.push(JSON.parse(JSON.stringify(value)));
+      sentHeaders.push(...headers);
+    },
     async sendStream(_status: number, _headers: unknown, pull: Pull) {
       const pieces: Buffer[] = [];
       for (let some = await pull(); some !== null; some = await pull()) {
@@ -72,5 +86,5 @@ async function askRoute(
   };
   await route.handle(exchange as unknown as Exchange);
   if (bodies.length !== 1) throw new Error(`${bodies.length} answers`);
-  return bodies[0];
+  return { body: bodies[0], headers: sentHeaders };
 }

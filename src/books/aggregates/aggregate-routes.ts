@@ -14,7 +14,8 @@ import { bookSchema } from '../book.ts';
 import { bookResource } from '../book-resource.ts';
 import type { BookListOptions } from '../list/book-list.ts';
 import {
-  DUPLICATE_KEYS, DUPLICATE_MEMBERS, FACETS, bookFilterParameters,
+  DUPLICATE_KEYS, DUPLICATE_MEMBERS, FACETS, bookFilterParameters, correctionHeaders,
+  typosParameter,
 } from '../query/query-parameters.ts';
 import type { AggregateDeps } from './match-scan.ts';
 
@@ -65,10 +66,14 @@ function facetsRoute(deps: AggregateDeps): HttpRoute {
         description: `Some of \`${FACETS.join('`, `')}\`, by commas. Default: all.`,
       },
       ...bookFilterParameters,
+      typosParameter,
     ],
     responses: [
-      jsonResponse('The 20 most frequent values of each, and how many books match; a facet '
-        + 'ignores its own filter', facetsSchema),
+      {
+        ...jsonResponse('The 20 most frequent values of each, and how many books match; a facet '
+          + 'ignores its own filter', facetsSchema),
+        headers: correctionHeaders,
+      },
       ...problemResponses(400, 503),
     ],
     handle: (exchange) => loadFacets(({ sendFacets }) => sendFacets(deps, exchange)),
@@ -85,9 +90,12 @@ function suggestionsRoute(deps: AggregateDeps): HttpRoute {
     parameters: [{
       name: 'q', in: 'query', isRequired: true, schema: { kind: 'string', minLength: 1 },
       description: 'The beginning of a title, of a keyword, or of words in an author\'s name.',
-    }],
+    }, typosParameter],
     responses: [
-      jsonResponse('Up to ten, those of most books first', arraySchema(suggestionSchema)),
+      {
+        ...jsonResponse('Up to ten, those of most books first', arraySchema(suggestionSchema)),
+        headers: correctionHeaders,
+      },
       ...problemResponses(400, 503),
     ],
     handle: (exchange) => loadSuggestions(({ sendSuggestions }) => sendSuggestions(deps, exchange)),

@@ -20,12 +20,11 @@ import type { ConcurrentChanges } from '../list/concurrent-changes.ts';
 import { createExchangeCaller } from '../list/exchange-caller.ts';
 import { NumberList } from '../list/sort-columns.ts';
 import type { FilterInputs } from '../list/slot-filter.ts';
-import { NO_CONDITIONS } from '../query/parse-query.ts';
 import { DUPLICATE_KEYS, DUPLICATE_MEMBERS, malformed } from '../query/query-parameters.ts';
 import type { DuplicateKey } from '../query/query-parameters.ts';
 import { selectMembers } from '../query/select-members.ts';
 import { readBookEdition, readFirstAuthor, readIsbn, readTitle } from '../query/stored-fields.ts';
-import { BYTES_PER_YIELD, eachMatch, openMatchScan } from './match-scan.ts';
+import { BYTES_PER_YIELD, eachMatch, openWholeScan } from './match-scan.ts';
 import type { AggregateDeps } from './match-scan.ts';
 
 /** The slots of all groups, one group after the other. */
@@ -53,8 +52,8 @@ export async function sendDuplicates(deps: AggregateDeps, exchange: Exchange): P
     throw malformed('`by` is required: `by=isbn` or `by=title` says what duplicates have in '
       + 'common');
   }
-  const { result, changes } = await openMatchScan(deps, NO_CONDITIONS,
-    createExchangeCaller(exchange), (inputs) => findDuplicates(inputs, by));
+  const { result, changes } = await openWholeScan(deps, createExchangeCaller(exchange),
+    (inputs) => findDuplicates(inputs, by));
   try {
     await exchange.sendStream(200, ['Content-Type', 'application/json'],
       streamGroups(result.groups, result.order, changes));

@@ -11,7 +11,8 @@ import type { FilterInputs } from '../list/slot-filter.ts';
 import {
   hasMemberConditions, hasTextConditions, matchesMembers, matchesText,
 } from '../query/match-book.ts';
-import { NO_CONDITIONS, parseFilter } from '../query/parse-query.ts';
+import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
+import { NO_CONDITIONS, parseFilter, parseTypos } from '../query/parse-query.ts';
 import type { BookFilter } from '../query/parse-query.ts';
 import { FACETS, malformed, readFilterString } from '../query/query-parameters.ts';
 import type { Facet } from '../query/query-parameters.ts';
@@ -69,14 +70,22 @@ const FACET_ROWS: Readonly<Record<Facet, FacetRow>> = {
 
 /** Handles `GET /api/books/facets`. Throws `malformed`. */
 export async function sendFacets(deps: AggregateDeps, exchange: Exchange): Promise<void> {
-  const values = readFilterString(exchange.search, ['by']);
+  const values = readFilterString(exchange.search, ['by', 'typos']);
   const facets = parseFacets(values.get('by')?.[0]);
   const filter = parseFilter(values);
   // Every book that counts for any facet matches this.
   const commonFilter = facets.reduce((rest, facet) =>
     ({ ...rest, ...FACET_ROWS[facet].pickOwn(NO_CONDITIONS) }), filter);
-  exchange.sendJson(200, await runMatchScan(deps, commonFilter, createExchangeCaller(exchange),
-    (inputs) => countFacets(inputs, filter, facets)));
+  const query = {
+    filter: commonFilter, corrections: NO_CORRECTIONS,
+    mayCorrect: parseTypos(values.get('typos')?.[0] ?? 'on'),
+  };
+  const { result, corrections } = await runMatchScan(deps, query, createExchangeCaller(exchange), {
+    createSteps: (inputs) => countFacets(inputs, filter, facets),
+    isEmpty: ({ total, facets: counts }) =>
+      total === 0 && Object.values(counts).every(({ length }) => length === 0),
+  });
+  exchange.sendJson(200, result, formatCorrectionHeader(corrections));
 }
 
 function parseFacets(text: string | undefined): readonly Facet[] {

@@ -10,7 +10,10 @@ import type { BookListOptions } from '../list/book-list.ts';
 import { isSparse } from '../list/scan.ts';
 import { createSlotFilter } from '../list/slot-filter.ts';
 import type { FilterInputs } from '../list/slot-filter.ts';
-import type { BookFilter } from '../query/parse-query.ts';
+import { searchBooks } from '../list/search-books.ts';
+import type { Corrections } from '../query/corrections.ts';
+import { NO_CONDITIONS } from '../query/parse-query.ts';
+import type { CorrectableQuery } from '../query/parse-query.ts';
 import { readId } from '../query/stored-fields.ts';
 import type { ConcurrencyLimiter, Steps } from '../../base/turns.ts';
 import type { ValueCounts } from './value-counts.ts';
@@ -21,29 +24,48 @@ export type AggregateDeps = BookListOptions & { readonly limiter: ConcurrencyLim
 // Bytes of books to read before yielding, some 20 µs.
 export const BYTES_PER_YIELD = 4096;
 
+type MatchScan<Result> = {
+  /** The inputs have the corrections, of which the steps are told, too. */
+  readonly createSteps: (inputs: FilterInputs, corrections: Corrections) => Steps<Result>;
+  /** Whether nothing matched. */
+  readonly isEmpty: (result: Result) => boolean;
+};
+
 /**
- * Resolves to the result of the steps. Throws `timeout` when the caller has left, and `unavailable`
- * while the word index cannot answer.
+ * Resolves to the result of the steps, for the query with its mistyped words corrected. Throws
+ * `timeout` when the caller has left.
  */
-export async function runMatchScan<Result>(
-  deps: AggregateDeps, filter: BookFilter, caller: SearchCaller,
-  createSteps: (inputs: FilterInputs) => Steps<Result>,
-): Promise<Result> {
-  const { result, changes } = await openMatchScan(deps, filter, caller, createSteps);
-  changes.stop();
-  return result;
+export function runMatchScan<Result>(
+  { limiter, ...deps }: AggregateDeps, query: CorrectableQuery, caller: SearchCaller,
+  scan: MatchScan<Result>,
+): Promise<{ readonly result: Result; readonly corrections: Corrections }> {
+  const { collection, turns } = deps;
+  return searchBooks(deps, query, caller, {
+    // Corrections may wait for the word index: others scan meanwhile.
+    run: ({ query: { filter, corrections }, candidates, changes }) => limiter.run(async () => {
+      const inputs = { collection, query: { filter }, candidates, changes };
+      const steps = scan.createSteps(inputs, corrections);
+      const result = assertWanted(await turns.run(steps, caller.isWanted));
+      changes.stop();
+      return { result, corrections };
+    }),
+    isEmpty: ({ result }) => scan.isEmpty(result),
+  });
 }
 
-/** The same for books that are read later: the caller must stop `changes`, which may keep them. */
-export function openMatchScan<Result>(
-  { collection, search, turns, limiter }: AggregateDeps, filter: BookFilter, caller: SearchCaller,
+/**
+ * Scans all books, for some that are read later: the caller must stop `changes`, which may keep
+ * them.
+ */
+export function openWholeScan<Result>(
+  { collection, turns, limiter }: AggregateDeps, caller: SearchCaller,
   createSteps: (inputs: FilterInputs) => Steps<Result>,
 ): Promise<{ readonly result: Result; readonly changes: ConcurrentChanges }> {
   return limiter.run(async () => {
     const changes = new ConcurrentChanges(collection);
     try {
-      const candidates = await search.find(filter, changes, caller);
-      const steps = createSteps({ collection, query: { filter }, candidates, changes });
+      const query = { filter: NO_CONDITIONS };
+      const steps = createSteps({ collection, query, candidates: null, changes });
       return { result: assertWanted(await turns.run(steps, caller.isWanted)), changes };
     } catch (error) {
       changes.stop();

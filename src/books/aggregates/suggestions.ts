@@ -9,7 +9,8 @@ import { parseQuery } from '../../server/query.ts';
 import type { Steps } from '../../base/turns.ts';
 import { createExchangeCaller } from '../list/exchange-caller.ts';
 import type { FilterInputs } from '../list/slot-filter.ts';
-import { NO_CONDITIONS } from '../query/parse-query.ts';
+import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
+import { NO_CONDITIONS, parseTypos } from '../query/parse-query.ts';
 import { malformed } from '../query/query-parameters.ts';
 import { readAuthors, readKeywords, readTitle } from '../query/stored-fields.ts';
 import { compareValueCounts } from '../query/value-count.ts';
@@ -26,23 +27,34 @@ const SUGGESTIONS_MAX = 10;
 
 /** Handles `GET /api/books/suggest`. Throws `malformed`. */
 export async function sendSuggestions(deps: AggregateDeps, exchange: Exchange): Promise<void> {
-  const text = parseQuery(exchange.search, ['q']).get('q') ?? '';
+  const values = parseQuery(exchange.search, ['q', 'typos']);
+  const text = values.get('q') ?? '';
   if (text.trim() === '') {
     throw malformed('`q` must not be empty: give it the beginning of a title, of a keyword or of a '
       + 'word in an author\'s name');
   }
   const words = parseClauses(text, '`q`');
-  // Punctuation alone begins nothing. Every book with a suggestion matches all words.
-  const suggestions = words.length === 0 ? [] : await runMatchScan(
-    deps, { ...NO_CONDITIONS, words }, createExchangeCaller(exchange),
-    (inputs) => findSuggestions(inputs, text, words));
-  exchange.sendJson(200, suggestions);
+  const mayCorrect = parseTypos(values.get('typos') ?? 'on');
+  // Punctuation alone begins nothing.
+  if (words.length === 0) {
+    exchange.sendJson(200, []);
+    return;
+  }
+  // Every book with a suggestion matches all words.
+  const query = {
+    filter: { ...NO_CONDITIONS, words }, corrections: NO_CORRECTIONS, mayCorrect,
+  };
+  const { result, corrections } = await runMatchScan(deps, query, createExchangeCaller(exchange), {
+    createSteps: (inputs, found) => findSuggestions(inputs, joinWords(text, found)),
+    isEmpty: ({ length }) => length === 0,
+  });
+  exchange.sendJson(200, result, formatCorrectionHeader(corrections));
 }
 
 function* findSuggestions(
-  inputs: FilterInputs, text: string, words: readonly Clause[],
+  inputs: FilterInputs, beginning: string,
 ): Steps<readonly Suggestion[]> {
-  const beginning = joinWords(text);
+  const { words } = inputs.query.filter;
   const isBegun = (value: string): boolean => joinWords(value).startsWith(beginning);
   const titles = new ValueCounts({ topMax: SUGGESTIONS_MAX });
   const authors = new ValueCounts({ topMax: SUGGESTIONS_MAX });

@@ -25,7 +25,7 @@ import type { BookSource, PullChunk } from './book-source.ts';
 import { WholeCatalogCache } from './whole-catalog-cache.ts';
 import { searchBooks } from './search-books.ts';
 import type { SearchedBooks } from './search-books.ts';
-import { NO_CORRECTIONS, formatCorrections } from '../query/corrections.ts';
+import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
 import { parseBookListQuery, parseBookQuery } from '../query/parse-query.ts';
 import type { BookFilter, BookListQuery, BookQuery } from '../query/parse-query.ts';
@@ -150,7 +150,7 @@ async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
   try {
     const headers = [
       'Content-Type', 'application/json', 'X-Total-Count', String(result.total),
-      ...correctionHeaders(result.corrections),
+      ...formatCorrectionHeader(result.corrections),
     ];
     if (result.cursor !== null) {
       const values = new Map([...query.values, ['cursor', [result.cursor]]]);
@@ -167,17 +167,13 @@ async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
   }
 }
 
-function correctionHeaders(corrections: Corrections): readonly string[] {
-  return corrections.size === 0 ? [] : ['X-Search-Corrected', formatCorrections(corrections)];
-}
-
 async function sendExplanation(
   deps: BookListDeps, query: BookQuery, exchange: Exchange,
 ): Promise<void> {
   deps.checkExplainer(exchange);
   const { explanation, corrections } =
     await explainList(deps, query, createExchangeCaller(exchange));
-  exchange.sendJson(200, explanation, correctionHeaders(corrections));
+  exchange.sendJson(200, explanation, formatCorrectionHeader(corrections));
 }
 
 async function explainList(deps: BookListDeps, query: BookQuery, caller: SearchCaller): Promise<{

@@ -43,9 +43,11 @@ export function correctClauses(
   return clauses.map((clause) => clause.map((words) => words.map(correctWord)));
 }
 
-/** The value of `X-Search-Corrected`. */
-export function formatCorrections(corrections: Corrections): string {
-  return [...corrections].map((pair) => pair.map(encodeURIComponent).join('=')).join(', ');
+/** The header `X-Search-Corrected`, as names and values in turn; none without corrections. */
+export function formatCorrectionHeader(corrections: Corrections): readonly string[] {
+  if (corrections.size === 0) return [];
+  const pairs = [...corrections].map((pair) => pair.map(encodeURIComponent).join('='));
+  return ['X-Search-Corrected', pairs.join(', ')];
 }
 
 /**

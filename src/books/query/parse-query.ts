@@ -112,8 +112,7 @@ function parseValues(values: QueryValues): BookQuery {
   const filter = parseFilter(values);
   const sort = readValue('sort', parseSort) ?? ID_SORT;
   const fields = readValue('fields', parseFields);
-  const correctsTypos =
-    readValue('typos', (text) => parseEither('typos', text, 'on', 'off')) ?? true;
+  const correctsTypos = readValue('typos', parseTypos) ?? true;
   const isExplained =
     readValue('explain', (text) => parseEither('explain', text, 'true', 'false')) ?? false;
   // A checksum will do: who forges one mixes up nothing but pages of their own. A digest takes
@@ -127,6 +126,11 @@ function parseValues(values: QueryValues): BookQuery {
     mayCorrect: correctsTypos && cursor === null, sort, fields, isExplained, fingerprint, values,
   };
   return cursor === null ? query : correctQuery(query, cursor.corrections);
+}
+
+/** Whether words are corrected. Throws `malformed`. */
+export function parseTypos(text: string): boolean {
+  return parseEither('typos', text, 'on', 'off');
 }
 
 /** The query with corrections that were found for it. */

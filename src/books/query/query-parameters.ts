@@ -89,6 +89,19 @@ export const bookFilterParameters: readonly ParameterSpec[] = [
 // No condition, and no member of a query that a program passes: `books.explain` is for that.
 const EXPLAIN = 'explain';
 
+/** The parameter of routes that take `q`: whether it is corrected. */
+export const typosParameter: ParameterSpec = {
+  name: 'typos', in: 'query', schema: { kind: 'string', values: ['on', 'off'] },
+  description: 'Whether a word of `q` of four letters and more that begins no word of the '
+    + 'catalog is taken for the nearest one; `X-Search-Corrected` tells. Default: on.',
+};
+
+/** The header of their answers. */
+export const correctionHeaders = {
+  'X-Search-Corrected': 'The words of `q` that were taken for others, `hary=harry`: folded, '
+    + 'percent-encoded, several by `, `; absent when there are none',
+};
+
 /** Published in the OpenAPI document. A query may have no other parameters. */
 export const bookQueryParameters: readonly ParameterSpec[] = [
   {
@@ -100,11 +113,7 @@ export const bookQueryParameters: readonly ParameterSpec[] = [
     description: 'Where to go on: opaque, from the `Link` header of an answer to the same query.',
   },
   ...bookFilterParameters,
-  {
-    name: 'typos', in: 'query', schema: { kind: 'string', values: ['on', 'off'] },
-    description: 'Whether a word of `q` of four letters and more that begins no word of the '
-      + 'catalog is taken for the nearest one; `X-Search-Corrected` tells. Default: on.',
-  },
+  typosParameter,
   {
     name: 'sort', in: 'query', schema: { kind: 'string', minLength: 1 },
     description: `Up to four of \`${SORT_KEYS.join('`, `')}\`, by commas; \`-\` reverses one: `

@@ -45,9 +45,9 @@ export function matchesWords(clauses: readonly Clause[], tokens: readonly TextTo
     clause.some((words) => words.every((word) => hasWord(tokens, word))));
 }
 
-/** The words of a text as beginnings are compared: folded, one space between them. */
-export function joinWords(text: string): string {
-  return tokenize(text).map((token) => token.text).join(' ');
+/** The words of a text as beginnings are compared: folded, corrected, one space between them. */
+export function joinWords(text: string, corrections?: ReadonlyMap<string, string>): string {
+  return tokenize(text).map((token) => corrections?.get(token.text) ?? token.text).join(' ');
 }
 
 /**

@@ -120,6 +120,11 @@ for (const way of WAYS) {
       assert.equal((await place.run(['book:facets', '--by', 'author,keyword'])).stdout,
         'FACET    VALUE        COUNT\nauthor   Jane Austen  1\nkeyword  Classic      2\n');
       assert.equal((await place.run(['book:facets', '--q', 'none'])).stdout, 'no books\n');
+      const corrected = await place.run(['book:facets', '--by', 'decade', '--q', 'emmma']);
+      assert.match(corrected.stdout, /1810/);
+      assert.match(corrected.stderr, /searched for "emma" instead of "emmma"; --typos off/);
+      const verbatim = await place.run(['book:facets', '--q', 'emmma', '--typos', 'off']);
+      assert.deepEqual([verbatim.stdout, verbatim.stderr], ['no books\n', '']);
       const wrong = await place.run(['book:facets', '--by', 'authors']);
       assert.deepEqual([wrong.code, /did you mean `author`/.test(wrong.stderr)], [1, true]);
     }));

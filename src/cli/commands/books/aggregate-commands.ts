@@ -6,7 +6,7 @@ import { readRecords } from '../../../books/transfer/formats.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
 import { parseObject, toTableColumns } from '../resource-commands.ts';
-import { FILTER_OPTIONS, endList, writeJson } from './book-commands.ts';
+import { FILTER_OPTIONS, endList, explainCorrections, writeJson } from './book-commands.ts';
 
 const FACET_COLUMNS = [
   { title: 'FACET', member: 'facet' },
@@ -18,11 +18,13 @@ const FACET_COLUMNS = [
 export async function showFacets(context: CommandContext): Promise<number> {
   const { output } = context;
   const query = new URLSearchParams();
-  setQueryOptions(query, context, ['by', ...FILTER_OPTIONS]);
+  setQueryOptions(query, context, ['by', ...FILTER_OPTIONS, 'typos']);
   const apiClient = await context.openApiClient();
-  const { body } = await apiClient.request({
+  const { body, headers } = await apiClient.request({
     method: 'GET', path: `${bookResource.path}/facets?${query}`,
   });
+  const corrections = headers['x-search-corrected'];
+  if (typeof corrections === 'string') output.note(explainCorrections(corrections));
   const columns = toTableColumns({ columns: FACET_COLUMNS });
   if (output.isJson) await output.json(body);
   else await output.list(listValues(parseObject(body)), columns, 'no books');

@@ -35,11 +35,12 @@ const filterOptions: OptionSpecs = {
   'published-from': text('<date>', 'YYYY, YYYY-MM or YYYY-MM-DD'),
   'published-to': text('<date>', 'the same, inclusive'),
 };
+const typos: OptionSpec = {
+  ...text('<on | off>', 'off: words of --q that no book has are not corrected'),
+  values: ['on', 'off'],
+};
 const listOptions: OptionSpecs = {
-  typos: {
-    ...text('<on | off>', 'off: words of --q that no book has are not corrected'),
-    values: ['on', 'off'],
-  },
+  typos,
   sort: {
     type: 'string', placeholder: '<keys>',
     suggests: ['id', 'title', 'author', 'datePublished', 'updatedAt', 'createdAt'],
@@ -87,6 +88,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
         suggests: ['author', 'keyword', 'inLanguage', 'publisher', 'decade', 'bookFormat'],
       },
       ...filterOptions,
+      typos,
     },
     examples: ['hookshelf book:facets', 'hookshelf book:facets --by decade,bookFormat --q war'],
     load: async () => (await loadAggregates()).showFacets,

@@ -86,7 +86,7 @@ function selectColumns(fields: string | undefined): typeof bookResource.columns 
 }
 
 /** Tells people of the value of `X-Search-Corrected`. */
-function explainCorrections(corrections: string): string {
+export function explainCorrections(corrections: string): string {
   const pairs = corrections.split(', ').map((pair) => {
     const [word = '', correction = ''] = pair.split('=').map(decodeURIComponent);
     return `"${correction}" instead of "${word}"`;

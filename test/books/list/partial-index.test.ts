@@ -5,6 +5,11 @@ import type { BookSearch } from '../../../src/books/index/book-search.ts';
 import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import type { BookList } from '../../../src/books/list/book-list.ts';
+import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
+import { scanPage } from '../../../src/books/list/scan.ts';
+import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
+import type { BookFilter } from '../../../src/books/query/parse-query.ts';
+import { BitSet } from '../../../src/base/structures/bit-set.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { changeBooks } from '../../support/changing-catalog.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
@@ -91,7 +96,28 @@ test('a word of a book that is not indexed yet is found, and not corrected', asy
   const answer = await catalog.ask('q=hary');
   assert.deepEqual([answer.total, answer.headers['x-search-corrected']], [1, undefined]);
   assert.equal(catalog.partialFinds.length, 1);
+  assert.equal(catalog.correctionSearches.length, 0, 'it does not wait for the complete index');
   catalog.index.close();
+});
+
+test('a candidate that is not indexed is read, and counted so', () => {
+  const collection = new FakeCollection();
+  put(collection, 'a', 'everywhere');
+  put(collection, 'b', 'nowhere');
+  const [slots, unindexed] = [new BitSet(), new BitSet()];
+  slots.addBelow(2);
+  unindexed.add(1);
+  const steps = scanPage({
+    collection, query: parseBookQuery('q=everywhere&limit=5'),
+    changes: new ConcurrentChanges(collection),
+    candidates: {
+      slots, count: 2, isExact: true, hasIndexedMatch: true, unindexed, unindexedCount: 1,
+    },
+  }, 5);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  assert.deepEqual(step.value.entries.map(({ id }) => id), ['a']);
+  assert.equal(step.value.total, 1);
 });
 
 function createSteeredCatalog() {
@@ -105,6 +131,7 @@ function createSteeredCatalog() {
   const index = new WordIndex({ collection, turns, clock, memtableBooks: 16 });
   /** How many books were not indexed, for each search that met some that were. */
   const partialFinds: number[] = [];
+  const correctionSearches: BookFilter[] = [];
   const search: BookSearch = {
     async find(filter, changes, caller) {
       const found = await index.find(filter, changes, caller);
@@ -112,7 +139,10 @@ function createSteeredCatalog() {
       if (unindexedCount > 0 && unindexedCount < collection.size) partialFinds.push(unindexedCount);
       return found;
     },
-    findCorrections: (filter, caller) => index.findCorrections(filter, caller),
+    findCorrections(filter, caller) {
+      correctionSearches.push(filter);
+      return index.findCorrections(filter, caller);
+    },
   };
   const list: BookList = createBookList({ collection, turns, search });
   const takeTurns = async (count: number): Promise<void> => {
@@ -133,7 +163,10 @@ function createSteeredCatalog() {
   };
   /** Nobody waits for the index here; it may be closed before it is complete. */
   const startIndexing = (): void => { indexAll(index).catch(() => {}); };
-  return { collection, books, turns, search, index, partialFinds, startIndexing, takeTurns, ask };
+  return {
+    collection, books, index, partialFinds, correctionSearches, turns, search, startIndexing,
+    takeTurns, ask,
+  };
 }
 
 function put(collection: FakeCollection, id: string, title: string): void {

@@ -80,7 +80,6 @@ export function* openSearch(inputs: SearchInputs): Steps<IndexSearch | null> {
 
 /** Whether the candidates are the matches of all conditions that no column answers. */
 function knowsText(filter: BookFilter, candidates: Candidates | null): boolean {
-  if (filter.publishers.length > 0 || filter.excludedKeywords.length > 0) return false;
   return candidates === null
     ? !hasTextConditions(filter) && filter.isbns.length === 0 : candidates.isExact;
 }

@@ -16,7 +16,6 @@ import { readAuthors, readKeywords, readTitle } from '../query/stored-fields.ts'
 import { compareValueCounts } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
 import { joinWords, matchesWords, parseClauses } from '../query/words.ts';
-import type { Clause } from '../query/words.ts';
 import { countMatches, runMatchScan } from './match-scan.ts';
 import type { AggregateDeps } from './match-scan.ts';
 import { ValueCounts } from './value-counts.ts';

@@ -427,9 +427,9 @@ function composeBooks(deps: RoomDeps, events: EventPublisher, verifier: TokenVer
   const indexes = new LazyCatalogIndexes({
     collection, turns, clock, bytesMax, readWordBytes: () => search.bytes,
   });
-  const scanDeps = { collection, turns, search };
+  const scanDeps = { collection, turns, search, indexes };
   const list = createLazyBookList({
-    ...scanDeps, clock, indexes,
+    ...scanDeps, clock,
     checkExplainer: (exchange) => checkCurrentScope(exchange, verifier, 'admin'),
   });
   const routes = bookRoutes({ catalog, list: list.handle, scanDeps, keys });

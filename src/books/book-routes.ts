@@ -12,7 +12,7 @@ import { aggregateRoutes } from './aggregates/aggregate-routes.ts';
 import { bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
 import { bookResource } from './book-resource.ts';
-import type { BookListOptions } from './list/book-list.ts';
+import type { AggregateOptions } from './aggregates/match-scan.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
 import { runImport } from './transfer/import.ts';
 import {
@@ -27,7 +27,7 @@ const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
  * an `Idempotency-Key` has no effect.
  */
 export function bookRoutes(options: {
-  readonly catalog: Catalog; readonly list: Handler; readonly scanDeps: BookListOptions;
+  readonly catalog: Catalog; readonly list: Handler; readonly scanDeps: AggregateOptions;
   readonly keys?: IdempotencyKeys;
 }): readonly HttpRoute[] {
   const { catalog, list, scanDeps, keys = null } = options;

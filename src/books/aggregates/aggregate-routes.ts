@@ -12,12 +12,11 @@ import type { HttpRoute } from '../../server/http-route.ts';
 import { problemResponses } from '../../server/problem.ts';
 import { bookSchema } from '../book.ts';
 import { bookResource } from '../book-resource.ts';
-import type { BookListOptions } from '../list/book-list.ts';
 import {
   DUPLICATE_KEYS, DUPLICATE_MEMBERS, FACETS, bookFilterParameters, correctionHeaders,
   typosParameter,
 } from '../query/query-parameters.ts';
-import type { AggregateDeps } from './match-scan.ts';
+import type { AggregateDeps, AggregateOptions } from './match-scan.ts';
 
 const loadDuplicates = lazyImport(() => import('./duplicates.ts'));
 const loadFacets = lazyImport(() => import('./facets.ts'));
@@ -48,7 +47,7 @@ const duplicatesSchema = objectSchema('DuplicateBooks', {
   }),
 });
 
-export function aggregateRoutes(options: BookListOptions): readonly HttpRoute[] {
+export function aggregateRoutes(options: AggregateOptions): readonly HttpRoute[] {
   const deps = { ...options, limiter: createConcurrencyLimiter(SCANS_MAX) };
   return [facetsRoute(deps), suggestionsRoute(deps), duplicatesRoute(deps)];
 }

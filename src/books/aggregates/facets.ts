@@ -6,10 +6,10 @@
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import type { Steps } from '../../base/turns.ts';
-import { createExchangeCaller } from '../list/exchange-caller.ts';
+import { assertWanted, createExchangeCaller } from '../list/exchange-caller.ts';
 import type { FilterInputs } from '../list/slot-filter.ts';
 import {
-  hasMemberConditions, hasTextConditions, matchesMembers, matchesText,
+  hasConditions, hasTextConditions, matchesMembers, matchesText,
 } from '../query/match-book.ts';
 import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import { NO_CONDITIONS, parseFilter, parseTypos } from '../query/parse-query.ts';
@@ -22,6 +22,8 @@ import {
 import type { ValueCount } from '../query/value-count.ts';
 import { countMatches, runMatchScan } from './match-scan.ts';
 import type { AggregateDeps } from './match-scan.ts';
+import { findFacetSources, findTopFacets } from './table-answers.ts';
+import type { FacetSources } from './table-answers.ts';
 import { ValueCounts } from './value-counts.ts';
 
 type FacetsAnswer = {
@@ -80,7 +82,14 @@ export async function sendFacets(deps: AggregateDeps, exchange: Exchange): Promi
     filter: commonFilter, corrections: NO_CORRECTIONS,
     mayCorrect: parseTypos(values.get('typos')?.[0] ?? 'on'),
   };
-  const { result, corrections } = await runMatchScan(deps, query, createExchangeCaller(exchange), {
+  const caller = createExchangeCaller(exchange);
+  const sources = hasConditions(filter) ? null : await findFacetSources(deps, facets);
+  if (sources !== null) {
+    const steps = countByTables(deps, sources);
+    exchange.sendJson(200, assertWanted(await deps.turns.run(steps, caller.isWanted)));
+    return;
+  }
+  const { result, corrections } = await runMatchScan(deps, query, caller, {
     createSteps: (inputs) => countFacets(inputs, filter, facets),
     isEmpty: ({ total, facets: counts }) =>
       total === 0 && Object.values(counts).every(({ length }) => length === 0),
@@ -98,6 +107,15 @@ function parseFacets(text: string | undefined): readonly Facet[] {
   });
 }
 
+/** The facets of all books. */
+function* countByTables(
+  { collection }: AggregateDeps, { indexes, valuesByFacet }: FacetSources,
+): Steps<FacetsAnswer> {
+  yield* indexes.settle();
+  const total = collection.size;
+  return { total, facets: yield* findTopFacets(valuesByFacet, VALUES_MAX) };
+}
+
 /** The inputs have the filter without the facets' own conditions; `filter` has them. */
 function* countFacets(
   inputs: FilterInputs, filter: BookFilter, facets: readonly Facet[],
@@ -108,8 +126,7 @@ function* countFacets(
     const counts = new ValueCounts({ topMax: VALUES_MAX, isCaseless });
     return { facet, readValues, counts, own };
   });
-  const restrictions = columns.filter(({ own }) =>
-    hasMemberConditions(own) || hasTextConditions(own));
+  const restrictions = columns.filter(({ own }) => hasConditions(own));
   let total = 0;
   yield* countMatches(inputs, columns.map(({ counts }) => counts), (bytes, isFirstPass) => {
     const failures = restrictions.filter(({ own }) => !matchesOwn(own, bytes));

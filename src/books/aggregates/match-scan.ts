@@ -6,7 +6,7 @@
 import type { Candidates, SearchCaller } from '../index/book-search.ts';
 import { ConcurrentChanges } from '../list/concurrent-changes.ts';
 import { assertWanted } from '../list/exchange-caller.ts';
-import type { BookListOptions } from '../list/book-list.ts';
+import type { BookListOptions, IndexOptions } from '../list/book-list.ts';
 import { isSparse } from '../list/scan.ts';
 import { createSlotFilter } from '../list/slot-filter.ts';
 import type { FilterInputs } from '../list/slot-filter.ts';
@@ -19,7 +19,8 @@ import type { ConcurrencyLimiter, Steps } from '../../base/turns.ts';
 import type { ValueCounts } from './value-counts.ts';
 
 /** `limiter` bounds how many answers, each with a memory of its own, are made at a time. */
-export type AggregateDeps = BookListOptions & { readonly limiter: ConcurrencyLimiter };
+export type AggregateOptions = BookListOptions & IndexOptions;
+export type AggregateDeps = AggregateOptions & { readonly limiter: ConcurrencyLimiter };
 
 // Bytes of books to read before yielding, some 20 µs.
 export const BYTES_PER_YIELD = 4096;

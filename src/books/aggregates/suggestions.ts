@@ -18,6 +18,8 @@ import type { ValueCount } from '../query/value-count.ts';
 import { joinWords, matchesWords, parseClauses } from '../query/words.ts';
 import { countMatches, runMatchScan } from './match-scan.ts';
 import type { AggregateDeps } from './match-scan.ts';
+import { findSuggestionTables, findTopAuthors, findTopKeywords } from './table-answers.ts';
+import type { SuggestionTables } from './table-answers.ts';
 import { ValueCounts } from './value-counts.ts';
 
 type Suggestion = ValueCount & { readonly member: 'title' | 'authors' | 'keywords' };
@@ -43,31 +45,64 @@ export async function sendSuggestions(deps: AggregateDeps, exchange: Exchange): 
   const query = {
     filter: { ...NO_CONDITIONS, words }, corrections: NO_CORRECTIONS, mayCorrect,
   };
+  const tables = await findSuggestionTables(deps);
   const { result, corrections } = await runMatchScan(deps, query, createExchangeCaller(exchange), {
-    createSteps: (inputs, found) => findSuggestions(inputs, joinWords(text, found)),
+    createSteps: (inputs, found) => findSuggestions(inputs, joinWords(text, found), tables),
     isEmpty: ({ length }) => length === 0,
   });
   exchange.sendJson(200, result, formatCorrectionHeader(corrections));
 }
 
 function* findSuggestions(
-  inputs: FilterInputs, beginning: string,
+  inputs: FilterInputs, beginning: string, tables: SuggestionTables | null,
 ): Steps<readonly Suggestion[]> {
+  const { titles, authors, keywords } = tables === null ? yield* countAll(inputs, beginning)
+    : yield* countTitles(inputs, beginning, tables);
+  // The sort is stable: of ties that have the same text, titles come first.
+  return [
+    ...titles.map((count): Suggestion => ({ member: 'title', ...count })),
+    ...authors.map((count): Suggestion => ({ member: 'authors', ...count })),
+    ...keywords.map((count): Suggestion => ({ member: 'keywords', ...count })),
+  ].sort(compareValueCounts).slice(0, SUGGESTIONS_MAX);
+}
+
+type MemberCounts = {
+  readonly titles: readonly ValueCount[];
+  readonly authors: readonly ValueCount[];
+  readonly keywords: readonly ValueCount[];
+};
+
+/** Counts titles in the books, and takes the others from the tables. */
+function* countTitles(
+  inputs: FilterInputs, beginning: string, { indexes, author, keyword }: SuggestionTables,
+): Steps<MemberCounts> {
+  const titles = new ValueCounts({ topMax: SUGGESTIONS_MAX });
+  yield* countMatches(inputs, [titles], (bytes) => {
+    titles.add([readTitle(bytes)].filter((title) => isBegun(title, beginning)));
+  });
+  yield* indexes.settle();
   const { words } = inputs.query.filter;
-  const isBegun = (value: string): boolean => joinWords(value).startsWith(beginning);
+  return {
+    titles: titles.top,
+    authors: yield* findTopAuthors(author, words, SUGGESTIONS_MAX),
+    keywords: yield* findTopKeywords(keyword, beginning, SUGGESTIONS_MAX),
+  };
+}
+
+function* countAll(inputs: FilterInputs, beginning: string): Steps<MemberCounts> {
+  const { words } = inputs.query.filter;
   const titles = new ValueCounts({ topMax: SUGGESTIONS_MAX });
   const authors = new ValueCounts({ topMax: SUGGESTIONS_MAX });
   const keywords = new ValueCounts({ topMax: SUGGESTIONS_MAX, isCaseless: true });
   yield* countMatches(inputs, [titles, authors, keywords], (bytes) => {
-    titles.add([readTitle(bytes)].filter(isBegun));
+    titles.add([readTitle(bytes)].filter((title) => isBegun(title, beginning)));
     authors.add(readAuthors(bytes).map(({ name }) => name)
       .filter((name) => matchesWords(words, tokenize(name))));
-    keywords.add(readKeywords(bytes).filter(isBegun));
+    keywords.add(readKeywords(bytes).filter((keyword) => isBegun(keyword, beginning)));
   });
-  // The sort is stable: of ties that have the same text, titles come first.
-  return [
-    ...titles.top.map((count): Suggestion => ({ member: 'title', ...count })),
-    ...authors.top.map((count): Suggestion => ({ member: 'authors', ...count })),
-    ...keywords.top.map((count): Suggestion => ({ member: 'keywords', ...count })),
-  ].sort(compareValueCounts).slice(0, SUGGESTIONS_MAX);
+  return { titles: titles.top, authors: authors.top, keywords: keywords.top };
+}
+
+function isBegun(value: string, beginning: string): boolean {
+  return joinWords(value).startsWith(beginning);
 }

@@ -7,25 +7,65 @@ import { encodeByteString } from '../../base/text/fold.ts';
 import type { Steps } from '../../base/turns.ts';
 import { tokenize } from '../../base/text/words.ts';
 import type { Word } from '../../base/text/words.ts';
+import type { BookColumn } from '../engine/book-column.ts';
+import type { CatalogIndexes } from '../engine/catalog-indexes.ts';
 import type { ValueTable } from '../engine/value-table.ts';
 import type { Facet } from '../query/query-parameters.ts';
 import { findTop } from '../query/value-count.ts';
 import type { ValueCount } from '../query/value-count.ts';
+import type { AggregateDeps } from './match-scan.ts';
 import { deriveTermPrefixes, joinWords, matchesWords } from '../query/words.ts';
 import type { Clause } from '../query/words.ts';
 
 const ASCII = /^[\x00-\x7f]*$/;
 
-/** Where the values of each facet are counted, over all books. */
-type FacetSource = { valueCounts(): Iterable<ValueCount> };
+/** Where each facet is counted over all books, in its order. */
+export type FacetSources = {
+  readonly indexes: CatalogIndexes;
+  readonly valuesByFacet: readonly (readonly [Facet, { valueCounts(): Iterable<ValueCount> }])[];
+};
+
+/** Null while some facet has no table or column. */
+export async function findFacetSources(
+  deps: AggregateDeps, facets: readonly Facet[],
+): Promise<FacetSources | null> {
+  const indexes = await deps.indexes?.open();
+  if (indexes === undefined) return null;
+  // All are asked for before any is missed, so that all are made at once.
+  const found = facets.map((facet) => [facet, findValues(indexes, facet)] as const);
+  const valuesByFacet = found.flatMap(([facet, values]) =>
+    values === null ? [] : [[facet, values] as const]);
+  return valuesByFacet.length < facets.length ? null : { indexes, valuesByFacet };
+}
+
+function findValues(indexes: CatalogIndexes, facet: Facet): BookColumn | ValueTable | null {
+  if (facet === 'decade') return indexes.findColumn('datePublished');
+  return facet === 'inLanguage' || facet === 'bookFormat'
+    ? indexes.findColumn(facet) : indexes.findTable(facet);
+}
 
 /** The first `max` values of each facet. */
 export function* findTopFacets(
-  facets: readonly Facet[], sources: Readonly<Record<Facet, FacetSource>>, max: number,
+  valuesByFacet: FacetSources['valuesByFacet'], max: number,
 ): Steps<Partial<Record<Facet, readonly ValueCount[]>>> {
   const top: Partial<Record<Facet, readonly ValueCount[]>> = {};
-  for (const facet of facets) top[facet] = yield* findTop(sources[facet].valueCounts(), max);
+  for (const [facet, values] of valuesByFacet) {
+    top[facet] = yield* findTop(values.valueCounts(), max);
+  }
   return top;
+}
+
+/** What knows the authors and keywords of all books. */
+export type SuggestionTables = {
+  readonly indexes: CatalogIndexes; readonly author: ValueTable; readonly keyword: ValueTable;
+};
+
+/** Null while a table is missing. */
+export async function findSuggestionTables(deps: AggregateDeps): Promise<SuggestionTables | null> {
+  const indexes = await deps.indexes?.open();
+  if (indexes === undefined) return null;
+  const [author, keyword] = [indexes.findTable('author'), indexes.findTable('keyword')];
+  return author === null || keyword === null ? null : { indexes, author, keyword };
 }
 
 /** The commonest authors that all of the words match, of which there is one at least. */
@@ -46,11 +86,10 @@ function mayHave(heads: readonly Word[], name: string): boolean {
   return heads.some(({ text }) => lower.includes(text));
 }
 
-/** The commonest keywords that begin with the words of the text. */
+/** The commonest keywords whose `joinWords` begins so. */
 export function findTopKeywords(
-  keywords: ValueTable, text: string, max: number,
+  keywords: ValueTable, beginning: string, max: number,
 ): Steps<readonly ValueCount[]> {
-  const beginning = joinWords(text);
   return keywords.findTop([encodeByteString(beginning)],
     (keyword) => joinWords(keyword).startsWith(beginning), max);
 }

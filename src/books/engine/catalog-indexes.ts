@@ -1,6 +1,6 @@
 /**
- * The indexes of the catalog beside the word index: the ordered slot sets and the columns. They
- * live in memory and are made from the collection alone.
+ * The indexes of the catalog beside the word index: the ordered slot sets, the columns and the
+ * value tables. They live in memory and are made from the collection alone.
  *
  * An index is made in the background when a query first asks for it, and queries do without it
  * until it is ready. From then on the indexes follow the changes that the collection applies. A
@@ -23,6 +23,9 @@ import { createColumn } from './columns.ts';
 import type { BookColumn, ColumnName } from './book-column.ts';
 import type { IndexReport } from './index-report.ts';
 import { SlotOrder } from './slot-order.ts';
+import type { ValueTable } from './value-table.ts';
+import { createValueTable } from './value-tables.ts';
+import type { TableName } from './value-tables.ts';
 
 export type CatalogIndexesOptions = {
   readonly collection: Collection;
@@ -35,7 +38,7 @@ export type CatalogIndexesOptions = {
 };
 
 type OrderName = SortOrder['key'];
-type IndexName = OrderName | `${ColumnName}-column`;
+type IndexName = OrderName | `${ColumnName}-column` | `${TableName}-values`;
 
 type OrderEntry = EntryState & {
   readonly order: SlotOrder;
@@ -44,11 +47,19 @@ type OrderEntry = EntryState & {
   isSorting: boolean;
 };
 type ColumnEntry = EntryState & { readonly column: BookColumn };
+type ValuesEntry = EntryState & {
+  readonly table: ValueTable;
+  /** While it is made: its slots below `filledEnd`, and those from `slotBound` on, are in it. */
+  filledEnd: number;
+  readonly slotBound: number;
+};
+type IndexEntry = OrderEntry | ColumnEntry | ValuesEntry;
 type EntryState = { isReady: boolean; usedMs: number; readonly bytesExpected: number };
 
 // What an index is expected to take of memory for each book.
 const ORDER_BYTES = 5;
 const COLUMN_BYTES = 4;
+const TABLE_BYTES = 32;
 // For so long an index is not dropped for another one: both would be made again and again.
 const IN_USE_MS = 60_000;
 const PENDING_MIN = 10_000;
@@ -61,6 +72,7 @@ export class CatalogIndexes {
   readonly #options: CatalogIndexesOptions;
   readonly #orders = new Map<OrderName, OrderEntry>();
   readonly #columns = new Map<ColumnName, ColumnEntry>();
+  readonly #tables = new Map<TableName, ValuesEntry>();
   /** The books of pending slots as the indexes know them; null where they know none. */
   readonly #pending = new Map<number, Buffer | null>();
   #copiedBytes = 0;
@@ -88,11 +100,12 @@ export class CatalogIndexes {
 
   /** What there is, for metrics and status. */
   reports(): readonly IndexReport[] {
-    const report = (index: IndexName, entry: OrderEntry | ColumnEntry): IndexReport =>
+    const report = (index: IndexName, entry: IndexEntry): IndexReport =>
       ({ index, bytes: bytesOf(entry), state: entry.isReady ? 'ready' : 'making' });
     return [
       ...[...this.#orders].map(([name, entry]) => report(name, entry)),
       ...[...this.#columns].map(([name, entry]) => report(`${name}-column`, entry)),
+      ...[...this.#tables].map(([name, entry]) => report(`${name}-values`, entry)),
     ];
   }
 
@@ -117,6 +130,24 @@ export class CatalogIndexes {
     if (entry === null) return null;
     entry.usedMs = this.#nowMs();
     return entry.isReady ? entry.column : null;
+  }
+
+  /** The values of a member; null while there is no such index, or where it has become too large. */
+  findTable(name: TableName): ValueTable | null {
+    this.#assertSound();
+    const entry = this.#tables.get(name) ?? this.#makeTable(name);
+    if (entry === null) return null;
+    entry.usedMs = this.#nowMs();
+    return entry.isReady && !entry.table.isTooLarge ? entry.table : null;
+  }
+
+  /** Tells the indexes of the slots that are pending now, for answers that look at no book. */
+  * settle(): Steps<void> {
+    for (const slot of [...this.#pending.keys()]) {
+      const known = this.#pending.get(slot);
+      if (known !== undefined) this.#apply(slot, known);
+      yield;
+    }
   }
 
   /** Drops what has no room any more. To be called when the word index has grown. */
@@ -181,6 +212,30 @@ export class CatalogIndexes {
     this.fit();
   }
 
+  #makeTable(name: TableName): ValuesEntry | null {
+    const bytesExpected = this.#reserve(TABLE_BYTES);
+    if (bytesExpected === null) return null;
+    const { collection: { slotBound }, bytesMax, readWordBytes } = this.#options;
+    const entry: ValuesEntry = {
+      table: createValueTable(name, bytesMax - readWordBytes() - this.bytes),
+      filledEnd: 0, slotBound, isReady: false, usedMs: this.#nowMs(), bytesExpected,
+    };
+    this.#tables.set(name, entry);
+    this.#runInBackground(this.#fillTable(entry), () => this.#tables.get(name) === entry);
+    return entry;
+  }
+
+  * #fillTable(entry: ValuesEntry): Steps<void> {
+    while (entry.filledEnd < entry.slotBound) {
+      const known = this.#readKnown(entry.filledEnd);
+      if (known !== undefined) entry.table.add(known);
+      entry.filledEnd += 1;
+      if (entry.filledEnd % SLOTS_PER_YIELD === 0) yield;
+    }
+    entry.isReady = true;
+    this.fit();
+  }
+
   /** Makes room for an index, and follows the collection. Null when there is no room. */
   #reserve(bytesPerBook: number): number | null {
     if (this.#isClosed) return null;
@@ -199,20 +254,21 @@ export class CatalogIndexes {
   /** Drops one that was last used before that time. Whether there was one. */
   #dropLeastUsed(beforeMs: number): boolean {
     let least: { readonly usedMs: number; readonly drop: () => void } | null = null;
-    for (const map of [this.#orders, this.#columns]) {
+    for (const map of [this.#orders, this.#columns, this.#tables]) {
       for (const [name, { usedMs }] of map) {
         if (usedMs >= (least?.usedMs ?? beforeMs)) continue;
         least = { usedMs, drop: () => (map as Map<string, unknown>).delete(name) };
       }
     }
     least?.drop();
-    if (this.#orders.size + this.#columns.size === 0) this.#dropAll();
+    if (this.#orders.size + this.#columns.size + this.#tables.size === 0) this.#dropAll();
     return least !== null;
   }
 
   #dropAll(): void {
     this.#orders.clear();
     this.#columns.clear();
+    this.#tables.clear();
     this.#unsubscribe?.();
     this.#unsubscribe = null;
     this.#pending.clear();
@@ -265,6 +321,12 @@ export class CatalogIndexes {
     const bytes = this.#options.collection.bytesAt(slot);
     if (bytes !== undefined) for (const { order } of following) order.insert(slot);
     for (const { column } of this.#columns.values()) column.set(slot, bytes);
+    for (const { table, filledEnd, slotBound } of this.#tables.values()) {
+      if (slot >= filledEnd && slot < slotBound) continue;
+      // In this order: a value that the book keeps stays in the table.
+      if (bytes !== undefined) table.add(bytes);
+      if (known !== null) table.remove(known);
+    }
   }
 
   /** A failure here is a bug: every later query throws it, as a broken index must not be used. */
@@ -279,9 +341,10 @@ export class CatalogIndexes {
     if (this.#failure !== null) throw this.#failure.reason;
   }
 
-  * #entries(): Iterable<OrderEntry | ColumnEntry> {
+  * #entries(): Iterable<IndexEntry> {
     yield* this.#orders.values();
     yield* this.#columns.values();
+    yield* this.#tables.values();
   }
 
   #nowMs(): number {
@@ -289,7 +352,12 @@ export class CatalogIndexes {
   }
 }
 
-function bytesOf(entry: OrderEntry | ColumnEntry): number {
-  const { bytes } = 'order' in entry ? entry.order : entry.column;
+function bytesOf(entry: IndexEntry): number {
+  const { bytes } = pickIndex(entry);
   return entry.isReady ? bytes : Math.max(bytes, entry.bytesExpected);
+}
+
+function pickIndex(entry: IndexEntry): { readonly bytes: number } {
+  if ('order' in entry) return entry.order;
+  return 'column' in entry ? entry.column : entry.table;
 }

@@ -4,8 +4,19 @@ import { readAuthors, readKeywords, readPublisher } from '../query/stored-fields
 import { eachTerm, joinWords } from '../query/words.ts';
 import { ValueTable } from './value-table.ts';
 
+/** The members whose values have a table. */
+export type TableName = 'author' | 'keyword' | 'publisher';
+
+const CREATE_BY_NAME: Readonly<Record<TableName, (bytesMax: number) => ValueTable>> = {
+  author: createAuthorTable, keyword: createKeywordTable, publisher: createPublisherTable,
+};
+
+export function createValueTable(name: TableName, bytesMax: number): ValueTable {
+  return CREATE_BY_NAME[name](bytesMax);
+}
+
 /** The authors' names, each once a book, found by any of their words. */
-export function createAuthorTable(bytesMax: number): ValueTable {
+function createAuthorTable(bytesMax: number): ValueTable {
   return new ValueTable({
     readValues: (bytes) => readAuthors(bytes).map(({ name }) => name), isCaseless: false,
     deriveTerms(name) {
@@ -18,7 +29,7 @@ export function createAuthorTable(bytesMax: number): ValueTable {
 }
 
 /** Keywords without regard to case, found by the beginning of their `joinWords`. */
-export function createKeywordTable(bytesMax: number): ValueTable {
+function createKeywordTable(bytesMax: number): ValueTable {
   return new ValueTable({
     readValues: readKeywords, isCaseless: true,
     deriveTerms: (keyword) => [encodeByteString(joinWords(keyword))], bytesMax,
@@ -26,7 +37,7 @@ export function createKeywordTable(bytesMax: number): ValueTable {
 }
 
 /** Publishers, which are not looked for. */
-export function createPublisherTable(bytesMax: number): ValueTable {
+function createPublisherTable(bytesMax: number): ValueTable {
   return new ValueTable({
     readValues(bytes) {
       const publisher = readPublisher(bytes);

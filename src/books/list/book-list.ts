@@ -28,10 +28,10 @@ import type { SearchedBooks } from './search-books.ts';
 import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
 import { parseBookListQuery, parseBookQuery } from '../query/parse-query.ts';
-import type { BookFilter, BookListQuery, BookQuery } from '../query/parse-query.ts';
+import type { BookListQuery, BookQuery } from '../query/parse-query.ts';
 import { encodeCursor } from '../query/cursor.ts';
 import { selectMembers } from '../query/select-members.ts';
-import { hasMemberConditions, hasTextConditions } from '../query/match-book.ts';
+import { hasConditions } from '../query/match-book.ts';
 import { writeQueryString } from '../query/query-parameters.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -215,10 +215,6 @@ async function findBooks(
 function asksForAll({ filter, sort, limit }: BookQuery): boolean {
   return limit === null && sort.orders.length === 0 && !sort.isIdDescending
     && !hasConditions(filter);
-}
-
-function hasConditions(filter: BookFilter): boolean {
-  return hasMemberConditions(filter) || hasTextConditions(filter);
 }
 
 function listAll(collection: Collection, { after }: BookQuery): ListResult {

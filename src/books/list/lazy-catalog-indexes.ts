@@ -34,6 +34,11 @@ export class LazyCatalogIndexes implements IndexReporter {
     return loadEngine((engine) => engine.answerWhole({ ...inputs, indexes: this.#open(engine) }));
   }
 
+  /** The indexes themselves, for answers about all books. */
+  open(): MaybePromise<CatalogIndexes> {
+    return loadEngine((engine) => this.#open(engine));
+  }
+
   /** See `CatalogIndexes.fit`. */
   fit(): void {
     this.#indexes?.fit();

@@ -26,7 +26,7 @@ export function matchesMembers(filter: BookFilter, bytes: Buffer): boolean {
 }
 
 /** Whether there is a condition that `matchesMembers` checks. */
-export function hasMemberConditions(filter: BookFilter): boolean {
+function hasMemberConditions(filter: BookFilter): boolean {
   const { isbns, languages, bookFormats, hasIsbn, publishedFrom, publishedTo } = filter;
   return [isbns, languages, bookFormats].some(({ length }) => length > 0)
     || hasIsbn !== null || publishedFrom !== null || publishedTo !== null;
@@ -55,6 +55,11 @@ export function hasBookWord(book: SearchableBook, text: string): boolean {
 export function hasTextConditions(filter: BookFilter): boolean {
   const { words, authors, publishers, keywords, excludedKeywords } = filter;
   return [words, authors, publishers, keywords, excludedKeywords].some(({ length }) => length > 0);
+}
+
+/** Whether there is any condition: else every book matches. */
+export function hasConditions(filter: BookFilter): boolean {
+  return hasMemberConditions(filter) || hasTextConditions(filter);
 }
 
 /** A stored book, with the type of the members that are searched. */

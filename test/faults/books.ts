@@ -217,8 +217,8 @@ const LISTS: readonly PlantedFault[] = [
 
 const INDEX: readonly PlantedFault[] = [
   {
-    file: 'books/aggregates/suggestions.ts',
-    text: 'corrections.get(token.text) ?? token.text', replacement: 'token.text',
+    file: 'books/query/words.ts',
+    text: 'corrections?.get(token.text) ?? token.text', replacement: 'token.text',
     tests: ['books/aggregates/corrections.test.ts'],
   },
   {

@@ -132,7 +132,7 @@ export class CatalogIndexes {
     return entry.isReady ? entry.column : null;
   }
 
-  /** The values of a member; null while there is no such index, or where it has become too large. */
+  /** The values of a member; null while there is no such index, or where it is too large. */
   findTable(name: TableName): ValueTable | null {
     this.#assertSound();
     const entry = this.#tables.get(name) ?? this.#makeTable(name);

@@ -24,6 +24,10 @@ const AGGREGATES: readonly PlantedFault[] = [
     replacement: '', tests: ['books/aggregates/duplicates.test.ts'],
   },
   {
+    file: 'books/engine/date-column.ts', text: '      else slots.delete(slot);', replacement: '',
+    tests: ['books/engine/columns.test.ts'],
+  },
+  {
     file: 'books/aggregates/suggestions.ts', text: '.startsWith(beginning)',
     replacement: '.includes(beginning)', tests: ['books/aggregates/suggestions.test.ts'],
   },

@@ -1,7 +1,8 @@
 /**
  * The dates of publication by slot, as numbers of `encodeDate`: 4 bytes a slot. They stand in
- * blocks, so that growth copies none. A range is found by a look at each, some 1 ms a million. How
- * many books are of a year is known without.
+ * blocks, so that growth copies none. A range is found by a look at each, some 1 ms a million; the
+ * bit sets of the ranges that were asked for last are kept, and follow every change. How many books
+ * are of a year is known without.
  */
 import { assert } from '../../base/assert.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
@@ -16,6 +17,7 @@ const BLOCK_SLOTS = 4096;
 const NO_DATE = -1;
 const DATE_MAX = 9999_9999;
 const YEARS = 10_000;
+const RANGE_SETS_MAX = 8;
 /** What a year is multiplied by in a date: the rest is month and day. */
 const YEAR_STEP = 10_000;
 
@@ -23,14 +25,18 @@ export class DateColumn implements BookColumn {
   readonly #blocks: Int32Array[] = [];
   /** How many books are of each year. */
   readonly #booksByYear = new Int32Array(YEARS);
+  /** By their bounds; the one that was asked for longest ago comes first. */
+  readonly #rangeSets = new Map<string, RangeSet>();
 
   constructor(slotBound: number) {
     while (this.#blocks.length * BLOCK_SLOTS < slotBound) this.#addBlock();
   }
 
   get bytes(): number {
-    return this.#blocks.length * BLOCK_SLOTS * Int32Array.BYTES_PER_ELEMENT
+    let bytes = this.#blocks.length * BLOCK_SLOTS * Int32Array.BYTES_PER_ELEMENT
       + this.#booksByYear.byteLength;
+    for (const { slots } of this.#rangeSets.values()) bytes += slots.words.byteLength;
+    return bytes;
   }
 
   set(slot: number, bytes: Buffer | undefined): void {
@@ -44,6 +50,10 @@ export class DateColumn implements BookColumn {
     block[slot % BLOCK_SLOTS] = date;
     this.#countDate(previousDate, -1);
     this.#countDate(date, 1);
+    for (const { from, to, slots } of this.#rangeSets.values()) {
+      if (date >= from && date <= to) slots.add(slot);
+      else slots.delete(slot);
+    }
   }
 
   /** Null for a range that begins or ends within a year. */
@@ -55,12 +65,15 @@ export class DateColumn implements BookColumn {
   }
 
   * match(filter: BookFilter): Steps<BitSet> {
-    const { from, to } = pickRange(filter);
-    const slots = new BitSet(this.#blocks.length * BLOCK_SLOTS);
+    const rangeSet = this.#useRangeSet(pickRange(filter));
+    const { from, to, slots, isComplete } = rangeSet;
+    if (isComplete) return slots;
+    // Another caller may be filling it as well: both write what the slots have now.
     for (const [index, block] of this.#blocks.entries()) {
       addDatesBetween(slots, index * BLOCK_SLOTS, block, from, to);
       yield;
     }
+    rangeSet.isComplete = true;
     return slots;
   }
 
@@ -70,6 +83,18 @@ export class DateColumn implements BookColumn {
       const count = this.#countYears(year, year + 9);
       if (count > 0) yield { value: String(year).padStart(4, '0'), count };
     }
+  }
+
+  /** A range set is kept, and so follows changes, even before it is complete. */
+  #useRangeSet({ from, to }: DateRange): RangeSet {
+    const key = `${from} ${to}`;
+    const rangeSet = this.#rangeSets.get(key)
+      ?? { from, to, slots: new BitSet(this.#blocks.length * BLOCK_SLOTS), isComplete: false };
+    this.#rangeSets.delete(key);
+    this.#rangeSets.set(key, rangeSet);
+    const [oldestKey] = this.#rangeSets.keys();
+    if (this.#rangeSets.size > RANGE_SETS_MAX) this.#rangeSets.delete(oldestKey ?? '');
+    return rangeSet;
   }
 
   #addBlock(): void {
@@ -91,6 +116,9 @@ export class DateColumn implements BookColumn {
 
 /** Both bounds belong to it. */
 type DateRange = { readonly from: number; readonly to: number };
+
+/** The slots of the books in a range. */
+type RangeSet = DateRange & { readonly slots: BitSet; isComplete: boolean };
 
 function pickRange({ publishedFrom, publishedTo }: BookFilter): DateRange {
   assert(publishedFrom !== null || publishedTo !== null);

@@ -101,13 +101,13 @@ for (const way of WAYS) {
     await addBook(place, EMMA);
     const explained = await place.json(['book:list', '--explain', '--q', 'emmma', '--limit', '5']);
     assert.deepEqual(explained, {
-      plan: 'scan-candidates',
-      reason: 'the word index says that 1 of 1 books may match: only these are read',
+      plan: 'order-walk',
+      reason: '1 of 1 match: to walk in order of id costs 1 looks, to sort them 100',
       total: 1, ms: explained['ms'],
     });
     const { stdout, stderr } = await place.run(['book:list', '--explain', '--q', 'emmma']);
     assert.match(stdout,
-      /^plan    scan-candidates\nreason  the word index .*\ntotal   1\nms      \d/);
+      /^plan    order-walk\nreason  1 of 1 match: .*\ntotal   1\nms      \d/);
     assert.match(stderr, /searched for "emma" instead of "emmma"/);
   }));
 

@@ -5,7 +5,8 @@
  *
  * It is built when it is first needed. Slots whose books are to be indexed are pending: all of them
  * at the start, later those that change. One run of small steps indexes the pending books into a
- * memtable; a full memtable becomes an immutable segment, and segments are merged beside all else.
+ * memtable; a full memtable becomes an immutable segment, as does the first when all books have been
+ * indexed once, and segments are merged beside all else.
  * When a book changes, its old document is removed from whichever part holds it, so every part
  * knows which of its books are live. A query does not wait: it gets the pending slots as candidates
  * whose books are to be read. Corrections wait until no slot is pending, because a word that is
@@ -51,6 +52,9 @@ const MEMTABLE_BOOKS = 4096;
 // During the first build memtables are this much larger, and segments are merged after it, unless
 // they take so much of the memory that a merge would soon have no room: it is to end soon.
 const FIRST_BUILD_FACTOR = 4;
+// A memtable is searched by a look at all that is in it, so that of a small catalog is small, too.
+const MEMTABLE_BOOKS_MIN = 256;
+const MEMTABLE_SHARE = 1 / 16;
 const UNMERGED_SHARE = 1 / 4;
 // Bytes of books to index before yielding, some 20 µs; an empty slot is work too.
 const WORK_PER_YIELD = 4096;
@@ -221,12 +225,19 @@ export class WordIndex {
       const bytes = this.#options.collection.bytesAt(slot);
       if (bytes !== undefined) this.#memtable.add(slot, bytes);
       work += SLOT_WORK + (bytes?.length ?? 0);
-      const booksMax = this.#memtableBooks * (this.#isFirstBuild ? FIRST_BUILD_FACTOR : 1);
-      if (this.#memtable.isFull(booksMax)) yield* this.#flush();
+      if (this.#memtable.isFull(this.#computeBooksMax())) yield* this.#flush();
       if (work < WORK_PER_YIELD) continue;
       work = 0;
       yield;
     }
+    if (this.#isFirstBuild && this.#memtable.slots.length > 0) yield* this.#flush();
+  }
+
+  /** How many books the memtable may hold. */
+  #computeBooksMax(): number {
+    if (this.#isFirstBuild) return this.#memtableBooks * FIRST_BUILD_FACTOR;
+    return Math.min(this.#memtableBooks,
+      Math.max(MEMTABLE_BOOKS_MIN, this.#segments.bookCount * MEMTABLE_SHARE));
   }
 
   /** Makes a segment of the memtable. Queries ask the memtable until the segment is complete. */

@@ -5,12 +5,13 @@
  *
  * It is built when it is first needed. Slots whose books are to be indexed are pending: all of them
  * at the start, later those that change. One run of small steps indexes the pending books into a
- * memtable; a full memtable becomes an immutable segment, as does the first when all books have been
- * indexed once, and segments are merged beside all else.
- * When a book changes, its old document is removed from whichever part holds it, so every part
- * knows which of its books are live. A query does not wait: it gets the pending slots as candidates
- * whose books are to be read. Corrections wait until no slot is pending, because a word that is
- * missing from a part of the catalog is not mistyped.
+ * memtable. A full memtable becomes an immutable segment, as does the first one when all books have
+ * been indexed once. Segments are merged beside all else. When a book changes, its old document is
+ * removed from whichever part holds it, so every part knows which of its books are live.
+ *
+ * A query does not wait: it gets the pending slots as candidates whose books are to be read.
+ * Corrections wait until no slot is pending, because a word that is missing from a part of the
+ * catalog is not mistyped.
  *
  * An index that outgrows its share of the memory drops everything, for good, and finds null from
  * then on; `bounded-word-index.ts` decides when to build another one.

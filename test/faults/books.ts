@@ -294,6 +294,162 @@ const INDEX: readonly PlantedFault[] = [
   },
 ];
 
+const ENGINE: readonly PlantedFault[] = [
+  {
+    file: 'books/engine/catalog-indexes.ts',
+    text: 'missedSlots.has(slot) || this.#pending.has(slot);',
+    replacement: 'missedSlots.has(slot);',
+    tests: ['books/engine/catalog-indexes.test.ts'],
+  },
+  {
+    file: 'books/engine/catalog-indexes.ts',
+    text: '    for (const slot of this.#pending.keys()) missedSlots.add(slot);\n', replacement: '',
+    tests: ['books/engine/catalog-indexes.test.ts'],
+  },
+  {
+    file: 'books/engine/catalog-indexes.ts',
+    text: 'if (isSorting) missedSlots.add(slot);', replacement: '',
+    tests: ['books/engine/catalog-indexes.test.ts'],
+  },
+  {
+    file: 'books/engine/catalog-indexes.ts',
+    text: 'if (this.#pending.has(slot)) return;', replacement: '',
+    tests: ['books/engine/catalog-indexes.test.ts'],
+  },
+  {
+    file: 'books/engine/catalog-indexes.ts',
+    text: 'if (copy !== undefined) return copy ?? undefined;', replacement: '',
+    tests: ['books/engine/catalog-indexes.test.ts'],
+  },
+  {
+    file: 'books/engine/catalog-indexes.ts',
+    text: 'this.#copiedBytes -= known?.length ?? 0;', replacement: '',
+    tests: ['books/engine/catalog-indexes.test.ts'],
+  },
+  {
+    file: 'books/engine/catalog-indexes.ts',
+    text: ' || this.#copiedBytes > COPIED_BYTES_MAX', replacement: '',
+    tests: ['books/engine/catalog-indexes.test.ts'],
+  },
+  {
+    file: 'books/engine/catalog-indexes.ts',
+    text: 'if (usedMs >= (least?.usedMs ?? beforeMs)) continue;',
+    replacement: 'if (usedMs >= beforeMs || usedMs < (least?.usedMs ?? 0)) continue;',
+    tests: ['books/engine/catalog-indexes.test.ts'],
+  },
+  {
+    file: 'books/engine/catalog-indexes.ts',
+    text: 'if (entry.usedMs >= beforeMs) bytesInUse', replacement: 'bytesInUse',
+    tests: ['books/engine/catalog-indexes.test.ts'],
+  },
+  {
+    file: 'books/engine/catalog-indexes.ts',
+    text: 'this.#nowMs() - IN_USE_MS', replacement: 'this.#nowMs()',
+    tests: ['books/engine/catalog-indexes.test.ts'],
+  },
+  {
+    file: 'books/engine/catalog-indexes.ts',
+    text: '    this.#pending.clear();\n', replacement: '',
+    tests: ['books/engine/catalog-indexes.test.ts'],
+  },
+  {
+    file: 'books/engine/planner.ts',
+    text: 'if (sortLooks <= walkLooks) {', replacement: 'if (sortLooks < walkLooks) {',
+    tests: ['books/engine/planner.test.ts'],
+  },
+  {
+    file: 'books/engine/planner.ts',
+    text: 'sortLooks < bookCount - looksMax', replacement: 'sortLooks < bookCount',
+    tests: ['books/engine/planner.test.ts'],
+  },
+  {
+    file: 'books/list/index-search.ts',
+    text: 'const atStart = new Set(indexes.pendingSlots.keys());',
+    replacement: 'const atStart = new Set<number>();',
+    tests: ['books/list/answer-page.test.ts'],
+  },
+  {
+    file: 'books/list/index-search.ts',
+    text: '    atStart.add(slot);\n', replacement: '',
+    tests: ['books/list/answer-page.test.ts'],
+  },
+  {
+    file: 'books/list/index-search.ts',
+    text: ' || this.#changes.changedSlots.has(slot);', replacement: ';',
+    tests: ['books/list/answer-page.test.ts'],
+  },
+  {
+    file: 'books/list/index-search.ts',
+    text: 'common.retain(set)', replacement: 'common.union(set)',
+    tests: ['books/list/answer-page.test.ts'],
+  },
+  {
+    file: 'books/list/index-search.ts',
+    text: 'return order !== null && !indexes.keepsOrder(order);', replacement: 'return false;',
+    tests: ['books/list/answer-page.test.ts'],
+  },
+  {
+    file: 'books/list/index-search.ts',
+    text: 'id: furtherOrders.length === 0 ? after.id : null', replacement: 'id: after.id',
+    tests: ['books/list/answer-page.test.ts'],
+  },
+  {
+    file: 'books/list/answer-page.ts',
+    text: 'if (top.sorted().some(({ slot }) => changes.changedSlots.has(slot))) return null;',
+    replacement: '',
+    tests: ['books/list/answer-page.test.ts'],
+  },
+  {
+    file: 'books/list/answer-page.ts',
+    text: 'if (slots.has(slot) && !atStart.has(slot)) count -= 1;',
+    replacement: 'if (slots.has(slot)) count -= 1;',
+    tests: ['books/list/answer-page.test.ts'],
+  },
+  {
+    file: 'books/list/answer-page.ts',
+    text: 'while (takenCount < wantedCount || hasFurtherKeys) {',
+    replacement: 'while (takenCount < wantedCount) {',
+    tests: ['books/list/answer-page.test.ts'],
+  },
+  {
+    file: 'books/list/answer-page.ts',
+    text: '    else unsettledMatches.delete(slot);\n', replacement: '',
+    tests: ['books/list/answer-page.test.ts'],
+  },
+  {
+    file: 'books/list/answer-page.ts',
+    text: 'if (walk.reads > plan.looksMax) return \'left\';', replacement: '',
+    tests: ['books/list/answer-page.test.ts'],
+  },
+  {
+    file: 'books/list/answer-page.ts',
+    text: 'if (changes.changedSlots.size > CHANGED_MAX) return NEEDS_SCAN;', replacement: '',
+    tests: ['books/list/answer-page.test.ts'],
+  },
+  {
+    file: 'books/list/answer-page.ts',
+    text: '    plan = replanPage(plan);\n    top = new TopEntries(wantedCount, query.sort);\n',
+    replacement: '    plan = replanPage(plan);\n',
+    tests: ['books/list/answer-page.test.ts'],
+  },
+  {
+    file: 'books/list/answer-page.ts',
+    text: '    readCount += 1;\n    if (readCount % BOOKS_PER_YIELD === 0) yield;\n    // One that',
+    replacement: '    // One that',
+    tests: ['books/list/turns.test.ts'],
+  },
+  {
+    file: 'books/list/answer-whole.ts',
+    text: 'if (count % SLOTS_PER_YIELD === 0) yield;', replacement: '',
+    tests: ['books/list/turns.test.ts'],
+  },
+  {
+    file: 'books/list/answer-whole.ts',
+    text: 'if (changes.changedSlots.size > 0) continue;', replacement: '',
+    tests: ['books/list/race.test.ts'],
+  },
+];
+
 const TRANSFERS: readonly PlantedFault[] = [
   {
     file: 'books/transfer/importer.ts',
@@ -349,4 +505,4 @@ const TRANSFERS: readonly PlantedFault[] = [
 ];
 
 export const BOOK_FAULTS: readonly PlantedFault[] =
-  [...MODEL, ...AGGREGATES, ...QUERIES, ...TYPOS, ...LISTS, ...INDEX, ...TRANSFERS];
+  [...MODEL, ...AGGREGATES, ...QUERIES, ...TYPOS, ...LISTS, ...INDEX, ...ENGINE, ...TRANSFERS];

@@ -108,15 +108,18 @@ test('matches at the end of an order are sorted once the walk has taken four tim
         };
       };
       for (let count = 0; count < 60; count += 1) shelf.put(lateBook());
+      // One that the walk takes before it is left.
+      const { metadata, ...middle } = randomBook(random, 'id-15000');
+      shelf.put({ ...middle, inLanguage: 'late' });
       const query = { inLanguage: 'late', sort };
-      assert.equal(await getPage(shelf, { query, limit: 1, after: null }), null);
+      assert.equal(await getPage(shelf, { query, limit: 2, after: null }), null);
       shelf.runAllTurns();
       for (let round = 0; round < 3; round += 1) {
         const between = (): void => {
           shelf.put(lateBook());
           shelf.runTurns(below(random, 3));
         };
-        const page = await getPage(shelf, { query, limit: 1, after: null, between }, sort);
+        const page = await getPage(shelf, { query, limit: 2, after: null, between }, sort);
         assert.equal(page?.plan, 'sorted-matches', sort);
         assert.match(page?.reason ?? '', /the walk was left after [\d,]+, as the matches stand/);
         shelf.runAllTurns();
@@ -169,6 +172,30 @@ test('an index that is dropped in the midst of a walk is not walked through any 
       },
     }, sort);
     assert.equal(page, null, sort);
+  }
+});
+
+test('a pending book that changes after it was counted is counted as it is', async () => {
+  const shelf = createSortedShelf(100);
+  const { metadata, ...book } = randomBook(createRandom(1), 'id-99');
+  const put = (id: string, hasIsbn: boolean): void => {
+    const { isbn, ...rest } = book;
+    shelf.put(hasIsbn ? { ...rest, isbn: '9780441172719', id } : { ...rest, id });
+  };
+  shelf.indexes.findColumn('isbn');
+  shelf.runAllTurns();
+  for (const hasIsbn of [true, false]) {
+    for (let index = 50; index < 100; index += 1) put(`id-${index}`, hasIsbn);
+    let steps = 0;
+    const page = await getPage(shelf, {
+      query: { sort: 'title', hasIsbn: 'true' }, limit: 2, after: null,
+      between() {
+        steps += 1;
+        put(`id-${49 + steps}`, !hasIsbn);
+      },
+    });
+    assert.notEqual(page, null);
+    assert.ok(steps >= 3, `${steps} steps`);
   }
 });
 

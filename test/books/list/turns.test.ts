@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import { LazyCatalogIndexes } from '../../../src/books/list/lazy-catalog-indexes.ts';
 import { createTurns } from '../../../src/base/turns.ts';
+import type { Steps, Turns } from '../../../src/base/turns.ts';
 import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList } from '../../support/list-harness.ts';
@@ -12,6 +13,7 @@ import { randomBook } from '../../support/random-books.ts';
 import { someTurns } from '../../support/turns.ts';
 
 const TURN_MS_MAX = 5;
+const STEP_MS_MAX = 2;
 const SEARCHES = [
   'inLanguage=en', 'inLanguage=en&limit=5', 'sort=title', 'sort=-title&limit=9', 'sort=updatedAt',
   'sort=datePublished&limit=100', 'publishedTo=1960&sort=-id', 'isbn=9780441172719',
@@ -57,8 +59,9 @@ test('of sorted answers without limit two are under way at a time', async () => 
 
 test('no search holds the loop over 5 ms, nor do many at once', async () => {
   for (const searches of [...SEARCHES.map((search) => [search]), [...SEARCHES, 'q=war', 'q=e']]) {
-    const { longestMs, looks } = await createShelf(false).measure(searches);
-    assert.ok(longestMs <= TURN_MS_MAX, `${longestMs} ms in a turn`);
+    const measured = await createShelf(false).measure(searches);
+    checkTurns(measured, 'by scans');
+    const { looks } = measured;
     assert.ok(looks >= BOOKS, `${looks} looks`);
   }
 });
@@ -73,31 +76,40 @@ test('nor does it by the indexes while they are made, nor when they are behind t
       }
     };
     const first = await shelf.measure(INDEXED_SEARCHES);
-    assert.ok(first.longestMs <= TURN_MS_MAX, `${first.longestMs} ms, nothing was there`);
+    checkTurns(first, `nothing was there`);
     for (let turn = 0; turn < 3000; turn += 1) shelf.runTurn();
     for (const search of INDEXED_SEARCHES) {
       const told = decodeURIComponent(search);
       const settled = await shelf.measure([search]);
-      assert.ok(settled.longestMs <= TURN_MS_MAX, `${settled.longestMs} ms: ${told}`);
+      checkTurns(settled, `${told}`);
       const isPage = search.includes('limit');
       assert.ok(!isPage || settled.looks < BOOKS / 2, `${settled.looks} looks: ${told}`);
       change(PENDING);
       const behind = await shelf.measure([search], () => change(2));
-      assert.ok(behind.longestMs <= TURN_MS_MAX, `${behind.longestMs} ms, behind: ${told}`);
+      checkTurns(behind, `behind: ${told}`);
       for (let turn = 0; turn < 3000; turn += 1) shelf.runTurn();
     }
     change(PENDING);
     const together = await shelf.measure(INDEXED_SEARCHES, () => change(2));
-    assert.ok(together.longestMs <= TURN_MS_MAX, `${together.longestMs} ms together`);
+    checkTurns(together, `together`);
   });
+
+type TurnsMeasure = {
+  readonly longestMs: number; readonly longestStepMs: number; readonly looks: number;
+};
+
+/** A turn lasts 3 ms and what its last step takes more. */
+function checkTurns({ longestMs, longestStepMs }: TurnsMeasure, told: string): void {
+  assert.ok(longestMs <= TURN_MS_MAX, `${longestMs} ms in a turn: ${told}`);
+  assert.ok(longestStepMs <= STEP_MS_MAX, `${longestStepMs} ms in a step: ${told}`);
+}
 
 type TurnsShelf = {
   readonly collection: FakeCollection;
   readonly runTurn: () => void;
-  /** The longest turn until all are answered, and the looks at books. */
-  readonly measure: (searches: readonly string[], beforeTurn?: () => void) => Promise<{
-    readonly longestMs: number; readonly looks: number;
-  }>;
+  /** The longest turn and the longest step until all are answered, and the looks at books. */
+  readonly measure: (searches: readonly string[], beforeTurn?: () => void) =>
+    Promise<TurnsMeasure>;
 };
 
 /** A look at a book takes 0.02 ms here, and nothing else takes any time. */
@@ -113,7 +125,21 @@ function createShelf(withIndexes: boolean): TurnsShelf {
   };
   const clock = { monotonicMs: () => nowMs, startTimer: () => ({ cancel: () => {} }) };
   const next: (() => void)[] = [];
-  const turns = createTurns(clock, (run) => next.push(run));
+  const plainTurns = createTurns(clock, (run) => next.push(run));
+  let longestStepMs = 0;
+  const watch = function* <T>(steps: Steps<T>): Steps<T> {
+    for (;;) {
+      const startMs = nowMs;
+      const step = steps.next();
+      longestStepMs = Math.max(longestStepMs, nowMs - startMs);
+      if (step.done === true) return step.value;
+      yield;
+    }
+  };
+  const turns: Turns = {
+    run: (steps, isWanted) => plainTurns.run(watch(steps), isWanted),
+    runLater: (steps, isWanted) => plainTurns.runLater(watch(steps), isWanted),
+  };
   const search = new WordIndex({ collection, turns, clock });
   const indexes = !withIndexes ? null : new LazyCatalogIndexes({
     collection, turns, clock, bytesMax: Infinity, readWordBytes: () => search.bytes,
@@ -127,6 +153,7 @@ function createShelf(withIndexes: boolean): TurnsShelf {
       let spentMs = 0;
       let longestMs = 0;
       looks = 0;
+      longestStepMs = 0;
       // Sending is not part of the search; it waits for its reader.
       const answers = Promise.all(searches.map((one) => getList(list, one, {
         betweenPieces: () => { nowMs = spentMs; },
@@ -141,7 +168,7 @@ function createShelf(withIndexes: boolean): TurnsShelf {
         await someTurns(1);
       }
       await answers;
-      return { longestMs, looks };
+      return { longestMs, longestStepMs, looks };
     },
   };
 }

@@ -61,15 +61,20 @@ export async function getList(
   };
 }
 
-/** All pages from a query on; `between` is called before each but the first. */
+/**
+ * All pages from a query on; `between` is called before each but the first. The total of each is
+ * added to `totals`.
+ */
 export async function walkPages(
   list: BookList, search: string, between: (seen: readonly NaiveBook[]) => void = () => {},
+  totals: number[] = [],
 ): Promise<NaiveBook[]> {
   const books: NaiveBook[] = [];
   for (let next: string | null = search; next !== null;) {
     if (next !== search) between(books);
     const page: ListAnswer = await getList(list, next);
     books.push(...page.books);
+    totals.push(page.total);
     next = page.next;
   }
   return books;

@@ -17,6 +17,7 @@
  */
 import { createSlotFilter } from './slot-filter.ts';
 import type { FilterInputs, ScanInputs } from './slot-filter.ts';
+import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Candidates } from '../index/book-search.ts';
 import { explainScan, explainSparse } from './scan-plan.ts';
 import type { PlanExplanation } from './scan-plan.ts';
@@ -86,12 +87,14 @@ export function* scanWhole(inputs: ScanInputs): Steps<WholeResult> {
   // The sort values of `slots`: no column where the walk comes in the order of the response.
   const columns = sort.orders.map(createKeyColumn);
   const slots = new NumberList();
+  const foundSlots = new BitSet();
   const filter = createSlotFilter(inputs);
   let total = 0;
   for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
     if (filter.resetIfYieldDue()) yield;
     const bytes = filter.readIfMatching(slot);
-    if (bytes === undefined) continue;
+    // A slot may come again, with a book that was added in the place of a deleted one.
+    if (bytes === undefined || !foundSlots.add(slot)) continue;
     total += 1;
     const sortValues = readSortValues(sort, bytes);
     if (!isAfterCursor(after, sort, sortValues, bytes)) continue;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
-import { scanPage, scanSparse } from '../../../src/books/list/scan.ts';
+import { scanPage, scanSparse, scanWhole } from '../../../src/books/list/scan.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import { LazyCatalogIndexes } from '../../../src/books/list/lazy-catalog-indexes.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
@@ -60,12 +60,17 @@ for (const withIndex of [false, true]) {
         unchanged = new Set(books.keys());
         const before = new Map(books);
         writesLeft = 60;
-        const found = (await walkPages(list, limit + searchOf(query))).map(({ id }) => id);
+        const totals: number[] = [];
+        const found = (await walkPages(list, limit + searchOf(query), () => {}, totals))
+          .map(({ id }) => id);
         const told = `seed ${seed}, round ${round}: ${limit}${decodeURIComponent(searchOf(query))}`;
         const expected = naiveList([...before.values()], query).map(({ id }) => id)
           .filter((id) => unchanged.has(id));
         assert.deepEqual(found.filter((id) => unchanged.has(id)), expected, told);
-        if (limit === '') assert.equal(new Set(found).size, found.length, told);
+        if (limit === '') {
+          assert.equal(new Set(found).size, found.length, told);
+          assert.deepEqual(totals, [found.length], told);
+        }
         lasted += expected.length;
       }
     }
@@ -99,6 +104,26 @@ test('a book deleted and added again in another slot during a sparse scan comes 
   assert.ok(step.done === true);
   assert.deepEqual(step.value.entries.map(({ id }) => id), collection.ids);
   assert.equal(step.value.total, 39);
+});
+
+test('a slot that gets another book during a scan of the whole comes once', () => {
+  const collection = new FakeCollection();
+  const book = (id: string): NaiveBook => randomBook(createRandom(1), id);
+  for (let number = 10; number < 50; number += 1) collection.put(book(`id-${number}`));
+  const changes = new ConcurrentChanges(collection);
+  const steps = scanWhole({
+    collection, query: parseBookQuery('sort=title'), changes, candidates: null,
+  });
+  assert.equal(steps.next().done, false, 'the first slots were looked at');
+  collection.delete('id-10');
+  collection.put(book('id-60'));
+  assert.equal(collection.findSlot('id-60'), 0);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  collection.delete('id-60');
+  const { slots, total } = step.value;
+  const found = [...slots].map((slot) => changes.take(slot));
+  assert.equal(found.filter((bytes) => bytes !== undefined).length, total);
 });
 
 test('a candidate that changed since the index was asked is read again, and counted so', () => {

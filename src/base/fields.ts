@@ -230,8 +230,9 @@ function readObject(
       fail(context, detail, pointer);
     }
   }
-  if (schema.hint !== undefined && errors.length > countBefore) {
-    errors.splice(countBefore, 0, { pointer: formatPointer(context), detail: schema.hint(object) });
+  const hint = errors.length > countBefore ? schema.hint?.(object, value) ?? null : null;
+  if (hint !== null) {
+    errors.splice(countBefore, 0, { pointer: formatPointer(context), detail: hint });
   }
   return object;
 }

@@ -46,8 +46,11 @@ export type ObjectSchema = {
   readonly members: Readonly<Record<string, MemberSchema>>;
   /** At least one member must be present. */
   readonly isNotEmpty?: boolean | undefined;
-  /** A first error about the whole object, such as an example, when anything in it is wrong. */
-  readonly hint?: ((value: JsonObject) => string) | undefined;
+  /**
+   * A first error about the whole object, such as an example, when anything in it is wrong. Gets
+   * what could be parsed, and all that was `given`; null where the other errors say it all.
+   */
+  readonly hint?: ((value: JsonObject, given: JsonObject) => string | null) | undefined;
   /**
    * Rules across members, run on what could be parsed, so that members may be missing that were
    * `given`. Each broken one is reported, unless its member was refused already.

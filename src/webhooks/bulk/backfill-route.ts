@@ -41,7 +41,8 @@ export function backfillRoute(jobs: Jobs, { store, keys, webhooks }: {
     operationId: 'backfillOutgoingWebhook', name: 'Backfill', members,
     bodyRules: {
       check: findTimeProblem,
-      hint: () => 'say from when on, such as { "since": "2026-01-31T12:00:00Z" }',
+      hint: (_, { since = null }) => since === null
+        ? 'say from when on, such as { "since": "2026-01-31T12:00:00Z" }' : null,
     },
     summary: 'Send a webhook the kept events that it has missed, as a job that goes on after a '
       + 'restart',

@@ -360,9 +360,9 @@ test('waits while the queue is full, and takes what there is room for', async (c
 });
 
 const BAD: readonly (readonly [object, number, RegExp])[] = [
-  [{ since: undefined }, 422, /since.*2026-01-31T12:00:00Z.*is required/],
-  [{ since: 'yesterday' }, 422, /since.*RFC 3339/],
-  [{ until: 'never' }, 422, /until.*RFC 3339/],
+  [{ since: undefined }, 422, /"detail":"say from when on.*2026-01-31T12:00:00Z.*is required/],
+  [{ since: 'yesterday' }, 422, /"detail":"\/since: .*RFC 3339/],
+  [{ until: 'never' }, 422, /"detail":"\/until: .*RFC 3339/],
   [{ until: EVER }, 422, /until.*later than since/],
   [{ name: '' }, 422, /name/],
   [{ name: 'order*' }, 422, /name.*beginning of names before a dot such as book\.\*.*order\*/],

@@ -1,7 +1,11 @@
 /** The commands that answer about many books at once: `book:facets`, `book:duplicates`. */
+import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { quote } from '../../../base/text/error-message.ts';
+import { didYouMean } from '../../../base/text/nearest.ts';
 import { bookResource } from '../../../books/book-resource.ts';
+import { FACETS } from '../../../books/query/query-parameters.ts';
 import { readRecords } from '../../../books/transfer/formats.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
@@ -17,6 +21,7 @@ const FACET_COLUMNS = [
 /** Prints the service's answer with --json, else a line for each value. */
 export async function showFacets(context: CommandContext): Promise<number> {
   const { output } = context;
+  checkFacets(context.args.find('by'));
   const query = new URLSearchParams();
   setQueryOptions(query, context, ['by', ...FILTER_OPTIONS, 'typos']);
   const apiClient = await context.openApiClient();
@@ -29,6 +34,16 @@ export async function showFacets(context: CommandContext): Promise<number> {
   if (output.isJson) await output.json(body);
   else await output.list(listValues(parseObject(body)), columns, 'no books');
   return 0;
+}
+
+/** Throws `usage` for a name that is no facet. */
+function checkFacets(by: string | undefined): void {
+  const names: readonly string[] = FACETS;
+  const unknown = by?.split(',').find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  throw new AppError('usage',
+    `--by must be some of ${FACETS.join(', ')}, by commas, not ${quote(unknown)}`
+    + didYouMean(unknown, FACETS));
 }
 
 const DUPLICATE_COLUMNS = [

@@ -46,10 +46,10 @@ export function* answerPage(
 function* findPage(
   search: IndexSearch, wantedCount: number,
 ): Steps<PageResult | typeof NEEDS_SCAN | null> {
-  const { collection, query, changes, matches, order, hasOrder } = search;
+  const { collection, query, changes, matches, hasOrder } = search;
   let plan = planPage({
     bookCount: collection.size, matchCount: matches?.count() ?? null, wantedCount,
-    orderText: order === null ? 'id' : query.sort.orders[0]?.key ?? 'id', hasOrder,
+    orderText: query.sort.orders[0]?.key ?? 'id', hasOrder,
   });
   if (plan.name === 'scan') return NEEDS_SCAN;
   let top = new TopEntries(wantedCount, query.sort);

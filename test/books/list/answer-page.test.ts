@@ -127,6 +127,16 @@ test('matches at the end of an order are sorted once the walk has taken four tim
     }
   });
 
+test('a page that lacks an order tells by which key', async () => {
+  const shelf = createSortedShelf(10);
+  const ask = (sort: string): Promise<Page | null> =>
+    getPage(shelf, { query: { hasIsbn: 'false', sort }, limit: 2, after: null });
+  // This has the column made.
+  await ask('title');
+  shelf.runAllTurns();
+  assert.match(String((await ask('author'))?.reason), /there is no index by author yet$/);
+});
+
 test('a page is found again when a book that was taken for it changes', async () => {
   const shelf = createSortedShelf(100);
   const request = { query: { sort: 'title' }, limit: 40, after: null };

@@ -445,7 +445,8 @@ const ENGINE: readonly PlantedFault[] = [
   },
   {
     file: 'books/list/answer-whole.ts',
-    text: 'if (changes.changedSlots.size > 0) continue;', replacement: '',
+    text: 'if (slots === null || changes.changedSlots.size > 0) {',
+    replacement: 'if (slots === null) {',
     tests: ['books/list/race.test.ts'],
   },
 ];

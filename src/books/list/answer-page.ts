@@ -22,7 +22,7 @@ import { TextFilter } from './text-filter.ts';
 import { TopEntries } from './top-k.ts';
 
 // How often the page is found again as books in it changed.
-export const RETRIES_MAX = 3;
+const RETRIES_MAX = 3;
 // How many slots a walk looks at before it lets its caller yield.
 export const READS_PER_CALL = 4096;
 const BOOKS_PER_YIELD = 16;

@@ -1,9 +1,9 @@
 /**
  * Answers a query without a limit by the indexes: the slots of all books that match, in order.
- * Where further keys sort, or something is written again and again meanwhile, a scan answers.
+ * Where further keys sort, or something is written meanwhile, a scan answers.
  */
 import type { Steps } from '../../base/turns.ts';
-import { READS_PER_CALL, RETRIES_MAX } from './answer-page.ts';
+import { READS_PER_CALL } from './answer-page.ts';
 import { hasLostOrder, matchesSettled, openSearch, openWalk } from './index-search.ts';
 import type { IndexSearch, SearchInputs } from './index-search.ts';
 import { NEEDS_SCAN } from './needs-scan.ts';
@@ -19,19 +19,18 @@ export function* answerWhole(inputs: SearchInputs): Steps<WholeResult | typeof N
   const { query: { sort, limit }, changes } = inputs;
   const search = sort.orders.length > 1 ? null : yield* openSearch(inputs);
   if (search === null || !search.hasOrder || limit !== null) return NEEDS_SCAN;
-  for (let attempt = 0; attempt <= RETRIES_MAX && search.unsettled.isEmpty; attempt += 1) {
-    const slots = yield* listSlots(search);
-    if (slots === null) return NEEDS_SCAN;
-    if (changes.changedSlots.size > 0) continue;
-    const bookCount = search.collection.size;
-    const matchCount = search.matches?.count() ?? null;
-    changes.stopRecording();
-    return {
-      slots, total: matchCount ?? bookCount,
-      plan: planWhole(bookCount, matchCount, sort.orders[0]?.key ?? 'id'),
-    };
+  const slots = search.unsettled.isEmpty ? yield* listSlots(search) : null;
+  if (slots === null || changes.changedSlots.size > 0) {
+    changes.releaseKept();
+    return NEEDS_SCAN;
   }
-  return NEEDS_SCAN;
+  const bookCount = search.collection.size;
+  const matchCount = search.matches?.count() ?? null;
+  changes.stopRecording();
+  return {
+    slots, total: matchCount ?? bookCount,
+    plan: planWhole(bookCount, matchCount, sort.orders[0]?.key ?? 'id'),
+  };
 }
 
 /** Null when the order was lost. */

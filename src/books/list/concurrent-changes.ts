@@ -18,7 +18,7 @@ export class ConcurrentChanges {
   readonly #collection: Collection;
   readonly #unsubscribe: () => void;
   /** Slots whose books were found and have not been sent or changed since. */
-  readonly #unsentSlots = new BitSet();
+  #unsentSlots = new BitSet();
   /** The books that changed before they were sent, as they were when they were found. */
   readonly #copies = new Map<number, Buffer>();
   /** null once `stopRecording` was called. */
@@ -52,6 +52,13 @@ export class ConcurrentChanges {
     this.#copies.delete(slot);
     this.#copiedBytes -= bytes?.length ?? 0;
     return bytes;
+  }
+
+  /** Forgets the slots that were kept: what found them has given up. */
+  releaseKept(): void {
+    this.#unsentSlots = new BitSet();
+    this.#copies.clear();
+    this.#copiedBytes = 0;
   }
 
   /** Stops following the collection, and forgets all copies. Idempotent. */

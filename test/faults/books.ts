@@ -297,8 +297,7 @@ const INDEX: readonly PlantedFault[] = [
 const ENGINE: readonly PlantedFault[] = [
   {
     file: 'books/engine/catalog-indexes.ts',
-    text: 'missedSlots.has(slot) || this.#pending.has(slot);',
-    replacement: 'missedSlots.has(slot);',
+    text: 'for (const slot of this.#pending.keys()) missedSlots.add(slot);', replacement: '',
     tests: ['books/engine/catalog-indexes.test.ts'],
   },
   {

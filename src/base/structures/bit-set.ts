@@ -6,6 +6,12 @@ export class BitSet {
     this.#words = new Uint32Array((bound + 31) >>> 5);
   }
 
+  static of(numbers: Iterable<number>): BitSet {
+    const set = new BitSet();
+    for (const number of numbers) set.add(number);
+    return set;
+  }
+
   /** 32 numbers an element, for loops that cannot afford a call for each. */
   get words(): Uint32Array {
     return this.#words;

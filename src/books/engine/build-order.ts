@@ -7,6 +7,7 @@
  * It holds 32 bytes a book until it ends (24 for a date or a time), and returns 4 of them; besides,
  * up to 8192 texts of the sample.
  */
+import type { BitSet } from '../../base/structures/bit-set.ts';
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
 import { copyInto } from '../../base/structures/typed-arrays.ts';
 import { sortByKeys } from '../../base/structures/radix-sort.ts';
@@ -28,6 +29,7 @@ type HeadList = {
 
 const READS_PER_YIELD = 64;
 const SLOTS_PER_YIELD = 4096;
+const GROWTH = 1 + 1 / 16;
 // Ranges of fewer books save nothing.
 const BOOKS_PER_SPLITTER = 128;
 // Several for each splitter, so that the ranges are of similar sizes.
@@ -36,12 +38,12 @@ const SAMPLES_PER_SPLITTER = 4;
 const NO_KEY_HEAD = Number.MAX_SAFE_INTEGER;
 
 /**
- * The slots of all books, in the order of `SlotOrder`, but those of which `isStale` says that they
- * changed since this began: their values may be old or new. It is asked about all of them in the
- * last step, which takes some milliseconds a million books.
+ * The slots of all books, in the order of `SlotOrder`, but those that changed since this began:
+ * their values may be old or new. `collectMissed` says which those are, once, in the last step,
+ * which takes some milliseconds a million books.
  */
 export function* buildOrder(
-  collection: Books, key: SortOrder['key'], isStale: (slot: number) => boolean,
+  collection: Books, key: SortOrder['key'], collectMissed: () => BitSet,
 ): Steps<Uint32Array> {
   const list = yield* readHeads(collection, key);
   const { slots, heads, tails } = list;
@@ -52,9 +54,10 @@ export function* buildOrder(
     order[index] = slots[order[index] ?? 0] ?? 0;
     if (index % SLOTS_PER_YIELD === 0) yield;
   }
+  const missed = collectMissed();
   let count = 0;
   for (const slot of order) {
-    if (isStale(slot)) continue;
+    if (missed.has(slot)) continue;
     order[count] = slot;
     count += 1;
   }
@@ -82,20 +85,25 @@ function* sampleTexts(collection: Books, key: SortOrder['key']): Steps<readonly 
   return [...splitters];
 }
 
+/** Books may be added meanwhile. */
+function computeRoom(bookCount: number): number {
+  return Math.ceil(bookCount * GROWTH) + READS_PER_YIELD;
+}
+
 function* readHeads(collection: Books, key: SortOrder['key']): Steps<HeadList> {
   const isText = isTextKey(key);
   const writeHead = createHeadWriter(isText ? yield* sampleTexts(collection, key) : []);
-  let slots = new Uint32Array(collection.size);
-  let heads = new Float64Array(collection.size);
-  let tails = new Float64Array(isText ? collection.size : 0);
+  const room = computeRoom(collection.size);
+  let slots = new Uint32Array(room);
+  let heads = new Float64Array(room);
+  let tails = new Float64Array(isText ? room : 0);
   let count = 0;
   const walk = collection.walk();
   for (let slot = walk.next(); slot >= 0; slot = walk.next()) {
     const bytes = collection.bytesAt(slot);
     if (bytes === undefined) continue;
-    // Books may be added meanwhile.
     if (count === slots.length) {
-      const length = count * 2 + READS_PER_YIELD;
+      const length = computeRoom(count);
       slots = copyInto(new Uint32Array(length), slots);
       heads = copyInto(new Float64Array(length), heads);
       if (isText) tails = copyInto(new Float64Array(length), tails);

@@ -11,10 +11,13 @@
  * The indexes share one part of the memory with the word index, which comes first. While all
  * together take more, the index that was used longest ago is dropped. A new one is made where it
  * has room: others are dropped for it if nothing has asked for them in the last minute. If more
- * changes are pending than an eighth of the catalog, as in a large import, it takes less to make
- * all of the indexes anew, so they are dropped. What was dropped is made again at the next need.
+ * changes are pending than an eighth of the catalog, or more than 16 MiB of copies, as in a large
+ * import, it takes less to make all of the indexes anew, so they are dropped. What was dropped is
+ * made again at the next need. While an order is made it takes six times its memory, which no limit
+ * counts.
  */
 import type { Clock } from '../../base/clock.ts';
+import { BitSet } from '../../base/structures/bit-set.ts';
 import type { Turns, Steps } from '../../base/turns.ts';
 import type { Change, Collection } from '../../store/store-port.ts';
 import type { SortOrder } from '../query/book-sort.ts';
@@ -79,7 +82,7 @@ export class CatalogIndexes {
   #unsubscribe: (() => void) | null = null;
   #isApplying = false;
   #isClosed = false;
-  /** The error that every query throws from now on; null while there is none. */
+  /** The error that the next query throws; null while there is none. */
   #failure: { readonly reason: unknown } | null = null;
 
   constructor(options: CatalogIndexesOptions) {
@@ -176,9 +179,11 @@ export class CatalogIndexes {
 
   * #fillOrder(key: OrderName, entry: OrderEntry): Steps<void> {
     const { order, missedSlots } = entry;
-    const isMissed = (slot: number): boolean => missedSlots.has(slot) || this.#pending.has(slot);
-    order.replaceAll(yield* buildOrder(this.#options.collection, key, isMissed));
-    for (const slot of this.#pending.keys()) missedSlots.add(slot);
+    const collectMissed = (): BitSet => {
+      for (const slot of this.#pending.keys()) missedSlots.add(slot);
+      return BitSet.of(missedSlots);
+    };
+    order.replaceAll(yield* buildOrder(this.#options.collection, key, collectMissed));
     entry.isSorting = false;
     for (const slot of missedSlots) {
       missedSlots.delete(slot);
@@ -329,16 +334,19 @@ export class CatalogIndexes {
     }
   }
 
-  /** A failure here is a bug: every later query throws it, as a broken index must not be used. */
+  /** A failure here is a bug: a broken index must not be used. */
   #runInBackground(steps: Steps<void>, isWanted: () => boolean): void {
     this.#options.turns.runLater(steps, isWanted).catch((reason: unknown) => {
       this.#failure ??= { reason };
-      this.#dropAll();
+      this.close();
     });
   }
 
+  /** Throws a failure once, so that it becomes known; later queries do without indexes. */
   #assertSound(): void {
-    if (this.#failure !== null) throw this.#failure.reason;
+    const failure = this.#failure;
+    this.#failure = null;
+    if (failure !== null) throw failure.reason;
   }
 
   * #entries(): Iterable<IndexEntry> {

@@ -43,8 +43,8 @@ export function planPage(inputs: PlanInputs): Plan {
   const found = `${describeCount(matchCount ?? bookCount)} of ${describeCount(bookCount)} match`;
   if (matchCount === null) {
     return hasOrder
-      ? { name: 'order-walk', reason: `all books match: the order by ${orderText} begins with the `
-        + 'page', looksMax: Infinity }
+      ? { name: 'order-walk', reason: `all books match: the order by ${orderText} is walked `
+        + 'from the page on', looksMax: Infinity }
       : { name: 'scan', reason: `there is no index by ${orderText} yet`, looksMax: Infinity };
   }
   const sortLooks = matchCount * READ_LOOKS;

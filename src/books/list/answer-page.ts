@@ -118,7 +118,7 @@ function* takeInOrder(
 
 /** Offers all matches, whatever their order. */
 function* takeMatches(
-  { collection, query, matches, unsettled }: IndexSearch, top: TopEntries,
+  { collection, query, matches, unsettled, changes }: IndexSearch, top: TopEntries,
 ): Steps<void> {
   const { sort, after } = query;
   if (matches === null) return;
@@ -128,6 +128,8 @@ function* takeMatches(
     if (bytes === undefined) continue;
     readCount += 1;
     if (readCount % BOOKS_PER_YIELD === 0) yield;
+    // A scan has to answer then.
+    if (changes.changedSlots.size > CHANGED_MAX) return;
     const sortValues = readSortValues(sort, bytes);
     if (isAfterCursor(after, sort, sortValues, bytes)) top.offer(sortValues, bytes, slot);
   }

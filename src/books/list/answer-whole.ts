@@ -16,9 +16,9 @@ const SLOTS_PER_YIELD = 32;
 
 /** `changes` keeps the books as they are now until each is taken. */
 export function* answerWhole(inputs: SearchInputs): Steps<WholeResult | typeof NEEDS_SCAN> {
-  const { query: { sort, limit }, changes } = inputs;
+  const { query: { sort }, changes } = inputs;
   const search = sort.orders.length > 1 ? null : yield* openSearch(inputs);
-  if (search === null || !search.hasOrder || limit !== null) return NEEDS_SCAN;
+  if (search === null || !search.hasOrder) return NEEDS_SCAN;
   const slots = search.unsettled.isEmpty ? yield* listSlots(search) : null;
   if (slots === null || changes.changedSlots.size > 0) {
     changes.releaseKept();
@@ -33,7 +33,7 @@ export function* answerWhole(inputs: SearchInputs): Steps<WholeResult | typeof N
   };
 }
 
-/** Null when the order was lost. */
+/** Null when the order was lost, or something was written. */
 function* listSlots(search: IndexSearch): Steps<Uint32Array | null> {
   const { collection, matches, changes } = search;
   const walk = openWalk(search);
@@ -41,7 +41,7 @@ function* listSlots(search: IndexSearch): Steps<Uint32Array | null> {
   const slots = new Uint32Array(matches?.count() ?? collection.size);
   let count = 0;
   for (;;) {
-    if (hasLostOrder(search)) return null;
+    if (hasLostOrder(search) || changes.changedSlots.size > 0) return null;
     const slot = walk.next(accepts, READS_PER_CALL);
     if (slot === WALK_END || count === slots.length) return slots.subarray(0, count);
     if (slot === WALK_PAUSE) {

@@ -1,7 +1,7 @@
 /**
  * Lists books: `GET /api/books` and `books.list(query)`. All books in id order are sent as they are
- * laid out in the store; every other query is a scan in small steps, which the word index narrows
- * down where it can. Both responses are streamed.
+ * laid out in the store. Every other query is answered by the indexes, or by a scan while one of
+ * them is missing. Responses that are not small are streamed.
  */
 import type { Exchange, Handler } from '../../server/http-route.ts';
 import type { Collection } from '../../store/store-port.ts';

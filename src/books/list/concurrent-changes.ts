@@ -43,15 +43,13 @@ export class ConcurrentChanges {
   /** From now on `take` returns the bytes that the slot has now. */
   keepUntilTaken(slot: number): void {
     this.#unsentSlots.add(slot);
+    this.#dropCopy(slot);
   }
 
   /** The bytes of a slot that was kept, once; undefined if too much has changed to keep them. */
   take(slot: number): Buffer | undefined {
     if (this.#unsentSlots.delete(slot)) return this.#collection.bytesAt(slot);
-    const bytes = this.#copies.get(slot);
-    this.#copies.delete(slot);
-    this.#copiedBytes -= bytes?.length ?? 0;
-    return bytes;
+    return this.#dropCopy(slot);
   }
 
   /** Forgets the slots that were kept: what found them has given up. */
@@ -65,6 +63,13 @@ export class ConcurrentChanges {
   stop(): void {
     this.#unsubscribe();
     this.#copies.clear();
+  }
+
+  #dropCopy(slot: number): Buffer | undefined {
+    const bytes = this.#copies.get(slot);
+    this.#copies.delete(slot);
+    this.#copiedBytes -= bytes?.length ?? 0;
+    return bytes;
   }
 
   #onChange({ before }: Change, slot: number): void {

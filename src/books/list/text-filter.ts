@@ -126,7 +126,7 @@ class BookTexts implements TokenVisitor {
   #add(bytes: Buffer, start: number, place: Place): number {
     const end = this.#isPlainBook ? this.#text.indexOf('"', start) : findStringEnd(bytes, start);
     if (!this.#isPlainBook && !isPlain(this.#text.slice(start, end))) {
-      this.#decoded.push({ place, text: this.#decode(start, end) });
+      this.#decoded.push({ place, text: this.#decode(start, end, place) });
       return end;
     }
     this.#starts[this.#count] = start;
@@ -136,19 +136,24 @@ class BookTexts implements TokenVisitor {
     return end;
   }
 
-  #decode(start: number, end: number): DecodedText {
+  #decode(start: number, end: number, place: Place): DecodedText {
     const json = this.#bytes.toString('utf8', start - 1, end + 1);
     const known = this.#decodedByJson.get(json);
     if (known !== undefined) return known;
     const text = String(JSON.parse(json));
     const decoded = { tokens: tokenize(text), caseless: foldCase(text) };
+    // Titles do not repeat.
+    if (place === 'text') return decoded;
     if (this.#decodedByJson.size >= DECODED_MAX) this.#decodedByJson.clear();
     this.#decodedByJson.set(json, decoded);
     return decoded;
   }
 
   #hasPlain(text: string, place: Place): boolean {
-    for (let at = this.#text.indexOf(text); at >= 0; at = this.#text.indexOf(text, at + 1)) {
+    // What stands after the last text, such as a description, is not looked at.
+    const end = this.#ends[this.#count - 1] ?? 0;
+    for (let at = this.#text.indexOf(text); at >= 0 && at < end;
+      at = this.#text.indexOf(text, at + 1)) {
       const index = this.#findIndex(at);
       if (index < 0 || !isIn(this.#places[index], place)) continue;
       const isMatch = place === 'keyword'

@@ -14,7 +14,7 @@ const CASES: readonly {
   {
     name: 'without a condition a page stands in its order',
     inputs: { bookCount: 1_000_000, matchCount: null, wantedCount: 21, ...TITLES },
-    plan: 'order-walk', reason: 'all books match: the order by title begins with the page',
+    plan: 'order-walk', reason: 'all books match: the order by title is walked from the page on',
     looksMax: Infinity,
   },
   {

@@ -45,7 +45,7 @@ test('a reporter asks its index each time, and is silent while that is not there
   assert.deepEqual(reports(), []);
   index.state = 'making';
   assert.deepEqual(reports(), [{ index: 'titles', bytes: 0, state: 'making' }]);
-  Object.assign(index, { bytes: 7, state: 'ready' });
+  Object.assign(index, { bytes: 7.25, state: 'ready' });
   assert.deepEqual(reports(), [{ index: 'titles', bytes: 7, state: 'ready' }]);
 });
 

@@ -104,7 +104,7 @@ export class CatalogIndexes {
   /** What there is, for metrics and status. */
   reports(): readonly IndexReport[] {
     const report = (index: IndexName, entry: IndexEntry): IndexReport =>
-      ({ index, bytes: bytesOf(entry), state: entry.isReady ? 'ready' : 'making' });
+      ({ index, bytes: Math.round(bytesOf(entry)), state: entry.isReady ? 'ready' : 'making' });
     return [
       ...[...this.#orders].map(([name, entry]) => report(name, entry)),
       ...[...this.#columns].map(([name, entry]) => report(`${name}-column`, entry)),

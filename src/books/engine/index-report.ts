@@ -25,7 +25,7 @@ export function createIndexReporter(name: string, index: ObservedIndex): IndexRe
   return {
     reports() {
       const { state, bytes } = index;
-      return state === null ? [] : [{ index: name, bytes, state }];
+      return state === null ? [] : [{ index: name, bytes: Math.round(bytes), state }];
     },
   };
 }

@@ -1,4 +1,5 @@
 /** Waiting that goes by turns of the event loop, so that no clock decides a test. */
+import type { Steps } from '../../src/base/turns.ts';
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -54,4 +55,12 @@ export async function stalled(read: () => ServerResponse | null): Promise<Socket
   const socket = read()?.socket ?? null;
   assert(socket !== null && left() > 0, 'the answer stalled');
   return socket;
+}
+
+/** The result of steps that are taken without a pause. */
+export function runAll<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }

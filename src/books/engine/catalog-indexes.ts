@@ -114,11 +114,7 @@ export class CatalogIndexes {
 
   /** The slots in the order of a key; null while there is no such index. */
   findOrder(key: OrderName): SlotOrder | null {
-    this.#assertSound();
-    const entry = this.#orders.get(key) ?? this.#makeOrder(key);
-    if (entry === null) return null;
-    entry.usedMs = this.#nowMs();
-    return entry.isReady ? entry.order : null;
+    return this.#use(this.#orders.get(key) ?? this.#makeOrder(key))?.order ?? null;
   }
 
   /** Whether an order still follows the changes; one that was dropped must not be walked. */
@@ -128,20 +124,13 @@ export class CatalogIndexes {
 
   /** The values of a member by slot; null while there is no such index. */
   findColumn(name: ColumnName): BookColumn | null {
-    this.#assertSound();
-    const entry = this.#columns.get(name) ?? this.#makeColumn(name);
-    if (entry === null) return null;
-    entry.usedMs = this.#nowMs();
-    return entry.isReady ? entry.column : null;
+    return this.#use(this.#columns.get(name) ?? this.#makeColumn(name))?.column ?? null;
   }
 
   /** The values of a member; null while there is no such index, or where it is too large. */
   findTable(name: TableName): ValueTable | null {
-    this.#assertSound();
-    const entry = this.#tables.get(name) ?? this.#makeTable(name);
-    if (entry === null) return null;
-    entry.usedMs = this.#nowMs();
-    return entry.isReady && !entry.table.isTooLarge ? entry.table : null;
+    const table = this.#use(this.#tables.get(name) ?? this.#makeTable(name))?.table ?? null;
+    return table?.isTooLarge === true ? null : table;
   }
 
   /** Tells the indexes of the slots that are pending now, for answers that look at no book. */
@@ -163,6 +152,14 @@ export class CatalogIndexes {
   close(): void {
     this.#isClosed = true;
     this.#dropAll();
+  }
+
+  /** The entry if it is ready; notes that it was asked for. */
+  #use<Entry extends EntryState>(entry: Entry | null): Entry | null {
+    this.#assertSound();
+    if (entry === null) return null;
+    entry.usedMs = this.#nowMs();
+    return entry.isReady ? entry : null;
   }
 
   #makeOrder(key: OrderName): OrderEntry | null {

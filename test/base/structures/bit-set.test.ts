@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { BitSet } from '../../../src/base/structures/bit-set.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
+import { numbersOf } from '../../support/bit-numbers.ts';
 
 type Operation = {
   readonly change: (left: BitSet, right: BitSet) => void;
@@ -57,10 +58,4 @@ function randomSet(random: Random): BitSet {
   const set = new BitSet();
   for (let count = below(random, 100); count > 0; count -= 1) set.add(below(random, bound));
   return set;
-}
-
-function numbersOf(set: BitSet): readonly number[] {
-  const numbers: number[] = [];
-  for (let number = set.next(0); number >= 0; number = set.next(number + 1)) numbers.push(number);
-  return numbers;
 }

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import {
   findTopAuthors, findTopFacets, findTopKeywords,
 } from '../../../src/books/aggregates/table-answers.ts';
-import type { Steps } from '../../../src/base/turns.ts';
 import { createColumn } from '../../../src/books/engine/columns.ts';
 import { createValueTable } from '../../../src/books/engine/value-tables.ts';
 import { joinWords, parseClauses } from '../../../src/books/query/words.ts';
@@ -16,6 +15,7 @@ import { naiveSuggestions } from '../../support/naive-aggregates.ts';
 import { createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { randomBeginning, randomBook } from '../../support/random-books.ts';
+import { runAll } from '../../support/turns.ts';
 
 type Suggestion = { readonly member: string };
 
@@ -130,11 +130,4 @@ function createSources(collection: FakeCollection) {
   }
   collection.onChange(({ before, after }, slot) => put(slot, before, after));
   return { ...tables, ...columns };
-}
-
-function runAll<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
 }

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BitSet } from '../../../src/base/structures/bit-set.ts';
-import type { Steps } from '../../../src/base/turns.ts';
 import { COLUMN_NAMES, columnsFor } from '../../../src/books/engine/columns.ts';
 import type { SlotOrder } from '../../../src/books/engine/slot-order.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
@@ -12,6 +10,8 @@ import { ORDER_KEYS } from '../../support/order-harness.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { randomBook } from '../../support/random-books.ts';
+import { runAll } from '../../support/turns.ts';
+import { numbersOf } from '../../support/bit-numbers.ts';
 
 const SEEDS = IS_LONG ? 200 : 10;
 const ID_BOUND = 300;
@@ -303,17 +303,4 @@ function slotsOf(order: SlotOrder | null): readonly number[] {
   for (let block = 0; block < order.end.block; block += 1) slots.push(...order.slotsIn(block));
   assert.equal(slots.length, order.size);
   return slots;
-}
-
-function runAll<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
-function numbersOf(set: BitSet): readonly number[] {
-  const numbers: number[] = [];
-  for (let number = set.next(0); number >= 0; number = set.next(number + 1)) numbers.push(number);
-  return numbers;
 }

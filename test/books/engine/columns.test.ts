@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BitSet } from '../../../src/base/structures/bit-set.ts';
-import type { Steps } from '../../../src/base/turns.ts';
 import { COLUMN_NAMES, columnsFor, createColumn } from '../../../src/books/engine/columns.ts';
 import { matchesMembers } from '../../../src/books/query/match-book.ts';
 import { NO_CONDITIONS, parseBookQuery } from '../../../src/books/query/parse-query.ts';
@@ -9,6 +7,8 @@ import type { BookFilter } from '../../../src/books/query/parse-query.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { pick, randomBook } from '../../support/random-books.ts';
+import { runAll } from '../../support/turns.ts';
+import { numbersOf } from '../../support/bit-numbers.ts';
 
 type Books = (Buffer | undefined)[];
 
@@ -123,17 +123,4 @@ function slotsOf(books: Books, filter: BookFilter): readonly number[] {
     if (bytes !== undefined && matchesMembers(filter, bytes)) slots.push(slot);
   }
   return slots;
-}
-
-function runAll<T>(steps: Steps<T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
-function numbersOf(set: BitSet): readonly number[] {
-  const numbers: number[] = [];
-  for (let number = set.next(0); number >= 0; number = set.next(number + 1)) numbers.push(number);
-  return numbers;
 }

@@ -1,8 +1,8 @@
 /**
  * The dates of publication by slot, as numbers of `encodeDate`: 4 bytes a slot. They stand in
- * blocks, so that growth copies none. A range is found by a look at each, some 1 ms a million; the
- * bit sets of the ranges that were asked for last are kept, and follow every change. How many books
- * are of a year is known without.
+ * blocks, so that growth copies none. A range is found by a look at each date, some 1 ms a million;
+ * the bit sets of the ranges that were asked for last are kept, and follow every change. How many
+ * books are of a year is counted apart, and known without a look at any date.
  */
 import { assert } from '../../base/assert.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
@@ -85,7 +85,10 @@ export class DateColumn implements BookColumn {
     }
   }
 
-  /** A range set is kept, and so follows changes, even before it is complete. */
+  /**
+   * A range set is kept, and so follows changes, even before it is complete. One that is dropped
+   * while a caller fills it follows none: the caller looks at slots that change by itself anyway.
+   */
   #useRangeSet({ from, to }: DateRange): RangeSet {
     const key = `${from} ${to}`;
     const rangeSet = this.#rangeSets.get(key)
@@ -114,7 +117,7 @@ export class DateColumn implements BookColumn {
   }
 }
 
-/** Both bounds belong to it. */
+/** Numbers of `encodeDate`. Both bounds belong to the range: a whole year ends with 9999. */
 type DateRange = { readonly from: number; readonly to: number };
 
 /** The slots of the books in a range. */
@@ -135,7 +138,7 @@ function addDatesBetween(
       const date = block[start + bit] ?? NO_DATE;
       // The sign of either difference tells a date outside: without a branch, which the processor
       // would mispredict, this takes a third of the time.
-      word |= ~((date - from) | (to - date)) >>> 31 << bit;
+      word |= (~((date - from) | (to - date)) >>> 31) << bit;
     }
     slots.setWord((firstSlot + start) >>> 5, word);
   }

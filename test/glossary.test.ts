@@ -1,11 +1,12 @@
-/** The glossary of the architecture chapter and the code name concepts by the same words. */
+/** The manual's glossary and the code name concepts by the same words. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const CHAPTER = readFileSync(join(ROOT, 'src/manual/architecture.md'), 'utf8');
+const ARCHITECTURE = readFileSync(join(ROOT, 'src/manual/architecture.md'), 'utf8');
+const GLOSSARY = readFileSync(join(ROOT, 'src/manual/glossary.md'), 'utf8');
 /** Rooms whose classes and interfaces stand for concepts of the house. */
 const DOMAIN_ROOMS = [
   'access', 'books', 'client', 'nodes', 'resources', 'server', 'store', 'stream', 'webhooks',
@@ -24,7 +25,7 @@ const IRREGULAR = new Set(`bad begun bound built came chosen done drawn driven f
 const NOUNS = new Set(['bed', 'embed', 'feed', 'need', 'seed', 'shed', 'speed', 'thread']);
 type Entry = { readonly word: string; readonly meaning: string; readonly file: string };
 
-const entries: readonly Entry[] = [...CHAPTER.matchAll(ENTRY)]
+const entries: readonly Entry[] = [...GLOSSARY.matchAll(ENTRY)]
   .map(([, word = '', meaning = '', file = '']) => ({ word, meaning, file }));
 
 const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
@@ -78,7 +79,7 @@ test('a type name is declared once in the program', () => {
 });
 
 test('the walks of the architecture chapter name files, and what does the work in them', () => {
-  const steps = [...CHAPTER.matchAll(/^\| `([^`]+\.ts)` \| (.+) \|$/gm)];
+  const steps = [...ARCHITECTURE.matchAll(/^\| `([^`]+\.ts)` \| (.+) \|$/gm)];
   assert.ok(steps.length > 30, `${steps.length} steps`);
   const wrong = steps.flatMap(([, file = '', what = '']) => {
     const path = join(ROOT, 'src', file);

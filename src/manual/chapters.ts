@@ -116,6 +116,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'the map of the code, what must stay true, where new things go',
   },
   {
+    name: 'glossary', title: 'The words of the code',
+    summary: 'each word that the code uses, what it stands for, and the file that defines it',
+  },
+  {
     name: 'working', title: 'Working on hookshelf',
     summary: 'scripts, tests, benchmarks, and how this manual is written',
   },

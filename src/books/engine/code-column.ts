@@ -9,6 +9,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
+import { RecentValues } from '../../base/structures/recent-values.ts';
 import { copyInto } from '../../base/structures/typed-arrays.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { BookFilter } from '../query/parse-query.ts';
@@ -53,8 +54,8 @@ export class CodeColumn implements BookColumn {
   readonly #entries: (ValueEntry | undefined)[] = [undefined];
   readonly #codes = new Map<string, number>();
   readonly #freeCodes: number[] = [];
-  /** By what they ask for; the one that was asked for longest ago comes first. */
-  readonly #matchSets = new Map<string, MatchSet>();
+  /** By what they ask for. */
+  readonly #matchSets = new RecentValues<MatchSet>(MATCH_SETS_MAX);
 
   constructor(slotBound: number, options: CodeColumnOptions) {
     this.#options = options;
@@ -113,16 +114,10 @@ export class CodeColumn implements BookColumn {
 
   /** A match set is kept, and so follows changes, even before it is complete. */
   #useMatchSet(wanted: readonly string[]): MatchSet {
-    const key = wanted.join(' ');
-    const matchSet = this.#matchSets.get(key) ?? {
+    return this.#matchSets.use(wanted.join(' '), () => ({
       wanted, matchingCodes: new Uint8Array(this.#entries.length),
       slots: new BitSet(this.#blocks.length * BLOCK_SLOTS), isComplete: false,
-    };
-    this.#matchSets.delete(key);
-    this.#matchSets.set(key, matchSet);
-    const [oldestKey] = this.#matchSets.keys();
-    if (this.#matchSets.size > MATCH_SETS_MAX) this.#matchSets.delete(oldestKey ?? '');
-    return matchSet;
+    }));
   }
 
   * #fill(matchSet: MatchSet): Steps<void> {

@@ -6,6 +6,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import { BitSet } from '../../base/structures/bit-set.ts';
+import { RecentValues } from '../../base/structures/recent-values.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { BookFilter } from '../query/parse-query.ts';
 import { readDatePublished } from '../query/stored-fields.ts';
@@ -25,8 +26,8 @@ export class DateColumn implements BookColumn {
   readonly #blocks: Int32Array[] = [];
   /** How many books are of each year. */
   readonly #booksByYear = new Int32Array(YEARS);
-  /** By their bounds; the one that was asked for longest ago comes first. */
-  readonly #rangeSets = new Map<string, RangeSet>();
+  /** By their bounds. */
+  readonly #rangeSets = new RecentValues<RangeSet>(RANGE_SETS_MAX);
 
   constructor(slotBound: number) {
     while (this.#blocks.length * BLOCK_SLOTS < slotBound) this.#addBlock();
@@ -90,14 +91,8 @@ export class DateColumn implements BookColumn {
    * while a caller fills it follows none: the caller looks at slots that change by itself anyway.
    */
   #useRangeSet({ from, to }: DateRange): RangeSet {
-    const key = `${from} ${to}`;
-    const rangeSet = this.#rangeSets.get(key)
-      ?? { from, to, slots: new BitSet(this.#blocks.length * BLOCK_SLOTS), isComplete: false };
-    this.#rangeSets.delete(key);
-    this.#rangeSets.set(key, rangeSet);
-    const [oldestKey] = this.#rangeSets.keys();
-    if (this.#rangeSets.size > RANGE_SETS_MAX) this.#rangeSets.delete(oldestKey ?? '');
-    return rangeSet;
+    return this.#rangeSets.use(`${from} ${to}`, () =>
+      ({ from, to, slots: new BitSet(this.#blocks.length * BLOCK_SLOTS), isComplete: false }));
   }
 
   #addBlock(): void {

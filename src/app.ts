@@ -402,7 +402,7 @@ async function loadActions(
   { data, settings, role, loadsActions = role === 'server', actions = [] }: AppOptions,
 ): Promise<WebhooksOptions['actions']> {
   const modules = !loadsActions ? [] : await loadActionModules({
-    folder: join(data, ACTIONS_FOLDER), paths: settings.actions,
+    folder: join(data, ACTIONS_FOLDER), paths: settings.actions.modules,
   });
   const origin = 'the option `actions`';
   return [...modules, ...actions.map((actionClass) => ({ actionClass, origin }))];

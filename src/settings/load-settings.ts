@@ -163,9 +163,8 @@ function readList(kind: SettingListKind, value: unknown, directory: string): Val
 function groupValues(values: ReadonlyMap<string, unknown>): Settings {
   const groups: Record<string, unknown> = {};
   for (const { name } of SETTING_ROWS) {
-    const [group = '', member] = name.split('.');
-    if (member === undefined) groups[group] = values.get(name);
-    else groups[group] = { ...groups[group] as object, [member]: values.get(name) };
+    const [group = '', member = ''] = name.split('.');
+    groups[group] = { ...groups[group] as object, [member]: values.get(name) };
   }
   for (const group of Object.values(groups)) Object.freeze(group);
   // Every row of the table has just been set to a value that its kind allows.

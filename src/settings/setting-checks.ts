@@ -1,5 +1,6 @@
 /** Checks of single settings: each gives the value's canonical form or says what it must be. */
 import { isIP } from 'node:net';
+import { isAbsolute, resolve } from 'node:path';
 import { ADDRESS_GROUPS } from '../base/network/address-groups.ts';
 import { isAddressBlock } from '../base/network/address-set.ts';
 import { findNearest } from '../base/text/nearest.ts';
@@ -101,6 +102,10 @@ export const checkStoreUrl: SettingCheck = (text) =>
     : { expected: 'a URL like postgres://<user>:<password>@<host>/<database> or '
       + 'etcd://<host>:2379,<host>:2379 (in a user or password / is %2F, @ is %40, ? is %3F and '
       + '# is %23)' };
+
+/** `actions.commandDirectory`: a relative path would depend on where somebody starts the server. */
+export const checkAbsolutePath: SettingCheck = (text) => isAbsolute(text) && !text.includes('\0')
+  ? { value: resolve(text) } : { expected: 'an absolute path' };
 
 function parseHttpUrl(text: string): URL | null {
   if (text.length > URL_LENGTH_MAX || !/^https?:\/\/[^/]/i.test(text) || /\s/.test(text)

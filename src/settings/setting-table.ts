@@ -6,8 +6,8 @@
 import { TIMER_SECONDS_MAX } from '../base/clock.ts';
 import { LOG_LEVELS } from '../base/log.ts';
 import {
-  checkBaseUri, checkDeniedAddress, checkHost, checkAllowedHost, checkMethod, checkNoProxy,
-  checkOrigin, checkProxy, checkTrustedProxyAddress, checkStoreUrl, checkToken,
+  checkAbsolutePath, checkBaseUri, checkDeniedAddress, checkHost, checkAllowedHost, checkMethod,
+  checkNoProxy, checkOrigin, checkProxy, checkTrustedProxyAddress, checkStoreUrl, checkToken,
 } from './setting-checks.ts';
 import type { SettingCheck } from './setting-checks.ts';
 
@@ -37,6 +37,7 @@ const COUNT_MAX = 1_000_000_000;
 const BYTES_MAX = 1_000_000_000_000;
 /** The greatest value of `server.maxBodyBytes`. */
 export const BODY_BYTES_MAX = 268_435_456;
+const MEMORY_MIB_MAX = 1_048_576;
 const LIST_ITEMS_MAX = 1000;
 const SCHEDULE_ITEMS_MAX = 100;
 
@@ -206,7 +207,19 @@ const store = {
   passwordFile: optionalPath('file of the password for store.url, readable by its owner alone'),
 };
 
-/** The table. A group's members are settings; `actions` is a setting without a group. */
+const actions = {
+  modules: paths('paths of custom action modules; `actions` may be this list'),
+  commandDirectory: optional(checkAbsolutePath,
+    'folder of the programs that the action run-command may run; without it there is no such '
+    + 'action'),
+  workingDirectories: texts([], checkAbsolutePath,
+    'folders that such a program may run in, besides those below actions.commandDirectory'),
+  maxCommands: count(4, 'programs that run at once; others wait', 1),
+  maxMemory: count(128, 'of JavaScript heap for all custom action modules', 16, MEMORY_MIB_MAX,
+    'MiB'),
+};
+
+/** The table, in groups whose members are settings. */
 const SETTINGS = {
   server,
   http,
@@ -216,7 +229,7 @@ const SETTINGS = {
   outgoing,
   store,
   catalog: { events: flag(true, 'whether changes of books are events') },
-  actions: paths('paths of custom action modules'),
+  actions,
   log: {
     level: choice('info', LOG_LEVELS, `least level that is written: ${LOG_LEVELS.join(', ')}`),
     format: choice('auto', ['auto', 'json', 'pretty'],
@@ -230,13 +243,14 @@ type ValueOf<Entry> = Entry extends Setting<infer Value> ? Value : never;
 
 /** All settings, frozen, in the units of the table: `settings.http.timeout` is in seconds. */
 export type Settings = {
-  readonly [Group in keyof typeof SETTINGS]: typeof SETTINGS[Group] extends Setting<infer Value>
-    ? Value
-    : { readonly [Name in keyof typeof SETTINGS[Group]]: ValueOf<typeof SETTINGS[Group][Name]> };
+  readonly [Group in keyof typeof SETTINGS]:
+    { readonly [Name in keyof typeof SETTINGS[Group]]: ValueOf<typeof SETTINGS[Group][Name]> };
 };
 
 /** Settings as a program may give them: some of them, in the groups of the settings file. */
-export type SettingsInput = DeepPartial<Settings> & {
+export type SettingsInput = DeepPartial<Omit<Settings, 'actions'>> & {
+  /** A list is `actions.modules`. */
+  readonly actions?: readonly string[] | DeepPartial<Settings['actions']> | undefined;
   /** In the program that they come from, two of the groups stand here. */
   readonly Vendor?: { readonly Webhook?: DeepPartial<Pick<Settings, 'http' | 'incoming'>> };
 };
@@ -257,13 +271,8 @@ export type SettingRow = {
 
 /** The table in order, one row a setting. */
 export const SETTING_ROWS: readonly SettingRow[] = Object.entries(SETTINGS).flatMap(
-  ([group, member]) => isSetting(member)
-    ? [createRow(group, member)]
-    : Object.entries(member).map(([name, setting]) => createRow(`${group}.${name}`, setting)));
-
-function isSetting(member: object): member is Setting<unknown> {
-  return 'description' in member;
-}
+  ([group, members]) => Object.entries(members).map(([name, setting]) =>
+    createRow(`${group}.${name}`, setting)));
 
 function createRow(name: string, setting: Setting<unknown>): SettingRow {
   if (Array.isArray(setting.default)) Object.freeze(setting.default);

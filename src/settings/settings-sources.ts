@@ -4,6 +4,7 @@
  */
 import { isIPv6 } from 'node:net';
 import { isJsonObject } from '../base/fields.ts';
+import { HOOK_VARIABLES } from '../base/hook-variables.ts';
 import { findNearest } from '../base/text/nearest.ts';
 import { SETTING_ROWS } from './setting-table.ts';
 import type { SettingKind } from './setting-table.ts';
@@ -49,8 +50,15 @@ export const TOKEN_FILE_VARIABLE = 'HOOKSHELF_TOKEN_FILE';
 const LOCATION_VARIABLES: readonly string[] = [DATA_VARIABLE, SERVER_VARIABLE, TOKEN_FILE_VARIABLE];
 const TOKEN_NAME = 'server.apiToken';
 const TOKEN_ALIAS = 'HOOKSHELF_API_TOKEN';
+// The group began as a setting of its own: a list there, and the variable, are still its modules.
+const MODULES_GROUP = 'actions';
+const MODULES_NAME = 'actions.modules';
+const ALIASES: ReadonlyMap<string, string> =
+  new Map([[TOKEN_ALIAS, TOKEN_NAME], ['HOOKSHELF_ACTIONS', MODULES_NAME]]);
 // In the settings files of the program that they come from, two groups stand below this path.
 const VENDOR_PATH = 'Vendor.Webhook.';
+const VARIABLES_WITHOUT_SETTING: ReadonlySet<string> =
+  new Set([...LOCATION_VARIABLES, ...Object.values(HOOK_VARIABLES)]);
 const FLAGS: ReadonlyMap<string, boolean> =
   new Map([['true', true], ['1', true], ['false', false], ['0', false]]);
 // Other forms of a number, such as 1e3 or +8000, are more likely a mistake.
@@ -69,19 +77,19 @@ export function readEnvironment(
   environment: Readonly<Record<string, string | undefined>>, problems: string[],
 ): SourceValue[] {
   const values: SourceValue[] = [];
-  const token = environment[TOKEN_ALIAS];
   for (const [variable, text] of Object.entries(environment)) {
     if (text === undefined || !variable.startsWith(PREFIX)) continue;
-    if (LOCATION_VARIABLES.includes(variable)) continue;
-    const row = variable === TOKEN_ALIAS
-      ? ROWS_BY_NAME.get(TOKEN_NAME) : ROWS_BY_VARIABLE.get(variable);
+    if (VARIABLES_WITHOUT_SETTING.has(variable)) continue;
+    const alias = ALIASES.get(variable);
+    const row = alias === undefined ? ROWS_BY_VARIABLE.get(variable) : ROWS_BY_NAME.get(alias);
     if (row === undefined) {
       if (isServiceLink(variable, text)) continue;
       problems.push(`unknown environment variable ${variable}${formatVariableHint(variable)}`);
       continue;
     }
-    if (row.name === TOKEN_NAME && token !== undefined && text !== token) {
-      problems.push(`${row.variable} and ${TOKEN_ALIAS} differ; set one of them`);
+    const whole = alias === undefined ? undefined : environment[row.variable];
+    if (whole !== undefined && whole !== text) {
+      problems.push(`${row.variable} and ${variable} differ; set one of them`);
       continue;
     }
     values.push({
@@ -108,8 +116,7 @@ export function readFile(file: SettingsFile | null, problems: string[]): SourceV
   const values = new Map<string, SourceValue>();
   const visit = (value: unknown, path: string): void => {
     if (value === undefined) return;
-    const inner = path.startsWith(VENDOR_PATH) ? path.slice(VENDOR_PATH.length) : path;
-    const name = VENDOR_GROUPS.test(inner) ? inner : path;
+    const name = nameSetting(path, value);
     if (isJsonObject(value) && !ROWS_BY_NAME.has(name)) {
       const members = Object.entries(value);
       if (members.length > 0 || isGroup(name)) {
@@ -124,6 +131,12 @@ export function readFile(file: SettingsFile | null, problems: string[]): SourceV
   };
   for (const [name, value] of Object.entries(file.value)) visit(value, name);
   return [...values.values()];
+}
+
+function nameSetting(path: string, value: unknown): string {
+  if (path === MODULES_GROUP && !isJsonObject(value)) return MODULES_NAME;
+  const inner = path.startsWith(VENDOR_PATH) ? path.slice(VENDOR_PATH.length) : path;
+  return VENDOR_GROUPS.test(inner) ? inner : path;
 }
 
 function isGroup(path: string): boolean {
@@ -164,7 +177,7 @@ function parseJsonOr(text: string, otherwise: string): unknown {
 
 // With the common prefix every name would look similar.
 function formatVariableHint(variable: string): string {
-  const bare = [...ROWS_BY_VARIABLE.keys(), TOKEN_ALIAS, ...LOCATION_VARIABLES]
+  const bare = [...ROWS_BY_VARIABLE.keys(), ...ALIASES.keys(), ...LOCATION_VARIABLES]
     .map((name) => name.slice(PREFIX.length));
   const near = findNearest(variable.slice(PREFIX.length), bare);
   return near === null ? '' : `: did you mean ${PREFIX}${near}?`;

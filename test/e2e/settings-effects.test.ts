@@ -13,8 +13,9 @@ import { RELAY_ROWS } from './settings/relay-rows.ts';
 import { SERVER_ROWS } from './settings/server-rows.ts';
 
 const ROWS = { ...SERVER_ROWS, ...CLIENT_ROWS, ...RELAY_ROWS, ...INBOX_ROWS };
-/** They need a database: see test/nodes. */
-const ELSEWHERE = ['store.url', 'store.passwordFile'];
+/** The store's need a database: see test/nodes. */
+const ELSEWHERE = ['store.url', 'store.passwordFile', 'actions.commandDirectory',
+  'actions.workingDirectories', 'actions.maxCommands', 'actions.maxMemory'];
 
 test('every setting has its row', () => {
   const named = new Set(SETTING_ROWS.map(({ name }) => name));

@@ -9,8 +9,8 @@ export const FOUNDATION_FAULTS: readonly PlantedFault[] = [
     replacement: 'const actual =', tests: SETTINGS,
   },
   {
-    file: 'settings/settings-sources.ts', text: 'token !== undefined && text !== token',
-    replacement: 'token === text && text !== token', tests: SETTINGS,
+    file: 'settings/settings-sources.ts', text: 'whole !== undefined && whole !== text',
+    replacement: 'whole === text && whole !== text', tests: SETTINGS,
   },
   {
     file: 'settings/settings-sources.ts', text: 'kind.isNullable && canUnset ? null',

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
+import { HOOK_VARIABLES } from '../../src/base/hook-variables.ts';
 import { readSettingsFile } from '../../src/settings/settings-file.ts';
 import { SETTING_ROWS } from '../../src/settings/setting-table.ts';
 import { loadSettings, maskSettingValue } from '../../src/settings/load-settings.ts';
@@ -59,16 +60,17 @@ test('the defaults are the contract\'s', () => {
     },
     catalog: { events: true },
     store: { url: null, passwordFile: null },
-    actions: [],
+    actions: {
+      modules: [], commandDirectory: null, workingDirectories: [], maxCommands: 4, maxMemory: 128,
+    },
     log: { level: 'info', format: 'auto', access: 'errors' },
   });
 });
 
 test('every default is a value that its own setting takes', () => {
   const problems = SETTING_ROWS.filter((row) => {
-    const [group = '', name] = row.name.split('.');
-    const value = name === undefined ? row.default : { [name]: row.default };
-    loadSettings(fromFile({ [group]: value }));
+    const [group = '', name = ''] = row.name.split('.');
+    loadSettings(fromFile({ [group]: { [name]: row.default } }));
     return row.description === '';
   });
   assert.deepEqual(problems, []);
@@ -76,7 +78,7 @@ test('every default is a value that its own setting takes', () => {
 
 test('settings and their lists are frozen', () => {
   const { settings } = loadSettings();
-  const lists = [settings.http.noProxy, settings.actions, settings.outgoing.retrySchedule];
+  const lists = [settings.http.noProxy, settings.actions.modules, settings.outgoing.retrySchedule];
   assert.ok([settings, ...Object.values(settings), ...lists].every(Object.isFrozen));
 });
 
@@ -121,7 +123,12 @@ const VARIABLES: readonly (readonly [string, string, string, unknown])[] = [
     'https://books.test/shelf'],
   ['HOOKSHELF_SERVER_CORS_ORIGINS', 'https://a.test:443', 'server.corsOrigins', ['https://a.test']],
   ['HOOKSHELF_SERVER_HOST', '[::1]', 'server.host', '::1'],
-  ['HOOKSHELF_ACTIONS', 'a.mjs', 'actions', [resolve('a.mjs')]],
+  ['HOOKSHELF_ACTIONS', 'a.mjs', 'actions.modules', [resolve('a.mjs')]],
+  ['HOOKSHELF_ACTIONS_MODULES', 'a.mjs', 'actions.modules', [resolve('a.mjs')]],
+  ['HOOKSHELF_ACTIONS_COMMAND_DIRECTORY', '/srv/hooks/', 'actions.commandDirectory', '/srv/hooks'],
+  ['HOOKSHELF_ACTIONS_COMMAND_DIRECTORY', '', 'actions.commandDirectory', null],
+  ['HOOKSHELF_ACTIONS_WORKING_DIRECTORIES', '/srv/a,/srv/b', 'actions.workingDirectories',
+    ['/srv/a', '/srv/b']],
   ['HOOKSHELF_LOG_LEVEL', 'debug', 'log.level', 'debug'],
 ];
 for (const [variable, text, name, expected] of VARIABLES) {
@@ -136,6 +143,9 @@ const FILES: readonly (readonly [unknown, string, unknown])[] = [
   [{ 'Vendor.Webhook': { incoming: { rateLimit: 7 } } }, 'incoming.rateLimit', 7],
   [{ http: { proxy: null } }, 'http.proxy', null],
   [{ http: {} }, 'http.timeout', 5],
+  [{ actions: ['/a.mjs'] }, 'actions.modules', ['/a.mjs']],
+  [{ actions: { modules: ['/a.mjs'], maxMemory: 64 } }, 'actions.modules', ['/a.mjs']],
+  [{ actions: {} }, 'actions.modules', []],
   [{ server: { requestTimeout: 4 } }, 'server.headersTimeout', 4],
 ];
 for (const [value, name, expected] of FILES) {
@@ -179,6 +189,17 @@ const REFUSED: readonly (readonly [string, SettingsSources, RegExp])[] = [
     /`store\.passwordFile` \(from HOOKSHELF_STORE_PASSWORD_FILE\) needs `store\.url` as well/],
   ['another database', fromVariable('HOOKSHELF_STORE_URL', 'mysql://u@h/b'),
     /`store\.url` must be a URL like postgres:/],
+  ['modules under two names', { environment: {
+    HOOKSHELF_ACTIONS: 'a', HOOKSHELF_ACTIONS_MODULES: 'b',
+  } }, /^HOOKSHELF_ACTIONS_MODULES and HOOKSHELF_ACTIONS differ; set one of them$/],
+  ['a text for the modules', fromFile({ actions: 'a.mjs' }),
+    /^setting `actions\.modules` must be a list, not "a\.mjs" \(from the\.json\)$/],
+  ['modules twice', fromFile({ actions: ['a.mjs'], 'actions.modules': [] }),
+    /`actions\.modules` stands twice in the\.json/],
+  ['a relative folder of commands', fromFile({ actions: { commandDirectory: 'hooks' } }),
+    /`actions\.commandDirectory` must be an absolute path, not "hooks" \(from the\.json\)$/],
+  ['a relative working directory', fromFile({ actions: { workingDirectories: ['/a', './b'] } }),
+    /`actions\.workingDirectories` must be a list in which each is an absolute path/],
   ['an empty token', fromVariable('HOOKSHELF_API_TOKEN', ''), /`server\.apiToken` must be/],
   ['a bad boolean', fromVariable('HOOKSHELF_HTTP_VERIFY', 'nope'), /must be true or false/],
   ['a bad list', fromVariable('HOOKSHELF_HTTP_NO_PROXY', '["a"'), /must be a list/],
@@ -216,7 +237,8 @@ test('the least values are those that make sense', () => {
     'outgoing.retentionDays', 'outgoing.retentionCount', 'outgoing.retentionBytes',
     'outgoing.failedRetentionDays',
   ]);
-  assert.ok(rest.every((minimum) => minimum === 1 || minimum === 0.001), String(rest));
+  // The heap of the modules: with less than 16 MiB no module starts.
+  assert.ok(rest.every((minimum) => [1, 0.001, 16].includes(minimum)), String(rest));
 });
 
 for (const { name, kind } of SETTING_ROWS) {
@@ -278,6 +300,12 @@ test('variables that Kubernetes makes for a service of our name are left alone',
   assertRefused(fromVariable('HOOKSHELF_PORT', '9000'), /did you mean HOOKSHELF_SERVER_PORT/);
 });
 
+test('the variables that a program of run-command has are no settings', () => {
+  const environment = Object.fromEntries(Object.values(HOOK_VARIABLES).map((name) => [name, 'x']));
+  assert.deepEqual(loadSettings({ environment }), loadSettings());
+  assertRefused(fromVariable('HOOKSHELF_HOOKS', 'x'), /unknown environment variable/);
+});
+
 test('a settings file is read with its folder, may be missing, and must be JSON', () => {
   const folder = createTemporaryFolder();
   const path = join(folder, 'settings.json');
@@ -285,7 +313,7 @@ test('a settings file is read with its folder, may be missing, and must be JSON'
   assert.throws(() => readSettingsFile(path, true), /cannot be read/);
   writeFileSync(path, '\uFEFF{"actions":["a.mjs"]}');
   const { settings } = loadSettings({ file: readSettingsFile(path, true) });
-  assert.deepEqual(settings.actions, [join(folder, 'a.mjs')]);
+  assert.deepEqual(settings.actions.modules, [join(folder, 'a.mjs')]);
   writeFileSync(path, '{"actions":');
   assert.throws(() => readSettingsFile(path, false), /settings\.json cannot be read/);
   writeFileSync(path, '{"http": {"timeout": 5},\n "http": {"retries": 1}}');

@@ -186,7 +186,7 @@ export const RELAY_ROWS: Rows = {
     value: 300, beside: { 'events.keep': 'all' }, observe: keptPayloads,
     changed: [3], isShared: true, standard: [3, 2, 1],
   },
-  actions: {
+  'actions.modules': {
     value: [action],
     observe: async ({ ask }) => (await ask('/api/actions')).text.includes('own-action'),
     changed: true, isShared: true, standard: false,

@@ -39,7 +39,7 @@ export async function checkActions(
 ): Promise<DoctorFinding> {
   try {
     const { length } = await loadActionModules({
-      folder: join(enterDataAsOwner(), ACTIONS_FOLDER), paths: settings.actions,
+      folder: join(enterDataAsOwner(), ACTIONS_FOLDER), paths: settings.actions.modules,
     });
     return ok(length === 0 ? 'the built-in ones'
       : `${length} custom ${length === 1 ? 'module loads' : 'modules load'}`);

@@ -1,0 +1,15 @@
+/**
+ * The environment variables that tell a program which hook it runs for. The program may call
+ * hookshelf, which must not take them for settings.
+ */
+export const HOOK_VARIABLES = {
+  /** The path segment of the incoming webhook. */
+  hook: 'HOOKSHELF_HOOK',
+  /** The identifier of the stored request; empty when none is kept. */
+  request: 'HOOKSHELF_REQUEST',
+  event: 'HOOKSHELF_EVENT',
+  eventId: 'HOOKSHELF_EVENT_ID',
+  /** 1 for the first attempt. */
+  attempt: 'HOOKSHELF_ATTEMPT',
+  contentType: 'HOOKSHELF_CONTENT_TYPE',
+} as const;

@@ -6,12 +6,13 @@
  * payload. The result is not scanned again: a value with `{{` in it is not expanded. Nothing is
  * evaluated, and only own members and array elements are read. Names of members are never filled.
  *
- * An escaped `\{{` stays as `{{`: the string "\\{{ a }} is {{ a }}" becomes "{{ a }} is 1".
+ * Placeholders, and how `\{{` escapes one, are those of base/json/placeholders.ts.
  */
 import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { parseJson } from '../../base/json/parse.ts';
 import { findOwnMember, parsePath, findValueAt, type JsonPath } from '../../base/json/path.ts';
+import { formatPlaceholderValue, splitPlaceholders } from '../../base/json/placeholders.ts';
 import type { JsonValue } from '../../base/schema.ts';
 
 export type Template = readonly Part[];
@@ -93,16 +94,11 @@ function fillPart(part: Part, payload: JsonValue): string {
   if (part.kind === 'value') return encodeJson(readValue(payload, part.path) ?? null);
   let text = '';
   for (const piece of part.pieces) {
-    text += typeof piece === 'string' ? piece : formatValue(readValue(payload, piece));
+    text += typeof piece === 'string' ? piece : formatPlaceholderValue(readValue(payload, piece));
     // The caller refuses such a length.
     if (text.length > FILLED_LENGTH_MAX) break;
   }
   return JSON.stringify(text);
-}
-
-function formatValue(value: JsonValue | undefined): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : encodeJson(value);
 }
 
 /** A path may begin with `payload`, unless the payload has a member of that name. */
@@ -146,46 +142,16 @@ function parseString(text: string, start: number, raw: string): Part | null {
   const content = String(JSON.parse(raw));
   const createError = (contentIndex: number, problem: string): AppError =>
     malformedTemplateError(text, start + toRawIndex(raw, contentIndex), problem);
-  const pieces: Piece[] = [];
-  let literal = '';
-  let index = 0;
-  while (index < content.length) {
-    const open = content.indexOf('{{', index);
-    if (open === -1) break;
-    if (content[open - 1] === '\\' && open > index) {
-      literal += `${content.slice(index, open - 1)}{{`;
-      index = open + 2;
-      continue;
-    }
-    const close = content.indexOf('}}', open + 2);
-    if (close === -1) {
-      throw createError(open, 'a placeholder is opened with {{ and not closed with }}');
-    }
-    const path = parsePlaceholder(content.slice(open + 2, close));
-    if (path === null) {
-      throw createError(open, 'a placeholder needs a path such as {{ path.to.value }}');
-    }
-    literal += content.slice(index, open);
-    if (literal !== '') pieces.push(literal);
-    literal = '';
-    pieces.push(path);
-    index = close + 2;
-  }
-  // `index` moves past each `{{`: the string has none.
-  if (index === 0) return null;
-  literal += content.slice(index);
-  if (literal !== '') pieces.push(literal);
+  const pieces = splitPlaceholders(content, { parsePath: parsePlaceholder, createError });
+  if (pieces === null) return null;
   const [only] = pieces;
   const isValueAlone = pieces.length === 1 && typeof only === 'object';
   return isValueAlone ? { kind: 'value', path: only } : { kind: 'string', pieces };
 }
 
-/** The path between `{{` and `}}`; null: it is not valid. */
-function parsePlaceholder(source: string): JsonPath | null {
-  const path = source.split('.').map((step) => step.trim()).join('.');
-  if (path === WHOLE_PAYLOAD) return [];
-  // A brace shows that an outer `{{` was not closed, as in `{{ a {{ b }}`.
-  return path.includes('{') ? null : parsePath(path);
+/** The path of a placeholder; null: it is not valid. */
+function parsePlaceholder(path: string): JsonPath | null {
+  return path === WHOLE_PAYLOAD ? [] : parsePath(path);
 }
 
 /** Converts an index of a string's content to that in its JSON text, with quotes and escapes. */

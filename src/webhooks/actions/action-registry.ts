@@ -14,6 +14,19 @@ import type {
   Action, ActionClass, ActionContext, ActionOptions, Payload,
 } from './action.ts';
 
+/** How the run of a request stands to other runs, for actions whose runs wait for one another. */
+export type RunTurn = {
+  /** Sorts runs by when their requests came, or last went to the queue: see `Task.place`. */
+  readonly place: string;
+  /** Aborted when a run that waits must not begin any more; null: it may. */
+  readonly cutOff: AbortSignal | null;
+  /**
+   * Must be called with true when the run begins to wait, and with false when it has waited:
+   * meanwhile it keeps nothing that runs of other webhooks need.
+   */
+  readonly onWaiting: (isWaiting: boolean) => void;
+};
+
 /** One run of an action. */
 export type ActionCall = {
   /** The payload, decoded when first asked for. */
@@ -25,7 +38,11 @@ export type ActionCall = {
   readonly storedRequestId: string | null;
   /** The origin of the request; null where an outgoing webhook runs the action for an event. */
   readonly requestOrigin: RequestOrigin | null;
+  /** The identifier of the action configuration that is run. */
+  readonly configuration: string;
   readonly options: ActionOptions;
+  /** null: an outgoing webhook runs the action for an event. */
+  readonly turn: RunTurn | null;
   /** The places of the signature, or of the secret itself. Neither may be logged. */
   readonly secretSources: readonly ValueSource[];
   /** The number of hops that led to this call: see base/webhook-chain.ts. */
@@ -56,6 +73,11 @@ export type RegisteredAction = {
   readonly formatTarget?: (options: JsonObject) => string;
   /** The URL that the action sends to with these options, if it sends; it is `/options/url`. */
   readonly findTargetUrl?: (options: Readonly<Record<string, unknown>>) => string | null;
+  /**
+   * Whether the action itself ends each run in time. Then the setting `incoming.actionTimeout` does
+   * not hold for it, as some of its runs wait, or have a limit of their own.
+   */
+  readonly limitsItsTime?: boolean;
   /** The returned or promised result, which is not checked yet. */
   readonly run: (call: ActionCall) => unknown;
 };

@@ -20,6 +20,13 @@ export type ActionRunner = {
 
 /** The result of a run whose chain was refused, here or further on. It is logged there alone. */
 export class ChainRefusal extends ActionResult {}
+/** The result of a run that never began, as a newer one does for it: the route is coalesced. */
+export class CoalescedResult extends ActionResult {
+  constructor() {
+    super(true, null, { coalesced: true });
+  }
+}
+
 /** The result where this server refused: the request that came here had too many hops already. */
 export class OwnChainRefusal extends ChainRefusal {}
 
@@ -44,7 +51,7 @@ export function runAction(
   try {
     const outcome = action.run(call);
     return isThenable(outcome)
-      ? awaitOutcome(action, outcome, call, runner, holder) : toActionResult(outcome);
+      ? awaitOutcome(action, outcome, call, runner, holder) : toResult(outcome);
   } catch (thrown) {
     return toFailedResult(action, thrown, call, runner, holder);
   }
@@ -54,15 +61,17 @@ async function awaitOutcome(
   action: RegisteredAction, outcome: PromiseLike<unknown>, call: ActionCall, runner: ActionRunner,
   holder: LogHolder,
 ): Promise<ActionResult> {
-  const { timeoutMs, clock } = runner;
+  const { clock } = runner;
+  const timeoutMs = action.limitsItsTime === true ? null : runner.timeoutMs;
   let cancelTimer = (): void => {};
   /** Resolves with null when the time is over. */
   const timeout = new Promise<null>((resolve) => {
+    if (timeoutMs === null) return;
     const timer = clock.startTimer(timeoutMs, () => resolve(null));
     cancelTimer = () => timer.cancel();
   });
   try {
-    const result = await Promise.race([Promise.resolve(outcome).then(toActionResult), timeout]);
+    const result = await Promise.race([Promise.resolve(outcome).then(toResult), timeout]);
     if (result !== null) return markChainRefusal(result, call);
     holder.log.warning('an action did not end in time', { action: action.identifier, timeoutMs });
     return markChainRefusal(ActionResult.fail(TIMEOUT_MESSAGE), call);
@@ -71,6 +80,11 @@ async function awaitOutcome(
   } finally {
     cancelTimer();
   }
+}
+
+/** The result of a run, checked. That it was coalesced is not lost. */
+function toResult(outcome: unknown): ActionResult {
+  return outcome instanceof CoalescedResult ? outcome : toActionResult(outcome);
 }
 
 /** The result says so if a request of its run was refused, however the run ended after that. */

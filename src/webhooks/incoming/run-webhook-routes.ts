@@ -10,8 +10,10 @@ import { AppError } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { isPromised, type MaybePromise } from '../../base/when-done.ts';
-import type { ConfigurationIndex } from '../actions/configuration-index.ts';
-import { ActionResult, type ActionOptions } from '../actions/action.ts';
+import type {
+  ConfigurationIndex, RunnableConfiguration,
+} from '../actions/configuration-index.ts';
+import { ActionResult } from '../actions/action.ts';
 import type { ActionCall, ActionRegistry } from '../actions/action-registry.ts';
 import { FAILED_MESSAGE, encodeData, runAction } from '../actions/run-action.ts';
 import type { ActionRunner } from '../actions/run-action.ts';
@@ -27,7 +29,7 @@ export type RouteDeps = {
 /** The request that routes run with. */
 export type RouteInput = {
   /** Makes a call for each route, as an action may change what it is given. */
-  readonly makeCall: (options: ActionOptions) => ActionCall;
+  readonly makeCall: (configuration: RunnableConfiguration) => ActionCall;
   /** The logger names the webhook. It is created only if there is something to log. */
   readonly holder: { readonly log: Logger };
 };
@@ -73,7 +75,7 @@ export function runRouteAction(
     });
     return ActionResult.fail(FAILED_MESSAGE);
   }
-  return runAction(action, makeCall(configuration.options), runner, holder);
+  return runAction(action, makeCall(configuration), runner, holder);
 }
 
 /**

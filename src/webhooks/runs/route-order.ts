@@ -48,7 +48,7 @@ export function findRouteLane(
   if (found === undefined) return undefined;
   const { bodyReading } = webhook;
   const run = { ...found, bodyReading, attemptNumber: 1, holder: { log: silentLogger } };
-  const key = readKey(createFacts(new StoredActionCall(run, {})), null);
+  const key = readKey(createFacts(new StoredActionCall(run)), null);
   // Names of routes have no spaces.
   return key === null ? null : { name: `${routeName} ${JSON.stringify(key)}`, key };
 }

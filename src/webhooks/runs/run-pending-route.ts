@@ -153,6 +153,8 @@ function runStoredRoute(
 ): MaybePromise<RouteOutcome> {
   const holder = new LabelledLog(deps, { request: run.request.id, ...labels, route: route.name });
   return runRoute(deps, route, {
-    holder, makeCall: (options) => new StoredActionCall({ ...run, bodyReading, holder }, options),
+    holder,
+    makeCall: (configuration) =>
+      new StoredActionCall({ ...run, bodyReading, holder }, configuration),
   }, deps.clock);
 }

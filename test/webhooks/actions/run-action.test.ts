@@ -6,9 +6,11 @@ import { createLogger } from '../../../src/base/log.ts';
 import type {
   ActionCall, RegisteredAction,
 } from '../../../src/webhooks/actions/action-registry.ts';
-import type { ActionResult } from '../../../src/webhooks/actions/action.ts';
+import { ActionResult } from '../../../src/webhooks/actions/action.ts';
 import { RateLimitedLog } from '../../../src/base/rate-limited-log.ts';
-import { ChainRefusal, runAction } from '../../../src/webhooks/actions/run-action.ts';
+import {
+  ChainRefusal, CoalescedResult, runAction,
+} from '../../../src/webhooks/actions/run-action.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const clock = new ManualClock();
@@ -55,6 +57,29 @@ test('a caller learns what is wrong with its input, and nothing else of an error
   const { message } = await run(true, throwError(new AppError('invalid', 'name is required')));
   assert.equal(message, 'name is required');
   assert.equal((await run(true, throwError(new Error('planted')))).message, 'Action failed');
+});
+
+test('an action that limits its time itself is waited for', async () => {
+  let end: (result: ActionResult) => void = () => {};
+  const ending = new Promise<ActionResult>((resolve) => {
+    end = resolve;
+  });
+  const action: RegisteredAction = {
+    identifier: 'planted', label: '', isBuiltIn: true, options: [], validateOptions: () => [],
+    limitsItsTime: true, run: () => ending,
+  };
+  const call = { isChainRefused: false } as ActionCall;
+  const running = runAction(action, call, { timeoutMs: 1000, clock, chainRefusalLog }, { log });
+  clock.advance(60_000);
+  end(ActionResult.ok({ ended: true }));
+  assert.deepEqual((await running).data, { ended: true });
+});
+
+test('a coalesced run stays one, given at once or later', async () => {
+  assert.ok(run(true, () => new CoalescedResult()) instanceof CoalescedResult);
+  const later = await run(true, async () => new CoalescedResult());
+  assert.ok(later instanceof CoalescedResult);
+  assert.deepEqual({ ...later }, { success: true, message: null, data: { coalesced: true } });
 });
 
 test('an action that does not end in time has failed', async () => {

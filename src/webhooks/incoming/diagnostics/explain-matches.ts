@@ -59,7 +59,7 @@ function createStoredFacts(
   const body = requests.findBody(id);
   if (request === undefined || body === null) throw notFoundError('request', id);
   const run = { request, body, bodyReading, attemptNumber: 1, holder: exchange };
-  return createFacts(new StoredActionCall(run, {}));
+  return createFacts(new StoredActionCall(run));
 }
 
 function createDescribedFacts({ sender }: ReadyIncomingWebhook, input: JsonObject): Facts {

@@ -87,7 +87,7 @@ export class Intake {
   /** Finds the routes of a long request in steps, so that other requests have their turns. */
   async #handleAfterSearch(request: AdmittedRequest): Promise<WebhookResponse> {
     const { routes } = request.webhook;
-    const facts = createFacts(new AdmittedActionCall(request, {}));
+    const facts = createFacts(new AdmittedActionCall(request));
     const tests = routes.flatMap(({ containsTests }) => containsTests);
     await this.#deps.turns.run(facts.searchAhead(tests));
     return this.#handleByMode(request, findMatchingRoutes(routes, facts));
@@ -213,6 +213,6 @@ function isSearchLong({ webhook: { hasRoutes, routes }, body }: AdmittedRequest)
 
 function findRoutes(request: AdmittedRequest): readonly ReadyWebhookRoute[] {
   const { hasRoutes, routes } = request.webhook;
-  return hasRoutes ? findMatchingRoutes(routes, createFacts(new AdmittedActionCall(request, {})))
+  return hasRoutes ? findMatchingRoutes(routes, createFacts(new AdmittedActionCall(request)))
     : routes;
 }

@@ -15,7 +15,7 @@ import {
   buildOutcomeResponse, buildResultResponse, buildRoutesResponse, type WebhookResponse,
 } from '../receiving/webhook-response.ts';
 import {
-  AdmittedActionCall, type AdmittedRequest, type RunIdentity,
+  AdmittedActionCall, FIRST_RUN, type AdmittedRequest, type RunIdentity,
 } from '../receiving/admitted-request.ts';
 import {
   runRouteAction, runRoutes, type RouteOutcome, type RouteInput,
@@ -73,7 +73,7 @@ export class ResultRuns {
   runOnlyRoute(
     request: AdmittedRequest, route: ReadyWebhookRoute,
   ): MaybePromise<WebhookResponse> {
-    const result = runRouteAction(this.#deps, route, createRouteInput(request));
+    const result = runRouteAction(this.#deps, route, createRouteInput(request, this.#deps.makeId));
     return isPromised(result) ? result.then((later) => this.#finishOnlyRun(request, route, later))
       : this.#finishOnlyRun(request, route, result);
   }
@@ -82,7 +82,7 @@ export class ResultRuns {
   async runAgain(
     request: AdmittedRequest, failedRequest: StoredRequest,
   ): Promise<RunResult> {
-    const { clock, store, health } = this.#deps;
+    const { clock, store, health, makeId } = this.#deps;
     store.checkWritable();
     const { webhook, receivedAtMs } = request;
     const { id: requestId } = failedRequest;
@@ -90,7 +90,7 @@ export class ResultRuns {
     const outcomes = (await Promise.all(failedRoutes.map(async ({ name, attemptCount }) => {
       const route = webhook.routes.find((other) => other.name === name);
       if (route === undefined) return [createGoneOutcome(name, clock.now())];
-      const input = createRouteInput(request, {
+      const input = createRouteInput(request, makeId, {
         storedRequestId: requestId, attempt: attemptCount + 1,
       });
       return runRoutes(this.#deps, [route], input, clock);
@@ -152,7 +152,9 @@ export class ResultRuns {
   #run(
     request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], context: RunContext,
   ): MaybePromise<RunResult> {
-    const input = createRouteInput(request, { storedRequestId: context.id, attempt: 1 });
+    const input = createRouteInput(request, this.#deps.makeId, {
+      storedRequestId: context.id, attempt: 1,
+    });
     return whenDone(this.#runRoutes(request.webhook, routes, input),
       (outcomes) => this.#finishRun(request, outcomes, context));
   }
@@ -212,10 +214,12 @@ export class ResultRuns {
   }
 }
 
-function createRouteInput(request: AdmittedRequest, run?: RunIdentity): RouteInput {
+function createRouteInput(
+  request: AdmittedRequest, makeId: () => string, run: RunIdentity = FIRST_RUN,
+): RouteInput {
   return {
     holder: new LabelledLog(request.exchange, request.webhook.labels),
-    makeCall: (options) => new AdmittedActionCall(request, options, run),
+    makeCall: (configuration) => new AdmittedActionCall(request, configuration, run, makeId),
   };
 }
 

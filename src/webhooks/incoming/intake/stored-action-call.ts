@@ -7,7 +7,7 @@ import { MASK, silentLogger, type Logger } from '../../../base/log.ts';
 import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
 import type { ActionContext, VerifiedSender } from '../../actions/action.ts';
 import type { Payload } from '../../actions/action-payload.ts';
-import type { ActionCall } from '../../actions/action-registry.ts';
+import type { RunTurn } from '../../actions/action-registry.ts';
 import type { LogHolder } from '../../actions/run-action.ts';
 import type { Facts } from '../../filters/facts.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
@@ -17,7 +17,9 @@ import {
   findFittingFormat, readPayload, resolveBodyReading, type BodyKind, type BodyReading,
 } from '../body-format.ts';
 import { joinHeaders } from '../join-headers.ts';
-import { IncomingActionCall } from '../receiving/incoming-action-call.ts';
+import {
+  IncomingActionCall, NO_CONFIGURATION,
+} from '../receiving/incoming-action-call.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import { createFacts, findMatchingRoutes } from '../run-webhook-routes.ts';
 
@@ -34,6 +36,8 @@ export type StoredRun = {
   /** The first is 1. */
   readonly attemptNumber: number;
   readonly holder: LogHolder;
+  /** Absent: no action runs. */
+  readonly turn?: RunTurn;
   /** Called when the payload is read; null: the body could be parsed. */
   readonly onRead?: (unparsed: UnparsedBody | null) => void;
 };
@@ -43,8 +47,8 @@ export class StoredActionCall extends IncomingActionCall {
   /** Names in lower case, as Node gives them. */
   #builtHeaders: IncomingHttpHeaders | null;
 
-  constructor(run: StoredRun, options: ActionCall['options']) {
-    super(options);
+  constructor(run: StoredRun, configuration = NO_CONFIGURATION) {
+    super(configuration);
     this.#run = run;
     this.#builtHeaders = run.headers ?? null;
   }
@@ -61,6 +65,10 @@ export class StoredActionCall extends IncomingActionCall {
 
   get storedRequestId(): string {
     return this.#run.request.id;
+  }
+
+  get turn(): RunTurn | null {
+    return this.#run.turn ?? null;
   }
 
   get requestOrigin(): RequestOrigin {
@@ -116,7 +124,7 @@ export function findStoredRequestRoutes(
       const run = {
         request, body: readBody(), bodyReading, attemptNumber: 1, holder: { log: silentLogger },
       };
-      const facts = createFacts(new StoredActionCall(run, {}));
+      const facts = createFacts(new StoredActionCall(run));
       return findMatchingRoutes(routes, facts).map(({ name }) => name);
     },
   };
@@ -129,7 +137,7 @@ export function createStoredFacts(
   const bodyReading = webhook?.bodyReading
     ?? resolveBodyReading(request.verdict.preset === null ? undefined : 'auto', null);
   const run = { request, body, bodyReading, attemptNumber: 1, holder: { log: silentLogger } };
-  return createFacts(new StoredActionCall(run, {}));
+  return createFacts(new StoredActionCall(run));
 }
 
 /** Whether the headers are stored as they came, without a masked credential. */

@@ -5,7 +5,7 @@ import { createTaggedLogger, type Logger } from '../../../base/log.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import type { ActionContext, VerifiedSender } from '../../actions/action.ts';
 import type { Payload } from '../../actions/action-payload.ts';
-import type { ActionCall } from '../../actions/action-registry.ts';
+import type { RunTurn } from '../../actions/action-registry.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import type { RequestReader } from '../../senders/request/request-reader.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import type { UnparsedBody } from '../../inbox/stored-request.ts';
 import type { EventNames } from './event-names.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
-import { IncomingActionCall } from './incoming-action-call.ts';
+import { IncomingActionCall, NO_CONFIGURATION } from './incoming-action-call.ts';
 
 /** A request that passed its checks and is not stored yet. */
 export type AdmittedRequest = {
@@ -46,16 +46,22 @@ export type AdmittedRequest = {
 export type RunIdentity = { readonly storedRequestId: string | null; readonly attempt: number };
 
 /** The run before the response: the request is stored after it, or not at all. */
-const FIRST_RUN: RunIdentity = { storedRequestId: null, attempt: 1 };
+export const FIRST_RUN: RunIdentity = { storedRequestId: null, attempt: 1 };
 
 export class AdmittedActionCall extends IncomingActionCall {
   readonly #request: AdmittedRequest;
   readonly #run: RunIdentity;
+  readonly #makeId: (() => string) | null;
 
-  constructor(request: AdmittedRequest, options: ActionCall['options'], run = FIRST_RUN) {
-    super(options);
+  /** `makeId` makes the place of the run, if its action asks; null: none does. */
+  constructor(
+    request: AdmittedRequest, configuration = NO_CONFIGURATION, run = FIRST_RUN,
+    makeId: (() => string) | null = null,
+  ) {
+    super(configuration);
     this.#request = request;
     this.#run = run;
+    this.#makeId = makeId;
   }
 
   get context(): ActionContext {
@@ -75,6 +81,12 @@ export class AdmittedActionCall extends IncomingActionCall {
 
   get storedRequestId(): string | null {
     return this.#run.storedRequestId;
+  }
+
+  /** Its sender waits for the result, so it may begin as long as that. */
+  get turn(): RunTurn | null {
+    return this.#makeId === null ? null
+      : { place: this.#makeId(), cutOff: null, onWaiting: () => {} };
   }
 
   get requestOrigin(): RequestOrigin {

@@ -6,23 +6,33 @@
 import type { Logger } from '../../../base/log.ts';
 import type { ActionContext } from '../../actions/action.ts';
 import { createEmptyPayload, type Payload } from '../../actions/action-payload.ts';
-import type { ActionCall } from '../../actions/action-registry.ts';
+import type { ActionCall, RunTurn } from '../../actions/action-registry.ts';
+import type { RunnableConfiguration } from '../../actions/configuration-index.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import type { ValueSource } from '../../senders/scheme/scheme.ts';
 import { resolveBodyKind, type BodyKind, type BodyReading } from '../body-format.ts';
 
+/** The configuration of a call. */
+type CallConfiguration = Pick<RunnableConfiguration, 'identifier' | 'options'>;
+
+/** For a call that no action gets: conditions are evaluated with it. */
+export const NO_CONFIGURATION: CallConfiguration = { identifier: '', options: {} };
+
 export abstract class IncomingActionCall implements ActionCall {
   readonly direction = 'incoming';
+  readonly configuration: string;
   readonly options: ActionCall['options'];
   isChainRefused = false;
   #payload: Payload | null | undefined;
 
-  constructor(options: ActionCall['options']) {
+  constructor({ identifier, options }: CallConfiguration) {
+    this.configuration = identifier;
     this.options = options;
   }
 
   abstract get context(): ActionContext;
   abstract get storedRequestId(): string | null;
+  abstract get turn(): RunTurn | null;
   abstract get requestOrigin(): RequestOrigin;
   abstract get log(): Logger;
   abstract get hops(): number;

@@ -22,9 +22,10 @@ import { readExclusiveOwner, tryExclusiveLock } from './exclusive-lock.ts';
 import { startListening } from './liveness.ts';
 import type { LivenessSocket } from './liveness.ts';
 import {
-  isAlive, isInThisNamespace, getLivenessPath, readOwner, describeThisProcess, writeOwner,
+  isAlive, getLivenessPath, readOwner, describeThisProcess, writeOwner,
 } from './lock-owner.ts';
 import type { LockKind, LockOwner } from './lock-owner.ts';
+import { isInThisNamespace } from './process-identity.ts';
 
 export type { LockKind, LockOwner } from './lock-owner.ts';
 

@@ -3,38 +3,25 @@ import { systemCodeOf } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { hasListener } from './liveness.ts';
+import {
+  describeProcess, isInThisNamespace, readStartTime, readText,
+} from './process-identity.ts';
+import type { ProcessIdentity } from './process-identity.ts';
 
 export type LockKind = 'server' | 'command';
 
-export type LockOwner = {
-  readonly pid: number;
+export type LockOwner = ProcessIdentity & {
   readonly kind: LockKind;
   /** Path of the control socket, null while there is none. */
   readonly socketPath: string | null;
-  /** The start of the process in clock ticks since boot; `''` where the system has no /proc. */
-  readonly startTime: string;
-  readonly bootId: string;
-  /**
-   * The start time of process 1 as the owner sees it. It differs in another container, and in a
-   * restarted one, where the pid would mean another process.
-   */
-  readonly namespace: string;
   /** Whether the owner listens on a socket beside its lock file (liveness.ts). */
   readonly hasSocket: boolean;
 };
 
-const OWNER_BYTES_MAX = 4096;
-const START_TIME_FIELD = 22;
-
 export function describeThisProcess(
   files: Files, kind: LockKind, socketPath: string | null, hasSocket: boolean,
 ): LockOwner {
-  return {
-    pid: process.pid, kind, socketPath, hasSocket,
-    startTime: readStartTime(files, process.pid),
-    bootId: readText(files, '/proc/sys/kernel/random/boot_id').trim(),
-    namespace: readStartTime(files, 1),
-  };
+  return { ...describeProcess(files, process.pid), kind, socketPath, hasSocket };
 }
 
 /** Replaces the content of a lock file. */
@@ -85,35 +72,4 @@ export async function isAlive(files: Files, owner: LockOwner, lockPath: string):
     if (systemCodeOf(error) !== 'EPERM') return false;
   }
   return owner.startTime === readStartTime(files, owner.pid);
-}
-
-/** Whether this owner's pid means anything here. */
-export function isInThisNamespace(files: Files, owner: LockOwner): boolean {
-  const thisProcess = describeThisProcess(files, owner.kind, null, false);
-  return owner.bootId === thisProcess.bootId && owner.namespace === thisProcess.namespace;
-}
-
-/** The start time of a process in this namespace; `''` when it cannot be read. */
-function readStartTime(files: Files, pid: number): string {
-  const stat = readText(files, `/proc/${pid}/stat`);
-  // The second field is the program's name in brackets, and may hold anything.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields[START_TIME_FIELD - 3] ?? '';
-}
-
-function readText(files: Files, path: string): string {
-  let descriptor: Descriptor;
-  try {
-    descriptor = files.openSync(path, 'read');
-  } catch {
-    return '';
-  }
-  try {
-    const buffer = Buffer.alloc(OWNER_BYTES_MAX);
-    return buffer.toString('utf8', 0, files.readSync(descriptor, buffer, 0));
-  } catch {
-    return '';
-  } finally {
-    files.closeSync(descriptor);
-  }
 }

@@ -1,0 +1,263 @@
+/**
+ * Runs hook commands: programs that people give us to run when a request comes in. A command gets
+ * an argument array, and never a shell; its own process group and session, which end with it; and
+ * a folder of its own, see run-folder.ts. It inherits no open file of ours.
+ */
+import { closeSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { endsInTime } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { AppError, systemCodeOf } from '../../../base/errors.ts';
+import type { Logger } from '../../../base/log.ts';
+import { CommandOutputHead, CommandOutputLines, CommandOutputTail } from './command-output.ts';
+import { CommandProcess, startProcess } from './command-process.ts';
+import type { ProcessEnd, ProcessStart } from './command-process.ts';
+import { makeOutputPipes } from './output-pipe.ts';
+import { recoverCommandRuns } from './recover-command-runs.ts';
+import { RunFolder } from './run-folder.ts';
+import type { CommandFile } from './run-folder.ts';
+
+/** One run of a command, everything resolved. */
+export type HookCommandRun = {
+  /** The real path of the executable, which has been checked. */
+  readonly file: string;
+  readonly arguments: readonly string[];
+  /** Complete, but for the variables of `files`. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** null: there is nothing to read. */
+  readonly stdin: Buffer | null;
+  readonly files: readonly CommandFile[];
+  /** null: a folder of the run. */
+  readonly workingDirectory: string | null;
+  /** From its start. */
+  readonly timeoutMs: number;
+  /** How much of its standard output is kept; 0: it goes nowhere. */
+  readonly outputBytesMax: number;
+  /** Gets each line of its standard error, at `debug`. */
+  readonly log: Logger;
+};
+
+export type HookCommandEnd = ProcessEnd & {
+  readonly output: Buffer;
+  readonly isTruncated: boolean;
+  /** The end of its standard error, at most 4 KiB. */
+  readonly errorTail: Buffer;
+};
+
+type CommandRunnerDeps = {
+  /** `<data>/command-runs`; made when missing. */
+  readonly runsFolder: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+const ERROR_TAIL_BYTES = 4096;
+/**
+ * How long the output of a command that has ended is waited for. It ends with the command, unless
+ * a process in a session of its own has it, too.
+ */
+const OUTPUT_MS_MAX = 200;
+const VARIABLE_PATTERN = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** The system may start a command another time. */
+const TEMPORARY_CODES = ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETXTBSY'];
+const DISK_FULL_CODES = ['ENOSPC', 'EDQUOT'];
+
+export class CommandRunner {
+  readonly #deps: CommandRunnerDeps;
+  readonly #processes = new Set<CommandProcess>();
+  readonly #runs = new Set<Promise<HookCommandEnd>>();
+  #isClosing = false;
+
+  constructor(deps: CommandRunnerDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Ends the commands that an earlier process has left, and removes their folders. To be called
+   * before anything runs, by the holder of the data directory's lock.
+   */
+  recover(): Promise<void> {
+    return recoverCommandRuns(this.#deps);
+  }
+
+  /**
+   * Runs a command. Resolves when it has ended, with all of its process group, and its folder is
+   * gone. Throws when it could not be started: `invalid` with a message that anybody may see,
+   * `unavailable` and `storage_full` when it may be possible later.
+   */
+  async run(run: HookCommandRun): Promise<HookCommandEnd> {
+    checkRun(run);
+    const end = this.#runInFolder(run);
+    this.#runs.add(end);
+    try {
+      return await end;
+    } catch (thrown) {
+      throw toStartError(thrown);
+    } finally {
+      this.#runs.delete(end);
+    }
+  }
+
+  /** Ends all commands: SIGTERM, SIGKILL 5 s later. Resolves when all have ended; idempotent. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    for (const process of this.#processes) process.stop();
+    await Promise.allSettled(this.#runs);
+  }
+
+  async #runInFolder(run: HookCommandRun): Promise<HookCommandEnd> {
+    this.#assertOpen();
+    const folder = await RunFolder.make(this.#deps.runsFolder);
+    try {
+      return await this.#runPrepared(run, folder);
+    } finally {
+      await this.#removeFolder(folder);
+    }
+  }
+
+  async #runPrepared(run: HookCommandRun, folder: RunFolder): Promise<HookCommandEnd> {
+    const outputs = new CommandOutputs(run);
+    const descriptors: number[] = [];
+    try {
+      const paths = await folder.writeFiles(run.files);
+      const workingDirectory = run.workingDirectory ?? await folder.makeWorkingDirectory();
+      const stdin = run.stdin === null ? 'ignore' : await folder.openInput(run.stdin);
+      if (stdin !== 'ignore') descriptors.push(stdin);
+      const ends = await outputs.open(folder.path, descriptors);
+      this.#assertOpen();
+      const process = await this.#start({
+        file: run.file, arguments: run.arguments, workingDirectory,
+        environment: { ...run.environment, ...paths }, stdio: [stdin, ...ends],
+      }, run, folder, outputs);
+      for (const descriptor of descriptors.splice(0)) closeSync(descriptor);
+      return await this.#waitForEnd(process, outputs);
+    } finally {
+      for (const descriptor of descriptors) closeSync(descriptor);
+      outputs.close();
+    }
+  }
+
+  async #start(
+    start: ProcessStart, run: HookCommandRun, folder: RunFolder, outputs: CommandOutputs,
+  ): Promise<CommandProcess> {
+    const child = await startProcess(start, (pid) => folder.noteProcess(pid));
+    outputs.takeSockets(child.stdout, child.stderr);
+    return new CommandProcess(child, {
+      clock: this.#deps.clock, log: this.#deps.log, timeoutMs: run.timeoutMs,
+    });
+  }
+
+  async #waitForEnd(process: CommandProcess, outputs: CommandOutputs): Promise<HookCommandEnd> {
+    this.#processes.add(process);
+    if (this.#isClosing) process.stop();
+    try {
+      const end = await process.end;
+      await outputs.waitUntilRead(this.#deps.clock);
+      return { ...end, ...outputs.take() };
+    } finally {
+      this.#processes.delete(process);
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosing) throw new AppError('unavailable', 'The server is stopping');
+  }
+
+  async #removeFolder(folder: RunFolder): Promise<void> {
+    try {
+      await folder.remove();
+    } catch (error) {
+      this.#deps.log.warning('the folder of a command run cannot be removed', {
+        folder: folder.path, error,
+      });
+    }
+  }
+}
+
+/** Reads what a command writes, and keeps what is wanted of it. */
+class CommandOutputs {
+  readonly #run: HookCommandRun;
+  readonly #head: CommandOutputHead;
+  readonly #tail = new CommandOutputTail(ERROR_TAIL_BYTES);
+  readonly #lines: CommandOutputLines;
+  readonly #sources: Readable[] = [];
+
+  constructor(run: HookCommandRun) {
+    this.#run = run;
+    this.#head = new CommandOutputHead(run.outputBytesMax);
+    this.#lines = new CommandOutputLines(run.log);
+  }
+
+  /** What the command gets as standard output and error. Their descriptors are added to a list. */
+  async open(
+    folder: string, descriptors: number[],
+  ): Promise<['ignore' | 'pipe' | number, 'pipe' | number]> {
+    const wantsOutput = this.#run.outputBytesMax > 0;
+    const pipes = await makeOutputPipes(folder, wantsOutput ? ['stderr', 'stdout'] : ['stderr']);
+    if (pipes === null) return [wantsOutput ? 'pipe' : 'ignore', 'pipe'];
+    const [stderr, stdout] = pipes;
+    for (const { writeEnd } of pipes) descriptors.push(writeEnd);
+    this.takeSockets(stdout?.source ?? null, stderr?.source ?? null);
+    return [stdout?.writeEnd ?? 'ignore', stderr?.writeEnd ?? 'pipe'];
+  }
+
+  takeSockets(stdout: Readable | null, stderr: Readable | null): void {
+    if (stdout !== null) this.#read(stdout, (piece) => this.#head.add(piece));
+    if (stderr !== null) {
+      this.#read(stderr, (piece) => {
+        this.#tail.add(piece);
+        this.#lines.add(piece);
+      });
+    }
+  }
+
+  #read(source: Readable, onPiece: (piece: Buffer) => void): void {
+    this.#sources.push(source);
+    source.on('data', onPiece);
+    // The end of the output: what was read until then counts.
+    source.on('error', () => source.destroy());
+  }
+
+  /** Resolves when all has been read, or when others than the command hold the output open. */
+  async waitUntilRead(clock: Clock): Promise<void> {
+    const closed = Promise.all(this.#sources.map((source) => new Promise<void>((resolve) => {
+      if (source.closed) resolve();
+      else source.once('close', resolve);
+    })));
+    if (await endsInTime(clock, OUTPUT_MS_MAX, closed)) return;
+    // A loop that was held up has run the timer before it has read what lay there.
+    await new Promise(setImmediate);
+  }
+
+  take(): Pick<HookCommandEnd, 'output' | 'isTruncated' | 'errorTail'> {
+    this.#lines.end();
+    return {
+      output: this.#head.take(), isTruncated: this.#head.isTruncated, errorTail: this.#tail.take(),
+    };
+  }
+
+  close(): void {
+    for (const source of this.#sources) source.destroy();
+  }
+}
+
+/** Throws `invalid` for what no system takes. */
+function checkRun(run: HookCommandRun): void {
+  const texts = [...run.arguments, ...Object.entries(run.environment).flat()];
+  if (texts.some((text) => text.includes('\0'))) {
+    throw new AppError('invalid', 'The command could not be started: a NUL in what it is given');
+  }
+  if (run.files.some(({ variable }) => !VARIABLE_PATTERN.test(variable))) {
+    throw new AppError('invalid', 'The command could not be started: the name of a variable');
+  }
+}
+
+/** The error for what kept a command from being started. The cause has the paths. */
+function toStartError(thrown: unknown): unknown {
+  const code = systemCodeOf(thrown);
+  if (thrown instanceof AppError || code === undefined) return thrown;
+  const message = `The command could not be started (${code})`;
+  if (DISK_FULL_CODES.includes(code)) return new AppError('storage_full', message, {}, thrown);
+  const isTemporary = TEMPORARY_CODES.includes(code);
+  return new AppError(isTemporary ? 'unavailable' : 'invalid', message, {}, thrown);
+}

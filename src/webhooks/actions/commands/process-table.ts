@@ -1,0 +1,106 @@
+/**
+ * The processes of this system, as Linux lists them in /proc; where there is no /proc, none. A
+ * command runs as the leader of a session of its own, which holds its process group and the groups
+ * that shells with job control, or timeout(1), make in it.
+ */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import type { Clock } from '../../../base/clock.ts';
+import { sleep } from '../../../base/clock.ts';
+import { systemCodeOf } from '../../../base/errors.ts';
+
+export type ProcessEntry = {
+  readonly pid: number;
+  readonly groupId: number;
+  readonly sessionId: number;
+};
+
+/** Entries that are read in one turn of the event loop: together they take about a millisecond. */
+const TURN_ENTRIES = 100;
+const ENDED_STATES = ['Z', 'X'];
+const STANDARD_DESCRIPTORS = [0, 1, 2];
+const POLL_MS = 10;
+/** Rounds of killing: what forks while it is killed needs more than one. */
+const KILL_ROUNDS_MAX = 50;
+
+/** All processes but those that have ended and are not reaped yet. */
+export async function listProcesses(): Promise<ProcessEntry[]> {
+  const entries: ProcessEntry[] = [];
+  const names = listNames().filter((name) => /^\d+$/.test(name));
+  for (const [index, name] of names.entries()) {
+    if (index % TURN_ENTRIES === TURN_ENTRIES - 1) await new Promise(setImmediate);
+    const entry = readEntry(Number(name));
+    if (entry !== null) entries.push(entry);
+  }
+  return entries;
+}
+
+function listNames(): string[] {
+  try {
+    return readdirSync('/proc');
+  } catch {
+    return [];
+  }
+}
+
+function readEntry(pid: number): ProcessEntry | null {
+  let stat: string;
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch {
+    // It has ended meanwhile.
+    return null;
+  }
+  // The second field is the program's name in brackets, and may hold anything.
+  const [state = '', , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return ENDED_STATES.includes(state) ? null
+    : { pid, groupId: Number(group), sessionId: Number(session) };
+}
+
+/** Whether a process has a file below `folder` as its standard input, output or error. */
+export function holdsFileBelow(pid: number, folder: string): boolean {
+  return STANDARD_DESCRIPTORS.some((descriptor) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${descriptor}`).startsWith(`${folder}/`);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Whether a process works in `folder`, or below it. */
+export function worksBelow(pid: number, folder: string): boolean {
+  try {
+    return `${readlinkSync(`/proc/${pid}/cwd`)}/`.startsWith(`${folder}/`);
+  } catch {
+    return false;
+  }
+}
+
+/** Sends a signal to a process group. False when it is gone, or none of it may be signalled. */
+export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(-groupId, signal);
+    return true;
+  } catch (thrown) {
+    if (['ESRCH', 'EPERM'].includes(systemCodeOf(thrown) ?? '')) return false;
+    throw thrown;
+  }
+}
+
+/** Sends a signal to each group of a session. Returns how many processes the session had. */
+export async function signalSession(sessionId: number, signal: NodeJS.Signals): Promise<number> {
+  const members = (await listProcesses()).filter((entry) => entry.sessionId === sessionId);
+  for (const groupId of new Set(members.map((entry) => entry.groupId))) {
+    signalGroup(groupId, signal);
+  }
+  return members.length;
+}
+
+/** Kills a session. Resolves with false when some of it is still there in the end. */
+export async function killSession(sessionId: number, clock: Clock): Promise<boolean> {
+  for (let round = 0; round < KILL_ROUNDS_MAX; round += 1) {
+    if (await signalSession(sessionId, 'SIGKILL') === 0) return true;
+    await sleep(clock, POLL_MS);
+  }
+  return false;
+}

@@ -1,0 +1,106 @@
+/**
+ * The run folder `<data>/command-runs/run-XXXXXX/` of a command run, 0700. It holds, where needed:
+ *   run.json  which process the command is: a `ProcessIdentity`; written once it has been started
+ *   stdin     what the command reads
+ *   stdout, stderr  named pipes that the command writes to, see output-pipe.ts
+ *   files/    the files that options describe, named after their variables
+ *   work/     the working directory
+ * A folder without a valid run.json is one whose command had not been started, or had been for less
+ * than a millisecond. A folder is deleted when its run has ended, and whole at the next start.
+ */
+import { openSync, constants, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemCodeOf } from '../../../base/errors.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import { removeTree } from '../../../base/files/remove-tree.ts';
+import { createNodeFiles } from '../../../store/disk/files.ts';
+import { describeProcess } from '../../../store/lock/process-identity.ts';
+import type { ProcessIdentity } from '../../../store/lock/process-identity.ts';
+
+/** A file for the command, and the variable that has its path. */
+export type CommandFile = { readonly variable: string; readonly bytes: Buffer };
+
+const PREFIX = 'run-';
+const NOTE_NAME = 'run.json';
+const NEW_FILE = { mode: 0o600, flag: 'wx' };
+const files = createNodeFiles();
+
+export class RunFolder {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Makes a folder for a new run. Throws what the system throws. */
+  static async make(runsFolder: string): Promise<RunFolder> {
+    await mkdir(runsFolder, { recursive: true, mode: 0o700 });
+    return new RunFolder(await mkdtemp(join(runsFolder, PREFIX)));
+  }
+
+  /** Makes the working directory, and returns its path. */
+  async makeWorkingDirectory(): Promise<string> {
+    const path = join(this.path, 'work');
+    await mkdir(path, { mode: 0o700 });
+    return path;
+  }
+
+  /** Writes the files, and returns their paths by variable. */
+  async writeFiles(commandFiles: readonly CommandFile[]): Promise<Record<string, string>> {
+    const paths: Record<string, string> = {};
+    if (commandFiles.length === 0) return paths;
+    await mkdir(join(this.path, 'files'), { mode: 0o700 });
+    for (const { variable, bytes } of commandFiles) {
+      const path = join(this.path, 'files', variable);
+      await writeFile(path, bytes, NEW_FILE);
+      paths[variable] = path;
+    }
+    return paths;
+  }
+
+  /** Writes what the command reads, and opens it. The caller closes the descriptor. */
+  async openInput(bytes: Buffer): Promise<number> {
+    const path = join(this.path, 'stdin');
+    await writeFile(path, bytes, NEW_FILE);
+    return openSync(path, constants.O_RDONLY);
+  }
+
+  /** Notes which process the command is: at once, as a crash before it leaves it harder to find. */
+  noteProcess(pid: number): void {
+    const note = JSON.stringify(describeProcess(files, pid));
+    writeFileSync(join(this.path, NOTE_NAME), note, NEW_FILE);
+  }
+
+  /** The process that is noted; null: there is no valid note. */
+  readProcess(): ProcessIdentity | null {
+    try {
+      const note: unknown = JSON.parse(readFileSync(join(this.path, NOTE_NAME), 'utf8'));
+      if (!isJsonObject(note)) return null;
+      const { pid, startTime, bootId, namespace } = note;
+      // A group of 1 would be everybody, and one of 0 our own.
+      if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1) return null;
+      return {
+        pid, startTime: String(startTime), bootId: String(bootId), namespace: String(namespace),
+      };
+    } catch {
+      return null;
+    }
+  }
+
+  /** Throws the system's error when something in it cannot be removed. */
+  remove(): Promise<void> {
+    return removeTree(this.path);
+  }
+}
+
+/** The run folders that an earlier process has left. */
+export function listRunFolders(runsFolder: string): RunFolder[] {
+  try {
+    return readdirSync(runsFolder).filter((name) => name.startsWith(PREFIX))
+      .map((name) => new RunFolder(join(runsFolder, name)));
+  } catch (thrown) {
+    if (systemCodeOf(thrown) === 'ENOENT') return [];
+    throw thrown;
+  }
+}

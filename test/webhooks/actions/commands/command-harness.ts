@@ -1,0 +1,59 @@
+/** A command runner over a directory of its own, and shell scripts to run with it. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { systemClock } from '../../../../src/base/clock.ts';
+import type { LogFields, Logger } from '../../../../src/base/log.ts';
+import { CommandRunner } from '../../../../src/webhooks/actions/commands/command-runner.ts';
+import type {
+  HookCommandEnd, HookCommandRun,
+} from '../../../../src/webhooks/actions/commands/command-runner.ts';
+
+export type LoggedLine = {
+  readonly level: string; readonly message: string; readonly fields: LogFields;
+};
+
+export class CommandHarness {
+  readonly directory: string;
+  readonly runsFolder: string;
+  readonly runner: CommandRunner;
+  readonly lines: LoggedLine[] = [];
+  readonly log: Logger;
+
+  constructor(context: TestContext) {
+    this.directory = mkdtempSync(join(tmpdir(), 'command-'));
+    this.runsFolder = join(this.directory, 'command-runs');
+    const at = (level: string) => (message: string, fields: LogFields = {}): void => {
+      this.lines.push({ level, message, fields });
+    };
+    this.log = {
+      debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error'),
+    };
+    this.runner = new CommandRunner({
+      runsFolder: this.runsFolder, clock: systemClock, log: this.log,
+    });
+    context.after(async () => {
+      await this.runner.close();
+      rmSync(this.directory, { recursive: true, force: true });
+    });
+  }
+
+  /** Runs a script of bash. */
+  run(script: string, members: Partial<HookCommandRun> = {}): Promise<HookCommandEnd> {
+    return this.runner.run({
+      file: '/bin/bash', arguments: ['-c', script, 'script'],
+      environment: { PATH: process.env['PATH'] ?? '' }, stdin: null, files: [],
+      workingDirectory: null, timeoutMs: 60_000, outputBytesMax: 65_536, log: this.log, ...members,
+    });
+  }
+
+  /** The standard output of a script. */
+  async read(script: string, members: Partial<HookCommandRun> = {}): Promise<string> {
+    return String((await this.run(script, members)).output);
+  }
+
+  listFolders(): string[] {
+    return readdirSync(this.runsFolder);
+  }
+}

@@ -1,0 +1,267 @@
+/** What a hook command gets, and that nothing of it is left, however it ends. Scripts of bash. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { AppError } from '../../../../src/base/errors.ts';
+import { CommandHarness } from './command-harness.ts';
+
+const FLOOD_BYTES = 1 << 30;
+
+test('a command gets its arguments as they are', async (context) => {
+  const harness = new CommandHarness(context);
+  const hostile = [
+    '$(id)', '; id', 'a\nb', '-e', '--', '', '`id`', '*', ' ', '"', '\'', '\\', 'é', '\r', '\x7f',
+  ];
+  const output = await harness.read('printf "%s\\0" "$@"', {
+    arguments: ['-c', 'printf "%s\\0" "$@"', 'script', ...hostile],
+  });
+  assert.deepEqual(output.split('\0').slice(0, -1), hostile);
+});
+
+test('a command has the environment that it is given, and nothing of ours', async (context) => {
+  const harness = new CommandHarness(context);
+  process.env['PLANTED_SECRET'] = 'planted';
+  context.after(() => delete process.env['PLANTED_SECRET']);
+  const output = await harness.read('', {
+    file: '/usr/bin/env', arguments: ['-0'], environment: { A: '1', B: 'x\ny' },
+    files: [{ variable: 'KEY', bytes: Buffer.from('k') }],
+  });
+  const names = output.split('\0').slice(0, -1).map((entry) => entry.split('=')[0]);
+  assert.deepEqual(names.sort(), ['A', 'B', 'KEY']);
+});
+
+test('a command has three open files, none of them ours', async (context) => {
+  const harness = new CommandHarness(context);
+  const output = await harness.read('ls /proc/$$/fd; true', { stdin: Buffer.from('x') });
+  assert.deepEqual(output.trim().split('\n'), ['0', '1', '2']);
+});
+
+test('its standard input, output and error can be opened by name', async (context) => {
+  const harness = new CommandHarness(context);
+  const { output, errorTail, exitCode } = await harness.run(
+    'cat /dev/stdin > /dev/stdout && echo problem | tee /dev/stderr',
+    { stdin: Buffer.from('body\n') });
+  assert.equal(exitCode, 0);
+  assert.equal(String(output), 'body\nproblem\n');
+  assert.equal(String(errorTail), 'problem\n');
+});
+
+test('a command reads the bytes that it is given, or nothing', async (context) => {
+  const harness = new CommandHarness(context);
+  const bytes = Buffer.from([0, 255, 10, 13, 128, 0]);
+  assert.deepEqual((await harness.run('cat', { stdin: bytes })).output, bytes);
+  assert.equal(await harness.read('cat; echo end'), 'end\n');
+});
+
+test('its files are 0600, in a folder 0700 that is gone with them later', async (context) => {
+  const harness = new CommandHarness(context);
+  const output = await harness.read(
+    'cat "$KEY"; stat -c " %a" "$KEY"; stat -c %a . .. "$(dirname "$KEY")"; pwd; touch left',
+    { files: [{ variable: 'KEY', bytes: Buffer.from('secret') }] });
+  const [head, ...rest] = output.trim().split('\n');
+  assert.equal(head, 'secret 600');
+  assert.deepEqual(rest.slice(0, 3), ['700', '700', '700']);
+  assert.ok(rest[3]?.startsWith(`${harness.runsFolder}/run-`), rest[3]);
+  assert.deepEqual(harness.listFolders(), []);
+  assert.equal(statSync(harness.runsFolder).mode & 0o777, 0o700);
+});
+
+test('a command works in the directory that it is given, which stays', async (context) => {
+  const harness = new CommandHarness(context);
+  const workingDirectory = join(harness.directory, 'place');
+  mkdirSync(workingDirectory);
+  assert.equal(await harness.read('pwd; echo kept > file', { workingDirectory }),
+    `${workingDirectory}\n`);
+  assert.equal(readFileSync(join(workingDirectory, 'file'), 'utf8'), 'kept\n');
+});
+
+test('what a command has made in its folder is removed, however deep or closed it is', {
+  timeout: 60_000,
+}, async (context) => {
+  const harness = new CommandHarness(context);
+  const { exitCode } = await harness.run(
+    'mkdir -p closed/in && touch closed/in/file && chmod 000 closed/in closed && ln -s / root\n'
+    + 'name=$(printf "%0200d" 0)\n'
+    + 'for i in $(seq 60); do mkdir $name && cd -P $name || exit 1; done; chmod 500 .; touch ../x');
+  assert.equal(exitCode, 0);
+  assert.deepEqual(harness.listFolders(), []);
+  assert.deepEqual(harness.lines, []);
+});
+
+test('the exit code and the signal of a command are told', async (context) => {
+  const harness = new CommandHarness(context);
+  const { exitCode, signal, isTimedOut, isStopped } = await harness.run('exit 3');
+  assert.deepEqual({ exitCode, signal, isTimedOut, isStopped },
+    { exitCode: 3, signal: null, isTimedOut: false, isStopped: false });
+  const killed = await harness.run('kill -SEGV $$');
+  assert.deepEqual([killed.exitCode, killed.signal], [null, 'SIGSEGV']);
+});
+
+test('output is kept up to its limit, and a flood beyond it is read', {
+  timeout: 120_000,
+}, async (context) => {
+  const harness = new CommandHarness(context);
+  const end = await harness.run(`echo start; head -c ${FLOOD_BYTES} /dev/zero; exit 4`);
+  assert.equal(end.exitCode, 4);
+  assert.equal(end.output.length, 65_536);
+  assert.equal(end.output.toString('utf8', 0, 6), 'start\n');
+  assert.equal(end.isTruncated, true);
+});
+
+test('a limit cuts no character in two', async (context) => {
+  const harness = new CommandHarness(context);
+  const { output } = await harness.run('printf aäöü', { outputBytesMax: 4 });
+  assert.equal(String(output), 'aä');
+  const { errorTail } = await harness.run('printf "ä%.0s" {1..3000} >&2; printf b >&2');
+  assert.match(String(errorTail), /^ä{2047}b$/);
+});
+
+test('output that is not wanted goes nowhere', async (context) => {
+  const harness = new CommandHarness(context);
+  const end = await harness.run('readlink /proc/$$/fd/1 >&2; true', { outputBytesMax: 0 });
+  assert.equal(String(end.errorTail), '/dev/null\n');
+  assert.deepEqual([end.output.length, end.isTruncated], [0, false]);
+});
+
+test('standard error is logged line by line, and its end is told', async (context) => {
+  const harness = new CommandHarness(context);
+  const { errorTail } = await harness.run('echo one >&2; printf "two\\r\\n\\nlast" >&2; exit 1');
+  assert.deepEqual(harness.lines.map(({ level, fields }) => [level, fields['line']]),
+    [['debug', 'one'], ['debug', 'two'], ['debug', ''], ['debug', 'last']]);
+  assert.equal(String(errorTail), 'one\ntwo\r\n\nlast');
+});
+
+test('a flood of standard error is cut in lines, and fills no log', {
+  timeout: 120_000,
+}, async (context) => {
+  const harness = new CommandHarness(context);
+  const { errorTail } = await harness.run(
+    `head -c ${FLOOD_BYTES} /dev/zero | tr '\\0' x >&2; echo end >&2`);
+  assert.equal(errorTail.length, 4096);
+  assert.equal(String(errorTail.subarray(-5)), 'xend\n');
+  const lengths = harness.lines.map(({ fields }) => String(fields['line'] ?? '').length);
+  assert.ok(lengths.every((length) => length <= 8192));
+  assert.ok(lengths.length < 200, `${lengths.length} lines`);
+  assert.match(harness.lines.at(-1)?.message ?? '', /not logged/);
+});
+
+test('a command that closes what it is given ends as any other', async (context) => {
+  const harness = new CommandHarness(context);
+  const stdin = Buffer.alloc(10_000_000, 'x');
+  const { exitCode } = await harness.run('exec <&- >&- 2>&-; sleep 0.1; exit 7', { stdin });
+  assert.equal(exitCode, 7);
+});
+
+test('a command is ended when its time is over, and has time to tidy up', async (context) => {
+  const harness = new CommandHarness(context);
+  const end = await harness.run('trap "echo ends; exit 5" TERM; sleep 60 & wait', {
+    timeoutMs: 200,
+  });
+  assert.deepEqual([end.exitCode, end.isTimedOut, String(end.output)], [5, true, 'ends\n']);
+  assert.ok(end.durationMs >= 200);
+});
+
+test('a command that ignores SIGTERM is killed 5 s later, with all its group', {
+  timeout: 60_000,
+}, async (context) => {
+  const harness = new CommandHarness(context);
+  const end = await harness.run(
+    'trap "" TERM; sleep 1000 & echo $! $$; while true; do sleep 1; done', { timeoutMs: 300 });
+  assert.deepEqual([end.exitCode, end.signal, end.isTimedOut], [null, 'SIGKILL', true]);
+  assert.ok(end.durationMs >= 5200, `${end.durationMs} ms`);
+  assertEnded(end.output);
+});
+
+test('what a command leaves behind ends with it, whatever its group', async (context) => {
+  const harness = new CommandHarness(context);
+  const end = await harness.run(
+    'trap "" TERM HUP; sleep 1000 & echo $!; (sleep 1000 & echo $!)\n'
+    + 'set -m; sleep 1000 & echo $!; timeout 1000 sleep 1000 & echo $!; exit 0');
+  assert.equal(end.exitCode, 0);
+  assert.equal(assertEnded(end.output), 4);
+});
+
+test('a command that forks without end is ended', { timeout: 60_000 }, async (context) => {
+  const harness = new CommandHarness(context);
+  const end = await harness.run(
+    'ulimit -u 400 2>/dev/null; fork() { sleep 0.05; fork & fork & }; fork; sleep 60',
+    { timeoutMs: 400, outputBytesMax: 0 });
+  assert.equal(end.isTimedOut, true);
+  assert.deepEqual(harness.listFolders(), []);
+});
+
+test('a process in a session of its own keeps no run waiting, and lives on', async (context) => {
+  const harness = new CommandHarness(context);
+  const end = await harness.run('setsid sleep 1000 & sleep 0.2; pgrep -s $! sleep; echo text');
+  const pid = Number(String(end.output).split('\n')[0]);
+  assert.ok(pid > 1, String(end.output));
+  assert.match(String(end.output), /text/);
+  assert.ok(isRunning(pid));
+  process.kill(pid, 'SIGKILL');
+});
+
+test('a stopping runner ends its commands, and starts no more', async (context) => {
+  const harness = new CommandHarness(context);
+  const marker = join(harness.directory, 'started');
+  const running = harness.run(`echo $$; touch ${marker}; sleep 1000`);
+  while (!isThere(marker)) await new Promise(setImmediate);
+  await Promise.all([harness.runner.close(), harness.runner.close()]);
+  const { signal, isStopped, isTimedOut, output } = await running;
+  assert.deepEqual([signal, isStopped, isTimedOut], ['SIGTERM', true, false]);
+  assertEnded(output);
+  assert.deepEqual(harness.listFolders(), []);
+  await assert.rejects(harness.run('true'), { code: 'unavailable' });
+});
+
+test('a command that cannot be started says why, and leaves nothing', async (context) => {
+  const harness = new CommandHarness(context);
+  const plain = join(harness.directory, 'plain');
+  writeFileSync(plain, 'text', { mode: 0o600 });
+  const cases = [
+    [{ file: '/missing/file' }, /^The command could not be started \(ENOENT\)$/],
+    [{ file: plain }, /\(EACCES\)$/],
+    [{ workingDirectory: '/missing/folder' }, /\(ENOENT\)$/],
+    [{ arguments: ['a\0b'] }, /NUL/],
+    [{ environment: { A: 'a\0b' } }, /NUL/],
+    [{ arguments: ['x'.repeat(131_072)] }, /\(E2BIG\)$/],
+    [{ files: [{ variable: '../x', bytes: Buffer.alloc(0) }] }, /variable/],
+  ] as const;
+  for (const [members, message] of cases) {
+    await assert.rejects(harness.run('', members), (thrown) => {
+      assert.ok(thrown instanceof AppError);
+      assert.equal(thrown.code, 'invalid');
+      assert.match(thrown.message, message);
+      return true;
+    });
+  }
+  assert.deepEqual(harness.listFolders(), []);
+});
+
+test('a command is ended before us when memory runs out', async (context) => {
+  const harness = new CommandHarness(context);
+  const own = Number(readFileSync('/proc/self/oom_score_adj', 'utf8'));
+  const output = await harness.read('sleep 0.1; cat /proc/self/oom_score_adj');
+  assert.equal(Number(output), Math.min(own + 500, 1000));
+});
+
+/** Fails when one of the processes whose ids the output lists still runs. Returns their number. */
+function assertEnded(output: Buffer): number {
+  const pids = String(output).match(/\d+/g) ?? [];
+  assert.ok(pids.length > 0);
+  assert.deepEqual(pids.filter((pid) => isRunning(Number(pid))), []);
+  return pids.length;
+}
+
+/** Whether a process is there, and no zombie. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}

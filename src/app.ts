@@ -2,6 +2,7 @@
  * The composition root, and the only place that knows every room: opens the store, wires services
  * and routes, listens, and closes in reverse order. It decides nothing about books or webhooks.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UNLOCK_HINT, isLockedOut } from './access/access-state.ts';
 import type { AccessState } from './access/access-state.ts';
@@ -15,6 +16,7 @@ import {
 import { createTopics } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
 import { settleRecordForm } from './app/form-upkeep.ts';
+import type { HookCommands } from './app/hook-commands.ts';
 import type { Nodes } from './app/nodes.ts';
 import { announceEngine, prepareSharedLog } from './app/shared-log.ts';
 import { composeDispatcher } from './app/compose-dispatcher.ts';
@@ -120,6 +122,10 @@ export interface App {
 }
 
 const loadNodes = lazyImport(() => import('./app/nodes.ts'));
+const loadHookCommands = lazyImport(() => import('./app/hook-commands.ts'));
+
+/** The name of the folder in the data directory that holds those of command runs. */
+const COMMAND_RUNS_FOLDER = 'command-runs';
 
 // The shares of --max-memory. The heap has eleven sixteenths of it (memory-cap.ts).
 const INDEX_SHARE = 1 / 8;
@@ -148,12 +154,12 @@ export async function openApp(options: AppOptions): Promise<App> {
  * `listening` for it when they serve, for it is made last: it needs the dispatcher.
  */
 async function compose(options: AppOptions, closers: Closers): Promise<App> {
-  const { lock, actions, store, sharedLog } = await openData(options, closers);
+  const { lock, actions, commands, store, sharedLog } = await openData(options, closers);
   const deps =
     await openShared(options, { store, sharedLog }, () => listening.addresses, closers);
   const access = composeAccess(options, deps, closers);
   const domains =
-    composeDomains(deps, { actions, access, baseUri: () => listening.baseUri }, closers);
+    composeDomains(deps, { actions, commands, access, baseUri: () => listening.baseUri }, closers);
   const dispatcher =
     composeRoutes(options, deps, { access, domains, addresses: () => listening.addresses },
       closers);
@@ -169,6 +175,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     await Promise.all([
       listening.close(), webhooks.close(graceMs), deps.inFlight.waitUntilIdle(graceMs, clock),
     ]);
+    await commands.close();
     await webhooks.closeHealth();
   });
   const { isServer } = deps;
@@ -198,6 +205,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
 type OpenedData = {
   readonly lock: DirectoryLock;
   readonly actions: WebhooksOptions['actions'];
+  readonly commands: HookCommands;
   readonly store: OpenedStore;
   /** null: the store is files in the data directory. */
   readonly sharedLog: SharedLog | null;
@@ -213,6 +221,8 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   closers.add(() => lock.release());
   // Before the store is opened: a start that a broken module refuses has changed nothing there.
   const actions = await loadActions(options);
+  const commands = await openCommands(options);
+  closers.add(() => commands.close());
   const sharedLog = options.sharedLog
     ?? await prepareSharedLog({ data, files, settings, logger, clock, role });
   const store = await openStore({
@@ -224,7 +234,7 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   closers.add(() => store.close());
   await settleRecordForm(store);
   announceEngine(store.replica, logger);
-  return { lock, actions, store, sharedLog };
+  return { lock, actions, commands, store, sharedLog };
 }
 
 /** The parts that all rooms of an app share. */
@@ -315,15 +325,16 @@ type Domains = {
 /** The catalog, the relay of webhooks, and the event stream over both. */
 function composeDomains(
   deps: RoomDeps,
-  { actions, access, baseUri }: {
-    readonly actions: WebhooksOptions['actions']; readonly access: ApiAccess;
-    readonly baseUri: () => string;
+  { actions, commands, access, baseUri }: {
+    readonly actions: WebhooksOptions['actions']; readonly commands: HookCommands;
+    readonly access: ApiAccess; readonly baseUri: () => string;
   },
   closers: Closers,
 ): Domains {
   const { store, nodes, clock, logger, statistics, maxMemoryBytes } = deps;
   const { webhooks, client } = composeRelay({
     ...deps, ...nodes === null ? {} : { ownership: nodes.ownership }, actions, baseUri,
+    optionalActions: commands.actions,
     onOutcome: (kind, webhookId, outcome, durationMs) =>
       statistics.record(kind, webhookId, outcome, durationMs),
     onRejected: (request) =>
@@ -406,6 +417,20 @@ async function loadActions(
   });
   const origin = 'the option `actions`';
   return [...modules, ...actions.map((actionClass) => ({ actionClass, origin }))];
+}
+
+/** What runs hook commands; loaded only where there may be any. */
+async function openCommands(
+  { data, settings, role, logger, clock = systemClock }: AppOptions,
+): Promise<HookCommands> {
+  const runsFolder = join(data, COMMAND_RUNS_FOLDER);
+  const isServer = role === 'server';
+  const mayHaveLeft = isServer && existsSync(runsFolder);
+  if (settings.actions.commandDirectory === null && !mayHaveLeft) {
+    return { actions: [], close: async () => {} };
+  }
+  return loadHookCommands(({ openHookCommands }) =>
+    openHookCommands({ settings, runsFolder, isServer, clock, logger }));
 }
 
 function composeBooks(deps: RoomDeps, events: EventPublisher, verifier: TokenVerifier): {

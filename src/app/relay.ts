@@ -39,6 +39,7 @@ type RelayDeps = {
   readonly metrics: Metrics;
   /** Custom actions. */
   readonly actions: WebhooksOptions['actions'];
+  readonly optionalActions: NonNullable<WebhooksOptions['optionalActions']>;
   /**
    * The most that the pending records of each queue (inbox, deliveries) may take, whatever the
    * settings allow: an eighth of the memory. The finished deliveries that are kept may take half of
@@ -70,7 +71,7 @@ export function composeRelay(
     store, keys, logger, clock, turns, makeId, baseUri,
     http: client, isDeniedTarget: createTargetCheck(settings.http.denyAddresses),
     random: Math.random,
-    actions: deps.actions,
+    actions: deps.actions, optionalActions: deps.optionalActions,
     incoming: {
       defaultAllowedMethods: settings.incoming.defaultAllowedMethods,
       allowUnsignedWhenSecretMissing: settings.incoming.allowUnsignedWhenSecretMissing,

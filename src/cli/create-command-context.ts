@@ -27,7 +27,7 @@ import { Output } from './terminal/output.ts';
 const DEFAULT_DIRECTORY = 'data';
 const SETTINGS_FILE = 'settings.json';
 // Names that may stand in a data directory before there is a journal.
-const NAMES_BEFORE_JOURNAL = [SETTINGS_FILE, 'actions', 'lock'];
+const NAMES_BEFORE_JOURNAL = [SETTINGS_FILE, 'actions', 'command-runs', 'lock'];
 
 /** Flags, and the settings whose values they give. */
 const SETTING_FLAGS: Readonly<Record<string, string>> = {

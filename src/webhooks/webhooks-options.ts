@@ -4,7 +4,7 @@ import type { Logger } from '../base/log.ts';
 import type { Turns } from '../base/turns.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import type { Store } from '../store/store-port.ts';
-import type { ActionSource } from './actions/action-registry.ts';
+import type { ActionSource, RegisteredAction } from './actions/action-registry.ts';
 import type { HttpSender } from './http/http-sender.ts';
 import type { StoredRequest } from './inbox/stored-request.ts';
 import type { InboxLimits } from './inbox/inbox-retention.ts';
@@ -29,6 +29,8 @@ export type WebhooksOptions = {
   readonly random: () => number;
   /** Custom actions; `loadActionModules` loads those of files. */
   readonly actions: readonly ActionSource[];
+  /** Built-in actions that not every service has: `run-command`. Absent: none of them. */
+  readonly optionalActions?: readonly RegisteredAction[];
   /** The absolute URL of the service, read when an example is shown. */
   readonly baseUri: () => string;
   readonly incoming: {

@@ -304,13 +304,14 @@ function makeRunner({ clock, logger, incoming }: WebhooksOptions): ActionRunner 
 }
 
 function makeRegistry(options: WebhooksOptions, events: EventPublisher): ActionRegistry {
-  const { http, logger: log, actions } = options;
+  const { http, logger: log, actions, optionalActions = [] } = options;
   return createActionRegistry({
     builtIn: [
       createLogAction(),
       createHttpForwardAction({ http, queue: (forward) => events.queueForward(forward) }),
       createEmitEventAction(async (name, payloadJson, hops) =>
         (await events.emitJson(name, payloadJson, { source: 'action', hops })).deliveries),
+      ...optionalActions,
     ],
     custom: actions,
     http, log,

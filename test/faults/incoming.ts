@@ -440,7 +440,8 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
     replacement: '', tests: ['webhooks/incoming/keeping.test.ts'],
   },
   {
-    file: 'webhooks/incoming/intake/build-request.ts', text: 'isSmall ? parseData(dataJson) : null',
+    file: 'webhooks/incoming/intake/build-request.ts',
+    text: 'isSmall ? parseData(dataJson) : findShortData(result)',
     replacement: 'parseData(dataJson)',
     tests: [
       'webhooks/incoming/keeping.test.ts',

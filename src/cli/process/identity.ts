@@ -19,6 +19,7 @@ type User = {
   readonly gid: number;
   /** null where the system knows only the number. */
   readonly name: string | null;
+  readonly home: string | null;
   readonly groups: readonly number[];
 };
 
@@ -108,13 +109,13 @@ function findOtherOwner(directory: string | null): User | null {
 function lookUpUser({ uid, gid }: { readonly uid: number; readonly gid: number }): User {
   const callersGroups = process.getgroups?.() ?? [];
   process.seteuid?.(uid);
-  let user: { readonly name: string | null; readonly gid: number };
+  let user: Pick<User, 'name' | 'home' | 'gid'>;
   try {
-    const { username, gid: userGid } = userInfo();
-    user = { name: username, gid: userGid };
+    const { username, homedir, gid: userGid } = userInfo();
+    user = { name: username, home: homedir, gid: userGid };
   } catch {
     // A folder may have inherited the group of its parent. We never take root's group.
-    user = { name: null, gid: gid === ROOT ? GROUP_OF_NOBODY : gid };
+    user = { name: null, home: null, gid: gid === ROOT ? GROUP_OF_NOBODY : gid };
   } finally {
     process.seteuid?.(ROOT);
   }
@@ -148,6 +149,8 @@ function becomeForGood(user: User): void {
   process.setgid?.(user.gid);
   process.setuid?.(user.uid);
   assert(process.getuid?.() === user.uid && process.geteuid?.() === user.uid);
+  // Commands of hooks get it, and root's home is not theirs to use.
+  if (user.home !== null) process.env['HOME'] = user.home;
   assert(!canBeRoot(), 'the rights of root were not given up');
 }
 

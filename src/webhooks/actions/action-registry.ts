@@ -38,6 +38,8 @@ export type ActionCall = {
   readonly storedRequestId: string | null;
   /** The origin of the request; null where an outgoing webhook runs the action for an event. */
   readonly requestOrigin: RequestOrigin | null;
+  /** The identifier of the incoming webhook; '' where an outgoing one runs the action. */
+  readonly webhookId: string;
   /** The identifier of the action configuration that is run. */
   readonly configuration: string;
   readonly options: ActionOptions;
@@ -60,6 +62,8 @@ export type OptionDoc = {
   readonly description: string;
   readonly isRequired?: boolean;
   readonly default?: JsonValue;
+  /** The values that it may have, where they can be listed. */
+  readonly choices?: readonly string[];
 };
 
 export type RegisteredAction = {

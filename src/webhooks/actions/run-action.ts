@@ -27,6 +27,30 @@ export class CoalescedResult extends ActionResult {
   }
 }
 
+/**
+ * The result of a built-in action of which the record and the log tell otherwise than the caller,
+ * who may be anybody, is told.
+ */
+export class DetailedRunResult extends ActionResult {
+  /** The message on record and in the log. */
+  readonly recordMessage: string | null;
+  /** Stands in the record where `data` is too long for it; null: nothing does. */
+  readonly shortData: object | null;
+
+  constructor(success: boolean, message: string | null, data: object, details: {
+    readonly recordMessage?: string; readonly shortData?: object;
+  }) {
+    super(success, message, data);
+    this.recordMessage = details.recordMessage ?? message;
+    this.shortData = details.shortData ?? null;
+  }
+}
+
+/** The message of a result on record and in the log. */
+export function recordMessageOf(result: ActionResult): string | null {
+  return result instanceof DetailedRunResult ? result.recordMessage : result.message;
+}
+
 /** The result where this server refused: the request that came here had too many hops already. */
 export class OwnChainRefusal extends ChainRefusal {}
 
@@ -82,9 +106,10 @@ async function awaitOutcome(
   }
 }
 
-/** The result of a run, checked. That it was coalesced is not lost. */
+/** The result of a run, checked. What a built-in action says beside it is not lost. */
 function toResult(outcome: unknown): ActionResult {
-  return outcome instanceof CoalescedResult ? outcome : toActionResult(outcome);
+  return outcome instanceof CoalescedResult || outcome instanceof DetailedRunResult
+    ? outcome : toActionResult(outcome);
 }
 
 /** The result says so if a request of its run was refused, however the run ended after that. */

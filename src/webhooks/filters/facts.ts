@@ -127,7 +127,7 @@ export class Facts {
 }
 
 /** Reads the value at a path; undefined: there is none. */
-type FactReader = (facts: Facts) => unknown;
+export type FactReader = (facts: Facts) => unknown;
 
 /** Never throws: an invalid path (see `findPathProblem`) reads nothing. */
 export function createFactReader(path: string): FactReader {

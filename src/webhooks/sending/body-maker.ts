@@ -76,6 +76,7 @@ async function runConfiguredAction(
       verified: null,
       request: null, attempt: 1, replay: false,
     },
+    webhookId: '',
     storedRequestId: null,
     requestOrigin: null,
     secretSources: [],

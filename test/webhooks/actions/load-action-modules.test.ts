@@ -58,7 +58,7 @@ test('a module in the folder becomes an action, made once', async () => {
   const call = {
     payload: () => ({ word: 'p' }), bytes: () => null, context,
     options: {}, hops: 0, log: silentLogger, requestOrigin: null, storedRequestId: null,
-    secretSources: [], isChainRefused: false, configuration: 'c', turn: null,
+    secretSources: [], isChainRefused: false, webhookId: '', configuration: 'c', turn: null,
     direction: 'incoming' as const,
   };
   action.run(call);
@@ -180,7 +180,7 @@ test('an action sees the payload however it takes its arguments', () => {
     registry([{ actionClass, origin: 'test' }]).find('seeing')?.run({
       payload: () => payload, bytes: () => null, context, options: {},
       hops: 0, log: silentLogger, requestOrigin: null, storedRequestId: null, direction: 'incoming',
-      secretSources: [], isChainRefused: false, configuration: 'c', turn: null,
+      secretSources: [], isChainRefused: false, webhookId: '', configuration: 'c', turn: null,
     });
   }
   assert.deepEqual(seen, [payload, payload, payload]);

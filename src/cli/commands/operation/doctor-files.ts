@@ -1,10 +1,14 @@
-/** The checks of `doctor` for files that settings name: the certificate and custom actions. */
+/**
+ * The checks of `doctor` for files that settings name: the certificate, custom actions, and the
+ * commands that hooks run.
+ */
 import { join } from 'node:path';
 import { messageOf } from '../../../base/errors.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
 import {
   ACTIONS_FOLDER, loadActionModules,
 } from '../../../webhooks/actions/load-action-modules.ts';
+import { CommandDirectory } from '../../../webhooks/actions/commands/command-directory.ts';
 import type { CommandContext } from '../command-context.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
@@ -43,6 +47,28 @@ export async function checkActions(
     });
     return ok(length === 0 ? 'the built-in ones'
       : `${length} custom ${length === 1 ? 'module loads' : 'modules load'}`);
+  } catch (thrown) {
+    return failed(messageOf(thrown), '');
+  }
+}
+
+/** Looks at the folder of the action run-command and at its programs, as each run does. */
+export function checkCommands(
+  { enterDataAsOwner }: CommandContext, { actions }: Settings,
+): DoctorFinding {
+  const { commandDirectory: path, workingDirectories } = actions;
+  if (path === null) return ok('actions.commandDirectory names no folder: no hook runs a command');
+  enterDataAsOwner();
+  try {
+    const commands = new CommandDirectory({ path, workingDirectories }).list();
+    const refused = commands.find(({ problem }) => problem !== null);
+    if (refused !== undefined) {
+      return warning(`no hook may run ${refused.name} (${refused.problem ?? ''})`, '');
+    }
+    return commands.length === 0
+      ? warning(`no file in ${path} is executable`, `put programs there, and chmod u+x them`)
+      : ok(`${path} holds ${commands.length} executable `
+        + (commands.length === 1 ? 'file' : 'files'));
   } catch (thrown) {
     return failed(messageOf(thrown), '');
   }

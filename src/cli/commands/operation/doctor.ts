@@ -22,7 +22,7 @@ import { findOwner } from '../../api-client/local-app.ts';
 import { parseObject, formatValue, webhookLabel } from '../resource-commands.ts';
 import { isListening, tryToConnect } from '../../api-client/socket-target.ts';
 import { checkAccess } from './doctor-access.ts';
-import { checkActions, checkCertificate } from './doctor-files.ts';
+import { checkActions, checkCertificate, checkCommands } from './doctor-files.ts';
 import { checkClock, checkDisk, checkLimits, checkNode } from './doctor-machine.ts';
 import { failed, hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorCheck, DoctorFinding } from './doctor-finding.ts';
@@ -44,6 +44,7 @@ const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'port': checkPort,
   'certificate': checkCertificate,
   'actions': checkActions,
+  'commands': checkCommands,
   'free disk': checkDisk,
   'file limits': checkLimits,
   'clock': checkClock,

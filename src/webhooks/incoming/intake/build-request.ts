@@ -6,6 +6,8 @@ import { formatTimestamp } from '../../../base/clock.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import { createInlineBody } from '../../inbox/request-body.ts';
+import type { ActionResult } from '../../actions/action.ts';
+import { DetailedRunResult, recordMessageOf } from '../../actions/run-action.ts';
 import { ATTEMPT_DATA_BYTES_MAX, type RunAttempt } from '../../deliveries/route-delivery.ts';
 import type { StoredRequest } from '../../inbox/stored-request.ts';
 import { resolveOrigin, type AdmittedRequest } from '../receiving/admitted-request.ts';
@@ -70,15 +72,21 @@ export function estimateRequestBytes({ request, search }: Exchange, body: Buffer
 
 /** The form in which one run of a route is stored. */
 export function toRunAttempt(
-  { result: { success, message }, dataJson, startedAtMs, durationMs }: RouteOutcome,
+  { result, dataJson, startedAtMs, durationMs }: RouteOutcome,
 ): RunAttempt {
+  const message = recordMessageOf(result);
   const isSmall = Buffer.byteLength(dataJson) <= ATTEMPT_DATA_BYTES_MAX;
   return {
-    at: formatTimestamp(startedAtMs), durationMs: Math.round(durationMs), success,
+    at: formatTimestamp(startedAtMs), durationMs: Math.round(durationMs),
+    success: result.success,
     message: message === null ? null : message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
     // Parsed from the JSON: the action may go on changing the object that it returned.
-    data: isSmall ? parseData(dataJson) : null,
+    data: isSmall ? parseData(dataJson) : findShortData(result),
   };
+}
+
+function findShortData(result: ActionResult): object | null {
+  return result instanceof DetailedRunResult ? result.shortData : null;
 }
 
 /** Most actions return no data: their `{}` needs no parser. */

@@ -7,7 +7,7 @@ import { isPromised, whenDone, type MaybePromise } from '../../../base/when-done
 import type { AppError } from '../../../base/errors.ts';
 import { statusOf } from '../../../server/problem.ts';
 import type { ActionResult } from '../../actions/action.ts';
-import { ChainRefusal, OwnChainRefusal } from '../../actions/run-action.ts';
+import { ChainRefusal, OwnChainRefusal, recordMessageOf } from '../../actions/run-action.ts';
 import { LabelledLog, logRun } from '../../actions/run-log.ts';
 import { commitRequests } from '../../inbox/request-changes.ts';
 import type { StoredRequest } from '../../inbox/stored-request.ts';
@@ -119,7 +119,8 @@ export class ResultRuns {
   ): void {
     for (const { name, result, refusal, startedAtMs, durationMs } of outcomes) {
       if (refusal !== null) continue;
-      const { success, message, data } = result;
+      const { success, data } = result;
+      const message = recordMessageOf(result);
       const isCallersFault = result instanceof OwnChainRefusal;
       this.#deps.onRun(identifier, { success, message, isCallersFault }, startedAtMs);
       // To gather the fields of each line takes a sixth of a request (bench `incoming`).

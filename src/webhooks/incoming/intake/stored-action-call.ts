@@ -53,6 +53,10 @@ export class StoredActionCall extends IncomingActionCall {
     this.#builtHeaders = run.headers ?? null;
   }
 
+  get webhookId(): string {
+    return this.#run.request.hook;
+  }
+
   get context(): ActionContext {
     const { request, body, attemptNumber } = this.#run;
     const { query, method, path, receivedAt, event, eventId, isReplay } = request;

@@ -64,6 +64,10 @@ export class AdmittedActionCall extends IncomingActionCall {
     this.#makeId = makeId;
   }
 
+  get webhookId(): string {
+    return this.#request.webhook.identifier;
+  }
+
   get context(): ActionContext {
     const { exchange, body, webhook, eventNames, verified, receivedAtMs } = this.#request;
     const { request: { method = '', headers: sharedHeaders }, search } = exchange;

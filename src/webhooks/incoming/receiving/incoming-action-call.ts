@@ -30,6 +30,7 @@ export abstract class IncomingActionCall implements ActionCall {
     this.options = options;
   }
 
+  abstract get webhookId(): string;
   abstract get context(): ActionContext;
   abstract get storedRequestId(): string | null;
   abstract get turn(): RunTurn | null;

@@ -1,0 +1,159 @@
+/**
+ * The folder whose programs hooks may run. A program runs with our rights, so the folder and the
+ * program must be ours or root's, and nobody else may write in them. A link counts as its target,
+ * which is held to the same rule with every folder on the way to it. For the folders above the
+ * folder itself the author of the settings vouches, unless we are root.
+ *
+ * All of it is looked at again for each run: what was fine when a configuration was saved may have
+ * been changed since.
+ */
+import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node:fs';
+import { join, resolve, sep } from 'node:path';
+import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
+import { checkOwnership } from '../../../base/files/ownership.ts';
+import { findUntrustedStep, walkPath } from '../../../base/files/path-owners.ts';
+import type { PathStep, PathWalk } from '../../../base/files/path-owners.ts';
+import { quote, suggestName } from '../../../base/text/error-message.ts';
+
+/** A file of the folder that a hook could run, or why it must not. */
+type ListedCommand = { readonly name: string; readonly problem: string | null };
+
+/** More files than this are not listed: people choose from the list. */
+const LISTED_MAX = 1000;
+const STICKY = 0o1000;
+
+export class CommandDirectory {
+  readonly path: string;
+  readonly #workingDirectories: readonly string[];
+
+  /** Both are absolute, of the settings. */
+  constructor(options: {
+    readonly path: string; readonly workingDirectories: readonly string[];
+  }) {
+    this.path = options.path;
+    this.#workingDirectories = options.workingDirectories;
+  }
+
+  /** Throws `usage`, with what to do, for a folder that is missing or that others may change. */
+  check(): void {
+    this.#resolve();
+  }
+
+  /**
+   * The real path of the program of that name. Throws `usage`, with what to do, unless it is there,
+   * executable, and nobody else's to change.
+   */
+  resolveCommand(name: string): string {
+    return this.#resolveCommand(name, this.#resolve());
+  }
+
+  /** Lists the executable files by name, and why some of them must not run. Throws as `check`. */
+  list(): readonly ListedCommand[] {
+    const directory = this.#resolve();
+    const commands: ListedCommand[] = [];
+    for (const name of readdirSync(directory).sort()) {
+      if (commands.length === LISTED_MAX) break;
+      if (!isExecutableFile(join(directory, name))) continue;
+      commands.push({ name, problem: this.#findProblem(name, directory) });
+    }
+    return commands;
+  }
+
+  /**
+   * The real path of the folder that a command may run in; `path` may be relative to this one.
+   * Throws `usage` unless it is a folder below this one, or one that the settings name.
+   */
+  resolveWorkingDirectory(path: string): string {
+    const directory = this.#resolve();
+    const whole = resolve(this.path, path);
+    const real = realPathOf(whole);
+    if (real === null) throw new AppError('usage', `${whole}: is not there; make the folder`);
+    if (!statSync(real).isDirectory()) throw new AppError('usage', `${whole}: is not a folder`);
+    const isBelow = real === directory || real.startsWith(directory + sep);
+    if (isBelow || this.#workingDirectories.some((named) => realPathOf(named) === real)) {
+      return real;
+    }
+    throw new AppError('usage', `${whole}: is not below ${this.path}; name it in the setting `
+      + 'actions.workingDirectories to have commands run there');
+  }
+
+  /** The real path of the folder itself. */
+  #resolve(): string {
+    const walk = walkPath(this.path);
+    const { nearest, exists } = walk;
+    if (!exists) {
+      throw new AppError('usage', `${this.path}: is not there; make the folder, or correct the `
+        + 'setting actions.commandDirectory');
+    }
+    if (!nearest.isDirectory) {
+      throw new AppError('usage', `${this.path}: is not a folder; correct the setting `
+        + 'actions.commandDirectory');
+    }
+    checkAsRoot(walk);
+    checkOnlyOursToWrite(nearest);
+    return nearest.path;
+  }
+
+  #resolveCommand(name: string, directory: string): string {
+    const walk = walkPath(join(directory, name));
+    const { nearest, exists } = walk;
+    if (!exists || !nearest.isFile) {
+      const names = this.#listNames(directory);
+      throw new AppError('usage',
+        `${quote(name)} is no file in ${this.path}${suggestName(name, names)}`);
+    }
+    checkAsRoot(walk);
+    // Behind a link the walk begins at the root again.
+    const within = walk.steps.slice(walkPath(directory).steps.length);
+    for (const step of within) checkOnlyOursToWrite(step);
+    if (isExecutableFile(nearest.path)) return nearest.path;
+    throw new AppError('usage',
+      `${nearest.path}: is not executable; run: chmod u+x '${nearest.path}'`);
+  }
+
+  #listNames(directory: string): readonly string[] {
+    return readdirSync(directory).slice(0, LISTED_MAX)
+      .filter((name) => isExecutableFile(join(directory, name))).sort();
+  }
+
+  #findProblem(name: string, directory: string): string | null {
+    try {
+      this.#resolveCommand(name, directory);
+      return null;
+    } catch (thrown) {
+      return messageOf(thrown);
+    }
+  }
+}
+
+function checkAsRoot({ steps }: PathWalk): void {
+  const untrusted = process.geteuid?.() === 0 ? findUntrustedStep(steps, 0) : undefined;
+  if (untrusted !== undefined) checkOwnership(untrusted);
+}
+
+/**
+ * Throws `usage` for a step that is another user's, or that others may write in: also a sticky
+ * folder, where others could put a program of their own under a name that is missing.
+ */
+function checkOnlyOursToWrite(step: PathStep): void {
+  checkOwnership({ ...step, mode: step.mode & ~STICKY });
+}
+
+function isExecutableFile(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** null: it is not there. Throws the system's error where a folder may not be looked into. */
+function realPathOf(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch (thrown) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(thrown) ?? '')) return null;
+    throw thrown;
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * The result of a command run. The caller may be anybody: it learns the exit code and no more,
+ * unless the configuration shows the output. What the command wrote last as an error is always on
+ * record and in the log.
+ */
+import { StringDecoder } from 'node:string_decoder';
+import { AppError } from '../../../base/errors.ts';
+import { parseJson } from '../../../base/json/parse.ts';
+import { redactText } from '../../../base/log.ts';
+import type { JsonValue } from '../../../base/schema.ts';
+import { escapeControls } from '../../../base/text/printable.ts';
+import { ActionResult } from '../action.ts';
+import { DetailedRunResult } from '../run-action.ts';
+import type { HookCommand } from './command-options.ts';
+import type { HookCommandEnd } from './command-runner.ts';
+
+const ERROR_LINE_LENGTH_MAX = 200;
+/** How much of an output that is too long for the record stands there. */
+const RECORDED_OUTPUT_LENGTH_MAX = 200;
+
+/**
+ * `timeoutMs` is the limit that the run had. Throws `unavailable` where a stopping server ended the
+ * command: that says nothing about it.
+ */
+export function toCommandResult(
+  end: HookCommandEnd, { successCodes, showsOutput }: HookCommand, timeoutMs: number,
+): ActionResult {
+  if (end.isStopped) {
+    throw new AppError('unavailable', 'The command was ended, as the service is stopping');
+  }
+  const { exitCode, signal, durationMs, isTruncated } = end;
+  const head = { exitCode, signal, durationMs: Math.round(durationMs) };
+  const isSuccess = !end.isTimedOut && exitCode !== null && successCodes.includes(exitCode);
+  const message = isSuccess ? null : `The command failed (${describeEnd(end, timeoutMs)})`;
+  const errorLine = isSuccess ? '' : findLastLine(end.errorTail);
+  if (!showsOutput) {
+    return errorLine === '' ? new ActionResult(isSuccess, message, head)
+      : new DetailedRunResult(isSuccess, message, head, {
+        recordMessage: `${message}: ${errorLine}`,
+      });
+  }
+  const text = decodeOutput(end.output);
+  const data = {
+    ...head, output: isTruncated ? text : parseOutput(text),
+    ...isTruncated ? { truncated: true } : {},
+  };
+  const shortData = {
+    ...head, output: text.slice(0, RECORDED_OUTPUT_LENGTH_MAX).toWellFormed(), truncated: true,
+  };
+  const shownMessage = errorLine === '' ? message : `${message}: ${errorLine}`;
+  return new DetailedRunResult(isSuccess, shownMessage, data, { shortData });
+}
+
+function describeEnd({ exitCode, signal, isTimedOut }: HookCommandEnd, timeoutMs: number): string {
+  if (isTimedOut) return `not done within ${timeoutMs / 1000} s`;
+  return exitCode === null ? `signal ${signal ?? 'unknown'}` : `exit ${exitCode}`;
+}
+
+/** The last line with anything in it, fit for a terminal; '': there is none. */
+function findLastLine(errorTail: Buffer): string {
+  const lines = errorTail.toString('utf8').split(/[\r\n]+/).map((line) => line.trim());
+  const line = escapeControls(redactText(lines.findLast((each) => each !== '') ?? ''));
+  if (line.length <= ERROR_LINE_LENGTH_MAX) return line;
+  return `${line.slice(0, ERROR_LINE_LENGTH_MAX - 1).toWellFormed()}…`;
+}
+
+/** Without the first bytes of a character whose others were cut off. */
+function decodeOutput(output: Buffer): string {
+  return new StringDecoder('utf8').write(output);
+}
+
+/** The value where the output is JSON, else the text itself. */
+function parseOutput(text: string): JsonValue {
+  try {
+    return parseJson(Buffer.from(text)) as JsonValue;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,258 @@
+/**
+ * The built-in action `run-command`: a request runs a program of the command directory. What the
+ * request says reaches the program as arguments, variables, files and standard input, each whole,
+ * and never through a shell.
+ */
+import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
+import { HOOK_VARIABLES } from '../../../base/hook-variables.ts';
+import { MASK, isSecretName } from '../../../base/log.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import { Facts } from '../../filters/facts.ts';
+import { hideQuerySecrets } from '../../http/url-credentials.ts';
+import {
+  hideSignatureHeaders, hideSignatureMembers, hideSignatureParameters,
+} from '../../senders/request/hide-signature.ts';
+import { ActionResult } from '../action.ts';
+import type { ActionCall, RegisteredAction } from '../action-registry.ts';
+import { CoalescedResult, DetailedRunResult } from '../run-action.ts';
+import type { CommandDirectory } from './command-directory.ts';
+import {
+  decodeBase64, describeCommandOptions, findCommandOptionProblems, parseHookCommand,
+  type HookCommand,
+} from './command-options.ts';
+import { toCommandResult } from './command-result.ts';
+import type { HookCommandRun, CommandRunner } from './command-runner.ts';
+import { COALESCED, type CommandSlots } from './command-slots.ts';
+import { fillTextTemplate } from './text-template.ts';
+
+type RunCommandDeps = {
+  readonly directory: CommandDirectory;
+  readonly slots: Pick<CommandSlots, 'take'>;
+  readonly runner: Pick<CommandRunner, 'run'>;
+  /** Of a command without a `timeout`. */
+  readonly timeoutMs: number;
+  /** What every command has in its environment, such as PATH. */
+  readonly baseEnvironment: Readonly<Record<string, string>>;
+};
+
+const OUTPUT_BYTES_MAX = 64 * 1024;
+/** Templates may repeat what came, so what they make of it has a limit. */
+const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
+/** Files may hold what came twice, as text may take more than its bytes. */
+const FILLED_BODIES_MAX = 2;
+/** Stands for no payload, as for custom actions. */
+const EMPTY_PAYLOAD = Buffer.from('[]');
+const NOT_STARTED = 'The command could not be started';
+
+export function createRunCommandAction(deps: RunCommandDeps): RegisteredAction {
+  const { directory } = deps;
+  // All runs of a configuration get the same frozen options.
+  const commands = new WeakMap<object, HookCommand>();
+  const getCommand = (options: JsonObject): HookCommand => {
+    const command = commands.get(options) ?? parseHookCommand(options);
+    commands.set(options, command);
+    return command;
+  };
+  return {
+    identifier: 'run-command',
+    label: 'Run a command',
+    isBuiltIn: true,
+    limitsItsTime: true,
+    get options() {
+      return describeCommandOptions(listCommandNames(directory));
+    },
+    validateOptions: (options) => findCommandOptionProblems(options, directory),
+    run: (call) => call.direction === 'outgoing'
+      ? ActionResult.fail('run-command is not for an outgoing webhook')
+      : runInSlot(call, getCommand(call.options), deps),
+  };
+}
+
+/** Empty where the folder cannot be read, or must not be trusted: `doctor` says why. */
+function listCommandNames(directory: CommandDirectory): readonly string[] {
+  try {
+    return directory.list().filter(({ problem }) => problem === null).map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
+
+async function runInSlot(
+  call: ActionCall, command: HookCommand, deps: RunCommandDeps,
+): Promise<ActionResult> {
+  const { configuration, turn, context } = call;
+  const slot = await deps.slots.take({
+    configuration, max: command.maxCommands,
+    order: command.coalesces && turn !== null ? turn.place : null,
+    isRetry: context.attempt > 1,
+    signal: turn?.cutOff ?? null,
+    onWaiting: (isWaiting) => turn?.onWaiting(isWaiting),
+  });
+  if (slot === COALESCED) return new CoalescedResult();
+  try {
+    return await runCommand(call, command, deps);
+  } finally {
+    slot.release();
+  }
+}
+
+/** Rejects with only temporary errors about our own state. */
+async function runCommand(
+  call: ActionCall, command: HookCommand, deps: RunCommandDeps,
+): Promise<ActionResult> {
+  const timeoutMs = command.timeoutMs ?? deps.timeoutMs;
+  let run: HookCommandRun;
+  try {
+    run = createRun(call, command, deps, timeoutMs);
+  } catch (thrown) {
+    return toStartFailure(thrown, call, command);
+  }
+  const end = await deps.runner.run(run).catch((thrown: unknown) =>
+    toStartFailure(thrown, call, command));
+  if (end instanceof ActionResult) return end;
+  const result = toCommandResult(end, command, timeoutMs);
+  if (!result.success) {
+    call.log.warning('a command failed', {
+      command: command.command, exitCode: end.exitCode, signal: end.signal,
+      standardError: end.errorTail.toString('utf8'),
+    });
+  }
+  return result;
+}
+
+/** Throws `usage` for a command that must not run, `invalid` for one that cannot. */
+function createRun(
+  call: ActionCall, command: HookCommand, deps: RunCommandDeps, timeoutMs: number,
+): HookCommandRun {
+  const { directory, baseEnvironment } = deps;
+  const facts = createCommandFacts(call);
+  const { workingDirectory } = command;
+  return {
+    file: directory.resolveCommand(command.command),
+    ...fillTemplates(command, facts, call, baseEnvironment),
+    stdin: chooseStdin(call, command.stdin),
+    workingDirectory: workingDirectory === null
+      ? null : directory.resolveWorkingDirectory(workingDirectory),
+    timeoutMs,
+    outputBytesMax: command.showsOutput ? OUTPUT_BYTES_MAX : 0,
+    log: call.log,
+  };
+}
+
+function fillTemplates(
+  command: HookCommand, facts: Facts, call: ActionCall,
+  baseEnvironment: RunCommandDeps['baseEnvironment'],
+): Pick<HookCommandRun, 'arguments' | 'environment' | 'files'> {
+  const budget = new FilledBudget(facts, FILLED_LENGTH_MAX);
+  const hookVariables = createHookVariables(call);
+  for (const [name, value] of Object.entries(hookVariables)) assertWithoutNul(name, value);
+  const ownVariables = command.environment.map(({ name, template }) => {
+    const value = budget.fill(template, `the variable ${name}`);
+    assertWithoutNul(`the variable ${name}`, value);
+    return [name, value] as const;
+  });
+  const { length } = call.context.body;
+  const fileBudget =
+    new FilledBudget(facts, Math.max(FILLED_LENGTH_MAX, FILLED_BODIES_MAX * length));
+  return {
+    arguments: command.arguments.map((template, index) => {
+      const value = budget.fill(template, `arguments ${index}`);
+      assertWithoutNul(`arguments ${index}`, value);
+      return value;
+    }),
+    environment: { ...baseEnvironment, ...Object.fromEntries(ownVariables), ...hookVariables },
+    files: command.files.map(({ name, template, isBase64 }) => {
+      const text = fileBudget.fill(template, `the file ${name}`);
+      const bytes = isBase64 ? decodeBase64(text) : Buffer.from(text);
+      if (bytes === null) throw createStartError(`the file ${name} is not base64`);
+      return { variable: name, bytes };
+    }),
+  };
+}
+
+/** Fills templates as long as there is room. */
+class FilledBudget {
+  readonly #facts: Facts;
+  #lengthLeft: number;
+
+  constructor(facts: Facts, lengthMax: number) {
+    this.#facts = facts;
+    this.#lengthLeft = lengthMax;
+  }
+
+  /** `place` names the template, for the error. */
+  fill(template: Parameters<typeof fillTextTemplate>[0], place: string): string {
+    try {
+      const text = fillTextTemplate(template, this.#facts, this.#lengthLeft);
+      this.#lengthLeft -= text.length;
+      return text;
+    } catch (cause) {
+      throw createStartError(`${place} is too long`, cause);
+    }
+  }
+}
+
+function createHookVariables(call: ActionCall): Readonly<Record<string, string>> {
+  const { event, eventId, attempt, request, contentType } = call.context;
+  return {
+    [HOOK_VARIABLES.hook]: call.webhookId,
+    [HOOK_VARIABLES.request]: request ?? '',
+    [HOOK_VARIABLES.event]: event ?? '',
+    [HOOK_VARIABLES.eventId]: eventId ?? '',
+    [HOOK_VARIABLES.attempt]: String(attempt),
+    [HOOK_VARIABLES.contentType]: contentType ?? '',
+  };
+}
+
+/**
+ * The facts that templates are filled with. Every user of the machine may see the arguments of a
+ * process, so no credential is among them: neither our secret, where the sender sends it, nor what
+ * the inbox would not store. The first run and its retries get the same.
+ */
+function createCommandFacts(call: ActionCall): Facts {
+  const { context: { headers, query, event, method }, secretSources } = call;
+  const visibleHeaders = Object.entries(hideSignatureHeaders(headers, secretSources))
+    .filter(([name, value]) => value !== MASK && !isSecretName(name));
+  return new Facts({
+    payload: () => hideSignatureMembers(call.payload(), secretSources),
+    event: () => event,
+    headers: Object.fromEntries(visibleHeaders),
+    query: hideSignatureParameters(hideQuerySecrets(query), secretSources),
+    method,
+  });
+}
+
+function chooseStdin(call: ActionCall, stdin: HookCommand['stdin']): Buffer | null {
+  switch (stdin) {
+    case 'body': return call.context.body;
+    case 'payload': return call.bytes() ?? EMPTY_PAYLOAD;
+    case 'none': return null;
+  }
+}
+
+// The system ends texts at a NUL, so that what came after it would be lost.
+function assertWithoutNul(place: string, text: string): void {
+  if (text.includes('\0')) throw createStartError(`${place} holds a NUL character`);
+}
+
+function createStartError(reason: string, cause?: unknown): AppError {
+  return new AppError('invalid', `${NOT_STARTED}: ${reason}`, {}, cause);
+}
+
+/**
+ * The result of a command that could not be started. The caller learns what is wrong with its own
+ * request; paths and who may write there are for the record and the log. Throws `thrown` where it
+ * is temporary, or a bug.
+ */
+function toStartFailure(thrown: unknown, call: ActionCall, { command }: HookCommand): ActionResult {
+  if (!(thrown instanceof AppError) || !['invalid', 'usage'].includes(thrown.code)) throw thrown;
+  call.log.warning('a command could not be started', { command, error: thrown });
+  if (thrown.code === 'usage') {
+    return new DetailedRunResult(false, NOT_STARTED, {}, {
+      recordMessage: `${NOT_STARTED}: ${messageOf(thrown)}`,
+    });
+  }
+  return ActionResult.fail(systemCodeOf(thrown.cause) === 'E2BIG'
+    ? `${NOT_STARTED}: an argument or variable, or all of them, are longer than the system allows`
+    : thrown.message);
+}

@@ -1,0 +1,41 @@
+/**
+ * Parses and fills the templates of hook commands: plain text with placeholders such as
+ * `{{ payload.ref }}`, over the same paths as conditions (filters/facts.ts). What is filled in is
+ * not scanned again, and is never split or quoted: one template makes one text. Pure.
+ */
+import { AppError } from '../../../base/errors.ts';
+import { formatPlaceholderValue, splitPlaceholders } from '../../../base/json/placeholders.ts';
+import type { JsonValue } from '../../../base/schema.ts';
+import {
+  createFactReader, findPathProblem, type FactReader, type Facts,
+} from '../../filters/facts.ts';
+
+/** Texts to copy, and readers of the values between them. */
+export type TextTemplate = readonly (string | FactReader)[];
+
+const TEMPLATE_SOURCES = ['payload', 'headers', 'query', 'event'];
+
+/** Throws `malformed`, with what is wrong as a clause. */
+export function parseTextTemplate(source: string): TextTemplate {
+  return splitPlaceholders(source, {
+    parsePath(path) {
+      const problem = path === '' ? null : findPathProblem(path, TEMPLATE_SOURCES);
+      if (problem !== null) throw new AppError('malformed', `{{ ${path} }} ${problem}`);
+      return path === '' ? null : createFactReader(path);
+    },
+    createError: (_index, problem) => new AppError('malformed', problem),
+  }) ?? [source];
+}
+
+/** Throws `too_large` for a text of more than `lengthMax` UTF-16 code units. */
+export function fillTextTemplate(
+  template: TextTemplate, facts: Facts, lengthMax: number,
+): string {
+  let text = '';
+  for (const piece of template) {
+    text += typeof piece === 'string' ? piece
+      : formatPlaceholderValue(piece(facts) as JsonValue | undefined);
+    if (text.length > lengthMax) throw new AppError('too_large', `passes ${lengthMax} characters`);
+  }
+  return text;
+}

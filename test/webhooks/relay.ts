@@ -75,6 +75,7 @@ export type RelayOptions = {
   readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
   readonly client?: Partial<HttpClientOptions>;
   readonly actions?: readonly unknown[];
+  readonly optionalActions?: NonNullable<WebhooksOptions['optionalActions']>;
   readonly onOutcome?: WebhooksOptions['onOutcome'];
   readonly turns?: Turns;
 };
@@ -113,6 +114,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
     ...options.turns === undefined ? {} : { turns: options.turns },
     isDeniedTarget: createTargetCheck(options.client?.denyAddresses ?? []),
     actions: (options.actions ?? []).map((actionClass) => ({ actionClass, origin: 'a test' })),
+    optionalActions: options.optionalActions ?? [],
     incoming: { ...INCOMING, ...options.incoming },
     inbox: { ...INBOX, ...options.inbox },
     events: { ...EVENTS, ...options.events }, outgoing: { ...OUTGOING, ...options.outgoing },

@@ -12,7 +12,7 @@ import { join, resolve, sep } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { checkOwnership } from '../../../base/files/ownership.ts';
 import { findUntrustedStep, walkPath } from '../../../base/files/path-owners.ts';
-import type { PathStep, PathWalk } from '../../../base/files/path-owners.ts';
+import type { PathWalk } from '../../../base/files/path-owners.ts';
 import { quote, suggestName } from '../../../base/text/error-message.ts';
 
 /** A file of the folder that a hook could run, or why it must not. */
@@ -90,7 +90,8 @@ export class CommandDirectory {
         + 'actions.commandDirectory');
     }
     checkAsRoot(walk);
-    checkOnlyOursToWrite(nearest);
+    // In a sticky folder others could put a program of their own under a name that is missing.
+    checkOwnership({ ...nearest, mode: nearest.mode & ~STICKY });
     return nearest.path;
   }
 
@@ -105,7 +106,7 @@ export class CommandDirectory {
     checkAsRoot(walk);
     // Behind a link the walk begins at the root again.
     const within = walk.steps.slice(walkPath(directory).steps.length);
-    for (const step of within) checkOnlyOursToWrite(step);
+    for (const step of within) checkOwnership(step);
     if (isExecutableFile(nearest.path)) return nearest.path;
     throw new AppError('usage',
       `${nearest.path}: is not executable; run: chmod u+x '${nearest.path}'`);
@@ -129,14 +130,6 @@ export class CommandDirectory {
 function checkAsRoot({ steps }: PathWalk): void {
   const untrusted = process.geteuid?.() === 0 ? findUntrustedStep(steps, 0) : undefined;
   if (untrusted !== undefined) checkOwnership(untrusted);
-}
-
-/**
- * Throws `usage` for a step that is another user's, or that others may write in: also a sticky
- * folder, where others could put a program of their own under a name that is missing.
- */
-function checkOnlyOursToWrite(step: PathStep): void {
-  checkOwnership({ ...step, mode: step.mode & ~STICKY });
 }
 
 function isExecutableFile(path: string): boolean {

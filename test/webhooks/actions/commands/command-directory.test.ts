@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { chmodSync, chownSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { AppError } from '../../../../src/base/errors.ts';
+import {
+  CommandDirectory,
+} from '../../../../src/webhooks/actions/commands/command-directory.ts';
+import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
+import { CommandPlace } from './command-place.ts';
+
+const IS_ROOT = process.geteuid?.() === 0;
+const NOBODY = 65_534;
+
+function assertRefused(look: () => unknown, problem: RegExp): void {
+  assert.throws(look, (thrown: unknown) => {
+    assert.ok(thrown instanceof AppError);
+    assert.equal(thrown.code, 'usage');
+    assert.match(thrown.message, problem);
+    return true;
+  });
+}
+
+test('a command is the real path of an executable file', () => {
+  const place = new CommandPlace();
+  const path = place.add('deploy.sh');
+  place.add('-n.sh');
+  assert.equal(place.directory.resolveCommand('deploy.sh'), realpathSync(path));
+  assert.equal(place.directory.resolveCommand('-n.sh'), realpathSync(join(place.path, '-n.sh')));
+});
+
+test('what is no executable file is refused, with the names that are there', () => {
+  const { directory, ...place } = new CommandPlace();
+  mkdirSync(join(place.path, 'folder'));
+  assertRefused(() => directory.resolveCommand('deploy.sh'), /is no file in .*: there is none$/);
+});
+
+test('a name that is not there gets the one that was likely meant', () => {
+  const place = new CommandPlace();
+  place.add('deploy.sh');
+  mkdirSync(join(place.path, 'folder'));
+  const { directory } = place;
+  assertRefused(() => directory.resolveCommand('depoly.sh'), /did you mean `deploy\.sh`\?$/);
+  assertRefused(() => directory.resolveCommand('folder'), /"folder" is no file in/);
+  place.add('text', 'x', 0o644);
+  assertRefused(() => directory.resolveCommand('text'),
+    /text: is not executable; run: chmod u\+x '.*text'$/);
+});
+
+test('a file and a folder that others may write in are refused at each look', () => {
+  const place = new CommandPlace();
+  const path = place.add('deploy.sh');
+  const { directory } = place;
+  for (const mode of [0o775, 0o757]) {
+    chmodSync(path, mode);
+    assertRefused(() => directory.resolveCommand('deploy.sh'),
+      /deploy\.sh: is writable by group or others; run: chmod go-w/);
+  }
+  chmodSync(path, 0o755);
+  for (const mode of [0o775, 0o757, 0o1777]) {
+    chmodSync(place.path, mode);
+    for (const look of [() => directory.resolveCommand('deploy.sh'), () => directory.check(),
+      () => directory.list(), () => directory.resolveWorkingDirectory('.')]) {
+      assertRefused(look, /hooks: is writable by group or others; run: chmod go-w/);
+    }
+  }
+  chmodSync(place.path, 0o755);
+  assert.equal(directory.resolveCommand('deploy.sh'), realpathSync(path));
+});
+
+test('a file and a folder of another user are refused', { skip: !IS_ROOT }, () => {
+  const place = new CommandPlace();
+  const path = place.add('deploy.sh');
+  chownSync(path, NOBODY, NOBODY);
+  assertRefused(() => place.directory.resolveCommand('deploy.sh'),
+    /deploy\.sh: is user 65534's, neither ours nor root's; run: chown/);
+  chownSync(path, 0, 0);
+  chownSync(place.path, NOBODY, NOBODY);
+  assertRefused(() => place.directory.check(), /hooks: is user 65534's/);
+});
+
+test('root looks at every folder above', { skip: !IS_ROOT }, () => {
+  const place = new CommandPlace();
+  place.add('deploy.sh');
+  chownSync(place.folder, NOBODY, NOBODY);
+  assertRefused(() => place.directory.check(), /is user 65534's/);
+  chownSync(place.folder, 0, 0);
+});
+
+test('a link counts as its target, and the folders on the way are looked at', () => {
+  const place = new CommandPlace();
+  const elsewhere = join(place.folder, 'bin');
+  mkdirSync(elsewhere, { mode: 0o755 });
+  const other = new CommandPlace();
+  const target = other.add('real.sh');
+  symlinkSync(target, join(place.path, 'link.sh'));
+  symlinkSync(join(place.folder, 'missing'), join(place.path, 'broken.sh'));
+  symlinkSync('round.sh', join(place.path, 'round.sh'));
+  const { directory } = place;
+  assert.equal(directory.resolveCommand('link.sh'), realpathSync(target));
+  chmodSync(target, 0o777);
+  assertRefused(() => directory.resolveCommand('link.sh'), /real\.sh: is writable by group/);
+  chmodSync(target, 0o755);
+  chmodSync(other.path, 0o777);
+  assertRefused(() => directory.resolveCommand('link.sh'), /hooks: is writable by group/);
+  chmodSync(other.path, 0o755);
+  assertRefused(() => directory.resolveCommand('broken.sh'), /"broken\.sh" is no file/);
+  assertRefused(() => directory.resolveCommand('round.sh'), /"round\.sh" is no file/);
+});
+
+test('the folder may itself be a link', () => {
+  const place = new CommandPlace();
+  const path = place.add('deploy.sh');
+  const link = join(place.folder, 'link');
+  symlinkSync(place.path, link);
+  const directory = new CommandDirectory({ path: link, workingDirectories: [] });
+  assert.equal(directory.resolveCommand('deploy.sh'), realpathSync(path));
+  assert.equal(directory.resolveWorkingDirectory('.'), realpathSync(place.path));
+});
+
+test('a folder that is missing or is a file is refused', () => {
+  const place = new CommandPlace();
+  const path = place.add('deploy.sh');
+  const isFile = new CommandDirectory({ path, workingDirectories: [] });
+  assertRefused(() => isFile.check(), /is not a folder; correct the setting/);
+  rmSync(place.path, { recursive: true });
+  assertRefused(() => place.directory.check(), /is not there; make the folder, or correct/);
+});
+
+test('the list has executable files, and says which of them must not run', () => {
+  const place = new CommandPlace();
+  place.add('b.sh');
+  place.add('a.sh', '#!/bin/sh\n', 0o777);
+  place.add('text', 'x', 0o644);
+  mkdirSync(join(place.path, 'folder'));
+  symlinkSync('missing', join(place.path, 'broken'));
+  const list = place.directory.list();
+  assert.deepEqual(list.map(({ name }) => name), ['a.sh', 'b.sh']);
+  assert.match(list[0]?.problem ?? '', /a\.sh: is writable by group or others/);
+  assert.equal(list[1]?.problem, null);
+});
+
+test('commands run below the folder, or in a folder that the settings name', () => {
+  const named = createTemporaryFolder();
+  mkdirSync(join(named, 'inner'));
+  const place = new CommandPlace([named]);
+  const below = join(place.path, 'site');
+  mkdirSync(below);
+  place.add('deploy.sh');
+  symlinkSync('/etc', join(place.path, 'out'));
+  const { directory } = place;
+  for (const path of ['site', './site', below, join(place.path, 'x', '..', 'site')]) {
+    assert.equal(directory.resolveWorkingDirectory(path), realpathSync(below));
+  }
+  assert.equal(directory.resolveWorkingDirectory(place.path), realpathSync(place.path));
+  assert.equal(directory.resolveWorkingDirectory(named), realpathSync(named));
+  for (const path of ['/etc', '..', 'out', `${place.path}x/..`, join(named, 'inner')]) {
+    assertRefused(() => directory.resolveWorkingDirectory(path), /is not below .*hooks; name it/);
+  }
+  assertRefused(() => directory.resolveWorkingDirectory('missing'), /is not there/);
+  assertRefused(() => directory.resolveWorkingDirectory('deploy.sh'), /is not a folder/);
+});

@@ -1,17 +1,18 @@
 /** The counters of one interval: a table of numbers in one array, with a row for each webhook. */
 
 /**
- * Requests are accepted, rejected or failed; runs of actions succeeded or failed; attempts of
- * deliveries delivered or failed.
+ * Requests are accepted, rejected or failed; runs of actions succeeded, failed or coalesced;
+ * attempts of deliveries delivered or failed.
  */
-export type OutcomeName = 'accepted' | 'rejected' | 'failed' | 'succeeded' | 'delivered';
+export type OutcomeName =
+  'accepted' | 'rejected' | 'failed' | 'succeeded' | 'delivered' | 'coalesced';
 
 /** Upper bounds of durations in milliseconds. A p95 is rounded up to one of them. */
 const BOUNDS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000];
 /** A row has a column for each outcome, then one for each bound, and one for longer durations. */
 const OUTCOME_COLUMNS: Readonly<Record<OutcomeName, number>> =
-  { accepted: 0, rejected: 1, failed: 2, succeeded: 3, delivered: 4 };
-const DURATIONS_COLUMN = 5;
+  { accepted: 0, rejected: 1, failed: 2, succeeded: 3, delivered: 4, coalesced: 5 };
+const DURATIONS_COLUMN = 6;
 const COLUMNS = DURATIONS_COLUMN + BOUNDS_MS.length + 1;
 /** The row of all webhooks together; the next rows have one each. */
 export const ALL_ROW = 0;

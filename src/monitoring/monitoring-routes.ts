@@ -110,7 +110,9 @@ const COUNTS = arraySchema(integer);
 const P95 = { p95Ms: arraySchema(anything) };
 const REQUESTS = objectSchema('RequestSeries',
   { accepted: COUNTS, rejected: COUNTS, failed: COUNTS, ...P95 });
-const RUNS = objectSchema('RunSeries', { succeeded: COUNTS, failed: COUNTS });
+const RUNS = objectSchema('RunSeries', {
+  succeeded: COUNTS, failed: COUNTS, coalesced: COUNTS,
+});
 const DELIVERIES = objectSchema('DeliverySeries', { delivered: COUNTS, failed: COUNTS, ...P95 });
 
 function statisticsRoute({ statistics, describeWebhook }: MonitoringDeps): HttpRoute {

@@ -97,7 +97,9 @@ type RequestSeries = {
   readonly p95Ms: readonly (number | null)[];
 };
 
-type RunSeries = Pick<RequestSeries, 'failed'> & { readonly succeeded: readonly number[] };
+type RunSeries = Pick<RequestSeries, 'failed'> & {
+  readonly succeeded: readonly number[]; readonly coalesced: readonly number[];
+};
 
 type DeliverySeries = Pick<RequestSeries, 'failed' | 'p95Ms'> & {
   readonly delivered: readonly number[];
@@ -180,6 +182,7 @@ function createRunSeries(slots: Slots, webhookId: string | null): RunSeries {
   return {
     succeeded: listCounts(slots, 'runs', webhookId, 'succeeded'),
     failed: listCounts(slots, 'runs', webhookId, 'failed'),
+    coalesced: listCounts(slots, 'runs', webhookId, 'coalesced'),
   };
 }
 

@@ -128,7 +128,9 @@ function createRejectionRecorder(
 function createRunListener(
   onOutcome: WebhooksOptions['onOutcome'], health: HealthMonitor,
 ): OnRun {
-  return (webhookId, { success, message, isCallersFault }, atMs) => {
+  return (webhookId, { success, message, isCoalesced, isCallersFault }, atMs) => {
+    // That says nothing of the action, and so of the webhook.
+    if (isCoalesced) return onOutcome('runs', webhookId, 'coalesced', null);
     onOutcome('runs', webhookId, success ? 'succeeded' : 'failed', null);
     // Any caller can send a header that has the chain refused: that says nothing of the webhook.
     if (isCallersFault) return;

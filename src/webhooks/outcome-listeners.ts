@@ -5,7 +5,7 @@
  */
 export type OnOutcome = (
   kind: 'requests' | 'runs' | 'deliveries', webhookId: string | null,
-  outcome: 'accepted' | 'rejected' | 'failed' | 'succeeded' | 'delivered',
+  outcome: 'accepted' | 'rejected' | 'failed' | 'succeeded' | 'coalesced' | 'delivered',
   durationMs: number | null,
 ) => void;
 
@@ -16,6 +16,8 @@ export type OnRun = (
   webhookId: string,
   result: {
     readonly success: boolean; readonly message: string | null;
+    /** The action never ran, as a newer run of it did for this one. */
+    readonly isCoalesced: boolean;
     /** Its caller, who waits for the result, came with a chain that was too long already. */
     readonly isCallersFault: boolean;
   },

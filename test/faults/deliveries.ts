@@ -359,8 +359,20 @@ const INBOX: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/inbox/replay.ts',
-    text: "routes.filter((route) => route.status !== 'done')", replacement: 'routes',
+    text: "routes.filter((route) => route.status === 'pending' || route.status === 'failed')",
+    replacement: 'routes',
     tests: ['webhooks/inbox/replay.test.ts'],
+  },
+  {
+    file: 'webhooks/inbox/request-codec.ts',
+    text: "coalesced ? 'coalesced' : route.status", replacement: 'route.status',
+    tests: ['webhooks/inbox/old-form.test.ts'],
+  },
+  {
+    file: 'webhooks/compose-incoming.ts',
+    text: "if (isCoalesced) return onOutcome('runs', webhookId, 'coalesced', null);",
+    replacement: '',
+    tests: ['webhooks/runs/coalesced.test.ts'],
   },
   {
     file: 'webhooks/inbox/event-ids.ts',
@@ -414,7 +426,7 @@ const INBOX: readonly PlantedFault[] = [
 const RUNS: readonly PlantedFault[] = [
   {
     file: 'webhooks/runs/apply-run.ts',
-    text: "if (route.status !== 'pending') return applyLateRun(route, attempt);", replacement: '',
+    text: "if (route.status !== 'pending') return applyLateRun(route, attempt, isCoalesced);", replacement: '',
     tests: ['webhooks/runs/apply-run.test.ts'],
   },
   {

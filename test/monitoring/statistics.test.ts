@@ -21,6 +21,7 @@ test('each outcome is counted in its minute, in all and by webhook', async () =>
   statistics.record('runs', 'b', 'succeeded', null);
   statistics.record('runs', 'b', 'failed', null);
   statistics.record('runs', 'b', 'failed', null);
+  for (let count = 0; count < 3; count += 1) statistics.record('runs', 'b', 'coalesced', null);
   statistics.record('deliveries', 'c', 'delivered', 3);
   statistics.record('deliveries', 'c', 'failed', null);
   const { since, times, requests, runs, deliveries, hooks } = statistics.report('1h');
@@ -33,7 +34,7 @@ test('each outcome is counted in its minute, in all and by webhook', async () =>
   assert.deepEqual(requests.p95Ms.slice(-3), [5, null, 5]);
   assert.deepEqual(deliveries.delivered.slice(-3), [0, 0, 1]);
   assert.deepEqual(deliveries.failed.slice(-3), [0, 0, 1]);
-  assert.deepEqual([runs.succeeded.at(-1), runs.failed.at(-1)], [1, 2]);
+  assert.deepEqual([runs.succeeded.at(-1), runs.failed.at(-1), runs.coalesced.at(-1)], [1, 2, 3]);
   assert.deepEqual(hooks.map((one) => [sum(one.runs.succeeded), sum(one.runs.failed)]),
     [[0, 0], [1, 2], [0, 0]]);
   assert.deepEqual(hooks.map(({ hook }) => hook), ['a', 'b', 'c']);

@@ -23,7 +23,7 @@ export class ChainRefusal extends ActionResult {}
 /** The result of a run that never began, as a newer one does for it: the route is coalesced. */
 export class CoalescedResult extends ActionResult {
   constructor() {
-    super(true, null, { coalesced: true });
+    super(true, 'Coalesced', { coalesced: true });
   }
 }
 

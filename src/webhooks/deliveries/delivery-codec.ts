@@ -23,13 +23,14 @@
  * can be shown and sent again; deliveries that version 1.0.0 finished do not.
  *
  * The deliveries of a request to its routes are records of the same collection, of another form
- * (route-record.ts). `readStatus`, `readCreatedMs` and `readUpdatedMs` read these too.
+ * (route-record.ts). `readStatus`, `readListedStatus`, `readCreatedMs` and `readUpdatedMs` read
+ * these too.
  */
 import { encodeString } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import {
-  DELIVERY_STATUSES, type Delivery, type DeliveryStatus, type SentHead,
+  DELIVERY_STATUSES, type Delivery, type DeliveryStatus, type ListedStatus, type SentHead,
 } from './delivery.ts';
 import { findTextEnd, readPlainText, readText } from '../durable-queue/record-text.ts';
 import { findEmbeddedPart } from './event-record.ts';
@@ -111,6 +112,7 @@ const EVENT_ID_MARK = Buffer.from('"message":"');
 const CREATED_MARK = Buffer.from('"createdAt":"');
 const UPDATED_MARK = Buffer.from('","updatedAt":"');
 const STATUS_MARK = Buffer.from('"status":"');
+const COALESCED_MARK = Buffer.from('delivered","coalesced":true');
 const UNTRIED_MARK = Buffer.from('"status":"pending","hook":"');
 // `readUntriedWebhookId` expects these members, in this order, behind the webhook.
 const OPTIONAL_MARKS = [Buffer.from(',"event":"'), Buffer.from(',"message":"')] as const;
@@ -165,6 +167,12 @@ export function readStatus(bytes: Buffer): DeliveryStatus {
   const status = letter === undefined ? undefined : STATUS_BY_LETTER.get(letter);
   if (status === undefined) throw new TypeError('a stored delivery has no status');
   return status;
+}
+
+/** Reads the status that a stored delivery is listed with, without parsing: see route-record.ts. */
+export function readListedStatus(bytes: Buffer): ListedStatus {
+  const isCoalesced = hasMarkAt(bytes, COALESCED_MARK, findMarkEnd(bytes, STATUS_MARK));
+  return isCoalesced ? 'coalesced' : readStatus(bytes);
 }
 
 /**

@@ -8,12 +8,12 @@ import {
   FlagColumn, RecordColumns, SharedTextColumn, TimeColumn, type SlotTest,
 } from '../durable-queue/record-columns.ts';
 import {
-  isForward, readCreatedMs, readEventName, readStatus, readWebhookId,
+  isForward, readCreatedMs, readEventName, readListedStatus, readWebhookId,
 } from './delivery-codec.ts';
-import type { DeliveryKind, DeliveryStatus } from './delivery.ts';
+import type { DeliveryKind, ListedStatus } from './delivery.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
-export type DeliveryFilter = QueueFilter<DeliveryStatus> & {
+export type DeliveryFilter = QueueFilter<ListedStatus> & {
   /** null: no kind was asked for, which means those of webhooks and forwards, not of routes. */
   readonly kind: DeliveryKind | 'all' | null;
 };
@@ -27,7 +27,7 @@ export const NO_FILTER: DeliveryFilter = {
 export class DeliveryColumns {
   readonly #routes = new FlagColumn((_, id) => isRouteDeliveryId(id));
   readonly #forwards = new FlagColumn(isForward);
-  readonly #statuses = new SharedTextColumn(readStatus);
+  readonly #statuses = new SharedTextColumn(readListedStatus);
   readonly #webhooks = new SharedTextColumn(readWebhookId);
   readonly #events = new SharedTextColumn((record, id) =>
     isRouteDeliveryId(id) ? null : readEventName(record));

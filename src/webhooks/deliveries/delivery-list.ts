@@ -4,7 +4,7 @@ import { countInSteps, visitInSteps } from '../durable-queue/stepped-scan.ts';
 import { isInTime } from '../durable-queue/queue-filter.ts';
 import { countMatching } from '../durable-queue/slot-matches.ts';
 import {
-  decodeDelivery, isForward, readCreatedMs, readEventName, readStatus, readWebhookId,
+  decodeDelivery, isForward, readCreatedMs, readEventName, readListedStatus, readWebhookId,
 } from './delivery-codec.ts';
 import type { DeliveryColumns, DeliveryFilter } from './delivery-columns.ts';
 import { deliveryCollection, type Delivery } from './delivery.ts';
@@ -103,7 +103,7 @@ export function createDeliveryMatcher(
   const hasEvent: Matcher = (bytes, id) => isRouteDeliveryId(id)
     ? findRequestEvent(parseRequestId(id)) === event : readEventName(bytes) === event;
   return (bytes, id) => isOfKind(kind, bytes, id)
-    && (status === null || readStatus(bytes) === status)
+    && (status === null || readListedStatus(bytes) === status)
     && (hook === null || readWebhookId(bytes) === hook)
     && (event === null || hasEvent(bytes, id))
     && isInTime(filter, () => readCreatedMs(bytes));

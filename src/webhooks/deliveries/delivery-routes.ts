@@ -25,7 +25,7 @@ import { SEARCH_PARAMETERS } from '../search/search-query.ts';
 import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
 import type { Searches } from '../search/searches.ts';
 import { EVENT_FACT_SOURCES } from './searched-event.ts';
-import { DELIVERY_STATUSES, type Delivery, type PublicDelivery } from './delivery.ts';
+import { LISTED_STATUSES, type Delivery, type PublicDelivery } from './delivery.ts';
 import type { DeliveryFilter } from './delivery-columns.ts';
 import type { ListedRoute } from './delivery-list.ts';
 import { parseRequestId } from './route-delivery-id.ts';
@@ -68,7 +68,7 @@ function listRoute(
   return {
     method: 'GET', path: PATH, operationId: 'listDeliveries', access: 'read',
     summary: 'Deliveries, oldest first or newest first',
-    parameters: [...SEARCH_PARAMETERS, ...queueListParameters(DELIVERY_STATUSES, {
+    parameters: [...SEARCH_PARAMETERS, ...queueListParameters(LISTED_STATUSES, {
       hook: 'Of this outgoing webhook only: its identifier or name',
       event: 'Only those of this event', time: 'Created',
     }), ORDER_PARAMETER, KIND_PARAMETER],
@@ -77,7 +77,7 @@ function listRoute(
     ],
     handle: (exchange) => sendSearchableList<Delivery | ListedRoute, DeliveryFilter>(exchange, {
       ...createQueueFilterParser({
-        statuses: DELIVERY_STATUSES, hasKinds: true,
+        statuses: LISTED_STATUSES, hasKinds: true,
         resolveHookId: (name, kind) => resolveHookOfKind(webhooks, name, kind),
       }),
       path: PATH, hasOrder: true, idOf: ({ identifier }) => identifier,

@@ -13,7 +13,7 @@ import { decodeDelivery } from './delivery-codec.ts';
 import { DeliveryColumns, NO_FILTER, type DeliveryFilter } from './delivery-columns.ts';
 import {
   DELIVERY_STATUSES, cancelIfPending, deliveryCollection, resetForRetry, toPublicDelivery,
-  type Delivery, type DeliveryStatus,
+  type Delivery, type ListedStatus,
   type PublicDelivery,
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
@@ -195,10 +195,10 @@ function isByStatusAlone({ kind, hook, event, sinceMs, untilMs }: DeliveryFilter
 
 /** Counts the written deliveries of a status from the totals; null stands for all of them. */
 function countByStatus(
-  store: Store, status: DeliveryStatus | null, unwrittenCount: number,
+  store: Store, status: ListedStatus | null, unwrittenCount: number,
 ): number {
   const totals = deliveryQueue.totals.readCommitted(store);
-  const statuses = status === null ? DELIVERY_STATUSES : [status];
+  const statuses = DELIVERY_STATUSES.filter((counted) => status === null || counted === status);
   return statuses.reduce((sum, counted) =>
     sum + totals[counted] - (counted === 'pending' ? unwrittenCount : 0), 0);
 }

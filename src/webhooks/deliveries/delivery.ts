@@ -13,6 +13,11 @@ export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
   'pending', 'delivered', 'failed', 'cancelled',
 ];
 
+/** The status that a delivery is listed with. Only one to a route may be coalesced. */
+export type ListedStatus = DeliveryStatus | 'coalesced';
+
+export const LISTED_STATUSES: readonly ListedStatus[] = [...DELIVERY_STATUSES, 'coalesced'];
+
 type DeliveryAttempt = {
   readonly at: string;
   readonly durationMs: number;
@@ -66,9 +71,10 @@ export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
 export const DELIVERY_KINDS = ['webhook', 'forward', 'route'] as const;
 
 export type PublicDelivery = Pick<Delivery,
-  'identifier' | 'hook' | 'event' | 'status' | 'createdAt' | 'nextAttemptAt' | 'resendOf'
+  'identifier' | 'hook' | 'event' | 'createdAt' | 'nextAttemptAt' | 'resendOf'
   > & DeliveryWebhook & {
   readonly kind: DeliveryKind;
+  readonly status: ListedStatus;
   /** The event that it delivers; null for a forward or a route. */
   readonly eventId: string | null;
   /** The request that it delivers to a route, and the name of the route; null for another. */

@@ -14,7 +14,9 @@ export type RequestLookup = {
     { readonly name?: string | undefined; readonly enabled: boolean } | undefined;
 };
 
-const STATUSES = { pending: 'pending', done: 'delivered', failed: 'failed' } as const;
+const STATUSES = {
+  pending: 'pending', done: 'delivered', failed: 'failed', coalesced: 'coalesced',
+} as const;
 
 export function toPublicRoute(
   { identifier, hook, route }: ListedRoute, { findEvent, findWebhook }: RequestLookup,

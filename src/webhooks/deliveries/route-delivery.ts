@@ -4,9 +4,10 @@
  */
 import { computeDueMs } from '../durable-queue/retry-time.ts';
 
-type RouteStatus = 'pending' | 'done' | 'failed';
+/** `coalesced`: its action never ran for this request, as its run for a newer one did for both. */
+type RouteStatus = 'pending' | 'done' | 'failed' | 'coalesced';
 
-export const ROUTE_STATUSES: readonly RouteStatus[] = ['pending', 'done', 'failed'];
+export const ROUTE_STATUSES: readonly RouteStatus[] = ['pending', 'done', 'failed', 'coalesced'];
 
 /** One run of the action of a route. */
 export type RunAttempt = {
@@ -60,15 +61,20 @@ export function resetRoute(route: RouteDelivery, at: string): RouteDelivery {
 
 /**
  * Returns the route after one more attempt. `nextAttemptAt` is when the next one would be; null:
- * there is none, so that the route fails for good unless this attempt succeeded.
+ * there is none, so that the route fails for good unless this attempt succeeded. `isCoalesced`: the
+ * attempt succeeded without a run.
  */
 export function addAttempt(
-  route: RouteDelivery, attempt: RunAttempt, nextAttemptAt: string | null = null,
+  route: RouteDelivery, attempt: RunAttempt,
+  { nextAttemptAt = null, isCoalesced = false }: {
+    readonly nextAttemptAt?: string | null; readonly isCoalesced?: boolean;
+  } = {},
 ): RouteDelivery {
   const { success } = attempt;
+  const statusAfterSuccess = isCoalesced ? 'coalesced' : 'done';
   const statusAfterFailure = nextAttemptAt === null ? 'failed' : 'pending';
   return {
-    ...route, status: success ? 'done' : statusAfterFailure,
+    ...route, status: success ? statusAfterSuccess : statusAfterFailure,
     nextAttemptAt: success ? null : nextAttemptAt,
     attempts: [...route.attempts, attempt].slice(-ATTEMPTS_MAX),
     failures: route.failures + (success ? 0 : 1), attemptCount: route.attemptCount + 1,

@@ -8,9 +8,10 @@
  * is pending, `failures`, `attempts`, and `attemptCount` if there were more attempts than are kept.
  * Members with their default value are left out: `updatedAt` if it is `createdAt`, and
  * `nextAttemptAt` if it is that or the route is not pending. `status` is that of a delivery: a
- * route that is done is `delivered`. An attempt writes this record alone. It is
- * `{"at","durationMs","success","message"?,"data"?}`, without a message that is null and data that
- * is empty.
+ * route that is done is `delivered`. So is one that is coalesced, with `"coalesced":true` behind
+ * it: versions that do not know this member read it as done. An attempt writes this record alone.
+ * It is `{"at","durationMs","success","message"?,"data"?}`, without a message that is null and data
+ * that is empty.
  */
 import { encodeString, isEmptyObject } from '../../base/json/encode.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -23,6 +24,7 @@ type RouteRecord = {
   readonly createdAt: string;
   readonly updatedAt?: string;
   readonly status: keyof typeof ROUTE_STATUS;
+  readonly coalesced?: boolean;
   readonly route: string;
   readonly attempts?: readonly AttemptRecord[];
   readonly queuedAt?: string;
@@ -33,7 +35,9 @@ type RouteRecord = {
 type AttemptRecord = Partial<RunAttempt> & Pick<RunAttempt, 'at' | 'durationMs' | 'success'>;
 
 const ROUTE_STATUS = { pending: 'pending', delivered: 'done', failed: 'failed' } as const;
-const DELIVERY_STATUS = { pending: 'pending', done: 'delivered', failed: 'failed' } as const;
+const DELIVERY_STATUS = {
+  pending: 'pending', done: 'delivered', failed: 'failed', coalesced: 'delivered',
+} as const;
 
 /** Decodes a record. Throws a TypeError for one that is not of the format. */
 export function decodeRoute(bytes: Buffer): RouteDelivery {
@@ -45,8 +49,9 @@ export function decodeRoute(bytes: Buffer): RouteDelivery {
   const { queuedAt = null, failures = 0, attemptCount = attempts.length } = record;
   const { nextAttemptAt = status === 'pending' ? createdAt : null } = record;
   return {
-    name, createdAt, updatedAt, status: ROUTE_STATUS[status], queuedAt, attempts, nextAttemptAt,
-    failures, attemptCount,
+    name, createdAt, updatedAt,
+    status: record.coalesced === true ? 'coalesced' : ROUTE_STATUS[status],
+    queuedAt, attempts, nextAttemptAt, failures, attemptCount,
   };
 }
 
@@ -71,8 +76,9 @@ export function encodeRoute(
   const identifier = createRouteDeliveryId(requestId, index);
   let json = `{"identifier":"${identifier}","createdAt":"${createdAt}"`;
   if (updatedAt !== createdAt) json += `,"updatedAt":"${updatedAt}"`;
-  json += `,"status":"${DELIVERY_STATUS[status]}","hook":"${webhookId}"`
-    + `,"route":${encodeString(name)}`;
+  json += `,"status":"${DELIVERY_STATUS[status]}"`;
+  if (status === 'coalesced') json += ',"coalesced":true';
+  json += `,"hook":"${webhookId}","route":${encodeString(name)}`;
   if (queuedAt !== null) json += `,"queuedAt":"${queuedAt}"`;
   if (nextAttemptAt !== null && nextAttemptAt !== createdAt) {
     json += `,"nextAttemptAt":"${nextAttemptAt}"`;

@@ -75,7 +75,8 @@ export function chooseRoutes(
   const { status, routes } = request;
   const isUnfinished = status === 'failed' || status === 'pending';
   const defaultNames = isUnfinished
-    ? routes.filter((route) => route.status !== 'done').map(({ name }) => name)
+    ? routes.filter((route) => route.status === 'pending' || route.status === 'failed')
+      .map(({ name }) => name)
       .filter((name) => names.includes(name))
     : available.listMatching();
   if (defaultNames.length > 0) return defaultNames;

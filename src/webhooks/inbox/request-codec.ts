@@ -56,7 +56,8 @@ const REQUIRED_TEXTS = [
   'id', 'receivedAt', 'updatedAt', 'hook', 'method', 'path', 'bodySha256', 'client',
 ] as const;
 
-type OldRoute = Partial<RouteDelivery> & Pick<RouteDelivery, 'name' | 'status'>;
+type OldRoute = Partial<RouteDelivery> & Pick<RouteDelivery, 'name' | 'status'>
+  & { readonly coalesced?: boolean };
 
 type RequestRecord = Omit<Partial<StoredRequest>, 'verdict' | 'routes' | 'status'>
   & Pick<StoredRequest, 'id' | 'receivedAt' | 'updatedAt' | 'pinned' | 'hook' | 'method' | 'path'
@@ -178,11 +179,12 @@ function listOldRoutes(
 }
 
 function decodeOldRoute(
-  { name, status, ...route }: OldRoute, createdAt: string, updatedAt: string,
+  { name, coalesced = false, ...route }: OldRoute, createdAt: string, updatedAt: string,
 ): RouteDelivery {
   const attempts = (route.attempts ?? []).map(decodeAttempt);
   const { queuedAt = null, nextAttemptAt = null, failures = 0 } = route;
   const { attemptCount = attempts.length } = route;
+  const status = coalesced ? 'coalesced' : route.status;
   return {
     name, createdAt, updatedAt, status, queuedAt, attempts, nextAttemptAt, failures, attemptCount,
   };
@@ -289,7 +291,10 @@ function encodeVerdict({ preset, accepted, failedCheck, secret, signedAt }: Stor
 function encodeOldRoute(
   { name, status, queuedAt, attempts, nextAttemptAt, failures, attemptCount }: RouteDelivery,
 ): string {
-  let json = `{"name":${text(name)},"status":"${status}"`;
+  const isCoalesced = status === 'coalesced';
+  let json = `{"name":${text(name)},"status":"${isCoalesced ? 'done' : status}"`;
+  // As in a record of its own, so that older versions read it as done.
+  if (isCoalesced) json += ',"coalesced":true';
   if (queuedAt !== null) json += `,"queuedAt":"${queuedAt}"`;
   if (attempts.length > 0) json += `,"attempts":[${encodeList(attempts, encodeAttempt)}]`;
   if (nextAttemptAt !== null) json += `,"nextAttemptAt":"${nextAttemptAt}"`;

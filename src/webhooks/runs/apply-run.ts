@@ -21,28 +21,30 @@ const REMOVED_MESSAGE = 'The webhook was removed';
  */
 export function applyRun(
   before: StoredRequest, index: number,
-  { attempt, unparsed = before.unparsed, isChainRefused = false }: {
+  { attempt, unparsed = before.unparsed, isChainRefused = false, isCoalesced = false }: {
     readonly attempt: RunAttempt; readonly unparsed?: UnparsedBody | null | undefined;
-    readonly isChainRefused?: boolean;
+    readonly isChainRefused?: boolean; readonly isCoalesced?: boolean;
   },
   { schedule, random }: RetryInputs, nowMs: number,
 ): StoredRequest {
   const routes = before.routes.map((route, position) => {
     if (position !== index) return route;
-    if (route.status !== 'pending') return applyLateRun(route, attempt);
+    if (route.status !== 'pending') return applyLateRun(route, attempt, isCoalesced);
     // A chain that is too long once is too long in every retry.
-    const next = attempt.success || isChainRefused ? null
+    const nextAttemptAt = attempt.success || isChainRefused ? null
       : computeNextAttemptTime(schedule, route.failures + 1, NO_RETRY_AFTER_MS, nowMs, random);
-    return addAttempt(route, attempt, next);
+    return addAttempt(route, attempt, { nextAttemptAt, isCoalesced });
   });
   const after = withRoutes(before, routes, nowMs);
   return unparsed === before.unparsed ? after : { ...after, unparsed };
 }
 
 /** Applies a run of a route that was given up meanwhile. If it succeeded, the route is done. */
-function applyLateRun(route: RouteDelivery, attempt: RunAttempt): RouteDelivery {
+function applyLateRun(
+  route: RouteDelivery, attempt: RunAttempt, isCoalesced: boolean,
+): RouteDelivery {
   // Without a next attempt it would have failed: it keeps its status.
-  const after = addAttempt(route, attempt);
+  const after = addAttempt(route, attempt, { isCoalesced });
   return attempt.success ? after : { ...after, status: route.status };
 }
 

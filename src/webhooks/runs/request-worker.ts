@@ -155,14 +155,16 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     return whenDone(run, toAttemptResult);
   }
 
-  countAttempt({ storedItem, attempt }: FinishedRun): void {
+  countAttempt({ storedItem, attempt, isCoalesced }: FinishedRun): void {
     const { success, message, at } = attempt;
-    const outcome = { success, message, isCallersFault: false };
+    const outcome = { success, message, isCoalesced, isCallersFault: false };
     this.#deps.onRun(storedItem.item.hook, outcome, parseTimestamp(at));
   }
 
-  assessTarget({ attempt: { success, durationMs } }: FinishedRun): TargetHealth | null {
-    if (!success) return null;
+  assessTarget(
+    { attempt: { success, durationMs }, isCoalesced }: FinishedRun,
+  ): TargetHealth | null {
+    if (!success || isCoalesced) return null;
     return durationMs < SLOW_MS ? 'healthy' : 'slow';
   }
 
@@ -232,7 +234,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   }
 
   async #write(
-    { storedItem, index, attempt, isChainRefused, unparsed, lease }: FinishedRun,
+    { storedItem, index, attempt, isChainRefused, isCoalesced, unparsed, lease }: FinishedRun,
   ): Promise<StoredRequest | undefined> {
     const { clock, schedule, random, makeId, systemEvents, health } = this.#deps;
     const { hook: webhookId, routes } = storedItem.item;
@@ -243,7 +245,8 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     let hasFailed = false;
     let isNewlyUnparsed = false;
     const change = (before: StoredRequest): StoredRequest => {
-      const after = applyRun(before, index, { attempt, isChainRefused, unparsed }, retries, nowMs);
+      const run = { attempt, isChainRefused, isCoalesced, unparsed };
+      const after = applyRun(before, index, run, retries, nowMs);
       hasFailed = before.status === 'pending' && after.status === 'failed';
       isNewlyUnparsed = before.unparsed === null && after.unparsed !== null;
       return after;

@@ -5,7 +5,7 @@ import { isPromised, type MaybePromise } from '../../base/when-done.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import { ActionResult } from '../actions/action.ts';
-import { ChainRefusal } from '../actions/run-action.ts';
+import { ChainRefusal, CoalescedResult } from '../actions/run-action.ts';
 import { LabelledLog } from '../actions/run-log.ts';
 import { StoredActionCall, type StoredRun } from '../incoming/intake/stored-action-call.ts';
 import { toRunAttempt } from '../incoming/intake/build-request.ts';
@@ -45,6 +45,7 @@ export type FinishedRun = {
   readonly index: number;
   readonly attempt: RunAttempt;
   readonly isChainRefused: boolean;
+  readonly isCoalesced: boolean;
   /**
    * Why no payload could be made of the body; null: it could be parsed; undefined: the action did
    * not read the payload.
@@ -74,8 +75,11 @@ export function runPendingRoute(
     if (outcome === null) return null;
     if (outcome.refusal !== null) throw outcome.refusal;
     const isChainRefused = outcome.result instanceof ChainRefusal;
+    const isCoalesced = outcome.result instanceof CoalescedResult;
     const attempt = toRunAttempt(outcome);
-    return { storedItem, index, attempt, isChainRefused, unparsed: unparsedBody, lease };
+    return {
+      storedItem, index, attempt, isChainRefused, isCoalesced, unparsed: unparsedBody, lease,
+    };
   };
   const webhookRoute = webhook.routes.find(({ name }) => name === route.name);
   if (webhookRoute === undefined) {

@@ -79,7 +79,8 @@ test('a coalesced run stays one, given at once or later', async () => {
   assert.ok(run(true, () => new CoalescedResult()) instanceof CoalescedResult);
   const later = await run(true, async () => new CoalescedResult());
   assert.ok(later instanceof CoalescedResult);
-  assert.deepEqual({ ...later }, { success: true, message: null, data: { coalesced: true } });
+  assert.deepEqual({ ...later },
+    { success: true, message: 'Coalesced', data: { coalesced: true } });
 });
 
 test('an action that does not end in time has failed', async () => {

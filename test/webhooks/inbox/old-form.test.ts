@@ -4,11 +4,14 @@ import { test } from 'node:test';
 import { findCommitted } from '../../../src/store/find-record.ts';
 import { hasOldForm, encodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
 import { beginNewForm, keepOldForm } from '../../../src/webhooks/durable-queue/record-form.ts';
-import { changeRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
+import {
+  changeRequests, commitRequests, requestQueue,
+} from '../../../src/webhooks/inbox/request-changes.ts';
 import { reconcileRequests } from '../../../src/webhooks/inbox/request-reconciliation.ts';
 import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';
 import { addAttempt, createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
 import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
+import { CoalescedResult } from '../../../src/webhooks/actions/run-action.ts';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
 import { InboxSimulation } from '../runs/inbox.ts';
 import { makeStoredRequest } from './sample-request.ts';
@@ -74,6 +77,22 @@ test('beside older nodes requests stay as these can read them, through failures 
     assert.deepEqual([isOld(inbox, id), deliveriesOf(inbox, id)], [true, 0]);
     assert.equal(requestQueue.totals.readCommitted(inbox.store).done, 1);
   });
+
+test('beside older nodes a coalesced route is stored as they can read it', async () => {
+  const inbox = new InboxSimulation();
+  await inbox.run(keepOldForm(inbox.store));
+  const hook = await inbox.addWebhook(['a', 'b']);
+  inbox.act = ({ route }) => route === 'b' ? new CoalescedResult() : ActionResult.ok({});
+  const id = await inbox.accept(hook, ['a', 'b']);
+  await inbox.clock.advance(0);
+  assert.deepEqual(inbox.states(id), ['done', 'done', 'coalesced']);
+  const stored = JSON.parse(String(inbox.store.collection('requests').findBytes(id)));
+  assert.deepEqual(stored.routes.map(({ status }: { status: string }) => status), ['done', 'done']);
+  await inbox.run(beginNewForm(inbox.store, () => true));
+  await inbox.run(commitRequests(inbox.store, (unit) =>
+    unit.change(id, (before) => ({ ...before, pinned: true }))));
+  assert.deepEqual([isOld(inbox, id), inbox.states(id)], [false, ['done', 'done', 'coalesced']]);
+});
 
 test('the new form begins between two attempts of a route', async () => {
   const inbox = new InboxSimulation();

@@ -207,6 +207,8 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
 
 const EVENT_SOURCE_NAMES = ['catalog', 'api', 'command', 'action', 'own'];
 const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
+/** Deliveries to routes, which are listed but never sent again one by one, have one more. */
+const LISTED_STATUSES = [...STATUSES, 'coalesced'];
 
 /** Options that filter deliveries. */
 const KINDS = ['webhook', 'forward', 'route', 'all'];
@@ -286,6 +288,7 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     name: 'delivery:list', summary: 'List deliveries, newest first',
     options: {
       ...searchOptions, ...deliveryFilters,
+      status: { ...text('<status>', LISTED_STATUSES.join(', ')), values: LISTED_STATUSES },
       kind: {
         ...text('<kind>', `${KINDS.join(', ')}; webhook and forward when not given`),
         values: KINDS,

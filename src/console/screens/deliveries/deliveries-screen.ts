@@ -12,7 +12,7 @@ import {
 } from './delivery-view.ts';
 import type { Delivery } from '../../../app/api-types.ts';
 
-const STATUSES = ['pending', 'delivered', 'failed', 'cancelled'];
+const STATUSES = ['pending', 'delivered', 'failed', 'cancelled', 'coalesced'];
 const KINDS = ['webhook', 'forward', 'route', 'all'];
 
 export const deliveriesScreen: Screen = {

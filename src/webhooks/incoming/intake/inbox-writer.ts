@@ -7,6 +7,7 @@ import type { InboxCapacity } from '../../inbox/inbox-capacity.ts';
 import type { SystemEvents } from '../../deliveries/system-events.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { OnRun } from '../../outcome-listeners.ts';
+import { CoalescedResult } from '../../actions/run-action.ts';
 import { putEventId } from '../../inbox/event-ids.ts';
 import { addAttempt, createPendingRoute } from '../../deliveries/route-delivery.ts';
 import { computeStatus, type StoredRequest } from '../../inbox/stored-request.ts';
@@ -125,7 +126,9 @@ export class InboxWriter {
   ): StoredRequest {
     const at = formatTimestamp(request.receivedAtMs);
     const routes = outcomes.map((outcome) =>
-      addAttempt(createPendingRoute(outcome.name, at), toRunAttempt(outcome)));
+      addAttempt(createPendingRoute(outcome.name, at), toRunAttempt(outcome), {
+        isCoalesced: outcome.result instanceof CoalescedResult,
+      }));
     return buildAcceptedRequest(request, {
       id: id ?? this.#deps.makeId(), routes, status: computeStatus(routes),
       answered: this.#buildAnswered(request, status),

@@ -1,5 +1,6 @@
 /** Applies another run of the failed routes to a request that its sender sent again. Pure. */
 import { ActionResult } from '../../actions/action.ts';
+import { CoalescedResult } from '../../actions/run-action.ts';
 import { addAttempt, type RouteDelivery } from '../../deliveries/route-delivery.ts';
 import { withRoutes, type StoredRequest } from '../../inbox/stored-request.ts';
 import type { RouteOutcome } from '../run-webhook-routes.ts';
@@ -20,7 +21,8 @@ export function applyRepeatedRun(
 }
 
 function applyOutcome(route: RouteDelivery, outcome: RouteOutcome): RouteDelivery {
-  const after = addAttempt(route, toRunAttempt(outcome));
+  const isCoalesced = outcome.result instanceof CoalescedResult;
+  const after = addAttempt(route, toRunAttempt(outcome), { isCoalesced });
   // If an operator has replayed the request meanwhile, it is run until it succeeds.
   const isDue = route.status === 'pending' && !outcome.result.success;
   return isDue ? { ...after, status: 'pending', nextAttemptAt: route.nextAttemptAt } : after;

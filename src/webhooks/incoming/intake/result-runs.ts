@@ -7,7 +7,9 @@ import { isPromised, whenDone, type MaybePromise } from '../../../base/when-done
 import type { AppError } from '../../../base/errors.ts';
 import { statusOf } from '../../../server/problem.ts';
 import type { ActionResult } from '../../actions/action.ts';
-import { ChainRefusal, OwnChainRefusal, recordMessageOf } from '../../actions/run-action.ts';
+import {
+  ChainRefusal, CoalescedResult, OwnChainRefusal, recordMessageOf,
+} from '../../actions/run-action.ts';
 import { LabelledLog, logRun } from '../../actions/run-log.ts';
 import { commitRequests } from '../../inbox/request-changes.ts';
 import type { StoredRequest } from '../../inbox/stored-request.ts';
@@ -121,8 +123,10 @@ export class ResultRuns {
       if (refusal !== null) continue;
       const { success, data } = result;
       const message = recordMessageOf(result);
-      const isCallersFault = result instanceof OwnChainRefusal;
-      this.#deps.onRun(identifier, { success, message, isCallersFault }, startedAtMs);
+      this.#deps.onRun(identifier, {
+        success, message, isCoalesced: result instanceof CoalescedResult,
+        isCallersFault: result instanceof OwnChainRefusal,
+      }, startedAtMs);
       // To gather the fields of each line takes a sixth of a request (bench `incoming`).
       if (success && this.#deps.log.writesDebug === false) continue;
       const { attemptCount = 0 } = previous?.routes.find((route) => route.name === name) ?? {};

@@ -15,6 +15,8 @@ export type ProcessStart = {
   readonly stdio: StdioOptions;
 };
 
+type StartedProcess = { readonly child: ChildProcess; readonly pid: number };
+
 /** How a process has ended. */
 export type ProcessEnd = {
   readonly exitCode: number | null;
@@ -37,23 +39,24 @@ const OUT_OF_MEMORY_SCORE_MAX = 1000;
  */
 export function startProcess(
   start: ProcessStart, onStart: (pid: number) => void,
-): Promise<ChildProcess> {
+): Promise<StartedProcess> {
   return new Promise((resolve, reject) => {
     const child = spawn(start.file, start.arguments, {
       cwd: start.workingDirectory, env: start.environment, stdio: start.stdio,
       detached: true, shell: false,
     });
     child.once('error', reject);
-    if (child.pid === undefined) return;
+    const { pid } = child;
+    if (pid === undefined) return;
     try {
-      onStart(child.pid);
+      onStart(pid);
     } catch (thrown) {
-      signalGroup(child.pid, 'SIGKILL');
+      signalGroup(pid, 'SIGKILL');
       reject(thrown);
       return;
     }
-    offerToMemoryKiller(child.pid);
-    resolve(child);
+    offerToMemoryKiller(pid);
+    resolve({ child, pid });
   });
 }
 
@@ -84,12 +87,12 @@ export class CommandProcess {
   #giveUp: () => void = () => {};
 
   constructor(
-    child: ChildProcess,
+    { child, pid }: StartedProcess,
     deps: { readonly clock: Clock; readonly log: Logger; readonly timeoutMs: number },
   ) {
     this.#clock = deps.clock;
     this.#log = deps.log;
-    this.#pid = child.pid ?? 0;
+    this.#pid = pid;
     this.#startedMs = deps.clock.monotonicMs();
     this.#timer = deps.clock.startTimer(deps.timeoutMs, () => {
       this.#isTimedOut = true;

@@ -3,7 +3,7 @@
  * an argument array, and never a shell; its own process group and session, which end with it; and
  * a folder of its own, see run-folder.ts. It inherits no open file of ours.
  */
-import { closeSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { endsInTime } from '../../../base/clock.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -12,6 +12,7 @@ import type { Logger } from '../../../base/log.ts';
 import { CommandOutputHead, CommandOutputLines, CommandOutputTail } from './command-output.ts';
 import { CommandProcess, startProcess } from './command-process.ts';
 import type { ProcessEnd, ProcessStart } from './command-process.ts';
+import { coverDescriptors, findInheritedDescriptors } from './inherited-descriptors.ts';
 import { makeOutputPipes } from './output-pipe.ts';
 import { recoverCommandRuns } from './recover-command-runs.ts';
 import { RunFolder } from './run-folder.ts';
@@ -66,6 +67,7 @@ export class CommandRunner {
   readonly #deps: CommandRunnerDeps;
   readonly #processes = new Set<CommandProcess>();
   readonly #runs = new Set<Promise<HookCommandEnd>>();
+  readonly #inheritedDescriptors = findInheritedDescriptors();
   #isClosing = false;
 
   constructor(deps: CommandRunnerDeps) {
@@ -124,10 +126,13 @@ export class CommandRunner {
       const stdin = run.stdin === null ? 'ignore' : await folder.openInput(run.stdin);
       if (stdin !== 'ignore') descriptors.push(stdin);
       const ends = await outputs.open(folder.path, descriptors);
+      const empty = openSync('/dev/null', 'r');
+      descriptors.push(empty);
       this.#assertOpen();
       const process = await this.#start({
         file: run.file, arguments: run.arguments, workingDirectory,
-        environment: { ...run.environment, ...paths }, stdio: [stdin, ...ends],
+        environment: { ...run.environment, ...paths },
+        stdio: coverDescriptors([stdin, ...ends], this.#inheritedDescriptors, empty),
       }, run, folder, outputs);
       for (const descriptor of descriptors.splice(0)) closeSync(descriptor);
       return await this.#waitForEnd(process, outputs);
@@ -140,9 +145,9 @@ export class CommandRunner {
   async #start(
     start: ProcessStart, run: HookCommandRun, folder: RunFolder, outputs: CommandOutputs,
   ): Promise<CommandProcess> {
-    const child = await startProcess(start, (pid) => folder.noteProcess(pid));
-    outputs.takeSockets(child.stdout, child.stderr);
-    return new CommandProcess(child, {
+    const started = await startProcess(start, (pid) => folder.noteProcess(pid));
+    outputs.takeSockets(started.child.stdout, started.child.stderr);
+    return new CommandProcess(started, {
       clock: this.#deps.clock, log: this.#deps.log, timeoutMs: run.timeoutMs,
     });
   }

@@ -1,5 +1,6 @@
 /** A command runner over a directory of its own, and shell scripts to run with it. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -55,5 +56,31 @@ export class CommandHarness {
 
   listFolders(): string[] {
     return readdirSync(this.runsFolder);
+  }
+}
+
+/** Fails when one of the processes whose ids are in a text still runs. Returns their number. */
+export function assertEnded(text: Buffer | string): number {
+  const pids = String(text).match(/\d+/g) ?? [];
+  assert.ok(pids.length > 0);
+  assert.deepEqual(pids.filter((pid) => isRunning(Number(pid))), []);
+  return pids.length;
+}
+
+/** Whether a process is there, and no zombie. */
+export function isRunning(pid: number): boolean {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
+/** Resolves when a file is there; fails when it does not come. */
+export async function waitForFile(path: string): Promise<void> {
+  const deadlineMs = performance.now() + 30_000;
+  while (!existsSync(path)) {
+    assert.ok(performance.now() < deadlineMs, `${path} does not come`);
+    await new Promise(setImmediate);
   }
 }

@@ -1,10 +1,11 @@
 /** What a hook command gets, and that nothing of it is left, however it ends. Scripts of bash. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
-import { CommandHarness } from './command-harness.ts';
+import { CommandHarness, assertEnded, isRunning, waitForFile } from './command-harness.ts';
 
 const FLOOD_BYTES = 1 << 30;
 
@@ -31,10 +32,23 @@ test('a command has the environment that it is given, and nothing of ours', asyn
   assert.deepEqual(names.sort(), ['A', 'B', 'KEY']);
 });
 
-test('a command has three open files, none of them ours', async (context) => {
+test('a command has three open files, and none that we have inherited', async (context) => {
   const harness = new CommandHarness(context);
-  const output = await harness.read('ls /proc/$$/fd; true', { stdin: Buffer.from('x') });
-  assert.deepEqual(output.trim().split('\n'), ['0', '1', '2']);
+  const program = join(import.meta.dirname, 'command-server.ts');
+  const secret = join(harness.directory, 'secret');
+  writeFileSync(secret, 'planted');
+  const script = 'find /proc/$$/fd -type l -printf "%f %l\n" | sort -n';
+  const { status, stdout } = spawnSync('bash', ['-c',
+    `exec 7<${secret} 99<${secret}; exec "$@"`, 'bash',
+    process.execPath, ...process.execArgv, program, harness.runsFolder, script], {
+    encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  assert.equal(status, 0);
+  const open = stdout.split('\n').filter((line) => /^\d/.test(line)).map((line) => line.split(' '));
+  const [others, standard] = [open.slice(3), open.slice(0, 3)];
+  assert.deepEqual(standard.map(([number]) => number), ['0', '1', '2']);
+  assert.ok(others.some(([number]) => number === '99'));
+  assert.deepEqual(others.filter(([, path]) => path !== '/dev/null'), []);
 });
 
 test('its standard input, output and error can be opened by name', async (context) => {
@@ -205,7 +219,7 @@ test('a stopping runner ends its commands, and starts no more', async (context) 
   const harness = new CommandHarness(context);
   const marker = join(harness.directory, 'started');
   const running = harness.run(`echo $$; touch ${marker}; sleep 1000`);
-  while (!isThere(marker)) await new Promise(setImmediate);
+  await waitForFile(marker);
   await Promise.all([harness.runner.close(), harness.runner.close()]);
   const { signal, isStopped, isTimedOut, output } = await running;
   assert.deepEqual([signal, isStopped, isTimedOut], ['SIGTERM', true, false]);
@@ -244,24 +258,3 @@ test('a command is ended before us when memory runs out', async (context) => {
   const output = await harness.read('sleep 0.1; cat /proc/self/oom_score_adj');
   assert.equal(Number(output), Math.min(own + 500, 1000));
 });
-
-/** Fails when one of the processes whose ids the output lists still runs. Returns their number. */
-function assertEnded(output: Buffer): number {
-  const pids = String(output).match(/\d+/g) ?? [];
-  assert.ok(pids.length > 0);
-  assert.deepEqual(pids.filter((pid) => isRunning(Number(pid))), []);
-  return pids.length;
-}
-
-/** Whether a process is there, and no zombie. */
-function isRunning(pid: number): boolean {
-  try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch {
-    return false;
-  }
-}
-
-function isThere(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
-}

@@ -1,0 +1,21 @@
+/**
+ * A process that runs scripts of bash as hook commands: its first argument is the folder of runs,
+ * each other one a script. It writes what they write, and `ended` when all have ended.
+ */
+import { systemClock } from '../../../../src/base/clock.ts';
+import { silentLogger } from '../../../../src/base/log.ts';
+import { CommandRunner } from '../../../../src/webhooks/actions/commands/command-runner.ts';
+
+const [runsFolder = '', ...scripts] = process.argv.slice(2);
+const runner = new CommandRunner({ runsFolder, clock: systemClock, log: silentLogger });
+await runner.recover();
+process.stdout.write('recovered\n');
+await Promise.all(scripts.map(async (script) => {
+  const { output } = await runner.run({
+    file: '/bin/bash', arguments: ['-c', script], environment: { PATH: process.env['PATH'] ?? '' },
+    stdin: Buffer.from('body'), files: [{ variable: 'KEY', bytes: Buffer.from('k') }],
+    workingDirectory: null, timeoutMs: 600_000, outputBytesMax: 65_536, log: silentLogger,
+  });
+  process.stdout.write(output);
+}));
+process.stdout.write('ended\n');

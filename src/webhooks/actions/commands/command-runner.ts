@@ -13,7 +13,7 @@ import { CommandOutputHead, CommandOutputLines, CommandOutputTail } from './comm
 import { CommandProcess, startProcess } from './command-process.ts';
 import type { ProcessEnd, ProcessStart } from './command-process.ts';
 import { coverDescriptors, findInheritedDescriptors } from './inherited-descriptors.ts';
-import { makeOutputPipes } from './output-pipe.ts';
+import { CommandOutputPipes } from './output-pipes.ts';
 import { recoverCommandRuns } from './recover-command-runs.ts';
 import { RunFolder } from './run-folder.ts';
 import type { CommandFile } from './run-folder.ts';
@@ -68,10 +68,12 @@ export class CommandRunner {
   readonly #processes = new Set<CommandProcess>();
   readonly #runs = new Set<Promise<HookCommandEnd>>();
   readonly #inheritedDescriptors = findInheritedDescriptors();
+  readonly #pipes: CommandOutputPipes;
   #isClosing = false;
 
   constructor(deps: CommandRunnerDeps) {
     this.#deps = deps;
+    this.#pipes = new CommandOutputPipes(deps.runsFolder);
   }
 
   /**
@@ -97,6 +99,7 @@ export class CommandRunner {
       throw toStartError(thrown);
     } finally {
       this.#runs.delete(end);
+      if (this.#runs.size === 0) await this.#remove(() => this.#pipes.clear());
     }
   }
 
@@ -105,6 +108,7 @@ export class CommandRunner {
     this.#isClosing = true;
     for (const process of this.#processes) process.stop();
     await Promise.allSettled(this.#runs);
+    await this.#remove(() => this.#pipes.clear());
   }
 
   async #runInFolder(run: HookCommandRun): Promise<HookCommandEnd> {
@@ -113,7 +117,7 @@ export class CommandRunner {
     try {
       return await this.#runPrepared(run, folder);
     } finally {
-      await this.#removeFolder(folder);
+      await this.#remove(() => folder.remove());
     }
   }
 
@@ -125,7 +129,7 @@ export class CommandRunner {
       const workingDirectory = run.workingDirectory ?? await folder.makeWorkingDirectory();
       const stdin = run.stdin === null ? 'ignore' : await folder.openInput(run.stdin);
       if (stdin !== 'ignore') descriptors.push(stdin);
-      const ends = await outputs.open(folder.path, descriptors);
+      const ends = await outputs.open(this.#pipes, folder, descriptors);
       const empty = openSync('/dev/null', 'r');
       descriptors.push(empty);
       this.#assertOpen();
@@ -146,7 +150,8 @@ export class CommandRunner {
     start: ProcessStart, run: HookCommandRun, folder: RunFolder, outputs: CommandOutputs,
   ): Promise<CommandProcess> {
     const started = await startProcess(start, (pid) => folder.noteProcess(pid));
-    outputs.takeSockets(started.child.stdout, started.child.stderr);
+    outputs.readStdout(started.child.stdout);
+    outputs.readStderr(started.child.stderr);
     return new CommandProcess(started, {
       clock: this.#deps.clock, log: this.#deps.log, timeoutMs: run.timeoutMs,
     });
@@ -168,13 +173,12 @@ export class CommandRunner {
     if (this.#isClosing) throw new AppError('unavailable', 'The server is stopping');
   }
 
-  async #removeFolder(folder: RunFolder): Promise<void> {
+  /** What cannot be removed stays until the next start. */
+  async #remove(remove: () => Promise<void>): Promise<void> {
     try {
-      await folder.remove();
+      await remove();
     } catch (error) {
-      this.#deps.log.warning('the folder of a command run cannot be removed', {
-        folder: folder.path, error,
-      });
+      this.#deps.log.warning('the folder of a command run cannot be removed', { error });
     }
   }
 }
@@ -195,28 +199,31 @@ class CommandOutputs {
 
   /** What the command gets as standard output and error. Their descriptors are added to a list. */
   async open(
-    folder: string, descriptors: number[],
+    pipes: CommandOutputPipes, folder: RunFolder, descriptors: number[],
   ): Promise<['ignore' | 'pipe' | number, 'pipe' | number]> {
-    const wantsOutput = this.#run.outputBytesMax > 0;
-    const pipes = await makeOutputPipes(folder, wantsOutput ? ['stderr', 'stdout'] : ['stderr']);
-    if (pipes === null) return [wantsOutput ? 'pipe' : 'ignore', 'pipe'];
-    const [stderr, stdout] = pipes;
-    for (const { writeEnd } of pipes) descriptors.push(writeEnd);
-    this.takeSockets(stdout?.source ?? null, stderr?.source ?? null);
-    return [stdout?.writeEnd ?? 'ignore', stderr?.writeEnd ?? 'pipe'];
+    const stderr = await pipes.take(folder, 'stderr');
+    if (stderr !== null) descriptors.push(stderr.writeEnd);
+    this.readStderr(stderr?.source ?? null);
+    if (this.#run.outputBytesMax === 0) return ['ignore', stderr?.writeEnd ?? 'pipe'];
+    const stdout = await pipes.take(folder, 'stdout');
+    if (stdout !== null) descriptors.push(stdout.writeEnd);
+    this.readStdout(stdout?.source ?? null);
+    return [stdout?.writeEnd ?? 'pipe', stderr?.writeEnd ?? 'pipe'];
   }
 
-  takeSockets(stdout: Readable | null, stderr: Readable | null): void {
-    if (stdout !== null) this.#read(stdout, (piece) => this.#head.add(piece));
-    if (stderr !== null) {
-      this.#read(stderr, (piece) => {
-        this.#tail.add(piece);
-        this.#lines.add(piece);
-      });
-    }
+  readStdout(source: Readable | null): void {
+    this.#read(source, (piece) => this.#head.add(piece));
   }
 
-  #read(source: Readable, onPiece: (piece: Buffer) => void): void {
+  readStderr(source: Readable | null): void {
+    this.#read(source, (piece) => {
+      this.#tail.add(piece);
+      this.#lines.add(piece);
+    });
+  }
+
+  #read(source: Readable | null, onPiece: (piece: Buffer) => void): void {
+    if (source === null) return;
     this.#sources.push(source);
     source.on('data', onPiece);
     // The end of the output: what was read until then counts.

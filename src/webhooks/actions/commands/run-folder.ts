@@ -2,9 +2,10 @@
  * The run folder `<data>/command-runs/run-XXXXXX/` of a command run, 0700. It holds, where needed:
  *   run.json  which process the command is: a `ProcessIdentity`; written once it has been started
  *   stdin     what the command reads
- *   stdout, stderr  named pipes that the command writes to, see output-pipe.ts
+ *   stdout, stderr  named pipes that the command writes to, see output-pipes.ts
  *   files/    the files that options describe, named after their variables
  *   work/     the working directory
+ * The pipes of runs to come lie in such a folder as well.
  * A folder without a valid run.json is one whose command had not been started, or had been for less
  * than a millisecond. A folder is deleted when its run has ended, and whole at the next start.
  */

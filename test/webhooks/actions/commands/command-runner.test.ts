@@ -1,7 +1,7 @@
 /** What a hook command gets, and that nothing of it is left, however it ends. Scripts of bash. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
@@ -59,6 +59,25 @@ test('its standard input, output and error can be opened by name', async (contex
   assert.equal(exitCode, 0);
   assert.equal(String(output), 'body\nproblem\n');
   assert.equal(String(errorTail), 'problem\n');
+});
+
+test('a command runs where what lies ready for runs is removed', async (context) => {
+  const harness = new CommandHarness(context);
+  const first = join(harness.directory, 'first');
+  const longRun = harness.run(`touch ${first}; until [ -e ${first}.end ]; do sleep 0.01; done`);
+  await waitForFile(first);
+  rmSync(harness.runsFolder, { recursive: true });
+  assert.equal(await harness.read('echo two > /dev/stdout'), 'two\n');
+  writeFileSync(`${first}.end`, '');
+  assert.equal((await longRun).exitCode, 0);
+});
+
+test('many commands run at once', async (context) => {
+  const harness = new CommandHarness(context);
+  const outputs = await Promise.all(Array.from({ length: 40 }, (_, index) =>
+    harness.read(`echo ${index}`)));
+  assert.deepEqual(outputs, outputs.map((_, index) => `${index}\n`));
+  assert.deepEqual(harness.listFolders(), []);
 });
 
 test('a command reads the bytes that it is given, or nothing', async (context) => {

@@ -1,0 +1,107 @@
+/**
+ * The pipes that commands write their output to. Node gives a child sockets, which no program can
+ * open by name: `echo problem > /dev/stderr` fails on Linux. Named pipes can be. mkfifo(1) makes
+ * them, some at once, since starting a program takes a server 10 ms for every 100 MB of memory that
+ * it has; each is used for one run. Where it cannot, commands get sockets.
+ */
+import { spawn } from 'node:child_process';
+import { closeSync, constants, openSync, renameSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { systemCodeOf } from '../../../base/errors.ts';
+import { RunFolder } from './run-folder.ts';
+
+/** Our end of a named pipe, and the descriptor of the command's end. The caller closes both. */
+type OutputPipe = { readonly source: Socket; readonly writeEnd: number };
+
+const BATCH_SIZE = 16;
+
+export class CommandOutputPipes {
+  readonly #runsFolder: string;
+  /** Holds the pipes that no run has yet. */
+  #folder: RunFolder | null = null;
+  readonly #sparePaths: string[] = [];
+  #filling: Promise<boolean> | null = null;
+
+  constructor(runsFolder: string) {
+    this.#runsFolder = runsFolder;
+  }
+
+  /**
+   * Moves a pipe into a run folder, and opens it. Null when there can be none. Throws the system's
+   * error when it cannot be opened.
+   */
+  async take(folder: RunFolder, name: string): Promise<OutputPipe | null> {
+    const path = join(folder.path, name);
+    while (process.platform === 'linux') {
+      const sparePath = this.#sparePaths.pop();
+      if (sparePath !== undefined) {
+        if (moveFile(sparePath, path)) return openPipe(path);
+      } else if (!await this.#fill()) {
+        return null;
+      }
+    }
+    return null;
+  }
+
+  /** Removes the pipes that no run has had. To be called when nothing runs. */
+  async clear(): Promise<void> {
+    const folder = this.#folder;
+    this.#folder = null;
+    this.#sparePaths.length = 0;
+    await folder?.remove();
+  }
+
+  /** False when no pipes can be made. */
+  async #fill(): Promise<boolean> {
+    try {
+      return await (this.#filling ??= this.#makeBatch());
+    } finally {
+      this.#filling = null;
+    }
+  }
+
+  async #makeBatch(): Promise<boolean> {
+    // The last batch is used up, or somebody has removed it.
+    await this.clear();
+    const folder = this.#folder = await RunFolder.make(this.#runsFolder);
+    const paths = Array.from({ length: BATCH_SIZE }, (_, index) => join(folder.path, `${index}`));
+    if (!await runMkfifo(paths)) return false;
+    this.#sparePaths.push(...paths);
+    return true;
+  }
+}
+
+/** False when it is not there any more. */
+function moveFile(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (thrown) {
+    if (systemCodeOf(thrown) === 'ENOENT') return false;
+    throw thrown;
+  }
+}
+
+function runMkfifo(paths: readonly string[]): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn('mkfifo', ['-m', '600', ...paths], {
+      stdio: 'ignore', env: { PATH: process.env['PATH'] },
+    });
+    child.once('error', () => resolve(false));
+    child.once('exit', (code) => resolve(code === 0));
+  });
+}
+
+function openPipe(path: string): OutputPipe {
+  // Without O_NONBLOCK, opening this end would wait for the other one.
+  const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const writeEnd = openSync(path, constants.O_WRONLY);
+    const source = new Socket({ fd: readEnd, readable: true, writable: false });
+    return { source, writeEnd };
+  } catch (thrown) {
+    closeSync(readEnd);
+    throw thrown;
+  }
+}

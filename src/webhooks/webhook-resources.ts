@@ -5,6 +5,7 @@ import type { ActionRegistry } from './actions/action-registry.ts';
 import {
   createActionConfigurationRepository, findRecordsNaming,
 } from './actions/action-configuration-repository.ts';
+import type { OptionsChecks } from './actions/options-checks.ts';
 import { listReferences } from './actions/configuration-references.ts';
 import type { HealthMonitors } from './health/health-monitor.ts';
 import { decodeIncomingWebhook, incomingCollection } from './incoming/incoming-webhook.ts';
@@ -26,6 +27,7 @@ export type WebhookResources = {
 export function createWebhookResources(
   deps: Omit<OutgoingRepositoryDeps, 'removal' | 'health'> & {
     readonly actions: ActionRegistry;
+    readonly optionsChecks: OptionsChecks;
     readonly removals: { readonly incoming: RemovalListener; readonly outgoing: RemovalListener };
     readonly health: HealthMonitors;
   },

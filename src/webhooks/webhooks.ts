@@ -16,6 +16,7 @@ import { createLogAction } from './actions/log-action.ts';
 import { usesCollection } from './actions/configuration-references.ts';
 import { createActionRegistry, type ActionRegistry } from './actions/action-registry.ts';
 import { createActionEndpoints } from './actions/action-endpoints.ts';
+import { OptionsChecks } from './actions/options-checks.ts';
 import type { ActionRunner } from './actions/run-action.ts';
 import { deliveryCollection } from './deliveries/delivery.ts';
 import type { EventPublisher } from './deliveries/event-publisher.ts';
@@ -149,7 +150,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     webhooks: indexes, ownership: options.ownership ?? ALL_OWNED,
   });
   const resources = createWebhookResources({
-    store, actions, makeId, health, now, isDeniedTarget: options.isDeniedTarget ?? (() => false),
+    store, actions, optionsChecks: new OptionsChecks(actions), makeId, health, now,
+    isDeniedTarget: options.isDeniedTarget ?? (() => false),
     removals: { incoming: incoming.removal, outgoing: outgoing.removal },
   });
   const routes = [

@@ -15,25 +15,27 @@ import {
   checkActionType, checkUnused, updateUseCounts, type Reference,
 } from './configuration-references.ts';
 import type { ActionRegistry } from './action-registry.ts';
+import type { OptionsChecks } from './options-checks.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 import { configurationResource } from './action-configuration-resource.ts';
 
 export function createActionConfigurationRepository(deps: {
   readonly store: Store;
   readonly actions: ActionRegistry;
+  readonly optionsChecks: OptionsChecks;
   readonly now: () => number;
   readonly makeId: () => string;
   readonly isDeniedTarget: (url: string) => boolean;
   /** The labels of the webhooks that use a configuration, as committed. */
   readonly listUsers: (identifier: string) => readonly string[];
 }): Repository {
-  const { store, actions, now, makeId, isDeniedTarget, listUsers } = deps;
+  const { store, actions, optionsChecks, now, makeId, isDeniedTarget, listUsers } = deps;
   const findTarget = (record: Buffer): string | null => {
     const { actionType, options = {} } = decodeConfiguration(record);
     return actions.find(actionType)?.findTargetUrl?.(options) ?? null;
   };
-  const schema = { ...configurationSchema, check: createOptionsCheck(actions) };
-  return createRepository({
+  const schema = { ...configurationSchema, check: createOptionsCheck(actions, optionsChecks) };
+  const records = createRepository({
     store, now, makeId, resource: { ...configurationResource, schema },
     stageWithChange(transaction, change) {
       const { id, after } = change;
@@ -42,6 +44,15 @@ export function createActionConfigurationRepository(deps: {
       else checkActionType(transaction, id, decodeConfiguration(after).actionType);
     },
   });
+  return {
+    ...records,
+    get size() {
+      return records.size;
+    },
+    add: (...input) => optionsChecks.checkAhead([], () => records.add(...input)),
+    replace: (...input) => optionsChecks.checkAhead([], () => records.replace(...input)),
+    patch: (...input) => optionsChecks.checkAhead([], () => records.patch(...input)),
+  };
 }
 
 /**
@@ -82,7 +93,9 @@ function listFirstIdentifiers(collection: Collection): string[] {
   return names;
 }
 
-function createOptionsCheck(actions: ActionRegistry): (value: JsonObject) => readonly FieldError[] {
+function createOptionsCheck(
+  actions: ActionRegistry, optionsChecks: OptionsChecks,
+): (value: JsonObject) => readonly FieldError[] {
   return ({ actionType, options }) => {
     const action = actions.find(String(actionType));
     if (action === undefined) {
@@ -90,7 +103,10 @@ function createOptionsCheck(actions: ActionRegistry): (value: JsonObject) => rea
       const hint = suggestName(name, actions.list().map(({ identifier }) => identifier));
       return [{ pointer: '/actionType', detail: `${quote(name)} is not a known action${hint}` }];
     }
-    const optionsInput = isJsonObject(options) ? options : {};
-    return action.validateOptions(optionsInput).map((detail) => ({ pointer: '/options', detail }));
+    const configuration = {
+      actionType: action.identifier, options: isJsonObject(options) ? options : {},
+    };
+    return optionsChecks.findProblems(configuration)
+      .map((detail) => ({ pointer: '/options', detail }));
   };
 }

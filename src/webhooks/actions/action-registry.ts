@@ -3,6 +3,7 @@ import { CHAIN_HEADER, isChainRefused, nextHop, addChainHeader } from '../../bas
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { LogFields, Logger } from '../../base/log.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
+import type { MaybePromise } from '../../base/when-done.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import type { TargetResponse, HttpSender } from '../http/http-sender.ts';
@@ -71,8 +72,13 @@ export type RegisteredAction = {
   readonly label: string;
   readonly isBuiltIn: boolean;
   readonly options: readonly OptionDoc[];
-  /** Problems of a configuration's options, one sentence each. */
-  readonly validateOptions: (options: JsonObject) => readonly string[];
+  /** The file that the action came in, which runs in another thread; null: it runs in this one. */
+  readonly module: ActionModule | null;
+  /**
+   * Problems of a configuration's options, one sentence each; an action of a module promises them.
+   * What stores options asks `OptionsChecks` instead, as a transaction cannot wait.
+   */
+  readonly validateOptions: (options: JsonObject) => MaybePromise<readonly string[]>;
   /** The host and path that the action sends to with these options. */
   readonly formatTarget?: (options: JsonObject) => string;
   /** The URL that the action sends to with these options, if it sends; it is `/options/url`. */
@@ -85,6 +91,16 @@ export type RegisteredAction = {
   /** The returned or promised result, which is not checked yet. */
   readonly run: (call: ActionCall) => unknown;
 };
+
+/** The module of an action, as people and `runAction` see it. */
+interface ActionModule {
+  /** The name of the file, without its folders. */
+  readonly fileName: string;
+  /** The time until which the module is switched off; null: it is not. */
+  readonly switchedOffUntilMs: number | null;
+  /** Told that the time of a call is over, and nobody waits for its result any more. */
+  onLate(call: ActionCall): void;
+}
 
 export interface ActionRegistry {
   find(identifier: string): RegisteredAction | undefined;
@@ -147,7 +163,7 @@ function registerClass(
   }
   const execute = instance.execute;
   return {
-    identifier, label, isBuiltIn: false, options: [],
+    identifier, label, isBuiltIn: false, options: [], module: null,
     validateOptions: (options) => validateOptions(candidate, options, log),
     run: (call) => execute.call(
       instance, call.payload(), call.context, call.options,

@@ -15,6 +15,7 @@ export function createEmitEventAction(emit: EmitEvent): RegisteredAction {
     identifier: EMIT_EVENT,
     label: 'Emit an event',
     isBuiltIn: true,
+    module: null,
     options: [{ name: 'name', description: "the event's name", isRequired: true }],
     validateOptions({ name, ...others }) {
       const problems = findUnknownOptions(others, ['name']);

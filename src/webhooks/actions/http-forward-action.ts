@@ -59,6 +59,7 @@ export function createHttpForwardAction(deps: {
     identifier: 'http-forward',
     label: 'Forward to a URL',
     isBuiltIn: true,
+    module: null,
     options: OPTIONS,
     validateOptions: findOptionProblems,
     formatTarget: ({ url }) => formatTargetLabel(String(url)),

@@ -25,6 +25,7 @@ export function createLogAction(): RegisteredAction {
     identifier: 'log',
     label: 'Write to the log',
     isBuiltIn: true,
+    module: null,
     options: [{
       name: 'level', description: LOG_LEVELS.join(', '), default: DEFAULT_LEVEL,
     }],

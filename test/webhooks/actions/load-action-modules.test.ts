@@ -147,7 +147,7 @@ const ANSWERS: readonly [() => unknown, RegExp | null][] = [
   [async () => { throw new Error('late'); }, UNCHECKED],
 ];
 
-test('options are taken when their check gives no problem, and never when it gives no list', () => {
+test('options are taken when their check gives no problem, and never without a list', async () => {
   for (const [given, expected] of ANSWERS) {
     class Checked {
       static identifier(): string { return 'checked'; }
@@ -156,7 +156,7 @@ test('options are taken when their check gives no problem, and never when it giv
       execute(): ActionResult { return ActionResult.ok(); }
     }
     const action = registry([{ actionClass: Checked, origin: 'a test' }]).find('checked');
-    const [problem = null, ...more] = action?.validateOptions({}) ?? [];
+    const [problem = null, ...more] = await action?.validateOptions({}) ?? [];
     assert.deepEqual(more, []);
     if (expected === null) assert.equal(problem, null);
     else assert.match(String(problem), expected);

@@ -24,7 +24,8 @@ function run(
   isBuiltIn: boolean, execute: (call: ActionCall) => unknown,
 ): ActionResult | Promise<ActionResult> {
   const action: RegisteredAction = {
-    identifier: 'planted', label: '', isBuiltIn, options: [], validateOptions: () => [],
+    identifier: 'planted', label: '', isBuiltIn, options: [], module: null,
+    validateOptions: () => [],
     run: execute,
   };
   const call = { isChainRefused: false } as ActionCall;

@@ -1,0 +1,112 @@
+/**
+ * Checks the options of action configurations by their actions. An action module answers from
+ * another thread, and a transaction cannot wait: its check is awaited before the transaction, which
+ * then finds the verdict. Options that a transaction finds unchecked, as another write has changed
+ * the record meanwhile, make it give up; they are checked, and it runs again.
+ */
+import { AppError } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import { isPromised } from '../../base/when-done.ts';
+import type { ActionRegistry, RegisteredAction } from './action-registry.ts';
+
+/** An action, and the options that a configuration gives it. */
+type CheckedOptions = { readonly actionType: string; readonly options: JsonObject };
+
+/** The problems of options, one sentence each, and the number of writes that need to know them. */
+type Verdict = { readonly problems: readonly string[]; writes: number };
+
+/** Thrown in a transaction whose options are not checked yet. */
+class UncheckedOptions extends Error {
+  readonly configuration: CheckedOptions;
+
+  constructor(configuration: CheckedOptions) {
+    super('the options were not checked before their transaction');
+    this.configuration = configuration;
+  }
+}
+
+/** Others would have to change the record between each two transactions of a write. */
+const RUNS_MAX = 20;
+
+export class OptionsChecks {
+  readonly #actions: ActionRegistry;
+  readonly #verdicts = new Map<string, Verdict>();
+
+  constructor(actions: ActionRegistry) {
+    this.#actions = actions;
+  }
+
+  /**
+   * Runs a write whose transaction asks `findProblems`. `configurations` are those that it is known
+   * to ask for: they are checked first, which saves a run for each. Rejects as `write` does, and
+   * with `unavailable` while an action cannot check options.
+   */
+  async checkAhead<Result>(
+    configurations: readonly CheckedOptions[], write: () => Promise<Result>,
+  ): Promise<Result> {
+    const keys: string[] = [];
+    try {
+      for (const configuration of configurations) keys.push(await this.#check(configuration));
+      for (let runs = 0; runs < RUNS_MAX; runs += 1) {
+        const unchecked = await findUnchecked(write);
+        if ('result' in unchecked) return unchecked.result;
+        keys.push(await this.#check(unchecked.configuration));
+      }
+    } finally {
+      for (const key of keys) this.#release(key);
+    }
+    throw new AppError('conflict', 'the action configuration changes all the time: try again');
+  }
+
+  /**
+   * The problems of options, one sentence each; those of an unknown action have none here. To be
+   * called within `checkAhead` alone, which catches what is thrown for options without a verdict.
+   */
+  findProblems(configuration: CheckedOptions): readonly string[] {
+    const { options } = configuration;
+    const action = this.#find(configuration);
+    if (action === undefined) return [];
+    if (action.module === null) {
+      const problems = action.validateOptions(options);
+      if (!isPromised(problems)) return problems;
+    }
+    const verdict = this.#verdicts.get(createKey(configuration));
+    if (verdict === undefined) throw new UncheckedOptions(configuration);
+    return verdict.problems;
+  }
+
+  #find({ actionType }: CheckedOptions): RegisteredAction | undefined {
+    return this.#actions.find(actionType);
+  }
+
+  /** Has the verdict at hand until `#release`, and returns its key. */
+  async #check(configuration: CheckedOptions): Promise<string> {
+    const key = createKey(configuration);
+    const problems = await this.#find(configuration)?.validateOptions(configuration.options) ?? [];
+    const { writes = 0 } = this.#verdicts.get(key) ?? {};
+    this.#verdicts.set(key, { problems, writes: writes + 1 });
+    return key;
+  }
+
+  #release(key: string): void {
+    const verdict = this.#verdicts.get(key);
+    if (verdict === undefined) return;
+    verdict.writes -= 1;
+    if (verdict.writes === 0) this.#verdicts.delete(key);
+  }
+}
+
+function createKey({ actionType, options }: CheckedOptions): string {
+  return JSON.stringify([actionType, options]);
+}
+
+async function findUnchecked<Result>(
+  write: () => Promise<Result>,
+): Promise<{ readonly result: Result } | { readonly configuration: CheckedOptions }> {
+  try {
+    return { result: await write() };
+  } catch (thrown) {
+    if (thrown instanceof UncheckedOptions) return { configuration: thrown.configuration };
+    throw thrown;
+  }
+}

@@ -65,8 +65,9 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'webhooks/incoming': ['diagnostics', 'intake', 'receiving'],
   'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],
   webhooks: [
-    'bulk', 'runs', 'incoming', 'sending', 'inbox', 'events', 'deliveries', 'outgoing', 'actions',
-    'search', 'durable-queue', 'scheduler', 'health', 'filters', 'senders', 'http', 'naming',
+    'configuration', 'bulk', 'runs', 'incoming', 'sending', 'inbox', 'events', 'deliveries',
+    'outgoing', 'actions', 'search', 'durable-queue', 'scheduler', 'health', 'filters', 'senders',
+    'http', 'naming',
   ],
 };
 

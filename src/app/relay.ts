@@ -19,7 +19,7 @@ import type { Metrics } from '../server/metrics/metrics.ts';
 import type { Settings } from '../settings/load-settings.ts';
 import type { Store } from '../store/store-port.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
-import type { ChangeHook } from '../resources/repository.ts';
+import type { ChangeHook } from '../resources/record-stager.ts';
 import type { EventPublisher } from '../webhooks/deliveries/event-publisher.ts';
 import type { WebhooksOptions } from '../webhooks/webhooks-options.ts';
 import type { Ownership } from '../webhooks/durable-queue/ownership.ts';

@@ -75,6 +75,12 @@ export function readUpdatedMs(key: KeyName, id: string, bytes: Buffer): number {
   return updatedMs;
 }
 
+/** The bytes with the key and the times of a stored record: they differ from version to version. */
+export function sliceHead(key: KeyName, id: string, bytes: Buffer): Buffer {
+  const length = findCreatedAt(key, id) + TIME_LENGTH + '","updatedAt":"'.length + TIME_LENGTH;
+  return bytes.subarray(0, length);
+}
+
 const TIMESTAMPS_PATTERN = /^\{"[a-z]+":"[^"]+","createdAt":"([^"]+)","updatedAt":"([^"]+)"/;
 const TIMESTAMPS_BYTES_MAX = 256;
 

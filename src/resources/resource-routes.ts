@@ -32,7 +32,7 @@ type MemberSelection = {
   readonly parse: (search: string) => (bytes: Buffer) => Buffer;
 };
 
-type ItemRepository = Omit<Repository, 'size' | 'walk' | 'count'>;
+type ItemRepository = Pick<Repository, 'find' | 'add' | 'replace' | 'patch' | 'remove'>;
 
 const JSON_MEDIA_TYPE = 'application/json';
 const PATCH_MEDIA_TYPES = ['application/merge-patch+json', JSON_MEDIA_TYPE] as const;

@@ -48,7 +48,8 @@ export type ListedResource = {
 /** A schema with a name, which operation ids such as `getBook` are made of. */
 export type NamedSchema = ObjectSchema & { readonly name: string };
 
-export type WriteCause = 'add' | 'replace' | 'patch';
+/** `apply`: the body says a record whole, also one that is stored. */
+export type WriteCause = 'add' | 'replace' | 'patch' | 'apply';
 
 /** A column of a list on a terminal. */
 type ColumnSpec = {

@@ -115,6 +115,8 @@ export interface Transaction {
   find(collection: string, id: string): Buffer | undefined;
   /** The id of the record with this id or, where the collection `hasNames`, with this name. */
   findId(collection: string, name: string): string | undefined;
+  /** The ids of all records, in their order. It takes time with their number: not for the many. */
+  listIds(collection: string): readonly string[];
   /**
    * Stages the whole record. `json` is one line that begins `{"<key>":"<id>"`, as text or in UTF-8;
    * it is copied. Returns the record with the copy, so that its representation can be cached at

@@ -32,6 +32,9 @@ import { eventRoutes } from './events/event-routes.ts';
 import { HealthMonitor, type HealthMonitors } from './health/health-monitor.ts';
 import { healthCollection } from './health/health-record.ts';
 import { composeIncoming } from './compose-incoming.ts';
+import { appliedCollection } from './applied-records.ts';
+import { configurationRoutes } from './configuration/configuration-routes.ts';
+import { ConfigurationService } from './configuration/configuration-service.ts';
 import {
   createIncomingWebhookIndex, warnOfUnusableWebhooks, type IncomingWebhookIndex,
   type RejectionCount, type UnparsedCount,
@@ -66,7 +69,8 @@ import { createWebhookResources, type WebhookResources } from './webhook-resourc
 import type { SendResult, WebhookSender } from './sending/webhook-sender.ts';
 import type { LongLane } from './scheduler/lanes.ts';
 import type { DeliveryStatistics } from './sending/delivery-statistics.ts';
-import { formatTargetLabel } from './webhook-label.ts';
+import { formatTargetLabel, type WebhookDirection } from './webhook-label.ts';
+import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { ALL_OWNED } from './durable-queue/ownership.ts';
 
 /** The collections that the store must have before `createWebhooks`. */
@@ -76,7 +80,7 @@ export const webhookCollections: readonly CollectionSpec[] = [
   deliveryBodyCollection, fanOutCollection, deliveryQueue.totals.collection,
   requestCollection, requestBodyCollection, requestQueue.totals.collection, eventIdCollection,
   jobCollection, backfillCollection, recordFormCollection,
-  failingCollection, healthCollection,
+  failingCollection, healthCollection, appliedCollection,
 ];
 
 /** The webhook to send with: one that is not stored, or a stored one by its identifier or name. */
@@ -125,7 +129,7 @@ export interface Webhooks {
 
 /** Throws `usage` for an unsound custom action. */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
-  const { store, clock, makeId } = options;
+  const { store, clock, makeId, isDeniedTarget = () => false } = options;
   const indexes = openIndexes(options);
   const queue = composeQueue(options, indexes);
   const { events, systemEvents } = queue;
@@ -149,10 +153,10 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     store, clock, makeId, log: options.logger, keys: shared.keys, requests, outgoing, queue,
     webhooks: indexes, ownership: options.ownership ?? ALL_OWNED,
   });
+  const removals = { incoming: incoming.removal, outgoing: outgoing.removal };
   const resources = createWebhookResources({
-    store, actions, optionsChecks: new OptionsChecks(actions), makeId, health, now,
-    isDeniedTarget: options.isDeniedTarget ?? (() => false),
-    removals: { incoming: incoming.removal, outgoing: outgoing.removal },
+    store, actions, optionsChecks: new OptionsChecks(actions), makeId, health, now, removals,
+    isDeniedTarget,
   });
   const routes = [
     ...createIncomingEndpoints({
@@ -169,6 +173,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     ...eventRoutes(keptEvents, shared.searches),
     ...requestRoutes({ service: requests, webhooks: directories.incoming, ...shared }),
     ...jobRoutes,
+    ...configurationRoutes(composeConfiguration(options, resources, removals)),
   ];
   return {
     routes, resources, actions, deliveries, requests, events, directories,
@@ -193,6 +198,23 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     rejections: () => indexes.incoming.countRejections(),
     unparsed: () => indexes.incoming.countUnparsed(),
   };
+}
+
+function composeConfiguration(
+  { store, makeId, logger: log }: WebhooksOptions, resources: WebhookResources,
+  removals: Readonly<Record<WebhookDirection, RemovalListener>>,
+): ConfigurationService {
+  return new ConfigurationService({
+    store, makeId, log,
+    repositories: {
+      actionConfigurations: resources.configurations, incomingWebhooks: resources.incoming,
+      outgoingWebhooks: resources.outgoing,
+    },
+    countWaiting({ member }, id) {
+      if (member === 'actionConfigurations') return 0;
+      return removals[member === 'incomingWebhooks' ? 'incoming' : 'outgoing'].countPending(id);
+    },
+  });
 }
 
 function listLongLanes(

@@ -6,7 +6,7 @@ import { createBookShelf, createCatalog } from '../../src/books/catalog.ts';
 import { bookResource } from '../../src/books/book-resource.ts';
 import type { Catalog } from '../../src/books/catalog.ts';
 import { parseImportRecord } from '../../src/books/transfer/import-record.ts';
-import type { ChangeHook } from '../../src/resources/repository.ts';
+import type { ChangeHook } from '../../src/resources/record-stager.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
 import type { MemoryStore } from '../support/memory-store.ts';
 

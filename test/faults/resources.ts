@@ -8,25 +8,25 @@ export const RESOURCE_FAULTS: readonly PlantedFault[] = [
   // A record that is overwritten, or a change that nobody hears of.
   {
     file: 'resources/repository.ts',
-    text: 'bodyKey !== undefined && transaction.find(this.#collection, id) !== undefined',
-    replacement: "bodyKey === ''", tests: REPOSITORY,
+    text: 'key !== undefined && transaction.find(collection.name, id) !== undefined',
+    replacement: "key === ''", tests: REPOSITORY,
   },
   {
     file: 'resources/repository.ts',
-    text: 'precondition?.(createRepresentation(resource, id, before));\n      const wholeBody',
-    replacement: 'const wholeBody', tests: REPOSITORY,
+    text: 'precondition?.(createRepresentation(resource, id, bytes));\n      const { fields }',
+    replacement: 'const { fields }', tests: REPOSITORY,
   },
   {
-    file: 'resources/repository.ts',
-    text: 'after: storedRecord.bytes };\n    stageWithChange?.(transaction, change, inputs);',
-    replacement: 'after: storedRecord.bytes };', tests: REPOSITORY,
+    file: 'resources/record-stager.ts',
+    text: 'after: bytes };\n    stageWithChange?.(transaction, change, inputs);',
+    replacement: 'after: bytes };', tests: REPOSITORY,
   },
   {
     file: 'resources/record.ts', text: 'Math.max(nowMs, readUpdatedMs(key, id, before) + 1)',
     replacement: 'nowMs', tests: ['resources/record.test.ts'],
   },
   {
-    file: 'resources/repository.ts', text: 'bodyKey !== undefined && pathId !== null && bodyKey',
+    file: 'resources/record-stager.ts', text: 'bodyKey !== undefined && pathId !== null && bodyKey',
     replacement: 'bodyKey !== undefined && pathId === bodyKey && bodyKey', tests: REPOSITORY,
   },
   // A request that is done twice, or refused for good.

@@ -3,9 +3,8 @@ import { beforeEach, test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import type { JsonObject } from '../../src/base/schema.ts';
 import { createRepository } from '../../src/resources/repository.ts';
-import type {
-  ChangeHook, Precondition, Repository, RepositoryResource,
-} from '../../src/resources/repository.ts';
+import type { ChangeHook, RepositoryResource } from '../../src/resources/record-stager.ts';
+import type { Precondition, Repository } from '../../src/resources/repository.ts';
 import type { NamedSchema } from '../../src/resources/resource.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
 import type { MemoryStore } from '../support/memory-store.ts';

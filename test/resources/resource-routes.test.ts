@@ -4,7 +4,7 @@ import { AppError } from '../../src/base/errors.ts';
 import { resourceRoutes } from '../../src/resources/resource-routes.ts';
 import type { RoutedResource } from '../../src/resources/resource-routes.ts';
 import { collectionRoute } from '../../src/resources/collection-route.ts';
-import type { Precondition, Repository } from '../../src/resources/repository.ts';
+import type { Precondition } from '../../src/resources/repository.ts';
 import { Representation } from '../../src/resources/representation.ts';
 import type { Transaction } from '../../src/store/store-port.ts';
 import { rawRequest } from '../support/raw-http.ts';
@@ -18,12 +18,14 @@ const DATE = 'Sun, 17 May 2026 12:30:15 GMT';
 
 /** Without an idempotency key nothing is staged beside a thing. */
 const UNUSED: Transaction = {
-  find: () => assert.fail(), findId: () => assert.fail(), put: () => assert.fail(),
-  delete: () => assert.fail(),
+  find: () => assert.fail(), findId: () => assert.fail(), listIds: () => assert.fail(),
+  put: () => assert.fail(), delete: () => assert.fail(),
 };
 
+type ItemRepository = Parameters<typeof resourceRoutes>[1];
+
 /** Things in memory, each write a millisecond after the last. */
-class ThingService implements Omit<Repository, 'size' | 'walk' | 'count'> {
+class ThingService implements ItemRepository {
   readonly things = new Map<string, Representation>();
   #writes = 0;
 

@@ -19,7 +19,7 @@ import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { HttpRoute } from '../../src/server/http-route.ts';
 import type { Store } from '../../src/store/store-port.ts';
 import type { IdempotencyKeys } from '../../src/resources/idempotency-keys.ts';
-import type { ChangeHook } from '../../src/resources/repository.ts';
+import type { ChangeHook } from '../../src/resources/record-stager.ts';
 import { createMemoryStore } from './memory-store.ts';
 
 export type BookServer = {

@@ -127,6 +127,12 @@ function transactionOver(
       const { hasNames = false, unique = [] } = get(collection).spec;
       return hasNames ? findHolder(collection, unique, name) : undefined;
     },
+    listIds(collection) {
+      const ids = new Set([...get(collection).ids,
+        ...[...before, ...operations].filter((operation) => operation.collection === collection)
+          .map(({ id }) => id)]);
+      return [...ids].filter((id) => find(collection, id) !== undefined).sort();
+    },
     put(collection, id, given) {
       const json = given.toString();
       const bytes = Buffer.from(json);

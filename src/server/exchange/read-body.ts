@@ -172,6 +172,6 @@ function budgetExceededError(): AppError {
   return new AppError('unavailable', problem, { retryAfterS: 1 });
 }
 
-function tooLargeError(bytesMax: number): AppError {
+export function tooLargeError(bytesMax: number): AppError {
   return new AppError('too_large', `the body is larger than ${bytesMax} bytes`);
 }

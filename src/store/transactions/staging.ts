@@ -145,6 +145,21 @@ export class StagedTransaction implements Transaction {
     return spec.hasNames === true ? this.#findHolder(collection, name)?.id : undefined;
   }
 
+  listIds(collection: string): readonly string[] {
+    const { committedRecords, stagedRecords } = this.#staging.getArea(collection);
+    const ids = new Set<string>();
+    const walk = committedRecords.walk();
+    for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+      ids.add(committedRecords.idAt(slot) ?? '');
+    }
+    for (const operation of stagedRecords.values()) {
+      this.#recordDependency(operation);
+      if (operation.bytes === null) ids.delete(operation.id);
+      else ids.add(operation.id);
+    }
+    return [...ids].sort();
+  }
+
   put(collection: string, id: string, json: string | Buffer): StoredRecord {
     assert(!this.#isSealed);
     const area = this.#staging.getArea(collection);

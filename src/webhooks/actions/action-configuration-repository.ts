@@ -6,8 +6,10 @@ import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
-import { createRepository, type ChangeHook, type Repository } from '../../resources/repository.ts';
+import type { ChangeHook } from '../../resources/record-stager.ts';
+import { createRepository, type Repository } from '../../resources/repository.ts';
 import type { Collection, Store } from '../../store/store-port.ts';
+import { stageMarkRemoval } from '../applied-records.ts';
 import { checkTarget } from '../http/target-rules.ts';
 import { configurationCollection, configurationSchema } from './action-configuration.ts';
 import { decodeConfiguration } from './configuration-index.ts';
@@ -38,8 +40,10 @@ export function createActionConfigurationRepository(deps: {
   const records = createRepository({
     store, now, makeId, resource: { ...configurationResource, schema },
     stageWithChange(transaction, change) {
-      const { id, after } = change;
+      stageMarkRemoval(transaction, change);
       checkTarget(change, '/options/url', findTarget, isDeniedTarget);
+    },
+    checkStaged(transaction, { id, after }) {
       if (after === null) checkUnused(transaction, id, listUsers(id));
       else checkActionType(transaction, id, decodeConfiguration(after).actionType);
     },

@@ -14,8 +14,8 @@ export const configurationResource: Resource = {
   access: { read: 'read', write: 'admin' },
   isKeyGiven: true,
   patchBase: maskPatchBase,
-  reconcile: (body, current) =>
-    restoreSecrets(body, current, ({ options }) => collectUrls(options)),
+  reconcile: (body, current, cause) =>
+    restoreSecrets(body, cause === 'apply' ? null : current, ({ options }) => collectUrls(options)),
   toPublic: maskSecrets,
   columns: [
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier' },

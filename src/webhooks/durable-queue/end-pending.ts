@@ -21,6 +21,8 @@ export type RemovalListener = {
   readonly onRemoved: (transaction: Transaction, identifier: string, nowMs: number) => void;
   /** Called once the removal is on disk. */
   readonly afterRemoved: (identifier: string) => Promise<void>;
+  /** Counts what is pending for the webhook: a removal would end it. */
+  readonly countPending: (identifier: string) => number;
 };
 
 /** Lists records that are pending in a queue, as many as one transaction should change. */

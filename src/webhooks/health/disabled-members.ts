@@ -51,3 +51,9 @@ export function keepServiceMembers(
   const { disabledReason = null, disabledAt = null } = current;
   return { ...rest, disabledReason, disabledAt };
 }
+
+/** A body that does not say `enabled` keeps what is stored: an operator's switch stays as it is. */
+export function keepEnabled(body: JsonObject, current: JsonObject | null): JsonObject {
+  const isSaid = body['enabled'] !== undefined && body['enabled'] !== null;
+  return isSaid || current === null ? body : { ...body, enabled: current['enabled'] ?? true };
+}

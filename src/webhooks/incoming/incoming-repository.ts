@@ -5,6 +5,7 @@ import { createUseCheck } from '../actions/action-configuration-repository.ts';
 import { listReferences } from '../actions/configuration-references.ts';
 import { stageHealthRemoval, type HealthMonitor } from '../health/health-monitor.ts';
 import { observeHealth } from '../health/public-health.ts';
+import { stageMarkRemoval } from '../applied-records.ts';
 import type { RemovalListener } from '../durable-queue/end-pending.ts';
 import { incomingResource, toPublicIncomingWebhook } from './incoming-resource.ts';
 import { decodeIncomingWebhook } from './incoming-webhook.ts';
@@ -26,6 +27,7 @@ export function createIncomingRepository(deps: {
     },
     stageWithChange(transaction, change, inputs) {
       checkUses(transaction, change, inputs);
+      stageMarkRemoval(transaction, change);
       if (change.after !== null) return;
       stageHealthRemoval(transaction, change.id);
       removal.onRemoved(transaction, change.id, inputs.nowMs);

@@ -5,7 +5,7 @@
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
-import { keepServiceMembers } from '../health/disabled-members.ts';
+import { keepEnabled, keepServiceMembers } from '../health/disabled-members.ts';
 import { healthColumns } from '../health/public-health.ts';
 import { maskSecrets, restoreSecrets } from '../http/mask-secrets.ts';
 import { keepPreviousSecret, addPublicPreviousSecret } from '../http/rotate-secret.ts';
@@ -23,11 +23,13 @@ export const incomingResource: Resource = {
   // A webhook decides who may send to us: that takes more rights than the catalog.
   access: { read: 'read', write: 'admin' },
   reconcile(body, current, cause, nowMs) {
-    const input = keepServiceMembers(body, current, nowMs);
+    const isApply = cause === 'apply';
+    const whole = isApply ? keepEnabled(body, current) : body;
+    const input = keepServiceMembers(whole, current, nowMs);
     // For a new webhook `current` is null: then nothing is kept, a `***` is refused, and a
     // `previousSecret` in the body is dropped.
     const withSecret = keepSecret(input, current, cause);
-    return keepPreviousSecret(restoreSecrets(withSecret, current), current);
+    return keepPreviousSecret(restoreSecrets(withSecret, isApply ? null : current), current);
   },
   columns: [
     { title: 'NAME', member: 'name', widthMin: 12 },

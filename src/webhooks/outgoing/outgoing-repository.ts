@@ -4,6 +4,7 @@
  */
 import { createRepository, type Repository } from '../../resources/repository.ts';
 import type { Store } from '../../store/store-port.ts';
+import { stageMarkRemoval } from '../applied-records.ts';
 import { createUseCheck } from '../actions/action-configuration-repository.ts';
 import { listReferences } from '../actions/configuration-references.ts';
 import { stageHealthRemoval, type HealthMonitor } from '../health/health-monitor.ts';
@@ -38,6 +39,7 @@ export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Reposito
     stageWithChange(transaction, change, inputs) {
       checkTarget(change, '/targetUrl', decodeTargetUrl, deps.isDeniedTarget);
       checkUses(transaction, change, inputs);
+      stageMarkRemoval(transaction, change);
       stageFailingReset(transaction, change.id);
       if (change.after !== null) return;
       stageHealthRemoval(transaction, change.id);

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
-import { keepServiceMembers } from '../health/disabled-members.ts';
+import { keepEnabled, keepServiceMembers } from '../health/disabled-members.ts';
 import { healthColumns } from '../health/public-health.ts';
 import { maskSecrets, restoreSecrets, collectUrls } from '../http/mask-secrets.ts';
 import { keepPreviousSecret, addPublicPreviousSecret } from '../http/rotate-secret.ts';
@@ -23,8 +23,10 @@ export const outgoingResource: Resource = {
   reconcile(body, current, cause, nowMs) {
     // A patched body has `previousSecret` with `***` in it. It is dropped here and kept from
     // `current` at the end, so that a new target does not ask for it anew.
-    const input = keepPreviousSecret(keepServiceMembers(body, current, nowMs), null);
-    const webhook = restoreSecrets(keepSecret(input, current, cause), current,
+    const isApply = cause === 'apply';
+    const whole = isApply ? keepEnabled(body, current) : body;
+    const input = keepPreviousSecret(keepServiceMembers(whole, current, nowMs), null);
+    const webhook = restoreSecrets(keepSecret(input, current, cause), isApply ? null : current,
       ({ targetUrl }) => collectUrls(targetUrl));
     return keepPreviousSecret(webhook, current);
   },

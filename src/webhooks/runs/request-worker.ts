@@ -134,6 +134,12 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
       (nowMs) => (before) => failForRemovedWebhook(before, nowMs), clock);
   }
 
+  /** A request is pending once, however many of its routes are. */
+  countPending(webhookId: string): number {
+    const taskIds = this.#scheduler.listTaskIds(webhookId, Infinity);
+    return new Set(taskIds.map(parseRequestId)).size;
+  }
+
   /** See `Lanes.listLongLanes`. */
   listLongLanes(max: number): readonly LongLane[] {
     return this.#scheduler.listLongLanes(max);

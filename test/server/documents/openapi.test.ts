@@ -7,7 +7,6 @@ import { createDocument } from '../../../src/server/documents/openapi.ts';
 import { operationsRoutes } from '../../../src/server/operations-routes.ts';
 import { problemResponses, toProblem } from '../../../src/server/problem.ts';
 import { resourceRoutes } from '../../../src/resources/resource-routes.ts';
-import type { Repository } from '../../../src/resources/repository.ts';
 import type { HttpRoute } from '../../../src/server/http-route.ts';
 import { resolvePointer, validate } from '../../support/json-schema.ts';
 import { rawRequest } from '../../support/raw-http.ts';
@@ -36,7 +35,7 @@ const THING: ObjectSchema & { name: string } = {
   },
 };
 
-const records: Omit<Repository, 'size' | 'walk' | 'count'> = {
+const records: Parameters<typeof resourceRoutes>[1] = {
   find: () => undefined,
   add: () => Promise.reject(new Error('not here')),
   replace: () => Promise.reject(new Error('not here')),

@@ -1,0 +1,153 @@
+/**
+ * The configuration document of an apply: each action configuration and webhook whole, with every
+ * member that is left out at its default.
+ *
+ *     { "actionConfigurations": [{ "identifier": … }], "incomingWebhooks": [{ "pathSegment": … }],
+ *       "outgoingWebhooks": [{ "name": … }], "set": "default", "prune": false, "dryRun": false }
+ *
+ * A record has the member that it is found by, and no two of a kind the same. `{ "$env": … }` and
+ * `{ "$file": … }` are resolved where the command runs; here they are refused, as is `***`.
+ */
+import type { FieldError } from '../../base/errors.ts';
+import { invalid, isJsonObject, parseObject, pointerStep } from '../../base/fields.ts';
+import { JSON_DEPTH_MAX } from '../../base/json/parse.ts';
+import { MASK } from '../../base/log.ts';
+import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
+import { restoreUrlSecrets } from '../http/url-credentials.ts';
+import { slugSchema } from '../naming/members.ts';
+import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
+
+/** A record of a document, not checked by its own schema yet. */
+export type DocumentRecord = {
+  readonly kind: RecordKind;
+  readonly name: string;
+  /** Its place in the document: `/incomingWebhooks/0`. */
+  readonly pointer: string;
+  readonly body: JsonObject;
+};
+
+export type ConfigurationDocument = {
+  readonly records: readonly DocumentRecord[];
+  /** Whose records `isPruning` deletes, and whose the new ones are. */
+  readonly set: string;
+  /** Whether records that an earlier apply of the set created go, if the document has them not. */
+  readonly isPruning: boolean;
+  readonly isDryRun: boolean;
+};
+
+const DEFAULT_SET = 'default';
+/** Records of one kind. */
+const RECORDS_MAX = 10_000;
+
+const OPTION_MEMBERS: Readonly<Record<string, MemberSchema>> = {
+  set: {
+    schema: slugSchema, default: DEFAULT_SET,
+    description: 'Whose records these are: `prune` deletes only what an apply of the same set made',
+  },
+  prune: {
+    schema: { kind: 'boolean' }, default: false,
+    description: 'Delete what an earlier apply of the set created and this document has no more',
+  },
+  dryRun: {
+    schema: { kind: 'boolean' }, default: false, description: 'Answer the plan and do nothing',
+  },
+};
+
+/** The schema for the API's documentation; `parseDocument` reads the records one by one. */
+export const documentSchema: ObjectSchema = {
+  kind: 'object', name: 'ConfigurationDocument',
+  members: {
+    ...Object.fromEntries(RECORD_KINDS.map((kind) => [kind.member, {
+      schema: { kind: 'array', items: createItemSchema(kind), maxItems: RECORDS_MAX }, default: [],
+      description: `Each ${kind.noun} whole, found by its \`${kind.naming}\``,
+    }] as const)),
+    ...OPTION_MEMBERS,
+  },
+};
+
+/** The members of a record, the one that it is found by required. */
+function createItemSchema({ schema, naming }: RecordKind): ObjectSchema {
+  const { [naming]: member, ...members } = schema.members;
+  if (member === undefined) return schema;
+  return {
+    ...schema, name: `Applied${schema.name}`,
+    members: { [naming]: { ...member, isRequired: true }, ...members },
+  };
+}
+
+const ENVELOPE_SCHEMA: ObjectSchema = {
+  kind: 'object',
+  members: {
+    ...Object.fromEntries(RECORD_KINDS.map(({ member }) => [member, {
+      schema: {
+        kind: 'array', maxItems: RECORDS_MAX,
+        items: { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: JSON_DEPTH_MAX },
+      },
+      default: [],
+    }] as const)),
+    ...OPTION_MEMBERS,
+  },
+};
+
+/** Throws `invalid`. */
+export function parseDocument(body: unknown): ConfigurationDocument {
+  const envelope = parseObject(ENVELOPE_SCHEMA, body);
+  const errors: FieldError[] = [];
+  const records = RECORD_KINDS.flatMap((kind) => readRecords(envelope, kind, errors));
+  if (errors.length > 0) throw invalid(errors);
+  return {
+    records, set: String(envelope['set']), isPruning: envelope['prune'] === true,
+    isDryRun: envelope['dryRun'] === true,
+  };
+}
+
+function readRecords(
+  envelope: JsonObject, kind: RecordKind, errors: FieldError[],
+): readonly DocumentRecord[] {
+  const { member, naming } = kind;
+  const list: JsonValue | undefined = envelope[member];
+  const names = new Set<string>();
+  return (Array.isArray(list) ? list : []).flatMap((body: JsonValue, index) => {
+    if (!isJsonObject(body)) return [];
+    const pointer = `/${member}/${index}`;
+    const problems = findUnresolved(body, pointer);
+    errors.push(...problems);
+    const name = body[naming];
+    const namePointer = pointer + pointerStep(naming);
+    if (name === undefined || name === null) {
+      const detail = 'is required: a stored record is found by it';
+      errors.push({ pointer: namePointer, detail });
+      return [];
+    }
+    if (names.has(String(name))) {
+      errors.push({ pointer: namePointer, detail: 'must not stand twice' });
+    }
+    names.add(String(name));
+    return [{ kind, name: String(name), pointer, body }];
+  });
+}
+
+const REFERENCES = ['$env', '$file'];
+
+/** Values that only the command can resolve, and masks: a document keeps nothing that is stored. */
+function findUnresolved(value: JsonValue | undefined, pointer: string): FieldError[] {
+  if (typeof value === 'string') {
+    return value !== MASK && restoreUrlSecrets(value, '') !== null ? [] : [{
+      pointer, detail: `must be the value itself, not ${MASK}: a document says a record whole and `
+        + 'keeps nothing of the stored one; write { "$env": "<NAME>" } in the file of apply',
+    }];
+  }
+  if (Array.isArray(value)) {
+    return value.flatMap((item: JsonValue, index) => findUnresolved(item, `${pointer}/${index}`));
+  }
+  if (!isJsonObject(value)) return [];
+  const reference = REFERENCES.find((name) => Object.hasOwn(value, name));
+  if (reference !== undefined) {
+    return [{
+      pointer, detail: `${reference} is resolved where \`hookshelf apply\` runs, and never by a `
+        + 'server: send the value itself',
+    }];
+  }
+  return Object.entries(value).flatMap(([name, member]) =>
+    findUnresolved(member, pointer + pointerStep(name)));
+}

@@ -1,0 +1,56 @@
+/** The plan of an apply: what it changes, as it is shown before anything is done. Pure. */
+import { readObjectInto } from '../../base/fields.ts';
+import type { FieldError } from '../../base/errors.ts';
+import type { JsonObject, ObjectSchema } from '../../base/schema.ts';
+import { sortFreeJson } from './free-json.ts';
+
+/** `+`: a record is created; `~`: it is changed; `-`: it is deleted. */
+export const PLAN_SIGNS = ['+', '~', '-'] as const;
+
+export type PlannedChange = {
+  readonly sign: (typeof PLAN_SIGNS)[number];
+  /** The noun of the record's kind. */
+  readonly kind: string;
+  readonly name: string;
+  /** With `~`: the members that change, and `secret removed`. */
+  readonly members?: readonly string[];
+  /** With `-`: how many requests or deliveries wait for the webhook, if any do. */
+  readonly waiting?: number;
+};
+
+export type ConfigurationPlan = {
+  readonly changes: readonly PlannedChange[];
+  /** How many records of the document are stored as it says them. */
+  readonly unchanged: number;
+};
+
+const SECRET_REMOVED = 'secret removed';
+
+/** Members that no document says: the service writes them. */
+const SERVICE_MEMBERS = [
+  'identifier', 'createdAt', 'updatedAt', 'disabledReason', 'disabledAt', 'previousSecret',
+];
+
+/**
+ * The names of the members that differ between a stored record and the members that are to be
+ * stored, in the order of the schema. A record that an older release has stored counts as with
+ * today's defaults.
+ */
+export function listChangedMembers(
+  schema: ObjectSchema, stored: JsonObject, fields: JsonObject,
+): readonly string[] {
+  const before = sortFreeJson(schema, readStoredMembers(schema, stored));
+  const after = sortFreeJson(schema, fields);
+  return Object.keys(schema.members)
+    .filter((name) => !SERVICE_MEMBERS.includes(name)
+      && JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+    .map((name) => name === 'secret' && after[name] === undefined ? SECRET_REMOVED : name);
+}
+
+/** The stored members with today's defaults; as they are stored where the schema refuses them. */
+function readStoredMembers(schema: ObjectSchema, stored: JsonObject): JsonObject {
+  const errors: FieldError[] = [];
+  const { check: _, ...uncheckedSchema } = schema;
+  const members = readObjectInto(uncheckedSchema, stored, errors);
+  return members === undefined || errors.length > 0 ? stored : members;
+}

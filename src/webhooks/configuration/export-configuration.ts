@@ -1,0 +1,62 @@
+/**
+ * Makes the configuration document of what is stored. It is the same for the same configuration:
+ * records in order of their names, members in the order of the model, those of free JSON by name.
+ * Members at their default are left out, so a webhook that is enabled says nothing of it and an
+ * operator may switch it off. What lists show as `***` is `{ "$env": "<NAME>" }`. Pure.
+ */
+import { isJsonObject } from '../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import { maskSecrets } from '../http/mask-secrets.ts';
+import { restoreScheme } from '../incoming/verification-member.ts';
+import { sortFreeJson } from './free-json.ts';
+import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
+import type { StoredConfiguration } from './stored-configuration.ts';
+import { createVariableNames, type CreateVariableName } from './variable-names.ts';
+
+/** The document as text. Outgoing webhooks without a name are left out. */
+export function exportConfiguration(
+  { records }: StoredConfiguration, isOnlyApplied: boolean,
+): string {
+  const createName = createVariableNames();
+  const members = RECORD_KINDS.map((kind) => {
+    const named = (records.get(kind) ?? []).flatMap(({ name, set, members: stored }) =>
+      name === null || (isOnlyApplied && set === null) ? [] : [{ name, stored }]);
+    named.sort((left, right) => left.name < right.name ? -1 : 1);
+    return [kind.member, named.map(({ stored }) => exportRecord(kind, stored, createName))];
+  });
+  return `${JSON.stringify(Object.fromEntries(members), null, 2)}\n`;
+}
+
+function exportRecord(
+  { schema, naming }: RecordKind, stored: JsonObject, createName: CreateVariableName,
+): JsonObject {
+  const sorted = sortFreeJson(schema, stored);
+  const masked = restoreScheme(maskSecrets(sorted), sorted);
+  const name = stored[naming] ?? null;
+  const rest = Object.entries(schema.members).flatMap(([member, { readOnly, ...described }]) => {
+    const value = sorted[member];
+    if (member === naming || readOnly !== undefined || value === undefined) return [];
+    if (JSON.stringify(value) === JSON.stringify(described.default)) return [];
+    return [[member, replaceMasked(value, masked[member], [member], (steps) =>
+      ({ $env: createName(String(name), steps) }))]];
+  });
+  return { [naming]: name, ...Object.fromEntries(rest) as JsonObject };
+}
+
+/** The value, with a reference in place of each part that the masked value hides. */
+function replaceMasked(
+  value: JsonValue, masked: JsonValue | undefined, steps: readonly string[],
+  createReference: (steps: readonly string[]) => JsonObject,
+): JsonValue {
+  if (Array.isArray(value)) {
+    const items: readonly JsonValue[] = Array.isArray(masked) ? masked : [];
+    return value.map((item: JsonValue, index) =>
+      replaceMasked(item, items[index], [...steps, String(index + 1)], createReference));
+  }
+  if (isJsonObject(value)) {
+    const members = isJsonObject(masked) ? masked : {};
+    return Object.fromEntries(Object.entries(value).map(([name, member]) =>
+      [name, replaceMasked(member, members[name], [...steps, name], createReference)]));
+  }
+  return value === masked ? value : createReference(steps);
+}

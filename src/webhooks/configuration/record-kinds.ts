@@ -1,0 +1,24 @@
+/** The kinds of records that a configuration document has, each in a member of its own. */
+import type { NamedSchema } from '../../resources/resource.ts';
+import type { CollectionSpec } from '../../store/store-port.ts';
+import { configurationResource } from '../actions/action-configuration-resource.ts';
+import { incomingResource } from '../incoming/incoming-resource.ts';
+import { outgoingResource } from '../outgoing/outgoing-resource.ts';
+
+export type RecordKind = {
+  /** The member of the document that lists its records. */
+  readonly member: 'actionConfigurations' | 'incomingWebhooks' | 'outgoingWebhooks';
+  readonly noun: string;
+  /** The member by which a document finds the stored record. */
+  readonly naming: 'identifier' | 'pathSegment' | 'name';
+  readonly schema: NamedSchema;
+  readonly collection: CollectionSpec;
+};
+
+/** In the order in which they are staged: a webhook may name a configuration that is new. */
+export const RECORD_KINDS: readonly RecordKind[] = [
+  { member: 'actionConfigurations', naming: 'identifier', ...configurationResource },
+  { member: 'incomingWebhooks', naming: 'pathSegment', ...incomingResource },
+  { member: 'outgoingWebhooks', naming: 'name', ...outgoingResource },
+].map(({ member, naming, noun, schema, collection }) =>
+  ({ member, naming, noun, schema, collection }) as RecordKind);

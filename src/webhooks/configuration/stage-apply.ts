@@ -1,0 +1,212 @@
+/**
+ * Stages an apply in one transaction, with all checks that single writes have, and tells the plan
+ * of what it has staged: so the plan that is shown is the one that is done.
+ *
+ * The order lets names go from one record to another: what is pruned goes first, then records give
+ * up names that others get. Checks that a later record may put right come last.
+ */
+import { assert } from '../../base/assert.ts';
+import { formatTimestamp } from '../../base/clock.ts';
+import { AppError, type FieldError } from '../../base/errors.ts';
+import { invalid } from '../../base/fields.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import type { RecordStager } from '../../resources/record-stager.ts';
+import type { Change, Transaction, TransactionInputs } from '../../store/store-port.ts';
+import { stageMark } from '../applied-records.ts';
+import type { ConfigurationDocument, DocumentRecord } from './configuration-document.ts';
+import {
+  listChangedMembers, type ConfigurationPlan, type PlannedChange,
+} from './configuration-plan.ts';
+import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
+import type { ConfiguredRecord, StoredConfiguration } from './stored-configuration.ts';
+
+type StageApplyDeps = {
+  readonly stagers: ReadonlyMap<RecordKind, RecordStager>;
+  /** How many requests or deliveries wait for a webhook. */
+  readonly countWaiting: (kind: RecordKind, id: string) => number;
+};
+
+/** A record of the document with the identifier that it gets if it is new. */
+type ApplicableRecord = DocumentRecord & { readonly newId: string };
+
+export type ApplicableDocument = Omit<ConfigurationDocument, 'records'> & {
+  readonly records: readonly ApplicableRecord[];
+};
+
+/** `removedRecords` are told to their repositories once the transaction is on disk. */
+export type StagedApply = {
+  readonly plan: ConfigurationPlan;
+  readonly removedRecords: readonly { readonly kind: RecordKind; readonly id: string }[];
+};
+
+/** Throws `invalid` with pointers into the document, and `conflict`. */
+export function stageApply(
+  deps: StageApplyDeps, transaction: Transaction, document: ApplicableDocument,
+  stored: StoredConfiguration, inputs: TransactionInputs,
+): StagedApply {
+  const context = { deps, transaction, inputs };
+  const writes = planWrites(context, document, stored);
+  const changedWrites = writes.filter(({ members }) => members === null || members.length > 0);
+  const pruned = document.isPruning ? listPruned(document, stored) : [];
+  const removals = pruned.map(({ kind, record }) => ({
+    kind, change: getStager(deps, kind).remove(transaction, record, inputs),
+  }));
+  freeNames(context, writes);
+  const puts = stageWrites(context, changedWrites, document.set);
+  for (const { kind, change } of [...puts, ...removals]) {
+    getStager(deps, kind).check(transaction, change, inputs);
+  }
+  return {
+    plan: {
+      changes: [
+        ...changedWrites.map(describeWrite),
+        ...pruned.map(({ kind, record }) => describeRemoval(deps, kind, record)),
+      ],
+      unchanged: writes.length - changedWrites.length,
+    },
+    removedRecords: pruned.map(({ kind, record: { id } }) => ({ kind, id })),
+  };
+}
+
+type StageContext = {
+  readonly deps: StageApplyDeps;
+  readonly transaction: Transaction;
+  readonly inputs: TransactionInputs;
+};
+
+/** A record of the document, with what is stored of it and what is to be. */
+type PlannedWrite = {
+  readonly record: ApplicableRecord;
+  readonly before: ConfiguredRecord | null;
+  readonly fields: JsonObject;
+  /** The names of the members that change; null for a new record. */
+  readonly members: readonly string[] | null;
+};
+
+function planWrites(
+  { deps, inputs }: StageContext, { records }: ApplicableDocument, stored: StoredConfiguration,
+): readonly PlannedWrite[] {
+  const beforeByName = indexByName(stored);
+  const errors: FieldError[] = [];
+  const writes = records.flatMap((record) => {
+    const { kind, body, name } = record;
+    const before = beforeByName.get(kind)?.get(name) ?? null;
+    return collectErrors(record, errors, () => {
+      const { fields } = getStager(deps, kind).parse(body, before, 'apply', inputs.nowMs);
+      const members = before === null ? null
+        : listChangedMembers(kind.schema, before.members, fields);
+      return { record, before, fields, members };
+    });
+  });
+  if (errors.length > 0) throw invalid(errors);
+  return writes;
+}
+
+function indexByName(
+  { records }: StoredConfiguration,
+): ReadonlyMap<RecordKind, ReadonlyMap<string, ConfiguredRecord>> {
+  return new Map([...records].map(([kind, list]) => [kind,
+    new Map(list.flatMap((record) => record.name === null ? [] : [[record.name, record]]))]));
+}
+
+/** Webhooks before the configurations that they name. */
+function listPruned(
+  { records, set }: ApplicableDocument, stored: StoredConfiguration,
+): readonly { readonly kind: RecordKind; readonly record: ConfiguredRecord }[] {
+  const names = new Map(RECORD_KINDS.map((kind) => [kind,
+    new Set(records.filter((record) => record.kind === kind).map(({ name }) => name))]));
+  return RECORD_KINDS.toReversed().flatMap((kind) => (stored.records.get(kind) ?? [])
+    .filter((record) => record.set === set
+      && (record.name === null || names.get(kind)?.has(record.name) !== true))
+    .map((record) => ({ kind, record })));
+}
+
+/**
+ * Stages the records without their names whose names others get, so that two may swap them: a
+ * unique value may not be that of two records even for a moment.
+ */
+function freeNames(
+  { deps, transaction, inputs }: StageContext, writes: readonly PlannedWrite[],
+): void {
+  for (const write of writes) {
+    const { record: { kind }, before, fields } = write;
+    const name = before?.members['name'];
+    if (before === null || typeof name !== 'string' || name === fields['name']) continue;
+    const isWanted = writes.some((other) => other !== write && other.record.kind === kind
+      && (other.fields['name'] === name || other.fields['pathSegment'] === name));
+    if (!isWanted) continue;
+    const { identifier: _, createdAt: __, updatedAt: ___, name: ____, ...rest } = before.members;
+    const version = getStager(deps, kind).encode(before.id, rest, before.bytes, inputs.nowMs);
+    transaction.put(kind.collection.name, before.id, version.json);
+  }
+}
+
+type StagedChange = { readonly kind: RecordKind; readonly change: Change };
+
+function stageWrites(
+  context: StageContext, writes: readonly PlannedWrite[], set: string,
+): readonly StagedChange[] {
+  const errors: FieldError[] = [];
+  const changes = writes.flatMap((write) =>
+    collectErrors(write.record, errors, () => stageWrite(context, write, set)));
+  if (errors.length > 0) throw invalid(errors);
+  return changes;
+}
+
+function stageWrite(
+  { deps, transaction, inputs }: StageContext, { record, before, fields }: PlannedWrite,
+  set: string,
+): StagedChange {
+  const { kind } = record;
+  const id = before?.id ?? record.newId;
+  const stager = getStager(deps, kind);
+  const version = stager.encode(id, fields, before?.bytes ?? null, inputs.nowMs);
+  const { change } = stager.put(transaction, version, inputs);
+  if (before === null) {
+    const createdAt = formatTimestamp(version.updatedMs);
+    stageMark(transaction, { collection: kind.collection.name, id, createdAt }, set);
+  }
+  return { kind, change };
+}
+
+function describeWrite({ record: { kind, name }, members }: PlannedWrite): PlannedChange {
+  return members === null ? { sign: '+', kind: kind.noun, name }
+    : { sign: '~', kind: kind.noun, name, members };
+}
+
+function describeRemoval(
+  { countWaiting }: StageApplyDeps, kind: RecordKind, { id, name }: ConfiguredRecord,
+): PlannedChange {
+  const waiting = countWaiting(kind, id);
+  return {
+    sign: '-', kind: kind.noun, name: name ?? id, ...waiting === 0 ? {} : { waiting },
+  };
+}
+
+/**
+ * The result of `run` in an array, which is empty when it throws `invalid`: then its errors are
+ * added with their places in the document. Any other error is thrown with the record's name.
+ */
+function collectErrors<T>(
+  { kind, name, pointer }: DocumentRecord, errors: FieldError[], run: () => T,
+): readonly T[] {
+  try {
+    return [run()];
+  } catch (thrown) {
+    if (!(thrown instanceof AppError)) throw thrown;
+    if (thrown.code !== 'invalid') {
+      const { code, message, details } = thrown;
+      throw new AppError(code, `${kind.noun} ${name}: ${message}`, details, thrown);
+    }
+    const { errors: problems = [{ pointer: '', detail: thrown.message }] } = thrown.details;
+    errors.push(...problems.map((problem) =>
+      ({ ...problem, pointer: pointer + problem.pointer })));
+    return [];
+  }
+}
+
+function getStager({ stagers }: StageApplyDeps, kind: RecordKind): RecordStager {
+  const stager = stagers.get(kind);
+  assert(stager !== undefined, `no stager of ${kind.noun}s`);
+  return stager;
+}

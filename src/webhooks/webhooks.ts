@@ -173,7 +173,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     ...eventRoutes(keptEvents, shared.searches),
     ...requestRoutes({ service: requests, webhooks: directories.incoming, ...shared }),
     ...jobRoutes,
-    ...configurationRoutes(composeConfiguration(options, resources, removals)),
+    ...configurationRoutes(composeConfiguration(options, { resources, optionsChecks, removals })),
   ];
   return {
     routes, resources, actions, deliveries, requests, events, directories,
@@ -191,8 +191,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       runner.chainRefusalLog.close();
       for (const index of Object.values(indexes)) index.close();
     },
-    health,
-    closeHealth: () => closeMonitors(health),
+    health, closeHealth: () => closeMonitors(health),
     statistics: () => worker.statistics(),
     listLongLanes: (max) => listLongLanes([worker, incoming], max),
     rejections: () => indexes.incoming.countRejections(),
@@ -201,11 +200,14 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
 }
 
 function composeConfiguration(
-  { store, makeId, logger: log }: WebhooksOptions, resources: WebhookResources,
-  removals: Readonly<Record<WebhookDirection, RemovalListener>>,
+  { store, makeId, logger: log }: WebhooksOptions,
+  { resources, optionsChecks, removals }: {
+    readonly resources: WebhookResources; readonly optionsChecks: OptionsChecks;
+    readonly removals: Readonly<Record<WebhookDirection, RemovalListener>>;
+  },
 ): ConfigurationService {
   return new ConfigurationService({
-    store, makeId, log,
+    store, makeId, log, optionsChecks,
     repositories: {
       actionConfigurations: resources.configurations, incomingWebhooks: resources.incoming,
       outgoingWebhooks: resources.outgoing,

@@ -1,9 +1,11 @@
 /** Applies configuration documents, and exports what is stored as one. */
 import { assert } from '../../base/assert.ts';
+import { isJsonObject } from '../../base/fields.ts';
 import type { Logger } from '../../base/log.ts';
 import type { RecordStager } from '../../resources/record-stager.ts';
 import type { Repository } from '../../resources/repository.ts';
 import type { Store } from '../../store/store-port.ts';
+import type { OptionsChecks } from '../actions/options-checks.ts';
 import type { ConfigurationDocument } from './configuration-document.ts';
 import type { ConfigurationPlan } from './configuration-plan.ts';
 import { exportConfiguration } from './export-configuration.ts';
@@ -17,6 +19,7 @@ type ConfigurationDeps = {
   readonly store: Store;
   readonly repositories: Readonly<Record<RecordKind['member'], Repository>>;
   readonly makeId: () => string;
+  readonly optionsChecks: Pick<OptionsChecks, 'checkAhead'>;
   readonly log: Logger;
   /** How many requests or deliveries wait for a webhook. */
   readonly countWaiting: (kind: RecordKind, id: string) => number;
@@ -52,12 +55,13 @@ export class ConfigurationService {
   async apply(
     document: ConfigurationDocument, checkTag: (etag: string) => void, hops: number,
   ): Promise<TaggedPlan> {
-    const { makeId, repositories } = this.#deps;
+    const { makeId, optionsChecks, repositories } = this.#deps;
     const records = document.records.map((record) => ({
       ...record,
       newId: record.kind.naming === 'identifier' ? record.name : makeId(),
     }));
-    const { staged, etag } = await this.#transact({ ...document, records }, checkTag, hops);
+    const { staged, etag } = await optionsChecks.checkAhead(listOptions(document),
+      () => this.#transact({ ...document, records }, checkTag, hops));
     if (document.isDryRun) return { plan: staged.plan, etag };
     this.#log(document, staged);
     for (const { kind, id } of staged.removedRecords) {
@@ -98,6 +102,15 @@ export class ConfigurationService {
       set, created: count('+'), changed: count('~'), deleted: count('-'), unchanged,
     });
   }
+}
+
+/** The options of all action configurations, which their actions check before the transaction. */
+function listOptions(
+  { records }: ConfigurationDocument,
+): Parameters<OptionsChecks['checkAhead']>[0] {
+  return records.flatMap(({ kind, body: { actionType, options } }) =>
+    kind.member !== 'actionConfigurations' ? []
+      : [{ actionType: String(actionType), options: isJsonObject(options) ? options : {} }]);
 }
 
 type TaggedApply = { readonly staged: StagedApply; readonly etag: string };

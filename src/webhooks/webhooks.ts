@@ -154,9 +154,9 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     webhooks: indexes, ownership: options.ownership ?? ALL_OWNED,
   });
   const removals = { incoming: incoming.removal, outgoing: outgoing.removal };
+  const optionsChecks = new OptionsChecks(actions);
   const resources = createWebhookResources({
-    store, actions, optionsChecks: new OptionsChecks(actions), makeId, health, now, removals,
-    isDeniedTarget,
+    store, actions, optionsChecks, makeId, health, now, removals, isDeniedTarget,
   });
   const routes = [
     ...createIncomingEndpoints({

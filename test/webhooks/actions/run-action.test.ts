@@ -66,8 +66,8 @@ test('an action that limits its time itself is waited for', async () => {
     end = resolve;
   });
   const action: RegisteredAction = {
-    identifier: 'planted', label: '', isBuiltIn: true, options: [], validateOptions: () => [],
-    limitsItsTime: true, run: () => ending,
+    identifier: 'planted', label: '', isBuiltIn: true, module: null, options: [],
+    validateOptions: () => [], limitsItsTime: true, run: () => ending,
   };
   const call = { isChainRefused: false } as ActionCall;
   const running = runAction(action, call, { timeoutMs: 1000, clock, chainRefusalLog }, { log });

@@ -57,6 +57,7 @@ export function createRunCommandAction(deps: RunCommandDeps): RegisteredAction {
     identifier: 'run-command',
     label: 'Run a command',
     isBuiltIn: true,
+    module: null,
     limitsItsTime: true,
     get options() {
       return describeCommandOptions(listCommandNames(directory));

@@ -122,7 +122,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
         stageCancelPending(retirement, transaction, webhookId, nowMs);
       },
       afterRemoved: (webhookId) => cancelPending(retirement, webhookId),
-      countPending: (webhookId) => scheduler.listTaskIds(webhookId, Infinity).length,
+      countPending: (webhookId) => scheduler.countTasks(webhookId),
     },
     async whenEventsReady() {
       // The conversion leaves events whose deliveries are still being written.

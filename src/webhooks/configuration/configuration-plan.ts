@@ -50,7 +50,6 @@ export function listChangedMembers(
 /** The stored members with today's defaults; as they are stored where the schema refuses them. */
 function readStoredMembers(schema: ObjectSchema, stored: JsonObject): JsonObject {
   const errors: FieldError[] = [];
-  const { check: _, ...uncheckedSchema } = schema;
-  const members = readObjectInto(uncheckedSchema, stored, errors);
+  const members = readObjectInto(schema, stored, errors);
   return members === undefined || errors.length > 0 ? stored : members;
 }

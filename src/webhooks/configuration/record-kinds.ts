@@ -1,5 +1,5 @@
 /** The kinds of records that a configuration document has, each in a member of its own. */
-import type { NamedSchema } from '../../resources/resource.ts';
+import type { NamedSchema, Resource } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import { configurationResource } from '../actions/action-configuration-resource.ts';
 import { incomingResource } from '../incoming/incoming-resource.ts';
@@ -11,14 +11,21 @@ export type RecordKind = {
   readonly noun: string;
   /** The member by which a document finds the stored record. */
   readonly naming: 'identifier' | 'pathSegment' | 'name';
+  /** Without the rules across members, which the repositories check. */
   readonly schema: NamedSchema;
   readonly collection: CollectionSpec;
 };
 
 /** In the order in which they are staged: a webhook may name a configuration that is new. */
 export const RECORD_KINDS: readonly RecordKind[] = [
-  { member: 'actionConfigurations', naming: 'identifier', ...configurationResource },
-  { member: 'incomingWebhooks', naming: 'pathSegment', ...incomingResource },
-  { member: 'outgoingWebhooks', naming: 'name', ...outgoingResource },
-].map(({ member, naming, noun, schema, collection }) =>
-  ({ member, naming, noun, schema, collection }) as RecordKind);
+  createKind('actionConfigurations', 'identifier', configurationResource),
+  createKind('incomingWebhooks', 'pathSegment', incomingResource),
+  createKind('outgoingWebhooks', 'name', outgoingResource),
+];
+
+function createKind(
+  member: RecordKind['member'], naming: RecordKind['naming'],
+  { noun, schema: { check: _, ...schema }, collection }: Resource,
+): RecordKind {
+  return { member, naming, noun, schema, collection };
+}

@@ -2,6 +2,7 @@
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { decodeRecord, sliceHead } from '../../resources/record.ts';
+import { findCommitted } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import { findSet } from '../applied-records.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
@@ -31,7 +32,7 @@ export type StoredConfiguration = {
 /** Reads what is committed. */
 export function createCommittedSource(store: Pick<Store, 'collection'>): RecordSource {
   return {
-    find: (collection, id) => store.collection(collection).findBytes(id),
+    find: findCommitted(store),
     listIds(name) {
       const collection = store.collection(name);
       const walk = collection.walk();

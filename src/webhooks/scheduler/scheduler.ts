@@ -104,6 +104,11 @@ export class Scheduler {
     return ids;
   }
 
+  /** Counts a queue's tasks. */
+  countTasks(key: string): number {
+    return this.#queues.find(key)?.size ?? 0;
+  }
+
   listQueueKeys(): readonly string[] {
     return this.#queues.listKeys();
   }

@@ -79,3 +79,28 @@ test('one batch is written at a time', () => {
   staging.dropCommitted();
   staging.startNextBatch();
 });
+
+test('a transaction lists the ids that it sees: committed, staged before it, and its own', () => {
+  const { books, staging } = createStaging();
+  const batch = createBatch(1);
+  const first = stage(staging, (transaction) => {
+    for (const id of ['d', 'b', 'a']) put(transaction, id);
+  });
+  first.join(batch);
+  staging.applyToCommitted(first);
+  staging.startNextBatch();
+  staging.dropCommitted();
+  assert.equal(books.size, 3);
+  const gathered = createBatch(2);
+  stage(staging, (transaction) => {
+    transaction.delete('books', 'a');
+    put(transaction, 'c');
+  }).join(gathered);
+  const { dependsOn } = stage(staging, (transaction) => {
+    assert.deepEqual(transaction.listIds('books'), ['b', 'c', 'd']);
+    put(transaction, '0');
+    transaction.delete('books', 'b');
+    assert.deepEqual(transaction.listIds('books'), ['0', 'c', 'd']);
+  });
+  assert.equal(dependsOn, gathered);
+});

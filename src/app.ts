@@ -3,6 +3,7 @@
  * and routes, listens, and closes in reverse order. It decides nothing about books or webhooks.
  */
 import { existsSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { UNLOCK_HINT, isLockedOut } from './access/access-state.ts';
 import type { AccessState } from './access/access-state.ts';
@@ -99,6 +100,8 @@ type AppOptions = {
   readonly preopenedResources?: PreopenedResources;
   /** The engine that keeps the log, and who we are to it. */
   readonly sharedLog?: SharedLog;
+  /** Called once all is open and before anything listens; where it throws, nothing ever does. */
+  readonly beforeListening?: (requestListener: RequestListener) => Promise<void>;
 };
 
 export interface App {
@@ -178,6 +181,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     await commands.close();
     await webhooks.closeHealth();
   });
+  await options.beforeListening?.(dispatcher.listeners('control').request);
   const { isServer } = deps;
   if (isServer) lock.announce(await listening.listenOnControl());
   let isStarted = !isServer;

@@ -54,7 +54,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   console: ['screens', 'parts', 'base'],
   'console/parts': ['lists', 'forms'],
   'console/screens': ['books', 'deliveries', 'events', 'incoming', 'outgoing', 'requests'],
-  'cli/commands': ['serve', 'webhooks', 'operation', 'books', 'completion'],
+  'cli/commands': ['serve', 'configuration', 'webhooks', 'operation', 'books', 'completion'],
   server: ['local', 'listening', 'routing', 'exchange', 'documents', 'metrics'],
   'server/documents': ['page'],
   store: ['backup', 'replication', 'generations', 'engines', 'transactions', 'journal', 'records',

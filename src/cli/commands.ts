@@ -6,6 +6,9 @@ import { BOOK_COMMANDS } from './commands/books/book-command-table.ts';
 import { COMPLETION_COMMANDS } from './commands/completion/completion-command-table.ts';
 import type { CommandSpec } from './commands/command-context.ts';
 import {
+  CONFIGURATION_COMMANDS,
+} from './commands/configuration/configuration-command-table.ts';
+import {
   DATA_COMMANDS, INSPECTION_COMMANDS, TOKEN_COMMANDS,
 } from './commands/operation/operation-command-table.ts';
 import { SERVE_COMMAND } from './commands/serve/serve-command-table.ts';
@@ -41,6 +44,7 @@ const HELP_COMMANDS: readonly CommandSpec[] = [
 ];
 
 export const COMMANDS: readonly CommandSpec[] = [
-  SERVE_COMMAND, ...BOOK_COMMANDS, ...WEBHOOK_COMMANDS, ...TOKEN_COMMANDS, ...DATA_COMMANDS,
-  ...INSPECTION_COMMANDS, ...HELP_COMMANDS, ...COMPLETION_COMMANDS,
+  SERVE_COMMAND, ...BOOK_COMMANDS, ...WEBHOOK_COMMANDS, ...CONFIGURATION_COMMANDS,
+  ...TOKEN_COMMANDS, ...DATA_COMMANDS, ...INSPECTION_COMMANDS, ...HELP_COMMANDS,
+  ...COMPLETION_COMMANDS,
 ];

@@ -134,7 +134,8 @@ function parseFieldError(entry: unknown): FieldError[] {
   return typeof pointer === 'string' && typeof detail === 'string' ? [{ pointer, detail }] : [];
 }
 
-function formatFieldErrors(errors: readonly FieldError[]): string {
+/** All broken rules in one line, fit for a terminal. */
+export function formatFieldErrors(errors: readonly FieldError[]): string {
   const lines = errors.slice(0, ERRORS_SHOWN_MAX).map(({ pointer, detail }) =>
     escapeControls(pointer === '' ? detail : `${pointer}: ${detail}`));
   const rest = errors.length - lines.length;

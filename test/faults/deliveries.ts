@@ -426,7 +426,8 @@ const INBOX: readonly PlantedFault[] = [
 const RUNS: readonly PlantedFault[] = [
   {
     file: 'webhooks/runs/apply-run.ts',
-    text: "if (route.status !== 'pending') return applyLateRun(route, attempt, isCoalesced);", replacement: '',
+    text: "if (route.status !== 'pending') return applyLateRun(route, attempt, isCoalesced);",
+    replacement: '',
     tests: ['webhooks/runs/apply-run.test.ts'],
   },
   {

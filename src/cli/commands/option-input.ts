@@ -183,7 +183,8 @@ async function readFileOrStdin(
   }
 }
 
-async function readStandardInput(io: Io, bytesMax: number): Promise<Buffer> {
+/** All of standard input. Throws `too_large` for more than `bytesMax`. */
+export async function readStandardInput(io: Io, bytesMax: number): Promise<Buffer> {
   const bytes = new ByteCollector();
   for await (const chunk of io.stdin) {
     bytes.add(Buffer.from(chunk));

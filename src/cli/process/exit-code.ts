@@ -3,6 +3,8 @@
 export const EXIT_FAILED = 1;
 /** The command line or the settings are wrong. */
 export const EXIT_USAGE = 2;
+/** Nothing failed, and something is left to do: changes to apply, or to make by hand. */
+export const EXIT_PENDING = 3;
 
 // Long enough to set the exit code and to write the rest of the output.
 const DELAY_MS = 20;

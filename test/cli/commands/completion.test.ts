@@ -29,7 +29,8 @@ const SHOW_OPTIONS = [
   'config', 'data', 'debug', 'help', 'id', 'identifier', 'json', 'server', 'token-file',
 ];
 const SERVE_OPTIONS = [
-  'allow-anonymous', 'config', 'data', 'debug', 'help', 'host', 'json', 'max-memory', 'port',
+  'allow-anonymous', 'apply', 'config', 'data', 'debug', 'help', 'host', 'json', 'max-memory',
+  'port', 'prune', 'set', 'yes',
 ];
 
 /** A folder holds `books.csv` and the folder `shelf`. */
@@ -46,6 +47,8 @@ const OFFERS: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['hookshelf book:export --format ', FORMATS],
   ['hookshelf book:export --file bo', ['books.csv']],
   ['hookshelf book:export --data ', ['shelf']],
+  ['hookshelf apply --file bo', ['books.csv']],
+  ['hookshelf serve --apply bo', ['books.csv']],
   ['hookshelf book:list --limit ', []],
   ['hookshelf token:create --name help --sc', ['--scope']],
   ['hookshelf delivery:list --status p', ['pending']],

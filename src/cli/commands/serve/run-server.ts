@@ -1,6 +1,6 @@
 /**
  * The serving process: opens the app, listens, and stays until a signal. SIGTERM and SIGINT stop it
- * gently, a second one at once; SIGHUP reads the TLS certificate again.
+ * gently, a second one at once; SIGHUP reads the TLS certificate again, and the file of `--apply`.
  */
 import { openApp } from '../../../app.ts';
 import type { App } from '../../../app.ts';
@@ -10,6 +10,7 @@ import type { Logger } from '../../../base/log.ts';
 import { reservePort } from '../../../server/listening/listener.ts';
 import type { LoadedSettings } from '../../../settings/load-settings.ts';
 import type { CommandContext } from '../command-context.ts';
+import type { ServedFile } from '../configuration/served-file.ts';
 import { EXIT_FAILED, exitSoon } from '../../process/exit-code.ts';
 import { releaseSignals } from '../../process/early-signals.ts';
 import { letHeapGrow } from '../../process/heap-growth.ts';
@@ -23,8 +24,9 @@ const COMMAND_WAIT_MS = 5000;
 export async function runServer(
   context: CommandContext, maxMemoryBytes: number,
 ): Promise<number> {
-  // Before `loadSettings`, which makes us the owner of the data directory.
+  // Both before `loadSettings`, which makes us the owner of the data directory.
   const preopenedResources = await preopenResources(context);
+  const servedFile = await openServedFile(context);
   const { settings, origins, warnings } = context.loadSettings();
   // These two fail before anything is created or opened in the data directory.
   checkTokenLength(settings.server.host, settings);
@@ -40,12 +42,17 @@ export async function runServer(
   const stop = listenForStop(logger);
   let runningApp: App | null = null;
   // Set before the app is open: without a listener the signal would end the process.
-  process.on('SIGHUP', () => renewCertificate(runningApp, logger));
+  process.on('SIGHUP', () => {
+    renewCertificate(runningApp, logger, servedFile !== null);
+    servedFile?.applyAgain(logger);
+  });
   try {
     const app = await openApp({
       data: context.enterDataAsOwner(), settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
       allowAnonymous: context.args.has('allow-anonymous'), maxMemoryBytes,
       preopenedResources: { ...preopenedResources, certificate }, origins, lines,
+      beforeListening: async (requestListener) =>
+        servedFile?.applyAtStart(requestListener, logger),
     });
     try {
       await listenAndAnnounce(context, app, logger);
@@ -54,6 +61,7 @@ export async function runServer(
       const signal = await stop.signal;
       logger.info('stopping', { signal });
     } finally {
+      await servedFile?.close();
       await app.close();
     }
   } finally {
@@ -72,12 +80,20 @@ async function listenAndAnnounce(
   logger.info('listening', { url, data: enterDataAsOwner(), pid: process.pid });
 }
 
-function renewCertificate(app: App | null, logger: Logger): void {
+/** null without `--apply`. Loads its modules alone then: a server stays in memory. */
+async function openServedFile(context: CommandContext): Promise<ServedFile | null> {
+  if (!context.args.has('apply')) return null;
+  const { ServedFile: File } = await import('../configuration/served-file.ts');
+  return new File(context);
+}
+
+/** `hasFile`: the signal may have been sent for another file. */
+function renewCertificate(app: App | null, logger: Logger, hasFile: boolean): void {
   if (app === null) return;
   try {
     const isRead = app.renewCertificate();
-    logger.info(isRead
-      ? 'the certificate was read again' : 'SIGHUP: there is no certificate to read again');
+    if (isRead) logger.info('the certificate was read again');
+    else if (!hasFile) logger.info('SIGHUP: there is no certificate to read again');
   } catch (thrown) {
     // The old certificate stays in use.
     logger.error('the certificate could not be read again', { error: thrown });

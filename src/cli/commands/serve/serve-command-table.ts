@@ -10,8 +10,18 @@ export const SERVE_COMMAND: CommandSpec = {
     host: text('<address>', 'address to listen on (127.0.0.1)'),
     'allow-anonymous': flag('serve without a token on any host, to anybody who can reach it'),
     'max-memory': text('<MB>', 'cap of the heap, for a constrained machine'),
+    apply: {
+      ...text('<file>', 'make the configuration what it says, now and at SIGHUP; see help apply'),
+      completes: 'file',
+    },
+    prune: flag('with --apply: delete what it made earlier and the file no longer has'),
+    set: text('<name>', 'with --apply: the set that what is made belongs to (default)'),
+    yes: flag('with --apply: even where a secret is lost, or what still waits'),
   },
   needsActions: true,
-  examples: ['hookshelf serve', 'hookshelf -p 9000', 'hookshelf serve --data /var/lib/hookshelf'],
+  examples: [
+    'hookshelf serve', 'hookshelf -p 9000', 'hookshelf serve --data /var/lib/hookshelf',
+    'hookshelf serve --apply shelf.json --prune',
+  ],
   load: async () => (await import('./start.ts')).serve,
 };

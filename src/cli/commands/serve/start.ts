@@ -7,7 +7,11 @@ const MEGABYTES_MIN = 64;
 const MEGABYTES_MAX = 1_048_576;
 const MEBIBYTE = 1 << 20;
 
+/** Options that say how the file of `--apply` is applied. */
+const APPLY_OPTIONS = ['prune', 'set', 'yes'];
+
 export async function serve(context: CommandContext): Promise<number> {
+  rejectIdleOptions(context);
   const megabytes = context.args.integer('max-memory', MEGABYTES_MIN, MEGABYTES_MAX);
   if (megabytes !== undefined) {
     rejectPipedSettings(context);
@@ -19,6 +23,12 @@ export async function serve(context: CommandContext): Promise<number> {
   }
   const { runServer } = await import('./run-server.ts');
   return runServer(context, megabytes === undefined ? Infinity : megabytes * MEBIBYTE);
+}
+
+function rejectIdleOptions({ args }: CommandContext): void {
+  const name = args.has('apply') ? undefined : APPLY_OPTIONS.find((option) => args.has(option));
+  if (name === undefined) return;
+  throw new AppError('usage', `--${name} is for --apply: name the file with --apply <file>`);
 }
 
 /** Throws `usage` for a pipe: we have read it, and the process under the cap could not do so. */

@@ -1,0 +1,91 @@
+/**
+ * `apply`: makes the configuration what a file says. The plan comes first and is printed; then it
+ * is done, after a question on a terminal.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../../base/clock.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import { createMemoryTarget } from '../../../server/local/memory-target.ts';
+import { createApiClient } from '../../api-client/api-client.ts';
+import type { ApiClient } from '../../api-client/api-client.ts';
+import { openLocalApp } from '../../api-client/local-app.ts';
+import { EXIT_FAILED, EXIT_PENDING } from '../../process/exit-code.ts';
+import { askYesOrNo, findTerminal } from '../../terminal/question.ts';
+import type { CommandContext } from '../command-context.ts';
+import { readStandardInput } from '../option-input.ts';
+import {
+  DOCUMENT_BYTES_MAX, STANDARD_INPUT, parseConfiguration, readConfigurationFile,
+} from './configuration-file.ts';
+import { carryOut, checkLosses, fetchPlan, printPlan } from './apply-plan.ts';
+import type { ApplyRequest, PrintedPlan } from './apply-plan.ts';
+
+/** Exit code 1 after a no; of a dry run 3 when something would change. */
+export async function applyFile(context: CommandContext): Promise<number> {
+  const { args, output } = context;
+  const request: ApplyRequest = {
+    path: args.get('file'), document: await readDocument(context), set: args.find('set'),
+    prune: args.has('prune'),
+  };
+  const isDryRun = args.has('dry-run');
+  const client = isDryRun && context.isDataMissing()
+    ? await openEmptyStore(context) : await context.openApiClient();
+  const plan = await fetchPlan(client, request)
+    .finally(() => isDryRun ? client.close() : undefined);
+  await printPlan(output, plan);
+  if (plan.changes.length === 0) return 0;
+  if (isDryRun) return EXIT_PENDING;
+  if (!await mayCarryOut(context, plan)) return EXIT_FAILED;
+  await carryOut(await context.openApiClient(), request, plan);
+  if (!output.isJson) await output.line(`applied: ${countChanges(plan)}`);
+  return 0;
+}
+
+async function readDocument({ args, io, identity }: CommandContext): Promise<JsonObject> {
+  const path = args.get('file');
+  const deps = { identity, environment: io.environment, isRegular: false };
+  if (path !== STANDARD_INPUT) return readConfigurationFile(path, deps);
+  return parseConfiguration(await readStandardInput(io, DOCUMENT_BYTES_MAX), path, deps);
+}
+
+/**
+ * Asks on a terminal. Elsewhere a plan that loses something for good is done with `--yes` alone:
+ * throws `conflict`.
+ */
+async function mayCarryOut(context: CommandContext, plan: PrintedPlan): Promise<boolean> {
+  const { args, io, output } = context;
+  if (args.has('yes')) return true;
+  const terminal = args.get('file') === STANDARD_INPUT ? null : findTerminal(io);
+  if (terminal === null) {
+    checkLosses(plan);
+    return true;
+  }
+  // A person may think for long: other commands need not wait for the data directory meanwhile.
+  const client = await context.openApiClient();
+  if (!client.hasServer) await context.closeApiClient();
+  const isAgreed = await askYesOrNo(io, terminal, `Make these ${countChanges(plan)}?`);
+  if (!isAgreed) output.note('nothing was changed');
+  return isAgreed;
+}
+
+function countChanges({ changes }: PrintedPlan): string {
+  return changes.length === 1 ? '1 change' : `${changes.length} changes`;
+}
+
+/** The client of an empty store in a folder of its own: a dry run makes no data directory. */
+async function openEmptyStore({ io, loadSettings }: CommandContext): Promise<ApiClient> {
+  const { settings } = loadSettings();
+  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-plan-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    const app = await openLocalApp({ data: folder, settings, io, needsActions: true });
+    return createApiClient(createMemoryTarget(app.requestListener), {
+      clock: systemClock, hasServer: false,
+      close: () => app.close().finally(remove),
+    });
+  } catch (thrown) {
+    remove();
+    throw thrown;
+  }
+}

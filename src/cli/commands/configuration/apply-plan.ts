@@ -1,0 +1,143 @@
+/**
+ * The plan of an apply, as `PUT /api/configuration` answers it: asked for with `dryRun` first, and
+ * then done with the ETag that came with it, so that exactly the plan that was printed is done.
+ */
+import { AppError } from '../../../base/errors.ts';
+import { isCount, isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import { escapeControls } from '../../../base/text/printable.ts';
+import type { ApiClient } from '../../api-client/api-client.ts';
+import type { Output } from '../../terminal/output.ts';
+import type { Tone } from '../../terminal/colour.ts';
+import { formatValue, parseObject } from '../resource-commands.ts';
+import { nameFile } from './configuration-file.ts';
+
+const PATH = '/api/configuration';
+/** The member that a plan tells in place of `secret` when a file no longer has one. */
+const SECRET_REMOVED = 'secret removed';
+/** Errors of the server that say what is wrong in the file. */
+const FILE_ERRORS = ['malformed', 'invalid', 'conflict', 'too_large'];
+const TONES: Readonly<Record<string, Tone>> = { '+': 'good', '~': 'warning', '-': 'bad' };
+
+/** A configuration document, and what is to become of the records that it does not have. */
+export type ApplyRequest = {
+  /** The file that the document is of, for messages. */
+  readonly path: string;
+  readonly document: JsonObject;
+  /** undefined: the server's default. */
+  readonly set: string | undefined;
+  readonly prune: boolean;
+};
+
+type PrintedChange = {
+  readonly sign: string;
+  /** Such as `incoming webhook`. */
+  readonly kind: string;
+  readonly name: string;
+  readonly members: readonly string[];
+  /** How many requests or deliveries wait for a webhook that would go. */
+  readonly waiting: number;
+};
+
+export type PrintedPlan = {
+  readonly changes: readonly PrintedChange[];
+  /** As the server answered it. */
+  readonly body: JsonObject;
+  /** Of the state that the plan is for. */
+  readonly etag: string;
+};
+
+type ApplyClient = Pick<ApiClient, 'request'>;
+
+/** Throws `invalid` and `conflict` when the server cannot make the configuration so. */
+export async function fetchPlan(client: ApplyClient, request: ApplyRequest): Promise<PrintedPlan> {
+  const response = await sendDocument(client, request, { dryRun: true }, {});
+  const body = parseObject(response.body);
+  const changes = body['changes'];
+  const { etag } = response.headers;
+  if (!Array.isArray(changes) || etag === undefined) {
+    throw new AppError('unavailable', `the answer of PUT ${PATH} is no plan`);
+  }
+  return { changes: changes.map(parseChange), body, etag };
+}
+
+/** Does the plan. Throws `precondition_failed`, with nothing done, when it is no longer right. */
+export async function carryOut(
+  client: ApplyClient, request: ApplyRequest, { etag }: PrintedPlan,
+): Promise<void> {
+  try {
+    await sendDocument(client, request, {}, { 'if-match': etag });
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'precondition_failed') throw thrown;
+    throw new AppError('precondition_failed', 'the configuration was changed after the plan was '
+      + 'made: nothing was done; apply again to see the new plan', {}, thrown);
+  }
+}
+
+async function sendDocument(
+  client: ApplyClient, { path, document, set, prune }: ApplyRequest, members: JsonObject,
+  headers: Readonly<Record<string, string>>,
+): ReturnType<ApplyClient['request']> {
+  const body = { ...document, ...set === undefined ? {} : { set }, prune, ...members };
+  try {
+    return await client.request({ method: 'PUT', path: PATH, headers, body });
+  } catch (thrown) {
+    if (!(thrown instanceof AppError)) throw thrown;
+    if (FILE_ERRORS.includes(thrown.code)) throw nameFile(thrown, path);
+    if (thrown.code !== 'not_found') throw thrown;
+    throw new AppError('not_found', `the server has no ${PATH}: it is of an earlier version`, {},
+      thrown);
+  }
+}
+
+function parseChange(value: unknown): PrintedChange {
+  const change = isJsonObject(value) ? value : {};
+  const { sign, kind, name, members, waiting } = change;
+  return {
+    sign: formatValue(sign), kind: formatValue(kind), name: formatValue(name),
+    members: Array.isArray(members) ? members.map(formatValue) : [],
+    waiting: isCount(waiting) ? waiting : 0,
+  };
+}
+
+/** One line a change, and one for what stays. */
+export function formatPlan({ changes, body }: PrintedPlan): readonly string[] {
+  return [...changes.map(formatChange), `= ${formatValue(body['unchanged'])} unchanged`];
+}
+
+/** Prints the plan: as the server answered it with --json, else its lines. */
+export async function printPlan(output: Output, plan: PrintedPlan): Promise<void> {
+  if (output.isJson) return output.json(plan.body);
+  for (const line of formatPlan(plan)) {
+    await output.write(`${output.paint(escapeControls(line), TONES[line.slice(0, 1)])}\n`);
+  }
+}
+
+/** What is lost for good when the plan is done, in words. */
+function listLosses({ changes }: PrintedPlan): readonly string[] {
+  return changes.flatMap((change) => {
+    const webhook = `${change.kind} ${change.name}`;
+    const secret = change.members.includes(SECRET_REMOVED) ? [`the secret of ${webhook}`] : [];
+    return change.waiting > 0 ? [...secret, `${webhook} with ${formatWaiting(change)}`] : secret;
+  });
+}
+
+/** Throws `conflict` when the plan loses something for good. */
+export function checkLosses(plan: PrintedPlan): void {
+  const losses = listLosses(plan);
+  if (losses.length === 0) return;
+  throw new AppError('conflict', `nothing was changed: this would remove ${losses.join(', and ')}; `
+    + 'give --yes if that is meant');
+}
+
+function formatChange(change: PrintedChange): string {
+  const { sign, kind, name, members } = change;
+  const details = change.waiting > 0 ? [formatWaiting(change)] : members;
+  return `${sign} ${kind} ${name}${details.length === 0 ? '' : `: ${details.join(', ')}`}`;
+}
+
+function formatWaiting({ kind, waiting }: PrintedChange): string {
+  const [one, many] = kind.startsWith('incoming')
+    ? ['request', 'requests'] : ['delivery', 'deliveries'];
+  return waiting === 1 ? `1 ${one} that still waits` : `${waiting} ${many} that still wait`;
+}

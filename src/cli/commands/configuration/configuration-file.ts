@@ -1,0 +1,86 @@
+/**
+ * Reads a file that says the configuration: JSON with the three arrays `actionConfigurations`,
+ * `incomingWebhooks` and `outgoingWebhooks`, in which a reference may stand for any string. Which
+ * records are valid is for the server to say.
+ */
+import { dirname, resolve } from 'node:path';
+import { AppError, messageOf } from '../../../base/errors.ts';
+import { CONFIGURATION_BYTES_MAX, readBounded } from '../../../base/files/bounded-read.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import { parseJsonStrictly } from '../../../base/json/parse.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import type { Identity } from '../../process/identity.ts';
+import type { Io } from '../../terminal/process-io.ts';
+import { resolveReferences } from './references.ts';
+
+/** As much as `PUT /api/configuration` takes. */
+export const DOCUMENT_BYTES_MAX = 16 << 20;
+
+export const STANDARD_INPUT = '-';
+
+/** Members of the request that options say: a file holds records alone. */
+const OPTION_OF_MEMBER: ReadonlyMap<string, string> = new Map([
+  ['set', '--set <name>'], ['prune', '--prune'], ['dryRun', 'hookshelf apply --dry-run'],
+]);
+
+type FileDeps = {
+  readonly identity: Identity;
+  readonly environment: Io['environment'];
+  /** Refuses pipes and devices: for a server, which reads the files again and must not wait. */
+  readonly isRegular: boolean;
+};
+
+/** The configuration document of a file. Throws `not_found` without it, else as below. */
+export function readConfigurationFile(path: string, deps: FileDeps): JsonObject {
+  deps.identity.prepareToRead(path);
+  const { isRegular } = deps;
+  let bytes: Buffer;
+  try {
+    bytes = readBounded(path, { bytesMax: DOCUMENT_BYTES_MAX, isRegular }).bytes;
+  } catch (cause) {
+    throw new AppError('not_found', `cannot read ${path}: ${messageOf(cause)}`, {}, cause);
+  }
+  return parseConfiguration(bytes, path, deps);
+}
+
+/**
+ * The configuration document that `bytes` hold, its references resolved; relative files are below
+ * the folder of `path`. Throws `malformed` with line and column for what is not JSON, and `invalid`
+ * for what is no object and for references that stand for nothing.
+ */
+export function parseConfiguration(
+  bytes: Buffer, path: string, { identity, environment, isRegular }: FileDeps,
+): JsonObject {
+  try {
+    const document = parseDocument(bytes);
+    return resolveReferences(document, {
+      environment, folder: dirname(resolve(path)),
+      isReadLast: (file) => identity.isOwnersPath(file),
+      readFile(file) {
+        identity.prepareToRead(file);
+        return readBounded(file, { bytesMax: CONFIGURATION_BYTES_MAX, isRegular }).bytes;
+      },
+    });
+  } catch (thrown) {
+    throw thrown instanceof AppError ? nameFile(thrown, path) : thrown;
+  }
+}
+
+/** The error with the file's name before it. */
+export function nameFile(error: AppError, path: string): AppError {
+  const name = path === STANDARD_INPUT ? 'standard input' : path;
+  return new AppError(error.code, `${name}: ${error.message}`, error.details, error);
+}
+
+function parseDocument(bytes: Buffer): JsonObject {
+  const document = parseJsonStrictly(bytes);
+  if (!isJsonObject(document)) {
+    throw new AppError('invalid',
+      'must be a JSON object, such as { "incomingWebhooks": [{ "pathSegment": "gh" }] }');
+  }
+  for (const [member, option] of OPTION_OF_MEMBER) {
+    if (!Object.hasOwn(document, member)) continue;
+    throw new AppError('invalid', `/${member}: is not said by the file, but by ${option}`);
+  }
+  return document;
+}

@@ -1,0 +1,51 @@
+/** `config:export`: the configuration as a file for `apply`, without its secrets. */
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
+import type { CommandContext } from '../command-context.ts';
+import { fetchAll, formatValue, parseObject } from '../resource-commands.ts';
+
+/** The arrays of a configuration document: what a record in them is, and what it is named by. */
+const KINDS: ReadonlyMap<string, { readonly noun: string; readonly nameMember: string }> = new Map([
+  ['actionConfigurations', { noun: 'action configuration', nameMember: 'identifier' }],
+  ['incomingWebhooks', { noun: 'incoming webhook', nameMember: 'pathSegment' }],
+  ['outgoingWebhooks', { noun: 'outgoing webhook', nameMember: 'name' }],
+]);
+
+/** Prints the document, and on stderr what to set where it is applied, and what is left out. */
+export async function exportConfiguration(context: CommandContext): Promise<number> {
+  const { args, output } = context;
+  const isOnlyApplied = args.has('only-applied');
+  const apiClient = await context.openApiClient();
+  const path = `/api/configuration${isOnlyApplied ? '?onlyApplied=true' : ''}`;
+  const document = parseObject((await apiClient.request({ method: 'GET', path })).body);
+  const nameless = isOnlyApplied ? [] : (await fetchAll(apiClient, outgoingResource.path))
+    .filter((webhook) => !Object.hasOwn(webhook, 'name'));
+  await output.json(document);
+  for (const text of listVariables(document)) output.note(text);
+  for (const webhook of nameless) {
+    output.note(`left out: outgoing webhook ${formatValue(webhook['identifier'])} to `
+      + `${formatValue(webhook['targetUrl'])}, which has no name (outgoingwebhook:update --name)`);
+  }
+  return 0;
+}
+
+/** `set GH_SECRET: secret of incoming webhook gh`, in the order of the document. */
+function listVariables(document: JsonObject): readonly string[] {
+  return [...KINDS].flatMap(([arrayName, { noun, nameMember }]) => {
+    const records = document[arrayName];
+    return (Array.isArray(records) ? records : []).filter(isJsonObject).flatMap((record) =>
+      findVariables(record, []).map(({ variable, place }) =>
+        `set ${variable}: ${place} of ${noun} ${formatValue(record[nameMember])}`));
+  });
+}
+
+type Variable = { readonly variable: string; readonly place: string };
+
+function findVariables(value: JsonValue, steps: readonly string[]): readonly Variable[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (isJsonObject(value) && typeof value['$env'] === 'string') {
+    return [{ variable: value['$env'], place: steps.join('.') }];
+  }
+  return Object.entries(value).flatMap(([step, member]) => findVariables(member, [...steps, step]));
+}

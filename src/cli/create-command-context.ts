@@ -198,8 +198,10 @@ async function openDirectoryApiClient(context: CommandContext): Promise<ApiClien
   return openApiClient({
     clock: systemClock,
     findOwner: () => findOwner(data),
-    openLocalApp: () =>
-      openLocalApp({ data, settings, io, needsActions: spec.needsActions === true }),
+    openLocalApp: () => openLocalApp({
+      data, settings, io, needsActions: spec.needsActions === true,
+      lowestLevel: spec.runsActions === true ? 'debug' : 'warning',
+    }),
     onWait: (reason) => noteWait(context, reason),
   });
 }

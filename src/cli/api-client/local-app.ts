@@ -4,6 +4,7 @@ import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { findOwnerProblem, formatChown } from '../../base/files/ownership.ts';
+import type { LogLevel } from '../../base/log.ts';
 import type { Settings } from '../../settings/load-settings.ts';
 import { readLockOwner } from '../../store/lock/directory-lock.ts';
 import { loadOnce } from '../process/load-once.ts';
@@ -26,6 +27,8 @@ type LocalAppOptions = {
   readonly io: Io;
   /** Whether custom action modules are loaded. */
   readonly needsActions: boolean;
+  /** Lines below it are no news at a prompt, whatever `log.level` says. */
+  readonly lowestLevel: LogLevel;
 };
 
 /** The app is large: it is not loaded where a server answers. */
@@ -49,10 +52,9 @@ function rejectUntrustedOwner(path: string): void {
 
 /** Throws `conflict` when another process holds the directory. */
 export async function openLocalApp(
-  { data, settings, io, needsActions }: LocalAppOptions,
+  { data, settings, io, needsActions, lowestLevel }: LocalAppOptions,
 ): Promise<LocalApp> {
-  // Log lines of an action belong to its result; those of the store are no news at a prompt.
-  const logger = createProcessLogger(settings, io, needsActions ? 'debug' : 'warning');
+  const logger = createProcessLogger(settings, io, lowestLevel);
   const { openApp } = await loadApp();
   const app = await openApp({
     data, logger, role: 'command', loadsActions: needsActions,

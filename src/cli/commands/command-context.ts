@@ -13,6 +13,8 @@ export type CommandSpec = CommandLineSpec & {
   readonly details?: readonly string[];
   /** Custom action modules are loaded when the command runs without a server. */
   readonly needsActions?: boolean;
+  /** An action may run then, and what it logs belongs to the result. */
+  readonly runsActions?: boolean;
   /** The command adds records, and creates a missing data directory, except in a dry run. */
   readonly makesData?: boolean;
   /** The command works only on a data directory of this machine, never on a server elsewhere. */

@@ -79,7 +79,9 @@ async function openEmptyStore({ io, loadSettings }: CommandContext): Promise<Api
   const folder = mkdtempSync(join(tmpdir(), 'hookshelf-plan-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
-    const app = await openLocalApp({ data: folder, settings, io, needsActions: true });
+    const app = await openLocalApp({
+      data: folder, settings, io, needsActions: true, lowestLevel: 'warning',
+    });
     return createApiClient(createMemoryTarget(app.requestListener), {
       clock: systemClock, hasServer: false,
       close: () => app.close().finally(remove),

@@ -83,6 +83,10 @@ async function sendDocument(
     return await client.request({ method: 'PUT', path: PATH, headers, body });
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
+    const setError = thrown.details.errors?.find(({ pointer }) => pointer === '/set');
+    if (setError !== undefined) {
+      throw new AppError('usage', `--set ${setError.detail}`, {}, thrown);
+    }
     if (FILE_ERRORS.includes(thrown.code)) throw nameFile(thrown, path);
     if (thrown.code !== 'not_found') throw thrown;
     throw new AppError('not_found', `the server has no ${PATH}: it is of an earlier version`, {},

@@ -114,7 +114,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
       'With --server it comes over the network and allowedAddresses applies to this machine; else',
       'it comes through the control socket, where it does not.',
     ],
-    needsActions: true,
+    needsActions: true, runsActions: true,
     options: {
       identifier: hookIdentifier,
       event: text('<name>', 'what happened, as the sender names it'),

@@ -168,7 +168,7 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
       'A disabled webhook is sent to as well, which the message says then. With --durable it is a',
       'delivery instead, which is retried until it succeeds; that to a disabled webhook waits.',
     ],
-    needsActions: true,
+    needsActions: true, runsActions: true,
     options: {
       ...outgoing, payload: text('<json | @file | ->', 'the payload as JSON'),
       retries: text('<n>', 'further requests if it fails in a way that may pass, 0 to 10'),

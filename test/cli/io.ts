@@ -8,6 +8,10 @@ export type Ran = { readonly code: number; readonly stdout: string; readonly std
 
 export type RunOptions = {
   readonly input?: string;
+  /** Whether stdin is a terminal, at which a person types the input. */
+  readonly isTyped?: boolean;
+  /** The input as it comes, in place of `input`. */
+  readonly typing?: AsyncIterable<string>;
   readonly environment?: Readonly<Record<string, string>>;
   /** Columns of a terminal that stdout and stderr are. */
   readonly columns?: number;
@@ -24,7 +28,9 @@ export async function runCommand(
 ): Promise<Ran> {
   const stdout = new Sink(options.columns, options.onOutput);
   const stderr = new Sink(options.columns);
-  const stdin = options.input === undefined ? new PassThrough() : Readable.from([options.input]);
+  const pieces = options.typing ?? (options.input === undefined ? null : [options.input]);
+  const stream = pieces === null ? new PassThrough() : Readable.from(pieces);
+  const stdin = Object.assign(stream, { isTTY: options.isTyped === true });
   const colours = options.isColoured === true ? {} : { NO_COLOR: '1' };
   const io: Io = {
     stdin, stdout, stderr, environment: { ...colours, ...options.environment },

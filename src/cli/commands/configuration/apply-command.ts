@@ -64,7 +64,8 @@ async function mayCarryOut(context: CommandContext, plan: PrintedPlan): Promise<
   // A person may think for long: other commands need not wait for the data directory meanwhile.
   const client = await context.openApiClient();
   if (!client.hasServer) await context.closeApiClient();
-  const isAgreed = await askYesOrNo(io, terminal, `Make these ${countChanges(plan)}?`);
+  const these = plan.changes.length === 1 ? 'this change' : `these ${countChanges(plan)}`;
+  const isAgreed = await askYesOrNo(io, terminal, `Make ${these}?`);
   if (!isAgreed) output.note('nothing was changed');
   return isAgreed;
 }

@@ -76,8 +76,11 @@ export class ServedFile {
       try {
         await this.#apply(this.#read(), logger);
       } catch (thrown) {
+        // Without its cause: an error of the engine quotes the text, which may hold a secret.
+        const problem = thrown instanceof AppError && thrown.code !== 'internal'
+          ? { problem: thrown.message } : { error: thrown };
         logger.error('the configuration file was not applied again', {
-          file: this.#path, error: thrown,
+          file: this.#path, ...problem,
         });
       }
     }

@@ -11,7 +11,7 @@ const MEBIBYTE = 1 << 20;
 const APPLY_OPTIONS = ['prune', 'set', 'yes'];
 
 export async function serve(context: CommandContext): Promise<number> {
-  rejectIdleOptions(context);
+  checkApplyOptions(context);
   const megabytes = context.args.integer('max-memory', MEGABYTES_MIN, MEGABYTES_MAX);
   if (megabytes !== undefined) {
     rejectPipedSettings(context);
@@ -25,7 +25,11 @@ export async function serve(context: CommandContext): Promise<number> {
   return runServer(context, megabytes === undefined ? Infinity : megabytes * MEBIBYTE);
 }
 
-function rejectIdleOptions({ args }: CommandContext): void {
+function checkApplyOptions({ args }: CommandContext): void {
+  if (args.find('apply') === '-') {
+    throw new AppError('usage', '--apply takes a file, and not standard input: at SIGHUP it is read '
+      + 'again');
+  }
   const name = args.has('apply') ? undefined : APPLY_OPTIONS.find((option) => args.has(option));
   if (name === undefined) return;
   throw new AppError('usage', `--${name} is for --apply: name the file with --apply <file>`);

@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { test } from 'node:test';
+import type { WrapApiClient } from '../../../../src/cli/create-command-context.ts';
+import type { Ran, RunOptions } from '../../io.ts';
+import { WAYS, inPlace } from '../../place.ts';
+import type { Place } from '../../place.ts';
+
+const SECRET = 'a-secret-of-the-tests-that-is-nowhere';
+const ENVIRONMENT = { GH_SECRET: SECRET };
+const SHELF = {
+  actionConfigurations: [{ identifier: 'to-log', actionType: 'log', options: { level: 'info' } }],
+  incomingWebhooks: [{
+    pathSegment: 'gh', verification: { preset: 'github' }, secret: { $env: 'GH_SECRET' },
+    routes: [{ name: 'main', actionConfiguration: 'to-log' }],
+  }],
+  outgoingWebhooks: [{
+    name: 'crm', targetUrl: 'http://127.0.0.1:9/', triggerEvents: ['crm.*'],
+    secret: { $file: 'secrets/crm' },
+  }],
+};
+type Shelf = Partial<Record<keyof typeof SHELF, readonly object[]>>;
+const WITHOUT_SECRET: Shelf = {
+  ...SHELF, outgoingWebhooks: SHELF.outgoingWebhooks.map(({ secret: _, ...webhook }) => webhook),
+};
+const SMALLER: Shelf = { ...SHELF, outgoingWebhooks: [] };
+const CREATED = '+ action configuration to-log\n+ incoming webhook gh\n+ outgoing webhook crm\n'
+  + '= 0 unchanged\n';
+
+/** Writes the file, and applies it. */
+function apply(
+  { folder, run }: Place, shelf: Shelf, words: readonly string[] = [], options: RunOptions = {},
+): Promise<Ran> {
+  const path = join(folder, 'shelf.json');
+  writeFileSync(path, JSON.stringify(shelf));
+  mkdirSync(join(folder, 'secrets'), { recursive: true });
+  writeFileSync(join(folder, 'secrets/crm'), `${SECRET}-of-the-crm\n`);
+  return run(['apply', '--file', path, ...words], { environment: ENVIRONMENT, ...options });
+}
+
+for (const way of WAYS) {
+  test(`apply makes the configuration what the file says, ${way}`, () =>
+    inPlace(way, async (place) => {
+      assert.deepEqual(await apply(place, SHELF),
+        { code: 0, stdout: `${CREATED}applied: 3 changes\n`, stderr: '' });
+      const webhooks = await place.json<{ pathSegment: string; hasSecret: boolean }[]>(
+        ['incomingwebhook:list']);
+      assert.deepEqual(webhooks.map(({ pathSegment, hasSecret }) => [pathSegment, hasSecret]),
+        [['gh', true]]);
+      assert.deepEqual(await apply(place, SHELF),
+        { code: 0, stdout: '= 3 unchanged\n', stderr: '' });
+    }));
+
+  test(`a dry run says by 0 and 3 whether something would change, and does nothing, ${way}`, () =>
+    inPlace(way, async (place) => {
+      assert.deepEqual(await apply(place, SHELF, ['--dry-run']),
+        { code: 3, stdout: CREATED, stderr: '' });
+      if (way === 'without a server') assert.equal(existsSync(place.data), false);
+      await apply(place, SHELF);
+      assert.deepEqual(await apply(place, SHELF, ['--dry-run']),
+        { code: 0, stdout: '= 3 unchanged\n', stderr: '' });
+      const { code, stdout } = await apply(place, SMALLER, ['--dry-run', '--prune', '--json']);
+      assert.equal(code, 3);
+      assert.deepEqual(JSON.parse(stdout), {
+        changes: [{ sign: '-', kind: 'outgoing webhook', name: 'crm' }], unchanged: 2,
+      });
+      assert.equal((await place.json<unknown[]>(['outgoingwebhook:list'])).length, 1);
+    }));
+
+  test(`a secret is removed with --yes alone where nobody can be asked, ${way}`, () =>
+    inPlace(way, async (place) => {
+      await apply(place, SHELF);
+      const plan = '~ outgoing webhook crm: secret removed\n= 2 unchanged\n';
+      assert.deepEqual(await apply(place, WITHOUT_SECRET), {
+        code: 1, stdout: plan,
+        stderr: 'hookshelf: nothing was changed: this would remove the secret of outgoing webhook '
+          + 'crm; give --yes if that is meant\n',
+      });
+      assert.deepEqual(await apply(place, SHELF),
+        { code: 0, stdout: '= 3 unchanged\n', stderr: '' });
+      assert.deepEqual(await apply(place, WITHOUT_SECRET, ['--yes']),
+        { code: 0, stdout: `${plan}applied: 1 change\n`, stderr: '' });
+    }));
+
+  test(`an export is applied elsewhere, and is the same bytes there, ${way}`, () =>
+    inPlace(way, async (place) => {
+      await apply(place, SHELF);
+      const exported = await place.run(['config:export']);
+      assert.deepEqual(exported, {
+        code: 0, stdout: exported.stdout,
+        stderr: 'hookshelf: set GH_SECRET: secret of incoming webhook gh\n'
+          + 'hookshelf: set CRM_SECRET: secret of outgoing webhook crm\n',
+      });
+      assert.equal(exported.stdout.includes(SECRET), false);
+      await inPlace('without a server', async (elsewhere) => {
+        const environment = { ...ENVIRONMENT, CRM_SECRET: `${SECRET}-of-the-crm` };
+        const { code, stderr } =
+          await apply(elsewhere, JSON.parse(exported.stdout) as Shelf, [], { environment });
+        assert.deepEqual([code, stderr], [0, '']);
+        assert.equal((await elsewhere.run(['config:export'])).stdout, exported.stdout);
+        assert.equal((await apply(elsewhere, SHELF)).stdout, '= 3 unchanged\n');
+      });
+    }));
+}
+
+test('a person who is asked once says yes or no', () => inPlace('through a server',
+  async (place) => {
+    const terminal = { isTyped: true, columns: 80 };
+    const question = 'Make these 3 changes? [y/N] ';
+    for (const input of ['n\n', '\n', 'yes please\n', '', 'maybe']) {
+      const { code, stdout, stderr } = await apply(place, SHELF, [], { ...terminal, input });
+      assert.deepEqual([code, stdout], [1, CREATED], JSON.stringify(input));
+      const typed = input.includes('\n') ? '' : '\n';
+      assert.equal(stderr, `${question}${typed}hookshelf: nothing was changed\n`);
+    }
+    assert.deepEqual(await apply(place, SHELF, [], { ...terminal, input: 'Y\n' }),
+      { code: 0, stdout: `${CREATED}applied: 3 changes\n`, stderr: question });
+    assert.deepEqual(await apply(place, SHELF, [], { ...terminal, input: '' }),
+      { code: 0, stdout: '= 3 unchanged\n', stderr: '' });
+    assert.deepEqual(await apply(place, WITHOUT_SECRET, [], { ...terminal, input: 'yes\n' }), {
+      code: 0, stdout: '~ outgoing webhook crm: secret removed\n= 2 unchanged\n'
+        + 'applied: 1 change\n',
+      stderr: 'Make this change? [y/N] ',
+    });
+    assert.deepEqual(await apply(place, SHELF, ['--yes'], { ...terminal, input: 'n\n' }), {
+      code: 0, stdout: '~ outgoing webhook crm: secret\n= 2 unchanged\napplied: 1 change\n',
+      stderr: '',
+    });
+  }));
+
+test('while a person thinks, other commands have the data directory', () =>
+  inPlace('without a server', async (place) => {
+    await apply(place, SHELF);
+    let listed: Ran | null = null;
+    const onOutput = (chunk: Buffer): void => {
+      assert.match(chunk.toString(), /crm|unchanged|applied/);
+    };
+    // The answer comes once another command is done.
+    async function* type(): AsyncGenerator<string> {
+      listed = await place.run(['incomingwebhook:list', '--json']);
+      yield 'y\n';
+    }
+    const { code } = await apply(place, SMALLER, ['--prune'], {
+      isTyped: true, columns: 80, typing: type(), onOutput,
+    });
+    assert.equal(code, 0);
+    assert.equal((listed as Ran | null)?.code, 0);
+  }));
+
+test('what waits is counted, and deleted with --yes alone where nobody can be asked', () =>
+  inPlace('without a server', async (place) => {
+    await apply(place, SHELF);
+    for (const name of ['crm.one', 'crm.two']) {
+      assert.equal((await place.run(['event:emit', '--name', name, '--payload', '{}'])).code, 0);
+    }
+    const plan = '- outgoing webhook crm: 2 deliveries that still wait\n= 2 unchanged\n';
+    assert.deepEqual(await apply(place, SMALLER, ['--prune', '--dry-run']),
+      { code: 3, stdout: plan, stderr: '' });
+    assert.deepEqual(await apply(place, SMALLER, ['--prune']), {
+      code: 1, stdout: plan,
+      stderr: 'hookshelf: nothing was changed: this would remove outgoing webhook crm with '
+        + '2 deliveries that still wait; give --yes if that is meant\n',
+    });
+    assert.deepEqual(await apply(place, SMALLER, ['--prune', '--yes']),
+      { code: 0, stdout: `${plan}applied: 1 change\n`, stderr: '' });
+  }));
+
+test('a set prunes what it made, and nothing of another set', () =>
+  inPlace('without a server', async (place) => {
+    await apply(place, SHELF, ['--set', 'billing']);
+    assert.equal((await apply(place, SMALLER, ['--prune'])).stdout, '= 2 unchanged\n');
+    assert.equal((await apply(place, SMALLER, ['--prune', '--set', 'billing'])).stdout,
+      '- outgoing webhook crm\n= 2 unchanged\napplied: 1 change\n');
+    const { code, stderr } = await apply(place, SHELF, ['--set', 'Not A Set']);
+    assert.equal(code, 2);
+    assert.match(stderr, /^hookshelf: --set must be 1-64 of a-z/);
+  }));
+
+test('exactly the plan that was printed is done: a change meanwhile is told, and nothing is done',
+  () => inPlace('through a server', async (place) => {
+    await apply(place, SHELF);
+    // Another one switches the webhook off between the plan and the apply.
+    const wrapSession: WrapApiClient = (apiClient) => ({
+      ...apiClient,
+      async request(call) {
+        if (call.headers?.['if-match'] !== undefined) {
+          await place.run(['incomingwebhook:disable', 'gh']);
+        }
+        return apiClient.request(call);
+      },
+    });
+    const { code, stderr } = await apply(place, SMALLER, ['--prune'], { wrapSession });
+    assert.equal(code, 1);
+    assert.equal(stderr, 'hookshelf: the configuration was changed after the plan was made: '
+      + 'nothing was done; apply again to see the new plan\n');
+    assert.equal((await place.json<unknown[]>(['outgoingwebhook:list'])).length, 1);
+  }));
+
+test('what the server finds wrong is told with the file and the place, and nothing is done', () =>
+  inPlace('through a server', async (place) => {
+    const path = join(place.folder, 'shelf.json');
+    const { code, stdout, stderr } = await apply(place, {
+      ...SHELF, incomingWebhooks: [
+        { pathSegment: 'gh', routes: [{ name: 'main', actionConfiguration: 'nobody' }] },
+      ],
+    });
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.ok(stderr.startsWith(`hookshelf: ${path}: /incomingWebhooks/0/routes/0/`
+      + 'actionConfiguration: there is no action configuration "nobody"'), stderr);
+    assert.deepEqual(await place.json(['actionconfig:list']), []);
+  }));
+
+test('standard input is read, and its relative files are below the current folder', () =>
+  inPlace('without a server', async (place) => {
+    const path = join(place.folder, 'secret');
+    writeFileSync(path, SECRET);
+    const shelf = { outgoingWebhooks: [{
+      name: 'crm', targetUrl: 'http://127.0.0.1:9/', triggerEvents: ['*'],
+      secret: { $file: relative(process.cwd(), path) },
+    }] };
+    const { code, stderr } = await place.run(['apply', '--file', '-', '--dry-run'],
+      { input: JSON.stringify(shelf), isTyped: true, columns: 80 });
+    assert.deepEqual([code, stderr], [3, '']);
+    assert.deepEqual(await place.run(['apply', '--file', '-'], { input: '{' }), {
+      code: 1, stdout: '', stderr: 'hookshelf: standard input: not valid JSON at line 1, column 2: '
+        + 'expected a member name in double quotes, found the end of the text\n',
+    });
+  }));
+
+test('a missing reference is an error before anything is sent', () =>
+  inPlace('over the network', async (place) => {
+    const { code, stdout, stderr } = await apply(place, SHELF, [], {
+      environment: {},
+      wrapSession: () => assert.fail('a server was asked'),
+    });
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /incomingWebhooks\/0\/secret: the environment variable GH_SECRET is not/);
+  }));
+
+test('an export names what it leaves out, and with --only-applied has what apply made', () =>
+  inPlace('without a server', async (place) => {
+    await apply(place, SMALLER);
+    const added = await place.json<{ identifier: string }>(
+      ['outgoingwebhook:create', '--target-url', 'https://hook.example/', '--trigger-event', 'a']);
+    const byHand = join(place.folder, 'secret');
+    writeFileSync(byHand, SECRET);
+    await place.json(['incomingwebhook:create', '--path-segment', 'sensor', '--action-config', 'to-log',
+      '--secret-file', byHand]);
+    const all = await place.run(['config:export']);
+    assert.match(all.stderr, new RegExp(`hookshelf: left out: outgoing webhook ${added.identifier} `
+      + 'to https://hook.example/, which has no name \\(outgoingwebhook:update --name\\)\n'));
+    assert.match(all.stdout, /"pathSegment": "sensor"/);
+    const applied = await place.run(['config:export', '--only-applied']);
+    assert.deepEqual(applied, {
+      code: 0, stdout: applied.stdout,
+      stderr: 'hookshelf: set GH_SECRET: secret of incoming webhook gh\n',
+    });
+    assert.doesNotMatch(applied.stdout, /sensor/);
+    assert.equal(readFileSync(byHand, 'utf8'), SECRET);
+  }));

@@ -53,7 +53,9 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'cli/commands/webhooks': ['watch'],
   console: ['screens', 'parts', 'base'],
   'console/parts': ['lists', 'forms'],
-  'console/screens': ['books', 'deliveries', 'events', 'incoming', 'outgoing', 'requests'],
+  'console/screens': [
+    'actions', 'books', 'configuration', 'deliveries', 'events', 'incoming', 'outgoing', 'requests',
+  ],
   'cli/commands': ['serve', 'configuration', 'webhooks', 'operation', 'books', 'completion'],
   server: ['local', 'listening', 'routing', 'exchange', 'documents', 'metrics'],
   'server/documents': ['page'],

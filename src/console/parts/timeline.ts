@@ -2,23 +2,24 @@
 import { h, type Child } from '../base/dom.ts';
 import { formatDuration, timeElement } from '../base/format.ts';
 
-type TimelineStep = {
+export type TimelineStep = {
   readonly at: string;
   readonly durationMs: number;
   readonly isGood: boolean;
   readonly text: string;
+  /** More of it, in the same line. */
+  readonly note?: string;
   /** Shown when the user unfolds it. */
   readonly detail: string | null;
+  /** What `detail` is. */
+  readonly summary?: string;
 };
 
 /** `wait` says what the next attempt waits for; it is shown in place of `nextAt`. */
 export function timeline(
   steps: readonly TimelineStep[], nextAt: string | null, wait: string | null = null,
 ): HTMLElement {
-  const items = steps.map(({ at, durationMs, isGood, text, detail }) =>
-    h('li', { class: isGood ? 'good' : 'bad' }, timeElement(at), ' ', h('strong', text),
-      ` in ${formatDuration(durationMs)}`, detail === null ? null
-        : h('details', h('summary', 'What came back'), h('pre', detail))));
+  const items = steps.map(renderStep);
   const addWaitingItem = (...text: readonly Child[]): void =>
     void items.push(h('li.waiting', {}, ...text));
   if (wait !== null) addWaitingItem(wait);
@@ -27,7 +28,11 @@ export function timeline(
   return h('ol.timeline', {}, ...items);
 }
 
-/** What an action has returned, for `detail`; null: nothing. */
-export function formatRunResult(data: unknown): string | null {
-  return data === null || JSON.stringify(data) === '{}' ? null : JSON.stringify(data, null, 2);
+function renderStep(
+  { at, durationMs, isGood, text, note, detail, summary = 'What came back' }: TimelineStep,
+): HTMLElement {
+  return h('li', { class: isGood ? 'good' : 'bad' }, timeElement(at), ' ', h('strong', text),
+    ` in ${formatDuration(durationMs)}`,
+    note === undefined ? null : h('span.place', ` (${note})`),
+    detail === null ? null : h('details', h('summary', summary), h('pre', detail)));
 }

@@ -10,6 +10,7 @@ export const screens: readonly Screen[] = [
   overviewScreen,
   screenOnDemand({ name: 'books', title: 'Books', key: 'b' }),
   screenOnDemand({ name: 'incoming', title: 'Incoming', key: 'i' }),
+  screenOnDemand({ name: 'actions', title: 'Actions', key: 'a' }),
   requestsScreen,
   screenOnDemand({ name: 'outgoing', title: 'Outgoing', key: 'u' }),
   eventsScreen, deliveriesScreen,

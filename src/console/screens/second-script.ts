@@ -4,6 +4,7 @@
  * build gives both scripts one copy of what they share (.ci/build-console.mjs).
  */
 import type { Screen } from '../parts/screen.ts';
+import { openActionsScreen } from './actions/actions-screen.ts';
 import { openBooksScreen } from './books/books-screen.ts';
 import { openEmitDialog } from './events/emit-dialog.ts';
 import { openIncomingScreen } from './incoming/incoming-screen.ts';
@@ -15,6 +16,6 @@ export { openEmitDialog };
 
 /** The `open` of each screen, by the screen's name. */
 export const openers = {
-  books: openBooksScreen, incoming: openIncomingScreen, log: openLogScreen,
-  outgoing: openOutgoingScreen, settings: openSettingsScreen,
+  actions: openActionsScreen, books: openBooksScreen, incoming: openIncomingScreen,
+  log: openLogScreen, outgoing: openOutgoingScreen, settings: openSettingsScreen,
 } satisfies Readonly<Record<string, Screen['open']>>;

@@ -1,4 +1,6 @@
 /** The settings screen: all settings with their origins, tokens, version and start. */
+import { href } from '../base/screen-address.ts';
+import type { ScreenAddress } from '../base/screen-address.ts';
 import { getJson } from '../base/api-calls.ts';
 import { fill, h } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
@@ -8,6 +10,7 @@ import { badge } from '../parts/badge.ts';
 import { emptyState } from '../parts/notice.ts';
 import { openView } from '../parts/screen.ts';
 import { stackedTable } from '../parts/plain-table.ts';
+import { openConfigurationScreen } from './configuration/configuration-screen.ts';
 import type { ServiceStatus } from '../../monitoring/monitoring-routes.ts';
 import type { PublicSetting } from '../../settings/public-settings.ts';
 
@@ -20,7 +23,10 @@ type ListedToken = {
 
 const TOKEN_TITLES = ['Name', 'Scope', 'Created', 'Last used', 'State'];
 
-export function openSettingsScreen(container: HTMLElement): () => void {
+export function openSettingsScreen(
+  container: HTMLElement, { path: [, step] }: ScreenAddress,
+): () => void {
+  if (step === 'configuration') return openConfigurationScreen(container);
   return openView(container, async () => {
     const [settings, tokens, status] = await Promise.all([
       getJson<readonly PublicSetting[]>('/api/settings'),
@@ -47,7 +53,9 @@ function render(
     fill(list, stackedTable(titles, rows.map(renderSetting)));
   };
   show();
-  fill(container, heading('Settings'),
+  fill(container, heading('Settings', h('a', {
+    href: href(['settings', 'configuration']), class: 'button',
+  }, 'Configuration as a file')),
     factList([['Version', version], ['Node', node], ['Started', timeElement(startedAt)]]),
     h('h2', 'Tokens'),
     tokens.length === 0 ? emptyState('There are none. One for somebody who may look:',

@@ -1,11 +1,13 @@
 /** Lets users choose an action configuration, or create one by a form of the action's options. */
 import { ApiError, callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
+import { parsePointer } from '../../base/json-places.ts';
 import { openDialog } from '../dialog.ts';
 import { runExclusively } from '../async-button.ts';
+import { createOptionsField } from './action-options.ts';
 import { modelField } from './model-field.ts';
 import { inputField } from './input-field.ts';
-import { pairsField } from './pairs-field.ts';
+import { focusInvalidField } from './record-form.ts';
 import type { Field, FieldOptions } from './input-field.ts';
 import type { ActionDescription, WebhookActionConfiguration } from '../../../app/api-types.ts';
 
@@ -19,13 +21,21 @@ type ActionChooser = {
   readonly choose: () => Promise<string>;
 };
 
+/** An action as `GET /api/actions` lists it. */
+export type ListedAction = ActionDescription & {
+  /** The file name of the module that has it. */
+  readonly module?: string;
+  /** While its module is switched off: until when. */
+  readonly switchedOffUntil?: string | null;
+};
+
 /** The actions of the service, and their existing configurations. */
 export class ActionCatalog {
-  readonly #actions: readonly ActionDescription[];
+  readonly #actions: readonly ListedAction[];
   readonly #configurations: WebhookActionConfiguration[];
 
   private constructor(
-    actions: readonly ActionDescription[], configurations: WebhookActionConfiguration[],
+    actions: readonly ListedAction[], configurations: WebhookActionConfiguration[],
   ) {
     this.#actions = actions;
     this.#configurations = configurations;
@@ -33,16 +43,29 @@ export class ActionCatalog {
 
   static async load(): Promise<ActionCatalog> {
     return new ActionCatalog(...await Promise.all([
-      getJson<readonly ActionDescription[]>('/api/actions'),
+      getJson<readonly ListedAction[]>('/api/actions'),
       getJson<WebhookActionConfiguration[]>('/api/action-configurations'),
     ]));
+  }
+
+  get actions(): readonly ListedAction[] {
+    return this.#actions;
+  }
+
+  get configurations(): readonly WebhookActionConfiguration[] {
+    return this.#configurations;
+  }
+
+  /** The action of a type; undefined where a stored configuration has outlived it. */
+  findAction(type: string): ListedAction | undefined {
+    return this.#actions.find(({ identifier }) => identifier === type);
   }
 
   /** Describes in words what a configuration does. */
   describe(identifier: string): string {
     const configuration = this.#configurations.find((each) => each.identifier === identifier);
     if (configuration === undefined) return identifier;
-    const label = this.#actions.find((each) => each.identifier === configuration.actionType)?.label;
+    const label = this.findAction(configuration.actionType)?.label;
     const options = Object.values(configuration.options ?? {}).map((value) =>
       typeof value === 'string' ? value : JSON.stringify(value));
     const action = [label ?? configuration.actionType, options.join(', ')]
@@ -61,7 +84,7 @@ export class ActionCatalog {
       name: 'action', schema: {}, value: '', isRequired: true,
     }, select, () => select.value);
     const container = h('div.record');
-    let fields = new Map<string, Field>();
+    let options: Field | null = null;
     const description = modelField({
       name: 'description', isRequired: false, value: undefined, schema: {
         type: 'string', description: 'What it is for. It stands wherever the action is chosen',
@@ -70,21 +93,19 @@ export class ActionCatalog {
     const show = (): void => {
       const action =
         this.#actions.find(({ identifier }) => NEW_PREFIX + identifier === select.value);
-      fields = new Map(action?.options.map((option) => [option.name, createOptionField(option)]));
-      const visibleFields = action === undefined ? [] : [...fields.values(), description];
-      fill(container, ...visibleFields.map(({ element }) => element));
+      options = action === undefined ? null : createOptionsField(action,
+        { name: 'options', schema: {}, value: undefined, isRequired: false });
+      fill(container, ...options === null ? [] : [options.element, description.element]);
     };
     select.addEventListener('change', show);
     show();
     const create = async (): Promise<string> => {
-      for (const each of [...fields.values(), description]) each.clearError();
-      const options = [...fields].map(([name, { read }]) => [name, read()] as const)
-        .filter(([, value]) => value !== undefined);
+      for (const each of [options, description]) each?.clearError();
       const { body } = await callApi<WebhookActionConfiguration>('POST',
         '/api/action-configurations', {
           body: {
             actionType: select.value.slice(NEW_PREFIX.length),
-            options: Object.fromEntries(options),
+            options: options?.read(),
             description: description.read(),
           },
         });
@@ -101,7 +122,12 @@ export class ActionCatalog {
         try {
           return await create();
         } catch (thrown) {
-          showErrors(thrown, fields, description);
+          const errors = thrown instanceof ApiError ? thrown.problem.errors ?? [] : [];
+          for (const { pointer, detail } of errors) {
+            const [member, ...steps] = parsePointer(pointer);
+            (member === 'description' ? description : options)?.showError(steps, detail);
+          }
+          focusInvalidField(container);
           throw thrown;
         }
       },
@@ -142,40 +168,5 @@ export class ActionCatalog {
   #optionElements(): HTMLOptionElement[] {
     return this.#configurations.map(({ identifier }) =>
       h('option', { value: identifier }, this.describe(identifier)));
-  }
-}
-
-function showErrors(
-  thrown: unknown, fields: ReadonlyMap<string, Field>, description: Field,
-): void {
-  if (!(thrown instanceof ApiError)) return;
-  for (const { pointer, detail } of thrown.problem.errors ?? []) {
-    const [, member, option = ''] = pointer.split('/');
-    (member === 'description' ? description : fields.get(option))?.showError([], detail);
-  }
-}
-
-function createOptionField(
-  { name, description, isRequired = false, default: defaultValue }:
-  ActionDescription['options'][number],
-): Field {
-  if (name === 'headers') {
-    return pairsField({ name, isRequired, value: undefined, schema: { description } });
-  }
-  const isSwitch = typeof defaultValue === 'boolean';
-  const field = modelField({
-    name, isRequired, value: undefined,
-    schema: { type: isSwitch ? 'boolean' : 'string', description, default: defaultValue },
-  });
-  return { ...field, read: () => isSwitch ? field.read() : parseOptionValue(field.read()) };
-}
-
-/** The user types objects and arrays as JSON; anything else is text. */
-function parseOptionValue(text: unknown): unknown {
-  if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
   }
 }

@@ -180,16 +180,16 @@ function createArrayField(
   const container = h('div.items');
   const problem = errorLine();
   const itemSchema = resolveSchema(schema.items ?? {});
-  const mayBeEmpty = itemSchema.enum === undefined && INPUT_TYPES.includes(findType(itemSchema));
-  /** The items that are sent: an empty input is no item. */
-  const listSentItems = (): Field[] =>
-    mayBeEmpty ? items.filter((item) => item.read() !== undefined) : items;
+  const isInput = itemSchema.enum === undefined && INPUT_TYPES.includes(findType(itemSchema));
+  /** The items that are sent: an empty input without a default is no item. */
+  const listSentItems = (): Field[] => isInput && itemSchema.default === undefined
+    ? items.filter((item) => item.read() !== undefined) : items;
   const create = (item: unknown, index: number): Field => keepUntouchedValue(modelField, {
-    name: itemName(index), value: item, isRequired: !mayBeEmpty, outerModels, customization,
+    name: itemName(index), value: item, isRequired: !isInput, outerModels, customization,
     // The hint of the list need not be repeated for each item.
-    schema: itemLabel === undefined ? schema.items ?? {} : { ...schema.items, description: '' },
+    schema: { ...schema.items, ...itemLabel === undefined ? {} : { description: '' } },
   });
-  // All fields are created again, as their names hold their numbers.
+  // Creates all fields again, as their names hold their numbers.
   const showItems = (values: readonly unknown[]): void => {
     items = values.map(create);
     fill(container, ...items.map((item, index) => h('div.item', item.element,
@@ -224,8 +224,8 @@ function createArrayField(
   return {
     element: h('fieldset', h('legend', label), hintLine(schema), problem, container, add),
     read() {
-      const sentItems = listSentItems();
-      return sentItems.length === 0 ? undefined : sentItems.map((item) => item.read() ?? null);
+      const sent = listSentItems().map((item) => item.read() ?? itemSchema.default ?? null);
+      return sent.length === 0 ? undefined : sent;
     },
     showError([step, ...rest], detail) {
       const item = step === undefined ? undefined : listSentItems()[Number(step)];

@@ -1,56 +1,93 @@
-/** Edits an object of strings, such as headers, as rows of a name and a value. */
+/** Edits an object of texts, such as headers, as rows of a name and a value. */
 import { h } from '../../base/dom.ts';
+import { hasLineBreak } from './condition-text.ts';
 import { InputError, hintLine, formatLabel, errorLine } from './input-field.ts';
 import type { Field, FieldOptions } from './input-field.ts';
 
-type PairRow = { readonly name: HTMLInputElement; readonly value: HTMLInputElement };
+type PairRow = {
+  readonly name: HTMLInputElement;
+  readonly value: HTMLInputElement | HTMLTextAreaElement;
+  /** null: all values are texts. */
+  readonly kind: HTMLSelectElement | null;
+};
 
-export function pairsField(
-  { name, schema, value, label = formatLabel(name) }: FieldOptions,
-): Field {
-  const rows = new Set<PairRow>();
-  const container = h('div.items');
-  const problem = errorLine();
-  const addRow = (key: string, text: string): PairRow => {
-    const row = { name: textInput('Name', key), value: textInput('Value', text) };
-    const element = h('div.row',
-      h('div.comparison', row.name, row.value),
-      h('button.quiet', { onclick: () => {
-        rows.delete(row);
-        element.remove();
-        add.focus();
-      } }, 'Remove'));
-    rows.add(row);
-    container.append(element);
-    return row;
+type PairsOptions = {
+  readonly nameLabel: string;
+  readonly valueLabel: string;
+  /**
+   * What a value may be: '' stands for the text itself, any other for an object whose only member
+   * has that name and holds the text. Without kinds each value is the text itself.
+   */
+  readonly kinds?: readonly (readonly [kind: string, label: string])[];
+  /** Whether values have several lines. */
+  readonly isLong?: boolean;
+};
+
+export const pairsField = createPairsField({ nameLabel: 'Name', valueLabel: 'Value' });
+
+export function createPairsField(pairs: PairsOptions): (options: FieldOptions) => Field {
+  return ({ name, schema, value, label = formatLabel(name) }) => {
+    const rows = new Set<PairRow>();
+    const container = h('div.items');
+    const problem = errorLine();
+    const addRow = (key: string, stored: unknown): PairRow => {
+      const row = createRow(pairs, key, stored);
+      const element = h('div.row',
+        h('div.comparison', row.name, row.kind, row.value),
+        h('button.quiet', { onclick: () => {
+          rows.delete(row);
+          element.remove();
+          add.focus();
+        } }, 'Remove'));
+      rows.add(row);
+      container.append(element);
+      return row;
+    };
+    const add = h('button.quiet', {
+      onclick: () => addRow('', '').name.focus(),
+    }, `Add to ${label.toLowerCase()}`);
+    for (const [key, stored] of Object.entries({ ...value as object })) addRow(key, stored);
+    const listFilledRows = (): PairRow[] =>
+      [...rows].filter((row) => row.name.value !== '' || row.value.value !== '');
+    return {
+      element: h('fieldset', h('legend', label), hintLine(schema), problem, container, add),
+      read() {
+        const names = listFilledRows().map((row) => row.name.value.trim());
+        const duplicate = names.find((each, index) => names.indexOf(each) !== index);
+        if (duplicate !== undefined) throw new InputError(`${label}: ${duplicate} stands twice.`);
+        return names.length === 0 ? undefined
+          : Object.fromEntries(listFilledRows()
+            .map((row) => [row.name.value.trim(), readValue(row)]));
+      },
+      showError([step], detail) {
+        const row = listFilledRows().find((one) => one.name.value.trim() === step);
+        row?.value.setAttribute('aria-invalid', 'true');
+        problem.textContent = row === undefined ? detail : `${step}: ${detail}`;
+        return true;
+      },
+      clearError() {
+        problem.textContent = '';
+        for (const row of rows) row.value.removeAttribute('aria-invalid');
+      },
+    };
   };
-  const add = h('button.quiet', {
-    onclick: () => addRow('', '').name.focus(),
-  }, `Add to ${label.toLowerCase()}`);
-  for (const [key, text] of Object.entries({ ...value as object })) addRow(key, String(text));
-  const listFilledRows = (): PairRow[] =>
-    [...rows].filter((row) => row.name.value !== '' || row.value.value !== '');
-  return {
-    element: h('fieldset', h('legend', label), hintLine(schema), problem, container, add),
-    read() {
-      const names = listFilledRows().map((row) => row.name.value.trim());
-      const duplicate = names.find((each, index) => names.indexOf(each) !== index);
-      if (duplicate !== undefined) throw new InputError(`${label}: ${duplicate} stands twice.`);
-      return names.length === 0 ? undefined
-        : Object.fromEntries(listFilledRows()
-          .map((row) => [row.name.value.trim(), row.value.value]));
-    },
-    showError([step], detail) {
-      const row = listFilledRows().find((one) => one.name.value.trim() === step);
-      row?.value.setAttribute('aria-invalid', 'true');
-      problem.textContent = row === undefined ? detail : `${step}: ${detail}`;
-      return true;
-    },
-    clearError() {
-      problem.textContent = '';
-      for (const row of rows) row.value.removeAttribute('aria-invalid');
-    },
-  };
+}
+
+function createRow(
+  { nameLabel, valueLabel, kinds, isLong = false }: PairsOptions, key: string, stored: unknown,
+): PairRow {
+  const [kind, text] = typeof stored === 'object' && stored !== null && kinds !== undefined
+    ? Object.entries(stored)[0] ?? ['', ''] : ['', stored];
+  const name = textInput(nameLabel, key);
+  if (kinds === undefined) return { name, value: valueInput(valueLabel, text, isLong), kind: null };
+  const select = h('select', { 'aria-label': 'Kind' }, ...kinds.map(([choice, label]) =>
+    h('option', { value: choice }, label)));
+  select.value = kind;
+  return { name, value: valueInput(valueLabel, text, isLong), kind: select };
+}
+
+function readValue({ value, kind }: PairRow): unknown {
+  return kind === null || kind.value === '' ? value.value : { [kind.value]: value.value };
 }
 
 function textInput(label: string, text: string): HTMLInputElement {
@@ -59,4 +96,13 @@ function textInput(label: string, text: string): HTMLInputElement {
   });
   input.value = text;
   return input;
+}
+
+function valueInput(label: string, text: unknown, isLong: boolean): PairRow['value'] {
+  if (!isLong && !hasLineBreak(text)) return textInput(label, String(text));
+  const area = h('textarea', {
+    'aria-label': label, placeholder: label, rows: 2, spellcheck: 'false',
+  });
+  area.value = String(text);
+  return area;
 }

@@ -2,6 +2,7 @@
 import { ApiError, messageOf } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
+import { parsePointer } from '../../base/json-places.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
 import { showFailureNotice } from '../notice.ts';
 import { runExclusively } from '../async-button.ts';
@@ -65,17 +66,14 @@ export function recordForm({
     const errors = thrown instanceof ApiError ? thrown.problem.errors ?? [] : [];
     // The fields show their own errors; the others are listed below the form.
     const otherErrors = errors.filter(({ pointer, detail }) => {
-      const [name = '', ...rest] = pointer.split('/').slice(1).map(unescapePointerToken);
+      const [name = '', ...rest] = parsePointer(pointer);
       return members.get(name)?.showError(rest, detail) !== true;
     });
     const lines = otherErrors.map(({ pointer, detail }) => `${pointer}: ${detail}`);
     const isMistake = thrown instanceof InputError;
     summary.textContent = [isMistake || errors.length === 0 ? messageOf(thrown)
       : 'Some fields cannot be saved as they are.', ...lines].join(' ');
-    const firstInvalid = element.querySelector('[aria-invalid]');
-    if (!(firstInvalid instanceof HTMLElement)) return;
-    firstInvalid.closest('details')?.setAttribute('open', '');
-    firstInvalid.focus();
+    focusInvalidField(element);
   };
   element.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -84,13 +82,16 @@ export function recordForm({
   return { element, read, showErrors };
 }
 
+/** Focuses the first field that shows an error, and unfolds what it stands in. */
+export function focusInvalidField(form: HTMLElement): void {
+  const field = form.querySelector('[aria-invalid]');
+  if (!(field instanceof HTMLElement)) return;
+  field.closest('details')?.setAttribute('open', '');
+  field.focus();
+}
+
 function listElements(
   members: ReadonlyMap<string, Field>, isIncluded: (name: string) => boolean,
 ): HTMLElement[] {
   return [...members].filter(([name]) => isIncluded(name)).map(([, { element }]) => element);
-}
-
-/** Unescapes a reference token of a JSON Pointer (RFC 6901 §4). */
-function unescapePointerToken(token: string): string {
-  return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -14,7 +14,9 @@ import { showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
 import { goIfStillHere } from '../../parts/screen.ts';
 import { webhookLabel } from '../../parts/webhook-label.ts';
-import { formatRunResult, timeline } from '../../parts/timeline.ts';
+import { runStep } from '../../parts/run-step.ts';
+import { timeline } from '../../parts/timeline.ts';
+import type { TimelineStep } from '../../parts/timeline.ts';
 import { headerTable } from '../../parts/plain-table.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import type { Delivery, DeliveryWithRequest } from '../../../app/api-types.ts';
@@ -68,13 +70,7 @@ function renderHead(
         : h('a', { href: href(['deliveries', resendOf]) }, resendOf)],
       ['Id', h('code', identifier)],
     ]),
-    h('section', h('h2', 'Attempts'), timeline(delivery.attempts.map((attempt) => ({
-      at: attempt.at, durationMs: attempt.durationMs,
-      isGood: attempt.success ?? (attempt.statusCode ?? Infinity) < 300,
-      text: typeof attempt.statusCode === 'number' ? `answered ${attempt.statusCode}`
-        : formatAttempt(attempt),
-      detail: formatResult(attempt),
-    })), nextAttemptAt, wait)),
+    h('section', h('h2', 'Attempts'), timeline(delivery.attempts.map(createStep), nextAttemptAt, wait)),
   ];
 }
 
@@ -85,10 +81,14 @@ function eventLink({ eventId, isEventKept }: DeliveryToShow): HTMLElement | null
     : h('span', h('code', eventId), ' is not kept any more');
 }
 
-/** What came back; null: nothing. */
-function formatResult({ response, data }: Attempt): string | null {
-  if (response !== undefined && response !== '') return response;
-  return data === undefined ? null : formatRunResult(data);
+function createStep(attempt: Attempt): TimelineStep {
+  const { at, durationMs, statusCode, response, success, message = null, data = null } = attempt;
+  if (success !== undefined) return runStep({ at, durationMs, success, message, data });
+  return {
+    at, durationMs, isGood: (statusCode ?? Infinity) < 300,
+    text: typeof statusCode === 'number' ? `answered ${statusCode}` : formatAttempt(attempt),
+    detail: response === undefined || response === '' ? null : response,
+  };
 }
 
 function actions(

@@ -16,7 +16,8 @@ import { showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
 import { resolvedWebhookLabel } from '../../parts/webhook-label.ts';
 import { goIfStillHere } from '../../parts/screen.ts';
-import { formatRunResult, timeline } from '../../parts/timeline.ts';
+import { runStep } from '../../parts/run-step.ts';
+import { timeline } from '../../parts/timeline.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import { openCompareDialog, compareRequests } from './compare-requests.ts';
 import { diagnosisSection } from './diagnosis-view.ts';
@@ -139,10 +140,7 @@ function renderRoute(
 ): HTMLElement {
   return h('div.card',
     h('h3', `${name} `, badge(status)),
-    timeline(attempts.map(({ at, durationMs, success, message, data }) => ({
-      at, durationMs, isGood: success, text: message ?? (success ? 'done' : 'failed'),
-      detail: formatRunResult(data),
-    })), nextAttemptAt),
+    timeline(attempts.map(runStep), nextAttemptAt),
     h('p', h('a', { href: href(['deliveries', deliveryId]) }, `Delivery to ${name}`)));
 }
 

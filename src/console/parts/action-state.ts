@@ -1,0 +1,13 @@
+/** Tells of an action that is switched off, as its module has ended its worker again and again. */
+import { h } from '../base/dom.ts';
+import { formatTimestamp, timeElement } from '../base/format.ts';
+import { badge } from './badge.ts';
+import type { ListedAction } from './forms/action-chooser.ts';
+
+/** null: the action runs. */
+export function actionState(action: ListedAction | undefined): HTMLElement | null {
+  const until = action?.switchedOffUntil ?? null;
+  if (until === null || Date.parse(until) <= Date.now()) return null;
+  return h('span', { title: formatTimestamp(until) }, badge('switched off'), ' ',
+    h('span.place', 'runs again ', timeElement(until)));
+}

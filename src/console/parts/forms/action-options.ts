@@ -1,0 +1,92 @@
+/** The field for the options of an action: a form of what the action says of each, or JSON. */
+import { h } from '../../base/dom.ts';
+import { createMemberFields, modelField, readMembers } from './model-field.ts';
+import { errorLine } from './input-field.ts';
+import type { Field, FieldOptions } from './input-field.ts';
+import type { ModelSchema } from '../../base/model-schema.ts';
+import { pairsField } from './pairs-field.ts';
+import { RUN_COMMAND, createRunCommandForm } from './run-command-form.ts';
+import type { OptionDescription, OptionsForm } from './run-command-form.ts';
+import type { ActionDescription } from '../../../app/api-types.ts';
+
+/** The options that an action does not describe keep their values. */
+export function createOptionsField(
+  action: ActionDescription | undefined, options: FieldOptions,
+): Field {
+  // A module does not describe its options.
+  if (action === undefined || action.options.length === 0 && !action.isBuiltIn) {
+    return modelField({ ...options, schema: { description: 'JSON, as the action takes it' } });
+  }
+  const stored = { ...options.value as object };
+  const { schema, rare, ...customization } = action.identifier === RUN_COMMAND
+    ? createRunCommandForm(action.options) : createPlainForm(action.options);
+  const members = createMemberFields(schema, stored, customization);
+  const others = Object.entries(stored).filter(([name]) => !members.has(name));
+  const problem = errorLine();
+  const listElements = (isRare: boolean): HTMLElement[] => [...members]
+    .filter(([name]) => rare.includes(name) === isRare).map(([, { element }]) => element);
+  const rareElements = listElements(true);
+  return {
+    element: h('div.record', ...listElements(false), rareElements.length === 0 ? null
+      : h('details', { open: rare.some((name) => Object.hasOwn(stored, name)) },
+        h('summary', 'More'), h('div.record', {}, ...rareElements)), problem),
+    read: () => ({ ...Object.fromEntries(others), ...readMembers(members) }),
+    showError(steps, detail) {
+      const [name = '', ...rest] = steps.length > 0 ? steps : findSteps(detail);
+      if (members.get(name)?.showError(rest, detail) !== true) problem.textContent = detail;
+      return true;
+    },
+    clearError() {
+      problem.textContent = '';
+      for (const member of members.values()) member.clearError();
+    },
+  };
+}
+
+/** A sentence of an action on its options begins with one of them: `arguments[2] must be …`. */
+function findSteps(sentence: string): readonly string[] {
+  return /^"?\w+(?:[.[/]\w+\]?)*/.exec(sentence)?.[0].match(/\w+/g) ?? [];
+}
+
+function createPlainForm(descriptions: readonly OptionDescription[]): OptionsForm {
+  const required = descriptions.filter(({ isRequired }) => isRequired === true);
+  return {
+    schema: {
+      properties: Object.fromEntries(descriptions.map((one) => [one.name, describeOption(one)])),
+      required: required.map(({ name }) => name),
+    },
+    rare: [],
+    factories: Object.fromEntries(descriptions.map((one) => [one.name, findFactory(one)])),
+  };
+}
+
+function describeOption(
+  { description, default: defaultValue }: OptionDescription,
+): ModelSchema {
+  const type = typeof defaultValue === 'boolean' ? 'boolean' : 'string';
+  return { type, description, default: defaultValue };
+}
+
+function findFactory(
+  { name, default: defaultValue }: OptionDescription,
+): (options: FieldOptions) => Field {
+  if (name === 'headers') return pairsField;
+  return typeof defaultValue === 'boolean' ? modelField : createTextField;
+}
+
+/** The user types objects and arrays as JSON; anything else is text. */
+function createTextField(options: FieldOptions): Field {
+  const { value } = options;
+  const text = value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
+  const field = modelField({ ...options, value: text });
+  return { ...field, read: () => parseOptionValue(field.read()) };
+}
+
+function parseOptionValue(text: unknown): unknown {
+  if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,128 @@
+/** The view of one action configuration: its options, who uses it, and its form. */
+import { href } from '../../base/screen-address.ts';
+import { callApi, getJson } from '../../base/api-calls.ts';
+import { fill, h } from '../../base/dom.ts';
+import type { Child } from '../../base/dom.ts';
+import { formatValue, timeElement } from '../../base/format.ts';
+import { loadModel, pickMembers } from '../../base/model-schema.ts';
+import { callerSession } from '../../base/caller-session.ts';
+import { createWebhookLabel } from '../../base/webhook-labels.ts';
+import { actionState } from '../../parts/action-state.ts';
+import { asyncButton } from '../../parts/async-button.ts';
+import { askToConfirm } from '../../parts/dialog.ts';
+import { backLink, factList, heading } from '../../parts/facts.ts';
+import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
+import type { ListedAction } from '../../parts/forms/action-chooser.ts';
+import { createOptionsField } from '../../parts/forms/action-options.ts';
+import { editRecord } from '../../parts/forms/edit-record.ts';
+import type { FieldCustomization, FieldTexts } from '../../parts/forms/input-field.ts';
+import { plainTable } from '../../parts/plain-table.ts';
+import { goIfStillHere, openView } from '../../parts/screen.ts';
+import type {
+  IncomingWebhook, OutgoingWebhook, WebhookActionConfiguration,
+} from '../../../app/api-types.ts';
+
+type ActionView = {
+  readonly configuration: WebhookActionConfiguration; readonly path: string;
+  readonly etag: string;
+  /** undefined: there is no such action any more. */
+  readonly action: ListedAction | undefined;
+  /** Fetches and shows the configuration again. */
+  readonly refresh: () => Promise<void>;
+};
+
+export const CONFIGURATION_MODEL = 'WebhookActionConfigurationBody';
+const TEXTS: FieldTexts = {
+  identifier: ['Name', 'What webhooks call it: letters, digits, `.`, `_` and `-`. Empty: one is '
+    + 'made'],
+  description: ['Description', 'What it is for. It stands wherever the action is chosen'],
+};
+
+export function openAction(container: HTMLElement, id: string): () => void {
+  const path = `/api/action-configurations/${encodeURIComponent(id)}`;
+  return openView(container, async (refresh) => {
+    const [{ body: configuration, headers }, catalog, incoming, outgoing] = await Promise.all([
+      callApi<WebhookActionConfiguration>('GET', path), ActionCatalog.load(),
+      getJson<readonly IncomingWebhook[]>('/api/incoming-webhooks'),
+      getJson<readonly OutgoingWebhook[]>('/api/outgoing-webhooks'),
+    ]);
+    const view = {
+      configuration, path, etag: headers.get('ETag') ?? '', refresh,
+      action: catalog.findAction(configuration.actionType),
+    };
+    const users = [
+      ...incoming.filter((webhook) => usesAction(webhook, id))
+        .map((webhook) => renderUser('incoming', webhook)),
+      ...outgoing.filter(({ actionConfiguration }) => actionConfiguration === id)
+        .map((webhook) => renderUser('outgoing', webhook)),
+    ];
+    render(container, view, users);
+  });
+}
+
+function usesAction({ actionConfiguration, routes = [] }: IncomingWebhook, id: string): boolean {
+  return actionConfiguration === id || routes.some((route) => route.actionConfiguration === id);
+}
+
+function renderUser(
+  screen: 'incoming' | 'outgoing', webhook: IncomingWebhook | OutgoingWebhook,
+): HTMLElement {
+  return h('li', h('a', { href: href([screen, webhook.identifier]) },
+    createWebhookLabel(webhook).title), ` (${screen})`);
+}
+
+function render(
+  container: HTMLElement, view: ActionView, users: readonly HTMLElement[],
+): void {
+  const { configuration, action } = view;
+  const { identifier, description, actionType, options, createdAt, updatedAt } = configuration;
+  const rows = Object.entries(options)
+    .map(([name, value]): Child[] => [name, h('code', formatValue(value))]);
+  fill(container, backLink('actions', 'Actions'),
+    heading(identifier, ...callerSession.may('admin') ? buttons(container, view) : []),
+    description === undefined ? null : h('p', description),
+    factList([
+      ['Action', action?.label ?? `${actionType}, which is not there any more`],
+      ['Module', action?.module ?? null], ['State', actionState(action)],
+      ['Used by', users.length === 0 ? 'no webhook' : h('ul.plain-list', {}, ...users)],
+      ['Added', timeElement(createdAt)], ['Changed', timeElement(updatedAt)],
+    ]),
+    h('h2', 'Options'),
+    rows.length === 0 ? h('p.hint', 'All as they are by default.')
+      : plainTable(['Option', 'Value'], rows));
+}
+
+/** How forms show the members of a configuration of this action. */
+export function customizeConfiguration(action: ListedAction | undefined): FieldCustomization {
+  return {
+    texts: TEXTS, factories: { options: (field) => createOptionsField(action, field) },
+  };
+}
+
+function buttons(container: HTMLElement, view: ActionView): HTMLElement[] {
+  const { configuration, path, etag, action, refresh } = view;
+  const { identifier } = configuration;
+  const edit = async (): Promise<void> => editRecord(container, {
+    title: `Edit ${identifier}`, path, record: configuration, etag, onDone: refresh,
+    schema: pickMembers(await loadModel(CONFIGURATION_MODEL),
+      ['options', 'description', 'actionType', 'identifier']),
+    ...customizeConfiguration(action), omitted: ['identifier', 'actionType'],
+  });
+  return [
+    asyncButton('Edit', edit),
+    asyncButton('Delete', () => confirmAndDelete(container, view), 'danger'),
+  ];
+}
+
+async function confirmAndDelete(
+  container: HTMLElement, { configuration: { identifier }, path }: ActionView,
+): Promise<void> {
+  const isSure = await askToConfirm({
+    title: `Delete ${identifier}?`, isDestructive: true, action: 'Delete it',
+    text: 'Its options will be lost. One that a webhook uses is not deleted.',
+    command: `hookshelf actionconfig:delete --identifier ${identifier}`,
+  });
+  if (!isSure) return;
+  await callApi('DELETE', path);
+  goIfStillHere(container, ['actions']);
+}

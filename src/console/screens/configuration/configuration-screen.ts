@@ -1,0 +1,210 @@
+/**
+ * All actions and webhooks as one document: exported as a file, and applied, after its plan has
+ * been seen. Exactly what the plan shows is done: `If-Match` has the state that it is for.
+ */
+import { ApiError, callApi, messageOf, sendRequest } from '../../base/api-calls.ts';
+import { fill, h } from '../../base/dom.ts';
+import { isMistake, locateJson } from '../../base/json-places.ts';
+import { shellQuote } from '../../base/shell-quote.ts';
+import { askToConfirm } from '../../parts/dialog.ts';
+import { backLink, heading } from '../../parts/facts.ts';
+import { inputField } from '../../parts/forms/input-field.ts';
+import { showFailureNotice, showNotice } from '../../parts/notice.ts';
+import { runExclusively } from '../../parts/async-button.ts';
+import { placeProblem, showProblems } from './document-problems.ts';
+import type { DocumentProblem } from './document-problems.ts';
+import { listReferences } from './document-references.ts';
+import { describePlan, isDestructive, planList } from './plan-view.ts';
+import type { ConfigurationPlan } from './plan-view.ts';
+import { ReferenceFields } from './reference-fields.ts';
+
+const PATH = '/api/configuration';
+const FILE_NAME = 'shelf.json';
+
+export function openConfigurationScreen(container: HTMLElement): () => void {
+  fill(container, backLink('settings', 'Settings'), heading('Configuration as a file'),
+    h('p', 'All actions and webhooks, incoming and outgoing, as one document. It can be kept in a '
+      + 'repository, and applied here, by a command, or at the start.'),
+    exportSection(), new ApplyForm().element);
+  return () => {};
+}
+
+function exportSection(): HTMLElement {
+  const report = h('div', { role: 'status' });
+  const download = (onlyApplied: boolean): void =>
+    void downloadDocument(onlyApplied, report).catch(showFailureNotice);
+  return h('section', h('h2', 'Export'),
+    h('p', 'Secrets are not in it: each stands as ', h('code', '{ "$env": "NAME" }'),
+      ', to be given where it is applied.'),
+    h('div.actions',
+      h('button', { onclick: () => download(false) }, `Download ${FILE_NAME}`),
+      h('button', { onclick: () => download(true) }, 'Only what was applied')),
+    report);
+}
+
+async function downloadDocument(onlyApplied: boolean, report: HTMLElement): Promise<void> {
+  const response = await sendRequest('GET', onlyApplied ? `${PATH}?onlyApplied=true` : PATH);
+  if (!response.ok) throw new Error(`The server answered ${response.status}.`);
+  const text = await response.text();
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  h('a', { href: url, download: FILE_NAME }).click();
+  URL.revokeObjectURL(url);
+  const names = listReferences(JSON.parse(text)).map(({ name }) => name);
+  fill(report, h('p.hint', names.length === 0 ? 'It leaves nothing to be set.'
+    : `To be set where it is applied: ${names.join(', ')}`));
+}
+
+/** What is sent, but for `dryRun`. */
+type ApplyRequest = Readonly<Record<string, unknown>>;
+
+/** The form of a document, and below it the plan, until the form is changed. */
+class ApplyForm {
+  readonly element: HTMLElement;
+  readonly #area = h('textarea', {
+    rows: 16, class: 'mono', spellcheck: 'false', wrap: 'off', autocomplete: 'off',
+  });
+  readonly #references = new ReferenceFields();
+  readonly #isPruning = h('input', { type: 'checkbox' });
+  readonly #set = h('input', { autocomplete: 'off', spellcheck: 'false', placeholder: 'default' });
+  readonly #button = h('button', { type: 'submit', class: 'primary' }, 'Show the plan');
+  readonly #problem = h('p.problem', { role: 'alert' });
+  readonly #problems = h('div');
+  readonly #plan = h('div', { role: 'status' });
+
+  constructor() {
+    const file = h('input', { type: 'file', accept: '.json,application/json' });
+    file.addEventListener('change', () => {
+      void this.#readFile(file.files?.[0]).catch(showFailureNotice);
+    });
+    // A file that is chosen once more, after it has changed, must be read once more.
+    file.addEventListener('click', () => {
+      file.value = '';
+    });
+    this.#area.addEventListener('input', () => this.#references.show(this.#area.value));
+    const form = h('form.record', { novalidate: true, oninput: () => this.#clear() },
+      createField('file', 'A file', '', file),
+      createField('document', 'The document', 'Or paste it here. It is sent when you ask for its '
+        + 'plan', this.#area),
+      this.#references.element,
+      createField('set', 'Set', 'The name under which it is remembered what it has added: another '
+        + 'document needs another one', this.#set),
+      createField('prune', 'Remove what is gone from it', 'What the document has added to this set '
+        + 'before, and no longer has', this.#isPruning),
+      this.#problem, this.#problems, h('div.actions', this.#button));
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      void runExclusively([this.#button], () => this.#showPlan());
+    });
+    this.element = h('section', h('h2', 'Apply'), form, this.#plan);
+  }
+
+  async #readFile(file: File | undefined): Promise<void> {
+    if (file === undefined) return;
+    this.#area.value = await file.text();
+    this.#clear();
+    this.#references.show(this.#area.value);
+  }
+
+  /** What was shown is of another document than the form has now. */
+  #clear(): void {
+    this.#problem.textContent = '';
+    this.#area.removeAttribute('aria-invalid');
+    for (const element of [this.#problems, this.#plan]) fill(element);
+  }
+
+  async #showPlan(): Promise<void> {
+    this.#clear();
+    const request = this.#readRequest();
+    if (request === null) return;
+    try {
+      const { body: plan, headers } = await callApi<ConfigurationPlan>('PUT', PATH,
+        { body: { ...request, dryRun: true } });
+      this.#renderPlan(plan, request, headers.get('ETag') ?? '');
+    } catch (thrown) {
+      this.#showFailure(thrown);
+    }
+  }
+
+  /** null: the document cannot be sent, and the form says why. */
+  #readRequest(): ApplyRequest | null {
+    const text = this.#area.value;
+    const found = locateJson(text);
+    if (isMistake(found)) {
+      const { offset, column, reason } = found;
+      this.#showProblems('This is no JSON.', [{
+        detail: `column ${column}: ${reason}`, place: { start: offset, end: offset + 1 },
+      }]);
+      return null;
+    }
+    const document: unknown = JSON.parse(text);
+    if (typeof document !== 'object' || document === null || Array.isArray(document)) {
+      this.#showProblems('The document must be an object.', []);
+      return null;
+    }
+    const filled = this.#references.fill(document);
+    if (filled === null) {
+      this.#problem.textContent = 'The document leaves values open: they are missing above.';
+      return null;
+    }
+    const set = this.#set.value.trim();
+    return { ...filled, prune: this.#isPruning.checked, ...set === '' ? {} : { set } };
+  }
+
+  #renderPlan(plan: ConfigurationPlan, request: ApplyRequest, etag: string): void {
+    const isEmpty = plan.changes.length === 0;
+    const apply = h('button.primary', {
+      onclick: () => void runExclusively([apply, this.#button], () =>
+        this.#apply(plan, request, etag)),
+    }, 'Apply it');
+    fill(this.#plan, h('h2', 'What would change'), ...planList(plan),
+      isEmpty ? null : h('div.actions', apply));
+    this.#plan.scrollIntoView({ block: 'nearest' });
+  }
+
+  async #apply(plan: ConfigurationPlan, request: ApplyRequest, etag: string): Promise<void> {
+    const isSure = await askToConfirm({
+      title: 'Apply the document?', text: describePlan(plan), action: 'Apply it',
+      isDestructive: isDestructive(plan), command: formatCommand(request),
+    });
+    if (!isSure) return;
+    try {
+      const { body } = await callApi<ConfigurationPlan>('PUT', PATH,
+        { body: { ...request, dryRun: false }, headers: { 'If-Match': etag } });
+      fill(this.#plan, h('h2', 'What was changed'), ...planList(body));
+      showNotice('Applied.');
+    } catch (thrown) {
+      if (!(thrown instanceof ApiError) || thrown.status !== 412) return this.#showFailure(thrown);
+      await this.#showPlan();
+      showNotice('Something was changed meanwhile, so nothing was done. The plan is new.', 'bad');
+    }
+  }
+
+  #showFailure(thrown: unknown): void {
+    fill(this.#plan);
+    const errors = thrown instanceof ApiError ? thrown.problem.errors ?? [] : [];
+    const found = locateJson(this.#area.value);
+    const places = isMistake(found) ? new Map() : found;
+    this.#showProblems(errors.length === 0 ? messageOf(thrown)
+      : 'The document cannot be applied as it is. Nothing was changed.',
+    errors.map(({ pointer, detail }) => placeProblem(places, pointer, detail)));
+  }
+
+  #showProblems(summary: string, problems: readonly DocumentProblem[]): void {
+    this.#problem.textContent = summary;
+    if (problems.length > 0) fill(this.#problems, showProblems(this.#area, problems));
+  }
+}
+
+function createField(
+  name: string, label: string, description: string, input: HTMLInputElement | HTMLTextAreaElement,
+): HTMLElement {
+  return inputField({
+    name, label, schema: { description }, value: undefined, isRequired: false,
+  }, input, () => input.value).element;
+}
+
+/** The command that does the same with the document in a file. */
+function formatCommand({ prune, set }: ApplyRequest): string {
+  return `hookshelf apply --file ${FILE_NAME}${prune === true ? ' --prune' : ''}${
+    typeof set === 'string' ? ` --set ${shellQuote(set)}` : ''}`;
+}

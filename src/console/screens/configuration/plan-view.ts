@@ -1,0 +1,76 @@
+/** Shows what an apply of a configuration document would change, or has changed. */
+import { h } from '../../base/dom.ts';
+import type { Child } from '../../base/dom.ts';
+import { formatQuantity } from '../../base/format.ts';
+
+/** The answer to `PUT /api/configuration`. */
+export type ConfigurationPlan = {
+  readonly changes: readonly PlannedChange[];
+  /** How many records of the document are stored as it says. */
+  readonly unchanged: number;
+};
+
+type PlannedChange = {
+  readonly sign: '+' | '~' | '-';
+  /** Such as `incoming webhook`. */
+  readonly kind: string;
+  readonly name: string;
+  /** The members that differ, of a record that is changed. */
+  readonly members?: readonly string[];
+  /** How much still waits for a webhook that is removed. */
+  readonly waiting?: number;
+};
+
+/** As a member of a change says it. */
+const SECRET_REMOVED = 'secret removed';
+const SIGNS = {
+  '+': ['+ add', 'good'], '~': ['~ change', 'waiting'], '-': ['- remove', 'bad'],
+} as const;
+
+export function planList({ changes, unchanged }: ConfigurationPlan): HTMLElement[] {
+  const same = unchanged === 0 ? null
+    : h('p.hint', `= ${formatQuantity(unchanged, 'record')} unchanged`);
+  const list = changes.length === 0 ? h('p', 'Nothing: all is as the document says.')
+    : h('ul.log', {}, ...changes.map(renderChange));
+  return [list, ...same === null ? [] : [same]];
+}
+
+function renderChange({ sign, kind, name, members = [], waiting = 0 }: PlannedChange): HTMLElement {
+  const [text, tone] = SIGNS[sign];
+  return h('li', h('span', { class: `badge ${tone}` }, text), ` ${kind} `, h('strong', name),
+    ...members.length === 0 ? [] : [': ', ...joinMembers(members)],
+    waiting === 0 ? null : h('span.problem', ` ${formatWaiting(waiting)}`));
+}
+
+function joinMembers(members: readonly string[]): Child[] {
+  return members.flatMap((member, index): Child[] => [
+    index === 0 ? null : ', ',
+    member === SECRET_REMOVED ? h('span.problem', member) : member,
+  ]);
+}
+
+function formatWaiting(waiting: number): string {
+  return `${formatQuantity(waiting, 'request or delivery', 'requests or deliveries')} still ${
+    waiting === 1 ? 'waits' : 'wait'} for it`;
+}
+
+/** What will be done, and what will be lost, as sentences. */
+export function describePlan({ changes }: ConfigurationPlan): string {
+  const count = (wanted: PlannedChange['sign'], verb: string): string | null => {
+    const { length } = changes.filter(({ sign }) => sign === wanted);
+    return length === 0 ? null : `${formatQuantity(length, 'record')} ${verb}`;
+  };
+  const counts = [count('+', 'added'), count('~', 'changed'), count('-', 'removed')]
+    .filter((text) => text !== null);
+  const losses = changes.flatMap(({ kind, name, members = [], waiting = 0 }) => [
+    ...members.includes(SECRET_REMOVED) ? [`The secret of ${kind} ${name} is removed.`] : [],
+    ...waiting > 0 ? [`${kind} ${name} goes: ${formatWaiting(waiting)}.`] : [],
+  ]);
+  return [`${counts.join(', ')}, all in one.`, ...losses].join(' ');
+}
+
+/** Whether something is lost that applying an older document does not bring back. */
+export function isDestructive({ changes }: ConfigurationPlan): boolean {
+  return changes.some(({ sign, members = [] }) =>
+    sign === '-' || members.includes(SECRET_REMOVED));
+}

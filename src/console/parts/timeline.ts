@@ -1,6 +1,8 @@
 /** A list of attempts in order, and when the next one is due. */
 import { h, type Child } from '../base/dom.ts';
 import { formatDuration, timeElement } from '../base/format.ts';
+import { describeRun } from './run-description.ts';
+import type { RunAttempt } from '../../webhooks/deliveries/route-delivery.ts';
 
 export type TimelineStep = {
   readonly at: string;
@@ -26,6 +28,18 @@ export function timeline(
   else if (nextAt !== null) addWaitingItem('next attempt ', timeElement(nextAt));
   if (items.length === 0) return h('p.hint', 'Nothing was tried.');
   return h('ol.timeline', {}, ...items);
+}
+
+/** One run of the action of a route. */
+export function runStep(attempt: RunAttempt): TimelineStep {
+  const { at, durationMs, success } = attempt;
+  const { text, end, ranMs, output, isCutOff } = describeRun(attempt);
+  const step = { at, durationMs, isGood: success, text, detail: output };
+  if (end === null || ranMs === null) return step;
+  return {
+    ...step, note: `${end}, ran for ${formatDuration(ranMs)}`,
+    summary: isCutOff ? 'Output, cut off' : 'Output',
+  };
 }
 
 function renderStep(

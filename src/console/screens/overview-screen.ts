@@ -6,12 +6,14 @@ import {
   formatBytes, formatCount, formatDuration, formatQuantity, formatTimestamp, timeElement,
 } from '../base/format.ts';
 import { loadWebhookLabels } from '../base/webhook-labels.ts';
+import { actionState } from '../parts/action-state.ts';
 import { badge } from '../parts/badge.ts';
 import { chart } from '../parts/chart.ts';
 import { factList, heading } from '../parts/facts.ts';
 import { resolvedWebhookLabel } from '../parts/webhook-label.ts';
 import { WEBHOOK_STATES } from '../parts/webhook-state.ts';
 import { showFailureIn, showFailureNotice } from '../parts/notice.ts';
+import type { ListedAction } from '../parts/forms/action-chooser.ts';
 import type { Screen } from '../parts/screen.ts';
 import { fetchUnhealthy, unhealthyWebhooks } from './webhook-health.ts';
 import type { SenderTimeouts } from './webhook-health.ts';
@@ -47,17 +49,18 @@ export const overviewScreen: Screen = {
         button.setAttribute('aria-pressed', String(TIME_WINDOWS[index]?.[0] === timeWindow)));
       try {
         senderTimeouts ??= await fetchSenderTimeouts();
-        const [status, statistics, nodes] = await Promise.all([
+        const [status, statistics, nodes, actions] = await Promise.all([
           getJson<ServiceStatus>('/api/status'),
           getJson<StatisticsReport>(`/api/statistics?window=${timeWindow}`),
           getJson<readonly NodeView[]>('/api/nodes'),
+          getJson<readonly ListedAction[]>('/api/actions'),
         ]);
         // The user has chosen the other window meanwhile: another call shows that.
         if (statistics.window !== timeWindow) return;
         const unhealthy =
           unhealthyWebhooks(status, await fetchUnhealthy(status), statistics, senderTimeouts);
         isRendered = true;
-        refill(content, ...render(status, statistics, unhealthy, nodes));
+        refill(content, ...render(status, statistics, unhealthy, nodes, actions));
       } catch (thrown) {
         // An old overview is better than none.
         if (isRendered) showFailureNotice(thrown);
@@ -84,7 +87,7 @@ async function fetchSenderTimeouts(): Promise<SenderTimeouts> {
 
 function render(
   status: ServiceStatus, statistics: StatisticsReport, unhealthy: HTMLElement,
-  nodes: readonly NodeView[],
+  nodes: readonly NodeView[], actions: readonly ListedAction[],
 ): HTMLElement[] {
   const { deliveries, requests, store } = status;
   const countLink = (screen: string, state: string, value: number): HTMLElement =>
@@ -100,7 +103,7 @@ function render(
       ['Webhooks', formatStateCounts(status)],
     ]),
     h('h2', 'Webhooks to look after'), unhealthy,
-    ...heldBackSection(status),
+    ...switchedOffSection(actions), ...heldBackSection(status),
     h('h2', 'Lately'), ...charts(statistics),
     ...nodesSection(nodes),
     h('h2', 'Store'),
@@ -114,6 +117,22 @@ function render(
       ['Started', timeElement(status.startedAt)],
       ['Help', h('a', { href: `${BASE}/docs` }, 'API and manual')],
     ]),
+  ];
+}
+
+/** The actions whose module has ended its worker again and again; no section without any. */
+function switchedOffSection(actions: readonly ListedAction[]): readonly HTMLElement[] {
+  const rows = actions.flatMap((action) => {
+    const state = actionState(action);
+    return state === null ? []
+      : [[action.label, h('code', action.module ?? action.identifier), state]];
+  });
+  if (rows.length === 0) return [];
+  return [
+    h('h2', 'Actions that are switched off'),
+    h('p.hint', 'Their module has stopped the worker of all modules three times in a minute. '
+      + 'Callers are told to come back; requests that were accepted wait.'),
+    stackedTable(['Action', 'Module', 'State'], rows),
   ];
 }
 

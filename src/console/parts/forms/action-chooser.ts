@@ -2,6 +2,7 @@
 import { ApiError, callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { parsePointer } from '../../base/json-places.ts';
+import { href } from '../../base/screen-address.ts';
 import { openDialog } from '../dialog.ts';
 import { runExclusively } from '../async-button.ts';
 import { createOptionsField } from './action-options.ts';
@@ -73,6 +74,11 @@ export class ActionCatalog {
     const { description } = configuration;
     return (description === undefined ? action : `${description} (${action})`)
       .slice(0, DESCRIPTION_LENGTH_MAX);
+  }
+
+  /** The words of `describe`, which lead to the configuration. */
+  createLink(identifier: string): HTMLElement {
+    return h('a', { href: href(['actions', identifier]) }, this.describe(identifier));
   }
 
   createChooser(): ActionChooser {

@@ -1,7 +1,7 @@
 /** The screen of actions: their configurations, and which actions there are, with their state. */
 import type { ScreenAddress } from '../../base/screen-address.ts';
 import { href } from '../../base/screen-address.ts';
-import { fill, h } from '../../base/dom.ts';
+import { fill, h, refill } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
 import { timeElement } from '../../base/format.ts';
 import { callerSession } from '../../base/caller-session.ts';
@@ -9,31 +9,53 @@ import { actionState } from '../../parts/action-state.ts';
 import { heading } from '../../parts/facts.ts';
 import { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import type { ListedAction } from '../../parts/forms/action-chooser.ts';
-import { emptyState } from '../../parts/notice.ts';
+import { emptyState, showFailureNotice } from '../../parts/notice.ts';
 import { stackedTable } from '../../parts/plain-table.ts';
 import { openView } from '../../parts/screen.ts';
 import { openAction } from './action-view.ts';
 import { openNewAction } from './new-action.ts';
 import type { WebhookActionConfiguration } from '../../../app/api-types.ts';
 
+const REFRESH_MS = 10_000;
+
 export function openActionsScreen(
   container: HTMLElement, { path: [, step], query }: ScreenAddress,
 ): () => void {
   if (step === 'new') return openNewAction(container, query.get('action'));
   if (step !== undefined) return openAction(container, step);
-  return openView(container, async () => {
+  const content = h('div');
+  const show = async (): Promise<void> => {
     const catalog = await ActionCatalog.load();
-    const { configurations, actions } = catalog;
-    const add = callerSession.may('admin')
-      ? h('a', { href: href(['actions', 'new']), class: 'button primary' }, 'Add an action') : null;
-    fill(container, heading('Actions', add),
-      configurations.length === 0 ? emptyState('None is set up yet. One that writes to the log:',
-        'hookshelf actionconfig:create --action log --identifier note-it')
-        : stackedTable(['Name', 'What it does', 'Changed'], configurations.map((configuration) =>
-          renderConfiguration(catalog, configuration))),
-      h('h2', 'What actions can do'),
-      stackedTable(['Action', 'Name', 'From', 'State'], actions.map(renderAction)));
-  });
+    // Content that is there already is not replaced: the user may be using it.
+    refill(content, ...renderLists(catalog));
+    if (content.parentElement === null) fill(container, renderHeading(), content);
+  };
+  const close = openView(container, show);
+  // An action may be switched off, and runs again by itself.
+  const timer = setInterval(() => {
+    if (!document.hidden && content.isConnected) void show().catch(showFailureNotice);
+  }, REFRESH_MS);
+  return () => {
+    clearInterval(timer);
+    close();
+  };
+}
+
+function renderHeading(): HTMLElement {
+  return heading('Actions', callerSession.may('admin')
+    ? h('a', { href: href(['actions', 'new']), class: 'button primary' }, 'Add an action') : null);
+}
+
+function renderLists(catalog: ActionCatalog): HTMLElement[] {
+  const { configurations, actions } = catalog;
+  return [
+    configurations.length === 0 ? emptyState('None is set up yet. One that writes to the log:',
+      'hookshelf actionconfig:create --action log --identifier note-it')
+      : stackedTable(['Name', 'What it does', 'Changed'], configurations.map((configuration) =>
+        renderConfiguration(catalog, configuration))),
+    h('h2', 'What actions can do'),
+    stackedTable(['Action', 'Name', 'From', 'State'], actions.map(renderAction)),
+  ];
 }
 
 function renderConfiguration(

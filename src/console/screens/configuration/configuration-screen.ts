@@ -156,8 +156,8 @@ class ApplyForm {
       onclick: () => void runExclusively([apply, this.#button], () =>
         this.#apply(plan, request, etag)),
     }, 'Apply it');
-    fill(this.#plan, h('h2', 'What would change'), ...planList(plan),
-      isEmpty ? null : h('div.actions', apply));
+    fill(this.#plan, h('h2', 'What would change'), h('div.record', planList(plan),
+      isEmpty ? null : h('div.actions', apply)));
     this.#plan.scrollIntoView({ block: 'nearest' });
   }
 
@@ -170,7 +170,8 @@ class ApplyForm {
     try {
       const { body } = await callApi<ConfigurationPlan>('PUT', PATH,
         { body: { ...request, dryRun: false }, headers: { 'If-Match': etag } });
-      fill(this.#plan, h('h2', 'What was changed'), ...planList(body));
+      fill(this.#plan, h('h2', 'What was changed'),
+        h('div.record', planList(body)));
       showNotice('Applied.');
     } catch (thrown) {
       if (!(thrown instanceof ApiError) || thrown.status !== 412) return this.#showFailure(thrown);

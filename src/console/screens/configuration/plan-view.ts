@@ -27,12 +27,10 @@ const SIGNS = {
   '+': ['+ add', 'good'], '~': ['~ change', 'waiting'], '-': ['- remove', 'bad'],
 } as const;
 
-export function planList({ changes, unchanged }: ConfigurationPlan): HTMLElement[] {
-  const same = unchanged === 0 ? null
-    : h('p.hint', `= ${formatQuantity(unchanged, 'record')} unchanged`);
-  const list = changes.length === 0 ? h('p', 'Nothing: all is as the document says.')
-    : h('ul.log', {}, ...changes.map(renderChange));
-  return [list, ...same === null ? [] : [same]];
+export function planList({ changes, unchanged }: ConfigurationPlan): HTMLElement {
+  return h('div', changes.length === 0 ? h('p', 'Nothing: all is as the document says.')
+    : h('ul.log', {}, ...changes.map(renderChange)),
+  unchanged === 0 ? null : h('p.hint', `= ${formatQuantity(unchanged, 'record')} unchanged`));
 }
 
 function renderChange({ sign, kind, name, members = [], waiting = 0 }: PlannedChange): HTMLElement {

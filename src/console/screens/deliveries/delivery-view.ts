@@ -14,8 +14,7 @@ import { showNotice } from '../../parts/notice.ts';
 import { openRecordView } from '../../parts/record-view.ts';
 import { goIfStillHere } from '../../parts/screen.ts';
 import { webhookLabel } from '../../parts/webhook-label.ts';
-import { runStep } from '../../parts/run-step.ts';
-import { timeline } from '../../parts/timeline.ts';
+import { runStep, timeline } from '../../parts/timeline.ts';
 import type { TimelineStep } from '../../parts/timeline.ts';
 import { headerTable } from '../../parts/plain-table.ts';
 import { asyncButton } from '../../parts/async-button.ts';
@@ -70,7 +69,8 @@ function renderHead(
         : h('a', { href: href(['deliveries', resendOf]) }, resendOf)],
       ['Id', h('code', identifier)],
     ]),
-    h('section', h('h2', 'Attempts'), timeline(delivery.attempts.map(createStep), nextAttemptAt, wait)),
+    h('section', h('h2', 'Attempts'),
+      timeline(delivery.attempts.map(createStep), nextAttemptAt, wait)),
   ];
 }
 
@@ -82,8 +82,11 @@ function eventLink({ eventId, isEventKept }: DeliveryToShow): HTMLElement | null
 }
 
 function createStep(attempt: Attempt): TimelineStep {
-  const { at, durationMs, statusCode, response, success, message = null, data = null } = attempt;
-  if (success !== undefined) return runStep({ at, durationMs, success, message, data });
+  const { at, durationMs, statusCode, response, success } = attempt;
+  if (success !== undefined) {
+    const { message = null, data = null } = attempt;
+    return runStep({ at, durationMs, success, message, data });
+  }
   return {
     at, durationMs, isGood: (statusCode ?? Infinity) < 300,
     text: typeof statusCode === 'number' ? `answered ${statusCode}` : formatAttempt(attempt),

@@ -24,9 +24,9 @@ export function actionSection(webhook: IncomingWebhook, actions: ActionCatalog):
   const { routes, actionConfiguration = '' } = webhook;
   const tryRoutes = routes === undefined ? null : trySection(webhook, () => undefined);
   return h('section', h('h2', 'What is done'), routes === undefined
-    ? h('p', `${actions.describe(actionConfiguration)}, for every request.`)
+    ? h('p', actions.createLink(actionConfiguration), ', for every request.')
     : h('ul.log', {}, ...routes.map((route) => h('li',
-      h('strong', route.name), ` ${actions.describe(route.actionConfiguration)}, `,
+      h('strong', route.name), ' ', actions.createLink(route.actionConfiguration), ', ',
       route.when === undefined ? 'for every request'
         : h('span', 'when ', h('code', formatCondition(route.when)))))), tryRoutes);
 }

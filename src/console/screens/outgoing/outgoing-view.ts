@@ -65,7 +65,8 @@ function render(container: HTMLElement, view: OutgoingView): void {
       // Without a name the heading is the address, so there is no fact of it.
       ['Address', name === undefined ? null : targetUrl],
       ['Only when', when === undefined ? null : h('code', formatCondition(when))],
-      ['Action', actionConfiguration === undefined ? null : actions.describe(actionConfiguration)],
+      ['Action', actionConfiguration === undefined ? null
+        : actions.createLink(actionConfiguration)],
       ['Method', webhook.httpMethod], ['Signed', webhook.hasSecret ? 'yes' : 'no'],
       ['Signed with the old secret too until', previousSecret === undefined ? null
         : timeElement(previousSecret.validUntil)],

@@ -270,7 +270,7 @@ test('a configuration becomes emit-event as the outgoing webhook that used it le
     assert.equal((await read(relay, `${CONFIG}/deploy`))['actionType'], 'emit-event');
   });
 
-test('a pruned configuration that a webhook made by hand uses keeps the whole apply from being done',
+test('a pruned configuration that a webhook made by hand uses keeps the apply from being done',
   async (context) => {
     const relay = await startRelayFor(context);
     await applied(relay, DOCUMENT);
@@ -362,7 +362,9 @@ test('one wrong record of many has nothing done, and all errors are told with th
   async (context) => {
     const relay = await startRelayFor(context);
     const { json } = await checkRefused(relay, {
-      actionConfigurations: [...DOCUMENT.actionConfigurations, { identifier: 'X', actionType: 'log' }],
+      actionConfigurations: [
+        ...DOCUMENT.actionConfigurations, { identifier: 'X', actionType: 'log' },
+      ],
       incomingWebhooks: [WEBHOOK, { pathSegment: 'b', actionConfiguration: 'deploy', enabled: 3 }],
       outgoingWebhooks: [{ name: 'x', targetUrl: 'ftp://x' }],
     }, 422, /invalid/);

@@ -27,8 +27,8 @@ export async function serve(context: CommandContext): Promise<number> {
 
 function checkApplyOptions({ args }: CommandContext): void {
   if (args.find('apply') === '-') {
-    throw new AppError('usage', '--apply takes a file, and not standard input: at SIGHUP it is read '
-      + 'again');
+    throw new AppError('usage',
+      '--apply takes a file, and not standard input: at SIGHUP it is read again');
   }
   const name = args.has('apply') ? undefined : APPLY_OPTIONS.find((option) => args.has(option));
   if (name === undefined) return;

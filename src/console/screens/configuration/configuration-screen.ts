@@ -15,8 +15,8 @@ import { placeProblem, showProblems } from './document-problems.ts';
 import type { DocumentProblem } from './document-problems.ts';
 import { listReferences } from './document-references.ts';
 import { describePlan, isDestructive, planList } from './plan-view.ts';
-import type { ConfigurationPlan } from './plan-view.ts';
 import { ReferenceFields } from './reference-fields.ts';
+import type { ConfigurationPlan } from '../../../webhooks/configuration/configuration-plan.ts';
 
 const PATH = '/api/configuration';
 const FILE_NAME = 'shelf.json';
@@ -55,7 +55,7 @@ async function downloadDocument(onlyApplied: boolean, report: HTMLElement): Prom
 }
 
 /** What is sent, but for `dryRun`. */
-type ApplyRequest = Readonly<Record<string, unknown>>;
+type PastedApply = Readonly<Record<string, unknown>>;
 
 /** The form of a document, and below it the plan, until the form is changed. */
 class ApplyForm {
@@ -126,7 +126,7 @@ class ApplyForm {
   }
 
   /** null: the document cannot be sent, and the form says why. */
-  #readRequest(): ApplyRequest | null {
+  #readRequest(): PastedApply | null {
     const text = this.#area.value;
     const found = locateJson(text);
     if (isMistake(found)) {
@@ -150,7 +150,7 @@ class ApplyForm {
     return { ...filled, prune: this.#isPruning.checked, ...set === '' ? {} : { set } };
   }
 
-  #renderPlan(plan: ConfigurationPlan, request: ApplyRequest, etag: string): void {
+  #renderPlan(plan: ConfigurationPlan, request: PastedApply, etag: string): void {
     const isEmpty = plan.changes.length === 0;
     const apply = h('button.primary', {
       onclick: () => void runExclusively([apply, this.#button], () =>
@@ -161,7 +161,7 @@ class ApplyForm {
     this.#plan.scrollIntoView({ block: 'nearest' });
   }
 
-  async #apply(plan: ConfigurationPlan, request: ApplyRequest, etag: string): Promise<void> {
+  async #apply(plan: ConfigurationPlan, request: PastedApply, etag: string): Promise<void> {
     const isSure = await askToConfirm({
       title: 'Apply the document?', text: describePlan(plan), action: 'Apply it',
       isDestructive: isDestructive(plan), command: formatCommand(request),
@@ -205,7 +205,7 @@ function createField(
 }
 
 /** The command that does the same with the document in a file. */
-function formatCommand({ prune, set }: ApplyRequest): string {
+function formatCommand({ prune, set }: PastedApply): string {
   return `hookshelf apply --file ${FILE_NAME}${prune === true ? ' --prune' : ''}${
     typeof set === 'string' ? ` --set ${shellQuote(set)}` : ''}`;
 }

@@ -2,24 +2,9 @@
 import { h } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
-
-/** The answer to `PUT /api/configuration`. */
-export type ConfigurationPlan = {
-  readonly changes: readonly PlannedChange[];
-  /** How many records of the document are stored as it says. */
-  readonly unchanged: number;
-};
-
-type PlannedChange = {
-  readonly sign: '+' | '~' | '-';
-  /** Such as `incoming webhook`. */
-  readonly kind: string;
-  readonly name: string;
-  /** The members that differ, of a record that is changed. */
-  readonly members?: readonly string[];
-  /** How much still waits for a webhook that is removed. */
-  readonly waiting?: number;
-};
+import type {
+  ConfigurationPlan, PlannedChange,
+} from '../../../webhooks/configuration/configuration-plan.ts';
 
 /** As a member of a change says it. */
 const SECRET_REMOVED = 'secret removed';

@@ -245,8 +245,8 @@ test('an export names what it leaves out, and with --only-applied has what apply
       ['outgoingwebhook:create', '--target-url', 'https://hook.example/', '--trigger-event', 'a']);
     const byHand = join(place.folder, 'secret');
     writeFileSync(byHand, SECRET);
-    await place.json(['incomingwebhook:create', '--path-segment', 'sensor', '--action-config', 'to-log',
-      '--secret-file', byHand]);
+    await place.json(['incomingwebhook:create', '--path-segment', 'sensor',
+      '--action-config', 'to-log', '--secret-file', byHand]);
     const all = await place.run(['config:export']);
     assert.match(all.stderr, new RegExp(`hookshelf: left out: outgoing webhook ${added.identifier} `
       + 'to https://hook.example/, which has no name \\(outgoingwebhook:update --name\\)\n'));

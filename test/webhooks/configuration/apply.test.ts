@@ -430,7 +430,8 @@ test('a name that a record outside of the document has is a conflict that names 
   async (context) => {
     const relay = await startRelayFor(context);
     await applied(relay, DOCUMENT);
-    await relay.ask('POST', IN, { pathSegment: 'other', name: 'taken', actionConfiguration: 'deploy' });
+    await relay.ask('POST', IN,
+      { pathSegment: 'other', name: 'taken', actionConfiguration: 'deploy' });
     const webhook = { pathSegment: 'taken', actionConfiguration: 'deploy' };
     await checkRefused(relay, { incomingWebhooks: [webhook] }, 409,
       /incoming webhook taken: pathSegment [^ ]*taken[^ ]* is (already )?taken/);

@@ -1,0 +1,528 @@
+/** The action run-command behind a real listener: real programs of a folder of commands. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { systemClock } from '../../../../src/base/clock.ts';
+import { silentLogger } from '../../../../src/base/log.ts';
+import { CommandRunner } from '../../../../src/webhooks/actions/commands/command-runner.ts';
+import { CommandSlots } from '../../../../src/webhooks/actions/commands/command-slots.ts';
+import {
+  createRunCommandAction,
+} from '../../../../src/webhooks/actions/commands/run-command-action.ts';
+import { until } from '../../../support/until.ts';
+import { startRelay, type Answer, type Headers, type Relay } from '../../relay.ts';
+import { CommandPlace, PRINT_ARGUMENTS } from './command-place.ts';
+
+type CommandData = {
+  readonly exitCode: number | null; readonly signal: string | null; readonly durationMs: number;
+  readonly output?: unknown; readonly truncated?: boolean;
+};
+
+type Started = { readonly place: CommandPlace; readonly relay: Relay; readonly runs: string };
+
+async function startFor(
+  context: TestContext, { max = 4, timeoutMs = 30_000 } = {},
+): Promise<Started> {
+  const place = new CommandPlace();
+  const runs = join(place.folder, 'command-runs');
+  const runner = new CommandRunner({ runsFolder: runs, clock: systemClock, log: silentLogger });
+  const slots = new CommandSlots({ max });
+  const relay = await startRelay({
+    optionalActions: [createRunCommandAction({
+      directory: place.directory, slots, runner, timeoutMs,
+      baseEnvironment: { PATH: process.env['PATH'] ?? '', HOME: '/home/hook' },
+    })],
+    incoming: { retrySchedule: [0.01] },
+  });
+  relay.webhooks.start();
+  context.after(async () => {
+    slots.close();
+    await runner.close();
+    await relay.close();
+  });
+  return { place, relay, runs };
+}
+
+/** Makes a webhook at `/webhook/in/hook` that runs a command with these options. */
+async function addHook(relay: Relay, options: object, hook: object = {}): Promise<void> {
+  const made = await relay.hook({ identifier: 'it', actionType: 'run-command', options }, hook);
+  assert.equal(made.status, 201, made.text);
+}
+
+/** Replaces the options of that webhook's configuration. */
+async function changeOptions(relay: Relay, options: object): Promise<void> {
+  const changed = await relay.ask('PUT', '/api/action-configurations/it',
+    { actionType: 'run-command', options });
+  assert.equal(changed.status, 200, changed.text);
+}
+
+function call(relay: Relay, body: unknown = {}, headers: Headers = {}, query = ''):
+Promise<Answer> {
+  return relay.ask('POST', `/webhook/in/hook${query}`, body, headers);
+}
+
+function dataOf({ json, text }: Answer): CommandData {
+  assert.ok(json['data'] !== undefined, text);
+  return json['data'] as CommandData;
+}
+
+/** The arguments that PRINT_ARGUMENTS was given. */
+function argumentsOf(answer: Answer): string[] {
+  assert.equal(answer.status, 200, answer.text);
+  const [count, ...texts] = String(dataOf(answer).output).split('\0');
+  assert.equal(texts.pop(), '');
+  assert.equal(Number(count), texts.length);
+  return texts;
+}
+
+const HOSTILE = [
+  '$(touch owned)', '`touch owned`', '; touch owned', '| touch owned', '&& touch owned', '> owned',
+  'a\nb', '\n', '\r\n', '\t', ' ', '  two  words  ', '-rf', '--help', '-', '--', '*', '~', '.', '/',
+  '\'', '"', '\'"\'"', '\\', '\\\\', '$HOME', '${IFS}', '%s%n', '{a,b}', '!!', '#', 'é 😀 ﷽',
+  '{{ payload.other }}', '\\{{ payload.other }}', '\u001b[31m', '\u0001', '\u202e', '../../etc',
+  '__proto__', 'a=b', 'LD_PRELOAD=/x',
+];
+
+test('what the payload says arrives as one argument, whatever it is', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('print.sh', PRINT_ARGUMENTS);
+  await addHook(relay, {
+    command: 'print.sh', output: 'result',
+    arguments: ['first', '{{ payload.text }}', 'x{{ payload.text }}y', 'last'],
+  });
+  for (const text of [...HOSTILE, '']) {
+    const seen = argumentsOf(await call(relay, { text, other: 'expanded' }));
+    assert.deepEqual(seen, ['first', text, `x${text}y`, 'last']);
+  }
+  assert.ok(!existsSync(join(place.path, 'owned')));
+});
+
+test('an argument may have 128 KiB with its end, as the system lets it', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('count.sh', '#!/bin/bash\necho $# ${#1}\n');
+  await addHook(relay, {
+    command: 'count.sh', output: 'result', arguments: ['{{ payload.text }}'],
+  });
+  const answer = await call(relay, { text: 'x'.repeat(131_071) });
+  assert.equal(dataOf(answer).output, '1 131071\n');
+});
+
+test('what a header, the query and the event say arrives as one argument', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('print.sh', PRINT_ARGUMENTS);
+  const secret = 'planted-secret';
+  await addHook(relay, {
+    command: 'print.sh', output: 'result',
+    arguments: ['{{ headers.x-text }}', '{{ query.text }}', '{{ event }}'],
+  }, { secret, verification: { preset: 'github' } });
+  const body = '{}';
+  const signature = createHmac('sha256', secret).update(body).digest('hex');
+  for (const text of HOSTILE) {
+    const isHeader = /^[\x21-\x7e][\x20-\x7e]*[\x21-\x7e]$/.test(text);
+    const seen = argumentsOf(await call(relay, body, {
+      'X-Hub-Signature-256': `sha256=${signature}`,
+      'X-GitHub-Event': isHeader ? text : 'push', 'X-Text': isHeader ? text : 'push',
+    }, `?text=${encodeURIComponent(text)}&text=second`));
+    assert.deepEqual(seen, [isHeader ? text : 'push', text, isHeader ? text : 'push']);
+  }
+});
+
+test('variables and files hold what came, whole', async (context) => {
+  const { place, relay, runs } = await startFor(context);
+  place.add('show.sh', '#!/bin/bash\nprintf "%s\\0" "$TEXT"\ncat "$TEXT_FILE"; printf "\\0"\n'
+    + 'cat "$BYTES_FILE"; printf "\\0"\nstat -c %a "$TEXT_FILE"\nprintf "\\0%s" "$TEXT_FILE"\n');
+  await addHook(relay, {
+    command: 'show.sh', output: 'result', environment: { TEXT: '{{ payload.text }}' },
+    files: {
+      TEXT_FILE: '{{ payload.text }}', BYTES_FILE: { base64: '{{ payload.bytes }}' },
+    },
+  });
+  for (const text of HOSTILE) {
+    const bytes = Buffer.from(text).toString('base64');
+    const answer = await call(relay, { text, bytes });
+    assert.equal(answer.status, 200, answer.text);
+    const [inVariable, inFile, fromBase64, mode, path = ''] =
+      String(dataOf(answer).output).split('\0');
+    assert.deepEqual([inVariable, inFile, fromBase64, mode], [text, text, text, '600\n']);
+    assert.ok(path.startsWith(`${runs}/`), path);
+    assert.ok(!existsSync(path));
+  }
+});
+
+test('a NUL fails the run with a line that says where it is', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('print.sh', PRINT_ARGUMENTS);
+  const cases: readonly (readonly [options: object, place: string])[] = [
+    [{ arguments: ['x', '{{ payload.text }}'] }, 'arguments 1'],
+    [{ environment: { TEXT: '{{ payload.text }}' } }, 'the variable TEXT'],
+  ];
+  await addHook(relay, { command: 'print.sh' });
+  for (const [options, where] of cases) {
+    await changeOptions(relay, { command: 'print.sh', ...options });
+    const answer = await call(relay, { text: 'a\0b' });
+    assert.equal(answer.status, 400);
+    assert.equal(answer.json['message'],
+      `The command could not be started: ${where} holds a NUL character`);
+  }
+});
+
+test('what the system refuses fails the run with a line that says so', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('print.sh', PRINT_ARGUMENTS);
+  await addHook(relay, { command: 'print.sh', arguments: ['{{ payload.text }}'] });
+  const answer = await call(relay, { text: 'x'.repeat(131_072) });
+  assert.equal(answer.status, 400);
+  assert.match(String(answer.json['message']),
+    /^The command could not be started: an argument or variable, or all of them, are longer/);
+});
+
+test('templates cannot make more of a request than there is room for', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('print.sh', PRINT_ARGUMENTS);
+  await addHook(relay, {
+    command: 'print.sh', files: { A: '{{ payload }}'.repeat(1000) },
+  });
+  const answer = await call(relay, { text: 'x'.repeat(100_000) });
+  assert.equal(answer.status, 400);
+  assert.equal(answer.json['message'],
+    'The command could not be started: the file A is too long');
+});
+
+test('a file of base64 that is none fails the run', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('print.sh', PRINT_ARGUMENTS);
+  await addHook(relay, {
+    command: 'print.sh', files: { A: { base64: '{{ payload.text }}' } },
+  });
+  assert.equal((await call(relay, { text: 'aGk=\n' })).status, 200);
+  assert.equal((await call(relay, { text: 'a b_-' })).status, 200);
+  const answer = await call(relay, { text: '$(x)' });
+  assert.equal(answer.json['message'],
+    'The command could not be started: the file A is not base64');
+});
+
+const STDIN: readonly (readonly [stdin: string | undefined, body: string, seen: string])[] = [
+  [undefined, '{ "a": 1 }', '{ "a": 1 }'],
+  ['body', 'not json', 'not json'],
+  ['payload', '{ "a": 1 }', '{ "a": 1 }'],
+  ['payload', 'not json', '[]'],
+  ['none', '{ "a": 1 }', ''],
+];
+for (const [stdin, body, seen] of STDIN) {
+  test(`with stdin ${stdin ?? 'left out'} ${body} is read as ${seen}`, async (context) => {
+    const { place, relay } = await startFor(context);
+    place.add('read.sh', '#!/bin/bash\nprintf "<%s>" "$(cat)"\n');
+    const input = stdin === undefined ? {} : { stdin };
+    await addHook(relay, { command: 'read.sh', output: 'result', ...input });
+    assert.equal(dataOf(await call(relay, body)).output, `<${seen}>`);
+  });
+}
+
+test('payload is the JSON of a form', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('read.sh', '#!/bin/bash\ncat\n');
+  await addHook(relay, { command: 'read.sh', output: 'result', stdin: 'payload' },
+    { bodyFormat: 'auto' });
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  assert.deepEqual(dataOf(await call(relay, 'a=1&b=x+y', headers)).output, { a: '1', b: 'x y' });
+});
+
+test('a command has PATH and HOME, what tells of its request, and nothing else', async (context) => {
+  const { place, relay, runs } = await startFor(context);
+  place.add('environment.sh', '#!/bin/sh\nexec env\n');
+  await addHook(relay, {
+    command: 'environment.sh', output: 'result', environment: { MINE: 'x', PATH: '/bin:/usr/bin' },
+  });
+  const answer = await call(relay, {}, { 'Content-Type': 'application/json; a=b' });
+  const lines = String(dataOf(answer).output).split('\n').filter((line) =>
+    line !== '' && !/^(PWD|OLDPWD|SHLVL|_)=/.test(line));
+  const hooks = await relay.ask('GET', '/api/incoming-webhooks');
+  const [hook] = JSON.parse(hooks.text) as readonly { readonly identifier: string }[];
+  assert.deepEqual(lines.sort(), [
+    'HOME=/home/hook', 'HOOKSHELF_ATTEMPT=1',
+    'HOOKSHELF_CONTENT_TYPE=application/json; a=b', 'HOOKSHELF_EVENT=', 'HOOKSHELF_EVENT_ID=',
+    `HOOKSHELF_HOOK=${hook?.identifier}`, 'HOOKSHELF_REQUEST=', 'MINE=x', 'PATH=/bin:/usr/bin',
+  ]);
+  assert.deepEqual(readdirSync(runs), []);
+});
+
+test('no credential is in arguments or variables, and the first run is as its retry', async (
+  context,
+) => {
+  const { place, relay } = await startFor(context);
+  place.add('print.sh', `${PRINT_ARGUMENTS}[ "$HOOKSHELF_ATTEMPT" = 2 ] || exit 1\n`);
+  await addHook(relay, {
+    command: 'print.sh', output: 'result',
+    arguments: ['{{ headers.authorization }}', '{{ headers.cookie }}', '{{ headers.x-place }}',
+      '{{ query.token }}', '{{ query.page }}', '{{ headers.x-plain }}'],
+  }, {
+    inbox: 'all', secret: 'planted', verification: {
+      preset: 'custom', scheme: {
+        algorithm: 'token', key: 'utf8', content: '',
+        signature: { from: { header: 'X-Place' }, encoding: 'utf8' },
+      },
+    },
+  });
+  const answer = await call(relay, {}, {
+    Authorization: 'Bearer planted', Cookie: 'a=planted', 'X-Place': 'planted', 'X-Plain': 'plain',
+  }, '?token=planted&page=1');
+  assert.equal(answer.status, 400, answer.text);
+  const seen = String(dataOf(answer).output).split('\0').slice(1, -1);
+  assert.deepEqual(seen, ['', '', '', '***', '1', 'plain']);
+  const [request] = JSON.parse((await relay.ask('GET', '/api/requests')).text) as
+    readonly { readonly id: string }[];
+  const replay = await relay.ask('POST', `/api/requests/${request?.id}/replay`, {});
+  assert.equal(replay.status, 202, replay.text);
+  const attempts = await untilAttempts(relay, String(request?.id), 2);
+  const data = attempts[1]?.data as CommandData;
+  assert.deepEqual(String(data.output).split('\0').slice(1, -1),
+    ['', '', '', '***', '1', 'plain']);
+});
+
+type Attempt = { readonly message: string | null; readonly data: unknown };
+
+async function untilAttempts(relay: Relay, id: string, count: number): Promise<readonly Attempt[]> {
+  let attempts: readonly Attempt[] = [];
+  await until(`${count} attempts`, async () => {
+    const { json } = await relay.ask('GET', `/api/requests/${id}`);
+    const [route] = json['routes'] as readonly { readonly attempts: readonly Attempt[] }[];
+    attempts = route?.attempts ?? [];
+    return attempts.length >= count;
+  });
+  return attempts;
+}
+
+type ResultCase = readonly [
+  name: string, script: string, options: object, status: number,
+  answer: { readonly message: string; readonly data: object }, recordMessage: string | null,
+];
+const RESULTS: readonly ResultCase[] = [
+  ['a success', 'echo out; echo err >&2', {}, 200,
+    { message: '', data: { exitCode: 0, signal: null } }, null],
+  ['a failure', 'echo out; echo secret reason >&2; exit 3', {}, 400,
+    { message: 'The command failed (exit 3)', data: { exitCode: 3, signal: null } },
+    'The command failed (exit 3): secret reason'],
+  ['a failure without a word', 'exit 3', {}, 400,
+    { message: 'The command failed (exit 3)', data: { exitCode: 3, signal: null } },
+    'The command failed (exit 3)'],
+  ['a signal', 'kill -KILL $$', {}, 400,
+    { message: 'The command failed (signal SIGKILL)',
+      data: { exitCode: null, signal: 'SIGKILL' } },
+    'The command failed (signal SIGKILL)'],
+  ['another code of success', 'exit 3', { successCodes: [0, 3] }, 200,
+    { message: '', data: { exitCode: 3, signal: null } }, null],
+  ['0 as a failure', 'exit 0', { successCodes: [1] }, 400,
+    { message: 'The command failed (exit 0)', data: { exitCode: 0, signal: null } },
+    'The command failed (exit 0)'],
+  ['an output', 'echo out', { output: 'result' }, 200,
+    { message: '', data: { exitCode: 0, signal: null, output: 'out\n' } }, null],
+  ['no output', 'true', { output: 'result' }, 200,
+    { message: '', data: { exitCode: 0, signal: null, output: '' } }, null],
+  ['JSON as output', 'echo \'{"a": [1, null]}\'', { output: 'result' }, 200,
+    { message: '', data: { exitCode: 0, signal: null, output: { a: [1, null] } } }, null],
+  ['a number as output', 'echo 42', { output: 'result' }, 200,
+    { message: '', data: { exitCode: 0, signal: null, output: 42 } }, null],
+  ['what is not quite JSON', 'echo "{a}"', { output: 'result' }, 200,
+    { message: '', data: { exitCode: 0, signal: null, output: '{a}\n' } }, null],
+  ['output that is no UTF-8', 'printf "a\\377b"', { output: 'result' }, 200,
+    { message: '', data: { exitCode: 0, signal: null, output: 'a\ufffdb' } }, null],
+  ['JSON that nests too deep', 'printf "%.0s[" {1..2000}; printf "%.0s]" {1..2000}',
+    { output: 'result' }, 200, { message: '', data: {
+      exitCode: 0, signal: null, output: '['.repeat(2000) + ']'.repeat(2000),
+    } }, null],
+  ['a failure with its reason', 'echo out; echo first >&2; printf "last\\n\\n" >&2; exit 1',
+    { output: 'result' }, 400, { message: 'The command failed (exit 1): last',
+      data: { exitCode: 1, signal: null, output: 'out\n' } },
+    'The command failed (exit 1): last'],
+  ['a reason that would rewrite a terminal', 'printf "\\033[2Ja\\xe2\\x80\\xaeb" >&2; exit 1',
+    { output: 'result' }, 400, { message: 'The command failed (exit 1): \\u001b[2Ja\\u202eb',
+      data: { exitCode: 1, signal: null, output: '' } },
+    'The command failed (exit 1): \\u001b[2Ja\\u202eb'],
+  ['a reason with credentials', 'echo "no https://me:planted@host/" >&2; exit 1',
+    { output: 'result' }, 400, { message: 'The command failed (exit 1): no https://***@host/',
+      data: { exitCode: 1, signal: null, output: '' } },
+    'The command failed (exit 1): no https://***@host/'],
+  ['a long reason', 'printf "x%.0s" {1..300} >&2; exit 1', { output: 'result' }, 400,
+    { message: `The command failed (exit 1): ${'x'.repeat(199)}…`,
+      data: { exitCode: 1, signal: null, output: '' } },
+    `The command failed (exit 1): ${'x'.repeat(199)}…`],
+];
+for (const [name, script, options, status, answer, recordMessage] of RESULTS) {
+  test(`the result of ${name}`, async (context) => {
+    const { place, relay } = await startFor(context);
+    place.add('it.sh', `#!/bin/bash\n${script}\n`);
+    await addHook(relay, { command: 'it.sh', ...options }, { inbox: 'all' });
+    const reply = await call(relay);
+    const { durationMs, ...data } = dataOf(reply);
+    assert.ok(Number.isInteger(durationMs) && durationMs >= 0);
+    assert.deepEqual({ status: reply.status, message: reply.json['message'], data },
+      { status, ...answer });
+    const [request] = JSON.parse((await relay.ask('GET', '/api/requests')).text) as
+      readonly { readonly id: string }[];
+    const [attempt] = await untilAttempts(relay, String(request?.id), 1);
+    assert.equal(attempt?.message, recordMessage);
+    const line = relay.logLines.map((text) => JSON.parse(text) as Record<string, unknown>)
+      .find(({ message }) => message === 'a command failed');
+    assert.equal(line === undefined, status === 200);
+  });
+}
+
+test('of a long output the first 64 KiB are told, and its beginning is on record', async (
+  context,
+) => {
+  const { place, relay } = await startFor(context);
+  place.add('it.sh', '#!/bin/bash\nprintf 1\nfor n in {1..40000}; do printf é; done\n');
+  await addHook(relay, { command: 'it.sh', output: 'result' }, { inbox: 'all' });
+  const { output, truncated } = dataOf(await call(relay));
+  assert.equal(output, `1${'é'.repeat(32_767)}`);
+  assert.equal(truncated, true);
+  const [request] = JSON.parse((await relay.ask('GET', '/api/requests')).text) as
+    readonly { readonly id: string }[];
+  const [attempt] = await untilAttempts(relay, String(request?.id), 1);
+  const { durationMs, ...data } = attempt?.data as CommandData;
+  assert.ok(durationMs >= 0);
+  assert.deepEqual(data, {
+    exitCode: 0, signal: null, output: `1${'é'.repeat(199)}`, truncated: true,
+  });
+});
+
+test('standard error is in the log: each line at debug, its end at warning', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('it.sh', '#!/bin/bash\necho one >&2\necho two >&2\nexit 7\n');
+  await addHook(relay, { command: 'it.sh' });
+  await call(relay);
+  const lines = relay.logLines.map((text) => JSON.parse(text) as Record<string, unknown>);
+  const failure = lines.find(({ message }) => message === 'a command failed');
+  assert.deepEqual(
+    [failure?.['level'], failure?.['command'], failure?.['exitCode'], failure?.['standardError']],
+    ['warning', 'it.sh', 7, 'one\ntwo\n']);
+  const debug = lines.filter(({ level }) => level === 'debug').map((line) => JSON.stringify(line));
+  for (const word of ['one', 'two']) {
+    assert.equal(debug.filter((line) => line.includes(`"${word}"`)).length, 1, word);
+  }
+});
+
+test('a command that takes too long is ended and has failed', async (context) => {
+  const { place, relay } = await startFor(context, { timeoutMs: 50 });
+  place.add('it.sh', '#!/bin/bash\ntrap "exit 0" TERM\nwhile :; do sleep 0.01; done\n');
+  await addHook(relay, { command: 'it.sh' });
+  const answer = await call(relay);
+  assert.deepEqual([answer.status, answer.json['message'], dataOf(answer).exitCode],
+    [400, 'The command failed (not done within 0.05 s)', 0]);
+});
+
+test('the timeout of the options replaces the setting', async (context) => {
+  const { place, relay } = await startFor(context, { timeoutMs: 10 });
+  place.add('it.sh', '#!/bin/bash\nsleep 0.2\n');
+  await addHook(relay, { command: 'it.sh', timeout: 30 });
+  assert.equal((await call(relay)).status, 200);
+});
+
+test('a command is looked at again at each run, and the caller is told no path', async (context) => {
+  const { place, relay } = await startFor(context);
+  const path = place.add('it.sh');
+  await addHook(relay, { command: 'it.sh' });
+  assert.equal((await call(relay)).status, 200);
+  chmodSync(path, 0o777);
+  const answer = await call(relay);
+  assert.deepEqual([answer.status, answer.json['message'], answer.json['data']],
+    [400, 'The command could not be started', {}]);
+  const [request] = JSON.parse((await relay.ask('GET', '/api/requests')).text) as
+    readonly { readonly id: string }[];
+  const [attempt] = await untilAttempts(relay, String(request?.id), 1);
+  assert.match(attempt?.message ?? '', /it\.sh: is writable by group or others; run: chmod go-w/);
+  rmSync(path);
+  assert.equal((await call(relay)).json['message'], 'The command could not be started');
+  assert.ok(relay.logLines.some((line) => line.includes('is no file in')));
+});
+
+test('a command runs in a folder of its own, or in the one that is named', async (context) => {
+  const { place, relay, runs } = await startFor(context);
+  place.add('it.sh', '#!/bin/bash\npwd; ls -A; touch x\n');
+  await addHook(relay, { command: 'it.sh', output: 'result' });
+  const folders = new Set<string>();
+  for (const _turn of [1, 2]) {
+    const [folder = '', ...files] = String(dataOf(await call(relay)).output).trim().split('\n');
+    assert.ok(folder.startsWith(`${runs}/`) && !existsSync(folder), folder);
+    assert.deepEqual(files, []);
+    folders.add(folder);
+  }
+  assert.equal(folders.size, 2);
+  await changeOptions(relay, { command: 'it.sh', output: 'result', workingDirectory: '.' });
+  assert.equal(dataOf(await call(relay)).output, `${place.path}\nit.sh\n`);
+  assert.ok(existsSync(join(place.path, 'x')));
+});
+
+test('an outgoing webhook runs no command', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('it.sh', '#!/bin/bash\ntouch "$HOME/../ran"\n');
+  await addHook(relay, { command: 'it.sh' });
+  await assert.rejects(
+    relay.webhooks.send({ targetUrl: 'http://127.0.0.1:9/', actionConfiguration: 'it' }, {}).then(
+      (result) => assert.ok(result.success, JSON.stringify(result))),
+    /run-command is not for an outgoing webhook/);
+});
+
+test('GET /api/actions names the commands to choose from as they are now', async (context) => {
+  const { place, relay } = await startFor(context);
+  const listChoices = async (): Promise<unknown> => {
+    const actions = JSON.parse((await relay.ask('GET', '/api/actions')).text) as readonly {
+      readonly identifier: string;
+      readonly options: readonly { readonly name: string; readonly choices?: unknown }[];
+    }[];
+    return actions.find(({ identifier }) => identifier === 'run-command')?.options
+      .find(({ name }) => name === 'command')?.choices;
+  };
+  assert.deepEqual(await listChoices(), []);
+  place.add('b.sh');
+  place.add('a.sh');
+  place.add('open.sh', '', 0o777);
+  place.add('text', '', 0o644);
+  assert.deepEqual(await listChoices(), ['a.sh', 'b.sh']);
+  rmSync(place.path, { recursive: true });
+  assert.deepEqual(await listChoices(), []);
+});
+
+const REFUSED_OPTIONS: readonly (readonly [options: object, detail: RegExp])[] = [
+  [{}, /^command is required$/],
+  [{ command: '../it.sh' }, /^command must be the name of a file in the folder of commands/],
+  [{ command: '/bin/sh' }, /^command must be the name of a file/],
+  [{ command: '..' }, /^command must be the name of a file/],
+  [{ command: 'it.sh\0' }, /^command must be the name of a file/],
+  [{ command: 'itt.sh' }, /^command "itt\.sh" is no file in .*did you mean `it\.sh`\?$/],
+  [{ command: 'it.sh', arguments: 'x' }, /^arguments must be an array/],
+  [{ command: 'it.sh', arguments: ['x', 1] }, /^arguments 1 must be a string, not a number/],
+  [{ command: 'it.sh', arguments: ['{{ x }}'] }, /^arguments 0 \{\{ x \}\} must begin with payload/],
+  [{ command: 'it.sh', environment: { 'A-B': 'x' } }, /^environment A-B is not the name of/],
+  [{ command: 'it.sh', environment: { A: 1 } }, /^environment A must be a template, a string$/],
+  [{ command: 'it.sh', environment: { A: '{{' } }, /^environment A a placeholder is opened/],
+  [{ command: 'it.sh', environment: { HOOKSHELF_EVENT: '' } }, /is set for every command/],
+  [{ command: 'it.sh', files: { A: { base65: '' } } }, /^files A must be .* or \{ "base64": temp/],
+  [{ command: 'it.sh', files: { A: { base64: '{{' } } }, /^files A base64 a placeholder is opened/],
+  [{ command: 'it.sh', files: { A: '' }, environment: { A: '' } },
+    /^files A stands in environment as well$/],
+  [{ command: 'it.sh', stdin: 'bod' }, /^stdin must be one of body, payload, none.*did you mean/],
+  [{ command: 'it.sh', output: true }, /^output must be a string/],
+  [{ command: 'it.sh', timeout: 0 }, /^timeout must be a number from 0\.001 to 2000000, not 0$/],
+  [{ command: 'it.sh', maxCommands: 0 }, /^maxCommands must be an integer from 1/],
+  [{ command: 'it.sh', coalesce: 1 }, /^coalesce must be true or false/],
+  [{ command: 'it.sh', successCodes: [] }, /^successCodes must have at least one code$/],
+  [{ command: 'it.sh', successCodes: [256] }, /^successCodes 0 must be an integer from 0 to 255/],
+  [{ command: 'it.sh', workingDirectory: '/' }, /^workingDirectory \/: is not below/],
+  [{ command: 'it.sh', comand: 'x' }, /^comand is not a known member: did you mean `command`\?$/],
+];
+
+test('options that are wrong are refused with what to do', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('it.sh');
+  for (const [options, detail] of REFUSED_OPTIONS) {
+    const { status, json, text } = await relay.ask('POST', '/api/action-configurations',
+      { actionType: 'run-command', options });
+    assert.equal(status, 422, JSON.stringify(options));
+    const errors = json['errors'] as readonly { readonly detail: string }[];
+    assert.deepEqual(errors.map((error) => error.detail).filter((each) => !detail.test(each)), [],
+      text);
+  }
+});

@@ -141,7 +141,10 @@ export class CommandProcess {
   /** Null when it was given up. */
   #waitForExit(child: ChildProcess): Promise<ExitStatus | null> {
     return new Promise((resolve) => {
-      this.#giveUp = () => resolve(null);
+      this.#giveUp = () => {
+        child.unref();
+        resolve(null);
+      };
       child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
     });
   }

@@ -1,7 +1,9 @@
 /** What a hook command gets, and that nothing of it is left, however it ends. Scripts of bash. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync, chownSync, copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
@@ -37,14 +39,15 @@ test('a command has three open files, and none that we have inherited', async (c
   const program = join(import.meta.dirname, 'command-server.ts');
   const secret = join(harness.directory, 'secret');
   writeFileSync(secret, 'planted');
-  const script = 'find /proc/$$/fd -type l -printf "%f %l\n" | sort -n';
+  const script = 'find /proc/$$/fd -type l -printf "%f %l\n"; true';
   const { status, stdout } = spawnSync('bash', ['-c',
     `exec 7<${secret} 99<${secret}; exec "$@"`, 'bash',
     process.execPath, ...process.execArgv, program, harness.runsFolder, script], {
     encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'],
   });
   assert.equal(status, 0);
-  const open = stdout.split('\n').filter((line) => /^\d/.test(line)).map((line) => line.split(' '));
+  const open = stdout.split('\n').filter((line) => /^\d/.test(line)).map((line) => line.split(' '))
+    .sort(([left], [right]) => Number(left) - Number(right));
   const [others, standard] = [open.slice(3), open.slice(0, 3)];
   assert.deepEqual(standard.map(([number]) => number), ['0', '1', '2']);
   assert.ok(others.some(([number]) => number === '99'));
@@ -250,6 +253,30 @@ test('a stopping runner ends its commands, and starts no more', async (context) 
   assertEnded(output);
   assert.deepEqual(harness.listFolders(), []);
   await assert.rejects(harness.run('true'), { code: 'unavailable' });
+});
+
+test('a command that became another user is given up, as it cannot be ended', {
+  skip: process.geteuid?.() !== 0 && 'only root can make a program that changes its user',
+  timeout: 60_000,
+}, async (context) => {
+  const harness = new CommandHarness(context);
+  const nobody = 65_534;
+  const setuid = join(harness.directory, 'setuid');
+  copyFileSync('/usr/bin/setpriv', setuid);
+  chmodSync(setuid, 0o4755);
+  chmodSync(harness.directory, 0o755);
+  mkdirSync(harness.runsFolder);
+  chownSync(harness.runsFolder, nobody, nobody);
+  const pidFile = join(harness.runsFolder, 'pid');
+  const { stdout } = spawnSync(process.execPath, [
+    ...process.execArgv, join(import.meta.dirname, 'command-server.ts'), harness.runsFolder,
+    `echo $$ > ${pidFile}; exec ${setuid} --reuid=0 --clear-groups sleep 1000`,
+  ], {
+    encoding: 'utf8', uid: nobody, gid: nobody, stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, TIMEOUT_MS: '200', HOME: harness.runsFolder },
+  });
+  process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
+  assert.match(stdout, /ended {"exitCode":null,"signal":null,"isTimedOut":true}/);
 });
 
 test('a command that cannot be started says why, and leaves nothing', async (context) => {

@@ -1,6 +1,7 @@
 /**
  * A process that runs scripts of bash as hook commands: its first argument is the folder of runs,
- * each other one a script. It writes what they write, and `ended` when all have ended.
+ * each other one a script. It writes what they write, and how each has ended. Each has the
+ * milliseconds of the variable TIMEOUT_MS.
  */
 import { systemClock } from '../../../../src/base/clock.ts';
 import { silentLogger } from '../../../../src/base/log.ts';
@@ -11,11 +12,11 @@ const runner = new CommandRunner({ runsFolder, clock: systemClock, log: silentLo
 await runner.recover();
 process.stdout.write('recovered\n');
 await Promise.all(scripts.map(async (script) => {
-  const { output } = await runner.run({
+  const { output, exitCode, signal, isTimedOut } = await runner.run({
     file: '/bin/bash', arguments: ['-c', script], environment: { PATH: process.env['PATH'] ?? '' },
     stdin: Buffer.from('body'), files: [{ variable: 'KEY', bytes: Buffer.from('k') }],
-    workingDirectory: null, timeoutMs: 600_000, outputBytesMax: 65_536, log: silentLogger,
+    workingDirectory: null, timeoutMs: Number(process.env['TIMEOUT_MS'] ?? 600_000), outputBytesMax: 65_536, log: silentLogger,
   });
   process.stdout.write(output);
+  process.stdout.write(`ended ${JSON.stringify({ exitCode, signal, isTimedOut })}\n`);
 }));
-process.stdout.write('ended\n');

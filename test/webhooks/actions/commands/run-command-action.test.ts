@@ -229,7 +229,7 @@ test('payload is the JSON of a form', async (context) => {
   assert.deepEqual(dataOf(await call(relay, 'a=1&b=x+y', headers)).output, { a: '1', b: 'x y' });
 });
 
-test('a command has PATH and HOME, what tells of its request, and nothing else', async (context) => {
+test('a command has PATH, HOME, what tells of its request, and nothing else', async (context) => {
   const { place, relay, runs } = await startFor(context);
   place.add('environment.sh', '#!/bin/sh\nexec env\n');
   await addHook(relay, {
@@ -420,7 +420,7 @@ test('the timeout of the options replaces the setting', async (context) => {
   assert.equal((await call(relay)).status, 200);
 });
 
-test('a command is looked at again at each run, and the caller is told no path', async (context) => {
+test('a command is looked at again at each run, and the caller told no path', async (context) => {
   const { place, relay } = await startFor(context);
   const path = place.add('it.sh');
   await addHook(relay, { command: 'it.sh' });
@@ -494,7 +494,7 @@ const REFUSED_OPTIONS: readonly (readonly [options: object, detail: RegExp])[] =
   [{ command: 'itt.sh' }, /^command "itt\.sh" is no file in .*did you mean `it\.sh`\?$/],
   [{ command: 'it.sh', arguments: 'x' }, /^arguments must be an array/],
   [{ command: 'it.sh', arguments: ['x', 1] }, /^arguments 1 must be a string, not a number/],
-  [{ command: 'it.sh', arguments: ['{{ x }}'] }, /^arguments 0 \{\{ x \}\} must begin with payload/],
+  [{ command: 'it.sh', arguments: ['{{ x }}'] }, /^arguments 0 \{\{ x \}\} must begin with/],
   [{ command: 'it.sh', environment: { 'A-B': 'x' } }, /^environment A-B is not the name of/],
   [{ command: 'it.sh', environment: { A: 1 } }, /^environment A must be a template, a string$/],
   [{ command: 'it.sh', environment: { A: '{{' } }, /^environment A a placeholder is opened/],

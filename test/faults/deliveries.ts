@@ -364,6 +364,26 @@ const INBOX: readonly PlantedFault[] = [
     tests: ['webhooks/inbox/replay.test.ts'],
   },
   {
+    file: 'webhooks/actions/commands/command-slots.ts',
+    text: 'order !== null && isRetry && order < runs.newestOrder', replacement: 'false',
+    tests: ['webhooks/runs/waiting-runs.test.ts'],
+  },
+  {
+    file: 'webhooks/actions/commands/command-slots.ts',
+    text: 'waiting !== null && isOlder(request, waiting.request)', replacement: 'false',
+    tests: ['webhooks/actions/commands/command-slots.test.ts'],
+  },
+  {
+    file: 'webhooks/runs/request-worker.ts',
+    text: 'this.#waitingRuns.giveUpAll(webhookId);', replacement: '',
+    tests: ['webhooks/runs/waiting-runs.test.ts'],
+  },
+  {
+    file: 'webhooks/scheduler/task-queues.ts',
+    text: 'this.#countRunning(target, isWaiting ? -1 : 1);', replacement: '',
+    tests: ['webhooks/runs/waiting-runs.test.ts'],
+  },
+  {
     file: 'webhooks/inbox/request-codec.ts',
     text: "coalesced ? 'coalesced' : route.status", replacement: 'route.status',
     tests: ['webhooks/inbox/old-form.test.ts'],

@@ -32,9 +32,10 @@ export interface AttemptRunner<Result, Item> {
    * Makes an attempt. Returns null when nothing was done or `cutOff` came first. Throws or rejects
    * when our own state kept it from having a result: then no attempt is counted, and the task is
    * due again after seconds, without end. The result is written only if `lease` is held then.
+   * `onWaiting` is `Scheduler.setWaiting` for the attempt.
    */
   runAttempt(
-    id: string, lease: QueueLease, cutOff: AbortSignal,
+    id: string, lease: QueueLease, cutOff: AbortSignal, onWaiting: (isWaiting: boolean) => void,
   ): MaybePromise<AttemptResult<Result> | null>;
   /** Counts the attempt as soon as it is over, before its result is written. */
   countAttempt(result: Result): void;
@@ -64,7 +65,7 @@ type QueueWorkerDeps = {
 
 /** While the store takes no writes no attempt begins, and we check it at this interval. */
 const STORE_CHECK_MS = 1000;
-/** Most attempts under way and results not yet written; above that no attempt begins. */
+/** Most attempts under way that do not wait, and results not yet written, for one to begin. */
 const UNWRITTEN_MAX = 1024;
 /** Delays of the next attempt after the store failed, and after a bug of ours. */
 const STORE_ERROR_DELAY_MS = 6000;
@@ -161,7 +162,8 @@ export class QueueWorker<Result, Item> {
     if (store.failure !== null) return this.#checkStoreLater();
     if (!ownership.mayBegin()) return;
     const endMs = clock.monotonicMs() + TURN_MS_MAX;
-    while (!this.#closing.signal.aborted && this.#background.count < UNWRITTEN_MAX) {
+    while (!this.#closing.signal.aborted
+      && this.#background.count - scheduler.waitingCount < UNWRITTEN_MAX) {
       // The attempt before may have taken what the next one needs.
       if (!this.#runner.mayBegin()) return;
       const runningTask = scheduler.startNext();
@@ -202,7 +204,8 @@ export class QueueWorker<Result, Item> {
     try {
       let attemptResult: AttemptResult<Result> | null;
       try {
-        const attempt = this.#runner.runAttempt(id, lease, this.#cutOffSignal(lease));
+        const attempt = this.#runner.runAttempt(id, lease, this.#cutOffSignal(lease),
+          (isWaiting) => scheduler.setWaiting(runningTask, isWaiting));
         attemptResult = isPromised(attempt) ? await attempt : attempt;
       } catch (thrown) {
         scheduler.release(runningTask, null);

@@ -39,9 +39,10 @@ import {
 } from '../durable-queue/queue-worker.ts';
 import { applyRun, failForRemovedWebhook } from './apply-run.ts';
 import { describeOrders, findRouteLane, findRoutePlace } from './route-order.ts';
+import { WaitingRuns } from './waiting-runs.ts';
 import { NO_ROOM, runPendingRoute, type FinishedRun, type RunDeps } from './run-pending-route.ts';
 
-type RequestWorkerDeps = RunDeps & {
+type RequestWorkerDeps = Omit<RunDeps, 'waitingRuns'> & {
   /** Seconds between attempts. */
   readonly schedule: readonly number[];
   /** In [0, 1). */
@@ -64,6 +65,8 @@ const SLOW_MS = 1000;
 export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>, RemovalListener {
   readonly noun = 'a run of a request';
   readonly #deps: RequestWorkerDeps;
+  readonly #runDeps: RunDeps;
+  readonly #waitingRuns = new WaitingRuns();
   readonly #loop: QueueWorker<FinishedRun, StoredRequest>;
   readonly #scheduler: Scheduler;
   readonly #endPendingDeps: EndPendingDeps<StoredRequest, StoredStatus, RequestRemoval>;
@@ -82,6 +85,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     });
     this.#loop = new QueueWorker({ ...deps, scheduler: this.#scheduler }, this);
     this.#deps = deps;
+    this.#runDeps = { ...deps, waitingRuns: this.#waitingRuns };
     this.#endPendingDeps = {
       queue: requestQueue, store, scheduler: this.#scheduler, recordIdOf: parseRequestId,
     };
@@ -113,9 +117,10 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     for (const key of this.#scheduler.listKeysThatMayNotStart()) this.#failIfOrphaned(key);
   }
 
-  /** See `QueueWorker.close`. */
+  /** See `QueueWorker.close`. Runs that wait for others are not waited for: none begins now. */
   async close(graceMs: number): Promise<void> {
     this.#laneUpdates.close();
+    this.#waitingRuns.close();
     await this.#loop.close(graceMs);
     // Only now: the loop fails the requests of a removed webhook until none has a task.
     for (const unfollow of this.#unfollow) unfollow();
@@ -150,9 +155,9 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   }
 
   runAttempt(
-    id: string, lease: QueueLease, cutOff: AbortSignal,
+    id: string, lease: QueueLease, cutOff: AbortSignal, onWaiting: (isWaiting: boolean) => void,
   ): MaybePromise<AttemptResult<FinishedRun> | null> {
-    const run = runPendingRoute(this.#deps, id, lease, cutOff);
+    const run = runPendingRoute(this.#runDeps, id, { lease, cutOff, onWaiting });
     if (run === NO_ROOM) {
       this.#isWaitingForRoom = true;
       // It stays due: the loop stops at `mayBegin` until the payload budget has room again.
@@ -197,7 +202,10 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   /** Makes the task of a route's delivery what its record says. */
   #applyChange({ id, isChanged, pending }: RouteChange): void {
     if (isChanged) this.#deps.recentRequests.delete(parseRequestId(id));
-    if (pending === null) return this.#scheduler.remove(id);
+    if (pending === null) {
+      this.#waitingRuns.giveUp(id);
+      return this.#scheduler.remove(id);
+    }
     const { webhookId, route } = pending;
     const task = this.#scheduler.find(id);
     if (task !== undefined) return this.#scheduler.reschedule(task, this.#computeDueMs(route));
@@ -319,6 +327,9 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     if (this.#loop.closing.aborted) return;
     this.#laneUpdates.follow(webhookId, describeOrders(this.#deps.webhooks.find(webhookId)));
     this.#scheduler.update(this.#queueSettings(webhookId));
+    if (this.#deps.webhooks.find(webhookId)?.enabled !== true) {
+      this.#waitingRuns.giveUpAll(webhookId);
+    }
     if (this.#loop.isStarted) this.#failIfOrphaned(webhookId);
   }
 

@@ -8,6 +8,7 @@ import { ActionResult } from '../actions/action.ts';
 import { ChainRefusal, CoalescedResult } from '../actions/run-action.ts';
 import { LabelledLog } from '../actions/run-log.ts';
 import { StoredActionCall, type StoredRun } from '../incoming/intake/stored-action-call.ts';
+import type { RunTurn } from '../actions/action-registry.ts';
 import { toRunAttempt } from '../incoming/intake/build-request.ts';
 import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
 import type {
@@ -26,6 +27,8 @@ import {
   requestBodyCollection, requestCollection, type StoredRequest, type UnparsedBody,
 } from '../inbox/stored-request.ts';
 import type { StoredItem } from '../durable-queue/queue-spec.ts';
+import { findRoutePlace } from './route-order.ts';
+import type { WaitingRuns } from './waiting-runs.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 
 export type RunDeps = RouteDeps & {
@@ -35,6 +38,16 @@ export type RunDeps = RouteDeps & {
   readonly log: Logger;
   readonly recentRequests: RecentRequests;
   readonly payloadBudget: PayloadBudget;
+  readonly waitingRuns: WaitingRuns;
+};
+
+/** What a run needs to know of the attempt that it is. */
+type RouteAttempt = {
+  readonly lease: QueueLease;
+  /** Aborted when the run is of no use any more. */
+  readonly cutOff: AbortSignal;
+  /** Must be called when the run begins to wait for others, and when it has waited. */
+  readonly onWaiting: (isWaiting: boolean) => void;
 };
 
 /** A run that has ended, with the request as it was before. */
@@ -61,18 +74,21 @@ const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
 
 /**
  * Runs the route of a delivery. Returns no promise when the action returns its result at once.
- * Returns null when there is nothing to run (see `findPendingRoute`), or `cutOff` came first.
- * Throws or rejects when our own state kept the action from running: then there was no attempt.
+ * Returns null when there is nothing to run (see `findPendingRoute`), `cutOff` came first, or the
+ * run was given up while it waited for others. Throws or rejects when our own state kept the action
+ * from running: then there was no attempt.
  */
 export function runPendingRoute(
-  deps: RunDeps, deliveryId: string, lease: QueueLease, cutOff: AbortSignal,
+  deps: RunDeps, deliveryId: string, { lease, cutOff, onWaiting }: RouteAttempt,
 ): typeof NO_ROOM | MaybePromise<FinishedRun | null> {
   const pendingRoute = findPendingRoute(deps, deliveryId);
   if (pendingRoute === null) return null;
   const { storedItem, recentRequest, index, route, webhook } = pendingRoute;
   let unparsedBody: UnparsedBody | null | undefined;
+  let turn: RunTurn | null = null;
   const toFinishedRun = (outcome: RouteOutcome | null): FinishedRun | null => {
     if (outcome === null) return null;
+    if (outcome.refusal !== null && turn?.cutOff?.aborted === true) return null;
     if (outcome.refusal !== null) throw outcome.refusal;
     const isChainRefused = outcome.result instanceof ChainRefusal;
     const isCoalesced = outcome.result instanceof CoalescedResult;
@@ -89,10 +105,22 @@ export function runPendingRoute(
   const payloadBytes = deps.payloadBudget.reserveForRun(body);
   if (payloadBytes === null) return NO_ROOM;
   const releaseBytes = (): void => deps.payloadBudget.releaseRun(payloadBytes);
+  const createTurn = (): RunTurn => {
+    turn = deps.waitingRuns.createTurn({
+      id: deliveryId, webhookId: webhook.identifier, cutOff,
+      place: findRoutePlace(deliveryId, route) ?? deliveryId,
+      onWaiting(isWaiting) {
+        if (isWaiting) deps.payloadBudget.beginWait(payloadBytes, body);
+        else deps.payloadBudget.endWait(payloadBytes, body);
+        onWaiting(isWaiting);
+      },
+    });
+    return turn;
+  };
   // `runRoute` never throws, so the bytes are released in any case.
   const running = runStoredRoute(deps, webhook, webhookRoute, {
     request: storedItem.item, body, headers: recentRequest?.headers ?? null,
-    attemptNumber: route.attemptCount + 1,
+    attemptNumber: route.attemptCount + 1, createTurn,
     onRead(unparsed) {
       unparsedBody = unparsed;
     },

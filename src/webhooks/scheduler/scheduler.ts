@@ -68,6 +68,11 @@ export class Scheduler {
     return this.#queues.runningCount;
   }
 
+  /** The number of attempts under way that wait, which `runningCount` leaves out. */
+  get waitingCount(): number {
+    return this.#queues.waitingCount;
+  }
+
   /**
    * The place of the task that went to its queue first; null without tasks. A delayed task goes
    * there at its time, which may be to come.
@@ -218,6 +223,12 @@ export class Scheduler {
   release(runningTask: RunningTask, health: TargetHealth | null): void {
     const pauseMs = this.#queues.release(runningTask, health);
     if (pauseMs > 0 && !this.#isClosed) this.#pauseTarget(runningTask.target, pauseMs);
+    this.#onRunnable();
+  }
+
+  /** Says whether an attempt under way waits for something of its own: see task-queues.ts. */
+  setWaiting(runningTask: RunningTask, isWaiting: boolean): void {
+    this.#queues.setWaiting(runningTask, isWaiting);
     this.#onRunnable();
   }
 

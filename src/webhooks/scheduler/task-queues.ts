@@ -13,6 +13,10 @@
  * attempt at its target, or one of that half. Each place that becomes free is the turn of a queue
  * that waits for it. A queue that does not use its turn passes it on to the next one.
  *
+ * An attempt may wait for something of its own. Meanwhile it counts in its queue and its lane
+ * alone, so that others start in its place. When it goes on it counts again at once, above the
+ * limits too: who has it wait limits how many go on.
+ *
  * Among its ready tasks a queue starts the one whose place is first. Lanes (lanes.ts) say which of
  * them may be there at all.
  */
@@ -72,6 +76,7 @@ export class TaskQueues {
   /** The number of attempts under way, and of those at targets that are not healthy. */
   #runningCount = 0;
   #unhealthyRunningCount = 0;
+  #waitingCount = 0;
 
   constructor(limits: RunLimits) {
     this.#limits = limits;
@@ -80,6 +85,11 @@ export class TaskQueues {
 
   get runningCount(): number {
     return this.#runningCount;
+  }
+
+  /** The number of attempts under way that wait, which are not in `runningCount`. */
+  get waitingCount(): number {
+    return this.#waitingCount;
   }
 
   listTargets(): Iterable<TaskTarget> {
@@ -228,12 +238,12 @@ export class TaskQueues {
    * Ends an attempt. `health` is null when the attempt says nothing about its target. Returns the
    * milliseconds after which the caller must call `resumeTarget`, or 0 when there is no pause.
    */
-  release({ task, target, lane }: RunningTask, health: TargetHealth | null): number {
-    const { queue } = task;
+  release(runningTask: RunningTask, health: TargetHealth | null): number {
+    const { task: { queue }, target, lane } = runningTask;
+    this.setWaiting(runningTask, false);
+    runningTask.state = 'ended';
     queue.runningCount -= 1;
-    target.runningCount -= 1;
-    this.#runningCount -= 1;
-    if (target.health !== 'healthy') this.#unhealthyRunningCount -= 1;
+    this.#countRunning(target, -1);
     const pauseMs = health === null ? 0 : this.#updateHealth(target, health);
     if (lane !== null) this.#lanes.endAttempt(lane);
     this.#runnableQueues.add(queue);
@@ -241,6 +251,16 @@ export class TaskQueues {
     this.#dropIfIdle(queue);
     this.#dropTargetIfIdle(target);
     return pauseMs;
+  }
+
+  /** Says whether an attempt waits. Does nothing once it was released. */
+  setWaiting(runningTask: RunningTask, isWaiting: boolean): void {
+    const { state, target } = runningTask;
+    if (state === 'ended' || (state === 'waiting') === isWaiting) return;
+    runningTask.state = isWaiting ? 'waiting' : 'running';
+    this.#waitingCount += isWaiting ? 1 : -1;
+    this.#countRunning(target, isWaiting ? -1 : 1);
+    if (isWaiting) this.#passOnTurn(target);
   }
 
   resumeTarget(target: TaskTarget): void {
@@ -260,12 +280,16 @@ export class TaskQueues {
     queue.ready.pop();
     task.state = 'unsettled';
     queue.runningCount += 1;
-    target.runningCount += 1;
-    this.#runningCount += 1;
-    if (target.health !== 'healthy') this.#unhealthyRunningCount += 1;
+    this.#countRunning(target, 1);
     if (lane !== null) this.#lanes.beginAttempt(lane);
     this.#runnableQueues.add(queue);
-    return { task, target, lane };
+    return { task, target, lane, state: 'running' };
+  }
+
+  #countRunning(target: TaskTarget, by: 1 | -1): void {
+    target.runningCount += by;
+    this.#runningCount += by;
+    if (target.health !== 'healthy') this.#unhealthyRunningCount += by;
   }
 
   /**

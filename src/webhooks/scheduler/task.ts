@@ -100,6 +100,8 @@ export type TargetHealth = 'healthy' | 'slow' | 'unreachable';
 /** An attempt under way. Target and lane are those it began with; it may have others by now. */
 export type RunningTask = {
   readonly task: Task; readonly target: TaskTarget; readonly lane: Lane | null;
+  /** `waiting`: for something that it has not got yet; only its queue and lane count it then. */
+  state: 'running' | 'waiting' | 'ended';
 };
 
 /** Whether the first task of the two starts before the other. */

@@ -35,6 +35,26 @@ test('a run waits for a request that is too large for the room by itself', () =>
   assert.equal(room.reserveForRun(body(240)), 240);
 });
 
+test('a run that waits for others holds its body alone, and has room when it goes on', () => {
+  const room = new PayloadBudget(2400);
+  let told = 0;
+  room.onFree(() => {
+    told += 1;
+  });
+  const waiting = body(2400);
+  assert.equal(room.reserveForRun(waiting), 2400);
+  assert.equal(room.reserveForRun(body(2280)), null);
+  room.beginWait(2400, waiting);
+  assert.equal(told, 1);
+  assert.equal(room.reserveForRun(body(2280)), 2280);
+  assert.equal(room.reserveForRun(body(48)), null, 'its body is held');
+  room.endWait(2400, waiting);
+  room.releaseRun(2280);
+  assert.equal(room.reserveForRun(body(240)), null);
+  room.releaseRun(2400);
+  assert.equal(room.reserveForRun(body(2400)), 2400);
+});
+
 test('who waits is told once, and only when there is room', () => {
   const room = new PayloadBudget(2400);
   let told = 0;

@@ -34,6 +34,59 @@ test('starts a task when it is due, and says so', async () => {
   assert.equal(started(scheduler).task.id, 'a');
 });
 
+/** Starts up to eight tasks of a queue of its own each. */
+function startEight(scheduler: Scheduler, prefix: string): RunningTask[] {
+  const runs: RunningTask[] = [];
+  for (let index = 0; index < 8; index += 1) {
+    const key = `${prefix}${index}`;
+    scheduler.add(key, { key, target: key, mayStart: true }, 0);
+    const running = scheduler.startNext();
+    if (running !== null) runs.push(running);
+  }
+  return runs;
+}
+
+test('attempts that wait leave their places to other queues, and go on above the limit', () => {
+  const { scheduler, counted } = schedulerWith(new ManualClock());
+  // All targets that are not known to be healthy share four of the eight places.
+  const waiting = startEight(scheduler, 'a');
+  assert.equal(waiting.length, 4);
+  const before = counted.runnable;
+  for (const runningTask of waiting) scheduler.setWaiting(runningTask, true);
+  assert.ok(counted.runnable > before);
+  assert.deepEqual([scheduler.runningCount, scheduler.waitingCount], [0, 4]);
+  const others = [started(scheduler), started(scheduler), started(scheduler), started(scheduler)];
+  assert.equal(scheduler.startNext(), null);
+  for (const runningTask of waiting) scheduler.setWaiting(runningTask, false);
+  assert.deepEqual([scheduler.runningCount, scheduler.waitingCount], [8, 0]);
+  for (const runningTask of [...waiting, ...others]) scheduler.release(runningTask, null);
+  assert.equal(scheduler.runningCount, 0);
+  assert.equal(startEight(scheduler, 'b').length, 4);
+});
+
+test('an attempt that waits still counts in its queue', () => {
+  const { scheduler } = schedulerWith(new ManualClock());
+  for (const id of ['a', 'b']) scheduler.add(id, { ...QUEUE, runningMax: 1 }, 0);
+  const first = started(scheduler);
+  scheduler.setWaiting(first, true);
+  assert.equal(scheduler.startNext(), null);
+  scheduler.release(first, 'healthy');
+  scheduler.settle('a', null);
+  assert.equal(started(scheduler).task.id, 'b');
+});
+
+test('an attempt that was released while it waited is counted no more', () => {
+  const { scheduler } = schedulerWith(new ManualClock());
+  scheduler.add('a', QUEUE, 0);
+  const runningTask = started(scheduler);
+  scheduler.setWaiting(runningTask, true);
+  scheduler.setWaiting(runningTask, true);
+  scheduler.release(runningTask, null);
+  scheduler.setWaiting(runningTask, false);
+  scheduler.setWaiting(runningTask, true);
+  assert.deepEqual([scheduler.runningCount, scheduler.waitingCount], [0, 0]);
+});
+
 test('does not start a task again until it is settled, then gives it its next time', async () => {
   const clock = new ManualClock();
   const { scheduler } = schedulerWith(clock);

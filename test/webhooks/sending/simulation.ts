@@ -97,6 +97,7 @@ export type SimulationOptions = {
   readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
   readonly events?: Partial<WebhooksOptions['events']>;
   readonly actions?: readonly unknown[];
+  readonly optionalActions?: WebhooksOptions['optionalActions'];
   readonly random?: () => number;
   readonly ownership?: Ownership;
   readonly turns?: Turns;
@@ -186,6 +187,7 @@ export class Simulation {
       }),
       random: this.#options.random ?? (() => 0), baseUri: () => 'http://localhost',
       actions: (this.#options.actions ?? []).map((actionClass) => ({ actionClass, origin: '' })),
+      optionalActions: this.#options.optionalActions ?? [],
       incoming: { ...INCOMING, ...this.#options.incoming }, inbox: INBOX,
       events: { ...EVENTS, ...this.#options.events },
       outgoing: { ...OUTGOING, retrySchedule: SCHEDULE_S, ...this.#options.outgoing },

@@ -36,14 +36,15 @@ export type StoredRun = {
   /** The first is 1. */
   readonly attemptNumber: number;
   readonly holder: LogHolder;
-  /** Absent: no action runs. */
-  readonly turn?: RunTurn;
+  /** Makes the turn of the run, if its action asks; absent: no action runs. */
+  readonly createTurn?: () => RunTurn;
   /** Called when the payload is read; null: the body could be parsed. */
   readonly onRead?: (unparsed: UnparsedBody | null) => void;
 };
 
 export class StoredActionCall extends IncomingActionCall {
   readonly #run: StoredRun;
+  #turn: RunTurn | null = null;
   /** Names in lower case, as Node gives them. */
   #builtHeaders: IncomingHttpHeaders | null;
 
@@ -72,7 +73,8 @@ export class StoredActionCall extends IncomingActionCall {
   }
 
   get turn(): RunTurn | null {
-    return this.#run.turn ?? null;
+    this.#turn ??= this.#run.createTurn?.() ?? null;
+    return this.#turn;
   }
 
   get requestOrigin(): RequestOrigin {

@@ -54,6 +54,21 @@ export class PayloadBudget {
     this.release(bytes);
   }
 
+  /** Lets a run that waits, and parses nothing meanwhile, hold the memory of its body alone. */
+  beginWait(bytes: number, body: Buffer): void {
+    this.#runCount -= 1;
+    this.release(bytes - body.length);
+  }
+
+  /**
+   * Ends the wait of a run. It has room whatever others hold: who has runs wait limits how many go
+   * on.
+   */
+  endWait(bytes: number, body: Buffer): void {
+    this.#runCount += 1;
+    this.#reservedBytes += bytes - body.length;
+  }
+
   onFree(listener: () => void): void {
     this.#onFree = listener;
   }

@@ -6,6 +6,7 @@ import { BACKFILL_FAULTS } from './backfill.ts';
 import { BOOK_FAULTS } from './books.ts';
 import { CLI_FAULTS } from './cli.ts';
 import { CLIENT_FAULTS } from './client.ts';
+import { COMMAND_FAULTS } from './commands.ts';
 import { CONSOLE_FAULTS } from './console.ts';
 import { DELIVERY_FAULTS } from './deliveries.ts';
 import { EVENT_FAULTS } from './events.ts';
@@ -28,6 +29,7 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
   books: BOOK_FAULTS,
   cli: CLI_FAULTS,
   client: CLIENT_FAULTS,
+  commands: COMMAND_FAULTS,
   console: CONSOLE_FAULTS,
   deliveries: DELIVERY_FAULTS,
   events: EVENT_FAULTS,

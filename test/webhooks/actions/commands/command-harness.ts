@@ -10,10 +10,16 @@ import { CommandRunner } from '../../../../src/webhooks/actions/commands/command
 import type {
   HookCommandEnd, HookCommandRun,
 } from '../../../../src/webhooks/actions/commands/command-runner.ts';
+import { compile } from '../../../support/compile.ts';
 
-export type LoggedLine = {
+type LoggedLine = {
   readonly level: string; readonly message: string; readonly fields: LogFields;
 };
+
+/** Compiles command-server.ts into a folder. Returns the path of the program. */
+export function compileCommandServer(folder: string): string {
+  return compile(join(import.meta.dirname, 'command-server.ts'), folder);
+}
 
 export class CommandHarness {
   readonly directory: string;

@@ -7,7 +7,9 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
-import { CommandHarness, assertEnded, isRunning, waitForFile } from './command-harness.ts';
+import {
+  CommandHarness, compileCommandServer, assertEnded, isRunning, waitForFile,
+} from './command-harness.ts';
 
 const FLOOD_BYTES = 1 << 30;
 
@@ -36,13 +38,13 @@ test('a command has the environment that it is given, and nothing of ours', asyn
 
 test('a command has three open files, and none that we have inherited', async (context) => {
   const harness = new CommandHarness(context);
-  const program = join(import.meta.dirname, 'command-server.ts');
+  const program = compileCommandServer(harness.directory);
   const secret = join(harness.directory, 'secret');
   writeFileSync(secret, 'planted');
   const script = 'find /proc/$$/fd -type l -printf "%f %l\n"; true';
   const { status, stdout } = spawnSync('bash', ['-c',
     `exec 7<${secret} 99<${secret}; exec "$@"`, 'bash',
-    process.execPath, ...process.execArgv, program, harness.runsFolder, script], {
+    process.execPath, program, harness.runsFolder, script], {
     encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'],
   });
   assert.equal(status, 0);
@@ -269,7 +271,7 @@ test('a command that became another user is given up, as it cannot be ended', {
   chownSync(harness.runsFolder, nobody, nobody);
   const pidFile = join(harness.runsFolder, 'pid');
   const { stdout } = spawnSync(process.execPath, [
-    ...process.execArgv, join(import.meta.dirname, 'command-server.ts'), harness.runsFolder,
+    compileCommandServer(harness.directory), harness.runsFolder,
     `echo $$ > ${pidFile}; exec ${setuid} --reuid=0 --clear-groups sleep 1000`,
   ], {
     encoding: 'utf8', uid: nobody, gid: nobody, stdio: ['ignore', 'pipe', 'inherit'],

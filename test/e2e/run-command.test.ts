@@ -1,0 +1,297 @@
+/** Real processes: hooks that run programs, from the request to what is left when all is over. */
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { PROGRAM } from '../support/program.ts';
+import { inFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+import { needsRoot, NOBODY, makeNobodys } from '../support/users.ts';
+import { CommandHooks, isRunning } from './command-hooks.ts';
+import { hookshelf } from './processes.ts';
+
+const ACCEPTED = { answer: 'accepted', inbox: 'all' };
+const PLANTED = 'planted-secret-of-the-tests';
+
+/** The pid that a script has written. */
+async function readPid(path: string): Promise<number> {
+  await until(`${path} is written`, () =>
+    existsSync(path) && readFileSync(path, 'utf8').endsWith('\n'));
+  return Number(readFileSync(path, 'utf8'));
+}
+
+test('no secret of ours is in a command\'s environment, arguments and open files', async () => {
+  const hooks = new CommandHooks({
+    HOOKSHELF_API_TOKEN: PLANTED, HOOKSHELF_HTTP_PROXY: `http://me:${PLANTED}@127.0.0.1:1`,
+    OTHER: PLANTED, LANG: 'C.UTF-8', HOME: '/home/hook',
+  });
+  const headers = { authorization: `Bearer ${PLANTED}` };
+  hooks.add('look.sh', `tr '\\0' '\\n' < /proc/$$/environ
+    tr '\\0' '\\n' < /proc/$$/cmdline
+    exec ls -l /proc/self/fd`);
+  await hooks.start();
+  const make = async (path: string, body: object): Promise<void> => {
+    const { status, text } = await hooks.ask(path, { method: 'POST', headers, body });
+    assert.equal(status, 201, text);
+  };
+  await make('/api/action-configurations', {
+    identifier: 'look', actionType: 'run-command',
+    options: { command: 'look.sh', output: 'result', arguments: ['{{ headers.x-place }}'] },
+  });
+  await make('/api/incoming-webhooks', {
+    pathSegment: 'look', actionConfiguration: 'look', secret: PLANTED,
+    verification: { preset: 'bearer' },
+  });
+  const { status, data } = await hooks.call('look', { headers });
+  assert.equal(status, 200);
+  const text = String(data['output']);
+  assert.ok(!text.includes(PLANTED), text);
+  const names = text.split('\n').flatMap((line) => /^(\w+)=/.exec(line)?.[1] ?? []).sort();
+  assert.deepEqual(names.filter((name) => !['OLDPWD', 'PWD', 'SHLVL', '_'].includes(name)), [
+    'HOME', 'HOOKSHELF_ATTEMPT', 'HOOKSHELF_CONTENT_TYPE', 'HOOKSHELF_EVENT',
+    'HOOKSHELF_EVENT_ID', 'HOOKSHELF_HOOK', 'HOOKSHELF_REQUEST', 'LANG', 'PATH',
+  ]);
+  const open = [...text.matchAll(/ (\d+) -> (.*)/g)].map(([, fd, target]) => [fd, target]);
+  // The last is the folder that ls lists.
+  assert.deepEqual(open.map(([fd]) => fd), ['0', '1', '2', '3'], JSON.stringify(open));
+  assert.match(String(open[3]?.[1]), /^\/proc\//);
+  await hooks.server.stop();
+});
+
+test('a command may call hookshelf: what it is told is no setting', async () => {
+  const hooks = new CommandHooks();
+  hooks.add('call.sh', `exec ${process.execPath} ${PROGRAM} request:list --json`);
+  await hooks.start();
+  await hooks.hook('call', {
+    command: 'call.sh', output: 'result', timeout: 60,
+    environment: { HOOKSHELF_SERVER: hooks.server.url },
+  });
+  const { status, message, data } = await hooks.call('call');
+  assert.deepEqual([status, message, data['output']], [200, '', []]);
+  await hooks.server.stop();
+});
+
+test('/dev/stdout and /dev/stderr can be opened by name', async () => {
+  const hooks = new CommandHooks();
+  hooks.add('name.sh', 'echo out > /dev/stdout; echo err > /dev/stderr; exit 1');
+  await hooks.start();
+  await hooks.hook('name', { command: 'name.sh', output: 'result' });
+  const { message, data } = await hooks.call('name');
+  assert.deepEqual([message, data['output']], ['The command failed (exit 1): err', 'out\n']);
+  await hooks.server.stop();
+});
+
+test('after kill -9 nothing is left, and what was accepted runs again', async () => {
+  const hooks = new CommandHooks({ HOOKSHELF_INCOMING_RETRY_SCHEDULE: '[0.05]' });
+  const pids = join(hooks.folder, 'pids');
+  mkdirSync(pids);
+  hooks.add('long.sh', `sleep 300 & echo $! > ${pids}/child-$HOOKSHELF_ATTEMPT
+    [ -e ${pids}/again ] && exit 0
+    echo $$ > ${pids}/leader; cat "$KEY" > /dev/null; wait`);
+  await hooks.start();
+  await hooks.hook('long', { command: 'long.sh', files: { KEY: 'secret' } },
+    ACCEPTED);
+  assert.equal((await hooks.call('long')).status, 200);
+  const leader = await readPid(join(pids, 'leader'));
+  const child = await readPid(join(pids, 'child-1'));
+  assert.equal(hooks.runFolders().length, 1);
+  await hooks.server.stop('SIGKILL');
+  assert.ok(isRunning(leader) && isRunning(child));
+  writeFileSync(join(pids, 'again'), '');
+  await hooks.start();
+  assert.ok(!isRunning(leader) && !isRunning(child));
+  await until('it has run again', async () =>
+    (await hooks.requests())[0]?.status === 'done');
+  await until('no folder is left', () => hooks.runFolders().length === 0);
+  const again = await readPid(join(pids, 'child-1'));
+  await until('the child of the second run has ended', () => !isRunning(again));
+  await hooks.server.stop();
+});
+
+test('a start without the setting also ends what an earlier one has left', async () => {
+  const hooks = new CommandHooks();
+  const pid = join(hooks.folder, 'pid');
+  hooks.add('long.sh', `echo $$ > ${pid}; exec sleep 300`);
+  await hooks.start();
+  await hooks.hook('long', { command: 'long.sh' }, ACCEPTED);
+  await hooks.call('long');
+  const leader = await readPid(pid);
+  await hooks.server.stop('SIGKILL');
+  assert.ok(isRunning(leader));
+  await hooks.start({ HOOKSHELF_ACTIONS_COMMAND_DIRECTORY: '' });
+  assert.ok(!isRunning(leader));
+  assert.deepEqual(hooks.runFolders(), []);
+  assert.ok(!(await hooks.ask('/api/actions')).text.includes('run-command'));
+  await hooks.server.stop();
+});
+
+test('a stopping server waits for commands', async () => {
+  const hooks = new CommandHooks();
+  const [started, done] = [join(hooks.folder, 'started'), join(hooks.folder, 'done')];
+  hooks.add('wait.sh', `echo $$ > ${started}; sleep 0.5; echo done > ${done}`);
+  await hooks.start();
+  await hooks.hook('wait', { command: 'wait.sh' });
+  const answer = hooks.call('wait');
+  await readPid(started);
+  await hooks.server.stop();
+  assert.equal((await answer).status, 200);
+  assert.ok(existsSync(done));
+});
+
+test('a server that has waited ends its commands, and runs what was accepted later', async () => {
+  const hooks = new CommandHooks({ HOOKSHELF_SERVER_SHUTDOWN_TIMEOUT: '0.2' });
+  const [started, again] = [join(hooks.folder, 'started'), join(hooks.folder, 'again')];
+  hooks.add('long.sh', `[ -e ${again} ] && exit 0; echo $$ > ${started}; exec sleep 300`);
+  await hooks.start();
+  await hooks.hook('long', { command: 'long.sh' }, ACCEPTED);
+  await hooks.call('long');
+  const leader = await readPid(started);
+  const { code } = await hooks.server.stop();
+  assert.equal(code, 0);
+  assert.ok(!isRunning(leader));
+  assert.deepEqual(hooks.runFolders(), []);
+  writeFileSync(again, '');
+  await hooks.start();
+  await until('it is done', async () => (await hooks.requests())[0]?.status === 'done');
+  const [request] = await hooks.requests();
+  // That the server stopped says nothing of the command.
+  assert.equal(request?.routes[0]?.attempts.length, 1);
+  await hooks.server.stop();
+});
+
+test('a stopping server lets none begin that waits', async () => {
+  const hooks = new CommandHooks({
+    HOOKSHELF_SERVER_SHUTDOWN_TIMEOUT: '0.2', HOOKSHELF_ACTIONS_MAX_COMMANDS: '1',
+  });
+  const started = join(hooks.folder, 'started');
+  hooks.add('long.sh', `echo $$ >> ${started}; exec sleep 300`);
+  await hooks.start();
+  await hooks.hook('long', { command: 'long.sh' });
+  const answers = [1, 2, 3].map(() => hooks.call('long').catch(() => null));
+  await readPid(started);
+  const { code } = await hooks.server.stop();
+  assert.equal(code, 0);
+  await Promise.all(answers);
+  assert.equal(readFileSync(started, 'utf8').trim().split('\n').length, 1);
+});
+
+test('one at a time, and of those that wait the newest alone', async () => {
+  const hooks = new CommandHooks();
+  const [seen, go] = [join(hooks.folder, 'seen'), join(hooks.folder, 'go')];
+  hooks.add('deploy.sh', `echo "$1" >> ${seen}; while [ ! -e ${go} ]; do sleep 0.02; done`);
+  await hooks.start();
+  await hooks.hook('deploy', {
+    command: 'deploy.sh', arguments: ['{{ payload.n }}'], maxCommands: 1, coalesce: true,
+  });
+  const call = (n: number): ReturnType<CommandHooks['call']> =>
+    hooks.call('deploy', { body: { n } });
+  const first = call(1);
+  await until('the first runs', () => existsSync(seen));
+  const second = call(2);
+  // Sent once the second must have its turn: a third that overtook it would be replaced instead.
+  await until('the second is under way', async () => (await hooks.ask('/metrics')).text.length > 0);
+  const third = call(3);
+  const replaced = await Promise.race([second, third]);
+  assert.deepEqual([replaced.status, replaced.data], [200, { coalesced: true }]);
+  writeFileSync(go, '');
+  const answers = await Promise.all([first, second, third]);
+  assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200]);
+  assert.equal(answers.filter(({ data }) => data['exitCode'] === 0).length, 2);
+  assert.equal(readFileSync(seen, 'utf8').trim().split('\n').length, 2);
+  await hooks.server.stop();
+});
+
+test('of accepted requests that wait the newest runs, the others are coalesced', async () => {
+  const hooks = new CommandHooks();
+  const [seen, go] = [join(hooks.folder, 'seen'), join(hooks.folder, 'go')];
+  hooks.add('deploy.sh', `echo "$1" >> ${seen}; while [ ! -e ${go} ]; do sleep 0.02; done`);
+  await hooks.start();
+  await hooks.hook('deploy', {
+    command: 'deploy.sh', arguments: ['{{ payload.n }}'], maxCommands: 1, coalesce: true,
+  }, ACCEPTED);
+  for (const n of [1, 2, 3, 4]) {
+    await hooks.call('deploy', { body: { n } });
+    if (n === 1) await until('the first runs', () => existsSync(seen));
+  }
+  const statuses = async (): Promise<unknown> =>
+    (await hooks.requests()).map(({ routes }) => routes[0]?.status);
+  await until('two are coalesced', async () =>
+    JSON.stringify(await statuses()).split('coalesced').length === 3);
+  writeFileSync(go, '');
+  await until('all are done', async () =>
+    (await hooks.requests()).every(({ status }) => status === 'done'));
+  assert.deepEqual(await statuses(), ['done', 'coalesced', 'coalesced', 'done']);
+  assert.equal(readFileSync(seen, 'utf8'), '1\n4\n');
+  await hooks.server.stop();
+});
+
+test('a start is refused by a folder that is missing or that others may change', async () => {
+  await inFolder(async (folder) => {
+    const open = join(folder, 'open');
+    mkdirSync(open);
+    chmodSync(open, 0o777);
+    const cases: readonly (readonly [path: string, problem: RegExp])[] = [
+      [join(folder, 'none'), /none: is not there; make the folder, or correct the setting/],
+      [open, /open: is writable by group or others; run: chmod go-w '.*open'/],
+      ['hooks', /`actions\.commandDirectory` must be an absolute path, not "hooks"/],
+    ];
+    for (const [path, problem] of cases) {
+      const { code, stderr } = await hookshelf(
+        ['serve', '--port', '0', '--data', join(folder, 'data')],
+        { environment: { HOOKSHELF_ACTIONS_COMMAND_DIRECTORY: path } });
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, problem);
+    }
+  });
+});
+
+test('doctor looks at the folder and its programs', async () => {
+  const hooks = new CommandHooks();
+  const look = async (path: string): Promise<readonly [status: string, text: string]> => {
+    const { stdout } = await hookshelf(['doctor', '--json', '--data', hooks.data],
+      { environment: { HOOKSHELF_ACTIONS_COMMAND_DIRECTORY: path } });
+    const { status, detail } = JSON.parse(stdout).find(
+      ({ check }: { readonly check: string }) => check === 'commands');
+    return [status, detail];
+  };
+  assert.match((await look('')).join(), /^ok,actions\.commandDirectory names no folder/);
+  assert.match((await look(hooks.path)).join(), /^warning,no file in .*hooks is executable/);
+  const path = hooks.add('deploy.sh', 'true');
+  assert.match((await look(hooks.path)).join(), /^ok,.*hooks holds 1 executable file$/);
+  chmodSync(path, 0o777);
+  assert.match((await look(hooks.path)).join(), /^warning,no hook may run deploy\.sh \(.*chmod/);
+  chmodSync(hooks.path, 0o777);
+  assert.match((await look(hooks.path)).join(), /^failed,.*hooks: is writable by group/);
+});
+
+test('commands of a server that root starts are its user\'s, with that home', {
+  skip: needsRoot,
+}, async () => {
+  const hooks = new CommandHooks();
+  makeNobodys(hooks.data);
+  hooks.add('who.sh', 'id -u; id -G; echo "$HOME"; touch "$PWD/mine" && stat -c %u "$PWD/mine"');
+  await hooks.start({ HOME: '/root' });
+  await hooks.hook('who', { command: 'who.sh', output: 'result' });
+  const { data } = await hooks.call('who');
+  const [user, groups, home, owner] = String(data['output']).split('\n');
+  assert.deepEqual([user, owner], [String(NOBODY), String(NOBODY)]);
+  assert.ok(!groups?.split(' ').includes('0'), groups);
+  assert.notEqual(home, '/root');
+  await hooks.server.stop();
+});
+
+test('a backup has no folders of runs', async () => {
+  const hooks = new CommandHooks();
+  const started = join(hooks.folder, 'started');
+  hooks.add('long.sh', `echo $$ > ${started}; exec sleep 300`);
+  await hooks.start();
+  await hooks.hook('long', { command: 'long.sh' }, ACCEPTED);
+  await hooks.call('long');
+  const leader = await readPid(started);
+  const target = join(hooks.folder, 'backup');
+  const { code, stderr } = await hookshelf(['backup', '--data', hooks.data, '--output', target]);
+  assert.equal(code, 0, stderr);
+  assert.ok(!existsSync(join(target, 'command-runs')));
+  await hooks.server.stop('SIGKILL');
+  process.kill(leader, 'SIGKILL');
+});

@@ -52,9 +52,10 @@ test('no secret of ours is in a command\'s environment, arguments and open files
     'HOOKSHELF_EVENT_ID', 'HOOKSHELF_HOOK', 'HOOKSHELF_REQUEST', 'LANG', 'PATH',
   ]);
   const open = [...text.matchAll(/ (\d+) -> (.*)/g)].map(([, fd, target]) => [fd, target]);
-  // The last is the folder that ls lists.
-  assert.deepEqual(open.map(([fd]) => fd), ['0', '1', '2', '3'], JSON.stringify(open));
-  assert.match(String(open[3]?.[1]), /^\/proc\//);
+  // What we have inherited ourselves is /dev/null to a command; the folder is what ls lists.
+  const others = open.filter(([fd, target = '']) =>
+    Number(fd) > 2 && target !== '/dev/null' && !target.startsWith('/proc/'));
+  assert.deepEqual(others, []);
   await hooks.server.stop();
 });
 
@@ -85,7 +86,7 @@ test('after kill -9 nothing is left, and what was accepted runs again', async ()
   const hooks = new CommandHooks({ HOOKSHELF_INCOMING_RETRY_SCHEDULE: '[0.05]' });
   const pids = join(hooks.folder, 'pids');
   mkdirSync(pids);
-  hooks.add('long.sh', `sleep 300 & echo $! > ${pids}/child-$HOOKSHELF_ATTEMPT
+  hooks.add('long.sh', `sleep 60 & echo $! > ${pids}/child-$HOOKSHELF_ATTEMPT
     [ -e ${pids}/again ] && exit 0
     echo $$ > ${pids}/leader; cat "$KEY" > /dev/null; wait`);
   await hooks.start();
@@ -111,7 +112,7 @@ test('after kill -9 nothing is left, and what was accepted runs again', async ()
 test('a start without the setting also ends what an earlier one has left', async () => {
   const hooks = new CommandHooks();
   const pid = join(hooks.folder, 'pid');
-  hooks.add('long.sh', `echo $$ > ${pid}; exec sleep 300`);
+  hooks.add('long.sh', `echo $$ > ${pid}; exec sleep 60`);
   await hooks.start();
   await hooks.hook('long', { command: 'long.sh' }, ACCEPTED);
   await hooks.call('long');
@@ -141,7 +142,7 @@ test('a stopping server waits for commands', async () => {
 test('a server that has waited ends its commands, and runs what was accepted later', async () => {
   const hooks = new CommandHooks({ HOOKSHELF_SERVER_SHUTDOWN_TIMEOUT: '0.2' });
   const [started, again] = [join(hooks.folder, 'started'), join(hooks.folder, 'again')];
-  hooks.add('long.sh', `[ -e ${again} ] && exit 0; echo $$ > ${started}; exec sleep 300`);
+  hooks.add('long.sh', `[ -e ${again} ] && exit 0; echo $$ > ${started}; exec sleep 60`);
   await hooks.start();
   await hooks.hook('long', { command: 'long.sh' }, ACCEPTED);
   await hooks.call('long');
@@ -164,7 +165,7 @@ test('a stopping server lets none begin that waits', async () => {
     HOOKSHELF_SERVER_SHUTDOWN_TIMEOUT: '0.2', HOOKSHELF_ACTIONS_MAX_COMMANDS: '1',
   });
   const started = join(hooks.folder, 'started');
-  hooks.add('long.sh', `echo $$ >> ${started}; exec sleep 300`);
+  hooks.add('long.sh', `echo $$ >> ${started}; exec sleep 60`);
   await hooks.start();
   await hooks.hook('long', { command: 'long.sh' });
   const answers = [1, 2, 3].map(() => hooks.call('long').catch(() => null));
@@ -188,9 +189,8 @@ test('one at a time, and of those that wait the newest alone', async () => {
   const first = call(1);
   await until('the first runs', () => existsSync(seen));
   const second = call(2);
-  // Sent once the second must have its turn: a third that overtook it would be replaced instead.
-  await until('the second is under way', async () => (await hooks.ask('/metrics')).text.length > 0);
   const third = call(3);
+  // Whichever of the two came later: they have a connection each.
   const replaced = await Promise.race([second, third]);
   assert.deepEqual([replaced.status, replaced.data], [200, { coalesced: true }]);
   writeFileSync(go, '');
@@ -283,13 +283,13 @@ test('commands of a server that root starts are its user\'s, with that home', {
 test('a backup has no folders of runs', async () => {
   const hooks = new CommandHooks();
   const started = join(hooks.folder, 'started');
-  hooks.add('long.sh', `echo $$ > ${started}; exec sleep 300`);
+  hooks.add('long.sh', `echo $$ > ${started}; exec sleep 60`);
   await hooks.start();
   await hooks.hook('long', { command: 'long.sh' }, ACCEPTED);
   await hooks.call('long');
   const leader = await readPid(started);
   const target = join(hooks.folder, 'backup');
-  const { code, stderr } = await hookshelf(['backup', '--data', hooks.data, '--output', target]);
+  const { code, stderr } = await hookshelf(['data:backup', '--data', hooks.data, '--to', target]);
   assert.equal(code, 0, stderr);
   assert.ok(!existsSync(join(target, 'command-runs')));
   await hooks.server.stop('SIGKILL');

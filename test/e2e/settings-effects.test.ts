@@ -7,15 +7,15 @@ import { describe, test } from 'node:test';
 import { SETTING_ROWS } from '../../src/settings/setting-table.ts';
 import { IS_LONG } from '../support/long.ts';
 import { CLIENT_ROWS } from './settings/client-rows.ts';
+import { COMMAND_ROWS } from './settings/command-rows.ts';
 import { INBOX_ROWS } from './settings/inbox-rows.ts';
 import { withServer } from './settings/place.ts';
 import { RELAY_ROWS } from './settings/relay-rows.ts';
 import { SERVER_ROWS } from './settings/server-rows.ts';
 
-const ROWS = { ...SERVER_ROWS, ...CLIENT_ROWS, ...RELAY_ROWS, ...INBOX_ROWS };
+const ROWS = { ...SERVER_ROWS, ...CLIENT_ROWS, ...RELAY_ROWS, ...INBOX_ROWS, ...COMMAND_ROWS };
 /** The store's need a database: see test/nodes. */
-const ELSEWHERE = ['store.url', 'store.passwordFile', 'actions.commandDirectory',
-  'actions.workingDirectories', 'actions.maxCommands', 'actions.maxMemory'];
+const ELSEWHERE = ['store.url', 'store.passwordFile', 'actions.maxMemory'];
 
 test('every setting has its row', () => {
   const named = new Set(SETTING_ROWS.map(({ name }) => name));

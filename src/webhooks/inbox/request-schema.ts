@@ -12,8 +12,12 @@ const ATTEMPT = objectSchema('RequestAttempt', {
   at: time, durationMs: integer, success: BOOLEAN, message: TEXT, data: ANY_JSON,
 }, { nullable: ['message', 'data'] });
 const ROUTE = objectSchema('RequestRoute', {
-  name: TEXT, status: { kind: 'string', values: ROUTE_STATUSES }, attempts: arraySchema(ATTEMPT),
-  nextAttemptAt: time,
+  name: TEXT,
+  status: {
+    kind: 'string', values: ROUTE_STATUSES,
+    description: '`coalesced`: it was not run, as a newer request did for both',
+  },
+  attempts: arraySchema(ATTEMPT), nextAttemptAt: time,
 }, { nullable: ['nextAttemptAt'] });
 const VERDICT = objectSchema('RequestVerdict', {
   preset: TEXT, accepted: BOOLEAN, failedCheck: TEXT,

@@ -29,9 +29,11 @@ export class ConsoleAtWork {
   readonly #directory = createTemporaryFolder();
   #server: Running | null = null;
   readonly #tokens: Record<Scope, string> = { read: '', write: '', admin: '' };
+  readonly #environment: Readonly<Record<string, string>>;
 
   /** For all tests of a file: there from before them until after them. */
-  constructor() {
+  constructor(environment: Readonly<Record<string, string>> = {}) {
+    this.#environment = environment;
     aroundTests(async () => {
       if (hasBrowser) await this.#begin();
     }, async () => {
@@ -44,7 +46,7 @@ export class ConsoleAtWork {
     for (const scope of ['read', 'write', 'admin'] as const) {
       this.#tokens[scope] = (await makeToken(directory, scope)).token;
     }
-    this.#server = await startServer(['--data', directory]);
+    this.#server = await startServer(['--data', directory], { environment: this.#environment });
     await this.browser.look(1280, 900, 'light');
   }
 

@@ -32,8 +32,10 @@ export function createOptionsField(
         h('summary', 'More'), h('div.record', {}, ...rareElements)), problem),
     read: () => ({ ...Object.fromEntries(others), ...readMembers(members) }),
     showError(steps, detail) {
-      const [name = '', ...rest] = steps.length > 0 ? steps : findSteps(detail);
-      if (members.get(name)?.showError(rest, detail) !== true) problem.textContent = detail;
+      const [name = '', ...rest] = steps;
+      const error = name === '' ? parseSentence(detail, members) : { name, rest, detail };
+      const isShown = members.get(error.name)?.showError(error.rest, error.detail) === true;
+      if (!isShown) problem.textContent = detail;
       return true;
     },
     clearError() {
@@ -43,9 +45,22 @@ export function createOptionsField(
   };
 }
 
-/** A sentence of an action on its options begins with one of them: `arguments[2] must be …`. */
-function findSteps(sentence: string): readonly string[] {
-  return /^"?\w+(?:[.[/]\w+\]?)*/.exec(sentence)?.[0].match(/\w+/g) ?? [];
+type OptionError = {
+  readonly name: string; readonly rest: readonly string[]; readonly detail: string;
+};
+
+/**
+ * An action says what is wrong in a sentence that begins with an option, and perhaps an item of it:
+ * `level must be …`, `arguments 2 must be …`.
+ */
+function parseSentence(sentence: string, members: ReadonlyMap<string, Field>): OptionError {
+  const [name = ''] = sentence.split(' ', 1);
+  const steps = Object.keys({ ...Object(members.get(name)?.read()) })
+    .filter((step) => sentence.startsWith(`${name} ${step} `))
+    .sort((left, right) => right.length - left.length);
+  const [step] = steps;
+  return step === undefined ? { name, rest: [], detail: sentence }
+    : { name, rest: [step], detail: sentence.slice(`${name} ${step} `.length) };
 }
 
 function createPlainForm(descriptions: readonly OptionDescription[]): OptionsForm {

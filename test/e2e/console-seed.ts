@@ -39,7 +39,8 @@ export async function seedHostile(url: string): Promise<readonly string[]> {
     return found.map(({ id, identifier }) => `#/${screen}/${String(id ?? identifier)}`);
   };
   return [
-    `#/books/${book}`, `#/incoming/${hook}`, `#/outgoing/${target}`,
+    `#/books/${book}`, `#/incoming/${hook}`, `#/actions/${actionConfiguration}`,
+    `#/outgoing/${target}`,
     ...await hashes('requests'), ...await hashes('deliveries'),
   ];
 }

@@ -15,8 +15,9 @@ const skip = lacksBrowser;
 const LISTS = [
   '#/', '#/books', '#/books?as=cards', '#/books?q=hostile&sort=-title&typos=off',
   '#/books/duplicates?by=title', '#/books/new', '#/books/import', '#/incoming',
-  '#/incoming/new', '#/requests', '#/outgoing', '#/events', '#/deliveries',
-  '#/deliveries?kind=all&where=payload.id%3D1', '#/log', '#/settings', '#/nowhere',
+  '#/incoming/new', '#/actions', '#/actions/new', '#/requests', '#/outgoing', '#/events',
+  '#/deliveries', '#/deliveries?kind=all&where=payload.id%3D1', '#/log', '#/settings',
+  '#/settings/configuration', '#/nowhere',
 ];
 /** Roles of what people use; each needs a name (WCAG 2.2, 4.1.2). */
 const NAMED = new Set([

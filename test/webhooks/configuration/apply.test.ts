@@ -270,7 +270,7 @@ test('a configuration becomes emit-event as the outgoing webhook that used it le
     assert.equal((await read(relay, `${CONFIG}/deploy`))['actionType'], 'emit-event');
   });
 
-test('a pruned configuration that a webhook made by hand uses keeps the apply from being done',
+test('a pruned configuration that a webhook made by hand uses has the whole apply refused',
   async (context) => {
     const relay = await startRelayFor(context);
     await applied(relay, DOCUMENT);
@@ -430,8 +430,8 @@ test('a name that a record outside of the document has is a conflict that names 
   async (context) => {
     const relay = await startRelayFor(context);
     await applied(relay, DOCUMENT);
-    await relay.ask('POST', IN,
-      { pathSegment: 'other', name: 'taken', actionConfiguration: 'deploy' });
+    const other = { pathSegment: 'other', name: 'taken', actionConfiguration: 'deploy' };
+    await relay.ask('POST', IN, other);
     const webhook = { pathSegment: 'taken', actionConfiguration: 'deploy' };
     await checkRefused(relay, { incomingWebhooks: [webhook] }, 409,
       /incoming webhook taken: pathSegment [^ ]*taken[^ ]* is (already )?taken/);

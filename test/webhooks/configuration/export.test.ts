@@ -91,9 +91,9 @@ test('records stand in order of their names, with no member at its default and n
     const document = JSON.parse(await exportText(relay));
     assert.deepEqual(Object.keys(document),
       ['actionConfigurations', 'incomingWebhooks', 'outgoingWebhooks']);
-    assert.deepEqual(
-      document.incomingWebhooks.map(({ pathSegment }: { pathSegment: string }) => pathSegment),
-      ['.x~', 'gh', 'hookshelf', 'meta']);
+    const paths = document.incomingWebhooks.map(
+      ({ pathSegment }: { pathSegment: string }) => pathSegment);
+    assert.deepEqual(paths, ['.x~', 'gh', 'hookshelf', 'meta']);
     assert.deepEqual(document.actionConfigurations[1], { identifier: 'log', actionType: 'log' });
     assert.deepEqual(document.outgoingWebhooks[1], {
       name: 'plain', targetUrl: 'https://plain.example/', triggerEvents: ['b.*', 'a.*'],

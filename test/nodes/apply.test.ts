@@ -1,0 +1,121 @@
+/** Applies of several nodes over one log: each is done whole or not at all. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Reply } from '../e2e/ask.ts';
+import { createRandom } from '../support/random.ts';
+import { until } from '../support/until.ts';
+import { withNodes, type Node } from './apps.ts';
+
+const PATH = '/api/configuration';
+const SEED = 20261127;
+const ROUNDS = 12;
+const WEBHOOKS = 20;
+
+/** A document whose records all bear a number, and names that the last one may have had. */
+function numberedDocument(number: number): object {
+  const configuration = `run-${number}`;
+  return {
+    actionConfigurations: [{ identifier: configuration, actionType: 'log' }],
+    incomingWebhooks: Array.from({ length: WEBHOOKS }, (_, index) => ({
+      pathSegment: `p${index}`, name: `n${(index + number) % WEBHOOKS}`,
+      actionConfiguration: configuration, description: String(number),
+    })),
+    outgoingWebhooks: [{
+      name: `out-${number}`, targetUrl: 'https://x.example/', description: String(number),
+    }],
+    prune: true,
+  };
+}
+
+function apply(
+  node: Node, document: object, headers: Record<string, string> = {},
+): Promise<Reply> {
+  return node.ask(PATH, { method: 'PUT', body: document, headers });
+}
+
+/** The number that all records at a node bear; it fails when they do not. */
+async function readNumber(node: Node): Promise<number> {
+  const { actionConfigurations, incomingWebhooks, outgoingWebhooks } =
+    JSON.parse((await node.ask(PATH)).text);
+  assert.equal(incomingWebhooks.length, WEBHOOKS);
+  const [{ description }] = incomingWebhooks;
+  const number = Number(description);
+  const { prune: _, ...document } = numberedDocument(number) as { readonly prune: boolean };
+  const expected: unknown = JSON.parse(JSON.stringify(document));
+  incomingWebhooks.sort((left: { pathSegment: string }, right: { pathSegment: string }) =>
+    Number(left.pathSegment.slice(1)) - Number(right.pathSegment.slice(1)));
+  assert.deepEqual({ actionConfigurations, incomingWebhooks, outgoingWebhooks }, expected);
+  return number;
+}
+
+/** Waits until both nodes show the same, and returns its number. */
+async function readSettled(nodes: readonly Node[]): Promise<number> {
+  const tags = async (): Promise<ReadonlySet<unknown>> => new Set(
+    await Promise.all(nodes.map(async (node) => (await node.ask(PATH)).headers['etag'])));
+  await until('the nodes show the same', async () => (await tags()).size === 1);
+  const [number = NaN, ...others] = await Promise.all(nodes.map(readNumber));
+  for (const other of others) assert.equal(other, number);
+  return number;
+}
+
+test('what one node has applied is there at the other, and the same there changes nothing', () =>
+  withNodes(2, async ([first, second]) => {
+    assert.ok(first !== undefined && second !== undefined);
+    const answer = await apply(first, numberedDocument(1));
+    assert.equal(answer.status, 200, answer.text);
+    const again = await apply(second, numberedDocument(1));
+    assert.deepEqual(JSON.parse(again.text), { changes: [], unchanged: WEBHOOKS + 2 });
+    assert.equal(again.headers['etag'], answer.headers['etag']);
+    const plan = await apply(second, { ...numberedDocument(2), dryRun: true });
+    assert.equal(JSON.parse(plan.text).changes.length, WEBHOOKS + 4);
+    assert.equal(await readSettled([first, second]), 1);
+  }));
+
+test('applies of two nodes at once leave the document of one of them, whole', () =>
+  withNodes(2, async (nodes) => {
+    const [first, second] = nodes;
+    assert.ok(first !== undefined && second !== undefined);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const numbers = [2 * round, 2 * round + 1] as const;
+      const answers: readonly Reply[] = await Promise.all([
+        apply(first, numberedDocument(numbers[0])), apply(second, numberedDocument(numbers[1])),
+      ]);
+      for (const { status, text } of answers) assert.equal(status, 200, text);
+      assert.ok(numbers.includes(await readSettled(nodes) as never));
+    }
+    const { headers: { etag } } = await first.ask(PATH);
+    const exact = await Promise.all([first, second].map((node, index) =>
+      apply(node, numberedDocument(100 + index), { 'If-Match': String(etag) })));
+    assert.deepEqual(exact.map(({ status }) => status).sort(), [200, 412]);
+    const winner = exact.findIndex(({ status }) => status === 200);
+    assert.equal(await readSettled(nodes), 100 + winner);
+  }));
+
+test('an engine that refuses or is lost has an apply done whole or not at all', () =>
+  withNodes(2, async (nodes, { engine }) => {
+    const [first, second] = nodes;
+    assert.ok(first !== undefined && second !== undefined);
+    assert.equal((await apply(first, numberedDocument(0))).status, 200);
+    const random = createRandom(SEED);
+    const faults = ['refused', 'lost-before', 'lost-after', 'none'] as const;
+    let number = 0;
+    const statuses = new Set<number>();
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      let faultsLeft = 1 + Math.floor(random() * 2);
+      engine.faults = (call) => {
+        if (!call.startsWith('append') || faultsLeft === 0) return 'none';
+        faultsLeft -= 1;
+        return faults[Math.floor(random() * faults.length)] ?? 'none';
+      };
+      const { status } = await apply(first, numberedDocument(round));
+      statuses.add(status);
+      engine.faults = () => 'none';
+      await until('the engine takes writes', async () =>
+        (await apply(second, { dryRun: true })).status === 200);
+      const settled = await readSettled(nodes);
+      if (status === 200) assert.equal(settled, round);
+      assert.ok([number, round].includes(settled), `${settled} of ${number} and ${round}`);
+      number = settled;
+    }
+    assert.ok(statuses.has(200), [...statuses].join());
+  }));

@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Reply } from '../e2e/ask.ts';
+import {
+  NUMBERED_CHANGES, NUMBERED_RECORDS, numberedDocument, readNumber,
+} from '../support/numbered-document.ts';
 import { createRandom } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import { withNodes, type Node } from './apps.ts';
@@ -9,23 +12,6 @@ import { withNodes, type Node } from './apps.ts';
 const PATH = '/api/configuration';
 const SEED = 20261127;
 const ROUNDS = 12;
-const WEBHOOKS = 20;
-
-/** A document whose records all bear a number, and names that the last one may have had. */
-function numberedDocument(number: number): object {
-  const configuration = `run-${number}`;
-  return {
-    actionConfigurations: [{ identifier: configuration, actionType: 'log' }],
-    incomingWebhooks: Array.from({ length: WEBHOOKS }, (_, index) => ({
-      pathSegment: `p${index}`, name: `n${(index + number) % WEBHOOKS}`,
-      actionConfiguration: configuration, description: String(number),
-    })),
-    outgoingWebhooks: [{
-      name: `out-${number}`, targetUrl: 'https://x.example/', description: String(number),
-    }],
-    prune: true,
-  };
-}
 
 function apply(
   node: Node, document: object, headers: Record<string, string> = {},
@@ -33,27 +19,13 @@ function apply(
   return node.ask(PATH, { method: 'PUT', body: document, headers });
 }
 
-/** The number that all records at a node bear; it fails when they do not. */
-async function readNumber(node: Node): Promise<number> {
-  const { actionConfigurations, incomingWebhooks, outgoingWebhooks } =
-    JSON.parse((await node.ask(PATH)).text);
-  assert.equal(incomingWebhooks.length, WEBHOOKS);
-  const [{ description }] = incomingWebhooks;
-  const number = Number(description);
-  const { prune: _, ...document } = numberedDocument(number) as { readonly prune: boolean };
-  const expected: unknown = JSON.parse(JSON.stringify(document));
-  incomingWebhooks.sort((left: { pathSegment: string }, right: { pathSegment: string }) =>
-    Number(left.pathSegment.slice(1)) - Number(right.pathSegment.slice(1)));
-  assert.deepEqual({ actionConfigurations, incomingWebhooks, outgoingWebhooks }, expected);
-  return number;
-}
-
 /** Waits until both nodes show the same, and returns its number. */
 async function readSettled(nodes: readonly Node[]): Promise<number> {
   const tags = async (): Promise<ReadonlySet<unknown>> => new Set(
     await Promise.all(nodes.map(async (node) => (await node.ask(PATH)).headers['etag'])));
   await until('the nodes show the same', async () => (await tags()).size === 1);
-  const [number = NaN, ...others] = await Promise.all(nodes.map(readNumber));
+  const [number = NaN, ...others] = await Promise.all(
+    nodes.map(async (node) => readNumber((await node.ask(PATH)).text)));
   for (const other of others) assert.equal(other, number);
   return number;
 }
@@ -64,10 +36,10 @@ test('what one node has applied is there at the other, and the same there change
     const answer = await apply(first, numberedDocument(1));
     assert.equal(answer.status, 200, answer.text);
     const again = await apply(second, numberedDocument(1));
-    assert.deepEqual(JSON.parse(again.text), { changes: [], unchanged: WEBHOOKS + 2 });
+    assert.deepEqual(JSON.parse(again.text), { changes: [], unchanged: NUMBERED_RECORDS });
     assert.equal(again.headers['etag'], answer.headers['etag']);
     const plan = await apply(second, { ...numberedDocument(2), dryRun: true });
-    assert.equal(JSON.parse(plan.text).changes.length, WEBHOOKS + 4);
+    assert.equal(JSON.parse(plan.text).changes.length, NUMBERED_CHANGES);
     assert.equal(await readSettled([first, second]), 1);
   }));
 

@@ -16,6 +16,27 @@ type Call = Question & {
   readonly status?: number; readonly key?: string; readonly query?: string;
 };
 
+/** Applies documents beside the records that are there, and leaves none of its own. */
+async function exerciseConfiguration({ call }: Described): Promise<void> {
+  const document = {
+    actionConfigurations: [{ identifier: 'applied', actionType: 'log' }],
+    incomingWebhooks: [{ pathSegment: 'applied', actionConfiguration: 'applied', secret: 'hush' }],
+    outgoingWebhooks: [{ name: 'applied', targetUrl: 'http://127.0.0.1:1/', headers: { a: 'b' } }],
+  };
+  const { headers: { etag = '' } } =
+    await call('applyConfiguration', { body: { ...document, dryRun: true } });
+  await call('applyConfiguration', { body: document, headers: { 'If-Match': etag } });
+  await call('applyConfiguration',
+    { body: document, headers: { 'If-Match': etag }, status: 412 });
+  await call('applyConfiguration', { body: { ...document, outgoingWebhooks: [] } });
+  await call('applyConfiguration', { body: { incomingWebhooks: [{}] }, status: 422 });
+  const { headers: { etag: version = '' } } = await call('exportConfiguration');
+  await call('exportConfiguration', { headers: { 'If-None-Match': version }, status: 304 });
+  await call('exportConfiguration', { query: '?onlyApplied=true' });
+  await call('exportConfiguration', { query: '?onlyApplied=1', status: 400 });
+  await call('applyConfiguration', { body: { prune: true } });
+}
+
 export async function exerciseWebhooks(described: Described): Promise<void> {
   const { call } = described;
   const note = await exerciseResource(described, 'WebhookActionConfiguration',
@@ -66,6 +87,7 @@ export async function exerciseWebhooks(described: Described): Promise<void> {
   await call('sendOutgoingWebhook', { body: {}, status: 404 });
   await call('rotateOutgoingWebhookSecret', { key: outgoing, body: {} });
   await call('rotateOutgoingWebhookSecret', { key: outgoing, body: { nope: 1 }, status: 422 });
+  await exerciseConfiguration(described);
   const { text } = await call('emitEvent',
     { body: { name: 'shop.opened', payload: { at: 9 } }, status: 202 });
   const { deliveries: [delivery = ''] } = JSON.parse(text) as { deliveries: string[] };

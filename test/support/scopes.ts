@@ -26,6 +26,7 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ['GET /api/verification-presets', 'read'],
   ...resource('/api/action-configurations', 'identifier', 'admin'),
   ['GET /api/actions', 'read'],
+  ['GET /api/configuration', 'read'], ['PUT /api/configuration', 'admin'],
   ...resource('/api/outgoing-webhooks', 'identifier', 'admin'),
   ['POST /api/outgoing-webhooks/{identifier}/send', 'write'],
   ['POST /api/outgoing-webhooks/{identifier}/deliveries', 'write'],

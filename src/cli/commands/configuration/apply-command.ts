@@ -18,7 +18,7 @@ import { readStandardInput } from '../option-input.ts';
 import {
   DOCUMENT_BYTES_MAX, STANDARD_INPUT, parseConfiguration, readConfigurationFile,
 } from './configuration-file.ts';
-import { carryOut, checkLosses, fetchPlan, printPlan } from './apply-plan.ts';
+import { carryOut, checkLosses, fetchPlan, listLosses, printPlan } from './apply-plan.ts';
 import type { ApplyRequest, PrintedPlan } from './apply-plan.ts';
 
 /** Exit code 1 after a no; of a dry run 3 when something would change. */
@@ -37,7 +37,11 @@ export async function applyFile(context: CommandContext): Promise<number> {
   if (plan.changes.length === 0) return 0;
   if (isDryRun) return EXIT_PENDING;
   if (!await mayCarryOut(context, plan)) return EXIT_FAILED;
-  await carryOut(await context.openApiClient(), request, plan);
+  const donePlan = await carryOut(await context.openApiClient(), request, plan);
+  const foreseen = new Set(listLosses(plan));
+  for (const loss of listLosses(donePlan).filter((text) => !foreseen.has(text))) {
+    output.note(`removed, as of the moment of the apply: ${loss}`);
+  }
   if (!output.isJson) await output.line(`applied: ${countChanges(plan)}`);
   return 0;
 }

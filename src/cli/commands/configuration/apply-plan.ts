@@ -6,6 +6,7 @@ import { AppError } from '../../../base/errors.ts';
 import { isCount, isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { escapeControls } from '../../../base/text/printable.ts';
+import type { ApiCall, ApiResponse } from '../../../server/local/api-call.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { Output } from '../../terminal/output.ts';
 import type { Tone } from '../../terminal/colour.ts';
@@ -17,6 +18,8 @@ const PATH = '/api/configuration';
 const SECRET_REMOVED = 'secret removed';
 /** Errors of the server that say what is wrong in the file. */
 const FILE_ERRORS = ['malformed', 'invalid', 'conflict', 'too_large'];
+/** The plan above the message has all of them. */
+const LOSSES_NAMED_MAX = 10;
 const TONES: Readonly<Record<string, Tone>> = { '+': 'good', '~': 'warning', '-': 'bad' };
 
 /** A configuration document, and what is to become of the records that it does not have. */
@@ -51,22 +54,18 @@ type ApplyClient = Pick<ApiClient, 'request'>;
 
 /** Throws `invalid` and `conflict` when the server cannot make the configuration so. */
 export async function fetchPlan(client: ApplyClient, request: ApplyRequest): Promise<PrintedPlan> {
-  const response = await sendDocument(client, request, { dryRun: true }, {});
-  const body = parseObject(response.body);
-  const changes = body['changes'];
-  const { etag } = response.headers;
-  if (!Array.isArray(changes) || etag === undefined) {
-    throw new AppError('unavailable', `the answer of PUT ${PATH} is no plan`);
-  }
-  return { changes: changes.map(parseChange), body, etag };
+  return sendDocument(client, request, { dryRun: true }, {});
 }
 
-/** Does the plan. Throws `precondition_failed`, with nothing done, when it is no longer right. */
+/**
+ * Does the plan, and resolves with it: more may wait by now for a webhook that goes. Throws
+ * `precondition_failed`, with nothing done, when a record was changed since.
+ */
 export async function carryOut(
   client: ApplyClient, request: ApplyRequest, { etag }: PrintedPlan,
-): Promise<void> {
+): Promise<PrintedPlan> {
   try {
-    await sendDocument(client, request, {}, { 'if-match': etag });
+    return await sendDocument(client, request, {}, { 'if-match': etag });
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'precondition_failed') throw thrown;
     throw new AppError('precondition_failed', 'the configuration was changed after the plan was '
@@ -77,21 +76,40 @@ export async function carryOut(
 async function sendDocument(
   client: ApplyClient, { path, document, set, prune }: ApplyRequest, members: JsonObject,
   headers: Readonly<Record<string, string>>,
-): ReturnType<ApplyClient['request']> {
+): Promise<PrintedPlan> {
   const body = { ...document, ...set === undefined ? {} : { set }, prune, ...members };
   try {
-    return await client.request({ method: 'PUT', path: PATH, headers, body });
+    return parsePlan(await requestConfiguration(client, { method: 'PUT', headers, body }));
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     const setError = thrown.details.errors?.find(({ pointer }) => pointer === '/set');
     if (setError !== undefined) {
       throw new AppError('usage', `--set ${setError.detail}`, {}, thrown);
     }
-    if (FILE_ERRORS.includes(thrown.code)) throw nameFile(thrown, path);
-    if (thrown.code !== 'not_found') throw thrown;
+    throw FILE_ERRORS.includes(thrown.code) ? nameFile(thrown, path) : thrown;
+  }
+}
+
+/** A call of `/api/configuration`, which a server of version 1.0.0 does not have. */
+export async function requestConfiguration(
+  client: ApplyClient, call: Omit<ApiCall, 'path'>, search = '',
+): Promise<ApiResponse> {
+  try {
+    return await client.request({ ...call, path: PATH + search });
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
     throw new AppError('not_found', `the server has no ${PATH}: it is of an earlier version`, {},
       thrown);
   }
+}
+
+function parsePlan({ body, headers: { etag } }: ApiResponse): PrintedPlan {
+  const plan = parseObject(body);
+  const { changes } = plan;
+  if (!Array.isArray(changes) || etag === undefined) {
+    throw new AppError('unavailable', `the answer of PUT ${PATH} is no plan`);
+  }
+  return { changes: changes.map(parseChange), body: plan, etag };
 }
 
 function parseChange(value: unknown): PrintedChange {
@@ -118,7 +136,7 @@ export async function printPlan(output: Output, plan: PrintedPlan): Promise<void
 }
 
 /** What is lost for good when the plan is done, in words. */
-function listLosses({ changes }: PrintedPlan): readonly string[] {
+export function listLosses({ changes }: PrintedPlan): readonly string[] {
   return changes.flatMap((change) => {
     const webhook = `${change.kind} ${change.name}`;
     const secret = change.members.includes(SECRET_REMOVED) ? [`the secret of ${webhook}`] : [];
@@ -130,8 +148,10 @@ function listLosses({ changes }: PrintedPlan): readonly string[] {
 export function checkLosses(plan: PrintedPlan): void {
   const losses = listLosses(plan);
   if (losses.length === 0) return;
-  throw new AppError('conflict', `nothing was changed: this would remove ${losses.join(', and ')}; `
-    + 'give --yes if that is meant');
+  const names = losses.slice(0, LOSSES_NAMED_MAX).join(', ');
+  const rest = losses.length - LOSSES_NAMED_MAX;
+  throw new AppError('conflict', `nothing was changed: this would remove ${names}`
+    + `${rest > 0 ? ` and ${rest} more` : ''}; give --yes if that is meant`);
 }
 
 function formatChange(change: PrintedChange): string {

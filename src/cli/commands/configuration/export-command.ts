@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { CommandContext } from '../command-context.ts';
 import { fetchAll, formatValue, parseObject } from '../resource-commands.ts';
+import { requestConfiguration } from './apply-plan.ts';
 
 /** The arrays of a configuration document: what a record in them is, and what it is named by. */
 const KINDS: ReadonlyMap<string, { readonly noun: string; readonly nameMember: string }> = new Map([
@@ -17,8 +18,9 @@ export async function exportConfiguration(context: CommandContext): Promise<numb
   const { args, output } = context;
   const isOnlyApplied = args.has('only-applied');
   const apiClient = await context.openApiClient();
-  const path = `/api/configuration${isOnlyApplied ? '?onlyApplied=true' : ''}`;
-  const document = parseObject((await apiClient.request({ method: 'GET', path })).body);
+  const { body } = await requestConfiguration(apiClient, { method: 'GET' },
+    isOnlyApplied ? '?onlyApplied=true' : '');
+  const document = parseObject(body);
   const nameless = isOnlyApplied ? [] : (await fetchAll(apiClient, outgoingResource.path))
     .filter((webhook) => !Object.hasOwn(webhook, 'name'));
   await output.json(document);

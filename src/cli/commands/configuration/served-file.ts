@@ -103,8 +103,9 @@ export class ServedFile {
       const plan = await fetchPlan(this.#client, request);
       if (!args.has('yes')) checkLosses(plan);
       try {
-        if (plan.changes.length > 0) await carryOut(this.#client, request, plan);
-        logPlan(plan, this.#path, logger);
+        const donePlan = plan.changes.length === 0 ? plan
+          : await carryOut(this.#client, request, plan);
+        logPlan(donePlan, this.#path, logger);
         return;
       } catch (thrown) {
         const isOvertaken = thrown instanceof AppError && thrown.code === 'precondition_failed';

@@ -197,6 +197,27 @@ test('exactly the plan that was printed is done: a change meanwhile is told, and
     assert.equal((await place.json<unknown[]>(['outgoingwebhook:list'])).length, 1);
   }));
 
+test('what begins to wait after the plan was made is told when it has gone as well', () =>
+  inPlace('through a server', async (place) => {
+    await apply(place, { ...SHELF, outgoingWebhooks: [{
+      name: 'crm', targetUrl: 'http://127.0.0.1:9/', triggerEvents: ['crm.*'],
+    }] });
+    const wrapSession: WrapApiClient = (apiClient) => ({
+      ...apiClient,
+      async request(call) {
+        if (call.headers?.['if-match'] !== undefined) {
+          await place.run(['event:emit', '--name', 'crm.late', '--payload', '{}']);
+        }
+        return apiClient.request(call);
+      },
+    });
+    const { code, stdout, stderr } = await apply(place, SMALLER, ['--prune'], { wrapSession });
+    assert.equal(code, 0);
+    assert.match(stdout, /^- outgoing webhook crm$/m);
+    assert.equal(stderr, 'hookshelf: removed, as of the moment of the apply: outgoing webhook crm '
+      + 'with 1 delivery that still waits\n');
+  }));
+
 test('what the server finds wrong is told with the file and the place, and nothing is done', () =>
   inPlace('through a server', async (place) => {
     const path = join(place.folder, 'shelf.json');
@@ -258,4 +279,30 @@ test('an export names what it leaves out, and with --only-applied has what apply
     });
     assert.doesNotMatch(applied.stdout, /sensor/);
     assert.equal(readFileSync(byHand, 'utf8'), SECRET);
+  }));
+
+test('of what would be lost ten are named, and the others counted', () =>
+  inPlace('without a server', async (place) => {
+    const webhooks = (members: object): Shelf => ({
+      outgoingWebhooks: Array.from({ length: 13 }, (_, index) => ({
+        name: `hook-${index}`, targetUrl: 'http://127.0.0.1:9/', triggerEvents: ['a'], ...members,
+      })),
+    });
+    await apply(place, webhooks({ secret: SECRET }));
+    const { code, stderr } = await apply(place, webhooks({}));
+    assert.equal(code, 1);
+    assert.match(stderr, / hook-9 and 3 more; give --yes if that is meant\n$/);
+  }));
+
+test('a server without the route is told to be of an earlier version', () =>
+  inPlace('through a server', async (place) => {
+    const wrapSession: WrapApiClient = (apiClient) => ({
+      ...apiClient, request: (call) => apiClient.request({ ...call, path: '/api/nowhere' }),
+    });
+    const problem = 'hookshelf: the server has no /api/configuration: '
+      + 'it is of an earlier version\n';
+    for (const ended of [
+      await apply(place, SHELF, [], { wrapSession }),
+      await place.run(['config:export'], { wrapSession }),
+    ]) assert.deepEqual([ended.code, ended.stderr], [1, problem]);
   }));

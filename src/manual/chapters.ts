@@ -40,6 +40,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'commands on the server of another machine: what works, tokens, settings',
   },
   {
+    name: 'as-code', title: 'Your set-up in a repository',
+    summary: 'webhooks in a file: its plan, secrets, a CI job, a server that applies it',
+  },
+  {
     name: 'nodes', title: 'More than one machine',
     summary: 'several processes over one journal in PostgreSQL or etcd, and what that promises',
   },

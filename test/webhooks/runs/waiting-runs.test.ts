@@ -23,7 +23,7 @@ class SlotInbox extends InboxSimulation {
     const begun: string[] = [];
     const ends: ((result: ActionResult) => void)[] = [];
     const action: RegisteredAction = {
-      identifier: 'slotted', label: 'Slotted', isBuiltIn: true, options: [], limitsItsTime: true,
+      identifier: 'slotted', label: 'Slotted', isBuiltIn: true, module: null, options: [], limitsItsTime: true,
       validateOptions: () => [],
       async run({ configuration, options, turn, storedRequestId, context }) {
         const slot = await slots.take({

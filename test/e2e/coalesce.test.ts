@@ -68,7 +68,7 @@ async function openDeploys(context: TestContext): Promise<Deploys> {
   return deploys;
 }
 
-test('of fifty pushes whose senders wait two are deployed, and the others are told so', async (t) => {
+test('of fifty pushes whose senders wait two are deployed, the others told so', async (t) => {
   const deploys = await openDeploys(t);
   await deploys.hook('deploy', OPTIONS, { inbox: 'all' });
   const answers = [deploys.push(1)];
@@ -77,7 +77,7 @@ test('of fifty pushes whose senders wait two are deployed, and the others are to
   for (let number = 2; number <= PUSHES; number += 1) {
     const next = deploys.push(number);
     answers.push(next);
-    // The next one is sent when one of the two is told, so that from the fourth on all are in order.
+    // The next one is sent when one of two is told, so that from the fourth on all are in order.
     const told: Pushed | null = waiting === null ? null : await Promise.race([waiting, next]);
     if (told !== null) assert.deepEqual([told.status, told.data], [200, { coalesced: true }]);
     if (told?.number !== number) waiting = next;
@@ -138,3 +138,22 @@ test('deploys that wait keep no other hook from running', async (t) => {
   assert.deepEqual(deploys.notes, Array.from({ length: PUSHES }, (_, index) =>
     [`begin ${index + 1}`, `end ${index + 1}`]).flat());
 });
+
+test('a server that stops begins no deploy that waits, and runs those at its next start',
+  async (t) => {
+    const deploys = await openDeploys(t);
+    const options = { ...OPTIONS, coalesce: false };
+    await deploys.hook('deploy', options, { inbox: 'all', answer: 'accepted' });
+    for (let number = 1; number <= 3; number += 1) await deploys.push(number);
+    await deploys.begun(1);
+    const stopping = deploys.server.stop();
+    await until('it stops', async () =>
+      await deploys.ask('/health').then(() => false, () => true));
+    deploys.letGo();
+    assert.equal((await stopping).code, 0);
+    assert.deepEqual(deploys.notes, ['begin 1', 'end 1']);
+    await deploys.start();
+    await until('all are done', async () => await deploys.count('status=delivered') === 3);
+    assert.deepEqual(deploys.notes,
+      ['begin 1', 'end 1', 'begin 2', 'end 2', 'begin 3', 'end 3']);
+  });

@@ -27,9 +27,10 @@ import type { SendResult } from './webhooks/sending/webhook-sender.ts';
 import type { SendingWebhook } from './webhooks/webhooks.ts';
 
 export type {
-  ActionDescription, ApiAnswer, ApiMethod, ApiRequest, ApiRequestOptions, Delivery,
-  IncomingWebhook, IncomingWebhookExamples, IncomingWebhookInput, OutgoingWebhook,
-  OutgoingWebhookInput, Patch, WebhookActionConfiguration, WebhookActionConfigurationInput,
+  ActionDescription, ApiAnswer, ApiMethod, ApiRequest, ApiRequestOptions, ConfigurationInput,
+  ConfigurationPlan, Delivery, IncomingWebhook, IncomingWebhookExamples, IncomingWebhookInput,
+  OutgoingWebhook, OutgoingWebhookInput, Patch, WebhookActionConfiguration,
+  WebhookActionConfigurationInput,
 } from './app/api-types.ts';
 export { AppError } from './base/errors.ts';
 export type { ErrorCode, ErrorDetails, FieldError } from './base/errors.ts';

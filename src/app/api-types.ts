@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from '../base/schema.ts';
 import type { Book, BookInput } from '../books/book.ts';
 import type { ActionConfiguration } from '../webhooks/actions/action-configuration.ts';
 import type { OptionDoc } from '../webhooks/actions/action-registry.ts';
+import type { ConfigurationPlan } from '../webhooks/configuration/configuration-plan.ts';
 import type { IncomingWebhook as StoredIncoming } from '../webhooks/incoming/incoming-webhook.ts';
 import type { SenderSetup } from '../webhooks/incoming/diagnostics/webhook-examples.ts';
 import type { NodeView } from '../nodes/node-routes.ts';
@@ -20,6 +21,7 @@ import type { Diagnosis } from '../webhooks/senders/diagnosis/diagnosis-report.t
 import type { PresetDescription } from '../webhooks/senders/presets/describe-presets.ts';
 import type { SendResult } from '../webhooks/sending/webhook-sender.ts';
 
+export type { ConfigurationPlan } from '../webhooks/configuration/configuration-plan.ts';
 export type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
 export type {
   PublicEvent as KeptEvent, PublicEventWithDeliveries as KeptEventWithDeliveries,
@@ -75,6 +77,15 @@ export type IncomingWebhookExamples = {
   readonly setup: SenderSetup | null;
   /** Why there is no `curl`; null where there is one. */
   readonly curlObstacle: string | null;
+};
+
+/** A configuration document: each record whole, all of them applied or none. */
+export type ConfigurationInput = {
+  readonly actionConfigurations?:
+    readonly (WebhookActionConfigurationInput & { readonly identifier: string })[];
+  readonly incomingWebhooks?: readonly IncomingWebhookInput[];
+  readonly outgoingWebhooks?: readonly (OutgoingWebhookInput & { readonly name: string })[];
+  readonly set?: string; readonly prune?: boolean; readonly dryRun?: boolean;
 };
 
 /** Without `secret` the service makes one, and the response holds it. */
@@ -145,6 +156,8 @@ type Routes = [
     { readonly payload?: JsonValue; readonly retries?: number } | undefined,
     SendResult],
   ...ResourceRoutes<'/api/outgoing-webhooks', OutgoingWebhook, OutgoingWebhookInput>,
+  ['GET', '/api/configuration', undefined, JsonObject],
+  ['PUT', '/api/configuration', ConfigurationInput, ConfigurationPlan],
   ['GET', '/api/actions', undefined, readonly ActionDescription[]],
   ['POST', '/api/events',
     { readonly name: string; readonly payload?: JsonValue } & EventTermsInput,

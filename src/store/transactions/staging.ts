@@ -16,6 +16,8 @@ import type { Submission } from './submission.ts';
 // Upper bounds of the bytes in the journal that are not records or removed keys.
 const OPERATION_BYTES = 64;
 const TRANSACTION_BYTES = 96;
+/** From so many operations on, a transaction finds the holders of unique values by an index. */
+const INDEXED_OPERATIONS = 64;
 const QUOTE = 0x22;
 const CLOSING_BRACE = 0x7d;
 const LINE_FEED = 0x0a;
@@ -124,6 +126,11 @@ export class StagedTransaction implements Transaction {
   /** The latest batch whose staged records this transaction has read; null for none. */
   dependsOn: Batch | null = null;
   readonly #staging: Staging;
+  /**
+   * The staged holders of unique values, for a transaction of many records: to look for each of
+   * 10,000 names among all that is staged took 18 s. Others stage nothing while it runs.
+   */
+  readonly #holders = new Map<StagingArea, Map<string, StagedOperation>>();
   #isSealed = false;
 
   constructor(staging: Staging, submission: Submission) {
@@ -194,6 +201,7 @@ export class StagedTransaction implements Transaction {
   /** The function of the transaction has returned: it stages no more. */
   seal(): void {
     this.#isSealed = true;
+    this.#holders.clear();
     for (const operation of this.operations) operation.replacedOperation = undefined;
   }
 
@@ -235,12 +243,12 @@ export class StagedTransaction implements Transaction {
   #findHolder(
     collection: string, value: string,
   ): { readonly id: string; readonly values: readonly UniqueValue[] } | undefined {
-    const { committedRecords, stagedRecords } = this.#staging.getArea(collection);
-    for (const operation of stagedRecords.values()) {
-      const { id, uniqueValues } = operation;
-      if (!uniqueValues.some((unique) => unique.value === value)) continue;
-      this.#recordDependency(operation);
-      return { id, values: uniqueValues };
+    const area = this.#staging.getArea(collection);
+    const { committedRecords, stagedRecords } = area;
+    const holder = this.#findStagedHolder(area, value);
+    if (holder !== undefined) {
+      this.#recordDependency(holder);
+      return { id: holder.id, values: holder.uniqueValues };
     }
     const id = committedRecords.unique.findId(value);
     if (id === undefined) return undefined;
@@ -253,8 +261,31 @@ export class StagedTransaction implements Transaction {
     return undefined;
   }
 
+  #findStagedHolder(area: StagingArea, value: string): StagedOperation | undefined {
+    const { stagedRecords } = area;
+    if (this.operations.length < INDEXED_OPERATIONS) {
+      for (const operation of stagedRecords.values()) {
+        if (operation.uniqueValues.some((unique) => unique.value === value)) return operation;
+      }
+      return undefined;
+    }
+    let holders = this.#holders.get(area);
+    if (holders === undefined) {
+      holders = new Map();
+      this.#holders.set(area, holders);
+      for (const operation of stagedRecords.values()) addHolder(holders, operation);
+    }
+    return holders.get(value);
+  }
+
   #stage(operation: StagedOperation): void {
-    operation.replacedOperation = operation.area.stagedRecords.put(operation.id, operation);
+    const { area: { stagedRecords }, id } = operation;
+    const holders = this.#holders.get(operation.area);
+    if (holders !== undefined) {
+      for (const { value } of stagedRecords.get(id)?.uniqueValues ?? []) holders.delete(value);
+      addHolder(holders, operation);
+    }
+    operation.replacedOperation = stagedRecords.put(id, operation);
     this.operations.push(operation);
     this.bytes += OPERATION_BYTES + (operation.bytes ?? operation.id).length;
   }
@@ -267,6 +298,10 @@ export class StagedTransaction implements Transaction {
       this.dependsOn = owner.batch;
     }
   }
+}
+
+function addHolder(holders: Map<string, StagedOperation>, operation: StagedOperation): void {
+  for (const { value } of operation.uniqueValues) holders.set(value, operation);
 }
 
 function isRecordFor(

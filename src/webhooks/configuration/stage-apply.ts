@@ -68,6 +68,9 @@ export function stageApply(
   };
 }
 
+/** More are not told, and a wrong name costs a search for the right one. */
+const ERRORS_MAX = 100;
+
 type StageContext = {
   readonly deps: StageApplyDeps;
   readonly transaction: Transaction;
@@ -89,6 +92,7 @@ function planWrites(
   const beforeByName = indexByName(stored);
   const errors: FieldError[] = [];
   const writes = records.flatMap((record) => {
+    if (errors.length >= ERRORS_MAX) return [];
     const { kind, body, name } = record;
     const before = beforeByName.get(kind)?.get(name) ?? null;
     return collectErrors(record, errors, () => {
@@ -128,13 +132,13 @@ function listPruned(
 function freeNames(
   { deps, transaction, inputs }: StageContext, writes: readonly PlannedWrite[],
 ): void {
-  for (const write of writes) {
-    const { record: { kind }, before, fields } = write;
+  const wanted = new Map(RECORD_KINDS.map((kind) => [kind, new Set(writes
+    .filter(({ record }) => record.kind === kind)
+    .flatMap(({ fields }) => [fields['name'], fields['pathSegment']]))]));
+  for (const { record: { kind }, before, fields } of writes) {
     const name = before?.members['name'];
     if (before === null || typeof name !== 'string' || name === fields['name']) continue;
-    const isWanted = writes.some((other) => other !== write && other.record.kind === kind
-      && (other.fields['name'] === name || other.fields['pathSegment'] === name));
-    if (!isWanted) continue;
+    if (wanted.get(kind)?.has(name) !== true) continue;
     const { identifier: _, createdAt: __, updatedAt: ___, name: ____, ...rest } = before.members;
     const version = getStager(deps, kind).encode(before.id, rest, before.bytes, inputs.nowMs);
     transaction.put(kind.collection.name, before.id, version.json);
@@ -147,8 +151,8 @@ function stageWrites(
   context: StageContext, writes: readonly PlannedWrite[], set: string,
 ): readonly StagedChange[] {
   const errors: FieldError[] = [];
-  const changes = writes.flatMap((write) =>
-    collectErrors(write.record, errors, () => stageWrite(context, write, set)));
+  const changes = writes.flatMap((write) => errors.length >= ERRORS_MAX ? []
+    : collectErrors(write.record, errors, () => stageWrite(context, write, set)));
   if (errors.length > 0) throw invalid(errors);
   return changes;
 }

@@ -104,3 +104,23 @@ test('a transaction lists the ids that it sees: committed, staged before it, and
   });
   assert.equal(dependsOn, gathered);
 });
+
+test('a transaction of many records knows who has a unique value after each operation', () => {
+  const { staging } = createStaging();
+  const batch = createBatch(1);
+  stage(staging, (transaction) => put(transaction, 'first', 'theirs')).join(batch);
+  const { dependsOn } = stage(staging, (transaction) => {
+    const isTaken = { code: 'conflict' };
+    for (let number = 0; number < 200; number += 1) put(transaction, `r${number}`, `i${number}`);
+    assert.throws(() => put(transaction, 'other', 'i7'), isTaken);
+    assert.throws(() => put(transaction, 'other', 'theirs'), isTaken);
+    put(transaction, 'r7', 'free');
+    put(transaction, 'other', 'i7');
+    assert.throws(() => put(transaction, 'r7', 'i7'), isTaken);
+    transaction.delete('books', 'other');
+    put(transaction, 'r7', 'i7');
+    put(transaction, 'new', 'free');
+    assert.throws(() => put(transaction, 'r8', 'i7'), isTaken);
+  });
+  assert.equal(dependsOn, batch);
+});

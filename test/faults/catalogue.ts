@@ -7,6 +7,7 @@ import { BOOK_FAULTS } from './books.ts';
 import { CLI_FAULTS } from './cli.ts';
 import { CLIENT_FAULTS } from './client.ts';
 import { COMMAND_FAULTS } from './commands.ts';
+import { CONFIGURATION_FAULTS } from './configuration.ts';
 import { CONSOLE_FAULTS } from './console.ts';
 import { DELIVERY_FAULTS } from './deliveries.ts';
 import { EVENT_FAULTS } from './events.ts';
@@ -30,6 +31,7 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
   cli: CLI_FAULTS,
   client: CLIENT_FAULTS,
   commands: COMMAND_FAULTS,
+  configuration: CONFIGURATION_FAULTS,
   console: CONSOLE_FAULTS,
   deliveries: DELIVERY_FAULTS,
   events: EVENT_FAULTS,

@@ -190,6 +190,7 @@ function charts(
       chart({
         title: 'Runs of actions', unit: `runs ${unit}`, times, series: [
           { name: 'succeeded', tone: 'good', values: runs.succeeded },
+          { name: 'coalesced', tone: 'waiting', values: runs.coalesced },
           { name: 'failed', tone: 'bad', values: runs.failed },
         ],
       }),

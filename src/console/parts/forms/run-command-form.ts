@@ -8,10 +8,7 @@ import { modelField } from './model-field.ts';
 import { createPairsField } from './pairs-field.ts';
 import type { ActionDescription } from '../../../app/api-types.ts';
 
-export type OptionDescription = ActionDescription['options'][number] & {
-  /** The values that there are. */
-  readonly choices?: readonly string[];
-};
+export type OptionDescription = ActionDescription['options'][number];
 
 /** The options of an action as a model, and how the form shows them. */
 export type OptionsForm = FieldCustomization & {

@@ -1,5 +1,7 @@
 /** A server whose hooks run scripts of a folder of commands, as a process of its own. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { ask, type Question, type Reply } from './ask.ts';

@@ -23,8 +23,8 @@ class SlotInbox extends InboxSimulation {
     const begun: string[] = [];
     const ends: ((result: ActionResult) => void)[] = [];
     const action: RegisteredAction = {
-      identifier: 'slotted', label: 'Slotted', isBuiltIn: true, module: null, options: [], limitsItsTime: true,
-      validateOptions: () => [],
+      identifier: 'slotted', label: 'Slotted', isBuiltIn: true, module: null, options: [],
+      limitsItsTime: true, validateOptions: () => [],
       async run({ configuration, options, turn, storedRequestId, context }) {
         const slot = await slots.take({
           configuration, max: options['single'] === true ? 1 : null,

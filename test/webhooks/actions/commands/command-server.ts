@@ -15,7 +15,8 @@ await Promise.all(scripts.map(async (script) => {
   const { output, exitCode, signal, isTimedOut } = await runner.run({
     file: '/bin/bash', arguments: ['-c', script], environment: { PATH: process.env['PATH'] ?? '' },
     stdin: Buffer.from('body'), files: [{ variable: 'KEY', bytes: Buffer.from('k') }],
-    workingDirectory: null, timeoutMs: Number(process.env['TIMEOUT_MS'] ?? 600_000), outputBytesMax: 65_536, log: silentLogger,
+    workingDirectory: null, outputBytesMax: 65_536, log: silentLogger,
+    timeoutMs: Number(process.env['TIMEOUT_MS'] ?? 600_000),
   });
   process.stdout.write(output);
   process.stdout.write(`ended ${JSON.stringify({ exitCode, signal, isTimedOut })}\n`);

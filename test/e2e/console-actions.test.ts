@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { lacksBrowser } from '../support/browser.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
 import { ConsoleAtWork } from './console-hooks.ts';
 import { readLook } from './console-look.ts';
@@ -15,6 +16,8 @@ const at = new ConsoleAtWork({ HOOKSHELF_ACTIONS_COMMAND_DIRECTORY: commands });
 
 addCommand('show.sh', 'printf "%s|" "$@" "$STAGE"; cat "$KEY"; exit "$CODE"');
 addCommand('other.sh', 'exit 0');
+// It ends once there is a file, and after a minute in any case.
+addCommand('wait.sh', 'for i in $(seq 600); do [ -e "$1" ] && exit 0; sleep 0.1; done');
 
 function addCommand(name: string, script: string): void {
   writeFileSync(join(commands, name), `#!/bin/sh\n${script}\n`);
@@ -180,6 +183,32 @@ test('what is wrong with a command is told at its place, and what is right stays
     ...before as object, command: 'show.sh', arguments: ['one', 'two\nlines'],
     files: { DATUM: '{{ payload }}' },
   });
+  await at.isClean();
+});
+
+test('a request that a newer one has run for is shown as coalesced', { skip }, async () => {
+  const { person } = at;
+  const file = join(createTemporaryFolder(), 'go');
+  await at.make('/api/action-configurations', {
+    identifier: 'waits', actionType: 'run-command',
+    options: { command: 'wait.sh', arguments: [file], maxCommands: 1, coalesce: true },
+  });
+  await at.make('/api/incoming-webhooks', {
+    pathSegment: 'waits', inbox: 'all', answer: 'accepted', actionConfiguration: 'waits',
+  });
+  for (const order of ['first', 'second', 'third']) {
+    const { status } = await ask(`${at.url}/webhook/in/waits`, { method: 'POST', body: { order } });
+    assert.equal(status, 200);
+  }
+  await until('one is coalesced', async () => Object.values(
+    await at.call('GET', '/api/deliveries?kind=route&status=coalesced')).length > 0);
+  await at.open('#/deliveries?kind=route&status=coalesced');
+  await person.click('link', /^now$| ago$/);
+  await person.sees('coalesced: a newer request ran for it');
+  await looksGood();
+  await person.click('link', 'To its request');
+  await person.sees(/default\s+coalesced/);
+  writeFileSync(file, '');
   await at.isClean();
 });
 

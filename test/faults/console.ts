@@ -47,6 +47,27 @@ export const CONSOLE_FAULTS: readonly PlantedFault[] = [
     tests: ['console/base/json-text.test.ts'],
   },
   {
+    file: 'console/base/json-places.ts',
+    text: 'if (names.has(name)) {', replacement: 'if (false) {',
+    tests: ['console/base/json-places.test.ts'],
+  },
+  {
+    file: 'console/base/json-places.ts',
+    text: "if (shorter === '') return null;", replacement: 'return null;',
+    tests: ['console/base/json-places.test.ts'],
+  },
+  {
+    file: 'console/screens/configuration/document-references.ts',
+    text: "if (another !== undefined || typeof name !== 'string') return null;",
+    replacement: "if (typeof name !== 'string') return null;",
+    tests: ['console/screens/configuration/document-references.test.ts'],
+  },
+  {
+    file: 'console/parts/run-description.ts',
+    text: 'if (isCoalesced(data)) return', replacement: 'if (false) return',
+    tests: ['console/parts/run-description.test.ts'],
+  },
+  {
     file: 'console/parts/forms/condition-text.ts',
     text: 'return hasLineBreak(item) ? item : text;', replacement: 'return item;',
     tests: ['console/parts/forms/condition-text.test.ts'],

@@ -24,8 +24,8 @@ type ActionChooser = {
 
 /** An action as `GET /api/actions` lists it. */
 export type ListedAction = ActionDescription & {
-  /** The file name of the module that has it. */
-  readonly module?: string;
+  /** The file name of the module that has it; null: none has. */
+  readonly module?: string | null;
   /** While its module is switched off: until when. */
   readonly switchedOffUntil?: string | null;
 };

@@ -1,7 +1,7 @@
 /**
  * Parses times as others write them, in the form of RFC 3339 §5.6: a date, `T`, a time with its
- * seconds, and `Z` or an offset with its colon. Other forms of ISO 8601 are refused. No other file
- * parses such texts.
+ * seconds, and `Z` or an offset with its colon. Other forms of ISO 8601 are refused. HTTP dates are
+ * parsed apart. No other file parses such texts.
  */
 import { formatTimestamp } from './clock.ts';
 import type { StringSchema } from './schema.ts';
@@ -43,6 +43,22 @@ export function parseTime(text: string): number | null {
 
 const YEAR_1_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const YEAR_10000_MS = Date.parse('+010000-01-01T00:00:00.000Z');
+
+const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec';
+const HTTP_DATE_PATTERN =
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d:\d\d:\d\d) (?:GMT|UTC)$/;
+
+/**
+ * Milliseconds since the epoch of an HTTP date as it is written today (RFC 9110 §5.6.7), such as
+ * `Fri, 08 Sep 2017 11:24:32 GMT`, or as Scalr writes it: `Fri 08 Sep 2017 11:24:32 UTC`. null: it
+ * is neither. The name of the day is not looked at.
+ */
+export function parseHttpDate(text: string): number | null {
+  const [, day = '', month = '', year = '', time = ''] = HTTP_DATE_PATTERN.exec(text) ?? [];
+  const monthAt = MONTHS.indexOf(month);
+  if (month === '' || monthAt % 3 !== 0) return null;
+  return parseTime(`${year}-${String(monthAt / 3 + 1).padStart(2, '0')}-${day}T${time}Z`);
+}
 
 /** Whether the calendar (proleptic Gregorian, from year 1) has the date. */
 export function isRealDate(year: number, month: number, day: number): boolean {

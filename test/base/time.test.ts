@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseTime } from '../../src/base/time.ts';
+import { parseHttpDate, parseTime } from '../../src/base/time.ts';
 
 const TIMES: readonly (readonly [string, string])[] = [
   ['2026-01-31T12:00:00Z', '2026-01-31T12:00:00.000Z'],
@@ -38,5 +38,23 @@ const NO_TIMES: readonly string[] = [
 for (const text of NO_TIMES) {
   test(`${JSON.stringify(text.slice(0, 40))} is no time of RFC 3339`, () => {
     assert.equal(parseTime(text), null);
+  });
+}
+
+const HTTP_DATES: readonly (readonly [string, string | null])[] = [
+  ['Fri, 08 Sep 2017 11:24:32 GMT', '2017-09-08T11:24:32.000Z'],
+  ['Fri 08 Sep 2017 11:24:32 UTC', '2017-09-08T11:24:32.000Z'],
+  ['Thu, 29 Feb 2024 00:00:00 GMT', '2024-02-29T00:00:00.000Z'],
+  ['Fri, 29 Feb 2023 00:00:00 GMT', null], ['Fri, 08 anF 2017 11:24:32 GMT', null],
+  ['Fri, 08 Abc 2017 11:24:32 GMT', null], ['Fri, 08 Sep 2017 24:00:00 GMT', null],
+  ['Fri, 8 Sep 2017 11:24:32 GMT', null], ['Fri, 08 Sep 2017 11:24:32 +0200', null],
+  ['2017-09-08T11:24:32Z', null], ['1504869872', null], ['', null],
+  ['Fri, 08 Sep 2017 11:24:32 GMT\n', null],
+];
+
+for (const [text, expected] of HTTP_DATES) {
+  test(`${JSON.stringify(text)} is ${expected ?? 'no HTTP date'}`, () => {
+    const ms = parseHttpDate(text);
+    assert.equal(ms === null ? null : new Date(ms).toISOString(), expected);
   });
 }

@@ -90,4 +90,44 @@ const byEd25519 = row({
   },
 });
 
-export const CUSTOM_SENDERS: readonly Sender[] = [pairs, inQuery, byRsa, byEd25519];
+const optionalPrefixScheme = {
+  algorithm: 'hmac-sha1', key: 'utf8', content: '{body}',
+  signature: {
+    from: { header: 'X-Hub-Signature' }, prefix: 'sha1=', prefixOptional: true, split: ',',
+    encoding: 'hex',
+  },
+};
+const optionalPrefixes = ['sha1=', '', `sha1=${'0'.repeat(40)},sha1=`].map((start) => row({
+  preset: 'custom', title: `custom, optional prefix after ${start.length} characters`,
+  header: 'X-Hub-Signature', between: ',', settings: { scheme: optionalPrefixScheme },
+  makeKey: (seed) => hmacKey(`key ${seed}`, 'sha1'),
+  send: ({ sign: mac }, { body, spell }) => ({
+    query: '', body,
+    headers: { ...JSON_TYPE, 'X-Hub-Signature': start + spell(mac(body).toString('hex')) },
+  }),
+}));
+
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const dated = [', ', ' '].map((comma) => row({
+  preset: 'custom', title: `custom, HTTP date after "${comma}"`, header: 'X-Sig', tolerance: 300,
+  settings: {
+    scheme: {
+      algorithm: 'hmac-sha1', key: 'utf8', content: '{body}{timestamp}',
+      signature: { from: { header: 'X-Sig' }, encoding: 'hex' },
+      timestamp: { from: { header: 'Date' }, unit: 'http-date', tolerance: 300 },
+    },
+  },
+  makeKey: (seed) => hmacKey(`key ${seed}`, 'sha1'),
+  send: ({ sign: mac }, { body, atS, spell }) => {
+    const at = new Date(atS * 1000);
+    const date = `${DAYS[at.getUTCDay()]}${comma}${at.toUTCString().slice(5, 25)} `
+      + (comma === ' ' ? 'UTC' : 'GMT');
+    return {
+      query: '', body,
+      headers: { ...JSON_TYPE, Date: date, 'X-Sig': spell(mac(join(body, date)).toString('hex')) },
+    };
+  },
+}));
+
+export const CUSTOM_SENDERS: readonly Sender[] =
+  [pairs, inQuery, byRsa, byEd25519, ...optionalPrefixes, ...dated];

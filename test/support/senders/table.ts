@@ -17,6 +17,8 @@ export const SENDERS: readonly Sender[] = [
   giteaForm('gitea', 'X-Gitea-Signature'),
   bare('forgejo', 'X-Forgejo-Signature', 'hex'),
   giteaForm('forgejo', 'X-Forgejo-Signature'),
+  bare('gogs', 'X-Gogs-Signature', 'hex'),
+  giteaForm('gogs', 'X-Gogs-Signature'),
   bare('dropbox', 'X-Dropbox-Signature', 'hex'),
   bare('shopify', 'X-Shopify-Hmac-SHA256', 'base64'),
   { ...bare('shopify', 'Shopify-Hmac-Sha256', 'base64'), title: 'shopify, events' },

@@ -19,6 +19,18 @@ const SCHEMES: Readonly<Record<string, object>> = {
   'a token in base64 in a query': tokenIn({ query: 't' }, { encoding: 'base64' }),
   'a token in the JSON of a form':
     { ...tokenIn({ json: 'auth.0.token' }), payload: { formField: 'payload' } },
+  'a token in JSON or in a form': tokenIn([{ json: 'token' }, form('token')]),
+  'a token in a form or in JSON': tokenIn([form('token'), { json: 'token' }]),
+  'a signature whose prefix may be left out': {
+    ...HMAC, content: '{body}', signature: {
+      from: { header: 'X-Sig' }, prefix: 'sha256=', prefixOptional: true, encoding: 'hex',
+    },
+  },
+  'an HTTP date': {
+    ...HMAC, content: '{body}{timestamp}',
+    signature: { from: { header: 'X-Sig' }, encoding: 'hex' },
+    timestamp: { from: { header: 'Date' }, unit: 'http-date', tolerance: 60 },
+  },
   'a signature in a query':
     { ...HMAC, content: '{body}', signature: { from: { query: 'sig' }, encoding: 'base64' } },
   'a signature among pairs in a query': {

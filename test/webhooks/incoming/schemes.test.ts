@@ -47,6 +47,19 @@ const REFUSED: readonly (readonly [title: string, scheme: unknown, pointer: stri
   ['a place called __proto__', {
     ...SOUND, signature: { ...SOUND.signature, from: own('__proto__', 'x') },
   }, '/signature/from'],
+  ['no place in a list', { ...SOUND, signature: { ...SOUND.signature, from: [] } },
+    '/signature/from'],
+  ['too many places', {
+    ...SOUND, signature: { ...SOUND.signature, from: Array(5).fill({ header: 'A' }) },
+  }, '/signature/from'],
+  ['a text for a place', { ...SOUND, signature: { ...SOUND.signature, from: 'X-Sig' } },
+    '/signature/from'],
+  ['a bad second place', {
+    ...SOUND, signature: { ...SOUND.signature, from: [{ header: 'A' }, { json: 'a..b' }] },
+  }, '/signature/from/1/json'],
+  ['a prefix that is optional, and none', {
+    ...SOUND, signature: { ...SOUND.signature, prefixOptional: true },
+  }, '/signature/prefixOptional'],
   ['a header with a line break', {
     ...SOUND, signature: { ...SOUND.signature, from: { header: 'X\r\nY' } },
   }, '/signature/from/header'],

@@ -28,7 +28,7 @@ const UNSIGNABLE = ['discord', 'sendgrid', 'paypal'];
 /** Those that say nowhere what happened. */
 const EVENTLESS = ['hookshelf', 'dropbox', 'x', 'basic', 'bearer', 'custom'];
 const NAMES = [
-  'github', 'gitlab', 'gitlab-token', 'bitbucket', 'gitea', 'forgejo', 'linear', 'stripe',
+  'github', 'gitlab', 'gitlab-token', 'bitbucket', 'gitea', 'forgejo', 'gogs', 'linear', 'stripe',
   'shopify', 'paypal', 'square', 'slack', 'twilio', 'sendgrid', 'mailgun', 'zendesk', 'discord',
   'zoom', 'meta', 'dropbox', 'microsoft-graph', 'x', 'hookshelf', 'standard', 'svix', 'basic',
   'bearer', 'custom',

@@ -127,7 +127,7 @@ const VECTORS: readonly Vector[] = [
       'Linear-Signature': 'e14436649525508e76a3c8ca0da7e92c02604fcb3fefc4dc398e391384f086f9',
     },
   },
-  ...['gitea', 'forgejo'].flatMap((preset) => [
+  ...['gitea', 'forgejo', 'gogs'].flatMap((preset) => [
     { body: '{"a":1}', type: 'application/json' },
     { body: `payload=${encodeURIComponent('{"a":1}')}`, type: FORM },
   ].map(({ body, type }) => ({

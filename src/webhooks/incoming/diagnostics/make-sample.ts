@@ -201,7 +201,8 @@ function withPlaceholders(
 
 /** Makes the time in JSON a number, as Linear's is, unless the sample has a text, as Mailgun's. */
 function withTime(body: string, { timestamp }: Scheme, sampleBody: string): string {
-  return timestamp?.unit === 'iso' || sampleBody.includes('"{timestamp}"') ? body
+  const isNumber = timestamp?.unit === 's' || timestamp?.unit === 'ms';
+  return !isNumber || sampleBody.includes('"{timestamp}"') ? body
     : body.replace('"{timestamp}"', '{timestamp}');
 }
 

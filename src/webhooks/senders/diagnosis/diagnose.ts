@@ -210,7 +210,8 @@ function formatSignatureStart({ algorithm, signature }: Scheme, reader: RequestR
   const { from, prefix = '', param } = signature;
   const value = reader.read(from) ?? '';
   const mark = param === undefined ? prefix : `${param}=`;
-  const start = Math.max(0, value.indexOf(mark)) + mark.length;
+  const markAt = value.indexOf(mark);
+  const start = markAt === -1 ? 0 : markAt + mark.length;
   return `begins ${value.slice(start, start + SHOWN_CHARACTERS)}`;
 }
 

@@ -9,10 +9,13 @@ import { giteaQuirk } from './quirks.ts';
 
 const PUSH = '{"ref":"refs/heads/main","repository":{"full_name":"octo/shelf"}}';
 
-function gitea(name: 'gitea' | 'forgejo', title: string, documentation: string): Preset {
-  const headers = (suffix: string): { header: string }[] => name === 'gitea'
-    ? [{ header: `X-Gitea-${suffix}` }]
-    : [{ header: `X-Forgejo-${suffix}` }, { header: `X-Gitea-${suffix}` }];
+/** Gitea grew out of Gogs, and Forgejo out of Gitea: the names of their headers differ alone. */
+function gitea(
+  name: 'gogs' | 'gitea' | 'forgejo', title: string, documentation: string,
+): Preset {
+  const families = name === 'forgejo' ? ['Forgejo', 'Gitea'] : [title];
+  const headers = (suffix: string): { header: string }[] =>
+    families.map((family) => ({ header: `X-${family}-${suffix}` }));
   return {
     name, sender: title,
     scheme: {
@@ -135,6 +138,7 @@ export const CODE_HOSTS: readonly Preset[] = [
   },
   gitea('gitea', 'Gitea', 'https://docs.gitea.com/usage/webhooks'),
   gitea('forgejo', 'Forgejo', 'https://forgejo.org/docs/latest/user/webhooks/'),
+  gitea('gogs', 'Gogs', 'https://github.com/gogs/gogs/blob/main/internal/database/webhook.go'),
   {
     name: 'linear', sender: 'Linear',
     scheme: {

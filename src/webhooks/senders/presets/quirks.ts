@@ -2,7 +2,7 @@
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Quirk } from '../verification/verify.ts';
 
-/** Gitea signs the JSON, even if a form carries it (services/webhook/deliver.go). */
+/** Gitea and Gogs sign the JSON, even if a form carries it (services/webhook/deliver.go). */
 export const giteaQuirk: Quirk = {
   body(reader) {
     const json = reader.read({ form: 'payload' });

@@ -4,7 +4,7 @@
  * pointer; no request ever meets one.
  */
 import type { FieldError } from '../../../base/errors.ts';
-import { isJsonObject } from '../../../base/fields.ts';
+import { isJsonObject, readObjectInto } from '../../../base/fields.ts';
 import type {
   JsonObject, JsonValue, MemberSchema, ObjectSchema, StringSchema,
 } from '../../../base/schema.ts';
@@ -14,6 +14,7 @@ import {
 
 const TEXT_MAX = 200;
 const STEPS_MAX = 16;
+const PLACES_MAX = 4;
 const DAY_S = 86_400;
 
 const textSchema: StringSchema = { kind: 'string', minLength: 1, maxLength: TEXT_MAX };
@@ -109,12 +110,22 @@ export const schemeSchema: ObjectSchema = {
       schema: {
         kind: 'object',
         members: {
-          from: requiredSourceMember,
+          from: {
+            schema: { kind: 'json', isObject: false, bytesMax: 2048, depthMax: 2 },
+            isRequired: true,
+            description: 'Where it stands: a VerificationSource, or an array of at most '
+              + `${PLACES_MAX}, of which the first that has a value counts`,
+          },
           prefix: { schema: textSchema },
+          prefixOptional: {
+            schema: { kind: 'boolean' },
+            description: 'A signature may stand there without the prefix as well',
+          },
           split: { schema: createChoiceSchema([' ', ',']) },
           param: { schema: textSchema },
           encoding: { schema: createChoiceSchema(ENCODINGS), isRequired: true },
         },
+        check: findSignatureProblems,
       },
     },
     timestamp: {
@@ -209,6 +220,24 @@ function findKeyProblems({ algorithm, key, signature }: JsonObject): FieldError[
     errors.push({ pointer: '/signature/encoding', detail: `must be hex or base64: ${what}` });
   }
   return errors;
+}
+
+function findSignatureProblems({ from, prefix, prefixOptional }: JsonObject): FieldError[] {
+  const errors: FieldError[] = prefixOptional === true && prefix === undefined
+    ? [{ pointer: '/prefixOptional', detail: 'needs a prefix that may be left out' }] : [];
+  if (from === undefined) return errors;
+  if (!Array.isArray(from)) return [...errors, ...findPlaceProblems(from, '/from')];
+  if (from.length === 0 || from.length > PLACES_MAX) {
+    return [...errors, { pointer: '/from', detail: `must hold 1 to ${PLACES_MAX} places` }];
+  }
+  return [...errors, ...from.flatMap((place: JsonValue, index) =>
+    findPlaceProblems(place, `/from/${index}`))];
+}
+
+function findPlaceProblems(place: JsonValue, pointer: string): FieldError[] {
+  const errors: FieldError[] = [];
+  readObjectInto(sourceSchema, place, errors);
+  return errors.map((error) => ({ ...error, pointer: pointer + error.pointer }));
 }
 
 function findTimeProblems({ timestamp, signature }: JsonObject): FieldError[] {

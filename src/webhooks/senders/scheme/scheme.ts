@@ -54,7 +54,9 @@ export const PLACEHOLDERS = [
 ] as const;
 export type Placeholder = typeof PLACEHOLDERS[number];
 
-export const TIME_UNITS = ['s', 'ms', 'iso'] as const;
+/** `http-date`: as in the header Date (RFC 9110 §5.6.7), or as Scalr writes it. */
+export const TIME_UNITS = ['s', 'ms', 'iso', 'http-date'] as const;
+export type TimeUnit = typeof TIME_UNITS[number];
 
 /** The values that a scheme may need and that no request holds. */
 export const NEEDS = ['url', 'webhookId', 'verifyToken'] as const;
@@ -68,8 +70,9 @@ export type Scheme = {
   readonly signature: {
     /** The place of the value that holds the signature, or several. */
     readonly from: ValueSources;
-    /** Stands before each signature; signatures without it are ignored. */
+    /** Stands before each signature; without `prefixOptional`, others are ignored. */
     readonly prefix?: string;
+    readonly prefixOptional?: boolean;
     /**
      * The separator of several signatures in the value, of which any may match. Absent: the value
      * is one signature or, with `param`, pairs between commas.
@@ -88,7 +91,7 @@ export type Scheme = {
     readonly from?: ValueSources;
     /** The name of the time among the pairs of the signature's value, such as `t`. */
     readonly param?: string;
-    readonly unit: typeof TIME_UNITS[number];
+    readonly unit: TimeUnit;
     /** Seconds before and after now; null: no limit, as retries may carry the first time. */
     readonly tolerance: number | null;
   };

@@ -74,6 +74,9 @@ function usesId({ scheme, body, headers }: ShellExampleInput): boolean {
 function formatTimeStep({ timestamp }: Scheme): string[] {
   if (timestamp === undefined) return [];
   if (timestamp.unit === 'iso') return ['timestamp=$(date -u +%Y-%m-%dT%H:%M:%SZ)'];
+  if (timestamp.unit === 'http-date') {
+    return ["timestamp=$(LC_ALL=C date -u '+%a, %d %b %Y %H:%M:%S GMT')"];
+  }
   return [`timestamp=$(date +%s)${timestamp.unit === 'ms' ? '000' : ''}`];
 }
 

@@ -91,6 +91,7 @@ function formatSignature(
 function formatSignedTime({ timestamp }: Scheme, atMs: number): string {
   if (timestamp === undefined) return '';
   if (timestamp.unit === 'iso') return new Date(atMs).toISOString();
+  if (timestamp.unit === 'http-date') return new Date(atMs).toUTCString();
   return String(timestamp.unit === 's' ? Math.floor(atMs / 1000) : atMs);
 }
 

@@ -87,18 +87,19 @@ function splitPair(pair: string): readonly [string, string] {
 }
 
 function decodeSignatures(
-  { signature: { encoding, from, param } }: Scheme, candidates: readonly string[],
-  keys: readonly VerificationKey[],
+  { signature: { encoding, from, param, prefixOptional = false } }: Scheme,
+  candidates: readonly string[], keys: readonly VerificationKey[],
 ): Signature[] | SenderRejection {
   const signatures: Signature[] = [];
   let finding = `has no \`${param ?? ''}\``;
   for (const candidate of candidates) {
-    const key = keys.find(({ prefix }) => candidate.startsWith(prefix));
+    const prefixedKey = keys.find(({ prefix }) => candidate.startsWith(prefix));
+    const key = prefixedKey ?? (prefixOptional ? keys[0] : undefined);
     if (key === undefined) {
       finding = `lacks the prefix ${keys[0]?.prefix ?? ''}`;
       continue;
     }
-    const text = candidate.slice(key.prefix.length);
+    const text = prefixedKey === undefined ? candidate : candidate.slice(key.prefix.length);
     const bytes = decodeBytes(text, encoding);
     if (bytes !== null && hasExpectedLength(bytes, key.algorithm)) {
       signatures.push({ bytes, prefix: key.prefix });

@@ -8,8 +8,9 @@
  * depend on where the first wrong byte is. Findings are for the webhook's owner: they hold neither
  * a secret nor an expected signature.
  */
+import { assert } from '../../../base/assert.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
-import { parseTime } from '../../../base/time.ts';
+import { parseHttpDate, parseTime } from '../../../base/time.ts';
 import { computeHmac } from '../hmac.ts';
 import { collectPieces, parseContent } from './signed-content.ts';
 import type { ContentPart } from './signed-content.ts';
@@ -17,7 +18,9 @@ import { decodeBytes, decodeHeaderText } from './encoding.ts';
 import { createVerificationKey } from './verification-key.ts';
 import type { VerificationKey } from './verification-key.ts';
 import type { RequestReader } from '../request/request-reader.ts';
-import type { Need, Scheme, TIME_UNITS } from '../scheme/scheme.ts';
+import {
+  toSourceList, type Need, type Scheme, type TimeUnit, type ValueSource,
+} from '../scheme/scheme.ts';
 import { readSignatures } from './read-signatures.ts';
 import type { Signature } from './read-signatures.ts';
 import { describeSources, createRejection } from './verdict.ts';
@@ -161,8 +164,8 @@ function isSignedBy(
 
 /** Verifies a request that holds the secret itself. Every value of a path with `[]` must be it. */
 function verifyToken(verifier: Verifier, reader: RequestReader, nowMs: number): SenderVerdict {
-  const { scheme: { signature }, keys } = verifier;
-  const [source] = Array.isArray(signature.from) ? signature.from : [signature.from];
+  const { scheme, scheme: { signature }, keys } = verifier;
+  const source = findTokenSource(scheme, reader);
   if ('header' in source && reader.countHeaderLines(source) > 1) {
     return createRejection('signature_form', `${source.header} is there more than once`);
   }
@@ -186,9 +189,20 @@ function verifyToken(verifier: Verifier, reader: RequestReader, nowMs: number): 
   return { isGenuine: true, secret: match.secret, signedAtMs: null };
 }
 
+/** The first place that has a value; the first of all where none has. */
+function findTokenSource({ signature: { from } }: Scheme, reader: RequestReader): ValueSource {
+  const sources = toSourceList(from);
+  const source = sources.find((one) => reader.has(one)) ?? sources[0];
+  assert(source !== undefined, 'a scheme has a place of its signature');
+  return source;
+}
+
 // Authorization schemes have names in either case (RFC 9110 §11.1).
-function decodeToken(text: string, { prefix = '', encoding }: Scheme['signature']): Buffer | null {
-  if (text.slice(0, prefix.length).toLowerCase() !== prefix.toLowerCase()) return null;
+function decodeToken(
+  text: string, { prefix = '', prefixOptional = false, encoding }: Scheme['signature'],
+): Buffer | null {
+  const hasPrefix = text.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase();
+  if (!hasPrefix) return prefixOptional ? decodeBytes(text.trim(), encoding) : null;
   return decodeBytes(text.slice(prefix.length).trim(), encoding);
 }
 
@@ -262,8 +276,11 @@ const ZERO = 0x30;
 const SECONDS_BELOW = 100_000_000_000;
 
 /** The time that a sender signed, in milliseconds; or a text that says what is wrong. */
-function parseSignedTime(text: string, unit: typeof TIME_UNITS[number]): number | string {
+function parseSignedTime(text: string, unit: TimeUnit): number | string {
   if (unit === 'iso') return parseTime(text) ?? 'is no RFC 3339 time';
+  if (unit === 'http-date') {
+    return parseHttpDate(text) ?? 'is no HTTP date such as Fri, 08 Sep 2017 11:24:32 GMT';
+  }
   const value = parseDigits(text);
   if (value === null) return `is no number of ${unit === 's' ? 'seconds' : 'milliseconds'}`;
   if (unit === 's') {

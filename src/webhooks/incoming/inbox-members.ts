@@ -3,6 +3,7 @@
  * and which of them are duplicates.
  */
 import type { FieldError } from '../../base/errors.ts';
+import { TIMER_SECONDS_MAX } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
 import { isReadablePath } from '../senders/scheme/scheme-schema.ts';
@@ -17,6 +18,7 @@ export type ResponseMode = (typeof RESPONSE_MODES)[number];
 export type Deduplication =
   | 'auto' | 'off' | { readonly header: string } | { readonly json: string };
 
+const SCHEDULE_ITEMS_MAX = 100;
 const HOURS_MAX = 720;
 const HOUR_MS = 3_600_000;
 const DEDUPLICATE_BYTES_MAX = 600;
@@ -48,6 +50,14 @@ export const inboxMembers: Readonly<Record<string, MemberSchema>> = {
     schema: { kind: 'integer', minimum: 1, maximum: HOURS_MAX },
     default: DEFAULTS.deduplicateHours,
     description: 'How long an id is remembered',
+  },
+  retrySchedule: {
+    schema: {
+      kind: 'array', maxItems: SCHEDULE_ITEMS_MAX,
+      items: { kind: 'number', minimum: 0, maximum: TIMER_SECONDS_MAX },
+    },
+    description: 'Seconds between the runs of an action that fails, in place of the setting '
+      + '`incoming.retrySchedule`; an empty array: it runs once. For the `answer` `accepted`',
   },
 };
 
@@ -83,6 +93,7 @@ function findDeduplicateProblems(deduplicate: JsonValue): FieldError[] {
 type InboxMembers = {
   readonly inbox?: Inbox; readonly answer?: ResponseMode;
   readonly deduplicate?: Deduplication; readonly deduplicateHours?: number;
+  readonly retrySchedule?: readonly number[];
 };
 
 /** The members compiled, once for each change of the webhook. */
@@ -93,6 +104,8 @@ export type ReadyInbox = {
   readonly eventIdSources: ValueSources | null;
   /** How long an id is remembered; 0: requests are not compared. */
   readonly deduplicateMs: number;
+  /** Seconds between attempts; null: those of the settings. */
+  readonly retrySchedule: readonly number[] | null;
   /** Whether a verified request has its event id signed. */
   readonly isEventIdSigned: boolean;
 };
@@ -100,13 +113,14 @@ export type ReadyInbox = {
 export function prepareInbox(webhook: InboxMembers, scheme: Scheme | null): ReadyInbox {
   const {
     inbox = DEFAULTS.inbox, answer = DEFAULTS.answer, deduplicate = DEFAULTS.deduplicate,
-    deduplicateHours = DEFAULTS.deduplicateHours,
+    deduplicateHours = DEFAULTS.deduplicateHours, retrySchedule = null,
   } = webhook;
   const eventIdSources = typeof deduplicate === 'object' ? deduplicate
     : scheme?.dedupe ?? scheme?.id ?? null;
   const isCompared = deduplicate !== 'off' && eventIdSources !== null;
   return {
-    inbox, answer, eventIdSources, deduplicateMs: isCompared ? deduplicateHours * HOUR_MS : 0,
+    inbox, answer, eventIdSources, retrySchedule,
+    deduplicateMs: isCompared ? deduplicateHours * HOUR_MS : 0,
     isEventIdSigned: isEventIdSigned(deduplicate, scheme),
   };
 }

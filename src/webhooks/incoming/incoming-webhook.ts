@@ -43,6 +43,8 @@ export type IncomingWebhook = DisabledMembers & {
   readonly answer?: ResponseMode;
   readonly deduplicate?: Deduplication;
   readonly deduplicateHours?: number;
+  /** Absent: the setting `incoming.retrySchedule`. */
+  readonly retrySchedule?: readonly number[];
 };
 
 export const incomingCollection: CollectionSpec = {

@@ -43,7 +43,7 @@ import { WaitingRuns } from './waiting-runs.ts';
 import { NO_ROOM, runPendingRoute, type FinishedRun, type RunDeps } from './run-pending-route.ts';
 
 type RequestWorkerDeps = Omit<RunDeps, 'waitingRuns'> & {
-  /** Seconds between attempts. */
+  /** Seconds between attempts, unless the webhook says others. */
   readonly schedule: readonly number[];
   /** In [0, 1). */
   readonly random: () => number;
@@ -250,8 +250,9 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   async #write(
     { storedItem, index, attempt, isChainRefused, isCoalesced, unparsed, lease }: FinishedRun,
   ): Promise<StoredRequest | undefined> {
-    const { clock, schedule, random, makeId, systemEvents, health } = this.#deps;
+    const { clock, webhooks, random, makeId, systemEvents, health } = this.#deps;
     const { hook: webhookId, routes } = storedItem.item;
+    const schedule = webhooks.find(webhookId)?.retrySchedule ?? this.#deps.schedule;
     const nowMs = clock.now();
     const inputs = { nowMs, seed: makeId() };
     const retries = { schedule, random: random() };

@@ -15,11 +15,12 @@ test('routes and what is kept are given by options, and changed', () =>
     writeFileSync(file, JSON.stringify(ROUTES));
     const made = await place.json(['incomingwebhook:create', '--path-segment', 'in',
       '--routes', `@${file}`, '--inbox', 'all', '--answer', 'accepted',
-      '--deduplicate', 'header:X-Id', '--deduplicate-hours', '5']);
-    const { routes, inbox, answer, deduplicate, deduplicateHours } = made;
-    assert.deepEqual({ routes, inbox, answer, deduplicate, deduplicateHours }, {
+      '--deduplicate', 'header:X-Id', '--deduplicate-hours', '5',
+      '--retry-schedule', '1,2']);
+    const { routes, inbox, answer, deduplicate, deduplicateHours, retrySchedule } = made;
+    assert.deepEqual({ routes, inbox, answer, deduplicate, deduplicateHours, retrySchedule }, {
       routes: ROUTES, inbox: 'all', answer: 'accepted', deduplicate: { header: 'X-Id' },
-      deduplicateHours: 5,
+      deduplicateHours: 5, retrySchedule: [1, 2],
     });
     assert.match((await place.run(['incomingwebhook:list'])).stdout, /in +healthy +\S+ .*to-log$/m);
     const update = ['incomingwebhook:update', '--id', 'in'];

@@ -284,3 +284,16 @@ test('a run that fails after its request was given up tells of no failure', asyn
   assert.equal(inbox.request(id)?.routes[0]?.attempts.length, 2);
   assert.deepEqual(inbox.requests, []);
 });
+
+test('a webhook may have a schedule of its own; with an empty one nothing runs twice', async () => {
+  const inbox = new InboxSimulation();
+  inbox.act = FAIL;
+  const once = await inbox.accept(await inbox.addWebhook(['a'], { retrySchedule: [] }));
+  const twice = await inbox.accept(await inbox.addWebhook(['a'], { retrySchedule: [90] }));
+  await inbox.clock.advance(0);
+  assert.deepEqual(inbox.states(once), ['failed', 'failed']);
+  assert.deepEqual(inbox.states(twice), ['pending', 'pending']);
+  await inbox.clock.advance(60 * MINUTE_MS);
+  assert.deepEqual(inbox.states(twice), ['failed', 'failed']);
+  assert.deepEqual(inbox.runs.map(({ request }) => request), [once, twice, twice]);
+});

@@ -45,6 +45,8 @@ const incomingOptions = {
   deduplicate: text('<place>', 'what tells that a request came before: auto, off, header:<name> or '
     + 'json:<path>'),
   'deduplicate-hours': text('<n>', 'for how long its id is remembered, 1 to 720'),
+  'retry-schedule': text('<seconds,…>',
+    'waits between runs that fail, or none; instead of incoming.retrySchedule'),
 } satisfies OptionSpecs;
 
 export const INCOMING_COMMANDS: readonly CommandSpec[] = [
@@ -81,7 +83,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
       identifier: hookIdentifier, ...incomingOptions,
       unset: unset([
         'name', 'description', 'secret', 'allowed-methods', 'verification', 'allowed-addresses',
-        'body-format', 'order',
+        'body-format', 'order', 'retry-schedule',
       ]),
     },
     examples: ['hookshelf incomingwebhook:update deploy --allowed-methods POST,PUT'],

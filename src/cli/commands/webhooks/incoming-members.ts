@@ -27,6 +27,7 @@ export async function readIncomingMembers(context: CommandContext): Promise<Json
       order: readOrder(context),
       deduplicate: await readDeduplicate(context),
       deduplicateHours: args.integer('deduplicate-hours', 1, DEDUPLICATE_HOURS_MAX),
+      retrySchedule: args.numbers('retry-schedule'),
     }),
   };
 }

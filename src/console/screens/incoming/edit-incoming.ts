@@ -6,6 +6,7 @@ import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
 import { choiceField, orderField } from '../../parts/forms/choice-field.ts';
 import type { Field, FieldOptions, FieldTexts } from '../../parts/forms/input-field.ts';
+import { retriesField } from '../../parts/forms/retries-field.ts';
 import { trySection } from './try-routes.ts';
 import { createSenderField } from './sender-field.ts';
 import type { IncomingWebhook } from '../../../app/api-types.ts';
@@ -38,6 +39,7 @@ const FIELD_TEXTS: FieldTexts = {
     + 'with retries; all requests must be kept for that'],
   deduplicate: ['Tell duplicates by', ''],
   deduplicateHours: ['Remember ids for', 'Hours'],
+  retrySchedule: ['Waits between runs', 'Seconds. None: what fails is not run again', 'Wait'],
 };
 
 /** `auto` is the default, and not sent. */
@@ -58,9 +60,13 @@ export async function editIncoming(
     onDone: refresh,
     texts: FIELD_TEXTS, factories: {
       verification: createSenderField(presets, () => {}), deduplicate: createDuplicatesField,
+      retrySchedule: retriesField,
     },
     omitted: ['identifier', 'enabled', 'staticHeaders', ...ACTION_MEMBERS],
-    rare: ['allowedAddresses', 'bodyFormat', 'allowedMethods', 'deduplicate', 'deduplicateHours'],
+    rare: [
+      'allowedAddresses', 'bodyFormat', 'allowedMethods', 'deduplicate', 'deduplicateHours',
+      'retrySchedule',
+    ],
   });
 }
 

@@ -1,14 +1,10 @@
 /** Labels, hints and special fields of the forms for outgoing webhooks. */
 import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
-import type {
-  Field, FieldCustomization, FieldOptions, FieldTexts,
-} from '../../parts/forms/input-field.ts';
+import type { FieldCustomization, FieldTexts } from '../../parts/forms/input-field.ts';
 import type { FieldSelection } from '../../parts/forms/record-form.ts';
 import { pairsField } from '../../parts/forms/pairs-field.ts';
 import { orderField } from '../../parts/forms/choice-field.ts';
-import { h } from '../../base/dom.ts';
-import { inputField } from '../../parts/forms/input-field.ts';
-import { modelField } from '../../parts/forms/model-field.ts';
+import { retriesField } from '../../parts/forms/retries-field.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 
 const FIELD_TEXTS: FieldTexts = {
@@ -39,7 +35,7 @@ export function customizeOutgoingFields(
   return {
     texts: FIELD_TEXTS, factories: {
       actionConfiguration: (options) => actions.createField(options), headers: pairsField,
-      retrySchedule: createRetriesField, order: orderField,
+      retrySchedule: retriesField, order: orderField,
     },
     omitted: ['identifier', 'enabled', 'triggerEvent'],
     rare: [
@@ -57,22 +53,4 @@ function listTriggerEvents(
   { triggerEvent, triggerEvents = [] }: OutgoingWebhook,
 ): readonly string[] {
   return triggerEvent === undefined ? triggerEvents : [triggerEvent];
-}
-
-/** `retrySchedule`: when it is absent the settings hold; an empty list is no second attempt. */
-function createRetriesField(options: FieldOptions): Field {
-  const list = modelField(options);
-  const show = (): void => {
-    list.element.hidden = box.checked;
-  };
-  const box = h('input', { type: 'checkbox', onchange: show });
-  box.checked = options.value === undefined;
-  show();
-  const choice = inputField({
-    name: 'retries', label: 'Retry as the settings say', value: '', isRequired: false, schema: {},
-  }, box, () => box.checked);
-  return {
-    ...list, element: h('div.record', choice.element, list.element),
-    read: () => box.checked ? undefined : list.read() ?? [],
-  };
 }

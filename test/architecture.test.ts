@@ -51,6 +51,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   cli: ['commands', 'api-client', 'terminal', 'process', 'arguments'],
   client: ['connection', 'policy'],
   'cli/commands/webhooks': ['watch'],
+  'cli/commands/configuration': ['adnanh'],
   console: ['screens', 'parts', 'base'],
   'console/parts': ['lists', 'forms'],
   'console/screens': [

@@ -39,4 +39,24 @@ export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
     examples: ['hookshelf config:export > shelf.json'],
     load: async () => (await import('./export-command.ts')).exportConfiguration,
   },
+  {
+    name: 'config:convert', isWithoutData: true,
+    summary: 'Print the hooks of another program as a file for apply',
+    details: [
+      'What has no counterpart is listed on standard error, with its place and what to do; exit',
+      'code 3 then. Where that changes what runs, the webhook is disabled in the file.',
+    ],
+    operand: { name: 'hooks.json', meaning: 'the hooks, - for standard input', isRequired: true },
+    options: {
+      from: {
+        ...required(text('<program>', 'whose hooks they are: adnanh, for adnanh/webhook')),
+        values: ['adnanh'],
+      },
+    },
+    examples: [
+      'hookshelf config:convert --from adnanh hooks.json > shelf.json',
+      'yq -o json hooks.yaml | hookshelf config:convert --from adnanh -',
+    ],
+    load: async () => (await import('./adnanh/convert-command.ts')).convertConfiguration,
+  },
 ];

@@ -1,0 +1,246 @@
+/**
+ * Converts the hooks of adnanh/webhook into a configuration document: of each hook an incoming
+ * webhook, and an action configuration that runs its command. Nothing is left out in silence. Pure.
+ */
+import { parseObject, isJsonObject } from '../../../../base/fields.ts';
+import { messageOf } from '../../../../base/errors.ts';
+import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
+import { incomingSchema } from '../../../../webhooks/incoming/incoming-webhook.ts';
+import { convertCommand, type ConvertedCommand } from './hook-command.ts';
+import {
+  HookReport, at, fillVariables, isVariableTemplate, type Gap, type HookSecret,
+} from './hook-report.ts';
+import { textOf } from './request-values.ts';
+import { convertTriggerRule, type ConvertedRule } from './trigger-rule.ts';
+
+export type Conversion = {
+  readonly document: JsonObject;
+  readonly gaps: readonly Gap[];
+  readonly variables: readonly HookSecret[];
+  /** The commands as the hooks name them. */
+  readonly commandPaths: readonly string[];
+  readonly workingDirectories: readonly string[];
+};
+
+/** Members whose presence is a gap; what to do until a webhook can have their counterpart. */
+const ENABLE = 'set "enabled" to true, where the sender can do without it';
+const UNKEPT_MEMBERS: Readonly<Record<string, string>> = {
+  'response-message': 'an answer of its own', 'response-headers': 'headers of its own in an answer',
+  'success-http-response-code': 'a status of its own',
+  'trigger-rule-mismatch-http-response-code': 'a status of its own',
+  'parse-parameters-as-json': 'JSON within a field or a header',
+  'pre-hook-command': 'a command before the command',
+};
+const KEPT_MEMBERS = [
+  'id', 'execute-command', 'command-working-directory', 'pass-arguments-to-command',
+  'pass-environment-to-command', 'pass-file-to-command', 'trigger-rule', 'http-methods',
+  'include-command-output-in-response', 'include-command-output-in-response-on-error',
+  'incoming-payload-content-type',
+  // A signature is never one of several rules here, of which another may do.
+  'trigger-signature-soft-failures',
+];
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
+const ROUTE_NAME = 'main';
+
+export function convertHooks(hooks: readonly JsonObject[]): Conversion {
+  const names = new HookNames();
+  const converted = hooks.map((hook, index) => convertHook(hook, at('', index), names));
+  const records = converted.flatMap(({ record }) => record === null ? [] : [record]);
+  return {
+    document: {
+      actionConfigurations: records.map(({ configuration }) => configuration),
+      incomingWebhooks: records.map(({ webhook }) => webhook),
+    },
+    gaps: converted.flatMap(({ report }) => report.gaps),
+    variables: converted.flatMap(({ report }) => report.variables),
+    commandPaths: [...names.commandPaths.values()],
+    workingDirectories: [...new Set(records.flatMap(({ command: { workingDirectory } }) =>
+      workingDirectory === null ? [] : [workingDirectory]))],
+  };
+}
+
+/** The names that the hooks of a file share. */
+class HookNames {
+  readonly ids = new Set<string>();
+  readonly variables = new Set<string>();
+  readonly segments = new Set<string>();
+  readonly configurations = new Set<string>();
+  /** The path of each command by its name. */
+  readonly commandPaths = new Map<string, string>();
+}
+
+type ConvertedHook = {
+  readonly report: HookReport;
+  /** null: it is no hook, which is reported. */
+  readonly record: {
+    readonly webhook: JsonObject; readonly configuration: JsonObject;
+    readonly command: ConvertedCommand;
+  } | null;
+};
+
+function convertHook(hook: JsonObject, pointer: string, names: HookNames): ConvertedHook {
+  const id = textOf(hook['id']);
+  const report = new HookReport(id, names.variables);
+  const missingMember = ['id', 'execute-command'].find((member) => textOf(hook[member]) === '');
+  if (missingMember !== undefined || names.ids.has(id)) {
+    const reason = missingMember === undefined ? `another hook has the id ${id}`
+      : `a hook needs ${missingMember}`;
+    report.lose(pointer, reason, 'mend it there; it is not in the document');
+    return { report, record: null };
+  }
+  names.ids.add(id);
+  reportMembers(hook, pointer, report);
+  reportTemplates(hook, pointer, report);
+  const identifier = chooseName(id.toLowerCase(), /[^a-z0-9._-]+/g, 64, names.configurations);
+  const command = convertCommand(hook, pointer, report);
+  reportNameClash(command, at(pointer, 'execute-command'), names, report);
+  const rule = convertTriggerRule(hook['trigger-rule'], at(pointer, 'trigger-rule'), report);
+  const members = {
+    pathSegment: choosePathSegment(id, pointer, names, report),
+    ...createMembers(hook, rule, pointer, report),
+    ...rule.when === null ? { actionConfiguration: identifier }
+      : { routes: [{ name: ROUTE_NAME, when: rule.when, actionConfiguration: identifier }] },
+  };
+  checkRecord(members, pointer, report);
+  const { pathSegment, ...others } = members;
+  return {
+    report, record: {
+      command,
+      configuration: { identifier, actionType: 'run-command', options: command.options },
+      webhook: { pathSegment, ...report.isDisabled ? { enabled: false } : {}, ...others },
+    },
+  };
+}
+
+function createMembers(
+  hook: JsonObject, rule: ConvertedRule, pointer: string, report: HookReport,
+): JsonObject {
+  const { verification, allowedAddresses } = rule;
+  const bodyFormat = convertContentType(hook, pointer, report)
+    // With a verification it is the default.
+    ?? (verification === null ? 'auto' : null);
+  const answersOutput = hook['include-command-output-in-response'] === true;
+  return {
+    ...verification === null ? {} : {
+      verification: verification.verification, secret: verification.secret,
+      // There a request that came before runs again.
+      deduplicate: 'off',
+    },
+    ...allowedAddresses === null ? {} : { allowedAddresses: [...allowedAddresses] },
+    allowedMethods: convertMethods(hook, pointer, report),
+    ...bodyFormat === null ? {} : { bodyFormat },
+    ...answersOutput ? {} : { inbox: 'all', answer: 'accepted', retrySchedule: [] },
+  };
+}
+
+function convertMethods(hook: JsonObject, pointer: string, report: HookReport): string[] {
+  const methods = hook['http-methods'] ?? [];
+  if (!Array.isArray(methods)) {
+    report.lose(at(pointer, 'http-methods'), 'this is no list', 'write an array');
+    return METHODS;
+  }
+  const names = methods.map((method: JsonValue) => textOf(method).trim().toUpperCase());
+  return names.length === 0 ? METHODS : [...new Set(names)];
+}
+
+/** null: the type of each request says it. */
+function convertContentType(
+  hook: JsonObject, pointer: string, report: HookReport,
+): string | null {
+  const type = textOf(hook['incoming-payload-content-type']);
+  if (type === '') return null;
+  if (type.includes('json')) return 'json';
+  if (type.includes('x-www-form-urlencoded')) return 'form';
+  const format = type.includes('xml') ? 'XML' : type;
+  report.lose(at(pointer, 'incoming-payload-content-type'), `no payload is made of ${format}`,
+    'have the sender send JSON or a form, or let the command read the body from its standard '
+      + 'input: "stdin": "body"');
+  return null;
+}
+
+function reportMembers(hook: JsonObject, pointer: string, report: HookReport): void {
+  for (const [member, value] of Object.entries(hook)) {
+    const isEmpty = value === null || value === '' || value === 0 || value === false
+      || Array.isArray(value) && value.length === 0;
+    if (isEmpty || KEPT_MEMBERS.includes(member)) continue;
+    // 200 is the status of success, and of a request that no rule wants.
+    if (member.endsWith('-http-response-code') && Number(value) === 200) continue;
+    const what = UNKEPT_MEMBERS[member];
+    report.lose(at(pointer, member), what === undefined ? 'there is nothing of that name'
+      : `${what} cannot be had yet`, ENABLE);
+  }
+  if (hook['include-command-output-in-response'] === true
+    && hook['include-command-output-in-response-on-error'] === true) {
+    report.note(at(pointer, 'include-command-output-in-response-on-error'),
+      'of a command that fails the last line of its standard error is answered, not its output',
+      'look into the log, which has the rest');
+  }
+}
+
+/** Reports what a template of the whole file would make, but for names of secrets. */
+function reportTemplates(value: JsonValue, pointer: string, report: HookReport): void {
+  if (typeof value === 'string' && /\{\{.*\}\}/s.test(value)) {
+    const isSecret = /\/(?:secret|value)$/.test(pointer) && isVariableTemplate(value);
+    if (!isSecret) {
+      report.lose(pointer, 'a template is not run', 'write what it makes in its place');
+    }
+  }
+  if (typeof value !== 'object' || value === null) return;
+  // Its name is a template always, which is reported where it is used.
+  if (isJsonObject(value) && value['source'] === 'template') return;
+  for (const [step, member] of Object.entries(value)) {
+    reportTemplates(member, at(pointer, step), report);
+  }
+}
+
+/** A folder has one file of each name. */
+function reportNameClash(
+  { path, options }: ConvertedCommand, pointer: string, names: HookNames, report: HookReport,
+): void {
+  const name = textOf(options['command']);
+  const otherPath = names.commandPaths.get(name);
+  if (otherPath === undefined) names.commandPaths.set(name, path);
+  else if (otherPath !== path) {
+    report.lose(pointer, `${path} and ${otherPath} have one name, ${name}`,
+      'give one of the two files another name, and name it in "command"');
+  }
+}
+
+function choosePathSegment(
+  id: string, pointer: string, names: HookNames, report: HookReport,
+): string {
+  const isSound = /^[A-Za-z0-9._~-]{1,128}$/.test(id) && !/^\.\.?$/.test(id);
+  if (isSound && !names.segments.has(id)) {
+    names.segments.add(id);
+    return id;
+  }
+  const segment = chooseName(id, /[^A-Za-z0-9._~-]+/g, 128, names.segments);
+  report.note(at(pointer, 'id'), `"${id}" cannot be a path segment`,
+    `tell the sender the address /webhook/in/${segment}, or choose another "pathSegment"`);
+  return segment;
+}
+
+/** The name in the characters that it may have, other than those before it. */
+function chooseName(
+  id: string, unfitting: RegExp, lengthMax: number, takenNames: Set<string>,
+): string {
+  const base = id.replace(unfitting, '-').replace(/^[-._~]+/, '').slice(0, lengthMax) || 'hook';
+  let name = base;
+  for (let count = 2; takenNames.has(name); count += 1) {
+    name = `${base.slice(0, lengthMax - 1 - String(count).length)}-${count}`;
+  }
+  takenNames.add(name);
+  return name;
+}
+
+/** Whatever else no webhook can have is found by the rules for webhooks themselves. */
+function checkRecord(members: JsonObject, pointer: string, report: HookReport): void {
+  try {
+    parseObject(incomingSchema, {
+      ...members, ...members['secret'] === undefined ? {} : { secret: 'secret' },
+      routes: fillVariables(members['routes'] ?? null),
+    });
+  } catch (thrown) {
+    report.lose(pointer, `no webhook can have this: ${messageOf(thrown)}`, 'mend the document');
+  }
+}

@@ -1,0 +1,105 @@
+/** Converts what a hook runs into the options of the action `run-command`. */
+import { basename, isAbsolute, join } from 'node:path';
+import { isJsonObject } from '../../../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
+import { at, type HookReport } from './hook-report.ts';
+import { findValueTemplate, textOf } from './request-values.ts';
+
+export type ConvertedCommand = {
+  readonly options: JsonObject;
+  /** The command as the hook names it, in its working directory if that is relative. */
+  readonly path: string;
+  /** null: a folder of the run. */
+  readonly workingDirectory: string | null;
+};
+
+/** Hooks there have no limit; a file should show one. */
+const TIMEOUT_S = 3600;
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
+export function convertCommand(
+  hook: JsonObject, pointer: string, report: HookReport,
+): ConvertedCommand {
+  const execute = textOf(hook['execute-command']);
+  const directory = textOf(hook['command-working-directory']);
+  if (directory !== '' && !isAbsolute(directory)) {
+    report.lose(at(pointer, 'command-working-directory'),
+      'a working directory has to be named from the root', 'write the whole path');
+  }
+  const workingDirectory = isAbsolute(directory) ? directory : null;
+  const files = convertFiles(hook, pointer, report);
+  const environment = convertEnvironment(hook, pointer, report);
+  // There a file of the same name wins.
+  const variables = Object.entries(environment).filter(([name]) => !Object.hasOwn(files, name));
+  return {
+    path: isAbsolute(execute) ? execute : join(directory, execute), workingDirectory,
+    options: {
+      command: basename(execute),
+      ...withoutEmpty({
+        arguments: convertArguments(hook, pointer, report),
+        environment: Object.fromEntries(variables), files,
+      }),
+      stdin: 'none',
+      ...workingDirectory === null ? {} : { workingDirectory },
+      timeout: TIMEOUT_S,
+      ...hook['include-command-output-in-response'] === true ? { output: 'result' } : {},
+    },
+  };
+}
+
+function withoutEmpty(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, member]) =>
+    Object.keys(member ?? {}).length > 0));
+}
+
+function convertArguments(hook: JsonObject, pointer: string, report: HookReport): JsonValue {
+  return listValues(hook, 'pass-arguments-to-command', pointer, report).map(({ template }) =>
+    template);
+}
+
+function convertEnvironment(hook: JsonObject, pointer: string, report: HookReport): JsonObject {
+  const values = listValues(hook, 'pass-environment-to-command', pointer, report);
+  return Object.fromEntries(values.flatMap(({ value, template, place }) => {
+    const name = textOf(value['envname']) || `HOOK_${textOf(value['name'])}`;
+    return isVariable(name, place, report) ? [[name, template]] : [];
+  }));
+}
+
+function convertFiles(hook: JsonObject, pointer: string, report: HookReport): JsonObject {
+  const values = listValues(hook, 'pass-file-to-command', pointer, report);
+  return Object.fromEntries(values.flatMap(({ value, template, place }) => {
+    const name = textOf(value['envname']) || `HOOK_${textOf(value['name']).toUpperCase()}`;
+    const content: JsonValue = value['base64decode'] === true ? { base64: template } : template;
+    return isVariable(name, place, report) ? [[name, content]] : [];
+  }));
+}
+
+function isVariable(name: string, place: string, report: HookReport): boolean {
+  if (VARIABLE.test(name) && !name.startsWith('HOOKSHELF_')) return true;
+  report.lose(place, `${name} cannot be the name of a variable here`,
+    'give it an envname of letters, digits and _');
+  return false;
+}
+
+type CommandValue = {
+  readonly value: JsonObject; readonly template: string; readonly place: string;
+};
+
+/** What has no template is reported, and empty. */
+function listValues(
+  hook: JsonObject, member: string, pointer: string, report: HookReport,
+): readonly CommandValue[] {
+  const values = hook[member] ?? [];
+  if (!Array.isArray(values)) {
+    report.lose(at(pointer, member), 'this is no list', 'write an array');
+    return [];
+  }
+  return values.map((given: JsonValue, index) => {
+    const value = isJsonObject(given) ? given : {};
+    const place = at(pointer, member, index);
+    const template = findValueTemplate(value);
+    if (typeof template === 'string') return { value, template, place };
+    report.lose(place, template.reason, template.remedy);
+    return { value, template: '', place };
+  });
+}

@@ -1,0 +1,92 @@
+/**
+ * What the conversion of a hooks file has to tell beside the document: gaps, which are the parts of
+ * a hook without a counterpart, and what people have to provide.
+ */
+import { isJsonObject, pointerStep } from '../../../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
+
+export type Gap = {
+  /** The `id` of the hook; empty: it has none. */
+  readonly hook: string;
+  /** The JSON Pointer of its place in the hooks file. */
+  readonly pointer: string;
+  readonly reason: string;
+  readonly remedy: string;
+  /** Whether the webhook is disabled, as it would do something else than the hook. */
+  readonly isDisabling: boolean;
+};
+
+/** A text of a hooks file, and its place. */
+export type HookText = { readonly value: string; readonly pointer: string };
+
+/** A variable that a document names in place of a secret. */
+export type HookSecret = {
+  readonly name: string; readonly hook: string; readonly pointer: string;
+};
+
+const TEMPLATE_VARIABLE = /^\{\{-?\s*getenv\s+['"`]([A-Za-z_]\w*)['"`]\s*(?:\|\s*js\s*)?-?\}\}$/;
+
+/** Collects what is to be told of one hook. */
+export class HookReport {
+  readonly hook: string;
+  readonly gaps: Gap[] = [];
+  readonly variables: HookSecret[] = [];
+  readonly #takenNames: Set<string>;
+
+  /** `takenNames` are the names of all variables of the document. */
+  constructor(hook: string, takenNames: Set<string>) {
+    this.hook = hook;
+    this.#takenNames = takenNames;
+  }
+
+  get isDisabled(): boolean {
+    return this.gaps.some(({ isDisabling }) => isDisabling);
+  }
+
+  /** What is missing changes what runs, or what the sender is answered. */
+  lose(pointer: string, reason: string, remedy: string): void {
+    this.gaps.push({ hook: this.hook, pointer, reason, remedy, isDisabling: true });
+  }
+
+  /** What is missing matters in rare cases, or to people alone. */
+  note(pointer: string, reason: string, remedy: string): void {
+    this.gaps.push({ hook: this.hook, pointer, reason, remedy, isDisabling: false });
+  }
+
+  /** The reference to a variable that holds the secret at the place. */
+  referToSecret({ value, pointer }: HookText): JsonObject {
+    const templateName = TEMPLATE_VARIABLE.exec(value)?.[1];
+    const name = templateName ?? this.#makeName();
+    this.variables.push({ name, hook: this.hook, pointer });
+    return { $env: name };
+  }
+
+  #makeName(): string {
+    const letters = this.hook.toUpperCase().replace(/[^A-Z0-9]+/g, '_').replace(/^_+|_+$/g, '');
+    const isReserved = /^(?:\d|$)/.test(letters) || letters.startsWith('HOOKSHELF');
+    const base = `${isReserved ? `HOOK_${letters}` : letters}_SECRET`.replace('__', '_');
+    let name = base;
+    for (let count = 2; this.#takenNames.has(name); count += 1) name = `${base}_${count}`;
+    this.#takenNames.add(name);
+    return name;
+  }
+}
+
+/** Whether a text is a template that becomes a variable of the document. */
+export function isVariableTemplate(text: string): boolean {
+  return TEMPLATE_VARIABLE.test(text);
+}
+
+/** The JSON Pointer of what is within a place. */
+export function at(pointer: string, ...steps: readonly (string | number)[]): string {
+  return pointer + steps.map(pointerStep).join('');
+}
+
+/** A part of the document with a text in place of each reference, to be checked. */
+export function fillVariables(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(fillVariables);
+  if (!isJsonObject(value)) return value;
+  if (value['$env'] !== undefined) return 'secret';
+  return Object.fromEntries(Object.entries(value).map(([name, member]) =>
+    [name, fillVariables(member)]));
+}

@@ -1,0 +1,151 @@
+/**
+ * Compiles rules of adnanh/webhook into conditions that hold for the requests that the rules let
+ * through. There a rule has a value, true or false, and besides it may not be able to tell, because
+ * a value is missing from the request. `and` and `not` pass that on, `or` does not, and a hook runs
+ * if its rule is true, told or not: `not` of a missing value is true by itself, but not within
+ * `and`. A null on the way to a value ends the whole there, so that nothing runs. Pure.
+ */
+import type { JsonValue } from '../../../../base/schema.ts';
+import type { Condition } from '../../../../webhooks/filters/condition.ts';
+
+/** A rule that conditions can express. */
+export type Rule =
+  | { readonly kind: 'all' | 'any'; readonly rules: readonly Rule[] }
+  | { readonly kind: 'not'; readonly rule: Rule }
+  | { readonly kind: 'value'; readonly path: string; readonly values: readonly JsonValue[] }
+  | { readonly kind: 'constant'; readonly value: boolean };
+
+/** A condition, or what is always so. */
+type Formula = Condition | boolean;
+
+/** When the rule of a hook lets a request through. */
+export function compilePassing(rule: Rule): Formula {
+  switch (rule.kind) {
+    case 'value': case 'constant': case 'all': return compileTrue(rule);
+    case 'not': return compileNotPassing(rule.rule);
+    case 'any': return joinAny(rule.rules.map(compilePassing));
+  }
+}
+
+/** When the rule is true, and all that it needs is there. */
+export function compileTrue(rule: Rule): Formula {
+  switch (rule.kind) {
+    case 'constant': return rule.value;
+    case 'value': return compareValues(rule.path, rule.values);
+    case 'not': return compileFalse(rule.rule);
+    case 'all': return joinAll(rule.rules.map(compileTrue));
+    case 'any': return compilePassing(rule);
+  }
+}
+
+/** When the rule is false, and all that it needs is there. */
+function compileFalse(rule: Rule): Formula {
+  switch (rule.kind) {
+    case 'constant': return !rule.value;
+    case 'value': return joinAll([
+      { path: rule.path, op: 'exists' }, negate(compareValues(rule.path, rule.values)),
+    ]);
+    case 'not': return compileTrue(rule.rule);
+    case 'all': return compileFirst(rule.rules, compileFalse);
+    case 'any': return joinAll(rule.rules.map(compileNotPassing));
+  }
+}
+
+/** When a value that the rule needs is missing. */
+function compileMissing(rule: Rule): Formula {
+  switch (rule.kind) {
+    case 'constant': case 'any': return false;
+    case 'value': return joinAll([
+      { path: rule.path, op: 'exists', value: false }, ...excludeNulls(rule.path),
+    ]);
+    case 'not': return compileMissing(rule.rule);
+    case 'all': return compileFirst(rule.rules, compileMissing);
+  }
+}
+
+/** When the rule is false, whether or not all that it needs is there. */
+function compileNotPassing(rule: Rule): Formula {
+  switch (rule.kind) {
+    case 'constant': case 'any': return compileFalse(rule);
+    case 'value': return joinAll([
+      negate(compareValues(rule.path, rule.values)), ...excludeNulls(rule.path),
+    ]);
+    case 'not': return compilePassing(rule.rule);
+    case 'all': return compileFirst(rule.rules, compileNotTrue);
+  }
+}
+
+function compileNotTrue(rule: Rule): Formula {
+  return rule.kind === 'value' ? compileNotPassing(rule)
+    : joinAny([compileFalse(rule), compileMissing(rule)]);
+}
+
+/** When one rule is as `compile` says and those before it are true: the rest is not looked at. */
+function compileFirst(rules: readonly Rule[], compile: (rule: Rule) => Formula): Formula {
+  return joinAny(rules.map((rule, index) =>
+    joinAll([...rules.slice(0, index).map(compileTrue), compile(rule)])));
+}
+
+function compareValues(path: string, values: readonly JsonValue[]): Condition {
+  const [only = null] = values;
+  return values.length === 1 ? { path, op: 'eq', value: only }
+    : { path, op: 'in', value: [...values] };
+}
+
+/** Conditions that no member on the way to a value in the payload is null. */
+function excludeNulls(path: string): readonly Formula[] {
+  const [source, ...steps] = path.split('.');
+  if (source !== 'payload') return [];
+  return steps.slice(0, -1).map((_, index): Condition => ({
+    not: {
+      path: ['payload', ...steps.slice(0, index + 1)].join('.'), op: 'eq', value: null,
+    },
+  }));
+}
+
+function negate(formula: Formula): Formula {
+  if (typeof formula === 'boolean') return !formula;
+  return formula.not ?? { not: formula };
+}
+
+function joinAll(formulas: readonly Formula[]): Formula {
+  if (formulas.includes(false)) return false;
+  const conditions = dropRepeated(formulas.flatMap((formula) =>
+    typeof formula === 'boolean' ? [] : formula.all ?? [formula]));
+  const [only] = conditions;
+  if (only === undefined) return true;
+  return conditions.length === 1 ? only : { all: conditions };
+}
+
+function joinAny(formulas: readonly Formula[]): Formula {
+  if (formulas.includes(true)) return true;
+  const conditions = dropRepeated(mergeComparisons(formulas.flatMap((formula) =>
+    typeof formula === 'boolean' ? [] : formula.any ?? [formula])));
+  const [only] = conditions;
+  if (only === undefined) return false;
+  return conditions.length === 1 ? only : { any: conditions };
+}
+
+/** Makes one comparison of all with the same path: `a` is 1 or `a` is 2. */
+function mergeComparisons(conditions: readonly Condition[]): readonly Condition[] {
+  const valuesByPath = new Map<string, JsonValue[]>();
+  const others: Condition[] = [];
+  for (const condition of conditions) {
+    const { path, op, value = null } = condition;
+    if (path === undefined || (op !== 'eq' && op !== 'in')) {
+      others.push(condition);
+      continue;
+    }
+    const values = valuesByPath.get(path) ?? [];
+    values.push(...Array.isArray(value) ? value : [value]);
+    valuesByPath.set(path, values);
+  }
+  return [
+    ...[...valuesByPath].map(([path, values]) => compareValues(path, dropRepeated(values))),
+    ...others,
+  ];
+}
+
+function dropRepeated<Value>(values: readonly Value[]): readonly Value[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
+}

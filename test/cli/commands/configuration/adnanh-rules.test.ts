@@ -1,0 +1,120 @@
+/** Conditions made of rules hold for the requests that adnanh/webhook would run its command for. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
+import { HookReport } from '../../../../src/cli/commands/configuration/adnanh/hook-report.ts';
+import {
+  convertTriggerRule,
+} from '../../../../src/cli/commands/configuration/adnanh/trigger-rule.ts';
+import type { Condition } from '../../../../src/webhooks/filters/condition.ts';
+import { Facts } from '../../../../src/webhooks/filters/facts.ts';
+import { prepareCondition } from '../../../../src/webhooks/filters/prepare-condition.ts';
+import { below, createRandom, type Random } from '../../../support/random.ts';
+
+/** What a rule gives there: a value, and whether something that it needs was missing. */
+type Outcome = { readonly isTrue: boolean; readonly isMissing: boolean };
+/** It ends the evaluation with an error, so that nothing runs. */
+class HardError extends Error {}
+
+const VALUES = ['a', '42', 'true', 'null', '<nil>'];
+const NAMES = ['x', 'o.x', 'o.p.x'];
+
+/** The rules for `and`, `or`, `not` and `match` as its documentation and behaviour have them. */
+function evaluate(rule: JsonObject, payload: JsonValue): Outcome {
+  const { and, or, not, match } = rule as Readonly<Record<string, never>>;
+  if (and !== undefined) return evaluateAnd(and, payload);
+  if (or !== undefined) return evaluateOr(or, payload);
+  if (not !== undefined) {
+    const { isTrue, isMissing } = evaluate(not, payload);
+    return { isTrue: !isTrue, isMissing };
+  }
+  return match === undefined ? { isTrue: false, isMissing: false } : evaluateMatch(match, payload);
+}
+
+function evaluateAnd(rules: readonly JsonObject[], payload: JsonValue): Outcome {
+  for (const rule of rules) {
+    const { isTrue, isMissing } = evaluate(rule, payload);
+    if (isMissing || !isTrue) return { isTrue: false, isMissing };
+  }
+  return { isTrue: true, isMissing: false };
+}
+
+function evaluateOr(rules: readonly JsonObject[], payload: JsonValue): Outcome {
+  return { isTrue: rules.some((rule) => evaluate(rule, payload).isTrue), isMissing: false };
+}
+
+function evaluateMatch(match: JsonObject, payload: JsonValue): Outcome {
+  const { value, parameter } = match as { value: string; parameter: { name: string } };
+  let current: unknown = payload;
+  for (const step of parameter.name.split('.')) {
+    if (current === null) throw new HardError();
+    if (typeof current !== 'object' || !Object.hasOwn(current as object, step)) {
+      return { isTrue: false, isMissing: true };
+    }
+    current = (current as Record<string, unknown>)[step];
+  }
+  const text = current === null ? '<nil>'
+    : typeof current === 'object' ? JSON.stringify(current) : String(current);
+  return { isTrue: text === value, isMissing: false };
+}
+
+function makeRule(random: Random, depth: number): JsonObject {
+  const kind = depth === 0 ? 3 : below(random, 4);
+  const makeList = (): JsonObject[] =>
+    Array.from({ length: 1 + below(random, 3) }, () => makeRule(random, depth - 1));
+  if (kind === 0) return { and: makeList() };
+  if (kind === 1) return { or: makeList() };
+  if (kind === 2) return { not: makeRule(random, depth - 1) };
+  return {
+    match: {
+      type: 'value', value: VALUES[below(random, VALUES.length)] ?? '',
+      parameter: { source: 'payload', name: NAMES[below(random, NAMES.length)] ?? '' },
+    },
+  };
+}
+
+const SCALARS: readonly JsonValue[] = ['a', 42, '42', true, 'true', null, 'null', false, 'b'];
+
+function makePayload(random: Random): JsonValue {
+  const scalar = (): JsonValue => SCALARS[below(random, SCALARS.length)] ?? null;
+  const member = (name: string, value: JsonValue): JsonObject =>
+    below(random, 4) === 0 ? {} : { [name]: value };
+  return {
+    ...member('x', scalar()),
+    ...member('o', below(random, 4) === 0 ? scalar() : {
+      ...member('x', scalar()),
+      ...member('p', below(random, 3) === 0 ? scalar() : member('x', scalar())),
+    }),
+  };
+}
+
+/** null: nothing of that is certain, as `or` may end in an error that its rest would not need. */
+function isRunThere(rule: JsonObject, payload: JsonValue): boolean | null {
+  try {
+    return evaluate(rule, payload).isTrue;
+  } catch (thrown) {
+    assert.ok(thrown instanceof HardError);
+    return JSON.stringify(rule).includes('"or"') ? null : false;
+  }
+}
+
+test('a condition holds for a request when the rule that it was made of runs the command', () => {
+  const random = createRandom(31);
+  const counts = { run: 0, refused: 0 };
+  for (let round = 0; round < 3000; round += 1) {
+    const rule = makeRule(random, below(random, 4));
+    const report = new HookReport('a', new Set());
+    const { when } = convertTriggerRule(rule, '/0/trigger-rule', report);
+    if (report.isDisabled) continue;
+    const matches = when === null ? () => true : prepareCondition(when as Condition);
+    for (let tries = 0; tries < 8; tries += 1) {
+      const payload = makePayload(random);
+      const expected = isRunThere(rule, payload);
+      if (expected === null) continue;
+      counts[expected ? 'run' : 'refused'] += 1;
+      const facts = new Facts({ payload: () => payload, event: () => null });
+      assert.equal(matches(facts), expected, JSON.stringify({ rule, payload, when }, null, 1));
+    }
+  }
+  assert.ok(counts.run > 2000 && counts.refused > 2000, JSON.stringify(counts));
+});

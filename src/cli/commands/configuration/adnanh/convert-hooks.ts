@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { incomingSchema } from '../../../../webhooks/incoming/incoming-webhook.ts';
 import { convertCommand, type ConvertedCommand } from './hook-command.ts';
 import {
-  HookReport, at, fillVariables, isVariableTemplate, type Gap, type HookSecret,
+  HookReport, at, fillReferences, isSecretTemplate, type Gap, type HookSecret,
 } from './hook-report.ts';
 import { textOf } from './request-values.ts';
 import { convertTriggerRule, type ConvertedRule } from './trigger-rule.ts';
@@ -180,7 +180,7 @@ function reportMembers(hook: JsonObject, pointer: string, report: HookReport): v
 /** Reports what a template of the whole file would make, but for names of secrets. */
 function reportTemplates(value: JsonValue, pointer: string, report: HookReport): void {
   if (typeof value === 'string' && /\{\{.*\}\}/s.test(value)) {
-    const isSecret = /\/(?:secret|value)$/.test(pointer) && isVariableTemplate(value);
+    const isSecret = /\/(?:secret|value)$/.test(pointer) && isSecretTemplate(value);
     if (!isSecret) {
       report.lose(pointer, 'a template is not run', 'write what it makes in its place');
     }
@@ -238,7 +238,7 @@ function checkRecord(members: JsonObject, pointer: string, report: HookReport): 
   try {
     parseObject(incomingSchema, {
       ...members, ...members['secret'] === undefined ? {} : { secret: 'secret' },
-      routes: fillVariables(members['routes'] ?? null),
+      routes: fillReferences(members['routes'] ?? null),
     });
   } catch (thrown) {
     report.lose(pointer, `no webhook can have this: ${messageOf(thrown)}`, 'mend the document');

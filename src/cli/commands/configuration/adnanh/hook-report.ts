@@ -24,7 +24,10 @@ export type HookSecret = {
   readonly name: string; readonly hook: string; readonly pointer: string;
 };
 
-const TEMPLATE_VARIABLE = /^\{\{-?\s*getenv\s+['"`]([A-Za-z_]\w*)['"`]\s*(?:\|\s*js\s*)?-?\}\}$/;
+/** Templates there that give a variable, or a file of Docker's secrets. */
+const SECRET_TEMPLATE =
+  /^\{\{-?\s*(getenv|secret)\s+['"`]([\w.-]+)['"`]\s*(?:\|\s*js\s*)?-?\}\}$/;
+const SECRETS_FOLDER = '/run/secrets';
 
 /** Collects what is to be told of one hook. */
 export class HookReport {
@@ -53,9 +56,12 @@ export class HookReport {
     this.gaps.push({ hook: this.hook, pointer, reason, remedy, isDisabling: false });
   }
 
-  /** The reference to a variable that holds the secret at the place. */
+  /** The reference to a variable, or a file, that holds the secret at the place. */
   referToSecret({ value, pointer }: HookText): JsonObject {
-    const templateName = TEMPLATE_VARIABLE.exec(value)?.[1];
+    const [, source, templateName] = SECRET_TEMPLATE.exec(value) ?? [];
+    if (source === 'secret' && templateName !== undefined) {
+      return { $file: `${SECRETS_FOLDER}/${templateName}` };
+    }
     const name = templateName ?? this.#makeName();
     this.variables.push({ name, hook: this.hook, pointer });
     return { $env: name };
@@ -72,9 +78,9 @@ export class HookReport {
   }
 }
 
-/** Whether a text is a template that becomes a variable of the document. */
-export function isVariableTemplate(text: string): boolean {
-  return TEMPLATE_VARIABLE.test(text);
+/** Whether a text is a template that becomes a reference in the document. */
+export function isSecretTemplate(text: string): boolean {
+  return SECRET_TEMPLATE.test(text);
 }
 
 /** The JSON Pointer of what is within a place. */
@@ -83,10 +89,10 @@ export function at(pointer: string, ...steps: readonly (string | number)[]): str
 }
 
 /** A part of the document with a text in place of each reference, to be checked. */
-export function fillVariables(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(fillVariables);
+export function fillReferences(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(fillReferences);
   if (!isJsonObject(value)) return value;
-  if (value['$env'] !== undefined) return 'secret';
+  if (value['$env'] !== undefined || value['$file'] !== undefined) return 'secret';
   return Object.fromEntries(Object.entries(value).map(([name, member]) =>
-    [name, fillVariables(member)]));
+    [name, fillReferences(member)]));
 }

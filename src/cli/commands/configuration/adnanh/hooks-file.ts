@@ -49,6 +49,8 @@ const SLASH = 0x2f;
 const ASTERISK = 0x2a;
 const COMMA = 0x2c;
 const CLOSING = [0x5d, 0x7d];
+/** A longer template is no secret's. */
+const TEMPLATE_BYTES_MAX = 500;
 
 /** The text in plain JSON, each byte at its place. */
 function blankExtensions(bytes: Buffer): Buffer {
@@ -109,9 +111,8 @@ function passString(text: Buffer, start: number): number {
 /** The end of a template on one line that has a quotation mark in it; null: there is none. */
 function findTemplateEnd(text: Buffer, start: number): number | null {
   if (text[start] !== 0x7b || text[start + 1] !== 0x7b) return null;
-  const lineEnd = text.indexOf(NEWLINE, start);
-  const line = text.subarray(start, lineEnd === -1 ? text.length : lineEnd).toString('latin1');
+  const beginning = text.subarray(start, start + TEMPLATE_BYTES_MAX).toString('latin1');
   // An escaped quotation mark is plain JSON already.
-  const [template] = /^\{\{[^{}\\]*"[^{}\\]*\}\}/.exec(line) ?? [];
+  const [template] = /^\{\{[^{}\\\n]*"[^{}\\\n]*\}\}/.exec(beginning) ?? [];
   return template === undefined ? null : start + template.length;
 }

@@ -9,7 +9,7 @@ import { AddressSet } from '../../../../base/network/address-set.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { findConditionProblems } from '../../../../webhooks/filters/condition.ts';
 import {
-  at, fillVariables, isVariableTemplate, type HookReport, type HookText,
+  at, fillReferences, isSecretTemplate, type HookReport, type HookText,
 } from './hook-report.ts';
 import { compilePassing, compileTrue, type Rule } from './rule-conditions.ts';
 import { findValuePath, textOf } from './request-values.ts';
@@ -118,8 +118,7 @@ function parseMatch(
     return verification === null ? lost : { kind: 'signature', verification, pointer };
   }
   if (type === 'regex') {
-    report.lose(pointer, `the regular expression ${textOf(members['regex'])} has no counterpart`,
-      suggestOperator(textOf(members['regex']), findValuePath(parameter)));
+    reportExpression(textOf(members['regex']), parameter, pointer, report);
     return lost;
   }
   if (type !== 'value') {
@@ -133,6 +132,18 @@ function parseMatch(
   }
   const text = { value: textOf(members['value']), pointer: at(pointer, 'value') };
   return { kind: 'value', pointer, path, text, parameter };
+}
+
+function reportExpression(
+  expression: string, parameter: JsonObject, pointer: string, report: HookReport,
+): void {
+  // The expression would tell of the secret.
+  if (isSecretName(textOf(parameter['name']))) {
+    return report.lose(pointer, 'a regular expression for a secret has no counterpart',
+      'set the secret itself: manual custom-sender, "algorithm": "token"');
+  }
+  report.lose(pointer, `the regular expression ${expression} has no counterpart`,
+    suggestOperator(expression, findValuePath(parameter)));
 }
 
 /** A condition that says what the simplest expressions say. */
@@ -201,7 +212,7 @@ function isToken(rule: ParsedRule): boolean {
 function isSecretRule(rule: ParsedRule): rule is ComparisonRule {
   if (rule.kind !== 'value' || rule.text.value === '') return false;
   const name = textOf(rule.parameter['name']);
-  return isVariableTemplate(rule.text.value)
+  return isSecretTemplate(rule.text.value)
     || isSecretName(rule.path.startsWith('payload.') ? name.split('.').at(-1) ?? '' : name);
 }
 
@@ -243,7 +254,7 @@ function compileRest(
     return null;
   }
   const when = formula as unknown as JsonObject;
-  const [problem] = findConditionProblems(fillVariables(when), '');
+  const [problem] = findConditionProblems(fillReferences(when), '');
   if (problem === undefined) return when;
   report.lose(pointer, `as a condition this rule ${problem.detail}`,
     'share it among several routes of the webhook');
@@ -300,7 +311,7 @@ function listLikeValues({ value, pointer }: HookText, report: HookReport): JsonV
     if (String(number) === value) return [value, number];
     report.note(pointer, `a number is not told from others that are written like ${value}`,
       'compare with the number itself, if the sender does not send a text');
-  } else if (/^(?:\[.*\]|\{.*\})$/s.test(value) && !isVariableTemplate(value)) {
+  } else if (/^(?:\[.*\]|\{.*\})$/s.test(value) && !isSecretTemplate(value)) {
     report.lose(pointer, 'an array or an object cannot be compared as a whole',
       'compare the members that matter');
   }

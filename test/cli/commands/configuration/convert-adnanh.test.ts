@@ -1,0 +1,284 @@
+/** What `config:convert --from adnanh` prints, lists and refuses; see also test/e2e. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { JsonObject } from '../../../../src/base/schema.ts';
+import {
+  convertHooks, type Conversion,
+} from '../../../../src/cli/commands/configuration/adnanh/convert-hooks.ts';
+import {
+  parseHooksFile,
+} from '../../../../src/cli/commands/configuration/adnanh/hooks-file.ts';
+import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
+import { runCommand } from '../../io.ts';
+
+const HOOK = { id: 'a', 'execute-command': '/bin/a' };
+const parse = (text: string): readonly JsonObject[] => parseHooksFile(Buffer.from(text));
+const convert = (...hooks: readonly object[]): Conversion =>
+  convertHooks(hooks.map((members) => ({ ...HOOK, ...members })));
+const webhooksOf = ({ document }: Conversion): readonly JsonObject[] =>
+  document['incomingWebhooks'] as JsonObject[];
+const optionsOf = ({ document }: Conversion): readonly JsonObject[] =>
+  (document['actionConfigurations'] as JsonObject[]).map(({ options }) => options as JsonObject);
+const gapsOf = ({ gaps }: Conversion): readonly string[] =>
+  gaps.map(({ pointer, isDisabling }) => `${pointer}${isDisabling ? ' disabled' : ''}`);
+type Members = Readonly<Record<string, unknown>>;
+const value = (parameter: object, text: unknown): Members =>
+  ({ 'trigger-rule': { match: { type: 'value', value: text, parameter } } });
+const payload = (name: string): object => ({ source: 'payload', name });
+const signed = (secret: string, more: object = {}): Members => ({
+  'trigger-rule': {
+    match: {
+      type: 'payload-hmac-sha256', secret,
+      parameter: { source: 'header', name: 'X-Hub-Signature-256', ...more },
+    },
+  },
+});
+
+const FILES: readonly (readonly [name: string, text: string])[] = [
+  ['plain JSON', '[{"id":"a","n":["b"]}]'],
+  ['comments', '// one\n[/* two\n */{"id":"a",//"id":"b",\n"n":/**/["b"]}]// end'],
+  ['commas at the ends of lists', '[{"id":"a","n":["b",],},]'],
+  ['commas with comments behind them', '[{"id":"a","n":["b", // last\n] , /* x */ } ,\n\n]\n'],
+  ['one hook without brackets', '{"id":"a","n":["b"]}'],
+  ['a byte order mark', '\ufeff[{"id":"a","n":["b"],}]'],
+];
+
+for (const [name, text] of FILES) {
+  test(`reads ${name}`, () => {
+    assert.deepEqual(parse(text), [{ id: 'a', n: ['b'] }]);
+  });
+}
+
+test('leaves texts as they are, whatever looks like a comment or a comma in them', () => {
+  const hook = { id: '// no', n: ['/* no */', ',]', '\\",}', '"{{', '{{ "x"', 'ü,]'] };
+  assert.deepEqual(parse(`[${JSON.stringify(hook)},]`), [hook]);
+});
+
+test('reads quotation marks in a template as a part of the text', () => {
+  assert.deepEqual(parse('[{"id": "{{ getenv "A" | js }}", "n": "a {{ b "c" }} d",}]'),
+    [{ id: "{{ getenv 'A' | js }}", n: "a {{ b 'c' }} d" }]);
+});
+
+const BROKEN: readonly (readonly [name: string, text: string, message: RegExp])[] = [
+  ['what is no JSON', '[{"id":"a",\n // one\n "n": x}]', /line 3, column 7/],
+  ['a comment without an end', '[{"id":"a"}, /* ', /not valid JSON at line 1/],
+  ['a member that is there twice', '[{"id":"a","id":"b"}]', /line 1, column 12/],
+  ['YAML', '- id: a\n  execute-command: b\n', /yq -o json hooks.yaml/],
+  ['YAML with a beginning', '---\n- id: a\n', /yq/],
+  ['a template around hooks', '[{{ if x }}{"id":"a"}{{ end }}]', /of templates only those within/],
+  ['a text', '"a"', /must be an array of hooks/],
+  ['a list of texts', '["a"]', /must be an array of hooks/],
+];
+
+for (const [name, text, message] of BROKEN) {
+  test(`refuses ${name}, and says where or what to do`, () => {
+    assert.throws(() => parse(text), message);
+  });
+}
+
+test('prints the document, lists the rest with its place, and exits with 3', async () => {
+  const file = join(createTemporaryFolder(), 'hooks.json');
+  writeFileSync(file, JSON.stringify([HOOK, { ...HOOK, id: 'b', 'response-message': 'no' }]));
+  const { code, stdout, stderr } = await runCommand(['config:convert', '--from', 'adnanh', file]);
+  assert.equal(code, 3);
+  const names = (JSON.parse(stdout)['incomingWebhooks'] as JsonObject[]).map(({ pathSegment }) =>
+    pathSegment);
+  assert.deepEqual(names, ['a', 'b']);
+  assert.match(stderr,
+    /^hookshelf: b: \/1\/response-message: .*: set "enabled" to true.*\(disabled\)$/m);
+  assert.match(stderr, /put a, a copy or a link, into the folder of .*: \/bin\/a$/m);
+});
+
+test('exits with 0 when all has a counterpart, and reads standard input', async () => {
+  const { code, stdout } = await runCommand(['config:convert', '--from', 'adnanh', '-'],
+    { input: JSON.stringify([HOOK]) });
+  assert.equal(code, 0);
+  assert.equal(JSON.parse(stdout)['incomingWebhooks'][0].enabled, undefined);
+});
+
+test('says which file cannot be read, and which program is not known', async () => {
+  const missing = await runCommand(['config:convert', '--from', 'adnanh', '/nowhere/hooks.json']);
+  assert.deepEqual([missing.code, missing.stdout], [1, '']);
+  assert.match(missing.stderr, /cannot read \/nowhere\/hooks.json/);
+  const unknown = await runCommand(['config:convert', '--from', 'other', '-']);
+  assert.equal(unknown.code, 2);
+});
+
+test('takes all methods without a word on them, and keeps those that are named', () => {
+  const [any, some] = webhooksOf(convert({}, { id: 'b', 'http-methods': [' get', 'POST', 'get'] }));
+  assert.deepEqual(any?.['allowedMethods'],
+    ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']);
+  assert.deepEqual(some?.['allowedMethods'], ['GET', 'POST']);
+});
+
+test('answers at once and runs once, unless the output is the answer', () => {
+  const output = { id: 'b', 'include-command-output-in-response': true };
+  const [first, second] = webhooksOf(convert({}, output));
+  const { inbox, answer, retrySchedule, bodyFormat } = first ?? {};
+  assert.deepEqual({ inbox, answer, retrySchedule, bodyFormat },
+    { inbox: 'all', answer: 'accepted', retrySchedule: [], bodyFormat: 'auto' });
+  assert.deepEqual([second?.['answer'], second?.['inbox']], [undefined, undefined]);
+  assert.deepEqual(optionsOf(convert({}, output)).map((options) => options['output']),
+    [undefined, 'result']);
+});
+
+test('names the variables of secrets apart, never as our own, and shows no secret', () => {
+  const conversion = convert(
+    { ...signed('planted'), id: 'hookshelf-x' }, { ...signed('planted'), id: 'a.b' },
+    { ...signed('planted'), id: 'A_B' }, { ...signed('planted'), id: '1' },
+    { ...signed("{{ getenv 'KEY' | js }}"), id: 'c' }, { ...signed("{{ secret 'gh' }}"), id: 'd' },
+    { ...signed('planted'), id: 'ü' });
+  assert.deepEqual(webhooksOf(conversion).map(({ secret }) => secret), [
+    { $env: 'HOOK_HOOKSHELF_X_SECRET' }, { $env: 'A_B_SECRET' }, { $env: 'A_B_SECRET_2' },
+    { $env: 'HOOK_1_SECRET' }, { $env: 'KEY' }, { $file: '/run/secrets/gh' },
+    { $env: 'HOOK_SECRET' },
+  ]);
+  assert.ok(!JSON.stringify(conversion).includes('planted'));
+});
+
+const RULES: readonly (readonly [name: string, members: object, when: unknown])[] = [
+  ['one of two values', {
+    'trigger-rule': { or: ['a', 'b'].map((text) => value(payload('ref'), text)['trigger-rule']) },
+  }, { path: 'payload.ref', op: 'in', value: ['a', 'b'] }],
+  ['a number', value(payload('n'), '42'), { path: 'payload.n', op: 'in', value: ['42', 42] }],
+  ['a number that is written as one', value(payload('n'), 42),
+    { path: 'payload.n', op: 'in', value: ['42', 42] }],
+  ['a boolean', value(payload('n'), 'false'),
+    { path: 'payload.n', op: 'in', value: ['false', false] }],
+  ['a number in a header', value({ source: 'header', name: 'X-N' }, '42'),
+    { path: 'headers.x-n', op: 'eq', value: '42' }],
+  ['a parameter with dots', value({ source: 'query', name: 'a.b' }, 'c'),
+    { path: 'query.a.b', op: 'eq', value: 'c' }],
+  ['a method', value({ source: 'request', name: 'Method' }, 'PUT'),
+    { path: 'method', op: 'eq', value: 'PUT' }],
+  ['an array for a payload', value(payload('root.0.a'), 'b'),
+    { path: 'payload.0.a', op: 'eq', value: 'b' }],
+  ['a member named root', value(payload('root.a'), 'b'),
+    { path: 'payload.root.a', op: 'eq', value: 'b' }],
+  ['a negation', { 'trigger-rule': { not: value(payload('ref'), 'a')['trigger-rule'] } },
+    { not: { path: 'payload.ref', op: 'eq', value: 'a' } }],
+];
+
+for (const [name, members, when] of RULES) {
+  test(`makes a condition of ${name}`, () => {
+    const conversion = convert(members);
+    assert.deepEqual(gapsOf(conversion), []);
+    const [webhook] = webhooksOf(conversion);
+    assert.deepEqual(webhook?.['routes'],
+      [{ name: 'main', when, actionConfiguration: 'a' }]);
+  });
+}
+
+const and = (...rules: readonly Members[]): Members =>
+  ({ 'trigger-rule': { and: rules.map((rule) => rule['trigger-rule']) } });
+const or = (...rules: readonly Members[]): Members =>
+  ({ 'trigger-rule': { or: rules.map((rule) => rule['trigger-rule']) } });
+const addresses = (range: string): Members =>
+  ({ 'trigger-rule': { match: { type: 'ip-whitelist', 'ip-range': range } } });
+const RULE = '/0/trigger-rule';
+
+const GAPS: readonly (readonly [name: string, members: object, gaps: readonly string[]])[] = [
+  ['a signature as one of several', or(signed('k'), value(payload('a'), 'b')),
+    [`${RULE}/or/0/match disabled`]],
+  ['two signatures', and(signed('k'), signed('l')), [`${RULE}/and/1/match disabled`]],
+  ['a signature without a secret', signed(''), [`${RULE}/match disabled`]],
+  ['a signature in the body', signed('k', { source: 'payload' }),
+    [`${RULE}/match/parameter disabled`]],
+  ['signed headers', signed('k', { 'headers-to-add-to-signature-payload': ['Date'] }),
+    [`${RULE}/match/parameter/headers-to-add-to-signature-payload disabled`]],
+  ['addresses as one of several', or(addresses('192.0.2.1'), value(payload('a'), 'b')),
+    [`${RULE}/or/0/match disabled`]],
+  ['two lists of addresses', and(addresses('192.0.2.1'), addresses('192.0.2.0/24')),
+    [`${RULE}/and/1/match disabled`]],
+  ['what is no address', addresses('office'), [`${RULE}/match/ip-range disabled`]],
+  ['one address of IPv6', addresses('2001:db8::1'), [`${RULE}/match/ip-range`]],
+  ['a token beside a signature',
+    and(signed('k'), value({ source: 'header', name: 'X-Token' }, 'planted')),
+    [`${RULE}/and/1/match`]],
+  ['an expression for a token', {
+    'trigger-rule': {
+      match: { type: 'regex', regex: 'planted', parameter: { source: 'header', name: 'X-Token' } },
+    },
+  }, [`${RULE}/match disabled`]],
+  ['a number in another form', value(payload('n'), '1.50'), [`${RULE}/match/value`]],
+  ['a whole array', value(payload('n'), '[1]'), [`${RULE}/match/value disabled`]],
+  ['an address in a rule', value({ source: 'request', name: 'remote-addr' }, 'a'),
+    [`${RULE}/match/parameter disabled`]],
+  ['the whole body in a rule', value({ source: 'raw-request-body' }, 'a'),
+    [`${RULE}/match/parameter disabled`]],
+  ['a rule that is never true', { 'trigger-rule': {} }, [`${RULE} disabled`]],
+  ['a rule that is no rule', { 'trigger-rule': { and: 'x' } }, [`${RULE}/and disabled`]],
+  ['an unknown type', { 'trigger-rule': { match: { type: 'magic' } } }, [`${RULE}/match disabled`]],
+  ['more comparisons than a condition has',
+    or(...Array.from({ length: 60 }, (_, index) => value(payload(`a${index}`), 'b'))),
+    [`${RULE} disabled`]],
+  ['a second rule in one object',
+    { 'trigger-rule': { or: [], and: [] } }, [`${RULE}/or`]],
+  ['XML by its type', { 'incoming-payload-content-type': 'text/xml' },
+    ['/0/incoming-payload-content-type disabled']],
+  ['a part that nobody knows', { 'do-magic': true }, ['/0/do-magic disabled']],
+  ['headers of its own', { 'response-headers': [{ name: 'a', value: 'b' }] },
+    ['/0/response-headers disabled']],
+  ['a template of the file', { 'command-working-directory': "/srv/{{ getenv 'A' }}" },
+    ['/0/command-working-directory disabled']],
+  ['a folder that is not named from the root', { 'command-working-directory': 'srv' },
+    ['/0/command-working-directory disabled']],
+  ['all headers', { 'pass-arguments-to-command': [{ source: 'entire-headers' }] },
+    ['/0/pass-arguments-to-command/0 disabled']],
+  ['a variable with a dot', { 'pass-environment-to-command': [payload('a.b')] },
+    ['/0/pass-environment-to-command/0 disabled']],
+  ['an id with a slash', { id: 'team/deploy' }, ['/0/id']],
+  ['a method that is none', { 'http-methods': ['G ET'] }, ['/0 disabled']],
+  ['output of a command that fails', {
+    'include-command-output-in-response': true, 'include-command-output-in-response-on-error': true,
+  }, ['/0/include-command-output-in-response-on-error']],
+  ['empty members', {
+    'response-message': '', 'response-headers': [], 'success-http-response-code': 200,
+    'trigger-signature-soft-failures': true,
+  }, []],
+];
+
+for (const [name, members, gaps] of GAPS) {
+  test(`lists ${name} with its place, and disables what would be something else`, () => {
+    const conversion = convert(members);
+    assert.deepEqual(gapsOf(conversion), gaps);
+    const [webhook] = webhooksOf(conversion);
+    const isDisabled = gaps.some((gap) => gap.endsWith(' disabled'));
+    assert.equal(webhook?.['enabled'], isDisabled ? false : undefined);
+    assert.ok(conversion.gaps.every(({ reason, remedy }) => reason !== '' && remedy !== ''));
+    assert.ok(!JSON.stringify(conversion).includes('planted'));
+  });
+}
+
+test('lists commands of one name, hooks of one id, and hooks without a command', () => {
+  const conversion = convertHooks([
+    HOOK, { ...HOOK, id: 'b', 'execute-command': '/usr/bin/a' }, { ...HOOK, id: 'c' }, HOOK,
+    { id: 'd' }, { 'execute-command': '/bin/a' },
+  ]);
+  assert.deepEqual(gapsOf(conversion),
+    ['/1/execute-command disabled', '/3 disabled', '/4 disabled', '/5 disabled']);
+  assert.deepEqual(webhooksOf(conversion).map(({ pathSegment, enabled }) => [pathSegment, enabled]),
+    [['a', undefined], ['b', false], ['c', undefined]]);
+});
+
+test('passes arguments, variables and files as templates, and literal braces as they are', () => {
+  const [options] = optionsOf(convert({
+    'command-working-directory': '/srv',
+    'pass-arguments-to-command': [
+      payload('a.0.b'), { source: 'url', name: 'q' }, { source: 'header', name: 'X-A' },
+      { source: 'entire-payload' }, payload('root'), { source: 'string', name: 'a {{ b' },
+    ],
+    'pass-environment-to-command': [payload('a'), { ...payload('b'), envname: 'B' }],
+    'pass-file-to-command': [payload('c'), { ...payload('d'), envname: 'D', base64decode: true }],
+  }));
+  assert.deepEqual(options, {
+    command: 'a',
+    arguments: ['{{ payload.a.0.b }}', '{{ query.q }}', '{{ headers.x-a }}', '{{ payload }}',
+      '{{ payload }}', 'a \\{{ b'],
+    environment: { HOOK_a: '{{ payload.a }}', B: '{{ payload.b }}' },
+    files: { HOOK_C: '{{ payload.c }}', D: { base64: '{{ payload.d }}' } },
+    stdin: 'none', workingDirectory: '/srv', timeout: 3600,
+  });
+});

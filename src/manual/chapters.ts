@@ -60,6 +60,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'GitHub or Stripe in two minutes, and what to do when a request is refused',
   },
   {
+    name: 'from-adnanh', title: 'From adnanh/webhook in five minutes',
+    summary: 'its hooks converted: commands, rules, secrets; what is different',
+  },
+  {
     name: 'senders', title: 'Senders',
     summary: 'whose webhooks are verified by name: where to paste what, what is covered',
   },

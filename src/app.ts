@@ -69,7 +69,8 @@ import type { CollectionSpec } from './store/store-port.ts';
 import { openStore } from './store/store.ts';
 import type { OpenedStore, SharedLog } from './store/store.ts';
 import type { EventPublisher } from './webhooks/deliveries/event-publisher.ts';
-import { ACTIONS_FOLDER, loadActionModules } from './webhooks/actions/load-action-modules.ts';
+import { ACTIONS_FOLDER } from './webhooks/actions/modules/find-action-modules.ts';
+import { loadActionModules } from './webhooks/actions/modules/load-action-modules.ts';
 import type { WebhooksOptions } from './webhooks/webhooks-options.ts';
 import { resolveHooks } from './webhooks/naming/directory.ts';
 import { webhookCollections } from './webhooks/webhooks.ts';
@@ -224,7 +225,7 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   const lock = await acquireLock(data, { kind: role, waitMs: options.waitMs ?? 0, files, clock });
   closers.add(() => lock.release());
   // Before the store is opened: a start that a broken module refuses has changed nothing there.
-  const actions = await loadActions(options);
+  const actions = await loadActions(options, closers);
   const commands = await openCommands(options);
   closers.add(() => commands.close());
   const sharedLog = options.sharedLog
@@ -414,13 +415,22 @@ async function rememberToken(tokens: Tokens, logger: Logger): Promise<void> {
 
 /** The custom actions: of modules in the data directory, of the settings, and of a program. */
 async function loadActions(
-  { data, settings, role, loadsActions = role === 'server', actions = [] }: AppOptions,
+  {
+    data, settings, logger, role, loadsActions = role === 'server', actions = [], clock,
+  }: AppOptions,
+  closers: Closers,
 ): Promise<WebhooksOptions['actions']> {
-  const modules = !loadsActions ? [] : await loadActionModules({
-    folder: join(data, ACTIONS_FOLDER), paths: settings.actions.modules,
-  });
   const origin = 'the option `actions`';
-  return [...modules, ...actions.map((actionClass) => ({ actionClass, origin }))];
+  const ownActions = actions.map((actionClass) => ({ actionClass, origin }));
+  if (!loadsActions) return ownActions;
+  const modules = await loadActionModules({
+    folder: join(data, ACTIONS_FOLDER), paths: settings.actions.modules, log: logger,
+    callTimeoutMs: settings.incoming.actionTimeout * 1000,
+    heapMiBMax: settings.actions.maxMemory,
+    ...clock === undefined ? {} : { clock },
+  });
+  closers.add(() => modules.close());
+  return [...modules.sources, ...ownActions];
 }
 
 /** What runs hook commands; loaded only where there may be any. */

@@ -64,7 +64,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'lock', 'disk'],
   'store/engines': ['etcd', 'postgres'],
   'store/replication': ['appending'],
-  'webhooks/actions': ['commands'],
+  'webhooks/actions': ['modules', 'commands'],
   'webhooks/incoming': ['diagnostics', 'intake', 'receiving'],
   'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],
   webhooks: [

@@ -66,6 +66,10 @@ export type WebhookActionConfigurationInput =
 export type ActionDescription = {
   readonly identifier: string; readonly label: string; readonly isBuiltIn: boolean;
   readonly options: readonly OptionDoc[];
+  /** The name of the file of a custom action; null: it is built in, or the program's own. */
+  readonly module: string | null;
+  /** Until when it is switched off, as it has ended the worker of the modules; null: it is not. */
+  readonly switchedOffUntil: string | null;
 };
 export type IncomingWebhookExamples = {
   readonly identifier: string; readonly pathSegment: string; readonly hasSecret: boolean;

@@ -36,3 +36,8 @@ export function loadCrypto(): typeof import('node:crypto') {
 export function loadSea(): typeof import('node:sea') {
   return load('node:sea');
 }
+
+/** Throws where Node was built without an inspector. */
+export function loadInspector(): typeof import('node:inspector') {
+  return load('node:inspector');
+}

@@ -57,7 +57,7 @@ const ACTIONS: readonly PlantedFault[] = [
     tests: ['webhooks/http/chain.test.ts'],
   },
   {
-    file: 'webhooks/actions/action-registry.ts',
+    file: 'webhooks/actions/chained-http-sender.ts',
     text: 'filter(([name]) => name.toLowerCase() !== CHAIN_HEADER)',
     replacement: 'filter(([name]) => name !== CHAIN_HEADER)',
     tests: ['webhooks/http/chain.test.ts'],

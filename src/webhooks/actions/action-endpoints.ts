@@ -1,4 +1,5 @@
 /** The HTTP endpoints of action configurations, and of the actions that they can name. */
+import { formatTimestampOrNull } from '../../base/clock.ts';
 import { collectionRoute } from '../../resources/collection-route.ts';
 import type { Repository } from '../../resources/repository.ts';
 import {
@@ -22,14 +23,16 @@ export function createActionEndpoints(
 function createActionListEndpoint(actions: ActionRegistry): HttpRoute {
   const item = objectSchema('ActionDescription', {
     identifier: TEXT, label: TEXT, isBuiltIn: { kind: 'boolean' },
-    options: ANY_JSON,
-  });
+    options: ANY_JSON, module: TEXT, switchedOffUntil: TEXT,
+  }, { nullable: ['module', 'switchedOffUntil'] });
   return {
     method: 'GET', path: '/api/actions', operationId: 'listActions', access: 'read',
     summary: 'The actions that configurations can name, with their options',
     responses: [listResponse('Every action', item)],
     handle: (exchange) => sendList(exchange,
-      actions.list().map(({ identifier, label, isBuiltIn, options }) =>
-        ({ identifier, label, isBuiltIn, options }))),
+      actions.list().map(({ identifier, label, isBuiltIn, options, module }) => ({
+        identifier, label, isBuiltIn, options, module: module?.fileName ?? null,
+        switchedOffUntil: formatTimestampOrNull(module?.switchedOffUntilMs ?? null),
+      }))),
   };
 }

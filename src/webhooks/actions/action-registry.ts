@@ -1,19 +1,17 @@
 /** The registry of the actions of this process: built-in ones and custom classes, by identifier. */
-import { CHAIN_HEADER, isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chain.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { LogFields, Logger } from '../../base/log.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { MaybePromise } from '../../base/when-done.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
-import type { HttpRequest } from '../../client/http-client.ts';
-import type { TargetResponse, HttpSender } from '../http/http-sender.ts';
+import type { HttpSender } from '../http/http-sender.ts';
 import type { RequestOrigin } from '../http/pass-through.ts';
 import type { ValueSource } from '../senders/scheme/scheme.ts';
-import { formatTargetLabel } from '../webhook-label.ts';
 import { ActionResult } from './action.ts';
 import type {
   Action, ActionClass, ActionContext, ActionOptions, Payload,
 } from './action.ts';
+import { ChainedHttpSender } from './chained-http-sender.ts';
 
 /** How the run of a request stands to other runs, for actions whose runs wait for one another. */
 export type RunTurn = {
@@ -93,7 +91,7 @@ export type RegisteredAction = {
 };
 
 /** The module of an action, as people and `runAction` see it. */
-interface ActionModule {
+export interface ActionModule {
   /** The name of the file, without its folders. */
   readonly fileName: string;
   /** The time until which the module is switched off; null: it is not. */
@@ -108,8 +106,10 @@ export interface ActionRegistry {
   list(): readonly RegisteredAction[];
 }
 
-/** A custom action class and its origin, for messages. */
-export type ActionSource = { readonly actionClass: unknown; readonly origin: string };
+/** A custom action and its origin, for messages: a class, or what makes the action of a module. */
+export type ActionSource = { readonly origin: string } & (
+  | { readonly actionClass: unknown }
+  | { readonly createAction: (http: HttpSender) => RegisteredAction });
 
 const IDENTIFIER_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
@@ -124,8 +124,10 @@ export function createActionRegistry(options: {
   readonly log: Logger;
 }): ActionRegistry {
   const actions = new Map(options.builtIn.map((action) => [action.identifier, action]));
-  for (const { actionClass, origin } of options.custom) {
-    const action = registerClass(actionClass, origin, options);
+  for (const source of options.custom) {
+    const { origin } = source;
+    const action = 'createAction' in source ? source.createAction(options.http)
+      : registerClass(source.actionClass, origin, options);
     if (actions.has(action.identifier)) {
       throw createRegistrationError(origin, `there is an action "${action.identifier}" already`);
     }
@@ -140,10 +142,7 @@ function registerClass(
   candidate: unknown, origin: string,
   { http, log }: { readonly http: HttpSender; readonly log: Logger },
 ): RegisteredAction {
-  if (!isActionClass(candidate)) {
-    throw createRegistrationError(
-      origin, 'must export a class with execute(), static identifier() and label()');
-  }
+  if (!isActionClass(candidate)) throw createNoActionError(origin);
   let instance: Action;
   let identifier: unknown;
   let label: unknown;
@@ -152,8 +151,22 @@ function registerClass(
     label = candidate.label();
     instance = new candidate();
   } catch (cause) {
-    throw createRegistrationError(origin, `could not be made: ${messageOf(cause)}`, cause);
+    throw createUnmadeError(origin, cause);
   }
+  const execute = instance.execute;
+  return {
+    ...checkNames(origin, identifier, label), isBuiltIn: false, options: [], module: null,
+    validateOptions: (options) => validateOptions(candidate, options, log),
+    run: (call) => execute.call(
+      instance, call.payload(), call.context, call.options,
+      { log: new CallLogger(call), http: new ChainedHttpSender(http, call), ActionResult }),
+  };
+}
+
+/** Throws `usage` for names that an action may not have. */
+export function checkNames(
+  origin: string, identifier: unknown, label: unknown,
+): Pick<RegisteredAction, 'identifier' | 'label'> {
   if (typeof identifier !== 'string' || !IDENTIFIER_PATTERN.test(identifier)) {
     throw createRegistrationError(
       origin, 'identifier() must give 1-128 of letters, digits, ".", "_", ":" and "-"');
@@ -161,14 +174,16 @@ function registerClass(
   if (typeof label !== 'string') {
     throw createRegistrationError(origin, 'label() must give a string');
   }
-  const execute = instance.execute;
-  return {
-    identifier, label, isBuiltIn: false, options: [], module: null,
-    validateOptions: (options) => validateOptions(candidate, options, log),
-    run: (call) => execute.call(
-      instance, call.payload(), call.context, call.options,
-      { log: new CallLogger(call), http: new ChainedHttpSender(http, call), ActionResult }),
-  };
+  return { identifier, label };
+}
+
+export function createNoActionError(origin: string): AppError {
+  return createRegistrationError(
+    origin, 'must export a class with execute(), static identifier() and label()');
+}
+
+export function createUnmadeError(origin: string, cause: unknown): AppError {
+  return createRegistrationError(origin, `could not be made: ${messageOf(cause)}`, cause);
 }
 
 /**
@@ -199,28 +214,8 @@ class CallLogger implements Logger {
   }
 }
 
-/** The HTTP client of one run, whose requests carry the number of hops on. */
-class ChainedHttpSender implements HttpSender {
-  readonly #http: HttpSender;
-  readonly #call: ActionCall;
-
-  constructor(http: HttpSender, call: ActionCall) {
-    this.#http = http;
-    this.#call = call;
-  }
-
-  async request(request: HttpRequest): Promise<TargetResponse> {
-    const others = Object.entries(request.headers ?? {})
-      .filter(([name]) => name.toLowerCase() !== CHAIN_HEADER);
-    const hops = nextHop(this.#call.hops, () => formatTargetLabel(request.url));
-    const headers = addChainHeader(Object.fromEntries(others), hops);
-    const response = await this.#http.request({ ...request, headers });
-    if (isChainRefused(response.headers)) this.#call.isChainRefused = true;
-    return response;
-  }
-}
-
-function isActionClass(candidate: unknown): candidate is ActionClass {
+/** Self-contained, as the action worker has its text (modules/action-worker.ts). */
+export function isActionClass(candidate: unknown): candidate is ActionClass {
   if (typeof candidate !== 'function') return false;
   const isNamed = 'identifier' in candidate && typeof candidate.identifier === 'function'
     && 'label' in candidate && typeof candidate.label === 'function';
@@ -244,9 +239,18 @@ function validateOptions(
     if (Array.isArray(problems)) return problems.map(String);
     // A rejected promise that nobody waits for would end the process.
     Promise.resolve(problems).catch(() => {});
-    log.error('validateOptions() of an action must give an array of sentences at once');
+    return reportFailedCheck(log, null);
   } catch (thrown) {
-    log.error('an action could not check its options', { error: thrown });
+    return reportFailedCheck(log, { error: thrown });
+  }
+}
+
+/** The problem of options that an action could not check. null: it gave no list of problems. */
+export function reportFailedCheck(log: Logger, failure: LogFields | null): readonly string[] {
+  if (failure === null) {
+    log.error('validateOptions() of an action must give an array of sentences at once');
+  } else {
+    log.error('an action could not check its options', failure);
   }
   return ['could not be checked: the action failed; see the log'];
 }

@@ -6,6 +6,7 @@ import type { Logger } from '../../base/log.ts';
 import type { RateLimitedLog } from '../../base/rate-limited-log.ts';
 import { ActionResult } from './action.ts';
 import { toActionResult } from './action-registry.ts';
+import { SwitchedOffError } from './switched-off-error.ts';
 import type { ActionCall, RegisteredAction } from './action-registry.ts';
 
 export type ActionRunner = {
@@ -67,7 +68,7 @@ const TIMEOUT_MESSAGE = 'Action timed out';
  * The result, at once when the action gave it at once. The caller may be anybody: of a failure it
  * learns the message of a built-in action's `invalid` and of a refused chain; other details are in
  * the log alone. Throws, or rejects with, only errors of a built-in action about our own state:
- * `unavailable`, `unknown_outcome`, `storage_full`.
+ * `unavailable`, `unknown_outcome`, `storage_full`, and `SwitchedOffError` of a module.
  */
 export function runAction(
   action: RegisteredAction, call: ActionCall, runner: ActionRunner, holder: LogHolder,
@@ -98,6 +99,7 @@ async function awaitOutcome(
     const result = await Promise.race([Promise.resolve(outcome).then(toResult), timeout]);
     if (result !== null) return markChainRefusal(result, call);
     holder.log.warning('an action did not end in time', { action: action.identifier, timeoutMs });
+    action.module?.onLate(call);
     return markChainRefusal(ActionResult.fail(TIMEOUT_MESSAGE), call);
   } catch (thrown) {
     return markChainRefusal(toFailedResult(action, thrown, call, runner, holder), call);
@@ -131,6 +133,7 @@ function toFailedResult(
   }
   // An error about our own state: the same run may succeed later.
   if (action.isBuiltIn && isTemporary(thrown)) throw thrown;
+  if (thrown instanceof SwitchedOffError) throw thrown;
   if (action.isBuiltIn && thrown instanceof AppError && thrown.code === 'invalid') {
     return ActionResult.fail(thrown.message);
   }

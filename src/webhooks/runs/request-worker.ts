@@ -346,7 +346,9 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   }
 }
 
-function toAttemptResult(run: FinishedRun | null): AttemptResult<FinishedRun> | null {
-  return run === null ? null : { result: run };
+function toAttemptResult(
+  run: FinishedRun | { readonly postponedMs: number } | null,
+): AttemptResult<FinishedRun> | null {
+  return run === null || 'postponedMs' in run ? run : { result: run };
 }
 

@@ -7,6 +7,7 @@ import type { Store } from '../../store/store-port.ts';
 import { ActionResult } from '../actions/action.ts';
 import { ChainRefusal, CoalescedResult } from '../actions/run-action.ts';
 import { LabelledLog } from '../actions/run-log.ts';
+import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import { StoredActionCall, type StoredRun } from '../incoming/intake/stored-action-call.ts';
 import type { RunTurn } from '../actions/action-registry.ts';
 import { toRunAttempt } from '../incoming/intake/build-request.ts';
@@ -67,6 +68,9 @@ export type FinishedRun = {
   readonly lease: QueueLease;
 };
 
+/** A run that did not begin, as its action is switched off: it waits, and that is no attempt. */
+type PostponedRun = { readonly postponedMs: number };
+
 /** Says that there is no memory for the payload at present, so that the run must wait. */
 export const NO_ROOM = 'no room';
 
@@ -75,21 +79,24 @@ const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
 /**
  * Runs the route of a delivery. Returns no promise when the action returns its result at once.
  * Returns null when there is nothing to run (see `findPendingRoute`), `cutOff` came first, or the
- * run was given up while it waited for others. Throws or rejects when our own state kept the action
- * from running: then there was no attempt.
+ * run was given up while it waited for others. Returns how long the run is to wait while its action
+ * is switched off. Throws or rejects when our own state kept the action from running: then there
+ * was no attempt.
  */
 export function runPendingRoute(
   deps: RunDeps, deliveryId: string, { lease, cutOff, onWaiting }: RouteAttempt,
-): typeof NO_ROOM | MaybePromise<FinishedRun | null> {
+): typeof NO_ROOM | MaybePromise<FinishedRun | PostponedRun | null> {
   const pendingRoute = findPendingRoute(deps, deliveryId);
   if (pendingRoute === null) return null;
   const { storedItem, recentRequest, index, route, webhook } = pendingRoute;
   let unparsedBody: UnparsedBody | null | undefined;
   let turn: RunTurn | null = null;
-  const toFinishedRun = (outcome: RouteOutcome | null): FinishedRun | null => {
+  const toFinishedRun = (outcome: RouteOutcome | null): FinishedRun | PostponedRun | null => {
     if (outcome === null) return null;
-    if (outcome.refusal !== null && turn?.cutOff?.aborted === true) return null;
-    if (outcome.refusal !== null) throw outcome.refusal;
+    const { refusal } = outcome;
+    if (refusal instanceof SwitchedOffError) return { postponedMs: refusal.remainingMs };
+    if (refusal !== null && turn?.cutOff?.aborted === true) return null;
+    if (refusal !== null) throw refusal;
     const isChainRefused = outcome.result instanceof ChainRefusal;
     const isCoalesced = outcome.result instanceof CoalescedResult;
     const attempt = toRunAttempt(outcome);

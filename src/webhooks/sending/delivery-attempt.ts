@@ -3,6 +3,7 @@ import type { AttemptOutcome } from '../deliveries/delivery.ts';
 import type { TargetHealth } from '../scheduler/task.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 import type { FinishedAttempt } from './attempt-recorder.ts';
+import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import {
   createFailure, NO_BODY_ROOM, prepareRequest, type PreparedAttempt, type RequestDeps,
 } from './request-builder.ts';
@@ -22,9 +23,10 @@ const SLOW_MS = 1000;
  */
 export async function attemptDelivery(
   deps: AttemptDeps, identifier: string, lease: QueueLease, cutOff: AbortSignal,
-): Promise<FinishedAttempt | typeof NO_BODY_ROOM | null> {
+): Promise<FinishedAttempt | typeof NO_BODY_ROOM | SwitchedOffError | null> {
   const preparedAttempt = await unlessCutOff(prepareRequest(deps, identifier), cutOff);
-  if (preparedAttempt === null || preparedAttempt === NO_BODY_ROOM) return preparedAttempt;
+  if (preparedAttempt === null || preparedAttempt === NO_BODY_ROOM
+    || preparedAttempt instanceof SwitchedOffError) return preparedAttempt;
   // The lease may have ended while the request was prepared.
   if (!lease.mayContinue()) return null;
   const outcome = await send(deps, preparedAttempt, cutOff);

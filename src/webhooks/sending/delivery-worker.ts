@@ -39,6 +39,7 @@ import {
 import { attemptDelivery, assessTargetHealth, type AttemptDeps } from './delivery-attempt.ts';
 import { computeTaskOrder, findDeliveryLane } from './delivery-order.ts';
 import { recordOutcome, type FinishedAttempt, type RecorderDeps } from './attempt-recorder.ts';
+import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import { findForwardHost, NO_BODY_ROOM, type RequestDeps } from './request-builder.ts';
 import { cancelPending } from './webhook-retirement.ts';
 import type { WebhookSender } from './webhook-sender.ts';
@@ -158,6 +159,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   ): Promise<AttemptResult<FinishedAttempt> | null> {
     const attempt = await attemptDelivery(this.#deps, id, lease, cutOff);
     if (attempt === NO_BODY_ROOM) return this.#postponeForRoom(id);
+    if (attempt instanceof SwitchedOffError) return { postponedMs: attempt.remainingMs };
     return attempt === null ? null : { result: attempt };
   }
 

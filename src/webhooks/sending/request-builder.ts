@@ -7,6 +7,7 @@ import type { Logger } from '../../base/log.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import { isSystemEventName } from '../actions/event-name.ts';
+import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import type { BodyMaker } from './body-maker.ts';
 import { stageDelivery } from '../deliveries/delivery-changes.ts';
 import { decodeDelivery, readStatus } from '../deliveries/delivery-codec.ts';
@@ -58,7 +59,7 @@ export const NO_BODY_ROOM = 'no room for a body';
  */
 export async function prepareRequest(
   deps: RequestDeps, identifier: string,
-): Promise<PreparedAttempt | typeof NO_BODY_ROOM | null> {
+): Promise<PreparedAttempt | typeof NO_BODY_ROOM | SwitchedOffError | null> {
   const bytes = deps.store.collection(deliveryCollection.name).findBytes(identifier);
   if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
   const storedDelivery = { bytes, item: decodeDelivery(bytes) };
@@ -85,7 +86,7 @@ export async function prepareRequest(
   if (delivery.isPayload || !deps.bodies.needsMaking(webhook)) return sendBody(payload, true);
   // The action runs beside the request and not after it, so what it sends is the same hop.
   const failure = await makeAndStoreBody(deps, webhook, identifier, hops - 1, payload);
-  if (failure === NO_BODY_ROOM) return NO_BODY_ROOM;
+  if (failure === NO_BODY_ROOM || failure instanceof SwitchedOffError) return failure;
   // All is checked again: the delivery may be cancelled meanwhile, or its webhook changed.
   return failure === null ? prepareRequest(deps, identifier) : fail(failure);
 }
@@ -127,7 +128,7 @@ function addSystemEventHeader(request: OutgoingRequest, event: string | null): O
 async function makeAndStoreBody(
   deps: RequestDeps, webhook: ReadyOutgoingWebhook, identifier: string, hops: number,
   payload: Buffer,
-): Promise<AttemptOutcome | typeof NO_BODY_ROOM | null> {
+): Promise<AttemptOutcome | typeof NO_BODY_ROOM | SwitchedOffError | null> {
   const { capacity } = deps;
   if (!capacity.mayMakeBody(identifier)) return NO_BODY_ROOM;
   let text: string;
@@ -145,6 +146,8 @@ async function makeAndStoreBody(
     text = body.toString('utf8');
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
+    // The delivery waits as it is.
+    if (thrown instanceof SwitchedOffError) return thrown;
     return { ...createFailure(deps.clock, messageOf(thrown)), isChainRefused };
   }
   const record = encodeBodyRecord(identifier, text);

@@ -5,9 +5,9 @@
 import { join } from 'node:path';
 import { messageOf } from '../../../base/errors.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
-import {
-  ACTIONS_FOLDER, loadActionModules,
-} from '../../../webhooks/actions/load-action-modules.ts';
+import { silentLogger } from '../../../base/log.ts';
+import { ACTIONS_FOLDER } from '../../../webhooks/actions/modules/find-action-modules.ts';
+import { loadActionModules } from '../../../webhooks/actions/modules/load-action-modules.ts';
 import { CommandDirectory } from '../../../webhooks/actions/commands/command-directory.ts';
 import type { CommandContext } from '../command-context.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
@@ -42,9 +42,12 @@ export async function checkActions(
   { enterDataAsOwner }: CommandContext, settings: Settings,
 ): Promise<DoctorFinding> {
   try {
-    const { length } = await loadActionModules({
+    const { sources: { length }, close } = await loadActionModules({
       folder: join(enterDataAsOwner(), ACTIONS_FOLDER), paths: settings.actions.modules,
+      log: silentLogger, callTimeoutMs: settings.incoming.actionTimeout * 1000,
+      heapMiBMax: settings.actions.maxMemory,
     });
+    await close();
     return ok(length === 0 ? 'the built-in ones'
       : `${length} custom ${length === 1 ? 'module loads' : 'modules load'}`);
   } catch (thrown) {

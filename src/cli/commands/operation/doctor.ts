@@ -43,7 +43,8 @@ const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'access': checkAccess,
   'port': checkPort,
   'certificate': checkCertificate,
-  'actions': checkActions,
+  'actions': async (context, settings) =>
+    await findSwitchedOffActions(context) ?? checkActions(context, settings),
   'commands': checkCommands,
   'free disk': checkDisk,
   'file limits': checkLimits,
@@ -228,6 +229,18 @@ async function checkSenders(context: CommandContext): Promise<DoctorFinding> {
   if (first === undefined) return ok('every webhook that needs a secret has one');
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   return warning(`${first}${more}`, 'set it: incomingwebhook:update --secret-file');
+}
+
+/** Finds the actions that the running server has switched off; null: none, or there is no server. */
+async function findSwitchedOffActions(context: CommandContext): Promise<DoctorFinding | null> {
+  const actions = await fetchFromServer(context, '/api/actions');
+  const switchedOff = (Array.isArray(actions) ? actions.map(parseObject) : [])
+    .filter(({ switchedOffUntil }) => typeof switchedOffUntil === 'string');
+  if (switchedOff.length === 0) return null;
+  const labels = switchedOff.map(({ identifier, module, switchedOffUntil }) =>
+    `${formatValue(identifier)} (${formatValue(module)}) until ${formatValue(switchedOffUntil)}`);
+  return warning(`switched off, as they ended the worker of the modules: ${labels.join(', ')}`,
+    'see the log for how they ended it, and mend the modules');
 }
 
 /** Finds webhooks on `*` alone, which get every event except those about hookshelf itself. */

@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { silentLogger } from '../../../src/base/log.ts';
-import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/action.ts';
-import { loadActionModules } from '../../../src/webhooks/actions/load-action-modules.ts';
+import { after, test } from 'node:test';
+import { silentLogger } from '../../../../src/base/log.ts';
+import { ActionResult, type ActionContext, type Payload } from '../../../../src/webhooks/actions/action.ts';
 import {
-  createActionRegistry, type ActionRegistry, type ActionSource,
-} from '../../../src/webhooks/actions/action-registry.ts';
-import { createTemporaryFolder } from '../../support/temporary-folder.ts';
+  loadActionModules as startModules,
+} from '../../../../src/webhooks/actions/modules/load-action-modules.ts';
+import {
+  createActionRegistry, type ActionCall, type ActionRegistry, type ActionSource,
+} from '../../../../src/webhooks/actions/action-registry.ts';
+import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 
 const root = createTemporaryFolder();
 
@@ -32,6 +34,29 @@ export default class {
   }
 }`;
 
+const closers: (() => Promise<void>)[] = [];
+after(() => Promise.all(closers.map((close) => close())));
+
+/** The actions of modules, whose worker ends with the tests. */
+async function loadActionModules(
+  files: { readonly folder: string; readonly paths: readonly string[] },
+): Promise<readonly ActionSource[]> {
+  const { sources, close } = await startModules({
+    ...files, log: silentLogger, callTimeoutMs: 30_000, heapMiBMax: 128,
+  });
+  closers.push(close);
+  return sources;
+}
+
+function createCall(payload: Payload): ActionCall {
+  return {
+    payload: () => payload, bytes: () => Buffer.from(JSON.stringify(payload)), context,
+    options: {}, hops: 0, log: silentLogger, requestOrigin: null, storedRequestId: null,
+    secretSources: [], isChainRefused: false, webhookId: '', configuration: 'c', turn: null,
+    direction: 'incoming',
+  };
+}
+
 let folderCount = 0;
 function folderWith(files: Readonly<Record<string, string>>, mode = 0o600): string {
   folderCount += 1;
@@ -53,16 +78,13 @@ test('a module in the folder becomes an action, made once', async () => {
   const folder = folderWith({ 'a.mjs': SOUND, 'notes.txt': 'not code' });
   const action = registry(await loadActionModules({ folder, paths: [] })).find('sound');
   assert.equal(action?.label, 'Sound');
-  assert.deepEqual(action.validateOptions({}), ['word is required']);
-  assert.deepEqual(action.validateOptions({ word: 1 }), []);
-  const call = {
-    payload: () => ({ word: 'p' }), bytes: () => null, context,
-    options: {}, hops: 0, log: silentLogger, requestOrigin: null, storedRequestId: null,
-    secretSources: [], isChainRefused: false, webhookId: '', configuration: 'c', turn: null,
-    direction: 'incoming' as const,
-  };
-  action.run(call);
-  assert.deepEqual(action.run(call), ActionResult.ok({ count: 2, payload: { word: 'p' } }));
+  assert.equal(action.module?.fileName, 'a.mjs');
+  assert.deepEqual(await action.validateOptions({}), ['word is required']);
+  assert.deepEqual(await action.validateOptions({ word: 1 }), []);
+  const call = createCall({ word: 'p' });
+  await action.run(call);
+  assert.deepEqual(await action.run(call),
+    { success: true, message: null, data: { count: 2, payload: { word: 'p' } } });
 });
 
 test('a path of the settings is loaded as well', async () => {
@@ -121,8 +143,7 @@ const UNSOUND: readonly [string, string, RegExp][] = [
 for (const [name, text, message] of UNSOUND) {
   test(`a module that has ${name} stops the start, named`, async () => {
     const folder = folderWith({ 'bad.mjs': text });
-    const sources = await loadActionModules({ folder, paths: [] });
-    assert.throws(() => registry(sources), (error: Error) =>
+    await assert.rejects(loadActionModules({ folder, paths: [] }), (error: Error) =>
       message.test(error.message) && error.message.includes('bad.mjs'));
   });
 }
@@ -177,11 +198,7 @@ test('an action sees the payload however it takes its arguments', () => {
     Object.assign(class { execute() { return see(arguments[0]); } }, names),
   ];
   for (const actionClass of classes) {
-    registry([{ actionClass, origin: 'test' }]).find('seeing')?.run({
-      payload: () => payload, bytes: () => null, context, options: {},
-      hops: 0, log: silentLogger, requestOrigin: null, storedRequestId: null, direction: 'incoming',
-      secretSources: [], isChainRefused: false, webhookId: '', configuration: 'c', turn: null,
-    });
+    registry([{ actionClass, origin: 'test' }]).find('seeing')?.run(createCall(payload));
   }
   assert.deepEqual(seen, [payload, payload, payload]);
 });

@@ -1,0 +1,30 @@
+/** The HTTP client of one run of a custom action, whose requests carry the number of hops on. */
+import {
+  CHAIN_HEADER, isChainRefused, nextHop, addChainHeader,
+} from '../../base/webhook-chain.ts';
+import type { HttpRequest } from '../../client/http-client.ts';
+import type { HttpSender, TargetResponse } from '../http/http-sender.ts';
+import { formatTargetLabel } from '../webhook-label.ts';
+
+/** The part of an `ActionCall` that tells of its chain of webhooks. */
+export type ChainedCall = { readonly hops: number; isChainRefused: boolean };
+
+export class ChainedHttpSender implements HttpSender {
+  readonly #http: HttpSender;
+  readonly #call: ChainedCall;
+
+  constructor(http: HttpSender, call: ChainedCall) {
+    this.#http = http;
+    this.#call = call;
+  }
+
+  async request(request: HttpRequest): Promise<TargetResponse> {
+    const others = Object.entries(request.headers ?? {})
+      .filter(([name]) => name.toLowerCase() !== CHAIN_HEADER);
+    const hops = nextHop(this.#call.hops, () => formatTargetLabel(request.url));
+    const headers = addChainHeader(Object.fromEntries(others), hops);
+    const response = await this.#http.request({ ...request, headers });
+    if (isChainRefused(response.headers)) this.#call.isChainRefused = true;
+    return response;
+  }
+}

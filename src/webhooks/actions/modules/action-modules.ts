@@ -1,0 +1,370 @@
+/**
+ * The action modules of this process and the worker that runs them, so that what others wrote cannot
+ * stop the service. A worker that ends is replaced, and the modules are loaded again. A module that
+ * ends it too often is switched off for a while (switch-off.ts): then it is not loaded before it is
+ * asked for again.
+ */
+import { basename, extname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { endsInTime, type Clock } from '../../../base/clock.ts';
+import { AppError, isError, messageOf } from '../../../base/errors.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import type { HttpSender } from '../../http/http-sender.ts';
+import {
+  checkNames, createNoActionError, createUnmadeError, reportFailedCheck,
+} from '../action-registry.ts';
+import type { ActionCall, ActionSource, RegisteredAction } from '../action-registry.ts';
+import { ActionResult } from '../action.ts';
+import { SwitchedOffError } from '../switched-off-error.ts';
+import { copyBytes, isInFile, rebuildThrown } from './action-worker.ts';
+import { ActionWorkerThread, type CallReport, type WorkerEnd } from './action-worker-thread.ts';
+import { CallTools } from './call-tools.ts';
+import type { ModuleFile } from './find-action-modules.ts';
+import { SwitchOff } from './switch-off.ts';
+import type { LoadReport, OutcomeMessage, WorkerOrder } from './worker-messages.ts';
+
+type Deps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The time of a run, and of a check of options. */
+  readonly callTimeoutMs: number;
+  readonly heapMiBMax: number;
+};
+
+type LoadedModule = {
+  readonly id: number;
+  readonly file: ModuleFile;
+  readonly fileName: string;
+  readonly switchOff: SwitchOff;
+  /** The file that was loaded last; links in its path are followed. */
+  url: string;
+};
+
+type Names = Pick<RegisteredAction, 'identifier' | 'label'>;
+
+/** A worker, and the modules that it has loaded. */
+type Generation = {
+  readonly thread: ActionWorkerThread;
+  /** The loads by number of module; each begins after the one before. */
+  readonly loads: Map<number, Promise<Names>>;
+  readonly loadedIds: Set<number>;
+  loadingId: number | null;
+};
+
+const LOADING_MS_MAX = 10_000;
+const STOPPED_MESSAGE = 'The action was stopped';
+/** The workers that a call may see end before it begins. */
+const ENDS_AWAITED_MAX = 5;
+
+const LOAD_PROBLEMS: Readonly<Record<WorkerEnd['reason'], string>> = {
+  blocked: `did not load within ${LOADING_MS_MAX / 1000} s`,
+  memory: 'takes more memory than the setting actions.maxMemory allows',
+  exited: 'ended its thread while it was loaded',
+  failed: 'threw an error late while it was loaded',
+  closed: 'was not loaded, as the program ends',
+};
+
+export class ActionModules {
+  readonly #deps: Deps;
+  readonly #modules: readonly LoadedModule[];
+  /** Counts the ends of workers that cannot be laid to a module. */
+  readonly #unknownFault: SwitchOff;
+  readonly #lateCalls = new WeakSet<ActionCall>();
+  readonly #places = new WeakMap<ActionCall, { thread: ActionWorkerThread; callId: number }>();
+  #http: HttpSender | null = null;
+  #generation: Generation | null = null;
+  /** Whether all modules have been loaded once: before that, an end fails the start. */
+  #isStarted = false;
+  #isClosed = false;
+
+  constructor(files: readonly ModuleFile[], deps: Deps) {
+    this.#deps = deps;
+    this.#unknownFault = new SwitchOff(deps.clock);
+    this.#modules = files.map((file, id) => ({
+      id, file, fileName: basename(file.origin), switchOff: new SwitchOff(deps.clock), url: '',
+    }));
+  }
+
+  /**
+   * Loads all modules. Throws `usage` with the name of the first file that is not safe, does not
+   * load, or exports no action. To be called once.
+   */
+  async load(): Promise<readonly ActionSource[]> {
+    const generation = this.#createGeneration();
+    const sources: ActionSource[] = [];
+    for (const module of this.#modules) {
+      const names = await this.#load(generation, module);
+      sources.push({
+        origin: module.file.origin, createAction: (http) => this.#createAction(module, names, http),
+      });
+    }
+    this.#isStarted = true;
+    return sources;
+  }
+
+  /** Ends the worker, and what runs in it; idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#generation?.thread.close();
+  }
+
+  #createAction(module: LoadedModule, names: Names, http: HttpSender): RegisteredAction {
+    this.#http = http;
+    const { fileName, switchOff } = module;
+    return {
+      ...names, isBuiltIn: false, options: [],
+      module: {
+        fileName,
+        get switchedOffUntilMs() {
+          return switchOff.untilMs;
+        },
+        onLate: (call) => this.#giveUp(call),
+      },
+      validateOptions: (options) => this.#validate(module, options),
+      run: (call) => this.#run(module, call),
+    };
+  }
+
+  #run(module: LoadedModule, call: ActionCall): Promise<unknown> {
+    this.#checkSwitchedOn(module);
+    const generation = this.#generation;
+    return generation !== null && isReady(generation, module)
+      ? this.#runIn(generation, module, call) : this.#runWhenReady(module, call);
+  }
+
+  async #runWhenReady(module: LoadedModule, call: ActionCall): Promise<unknown> {
+    const generation = await this.#prepare(module);
+    return generation === null || this.#lateCalls.has(call) ? ActionResult.fail(STOPPED_MESSAGE)
+      : this.#runIn(generation, module, call);
+  }
+
+  #runIn({ thread }: Generation, module: LoadedModule, call: ActionCall): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const tools = new CallTools(call, this.#getHttp());
+      const end = (report: CallReport | null): void => {
+        if (report?.report !== 'ended') resolve(ActionResult.fail(STOPPED_MESSAGE));
+        else if (report.thrown !== null) reject(tools.restoreThrown(report.thrown));
+        else resolve(report.outcome === null ? null : restoreOutcome(report.outcome));
+      };
+      const callId = thread.call((id) => createRunOrder(id, module, call), end, tools);
+      this.#places.set(call, { thread, callId });
+    });
+  }
+
+  /** Nobody waits for the call any more: the worker is pinged, as the call may hold it up. */
+  #giveUp(call: ActionCall): void {
+    this.#lateCalls.add(call);
+    const place = this.#places.get(call);
+    if (place !== undefined) place.thread.giveUpCall(place.callId);
+  }
+
+  async #validate(module: LoadedModule, options: JsonObject): Promise<readonly string[]> {
+    const { clock, log, callTimeoutMs } = this.#deps;
+    this.#checkSwitchedOn(module);
+    const { thread } = await this.#prepare(module) ?? {};
+    if (thread === undefined) throw createStoppedError();
+    let end = (_report: CallReport | null): void => {};
+    const checking = new Promise<CallReport | null>((resolve) => {
+      end = resolve;
+    });
+    const callId = thread.call((id) =>
+      ({ order: 'validate', callId: id, moduleId: module.id, options }), (report) => end(report));
+    const labels = { module: module.fileName };
+    if (!await endsInTime(clock, callTimeoutMs, checking)) {
+      thread.giveUpCall(callId);
+      return reportFailedCheck(log, { ...labels, timeoutMs: callTimeoutMs });
+    }
+    const report = await checking;
+    if (report?.report !== 'validated') throw createStoppedError();
+    if (report.thrown !== null) {
+      return reportFailedCheck(log, { ...labels, error: rebuildThrown(report.thrown) });
+    }
+    return report.problems ?? reportFailedCheck(log, null);
+  }
+
+  #checkSwitchedOn({ switchOff }: LoadedModule): void {
+    const remainingMs = Math.max(switchOff.remainingMs, this.#unknownFault.remainingMs);
+    if (remainingMs > 0) throw new SwitchedOffError(remainingMs);
+  }
+
+  /** A worker that has loaded the module; null: workers end all the time, or it cannot be loaded. */
+  async #prepare(module: LoadedModule): Promise<Generation | null> {
+    for (let ends = 0; ends < ENDS_AWAITED_MAX && !this.#isClosed; ends += 1) {
+      this.#checkSwitchedOn(module);
+      const generation = this.#generation ?? this.#replaceGeneration();
+      if (!generation.thread.isUsable) {
+        await generation.thread.ended;
+        continue;
+      }
+      try {
+        await this.#load(generation, module);
+        if (isReady(generation, module)) return generation;
+      } catch {
+        // It was logged, and the module is switched off, if it was to blame.
+      }
+    }
+    this.#checkSwitchedOn(module);
+    return null;
+  }
+
+  #getHttp(): HttpSender {
+    if (this.#http === null) throw new AppError('unavailable', 'there is no HTTP client yet');
+    return this.#http;
+  }
+
+  #createGeneration(): Generation {
+    const { clock, log, heapMiBMax } = this.#deps;
+    const thread = new ActionWorkerThread({
+      clock, log, heapMiBMax,
+      createStrayTools: (hops) =>
+        new CallTools({ hops, isChainRefused: false, log }, this.#getHttp()),
+      onEnd: (end) => this.#onEnd(generation, end),
+    });
+    const generation: Generation = {
+      thread, loads: new Map(), loadedIds: new Set(), loadingId: null,
+    };
+    this.#generation = generation;
+    return generation;
+  }
+
+  /** Starts a worker in place of one that has ended, and loads what is not switched off. */
+  #replaceGeneration(): Generation {
+    const generation = this.#createGeneration();
+    for (const module of this.#modules) {
+      if (module.switchOff.remainingMs > 0) continue;
+      this.#load(generation, module).catch(() => {
+        // It was logged.
+      });
+    }
+    return generation;
+  }
+
+  /** Rejects with `usage` if the module is not safe, does not load, or exports no action. */
+  #load(generation: Generation, module: LoadedModule): Promise<Names> {
+    const { loads } = generation;
+    const earlierLoad = loads.get(module.id);
+    if (earlierLoad !== undefined) return earlierLoad;
+    const previousLoad = [...loads.values()].at(-1)?.catch(() => null);
+    const load = this.#loadAfter(previousLoad ?? Promise.resolve(null), generation, module);
+    loads.set(module.id, load);
+    return load;
+  }
+
+  async #loadAfter(
+    previousLoad: Promise<unknown>, generation: Generation, module: LoadedModule,
+  ): Promise<Names> {
+    await previousLoad;
+    const { clock, log } = this.#deps;
+    const { thread, loads, loadedIds } = generation;
+    generation.loadingId = module.id;
+    try {
+      module.url = pathToFileURL(module.file.resolvePath()).href;
+      const loading = new Promise<CallReport | null>((resolve) => {
+        thread.call((callId) =>
+          ({ order: 'load', callId, moduleId: module.id, url: module.url }), resolve);
+      });
+      if (!await endsInTime(clock, LOADING_MS_MAX, loading)) await thread.endWithStack('blocked');
+      const report = await loading;
+      if (report?.report !== 'loaded') throw createLoadError(module, thread.end);
+      const names = checkLoaded(module, report);
+      loadedIds.add(module.id);
+      return names;
+    } catch (thrown) {
+      loads.delete(module.id);
+      // An end of the worker is logged, and laid to the module, by itself.
+      if (this.#isStarted && thread.isUsable) {
+        module.switchOff.switchOff();
+        log.error('an action module could not be loaded again, and is switched off for a minute',
+          { module: module.fileName, error: thrown });
+      }
+      throw thrown;
+    } finally {
+      if (generation.loadingId === module.id) generation.loadingId = null;
+    }
+  }
+
+  #onEnd(generation: Generation, end: WorkerEnd): void {
+    if (this.#generation === generation) this.#generation = null;
+    if (!this.#isStarted || this.#isClosed) return;
+    const { log } = this.#deps;
+    const module = this.#findCulprit(generation, end);
+    const fields = { module: module?.fileName ?? null, reason: end.reason };
+    log.error('the worker of the action modules has ended', {
+      ...fields, ...end.error === null ? {} : { error: end.error },
+    });
+    const switchOff = module?.switchOff ?? this.#unknownFault;
+    // One that cannot be loaded would keep the others from it, too.
+    const wasLoading = generation.loadingId !== null && generation.loadingId === module?.id;
+    if (wasLoading) switchOff.switchOff();
+    if (wasLoading || switchOff.countEnd()) {
+      log.error(module === undefined ? 'action modules are switched off for a minute'
+        : 'an action module is switched off for a minute', fields);
+    }
+    if (this.#unknownFault.remainingMs === 0) this.#replaceGeneration();
+  }
+
+  /** The module that the end can be laid to. */
+  #findCulprit(
+    { loadingId }: Generation, { stack, markedModuleId }: WorkerEnd,
+  ): LoadedModule | undefined {
+    for (const frame of stack) {
+      const module = this.#modules.find(({ url }) => url !== '' && isInFile(frame, url));
+      if (module !== undefined) return module;
+    }
+    return this.#modules[markedModuleId ?? loadingId ?? -1];
+  }
+}
+
+function isReady({ thread, loadedIds }: Generation, { id }: LoadedModule): boolean {
+  return loadedIds.has(id) && thread.isUsable;
+}
+
+function createRunOrder(callId: number, { id: moduleId }: LoadedModule, call: ActionCall): WorkerOrder {
+  const { context: { body, ...others }, options, hops } = call;
+  const payload = call.bytes();
+  return {
+    order: 'run', callId, moduleId, options, hops,
+    payload: payload === null || payload !== body ? payload && copyBytes(payload) : 'body',
+    context: { ...others, body: copyBytes(body) },
+  };
+}
+
+/** The outcome as the action would have returned it here. */
+function restoreOutcome(
+  { success, message, dataJson, dataError }: OutcomeMessage,
+): { readonly success: unknown; readonly message: unknown; readonly data: unknown } {
+  if (dataError === null && dataJson === null) return { success, message, data: 0 };
+  const value: unknown = dataJson === null ? null : JSON.parse(dataJson);
+  if (typeof value === 'object' && value !== null) return { success, message, data: value };
+  const toJSON = (): unknown => {
+    if (dataError !== null) throw rebuildThrown(dataError);
+    return value;
+  };
+  return { success, message, data: { toJSON } };
+}
+
+function checkLoaded({ file: { origin } }: LoadedModule, report: LoadReport): Names {
+  const { isActionClass, identifier, label, thrown, hasClassThrown } = report;
+  if (thrown !== null && hasClassThrown) throw createUnmadeError(origin, rebuildThrown(thrown));
+  if (thrown !== null) throw createImportError(origin, rebuildThrown(thrown));
+  if (!isActionClass) throw createNoActionError(origin);
+  return checkNames(origin, identifier, label);
+}
+
+function createImportError(origin: string, thrown: unknown): AppError {
+  const hint = isError(thrown) && thrown.name === 'SyntaxError' && extname(origin) === '.js'
+    ? ' (an ES module whose folder has no package.json of "type": "module" must end in .mjs)'
+    : '';
+  return new AppError('usage', `${origin}: ${messageOf(thrown)}${hint}`, {}, thrown);
+}
+
+function createLoadError({ file: { origin } }: LoadedModule, end: WorkerEnd | null): AppError {
+  const { reason = 'exited', error = null } = end ?? {};
+  const detail = error === null ? '' : `: ${messageOf(error)}`;
+  return new AppError('usage', `${origin}: ${LOAD_PROBLEMS[reason]}${detail}`, {}, error);
+}
+
+function createStoppedError(): AppError {
+  return new AppError('unavailable', STOPPED_MESSAGE, { retryAfterS: 1 });
+}

@@ -1,0 +1,320 @@
+/**
+ * One action worker, from its start to its end: it loads modules, has them make calls, and serves
+ * the tools of the runs. When it ends, by itself or because it does not answer or takes too much
+ * memory, all that is under way in it has ended. `ActionModules` says what follows from that.
+ */
+import { Worker } from 'node:worker_threads';
+import { endsInTime, type Clock, type Timer } from '../../../base/clock.ts';
+import { systemCodeOf } from '../../../base/errors.ts';
+import type { Logger } from '../../../base/log.ts';
+import { createWorkerProgram } from './action-worker.ts';
+import type { CallTools } from './call-tools.ts';
+import { WorkerInspector } from './worker-inspector.ts';
+import type {
+  CheckReport, LoadReport, RequestReport, RunReport, WorkerOrder, WorkerReport, WorkerSetup,
+} from './worker-messages.ts';
+
+/** How a worker ended, and what tells whose fault it was. */
+export type WorkerEnd = {
+  readonly reason: 'blocked' | 'failed' | 'exited' | 'memory' | 'closed';
+  /** Lines of a stack trace, or URLs of scripts, from the top down. */
+  readonly stack: readonly string[];
+  /** The module whose code was running, or had the process exit; null: not known. */
+  readonly markedModuleId: number | null;
+  /** What was thrown late; null: nothing. */
+  readonly error: unknown;
+};
+
+/** What ends a call. */
+export type CallReport = LoadReport | CheckReport | RunReport;
+/** A call that the worker makes; `end` gets null when the worker ends before the call. */
+type WorkerCall = {
+  readonly end: (report: CallReport | null) => void;
+  readonly tools: CallTools | null;
+};
+
+const ANSWER_MS_MAX = 1000;
+const STACK_MS_MAX = 500;
+const TERMINATION_MS_MAX = 1000;
+const HEAP_CHECK_MS = 100;
+/** Looks in a row that find the heap too large before anything is done about it. */
+const OVER_COUNT_MAX = 5;
+const COLLECTION_MS_MAX = 500;
+const LATE_TOOLS_MAX = 1000;
+/**
+ * What one allocation may take beyond the limit before the worker is ended. V8 ends the process,
+ * and not the thread, when a single array or table does not fit below its own limit.
+ */
+const ALLOCATION_MIB_MAX = 2048;
+const MIB = 2 ** 20;
+
+type Deps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly heapMiBMax: number;
+  /** The tools of a call that has ended, or is late and forgotten. */
+  readonly createStrayTools: (hops: number) => CallTools;
+  /** Called once, as soon as it is known how the worker ended. */
+  readonly onEnd: (end: WorkerEnd) => void;
+};
+
+export class ActionWorkerThread {
+  readonly #deps: Deps;
+  readonly #marks = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  readonly #thread: Worker;
+  readonly #calls = new Map<number, WorkerCall>();
+  /** The tools of late calls, the oldest first. */
+  readonly #lateTools = new Map<number, CallTools>();
+  #callCount = 0;
+  #inspector: WorkerInspector | null = null;
+  #answerTimer: Timer | null = null;
+  #heapTimer: Timer | null = null;
+  #isCheckingHeap = false;
+  #overCount = 0;
+  #onAnswer = (): void => {};
+  #error: unknown = null;
+  /** It is being given up, and nothing new begins in it. */
+  #isEnding = false;
+  #end: WorkerEnd | null = null;
+  /** Resolves when it is known how the worker ended. */
+  readonly ended: Promise<void>;
+  #resolveEnded = (): void => {};
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+    const setup: WorkerSetup = {
+      writesDebug: deps.log.writesDebug !== false, marks: this.#marks,
+    };
+    this.#thread = new Worker(createWorkerProgram(), {
+      eval: true, workerData: setup,
+      resourceLimits: { maxOldGenerationSizeMb: deps.heapMiBMax + ALLOCATION_MIB_MAX },
+    });
+    this.#thread.unref();
+    this.#thread.on('message', (report: WorkerReport) => this.#receive(report));
+    this.#thread.on('error', (thrown) => {
+      this.#error = thrown;
+    });
+    this.#thread.on('exit', () => this.#onExit());
+  }
+
+  /** How it ended; null: it has not. */
+  get end(): WorkerEnd | null {
+    return this.#end;
+  }
+
+  /** False from the moment on at which it is given up. */
+  get isUsable(): boolean {
+    return this.#end === null && !this.#isEnding;
+  }
+
+  /**
+   * Has the worker do what the order says, once. `onEnd` gets its report, or null when the worker
+   * ends before. Returns the number of the call.
+   */
+  call(
+    createOrder: (callId: number) => WorkerOrder, onEnd: WorkerCall['end'],
+    tools: CallTools | null = null,
+  ): number {
+    this.#callCount += 1;
+    const callId = this.#callCount;
+    // Before anything of it is noted: an order that cannot be copied throws.
+    this.#thread.postMessage(createOrder(callId));
+    if (this.#calls.size === 0) this.#thread.ref();
+    this.#calls.set(callId, { end: onEnd, tools });
+    this.#watchHeap();
+    return callId;
+  }
+
+  /** Forgets a call that nobody waits for any more, and that may never end; pings the worker. */
+  giveUpCall(callId: number): void {
+    const { tools = null } = this.#calls.get(callId) ?? {};
+    this.#deleteCall(callId);
+    if (tools !== null) {
+      tools.forgetRequest();
+      this.#lateTools.set(callId, tools);
+      const [oldestId] = this.#lateTools.keys();
+      if (this.#lateTools.size > LATE_TOOLS_MAX && oldestId !== undefined) {
+        this.#lateTools.delete(oldestId);
+      }
+    }
+    this.ping();
+  }
+
+  /** Ends the worker unless it answers within a second. */
+  ping(): void {
+    if (!this.isUsable || this.#answerTimer !== null) return;
+    this.#thread.postMessage({ order: 'ping' } satisfies WorkerOrder);
+    this.#answerTimer = this.#deps.clock.startTimer(ANSWER_MS_MAX, () => {
+      // The answer may be here, and this thread has not come to read it.
+      setImmediate(() => {
+        if (this.#answerTimer !== null) void this.endWithStack('blocked');
+      });
+    });
+  }
+
+  /** Ends the worker, once its stack has been taken if that is possible. */
+  async endWithStack(reason: WorkerEnd['reason']): Promise<void> {
+    if (!this.isUsable) return;
+    this.#isEnding = true;
+    const stack = await this.#takeStack();
+    this.#finish({ reason, stack, markedModuleId: this.#findMarked(0), error: null });
+    void this.#terminate();
+  }
+
+  /** Ends the worker; idempotent. Resolves when the thread has ended, or waits within the system. */
+  async close(): Promise<void> {
+    this.#finish({ reason: 'closed', stack: [], markedModuleId: null, error: null });
+    await this.#terminate();
+  }
+
+  async #terminate(): Promise<void> {
+    this.#inspector?.close();
+    this.#inspector = null;
+    await endsInTime(this.#deps.clock, TERMINATION_MS_MAX, this.#thread.terminate());
+  }
+
+  #onExit(): void {
+    const error = this.#error;
+    const reason = systemCodeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory'
+      : error === null ? 'exited' : 'failed';
+    const text = typeof error === 'object' && error !== null && 'stack' in error
+      ? String(error.stack) : '';
+    this.#finish({
+      reason, error, stack: reason === 'memory' ? [] : text.split('\n'),
+      markedModuleId: this.#findMarked(reason === 'exited' ? 1 : 0),
+    });
+  }
+
+  #findMarked(mark: 0 | 1): number | null {
+    const value = Atomics.load(this.#marks, mark);
+    return value === 0 ? null : value - 1;
+  }
+
+  #finish(end: WorkerEnd): void {
+    if (this.#end !== null) return;
+    this.#end = end;
+    this.#answerTimer?.cancel();
+    this.#heapTimer?.cancel();
+    this.#inspector?.close();
+    this.#inspector = null;
+    for (const { end: endCall, tools } of this.#calls.values()) {
+      tools?.abortAll();
+      endCall(null);
+    }
+    for (const tools of this.#lateTools.values()) tools.abortAll();
+    this.#calls.clear();
+    this.#lateTools.clear();
+    this.#thread.unref();
+    this.#deps.onEnd(end);
+    this.#resolveEnded();
+  }
+
+  #receive(report: WorkerReport): void {
+    this.#onAnswer();
+    this.#answerTimer?.cancel();
+    this.#answerTimer = null;
+    if (this.#end !== null) return;
+    switch (report.report) {
+      case 'loaded': case 'validated': case 'ended': return this.#endCall(report);
+      case 'log': return this.#findTools(report.callId, 0).log(report);
+      case 'request': return void this.#serveRequest(report);
+      case 'abort': return this.#abortRequest(report.requestId);
+      case 'alive': return;
+    }
+  }
+
+  async #serveRequest(report: RequestReport): Promise<void> {
+    const { callId, requestId, hops } = report;
+    const end = await this.#findTools(callId, hops).request(report);
+    if (this.#end !== null) return;
+    this.#thread.postMessage({ order: 'respond', requestId, ...end } satisfies WorkerOrder);
+  }
+
+  #abortRequest(requestId: number): void {
+    for (const { tools } of this.#calls.values()) tools?.abort(requestId);
+    for (const tools of this.#lateTools.values()) tools.abort(requestId);
+  }
+
+  /** An action may log, or send a request, after it has returned its result. */
+  #findTools(callId: number, hops: number): CallTools {
+    return this.#calls.get(callId)?.tools ?? this.#lateTools.get(callId)
+      ?? this.#deps.createStrayTools(hops);
+  }
+
+  #endCall(report: CallReport): void {
+    const { callId } = report;
+    const call = this.#calls.get(callId);
+    this.#deleteCall(callId);
+    this.#lateTools.delete(callId);
+    call?.end(report);
+  }
+
+  /** The process may end, like any other, when no call is under way. */
+  #deleteCall(callId: number): void {
+    if (this.#calls.delete(callId) && this.#calls.size === 0) this.#thread.unref();
+  }
+
+  async #takeStack(): Promise<readonly string[]> {
+    let stack: readonly string[] = [];
+    try {
+      const reading = this.#inspect().readStack().then((urls) => {
+        stack = urls;
+      });
+      await endsInTime(this.#deps.clock, STACK_MS_MAX, reading);
+    } catch {
+      // Without an inspector only the mark tells the module.
+    }
+    return stack;
+  }
+
+  #inspect(): WorkerInspector {
+    this.#inspector ??= new WorkerInspector(this.#thread.threadId);
+    return this.#inspector;
+  }
+
+  /** Looks at the heap as long as calls are under way. */
+  #watchHeap(): void {
+    if (this.#heapTimer !== null || this.#isCheckingHeap) return;
+    this.#heapTimer = this.#deps.clock.startTimer(HEAP_CHECK_MS, () => void this.#checkHeap());
+  }
+
+  async #checkHeap(): Promise<void> {
+    this.#heapTimer = null;
+    if (!this.isUsable) return;
+    this.#isCheckingHeap = true;
+    try {
+      if (await this.#isHeapTooLarge()) return void this.endWithStack('memory');
+    } catch {
+      // Without an inspector the limit of V8 is the only one.
+    } finally {
+      this.#isCheckingHeap = false;
+    }
+    if (this.#calls.size > 0 && this.isUsable) this.#watchHeap();
+  }
+
+  /** A heap with much garbage is collected before it is judged. */
+  async #isHeapTooLarge(): Promise<boolean> {
+    const inspector = this.#inspect();
+    const bytesMax = this.#deps.heapMiBMax * MIB;
+    const isOver = await inspector.readHeapBytes() > bytesMax;
+    this.#overCount = isOver ? this.#overCount + 1 : 0;
+    if (this.#overCount < OVER_COUNT_MAX) return false;
+    this.#overCount = 0;
+    // Code that runs on and on cannot be interrupted for that: its heap is what it has allocated.
+    if (!await this.#answersSoon()) return true;
+    const { clock } = this.#deps;
+    if (!await endsInTime(clock, COLLECTION_MS_MAX, inspector.collectGarbage())) return true;
+    return await inspector.readHeapBytes() > bytesMax;
+  }
+
+  #answersSoon(): Promise<boolean> {
+    const answer = new Promise<void>((resolve) => {
+      this.#onAnswer = resolve;
+    });
+    this.#thread.postMessage({ order: 'ping' } satisfies WorkerOrder);
+    return endsInTime(this.#deps.clock, COLLECTION_MS_MAX, answer);
+  }
+}

@@ -1,0 +1,342 @@
+/**
+ * What runs in the action worker: it loads the modules, runs their actions, and gives each run the
+ * tools `http` and `log`, which are in the main thread. The text of these functions is the program
+ * of the worker (`createWorkerProgram`), so that the bundle, the single binary and a program that
+ * embeds us need no file for it. They may therefore use each other, their arguments and the globals
+ * of Node, and nothing else: no import but of types, and no constant of this file.
+ */
+import type { LogLevel } from '../../../base/log.ts';
+import type { HttpRequest } from '../../../client/http-client.ts';
+import type { TargetResponse } from '../../http/http-sender.ts';
+import { isActionClass } from '../action-registry.ts';
+import { ActionResult } from '../action.ts';
+import type { Action, ActionClass, ActionTools, Payload } from '../action.ts';
+import type {
+  CheckReport, LoadReport, OutcomeMessage, RequestEnd, RunReport, ThrownMessage,
+  WorkerOrder, WorkerReport, WorkerSetup,
+} from './worker-messages.ts';
+
+/** The text of the worker's program. */
+export function createWorkerProgram(): string {
+  const functions = [
+    followOrder, loadModule, checkModuleOptions, runModule, enterModule,
+    readPayloadMessage, describeOutcome, createTools, reportLog, sendRequest, settleRequest,
+    markExit, isInFile, describeThrown, rebuildThrown, toPlainValue, copyBytes, isActionClass,
+  ];
+  return [
+    "const { parentPort, workerData } = require('node:worker_threads');",
+    'const importModule = (url) => import(url);',
+    // The loader of our tests names functions with it.
+    'const __name = (value) => value;',
+    `const ActionResultClass = ${String(ActionResult)};`,
+    ...functions.map(String),
+    `(${String(startActionWorker)})(parentPort, workerData, importModule, ActionResultClass);`,
+  ].join('\n');
+}
+
+type WorkerPort = {
+  postMessage(report: WorkerReport): void;
+  on(event: 'message', listener: (order: WorkerOrder) => void): void;
+};
+
+type ActionInstance = {
+  readonly actionClass: ActionClass; readonly instance: Action;
+  readonly execute: Action['execute'];
+};
+
+type PendingRequest = {
+  readonly resolve: (response: TargetResponse) => void;
+  readonly reject: (reason: unknown) => void;
+};
+
+type WorkerState = WorkerSetup & {
+  readonly port: WorkerPort;
+  readonly importModule: (url: string) => Promise<unknown>;
+  readonly ActionResultClass: typeof ActionResult;
+  /** The places of the modules, as stack traces have them. */
+  readonly places: Map<number, string>;
+  readonly actions: Map<number, ActionInstance>;
+  readonly requests: Map<number, PendingRequest>;
+  /** The requests whose errors an action got. */
+  readonly requestIds: WeakMap<object, number>;
+  requestCount: number;
+};
+
+function startActionWorker(
+  port: WorkerPort, setup: WorkerSetup, importModule: WorkerState['importModule'],
+  ActionResultClass: typeof ActionResult,
+): void {
+  const state: WorkerState = {
+    ...setup, port, importModule, ActionResultClass, places: new Map(), actions: new Map(),
+    requests: new Map(), requestIds: new WeakMap(), requestCount: 0,
+  };
+  process.on('exit', () => markExit(state));
+  port.on('message', (order) => followOrder(state, order));
+}
+
+function followOrder(state: WorkerState, order: WorkerOrder): void {
+  if (order.order === 'run') void runModule(state, order);
+  else if (order.order === 'respond') settleRequest(state, order.requestId, order);
+  else if (order.order === 'ping') state.port.postMessage({ report: 'alive' });
+  else if (order.order === 'validate') checkModuleOptions(state, order);
+  else void loadModule(state, order);
+}
+
+async function loadModule(
+  state: WorkerState, { callId, moduleId, url }: WorkerOrder & { readonly order: 'load' },
+): Promise<void> {
+  const { port, places, actions, importModule } = state;
+  const report: { -readonly [Member in keyof LoadReport]: LoadReport[Member] } = {
+    report: 'loaded', callId, isActionClass: false, identifier: null, label: null, thrown: null,
+    hasClassThrown: false,
+  };
+  places.set(moduleId, url);
+  try {
+    const module = await enterModule(state, moduleId, () => importModule(url));
+    const candidate = typeof module === 'object' && module !== null && 'default' in module
+      ? module.default : undefined;
+    if (isActionClass(candidate)) {
+      report.isActionClass = true;
+      report.hasClassThrown = true;
+      enterModule(state, moduleId, () => {
+        const identifier: unknown = candidate.identifier();
+        const label: unknown = candidate.label();
+        report.identifier = typeof identifier === 'string' ? identifier : null;
+        report.label = typeof label === 'string' ? label : null;
+        const instance = new candidate();
+        actions.set(moduleId, { actionClass: candidate, instance, execute: instance.execute });
+      });
+      report.hasClassThrown = false;
+    }
+  } catch (thrown) {
+    report.thrown = describeThrown(thrown, null);
+  }
+  port.postMessage(report);
+}
+
+function checkModuleOptions(
+  state: WorkerState, { callId, moduleId, options }: WorkerOrder & { readonly order: 'validate' },
+): void {
+  const { actionClass } = state.actions.get(moduleId) ?? {};
+  let problems: CheckReport['problems'] = [];
+  let thrown: ThrownMessage | null = null;
+  try {
+    const result: unknown =
+      enterModule(state, moduleId, () => actionClass?.validateOptions?.(options)) ?? [];
+    problems = Array.isArray(result) ? result.map(String) : null;
+    // A rejected promise that nobody waits for would end the worker.
+    if (problems === null) Promise.resolve(result).catch(() => {});
+  } catch (caught) {
+    thrown = describeThrown(caught, null);
+  }
+  state.port.postMessage({ report: 'validated', callId, problems, thrown });
+}
+
+async function runModule(
+  state: WorkerState, order: WorkerOrder & { readonly order: 'run' },
+): Promise<void> {
+  const { callId, moduleId, options, hops } = order;
+  let outcome: RunReport['outcome'] = null;
+  let thrown: ThrownMessage | null = null;
+  try {
+    const { body: bytes, ...others } = order.context;
+    const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const payload = readPayloadMessage(order.payload, body);
+    const action = state.actions.get(moduleId);
+    const running = enterModule(state, moduleId, () => action?.execute.call(
+      action.instance, payload, { ...others, body }, options, createTools(state, callId, hops)));
+    outcome = describeOutcome(await running);
+  } catch (caught) {
+    thrown = describeThrown(caught, state.requestIds);
+  }
+  state.port.postMessage({ report: 'ended', callId, outcome, thrown });
+}
+
+/** Marks the module while its code runs, until it waits for something. */
+function enterModule<Result>(state: WorkerState, moduleId: number, run: () => Result): Result {
+  state.marks[0] = moduleId + 1;
+  try {
+    return run();
+  } finally {
+    state.marks[0] = 0;
+  }
+}
+
+function readPayloadMessage(
+  payload: (WorkerOrder & { readonly order: 'run' })['payload'], body: Buffer,
+): Payload {
+  if (payload === null) return JSON.parse('[]') as Payload;
+  const bytes = payload === 'body' ? body
+    : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+  const text = bytes.toString('utf8');
+  // JSON.parse refuses a byte order mark.
+  return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as Payload;
+}
+
+function describeOutcome(outcome: unknown): OutcomeMessage | null {
+  if (typeof outcome !== 'object' || outcome === null || !('success' in outcome)) return null;
+  const message = 'message' in outcome ? outcome.message ?? null : null;
+  const data = 'data' in outcome ? outcome.data ?? {} : {};
+  let dataJson: string | null = null;
+  let dataError: ThrownMessage | null = null;
+  try {
+    if (typeof data === 'object') dataJson = JSON.stringify(data) ?? 'null';
+  } catch (thrown) {
+    dataError = describeThrown(thrown, null);
+  }
+  return {
+    success: typeof outcome.success === 'boolean' ? outcome.success : null,
+    // A number stands for what is no text, and is refused as that is.
+    message: message === null || typeof message === 'string' ? message : 0,
+    dataJson, dataError,
+  };
+}
+
+function createTools(state: WorkerState, callId: number, hops: number): ActionTools {
+  const logAt = (level: LogLevel) => (message: string, fields: object = {}): void =>
+    reportLog(state, callId, level, message, fields);
+  return {
+    log: {
+      debug: logAt('debug'), info: logAt('info'), warning: logAt('warning'), error: logAt('error'),
+    },
+    http: { request: (request) => sendRequest(state, { callId, hops }, request) },
+    ActionResult: state.ActionResultClass,
+  };
+}
+
+function reportLog(
+  { port, writesDebug }: WorkerState, callId: number, level: LogLevel, message: string,
+  input: object,
+): void {
+  if (level === 'debug' && !writesDebug) return;
+  const errors: Record<string, ThrownMessage> = {};
+  const fields: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(input ?? {})) {
+    const isError = Object.prototype.toString.call(value) === '[object Error]';
+    if (isError) errors[name] = describeThrown(value, null);
+    fields[name] = isError ? null : value;
+  }
+  const report = { report: 'log', callId, level, message: String(message), errors } as const;
+  try {
+    port.postMessage({ ...report, fields });
+  } catch {
+    // Functions, symbols and the like cannot be copied to the other thread.
+    port.postMessage({ ...report, fields: toPlainValue(fields, 0) as Record<string, unknown> });
+  }
+}
+
+function sendRequest(
+  state: WorkerState, call: { readonly callId: number; readonly hops: number },
+  request: HttpRequest,
+): Promise<TargetResponse> {
+  const { port, requests } = state;
+  state.requestCount += 1;
+  const requestId = state.requestCount;
+  return new Promise((resolve, reject) => {
+    const { method, url, headers, body, timeoutMs, totalTimeoutMs, retries, signal } = request;
+    const others = { timeoutMs, totalTimeoutMs, retries };
+    port.postMessage({
+      report: 'request', ...call, requestId,
+      request: {
+        method, url: typeof url === 'object' ? String(url) : url, ...others,
+        ...headers === undefined ? {} : { headers },
+        body: ArrayBuffer.isView(body) ? copyBytes(body) : body,
+      },
+    });
+    requests.set(requestId, { resolve, reject });
+    const abort = (): void => port.postMessage({ report: 'abort', requestId });
+    if (signal?.aborted === true) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+function settleRequest(state: WorkerState, requestId: number, end: RequestEnd): void {
+  const request = state.requests.get(requestId);
+  state.requests.delete(requestId);
+  if (request === undefined) return;
+  if ('thrown' in end) {
+    const error = rebuildThrown(end.thrown);
+    if (typeof error === 'object' && error !== null) state.requestIds.set(error, requestId);
+    request.reject(error);
+    return;
+  }
+  const { response: { body, ...others } } = end;
+  request.resolve({
+    ...others, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+  } as TargetResponse);
+}
+
+/** Marks the module that is ending the worker: it is on the stack. */
+function markExit({ marks, places }: WorkerState): void {
+  Error.stackTraceLimit = 100;
+  for (const frame of (new Error().stack ?? '').split('\n')) {
+    for (const [moduleId, url] of places) {
+      if (!isInFile(frame, url)) continue;
+      marks[1] = moduleId + 1;
+      return;
+    }
+  }
+}
+
+/** Whether a line of a stack trace, or the URL of a script, names the file. */
+export function isInFile(frame: string, url: string): boolean {
+  // CommonJS modules go by their paths.
+  const path = decodeURI(url.slice('file://'.length));
+  return frame === url || frame === path
+    || [url, path].some((place) => frame.includes(`(${place}:`) || frame.includes(` ${place}:`));
+}
+
+/** Describes anything that was thrown. `requestIds` are those of the errors of requests. */
+export function describeThrown(
+  thrown: unknown, requestIds: WeakMap<object, number> | null, depth = 0,
+): ThrownMessage {
+  const text = (() => {
+    try {
+      return String(thrown);
+    } catch {
+      return 'a value that has no text';
+    }
+  })();
+  if (typeof thrown !== 'object' || thrown === null || !('message' in thrown)) {
+    return { text, members: null, cause: null, requestId: null };
+  }
+  const members: Record<string, unknown> = {};
+  for (const name of ['name', 'message', 'stack', ...Object.keys(thrown)]) {
+    const value = (thrown as Record<string, unknown>)[name];
+    if (['string', 'number', 'boolean'].includes(typeof value)) members[name] = value;
+  }
+  const cause = 'cause' in thrown && thrown.cause !== undefined && depth < 4
+    ? describeThrown(thrown.cause, null, depth + 1) : null;
+  return { text, members, cause, requestId: requestIds?.get(thrown) ?? null };
+}
+
+/** The thrown value in this thread: an error is one again. */
+export function rebuildThrown({ text, members, cause }: ThrownMessage): unknown {
+  if (members === null) return text;
+  const error = new Error(String(members['message'] ?? ''));
+  for (const [name, value] of Object.entries(members)) {
+    Object.defineProperty(error, name, {
+      value, enumerable: !['name', 'message', 'stack'].includes(name), configurable: true,
+      writable: true,
+    });
+  }
+  if (cause !== null) error.cause = rebuildThrown(cause);
+  return error;
+}
+
+/** A copy of a value in which text stands for what no other thread can have. */
+function toPlainValue(value: unknown, depth: number): unknown {
+  if (typeof value === 'function' || typeof value === 'symbol') return `<${typeof value}>`;
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > 16) return '<deeper>';
+  if (Array.isArray(value)) return value.map((item) => toPlainValue(item, depth + 1));
+  return Object.fromEntries(Object.entries(value)
+    .map(([name, member]) => [name, toPlainValue(member, depth + 1)]));
+}
+
+/** Bytes of their own: a view would be copied with all that lies beside it in memory. */
+export function copyBytes(bytes: ArrayBufferView): Uint8Array {
+  const { buffer, byteOffset, byteLength } = bytes;
+  const view = new Uint8Array(buffer, byteOffset, byteLength);
+  return byteLength === buffer.byteLength ? view : view.slice();
+}

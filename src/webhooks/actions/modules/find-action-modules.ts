@@ -1,0 +1,72 @@
+/**
+ * Finds custom action modules: files in `<data>/actions/` and paths from the settings. A module is
+ * code that runs with our rights, so one that others could have changed is refused (ownership.ts):
+ * the file, and every folder from the data directory down to it. For a path from the settings, the
+ * author of the settings vouches for the folders, unless we are root.
+ */
+import { readdirSync, realpathSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
+import { checkOwnership } from '../../../base/files/ownership.ts';
+import { findUntrustedStep, walkPath } from '../../../base/files/path-owners.ts';
+import type { PathStep } from '../../../base/files/path-owners.ts';
+
+/** The name of the folder in the data directory. */
+export const ACTIONS_FOLDER = 'actions';
+
+const EXTENSIONS = ['.mjs', '.js'];
+
+export type ModuleFile = {
+  /** The path as it was found, for messages. */
+  readonly origin: string;
+  /** The path to load. Throws `usage` for a file that is not safe; to be asked before each load. */
+  readonly resolvePath: () => string;
+};
+
+/** Those of the folder first, sorted by name. Throws `usage` for a folder that cannot be read. */
+export function findActionModules(options: {
+  /** `<data>/actions`; need not exist. */
+  readonly folder: string;
+  readonly paths: readonly string[];
+}): ModuleFile[] {
+  const { folder, paths } = options;
+  return [
+    ...listModuleFiles(folder).map((origin) =>
+      ({ origin, resolvePath: () => resolveTrustedPath(folder, origin) })),
+    ...paths.map((origin) => ({ origin, resolvePath: () => resolveTrustedNamedPath(origin) })),
+  ];
+}
+
+function listModuleFiles(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => EXTENSIONS.includes(extname(name)))
+      .sort().map((name) => join(folder, name));
+  } catch (thrown) {
+    if (systemCodeOf(thrown) === 'ENOENT') return [];
+    throw new AppError('usage', `${folder}: ${messageOf(thrown)}`, {}, thrown);
+  }
+}
+
+/** The path to load. Links are followed, as the file that would run is the one to check. */
+function resolveTrustedPath(folder: string, file: string): string {
+  const data = realpathSync(dirname(folder));
+  const { steps, nearest } = walkPath(join(data, basename(folder), basename(file)));
+  const below = steps.slice(walkPath(data).steps.length - 1);
+  for (const step of below) checkOwnership(step);
+  return assertRegularFile(nearest);
+}
+
+function resolveTrustedNamedPath(path: string): string {
+  const { steps, nearest, exists } = walkPath(path);
+  // The loader has the better message.
+  if (!exists) return path;
+  const untrustedStep = process.geteuid?.() === 0 ? findUntrustedStep(steps, 0) : undefined;
+  checkOwnership(untrustedStep ?? nearest);
+  return assertRegularFile(nearest);
+}
+
+/** Throws `usage` unless it is a regular file: reading a pipe could wait for ever. */
+function assertRegularFile({ path, isFile }: PathStep): string {
+  if (isFile) return path;
+  throw new AppError('usage', `${path}: is not a regular file, as a module must be`);
+}

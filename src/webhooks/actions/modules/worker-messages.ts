@@ -1,0 +1,120 @@
+/**
+ * The messages between the main thread and the action worker. The worker gets orders and sends
+ * reports. They are copied by structured cloning (HTML, section 2.7), so they hold plain data alone.
+ * A module is named by its number in the list of files, a call and a request by a number of its own.
+ */
+import type { LogLevel } from '../../../base/log.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import type { HttpRequest } from '../../../client/http-client.ts';
+import type { ActionContext } from '../action.ts';
+
+/** Something that was thrown in the other thread. */
+export type ThrownMessage = {
+  /** The text of a value that is no error. */
+  readonly text: string;
+  /** An error's name, message, stack and other members that are text, numbers or booleans. */
+  readonly members: Readonly<Record<string, unknown>> | null;
+  readonly cause: ThrownMessage | null;
+  /** The request of the action that failed with the error; null: it is another error. */
+  readonly requestId: number | null;
+};
+
+/** The context of a call, whose body is bytes and not yet a Buffer. */
+export type ContextMessage = Omit<ActionContext, 'body'> & { readonly body: Uint8Array };
+
+export type WorkerOrder =
+  | {
+    readonly order: 'load'; readonly callId: number; readonly moduleId: number;
+    readonly url: string;
+  }
+  | {
+    readonly order: 'validate'; readonly callId: number; readonly moduleId: number;
+    readonly options: JsonObject;
+  }
+  | {
+    readonly order: 'run'; readonly callId: number; readonly moduleId: number;
+    /** The JSON text of the payload; `body`: it is the body of the context; null: there is none. */
+    readonly payload: Uint8Array | 'body' | null;
+    readonly context: ContextMessage;
+    readonly options: JsonObject;
+    /** The number of hops that led to the call. */
+    readonly hops: number;
+  }
+  | ({ readonly order: 'respond'; readonly requestId: number } & RequestEnd)
+  | { readonly order: 'ping' };
+
+/** The response to a request of an action, or why there is none. */
+export type RequestEnd =
+  { readonly response: ResponseMessage } | { readonly thrown: ThrownMessage };
+
+type ResponseMessage = {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Uint8Array;
+};
+
+/** What `execute` returned: `toActionResult` checks it. */
+export type OutcomeMessage = {
+  readonly success: unknown;
+  readonly message: unknown;
+  /** The data as JSON; null: it is neither object nor array. */
+  readonly dataJson: string | null;
+  /** Why the data cannot be JSON; null: it can. */
+  readonly dataError: ThrownMessage | null;
+};
+
+export type LoadReport = {
+  readonly report: 'loaded'; readonly callId: number;
+  /** Whether the default export is a class with what an action needs. */
+  readonly isActionClass: boolean;
+  readonly identifier: unknown;
+  readonly label: unknown;
+  readonly thrown: ThrownMessage | null;
+  /** Whether the class threw, and not the import of the module. */
+  readonly hasClassThrown: boolean;
+};
+
+export type CheckReport = {
+  readonly report: 'validated'; readonly callId: number;
+  /** null: `validateOptions` gave no list. */
+  readonly problems: readonly string[] | null;
+  readonly thrown: ThrownMessage | null;
+};
+
+export type RunReport = {
+  readonly report: 'ended'; readonly callId: number;
+  /** null: it returned no object with a member `success`. */
+  readonly outcome: OutcomeMessage | null;
+  readonly thrown: ThrownMessage | null;
+};
+
+export type LogReport = {
+  readonly report: 'log'; readonly callId: number;
+  readonly level: LogLevel; readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** The fields that are errors, by name. */
+  readonly errors: Readonly<Record<string, ThrownMessage>>;
+};
+
+export type RequestReport = {
+  readonly report: 'request'; readonly callId: number; readonly requestId: number;
+  /** Those of the call, which may have ended. */
+  readonly hops: number;
+  readonly request: Omit<HttpRequest, 'signal'>;
+};
+
+export type WorkerReport =
+  | LoadReport | CheckReport | RunReport | LogReport | RequestReport
+  | { readonly report: 'abort'; readonly requestId: number }
+  | { readonly report: 'alive' };
+
+/** What the worker is started with. */
+export type WorkerSetup = {
+  readonly writesDebug: boolean;
+  /**
+   * Shared memory, as a thread that ends sends no report any more: two numbers, each of a module
+   * plus 1, or 0. The first is the module whose code the worker has entered and not left, the second
+   * that which has called `process.exit`.
+   */
+  readonly marks: Int32Array;
+};

@@ -1,0 +1,16 @@
+/**
+ * Thrown for a run, or a check of options, of an action whose module is switched off for a while
+ * (modules/switch-off.ts). A caller is answered 503; a stored request waits, and that is no attempt.
+ */
+import { AppError } from '../../base/errors.ts';
+
+export class SwitchedOffError extends AppError {
+  /** How long the action is still switched off. */
+  readonly remainingMs: number;
+
+  constructor(remainingMs: number) {
+    super('unavailable', 'The action is switched off',
+      { retryAfterS: Math.max(1, Math.ceil(remainingMs / 1000)) });
+    this.remainingMs = remainingMs;
+  }
+}

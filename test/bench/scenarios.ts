@@ -11,7 +11,7 @@ import { journalGrowth } from './journal-growth.ts';
 import { inboxKept } from './kept.ts';
 import { million } from './million.ts';
 import { queries } from './queries.ts';
-import { enqueue, forward, incoming, incomingBusy } from './relay.ts';
+import { customAction, enqueue, forward, incoming, incomingBusy } from './relay.ts';
 import { incomingSenders } from './senders.ts';
 import { startUp } from './start.ts';
 
@@ -24,6 +24,7 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
   'durable-post-busy': durablePostBusy,
   'incoming': incoming,
   'incoming-busy': incomingBusy,
+  'custom-action': customAction,
   'incoming-senders': incomingSenders,
   'accept': accept,
   'inbox-failed': inboxFailed,

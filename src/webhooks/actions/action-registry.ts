@@ -91,7 +91,7 @@ export type RegisteredAction = {
 };
 
 /** The module of an action, as people and `runAction` see it. */
-export interface ActionModule {
+interface ActionModule {
   /** The name of the file, without its folders. */
   readonly fileName: string;
   /** The time until which the module is switched off; null: it is not. */

@@ -231,7 +231,7 @@ async function checkSenders(context: CommandContext): Promise<DoctorFinding> {
   return warning(`${first}${more}`, 'set it: incomingwebhook:update --secret-file');
 }
 
-/** Finds the actions that the running server has switched off; null: none, or there is no server. */
+/** Finds the actions that the running server has switched off; null: none, or no server. */
 async function findSwitchedOffActions(context: CommandContext): Promise<DoctorFinding | null> {
   const actions = await fetchFromServer(context, '/api/actions');
   const switchedOff = (Array.isArray(actions) ? actions.map(parseObject) : [])

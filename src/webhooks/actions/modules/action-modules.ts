@@ -1,8 +1,8 @@
 /**
- * The action modules of this process and the worker that runs them, so that what others wrote cannot
- * stop the service. A worker that ends is replaced, and the modules are loaded again. A module that
- * ends it too often is switched off for a while (switch-off.ts): then it is not loaded before it is
- * asked for again.
+ * The action modules of this process and the worker that runs them, so that what others wrote
+ * cannot stop the service. A worker that ends is replaced, and the modules are loaded again. A
+ * module that ends it too often is switched off for a while (module-switch.ts), and not loaded before
+ * it is asked for again.
  */
 import { basename, extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,7 +21,7 @@ import { copyBytes, isInFile, rebuildThrown } from './action-worker.ts';
 import { ActionWorkerThread, type CallReport, type WorkerEnd } from './action-worker-thread.ts';
 import { CallTools } from './call-tools.ts';
 import type { ModuleFile } from './find-action-modules.ts';
-import { SwitchOff } from './switch-off.ts';
+import { ModuleSwitch } from './module-switch.ts';
 import type { LoadReport, OutcomeMessage, WorkerOrder } from './worker-messages.ts';
 
 type Deps = {
@@ -36,7 +36,7 @@ type LoadedModule = {
   readonly id: number;
   readonly file: ModuleFile;
   readonly fileName: string;
-  readonly switchOff: SwitchOff;
+  readonly switchOff: ModuleSwitch;
   /** The file that was loaded last; links in its path are followed. */
   url: string;
 };
@@ -69,7 +69,7 @@ export class ActionModules {
   readonly #deps: Deps;
   readonly #modules: readonly LoadedModule[];
   /** Counts the ends of workers that cannot be laid to a module. */
-  readonly #unknownFault: SwitchOff;
+  readonly #unknownFault: ModuleSwitch;
   readonly #lateCalls = new WeakSet<ActionCall>();
   readonly #places = new WeakMap<ActionCall, { thread: ActionWorkerThread; callId: number }>();
   #http: HttpSender | null = null;
@@ -80,9 +80,9 @@ export class ActionModules {
 
   constructor(files: readonly ModuleFile[], deps: Deps) {
     this.#deps = deps;
-    this.#unknownFault = new SwitchOff(deps.clock);
+    this.#unknownFault = new ModuleSwitch(deps.clock);
     this.#modules = files.map((file, id) => ({
-      id, file, fileName: basename(file.origin), switchOff: new SwitchOff(deps.clock), url: '',
+      id, file, fileName: basename(file.origin), switchOff: new ModuleSwitch(deps.clock), url: '',
     }));
   }
 
@@ -188,7 +188,7 @@ export class ActionModules {
     if (remainingMs > 0) throw new SwitchedOffError(remainingMs);
   }
 
-  /** A worker that has loaded the module; null: workers end all the time, or it cannot be loaded. */
+  /** A worker that has loaded the module; null: workers end all the time, or none can load it. */
   async #prepare(module: LoadedModule): Promise<Generation | null> {
     for (let ends = 0; ends < ENDS_AWAITED_MAX && !this.#isClosed; ends += 1) {
       this.#checkSwitchedOn(module);
@@ -213,9 +213,10 @@ export class ActionModules {
     return this.#http;
   }
 
+  /** Throws `unavailable` where the system gives no thread. */
   #createGeneration(): Generation {
     const { clock, log, heapMiBMax } = this.#deps;
-    const thread = new ActionWorkerThread({
+    const thread = startThread({
       clock, log, heapMiBMax,
       createStrayTools: (hops) =>
         new CallTools({ hops, isChainRefused: false, log }, this.#getHttp()),
@@ -301,7 +302,13 @@ export class ActionModules {
       log.error(module === undefined ? 'action modules are switched off for a minute'
         : 'an action module is switched off for a minute', fields);
     }
-    if (this.#unknownFault.remainingMs === 0) this.#replaceGeneration();
+    if (this.#unknownFault.remainingMs > 0) return;
+    try {
+      this.#replaceGeneration();
+    } catch (thrown) {
+      // The next run tries it again.
+      log.error('the action modules have no worker', { error: thrown });
+    }
   }
 
   /** The module that the end can be laid to. */
@@ -316,16 +323,31 @@ export class ActionModules {
   }
 }
 
+function startThread(
+  deps: ConstructorParameters<typeof ActionWorkerThread>[0],
+): ActionWorkerThread {
+  try {
+    return new ActionWorkerThread(deps);
+  } catch (thrown) {
+    const message = `no thread could be started for action modules: ${messageOf(thrown)}`;
+    throw new AppError('unavailable', message, {}, thrown);
+  }
+}
+
 function isReady({ thread, loadedIds }: Generation, { id }: LoadedModule): boolean {
   return loadedIds.has(id) && thread.isUsable;
 }
 
-function createRunOrder(callId: number, { id: moduleId }: LoadedModule, call: ActionCall): WorkerOrder {
+function createRunOrder(
+  callId: number, { id: moduleId }: LoadedModule, call: ActionCall,
+): WorkerOrder {
   const { context: { body, ...others }, options, hops } = call;
-  const payload = call.bytes();
+  const bytes = call.bytes();
+  const payloadBytes = bytes === null || bytes === body ? null : copyBytes(bytes);
   return {
     order: 'run', callId, moduleId, options, hops,
-    payload: payload === null || payload !== body ? payload && copyBytes(payload) : 'body',
+    // Mostly the payload is the body, which is copied once.
+    payload: bytes === body ? 'body' : payloadBytes,
     context: { ...others, body: copyBytes(body) },
   };
 }

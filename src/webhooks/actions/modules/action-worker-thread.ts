@@ -164,7 +164,7 @@ export class ActionWorkerThread {
     void this.#terminate();
   }
 
-  /** Ends the worker; idempotent. Resolves when the thread has ended, or waits within the system. */
+  /** Ends the worker; idempotent. Resolves when the thread has ended, or hangs in the system. */
   async close(): Promise<void> {
     this.#finish({ reason: 'closed', stack: [], markedModuleId: null, error: null });
     await this.#terminate();

@@ -12,7 +12,7 @@ import { isActionClass } from '../action-registry.ts';
 import { ActionResult } from '../action.ts';
 import type { Action, ActionClass, ActionTools, Payload } from '../action.ts';
 import type {
-  CheckReport, LoadReport, OutcomeMessage, RequestEnd, RunReport, ThrownMessage,
+  CheckReport, LoadReport, OutcomeMessage, RequestSettlement, RunReport, ThrownMessage,
   WorkerOrder, WorkerReport, WorkerSetup,
 } from './worker-messages.ts';
 
@@ -250,7 +250,7 @@ function sendRequest(
   });
 }
 
-function settleRequest(state: WorkerState, requestId: number, end: RequestEnd): void {
+function settleRequest(state: WorkerState, requestId: number, end: RequestSettlement): void {
   const request = state.requests.get(requestId);
   state.requests.delete(requestId);
   if (request === undefined) return;

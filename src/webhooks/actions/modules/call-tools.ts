@@ -4,7 +4,7 @@ import type { HttpSender } from '../../http/http-sender.ts';
 import { ChainedHttpSender, type ChainedCall } from '../chained-http-sender.ts';
 import { copyBytes, describeThrown, rebuildThrown } from './action-worker.ts';
 import type {
-  LogReport, RequestEnd, RequestReport, ThrownMessage,
+  LogReport, RequestSettlement, RequestReport, ThrownMessage,
 } from './worker-messages.ts';
 
 export class CallTools {
@@ -25,7 +25,7 @@ export class CallTools {
     this.#call.log[level](message, { ...fields, ...Object.fromEntries(errorFields) });
   }
 
-  async request({ requestId, request }: RequestReport): Promise<RequestEnd> {
+  async request({ requestId, request }: RequestReport): Promise<RequestSettlement> {
     const abort = new AbortController();
     this.#aborts.set(requestId, abort);
     try {

@@ -32,8 +32,8 @@ export class WorkerInspector {
   }
 
   /**
-   * Resolves with the URLs of the scripts on the stack, from the top down. The thread stays where it
-   * is until `close`. Never resolves for a thread that waits within the system.
+   * Resolves with the URLs of the scripts on the stack, from the top down. The thread stays where
+   * it is until `close`. Never resolves for a thread that waits within the system.
    */
   readStack(): Promise<readonly string[]> {
     const stack = new Promise<readonly string[]>((resolve) => {

@@ -1,7 +1,7 @@
 /**
  * The messages between the main thread and the action worker. The worker gets orders and sends
- * reports. They are copied by structured cloning (HTML, section 2.7), so they hold plain data alone.
- * A module is named by its number in the list of files, a call and a request by a number of its own.
+ * reports. They are copied by structured cloning (HTML, section 2.7): they are plain data alone.
+ * A module is named by its number in the list of files, a call or request by one of its own.
  */
 import type { LogLevel } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -20,7 +20,7 @@ export type ThrownMessage = {
 };
 
 /** The context of a call, whose body is bytes and not yet a Buffer. */
-export type ContextMessage = Omit<ActionContext, 'body'> & { readonly body: Uint8Array };
+type ContextMessage = Omit<ActionContext, 'body'> & { readonly body: Uint8Array };
 
 export type WorkerOrder =
   | {
@@ -40,11 +40,11 @@ export type WorkerOrder =
     /** The number of hops that led to the call. */
     readonly hops: number;
   }
-  | ({ readonly order: 'respond'; readonly requestId: number } & RequestEnd)
+  | ({ readonly order: 'respond'; readonly requestId: number } & RequestSettlement)
   | { readonly order: 'ping' };
 
 /** The response to a request of an action, or why there is none. */
-export type RequestEnd =
+export type RequestSettlement =
   { readonly response: ResponseMessage } | { readonly thrown: ThrownMessage };
 
 type ResponseMessage = {
@@ -113,8 +113,8 @@ export type WorkerSetup = {
   readonly writesDebug: boolean;
   /**
    * Shared memory, as a thread that ends sends no report any more: two numbers, each of a module
-   * plus 1, or 0. The first is the module whose code the worker has entered and not left, the second
-   * that which has called `process.exit`.
+   * plus 1, or 0. The first is the module whose code the worker has entered and not left, the
+   * second the one that has called `process.exit`.
    */
   readonly marks: Int32Array;
 };

@@ -4,7 +4,9 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger } from '../../../../src/base/log.ts';
-import { ActionResult, type ActionContext, type Payload } from '../../../../src/webhooks/actions/action.ts';
+import {
+  ActionResult, type ActionContext, type Payload,
+} from '../../../../src/webhooks/actions/action.ts';
 import {
   loadActionModules as startModules,
 } from '../../../../src/webhooks/actions/modules/load-action-modules.ts';

@@ -1,0 +1,158 @@
+/** Real servers with modules that loop, throw late, end the process or eat memory: they go on. */
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { inFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+import { ask } from './ask.ts';
+import { hookshelf, startServer } from './processes.ts';
+import { Survivor, make } from './survivor.ts';
+
+const NEVER = 'await new Promise(() => {});';
+
+/** The bodies of `execute`, by the name of the module and of its action. */
+const BODIES: Readonly<Record<string, string>> = {
+  fine: 'return ActionResult.ok({ payload, isBuffer: Buffer.isBuffer(context.body) });',
+  late: NEVER,
+  loop: 'for (;;);',
+  throws: `setTimeout(() => { throw new Error('too late'); }, 10); ${NEVER}`,
+  rejects: `Promise.reject(new Error('unheard')); ${NEVER}`,
+  exits: 'await null; process.exit(3);',
+  grows: 'const list = []; for (;;) list.push({ length: list.length });',
+  tables: 'const table = new Map(); for (let n = 0; ; n += 1) table.set(n, n);',
+};
+
+function moduleText(name: string, body: string, first = ''): string {
+  return `${first}
+export default class {
+  static identifier() { return '${name}'; }
+  static label() { return 'Planted'; }
+  static validateOptions({ isLooping }) { while (isLooping); return []; }
+  async execute(payload, context, options, { ActionResult }) { ${body} }
+}`;
+}
+
+async function withModules(
+  modules: Readonly<Record<string, string>>, use: (server: Survivor) => Promise<void>,
+  actionTimeout = 1,
+): Promise<void> {
+  await inFolder(async (data) => {
+    writeModules(data, modules);
+    writeFileSync(join(data, 'settings.json'), JSON.stringify({
+      incoming: { actionTimeout, retrySchedule: [0, 0] },
+    }), { mode: 0o600 });
+    const server = new Survivor(data, {});
+    try {
+      await server.start();
+      for (const name of Object.keys(modules)) {
+        await make(server, '/api/action-configurations', { identifier: name, actionType: name });
+        await make(server, '/api/incoming-webhooks', {
+          pathSegment: name, actionConfiguration: name, inbox: 'off',
+        });
+      }
+      await use(server);
+    } finally {
+      await server.stop('SIGKILL');
+    }
+  });
+}
+
+function writeModules(data: string, modules: Readonly<Record<string, string>>): void {
+  mkdirSync(join(data, 'actions'), { mode: 0o700 });
+  for (const [name, body] of Object.entries(modules)) {
+    writeFileSync(join(data, 'actions', `${name}.mjs`), moduleText(name, body), { mode: 0o600 });
+  }
+}
+
+async function call(server: Survivor, name: string): Promise<string> {
+  const { status, text } = await server.call(`/webhook/in/${name}`, '{"word":"p"}');
+  return `${status} ${text}`;
+}
+
+const FINE =
+  '200 {"success":true,"message":"","data":{"payload":{"word":"p"},"isBuffer":true}}';
+const STOPPED = '400 {"success":false,"message":"The action was stopped","data":{}}';
+const TIMED_OUT = '400 {"success":false,"message":"Action timed out","data":{}}';
+
+test('an action that is late, while its worker answers, ends nothing', () =>
+  withModules({ fine: BODIES['fine'] ?? '', late: NEVER }, async (server) => {
+    assert.equal(await call(server, 'late'), TIMED_OUT);
+    assert.equal(await call(server, 'fine'), FINE);
+  }));
+
+for (const name of ['throws', 'rejects', 'exits', 'grows', 'tables']) {
+  test(`a module that ${name} ends its worker, and not the server`, () =>
+    withModules({ fine: BODIES['fine'] ?? '', late: NEVER, [name]: BODIES[name] ?? '' },
+      async (server) => {
+        const beside = call(server, 'late');
+        assert.equal(await call(server, name), STOPPED);
+        assert.equal(await beside, STOPPED);
+        assert.equal(await call(server, 'fine'), FINE);
+      }, 60));
+}
+
+test('a module that loops three times within a minute is switched off, and others are not', () =>
+  withModules({ fine: BODIES['fine'] ?? '', loop: BODIES['loop'] ?? '' }, async (server) => {
+    for (let time = 0; time < 3; time += 1) {
+      assert.equal(await call(server, 'loop'), TIMED_OUT);
+      await until('the worker is replaced', async () => await call(server, 'fine') === FINE);
+    }
+    const reply = await ask(`${server.url}/webhook/in/loop`, { method: 'POST' });
+    assert.equal(reply.status, 503);
+    assert.match(reply.text, /The action is switched off/);
+    assert.match(String(reply.headers['retry-after']), /^\d+$/);
+    const actions = await server.list<Record<string, unknown>>('/api/actions');
+    const states = actions.filter(({ module }) => module !== null)
+      .map(({ module, switchedOffUntil }) => [module, switchedOffUntil === null]);
+    assert.deepEqual(states, [['fine.mjs', true], ['loop.mjs', false]]);
+    assert.equal(await call(server, 'fine'), FINE);
+  }));
+
+test('a loop in validateOptions refuses the options, and holds up nothing after it', () =>
+  withModules({ fine: BODIES['fine'] ?? '' }, async (server) => {
+    const body = JSON.stringify({ actionType: 'fine', options: { isLooping: true } });
+    const { status, text } = await server.call('/api/action-configurations', body);
+    assert.equal(status, 422, text);
+    assert.match(text, /could not be checked: the action failed/);
+    await until('the worker is replaced', async () => await call(server, 'fine') === FINE);
+  }));
+
+for (const first of ['for (;;);', 'await new Promise(() => {});']) {
+  test(`a module that does not load in 10 s (${first}) fails the start, named`, () =>
+    inFolder(async (data) => {
+      writeModules(data, {});
+      writeFileSync(join(data, 'actions/stuck.mjs'), moduleText('stuck', '', first),
+        { mode: 0o600 });
+      const { code, stderr } = await hookshelf(['serve', '--port', '0', '--data', data]);
+      assert.notEqual(code, 0);
+      assert.match(stderr, /stuck\.mjs: did not load within 10 s/);
+    }));
+}
+
+test('a request that was accepted is tried again after its worker was ended beside it', () =>
+  inFolder(async (data) => {
+    writeModules(data, { exits: BODIES['exits'] ?? '', waits: `
+      if (context.attempt === 1) ${NEVER}
+      return ActionResult.ok();` });
+    const running = await startServer(['--data', data]);
+    try {
+      const post = async (path: string, body: object): Promise<void> => {
+        const { status, text } = await ask(`${running.url}${path}`, { method: 'POST', body });
+        assert.ok(status < 300, text);
+      };
+      for (const name of ['exits', 'waits']) {
+        await post('/api/action-configurations', { identifier: name, actionType: name });
+      }
+      await post('/api/incoming-webhooks', {
+        pathSegment: 'waits', actionConfiguration: 'waits', answer: 'accepted', inbox: 'all',
+      });
+      await post('/api/incoming-webhooks', { pathSegment: 'exits', actionConfiguration: 'exits' });
+      await post('/webhook/in/waits', { word: 'p' });
+      await ask(`${running.url}/webhook/in/exits`, { method: 'POST' });
+      await until('it fails once', async () =>
+        (await ask(`${running.url}/api/requests`)).text.includes('The action was stopped'));
+    } finally {
+      await running.stop('SIGKILL');
+    }
+  }));

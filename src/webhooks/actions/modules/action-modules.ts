@@ -1,8 +1,8 @@
 /**
  * The action modules of this process and the worker that runs them, so that what others wrote
  * cannot stop the service. A worker that ends is replaced, and the modules are loaded again. A
- * module that ends it too often is switched off for a while (module-switch.ts), and not loaded before
- * it is asked for again.
+ * module that ends it too often is switched off for a while (module-health.ts), and not loaded
+ * before it is asked for again.
  */
 import { basename, extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,7 +21,7 @@ import { copyBytes, isInFile, rebuildThrown } from './action-worker.ts';
 import { ActionWorkerThread, type CallReport, type WorkerEnd } from './action-worker-thread.ts';
 import { CallTools } from './call-tools.ts';
 import type { ModuleFile } from './find-action-modules.ts';
-import { ModuleSwitch } from './module-switch.ts';
+import { ModuleHealth } from './module-health.ts';
 import type { LoadReport, OutcomeMessage, WorkerOrder } from './worker-messages.ts';
 
 type Deps = {
@@ -36,7 +36,7 @@ type LoadedModule = {
   readonly id: number;
   readonly file: ModuleFile;
   readonly fileName: string;
-  readonly switchOff: ModuleSwitch;
+  readonly switchOff: ModuleHealth;
   /** The file that was loaded last; links in its path are followed. */
   url: string;
 };
@@ -69,7 +69,7 @@ export class ActionModules {
   readonly #deps: Deps;
   readonly #modules: readonly LoadedModule[];
   /** Counts the ends of workers that cannot be laid to a module. */
-  readonly #unknownFault: ModuleSwitch;
+  readonly #unknownFault: ModuleHealth;
   readonly #lateCalls = new WeakSet<ActionCall>();
   readonly #places = new WeakMap<ActionCall, { thread: ActionWorkerThread; callId: number }>();
   #http: HttpSender | null = null;
@@ -80,9 +80,9 @@ export class ActionModules {
 
   constructor(files: readonly ModuleFile[], deps: Deps) {
     this.#deps = deps;
-    this.#unknownFault = new ModuleSwitch(deps.clock);
+    this.#unknownFault = new ModuleHealth(deps.clock);
     this.#modules = files.map((file, id) => ({
-      id, file, fileName: basename(file.origin), switchOff: new ModuleSwitch(deps.clock), url: '',
+      id, file, fileName: basename(file.origin), switchOff: new ModuleHealth(deps.clock), url: '',
     }));
   }
 

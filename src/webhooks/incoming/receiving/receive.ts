@@ -7,6 +7,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { isPromised, type MaybePromise } from '../../../base/when-done.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import type { Exchange, Handler } from '../../../server/http-route.ts';
+import { SwitchedOffError } from '../../actions/switched-off-error.ts';
 import { FORM_FIELDS_MAX, hasTooManyFields } from '../../senders/request/parse-form.ts';
 import type { ChallengeResponse } from '../../senders/verification/challenge.ts';
 import { resolveBodyKind } from '../body-format.ts';
@@ -266,9 +267,10 @@ function rejectUnstored(
     });
   }
   const isFull = thrown.code === 'storage_full';
+  const refusal = thrown instanceof SwitchedOffError ? thrown.message : 'Cannot be accepted now';
   return reject(exchange, webhook, {
     code: isFull ? 'storage_full' : 'unavailable',
-    message: isFull ? 'Storage is full' : 'Cannot be accepted now',
+    message: isFull ? 'Storage is full' : refusal,
     finding: thrown.message, check: null,
     details: { retryAfterS: thrown.details.retryAfterS ?? FULL_RETRY_S },
   });

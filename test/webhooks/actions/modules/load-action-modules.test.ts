@@ -124,12 +124,11 @@ test('a file that the settings name is held to the same rule', async () => {
 test('a pipe among the modules is refused, and not waited for', async () => {
   const folder = folderWith({});
   assert.equal(spawnSync('mkfifo', ['-m', '600', join(folder, 'pipe.mjs')]).status, 0);
-  const loadings = [
-    loadActionModules({ folder, paths: [] }),
-    loadActionModules({ folder: join(root, 'missing'), paths: [join(folder, 'pipe.mjs')] }),
+  const places = [
+    { folder, paths: [] }, { folder: join(root, 'missing'), paths: [join(folder, 'pipe.mjs')] },
   ];
-  for (const loading of loadings) {
-    await assert.rejects(loading, /pipe\.mjs: is not a regular file/);
+  for (const place of places) {
+    await assert.rejects(loadActionModules(place), /pipe\.mjs: is not a regular file/);
   }
 });
 

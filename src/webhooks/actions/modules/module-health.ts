@@ -8,7 +8,7 @@ const ENDS_MAX = 3;
 const WINDOW_MS = 60_000;
 const SWITCHED_OFF_MS = 60_000;
 
-export class ModuleSwitch {
+export class ModuleHealth {
   readonly #clock: Clock;
   #endTimesMs: readonly number[] = [];
   #untilMs = -Infinity;

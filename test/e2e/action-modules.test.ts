@@ -107,7 +107,29 @@ test('a module that loops three times within a minute is switched off, and other
       .map(({ module, switchedOffUntil }) => [module, switchedOffUntil === null]);
     assert.deepEqual(states, [['fine.mjs', true], ['loop.mjs', false]]);
     assert.equal(await call(server, 'fine'), FINE);
+    // An accepted request waits, and that is no attempt.
+    await make(server, '/api/incoming-webhooks', {
+      pathSegment: 'later', actionConfiguration: 'loop', answer: 'accepted', inbox: 'all',
+    });
+    assert.ok((await server.call('/webhook/in/later', '{}')).status < 300);
+    const { requests } = await readWaiting(server);
+    assert.deepEqual(requests, ['pending']);
+    assert.equal(await call(server, 'fine'), FINE);
+    assert.deepEqual(await readWaiting(server), { requests: ['pending'], attempts: [0] });
   }));
+
+/** The states of stored requests, and the numbers of their attempts. */
+async function readWaiting(
+  server: Survivor,
+): Promise<{ readonly requests: readonly string[]; readonly attempts: readonly number[] }> {
+  const requests = await server.list<{
+    readonly status: string; readonly routes: readonly { readonly attempts: readonly object[] }[];
+  }>('/api/requests');
+  return {
+    requests: requests.map(({ status }) => status),
+    attempts: requests.flatMap(({ routes }) => routes.map(({ attempts }) => attempts.length)),
+  };
+}
 
 test('a loop in validateOptions refuses the options, and holds up nothing after it', () =>
   withModules({ fine: BODIES['fine'] ?? '' }, async (server) => {
@@ -135,6 +157,8 @@ test('a request that was accepted is tried again after its worker was ended besi
     writeModules(data, { exits: BODIES['exits'] ?? '', waits: `
       if (context.attempt === 1) ${NEVER}
       return ActionResult.ok();` });
+    writeFileSync(join(data, 'settings.json'),
+      JSON.stringify({ incoming: { retrySchedule: [0, 0] } }), { mode: 0o600 });
     const running = await startServer(['--data', data]);
     try {
       const post = async (path: string, body: object): Promise<void> => {
@@ -150,8 +174,10 @@ test('a request that was accepted is tried again after its worker was ended besi
       await post('/api/incoming-webhooks', { pathSegment: 'exits', actionConfiguration: 'exits' });
       await post('/webhook/in/waits', { word: 'p' });
       await ask(`${running.url}/webhook/in/exits`, { method: 'POST' });
-      await until('it fails once', async () =>
-        (await ask(`${running.url}/api/requests`)).text.includes('The action was stopped'));
+      await until('it is done', async () =>
+        (await ask(`${running.url}/api/requests?status=done`)).text.includes('waits'));
+      const { text } = await ask(`${running.url}/api/requests`);
+      assert.match(text, /The action was stopped/);
     } finally {
       await running.stop('SIGKILL');
     }

@@ -4,6 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { test } from 'node:test';
 import { loadSettings } from '../src/settings/load-settings.ts';
+import {
+  describeCommandOptions,
+} from '../src/webhooks/actions/commands/command-options.ts';
 import { describePresets } from '../src/webhooks/senders/presets/describe-presets.ts';
 import { openHookshelf } from './support/embedded.ts';
 import { PAGES, fileNameOf, pathOfPage, readBlocks, readPage } from './support/manual-blocks.ts';
@@ -41,7 +44,8 @@ test('the manual lists every endpoint with its scope', async (context) => {
 
 test('the manual lists every built-in action with its options', async () => {
   const relay = await startRelay();
-  const actions = relay.webhooks.actions.list();
+  const runCommand = { identifier: 'run-command', options: describeCommandOptions([]) };
+  const actions = [...relay.webhooks.actions.list(), runCommand];
   await relay.close();
   const [, section = ''] = readPage('src/manual/incoming.md').split('## Actions that are built in');
   const [, count] = /(\w+) actions are built in/.exec(section) ?? [];

@@ -100,6 +100,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'what is guaranteed, retries, crashes, chains of webhooks',
   },
   {
+    name: 'run-command', title: 'Hooks that run programs',
+    summary: 'a script that runs when a webhook comes in: its arguments, limits and result',
+  },
+  {
     name: 'actions', title: 'Actions of your own',
     summary: 'JavaScript modules that run when a webhook comes in',
   },

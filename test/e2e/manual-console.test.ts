@@ -12,7 +12,7 @@ import {
 import { ManualShell } from '../support/manual-shell.ts';
 import { hasProgram } from '../support/shell.ts';
 
-const missing = ['curl', 'openssl', 'jq'].filter((program) => !hasProgram(program));
+const missing = ['curl', 'openssl', 'jq', 'git'].filter((program) => !hasProgram(program));
 const isUpdating = process.env['MANUAL_UPDATE'] !== undefined;
 
 for (const page of PAGES) {

@@ -81,7 +81,10 @@ export function stepsOf(block: Block): Step[] {
 /** The name of the file that a block of code shows; null when it shows none. */
 export function fileNameOf(block: Block): string | null {
   if (block.language === 'console') return null;
-  return /^(?:\/\/|#) ([\w./-]+\.[a-z]+)$/.exec(block.lines[0] ?? '')?.[1] ?? null;
+  const [first = '', second = ''] = block.lines;
+  // A script names its shell first.
+  const line = first.startsWith('#!') ? second : first;
+  return /^(?:\/\/|#) ([\w./-]+\.[a-z]+)$/.exec(line)?.[1] ?? null;
 }
 
 const VOLATILE: readonly (readonly [RegExp, string])[] = [

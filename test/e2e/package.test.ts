@@ -11,7 +11,7 @@ import { makeTypes } from '../support/types.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-const BYTES_MAX = 0.75 * 1024 * 1024;
+const BYTES_MAX = 1024 * 1024;
 
 const PROGRAM = `
 import { ActionResult, createHookshelf } from 'hookshelf';

@@ -4,7 +4,47 @@
  */
 import type { PlantedFault } from './fault.ts';
 
+const COMMAND_TESTS = ['webhooks/actions/commands/run-command-action.test.ts'];
+const DIRECTORY_TESTS = ['webhooks/actions/commands/command-directory.test.ts'];
+
 const ACTIONS: readonly PlantedFault[] = [
+  {
+    file: 'webhooks/actions/commands/run-command-action.ts',
+    text: "if (text.includes('\\0')) throw", replacement: 'if (false) throw', tests: COMMAND_TESTS,
+  },
+  {
+    file: 'webhooks/actions/commands/run-command-action.ts',
+    text: 'value !== MASK && !isSecretName(name)', replacement: 'value !== MASK',
+    tests: COMMAND_TESTS,
+  },
+  {
+    file: 'webhooks/actions/commands/run-command-action.ts',
+    text: 'hideSignatureHeaders(headers, secretSources)', replacement: 'headers',
+    tests: COMMAND_TESTS,
+  },
+  {
+    file: 'webhooks/actions/commands/command-result.ts',
+    text: '!end.isTimedOut && exitCode', replacement: 'exitCode', tests: COMMAND_TESTS,
+  },
+  {
+    file: 'webhooks/actions/commands/command-result.ts',
+    text: 'escapeControls(redactText(', replacement: 'String(String(', tests: COMMAND_TESTS,
+  },
+  {
+    file: 'webhooks/actions/commands/command-directory.ts',
+    text: 'mode: nearest.mode & ~STICKY', replacement: 'mode: nearest.mode',
+    tests: DIRECTORY_TESTS,
+  },
+  {
+    file: 'webhooks/actions/commands/command-directory.ts',
+    text: 'for (const step of within) checkOwnership(step);', replacement: 'within.at(0);',
+    tests: DIRECTORY_TESTS,
+  },
+  {
+    file: 'webhooks/actions/commands/command-directory.ts',
+    text: 'real.startsWith(directory + sep)', replacement: 'real.startsWith(directory)',
+    tests: DIRECTORY_TESTS,
+  },
   {
     file: 'webhooks/actions/run-action.ts',
     text: 'action.isBuiltIn && isTemporary(thrown)',

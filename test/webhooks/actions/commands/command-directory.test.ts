@@ -148,13 +148,14 @@ test('commands run below the folder, or in a folder that the settings name', () 
   mkdirSync(below);
   place.add('deploy.sh');
   symlinkSync('/etc', join(place.path, 'out'));
+  mkdirSync(`${place.path}-beside`);
   const { directory } = place;
   for (const path of ['site', './site', below, join(place.path, 'x', '..', 'site')]) {
     assert.equal(directory.resolveWorkingDirectory(path), realpathSync(below));
   }
   assert.equal(directory.resolveWorkingDirectory(place.path), realpathSync(place.path));
   assert.equal(directory.resolveWorkingDirectory(named), realpathSync(named));
-  for (const path of ['/etc', '..', 'out', `${place.path}x/..`, join(named, 'inner')]) {
+  for (const path of ['/etc', '..', 'out', `${place.path}-beside`, join(named, 'inner')]) {
     assertRefused(() => directory.resolveWorkingDirectory(path), /is not below .*hooks; name it/);
   }
   assertRefused(() => directory.resolveWorkingDirectory('missing'), /is not there/);

@@ -3,7 +3,7 @@
  * hookshelf, which must not take them for settings.
  */
 export const HOOK_VARIABLES = {
-  /** The path segment of the incoming webhook. */
+  /** The identifier of the incoming webhook, as `hook` is on the wire. */
   hook: 'HOOKSHELF_HOOK',
   /** The identifier of the stored request; empty when none is kept. */
   request: 'HOOKSHELF_REQUEST',

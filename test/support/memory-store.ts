@@ -14,6 +14,8 @@ export type MemoryStore = Store & {
   failNextBatch(error: AppError): void;
   /** From here on every batch fails, until it is told null. */
   setFailure(error: AppError | null): void;
+  /** Has batches wait, as for a slow disk, until the result is called. */
+  holdBatches(): () => void;
   /** Every committed line: what each transaction staged. */
   readonly lines: readonly (readonly Operation[])[];
 };
@@ -35,6 +37,7 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
   let batchError: AppError | null = null;
   let failure: AppError | null = null;
   const failureListeners = new Set<(reason: string | null) => void>();
+  let isHeld = false;
 
   const get = (name: string): MemoryCollection => {
     const collection = collections.get(name);
@@ -42,6 +45,7 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
     return collection;
   };
   const flush = (): void => {
+    if (isHeld) return;
     const entries = staged;
     const error = failure ?? batchError;
     staged = [];
@@ -66,6 +70,13 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
     setFailure(error) {
       failure = error;
       for (const listener of failureListeners) listener(error?.message ?? null);
+    },
+    holdBatches() {
+      isHeld = true;
+      return () => {
+        isHeld = false;
+        flush();
+      };
     },
     onFailure(listener) {
       failureListeners.add(listener);

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { createTaggedLogger } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
-import type { Store } from '../../store/store-port.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
 import { isSystemEventName } from '../actions/event-name.ts';
 import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import type { BodyMaker } from './body-maker.ts';
@@ -18,7 +18,7 @@ import {
   deliveryBodyCollection, encodeBodyRecord, findMadeBody,
 } from '../deliveries/delivery-body.ts';
 import {
-  decodeForward, findEventRecord, findForwardUrl, readHops, readPayloadBytes,
+  decodeEventHead, decodeForward, findEventRecord, findForwardUrl, readHops, readPayloadBytes,
 } from '../deliveries/event-record.ts';
 import { SIGNATURES } from '../deliveries/sent-request.ts';
 import { SYSTEM_EVENT_HEADER } from '../deliveries/system-events.ts';
@@ -68,6 +68,7 @@ export async function prepareRequest(
   const fail = (failure: AttemptOutcome): PreparedAttempt =>
     ({ failure, sent: null, isPayload: delivery.isPayload, storedDelivery });
   if (eventRecord === undefined) return fail(createFailure(deps.clock, 'its payload is gone'));
+  if (isDelayedSend(delivery, eventRecord) && await isCancelled(deps, identifier)) return null;
   const payload = readPayloadBytes(eventRecord);
   if (payload === null || delivery.hook === null) {
     const request = buildForwardRequest(identifier, eventRecord);
@@ -89,6 +90,19 @@ export async function prepareRequest(
   if (failure === NO_BODY_ROOM || failure instanceof SwitchedOffError) return failure;
   // All is checked again: the delivery may be cancelled meanwhile, or its webhook changed.
   return failure === null ? prepareRequest(deps, identifier) : fail(failure);
+}
+
+/** Whether it is the first attempt of a delayed send: see durable-send.ts. */
+function isDelayedSend({ queuedAt, attempts }: Delivery, eventRecord: Buffer): boolean {
+  return queuedAt !== null && attempts.length === 0
+    && decodeEventHead(eventRecord).to !== undefined;
+}
+
+/** Whether a delivery that is still there was cancelled: its removal may be being written. */
+async function isCancelled({ store }: RequestDeps, identifier: string): Promise<boolean> {
+  const find = (transaction: Transaction): Buffer | undefined =>
+    transaction.find(deliveryCollection.name, identifier);
+  return await store.transact(find) === undefined;
 }
 
 // The head is the same for all deliveries of a webhook until the webhook changes.

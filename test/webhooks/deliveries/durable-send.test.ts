@@ -135,6 +135,21 @@ test('a delayed one is cancelled with its event, until it begins', async () => {
   await assertReconciled(simulation);
 });
 
+test('one whose cancellation is still being written at its time is not sent', async () => {
+  const [simulation, webhook] = await open();
+  const { id, eventId } = await send(simulation, webhook, {}, { delayMs: HOUR_MS });
+  await simulation.clock.advance(HOUR_MS - 1);
+  const release = simulation.store.holdBatches();
+  const cancelling = simulation.webhooks.deliveries.cancelEvent(eventId);
+  await simulation.clock.advance(1000);
+  release();
+  await simulation.run(cancelling);
+  await simulation.clock.advance(HOUR_MS);
+  assert.equal(simulation.requests.length, 0);
+  assert.equal(simulation.delivery(id), undefined);
+  await assertReconciled(simulation);
+});
+
 test('a delayed one of a webhook that is removed is cancelled', async () => {
   const [simulation, webhook] = await open();
   const { id } = await send(simulation, webhook, {}, { delayMs: HOUR_MS });

@@ -85,9 +85,9 @@ export class SimulatedClock implements Clock {
   }
 }
 
-/** Turns enough for a transaction, and for what its caller does next. */
+/** Turns enough for two transactions, and for what their callers do next. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 4; turn += 1) {
+  for (let turn = 0; turn < 8; turn += 1) {
     await new Promise<void>((resolve) => void setImmediate(resolve));
   }
 }

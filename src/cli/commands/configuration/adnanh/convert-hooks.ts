@@ -177,9 +177,14 @@ function reportMembers(hook: JsonObject, pointer: string, report: HookReport): v
   }
 }
 
+function hasTemplate(text: string): boolean {
+  const start = text.indexOf('{{');
+  return start !== -1 && text.includes('}}', start);
+}
+
 /** Reports what a template of the whole file would make, but for names of secrets. */
 function reportTemplates(value: JsonValue, pointer: string, report: HookReport): void {
-  if (typeof value === 'string' && /\{\{.*\}\}/s.test(value)) {
+  if (typeof value === 'string' && hasTemplate(value)) {
     const isSecret = /\/(?:secret|value)$/.test(pointer) && isSecretTemplate(value);
     if (!isSecret) {
       report.lose(pointer, 'a template is not run', 'write what it makes in its place');

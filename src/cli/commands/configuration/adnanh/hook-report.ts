@@ -68,7 +68,7 @@ export class HookReport {
   }
 
   #makeName(): string {
-    const letters = this.hook.toUpperCase().replace(/[^A-Z0-9]+/g, '_').replace(/^_+|_+$/g, '');
+    const letters = this.hook.toUpperCase().replace(/[^A-Z0-9]+/g, '_').replace(/^_|_$/g, '');
     const isReserved = /^(?:\d|$)/.test(letters) || letters.startsWith('HOOKSHELF');
     const base = `${isReserved ? `HOOK_${letters}` : letters}_SECRET`.replace('__', '_');
     let name = base;

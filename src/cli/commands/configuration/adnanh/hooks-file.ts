@@ -113,6 +113,6 @@ function findTemplateEnd(text: Buffer, start: number): number | null {
   if (text[start] !== 0x7b || text[start + 1] !== 0x7b) return null;
   const beginning = text.subarray(start, start + TEMPLATE_BYTES_MAX).toString('latin1');
   // An escaped quotation mark is plain JSON already.
-  const [template] = /^\{\{[^{}\\\n]*"[^{}\\\n]*\}\}/.exec(beginning) ?? [];
-  return template === undefined ? null : start + template.length;
+  const [template = ''] = /^\{\{[^{}\\\n]*\}\}/.exec(beginning) ?? [];
+  return template.includes('"') ? start + template.length : null;
 }

@@ -1,13 +1,11 @@
 /** How a serving process ends: signals at the wrong time, bugs, and what is still under way. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { IS_LONG } from '../support/long.ts';
-import { rawRequest } from '../support/raw-http.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { turnsUntil } from '../support/turns.ts';
-import { addRecord } from './ask.ts';
 import { startServer } from './processes.ts';
 
 const ROUNDS = IS_LONG ? 6 : 2;
@@ -32,31 +30,20 @@ for (const flags of [[], ['--max-memory', '128']]) {
     }));
 }
 
-const ACTION = `export default class Breaks {
-  static identifier() { return 'breaks'; }
-  static label() { return 'Breaks outside of any request'; }
-  execute(payload) {
-    if (payload.how === 'throws') setTimeout(() => { throw new Error('planted bug'); });
-    else Promise.reject(new Error('planted bug'));
-    return { success: true, message: '', data: {} };
-  }
-}`;
+const BUGS = {
+  throws: "setTimeout(() => { throw new Error('planted bug'); })",
+  rejects: "Promise.reject(new Error('planted bug'))",
+};
 
-for (const how of ['throws', 'rejects']) {
+for (const [how, bug] of Object.entries(BUGS)) {
   test(`a bug that ${how} outside of any request ends the server, and is in its log`, () =>
     inFolder(async (data) => {
-      mkdirSync(join(data, 'actions'), { mode: 0o700 });
-      writeFileSync(join(data, 'actions', 'breaks.mjs'), ACTION, { mode: 0o600 });
-      const server = await startServer(['--data', data]);
+      const module = join(data, 'bug.mjs');
+      writeFileSync(module, `process.on('SIGUSR2', () => ${bug});`);
+      const server = await startServer(['--data', join(data, 'data')],
+        { environment: { NODE_OPTIONS: `--import ${module}` } });
       try {
-        await addRecord(`${server.url}/api/action-configurations`,
-          { identifier: 'b', actionType: 'breaks', options: {} });
-        await addRecord(`${server.url}/api/incoming-webhooks`,
-          { pathSegment: 'b', actionConfiguration: 'b' });
-        const place = { port: Number(new URL(server.url).port) };
-        // The answer may be lost with the process.
-        await rawRequest(place, 'POST', '/webhook/in/b', {}, JSON.stringify({ how }))
-          .catch(() => {});
+        server.child.kill('SIGUSR2');
         await turnsUntil(() => server.child.exitCode !== null);
         const { code, stderr } = await server.ended;
         assert.equal(code, 1);

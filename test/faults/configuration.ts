@@ -41,7 +41,7 @@ export const CONFIGURATION_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/configuration/variable-names.ts',
-    text: 'for (let number = 2; names.has(unique); number += 1) unique = `${name}_${number}`;',
-    replacement: '', tests: EXPORT,
+    text: "return takeUniqueName(addPrefix(words.join('_')), names, { separator: '_' });",
+    replacement: "return addPrefix(words.join('_'));", tests: EXPORT,
   },
 ];

@@ -3,6 +3,8 @@
  * secret of the webhook `gh`. No two are the same, and none begins with `HOOKSHELF_`, which is for
  * settings.
  */
+import { takeUniqueName } from '../../base/text/unique-name.ts';
+
 export type CreateVariableName = (record: string, steps: readonly string[]) => string;
 
 /** `steps` lead to the value within its record: `['headers', 'Authorization']`. */
@@ -12,11 +14,7 @@ export function createVariableNames(): CreateVariableName {
     // The member says less than what is in it: `options.password` is PASSWORD.
     const places = steps.length > 1 ? steps.slice(1) : steps;
     const words = [record, ...places].map(toWords).filter((part) => part !== '');
-    const name = addPrefix(words.join('_'));
-    let unique = name;
-    for (let number = 2; names.has(unique); number += 1) unique = `${name}_${number}`;
-    names.add(unique);
-    return unique;
+    return takeUniqueName(addPrefix(words.join('_')), names, { separator: '_' });
   };
 }
 

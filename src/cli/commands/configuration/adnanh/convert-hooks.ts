@@ -5,6 +5,7 @@
 import { parseObject, isJsonObject } from '../../../../base/fields.ts';
 import { messageOf } from '../../../../base/errors.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
+import { takeUniqueName } from '../../../../base/text/unique-name.ts';
 import { incomingSchema } from '../../../../webhooks/incoming/incoming-webhook.ts';
 import { convertCommand, type ConvertedCommand } from './hook-command.ts';
 import {
@@ -22,16 +23,17 @@ export type Conversion = {
   readonly workingDirectories: readonly string[];
 };
 
-/** Members whose presence is a gap; what to do until a webhook can have their counterpart. */
+/** What to do about a member that is lost. */
 const ENABLE = 'set "enabled" to true, where the sender can do without it';
-const UNKEPT_MEMBERS: Readonly<Record<string, string>> = {
+/** Members without a counterpart, and what is lost with each. */
+const LOST_MEMBERS: Readonly<Record<string, string>> = {
   'response-message': 'an answer of its own', 'response-headers': 'headers of its own in an answer',
   'success-http-response-code': 'a status of its own',
   'trigger-rule-mismatch-http-response-code': 'a status of its own',
   'parse-parameters-as-json': 'JSON within a field or a header',
   'pre-hook-command': 'a command before the command',
 };
-const KEPT_MEMBERS = [
+const CONVERTED_MEMBERS = [
   'id', 'execute-command', 'command-working-directory', 'pass-arguments-to-command',
   'pass-environment-to-command', 'pass-file-to-command', 'trigger-rule', 'http-methods',
   'include-command-output-in-response', 'include-command-output-in-response-on-error',
@@ -59,7 +61,7 @@ export function convertHooks(hooks: readonly JsonObject[]): Conversion {
   };
 }
 
-/** The names that the hooks of a file share. */
+/** The names that the hooks of one file have taken so far: no two may have the same. */
 class HookNames {
   readonly ids = new Set<string>();
   readonly variables = new Set<string>();
@@ -162,10 +164,10 @@ function reportMembers(hook: JsonObject, pointer: string, report: HookReport): v
   for (const [member, value] of Object.entries(hook)) {
     const isEmpty = value === null || value === '' || value === 0 || value === false
       || Array.isArray(value) && value.length === 0;
-    if (isEmpty || KEPT_MEMBERS.includes(member)) continue;
+    if (isEmpty || CONVERTED_MEMBERS.includes(member)) continue;
     // 200 is the status of success, and of a request that no rule wants.
     if (member.endsWith('-http-response-code') && Number(value) === 200) continue;
-    const what = UNKEPT_MEMBERS[member];
+    const what = LOST_MEMBERS[member];
     report.lose(at(pointer, member), what === undefined ? 'there is nothing of that name'
       : `${what} cannot be had yet`, ENABLE);
   }
@@ -225,20 +227,15 @@ function choosePathSegment(
   return segment;
 }
 
-/** The name in the characters that it may have, other than those before it. */
+/** A name made of the id: in the characters and the length that it may have, and not taken. */
 function chooseName(
   id: string, unfitting: RegExp, lengthMax: number, takenNames: Set<string>,
 ): string {
-  const base = id.replace(unfitting, '-').replace(/^[-._~]+/, '').slice(0, lengthMax) || 'hook';
-  let name = base;
-  for (let count = 2; takenNames.has(name); count += 1) {
-    name = `${base.slice(0, lengthMax - 1 - String(count).length)}-${count}`;
-  }
-  takenNames.add(name);
-  return name;
+  const base = id.replace(unfitting, '-').replace(/^[-._~]+/, '');
+  return takeUniqueName(base || 'hook', takenNames, { separator: '-', lengthMax });
 }
 
-/** Whatever else no webhook can have is found by the rules for webhooks themselves. */
+/** Reports what else breaks the rules for webhooks, by those rules themselves. */
 function checkRecord(members: JsonObject, pointer: string, report: HookReport): void {
   try {
     parseObject(incomingSchema, {

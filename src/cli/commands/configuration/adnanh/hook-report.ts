@@ -4,6 +4,7 @@
  */
 import { isJsonObject, pointerStep } from '../../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
+import { takeUniqueName } from '../../../../base/text/unique-name.ts';
 
 export type Gap = {
   /** The `id` of the hook; empty: it has none. */
@@ -71,10 +72,7 @@ export class HookReport {
     const letters = this.hook.toUpperCase().replace(/[^A-Z0-9]+/g, '_').replace(/^_|_$/g, '');
     const isReserved = /^(?:\d|$)/.test(letters) || letters.startsWith('HOOKSHELF');
     const base = `${isReserved ? `HOOK_${letters}` : letters}_SECRET`.replace('__', '_');
-    let name = base;
-    for (let count = 2; this.#takenNames.has(name); count += 1) name = `${base}_${count}`;
-    this.#takenNames.add(name);
-    return name;
+    return takeUniqueName(base, this.#takenNames, { separator: '_' });
   }
 }
 

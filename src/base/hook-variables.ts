@@ -1,6 +1,8 @@
+/** The environment variables of hook commands. */
+
 /**
- * The environment variables that tell a program which hook it runs for. The program may call
- * hookshelf, which must not take them for settings.
+ * The variables that tell a program which hook it runs for. The program may call hookshelf, which
+ * must not take them for settings.
  */
 export const HOOK_VARIABLES = {
   /** The identifier of the incoming webhook, as `hook` is on the wire. */
@@ -13,3 +15,6 @@ export const HOOK_VARIABLES = {
   attempt: 'HOOKSHELF_ATTEMPT',
   contentType: 'HOOKSHELF_CONTENT_TYPE',
 } as const;
+
+/** What a variable may be called; a file for a command bears the name of its variable. */
+export const VARIABLE_NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;

@@ -9,8 +9,8 @@ const DIRECTORY_TESTS = ['webhooks/actions/commands/command-directory.test.ts'];
 
 const ACTIONS: readonly PlantedFault[] = [
   {
-    file: 'webhooks/actions/commands/run-command-action.ts',
-    text: "if (text.includes('\\0')) throw", replacement: 'if (false) throw', tests: COMMAND_TESTS,
+    file: 'webhooks/actions/commands/command-runner.ts',
+    text: "if (!text.includes('\\0')) return;", replacement: 'return;', tests: COMMAND_TESTS,
   },
   {
     file: 'webhooks/actions/commands/run-command-action.ts',

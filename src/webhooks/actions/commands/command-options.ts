@@ -2,13 +2,13 @@
 import { TIMER_SECONDS_MAX } from '../../../base/clock.ts';
 import { messageOf, type FieldError } from '../../../base/errors.ts';
 import { invalid, isJsonObject, pointerStep, readObjectInto } from '../../../base/fields.ts';
-import { HOOK_VARIABLES } from '../../../base/hook-variables.ts';
+import { HOOK_VARIABLES, VARIABLE_NAME_PATTERN } from '../../../base/hook-variables.ts';
 import type { JsonObject, JsonSchema, JsonValue, ObjectSchema } from '../../../base/schema.ts';
 import type { OptionDoc } from '../action-registry.ts';
 import type { CommandDirectory } from './command-directory.ts';
 import { parseTextTemplate, type TextTemplate } from './text-template.ts';
 
-/** What a configuration says of its command, its templates parsed. */
+/** The options of an action configuration, parsed: its command, and how that is run. */
 export type HookCommand = {
   /** The name of a file in the command directory. */
   readonly command: string;
@@ -35,7 +35,6 @@ const OPTIONS_BYTES_MAX = 64 * 1024;
 const ITEMS_MAX = 10_000;
 const COMMANDS_MAX = 1_000_000;
 const EXIT_CODE_MAX = 255;
-const VARIABLE_PATTERN = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const BASE64_PATTERN = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const STDIN_VALUES = ['body', 'payload', 'none'];
 const OUTPUT_VALUES = ['none', 'result'];
@@ -109,7 +108,7 @@ const OPTIONS_SCHEMA: ObjectSchema = {
 const CHOICES: Readonly<Record<string, readonly string[]>> =
   { stdin: STDIN_VALUES, output: OUTPUT_VALUES };
 
-/** The options for people; `listCommands` names the commands to choose from. */
+/** The options for people; `commandNames` are the commands to choose from. */
 export function describeCommandOptions(commandNames: readonly string[]): readonly OptionDoc[] {
   return Object.entries(OPTIONS_SCHEMA.members).map(([name, member]) => {
     const { description = '', isRequired, default: defaultValue } = member;
@@ -123,7 +122,7 @@ export function describeCommandOptions(commandNames: readonly string[]): readonl
   });
 }
 
-/** Problems of the options, one sentence each; also of the files that they name. */
+/** Problems of the options, and of the file and folder that they name; one sentence each. */
 export function findCommandOptionProblems(
   options: JsonObject, directory: CommandDirectory,
 ): readonly string[] {
@@ -131,21 +130,21 @@ export function findCommandOptionProblems(
   const { command, workingDirectory } = readObjectInto(OPTIONS_SCHEMA, options, errors) ?? {};
   const problems = errors.map(({ pointer, detail }) =>
     `${pointer.slice(1).replaceAll('/', ' ')} ${detail}`);
-  const tryFile = (name: string, look: () => void): void => {
+  const addProblem = (option: string, resolvePath: () => void): void => {
     try {
-      look();
+      resolvePath();
     } catch (thrown) {
-      problems.push(`${name} ${messageOf(thrown)}`);
+      problems.push(`${option} ${messageOf(thrown)}`);
     }
   };
-  if (typeof command === 'string') tryFile('command', () => directory.resolveCommand(command));
+  if (typeof command === 'string') addProblem('command', () => directory.resolveCommand(command));
   if (typeof workingDirectory === 'string') {
-    tryFile('workingDirectory', () => directory.resolveWorkingDirectory(workingDirectory));
+    addProblem('workingDirectory', () => directory.resolveWorkingDirectory(workingDirectory));
   }
   return problems;
 }
 
-/** Throws `invalid` for options that `findCommandOptionProblems` would not let pass. */
+/** Parses checked options. Throws `invalid` where `findCommandOptionProblems` finds a problem. */
 export function parseHookCommand(options: JsonObject): HookCommand {
   const errors: FieldError[] = [];
   const values = readObjectInto(OPTIONS_SCHEMA, options, errors) ?? {};
@@ -182,7 +181,7 @@ function findArgumentProblems(texts: JsonValue | undefined): FieldError[] {
     findTemplateProblem(`/arguments/${index}`, text));
 }
 
-/** Of both at once, as a name may stand in one of them alone. */
+/** The problems of variables and of files. A name may stand in one of the two alone. */
 function findVariableProblems(
   environment: JsonValue | undefined, files: JsonValue | undefined,
 ): FieldError[] {
@@ -203,7 +202,7 @@ function findVariableProblems(
 function findVariableProblem(
   pointer: string, name: string, source: JsonValue | undefined, alternative = '',
 ): FieldError[] {
-  if (!VARIABLE_PATTERN.test(name)) {
+  if (!VARIABLE_NAME_PATTERN.test(name)) {
     return [{ pointer, detail: 'is not the name of a variable: 1-128 of A-Z, a-z, 0-9 and _, '
       + 'not beginning with a digit' }];
   }

@@ -1,7 +1,7 @@
-/** What is kept of the output of a command, however much it writes. */
+/** Keeps a part of what a command writes, however much that is. */
 import type { Logger } from '../../../base/log.ts';
 
-/** The first bytes of an output. */
+/** The first bytes of an output, without the beginning of a character that does not end in it. */
 export class CommandOutputHead {
   readonly #bytesMax: number;
   readonly #pieces: Buffer[] = [];
@@ -17,21 +17,21 @@ export class CommandOutputHead {
   }
 
   add(piece: Buffer): void {
-    const kept = piece.subarray(0, this.#bytesMax - this.#length);
-    if (kept.length < piece.length) this.#isTruncated = true;
-    if (kept.length === 0) return;
+    const beginning = piece.subarray(0, this.#bytesMax - this.#length);
+    if (beginning.length < piece.length) this.#isTruncated = true;
+    if (beginning.length === 0) return;
     // A copy: a piece of a few bytes keeps a block of 64 KiB in memory.
-    this.#pieces.push(Buffer.from(kept));
-    this.#length += kept.length;
+    this.#pieces.push(Buffer.from(beginning));
+    this.#length += beginning.length;
   }
 
   take(): Buffer {
     const bytes = Buffer.concat(this.#pieces);
-    return this.#isTruncated ? withoutCutEnd(bytes) : bytes;
+    return withoutCutEnd(bytes);
   }
 }
 
-/** The last bytes of an output. */
+/** The last bytes of an output, without the end of a character that begins before them. */
 export class CommandOutputTail {
   readonly #bytesMax: number;
   #bytes = Buffer.alloc(0);
@@ -53,7 +53,7 @@ export class CommandOutputTail {
 }
 
 const LINE_BYTES_MAX = 8192;
-/** Of one run. A flood must not fill the log. */
+/** Logged of one run: a flood must not fill the log. */
 const LOG_BYTES_MAX = 1 << 20;
 
 /** Logs what a command writes to its standard error, line by line, at `debug`. */

@@ -3,7 +3,6 @@
  * unless the configuration shows the output. What the command wrote last as an error is always on
  * record and in the log.
  */
-import { StringDecoder } from 'node:string_decoder';
 import { AppError } from '../../../base/errors.ts';
 import { parseJson } from '../../../base/json/parse.ts';
 import { redactText } from '../../../base/log.ts';
@@ -15,7 +14,7 @@ import type { HookCommand } from './command-options.ts';
 import type { HookCommandEnd } from './command-runner.ts';
 
 const ERROR_LINE_LENGTH_MAX = 200;
-/** How much of an output that is too long for the record stands there. */
+/** How much of the output is on record when the whole is too long for it. */
 const RECORDED_OUTPUT_LENGTH_MAX = 200;
 
 /**
@@ -39,7 +38,7 @@ export function toCommandResult(
         recordMessage: `${message}: ${errorLine}`,
       });
   }
-  const text = decodeOutput(end.output);
+  const text = end.output.toString('utf8');
   const data = {
     ...head, output: isTruncated ? text : parseOutput(text),
     ...isTruncated ? { truncated: true } : {},
@@ -62,11 +61,6 @@ function findLastLine(errorTail: Buffer): string {
   const line = escapeControls(redactText(lines.findLast((each) => each !== '') ?? ''));
   if (line.length <= ERROR_LINE_LENGTH_MAX) return line;
   return `${line.slice(0, ERROR_LINE_LENGTH_MAX - 1).toWellFormed()}…`;
-}
-
-/** Without the first bytes of a character whose others were cut off. */
-function decodeOutput(output: Buffer): string {
-  return new StringDecoder('utf8').write(output);
 }
 
 /** The value where the output is JSON, else the text itself. */

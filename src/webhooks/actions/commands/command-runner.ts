@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream';
 import { endsInTime } from '../../../base/clock.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { AppError, systemCodeOf } from '../../../base/errors.ts';
+import { VARIABLE_NAME_PATTERN } from '../../../base/hook-variables.ts';
 import type { Logger } from '../../../base/log.ts';
 import { CommandOutputHead, CommandOutputLines, CommandOutputTail } from './command-output.ts';
 import { CommandProcess, startProcess } from './command-process.ts';
@@ -58,7 +59,7 @@ const ERROR_TAIL_BYTES = 4096;
  * a process in a session of its own has it, too.
  */
 const OUTPUT_MS_MAX = 200;
-const VARIABLE_PATTERN = /^[A-Za-z_][A-Za-z0-9_]*$/;
+export const NOT_STARTED = 'The command could not be started';
 /** The system may start a command another time. */
 const TEMPORARY_CODES = ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETXTBSY'];
 const DISK_FULL_CODES = ['ENOSPC', 'EDQUOT'];
@@ -253,22 +254,31 @@ class CommandOutputs {
   }
 }
 
-/** Throws `invalid` for what no system takes. */
+/** Throws `invalid`. */
 function checkRun(run: HookCommandRun): void {
-  const texts = [...run.arguments, ...Object.entries(run.environment).flat()];
-  if (texts.some((text) => text.includes('\0'))) {
-    throw new AppError('invalid', 'The command could not be started: a NUL in what it is given');
+  for (const [index, text] of run.arguments.entries()) {
+    assertWithoutNul(`arguments ${index}`, text);
   }
-  if (run.files.some(({ variable }) => !VARIABLE_PATTERN.test(variable))) {
-    throw new AppError('invalid', 'The command could not be started: the name of a variable');
+  for (const [name, text] of Object.entries(run.environment)) {
+    assertWithoutNul(`the variable ${name}`, text);
   }
+  // Its file has the same name, which must not lead out of the run folder.
+  const misnamed = run.files.find(({ variable }) => !VARIABLE_NAME_PATTERN.test(variable));
+  if (misnamed === undefined) return;
+  throw new AppError('invalid', `${NOT_STARTED}: ${misnamed.variable} is no name of a variable`);
 }
 
-/** The error for what kept a command from being started. The cause has the paths. */
+/** The system ends texts at a NUL, so that what came after it would be lost. */
+function assertWithoutNul(place: string, text: string): void {
+  if (!text.includes('\0')) return;
+  throw new AppError('invalid', `${NOT_STARTED}: ${place} holds a NUL character`);
+}
+
+/** What callers learn of a command that the system did not start: no path, which the cause has. */
 function toStartError(thrown: unknown): unknown {
   const code = systemCodeOf(thrown);
   if (thrown instanceof AppError || code === undefined) return thrown;
-  const message = `The command could not be started (${code})`;
+  const message = `${NOT_STARTED} (${code})`;
   if (DISK_FULL_CODES.includes(code)) return new AppError('storage_full', message, {}, thrown);
   const isTemporary = TEMPORARY_CODES.includes(code);
   return new AppError(isTemporary ? 'unavailable' : 'invalid', message, {}, thrown);

@@ -21,7 +21,7 @@ import {
   type HookCommand,
 } from './command-options.ts';
 import { toCommandResult } from './command-result.ts';
-import type { HookCommandRun, CommandRunner } from './command-runner.ts';
+import { NOT_STARTED, type HookCommandRun, type CommandRunner } from './command-runner.ts';
 import { COALESCED, type CommandSlots } from './command-slots.ts';
 import { fillTextTemplate } from './text-template.ts';
 
@@ -42,7 +42,6 @@ const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
 const FILLED_BODIES_MAX = 2;
 /** Stands for no payload, as for custom actions. */
 const EMPTY_PAYLOAD = Buffer.from('[]');
-const NOT_STARTED = 'The command could not be started';
 
 export function createRunCommandAction(deps: RunCommandDeps): RegisteredAction {
   const { directory } = deps;
@@ -145,23 +144,17 @@ function fillTemplates(
   baseEnvironment: RunCommandDeps['baseEnvironment'],
 ): Pick<HookCommandRun, 'arguments' | 'environment' | 'files'> {
   const budget = new FilledBudget(facts, FILLED_LENGTH_MAX);
-  const hookVariables = createHookVariables(call);
-  for (const [name, value] of Object.entries(hookVariables)) assertWithoutNul(name, value);
-  const ownVariables = command.environment.map(({ name, template }) => {
-    const value = budget.fill(template, `the variable ${name}`);
-    assertWithoutNul(`the variable ${name}`, value);
-    return [name, value] as const;
-  });
+  const ownVariables = command.environment.map(({ name, template }) =>
+    [name, budget.fill(template, `the variable ${name}`)] as const);
   const { length } = call.context.body;
   const fileBudget =
     new FilledBudget(facts, Math.max(FILLED_LENGTH_MAX, FILLED_BODIES_MAX * length));
   return {
-    arguments: command.arguments.map((template, index) => {
-      const value = budget.fill(template, `arguments ${index}`);
-      assertWithoutNul(`arguments ${index}`, value);
-      return value;
-    }),
-    environment: { ...baseEnvironment, ...Object.fromEntries(ownVariables), ...hookVariables },
+    arguments: command.arguments.map((template, index) =>
+      budget.fill(template, `arguments ${index}`)),
+    environment: {
+      ...baseEnvironment, ...Object.fromEntries(ownVariables), ...createHookVariables(call),
+    },
     files: command.files.map(({ name, template, isBase64 }) => {
       const text = fileBudget.fill(template, `the file ${name}`);
       const bytes = isBase64 ? decodeBase64(text) : Buffer.from(text);
@@ -229,11 +222,6 @@ function chooseStdin(call: ActionCall, stdin: HookCommand['stdin']): Buffer | nu
     case 'payload': return call.bytes() ?? EMPTY_PAYLOAD;
     case 'none': return null;
   }
-}
-
-// The system ends texts at a NUL, so that what came after it would be lost.
-function assertWithoutNul(place: string, text: string): void {
-  if (text.includes('\0')) throw createStartError(`${place} holds a NUL character`);
 }
 
 function createStartError(reason: string, cause?: unknown): AppError {

@@ -1,6 +1,7 @@
 /** Converts what a hook runs into the options of the action `run-command`. */
 import { basename, isAbsolute, join } from 'node:path';
 import { isJsonObject } from '../../../../base/fields.ts';
+import { VARIABLE_NAME_PATTERN } from '../../../../base/hook-variables.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { at, type HookReport } from './hook-report.ts';
 import { findValueTemplate, textOf } from './request-values.ts';
@@ -13,9 +14,8 @@ export type ConvertedCommand = {
   readonly workingDirectory: string | null;
 };
 
-/** Hooks there have no limit; a file should show one. */
+/** A hook there may run forever. The document has a limit, so that people see what to change. */
 const TIMEOUT_S = 3600;
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 export function convertCommand(
   hook: JsonObject, pointer: string, report: HookReport,
@@ -75,7 +75,7 @@ function convertFiles(hook: JsonObject, pointer: string, report: HookReport): Js
 }
 
 function isVariable(name: string, place: string, report: HookReport): boolean {
-  if (VARIABLE.test(name) && !name.startsWith('HOOKSHELF_')) return true;
+  if (VARIABLE_NAME_PATTERN.test(name) && !name.startsWith('HOOKSHELF_')) return true;
   report.lose(place, `${name} cannot be the name of a variable here`,
     'give it an envname of letters, digits and _');
   return false;
@@ -85,7 +85,7 @@ type CommandValue = {
   readonly value: JsonObject; readonly template: string; readonly place: string;
 };
 
-/** What has no template is reported, and empty. */
+/** The values of a list of the hook. One without a template is reported, and becomes empty. */
 function listValues(
   hook: JsonObject, member: string, pointer: string, report: HookReport,
 ): readonly CommandValue[] {

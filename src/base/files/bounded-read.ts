@@ -11,6 +11,8 @@ import { ByteCollector } from '../structures/byte-collector.ts';
 export const SECRET_FILE_BYTES_MAX = 8192;
 /** The limit for settings, headers, keys and certificates. */
 export const CONFIGURATION_BYTES_MAX = 1 << 20;
+/** The limit for a configuration document, as a file and as a request: it has all records. */
+export const DOCUMENT_BYTES_MAX = 16 << 20;
 
 type ReadOptions = {
   readonly bytesMax: number;

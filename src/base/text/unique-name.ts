@@ -1,4 +1,4 @@
-/** Numbers names that are taken, so that no two are the same. */
+/** Gives things names of which no two are the same. */
 
 type NameOptions = {
   /** Stands before the number. */

@@ -24,9 +24,10 @@ export type ConfigurationPlan = {
   readonly unchanged: number;
 };
 
-const SECRET_REMOVED = 'secret removed';
+/** Stands among the changed members in place of `secret` when there will be none. */
+export const SECRET_REMOVED = 'secret removed';
 
-/** Members that no document says: the service writes them. */
+/** Members that the service writes, and no document has. */
 const SERVICE_MEMBERS = [
   'identifier', 'createdAt', 'updatedAt', 'disabledReason', 'disabledAt', 'previousSecret',
 ];

@@ -1,6 +1,7 @@
 /** `/api/configuration`: the configuration as one document, read and applied. */
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import { AppError } from '../../base/errors.ts';
+import { DOCUMENT_BYTES_MAX } from '../../base/files/bounded-read.ts';
 import type { ObjectSchema } from '../../base/schema.ts';
 import { evaluateConditions } from '../../resources/conditional-request.ts';
 import {
@@ -17,8 +18,6 @@ import type { ConfigurationService } from './configuration-service.ts';
 import { RECORD_KINDS } from './record-kinds.ts';
 
 const PATH = '/api/configuration';
-/** A document may be larger than other bodies: it has all records. */
-const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
 
 export function configurationRoutes(service: ConfigurationService): readonly HttpRoute[] {
   return [exportRoute(service), applyRoute(service)];
@@ -114,7 +113,7 @@ function createTagCheck({ request: { headers } }: Exchange): (etag: string) => v
   };
 }
 
-/** No date tells when any of the records changed last, or was removed. */
+/** What conditions are evaluated against: the tag alone, as no date is that of all records. */
 function createComparedVersion(etag: string): Parameters<typeof evaluateConditions>[1] {
   return { etag, updatedAtMs: 0, changedAtMs: 0, isObserved: false };
 }

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../base/clock.ts';
+import { DOCUMENT_BYTES_MAX } from '../../../base/files/bounded-read.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { createMemoryTarget } from '../../../server/local/memory-target.ts';
 import { createApiClient } from '../../api-client/api-client.ts';
@@ -15,13 +16,11 @@ import { EXIT_FAILED, EXIT_PENDING } from '../../process/exit-code.ts';
 import { askYesOrNo, findTerminal } from '../../terminal/question.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readStandardInput } from '../option-input.ts';
-import {
-  DOCUMENT_BYTES_MAX, STANDARD_INPUT, parseConfiguration, readConfigurationFile,
-} from './configuration-file.ts';
+import { STANDARD_INPUT, parseConfiguration, readConfigurationFile } from './configuration-file.ts';
 import { carryOut, checkLosses, fetchPlan, listLosses, printPlan } from './apply-plan.ts';
 import type { ApplyRequest, PrintedPlan } from './apply-plan.ts';
 
-/** Exit code 1 after a no; of a dry run 3 when something would change. */
+/** Resolves with the exit code: 1 after a no; 3 of a dry run that finds something to change. */
 export async function applyFile(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const request: ApplyRequest = {
@@ -65,7 +64,7 @@ async function mayCarryOut(context: CommandContext, plan: PrintedPlan): Promise<
     checkLosses(plan);
     return true;
   }
-  // A person may think for long: other commands need not wait for the data directory meanwhile.
+  // Others may have the data directory while a person thinks.
   const client = await context.openApiClient();
   if (!client.hasServer) await context.closeApiClient();
   const these = plan.changes.length === 1 ? 'this change' : `these ${countChanges(plan)}`;

@@ -7,6 +7,7 @@ import { isCount, isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { escapeControls } from '../../../base/text/printable.ts';
 import type { ApiCall, ApiResponse } from '../../../server/local/api-call.ts';
+import { SECRET_REMOVED } from '../../../webhooks/configuration/configuration-plan.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { Output } from '../../terminal/output.ts';
 import type { Tone } from '../../terminal/colour.ts';
@@ -14,11 +15,9 @@ import { formatValue, parseObject } from '../resource-commands.ts';
 import { nameFile } from './configuration-file.ts';
 
 const PATH = '/api/configuration';
-/** The member that a plan tells in place of `secret` when a file no longer has one. */
-const SECRET_REMOVED = 'secret removed';
 /** Errors of the server that say what is wrong in the file. */
 const FILE_ERRORS = ['malformed', 'invalid', 'conflict', 'too_large'];
-/** The plan above the message has all of them. */
+/** Losses that a message names: the plan, which was printed before it, has all of them. */
 const LOSSES_NAMED_MAX = 10;
 const TONES: Readonly<Record<string, Tone>> = { '+': 'good', '~': 'warning', '-': 'bad' };
 

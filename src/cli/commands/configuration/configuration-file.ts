@@ -5,7 +5,9 @@
  */
 import { dirname, resolve } from 'node:path';
 import { AppError, messageOf } from '../../../base/errors.ts';
-import { CONFIGURATION_BYTES_MAX, readBounded } from '../../../base/files/bounded-read.ts';
+import {
+  CONFIGURATION_BYTES_MAX, DOCUMENT_BYTES_MAX, readBounded,
+} from '../../../base/files/bounded-read.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { parseJsonStrictly } from '../../../base/json/parse.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -13,12 +15,9 @@ import type { Identity } from '../../process/identity.ts';
 import type { Io } from '../../terminal/process-io.ts';
 import { resolveReferences } from './references.ts';
 
-/** As much as `PUT /api/configuration` takes. */
-export const DOCUMENT_BYTES_MAX = 16 << 20;
-
 export const STANDARD_INPUT = '-';
 
-/** Members of the request that options say: a file holds records alone. */
+/** Members of the request that options set, by the option: a file holds records alone. */
 const OPTION_OF_MEMBER: ReadonlyMap<string, string> = new Map([
   ['set', '--set <name>'], ['prune', '--prune'], ['dryRun', 'hookshelf apply --dry-run'],
 ]);
@@ -30,17 +29,19 @@ type FileDeps = {
   readonly isRegular: boolean;
 };
 
-/** The configuration document of a file. Throws `not_found` without it, else as below. */
+/** Reads and parses a file. Throws as `readDocumentFile` and `parseConfiguration` do. */
 export function readConfigurationFile(path: string, deps: FileDeps): JsonObject {
   deps.identity.prepareToRead(path);
-  const { isRegular } = deps;
-  let bytes: Buffer;
+  return parseConfiguration(readDocumentFile(path, deps.isRegular), path, deps);
+}
+
+/** The bytes of a file that holds all records. Throws `not_found` when it cannot be read. */
+export function readDocumentFile(path: string, isRegular: boolean): Buffer {
   try {
-    bytes = readBounded(path, { bytesMax: DOCUMENT_BYTES_MAX, isRegular }).bytes;
+    return readBounded(path, { bytesMax: DOCUMENT_BYTES_MAX, isRegular }).bytes;
   } catch (cause) {
     throw new AppError('not_found', `cannot read ${path}: ${messageOf(cause)}`, {}, cause);
   }
-  return parseConfiguration(bytes, path, deps);
 }
 
 /**

@@ -1,17 +1,11 @@
 /** `config:export`: the configuration as a file for `apply`, without its secrets. */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { RECORD_KINDS } from '../../../webhooks/configuration/record-kinds.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { CommandContext } from '../command-context.ts';
 import { fetchAll, formatValue, parseObject } from '../resource-commands.ts';
 import { requestConfiguration } from './apply-plan.ts';
-
-/** The arrays of a configuration document: what a record in them is, and what it is named by. */
-const KINDS: ReadonlyMap<string, { readonly noun: string; readonly nameMember: string }> = new Map([
-  ['actionConfigurations', { noun: 'action configuration', nameMember: 'identifier' }],
-  ['incomingWebhooks', { noun: 'incoming webhook', nameMember: 'pathSegment' }],
-  ['outgoingWebhooks', { noun: 'outgoing webhook', nameMember: 'name' }],
-]);
 
 /** Prints the document, and on stderr what to set where it is applied, and what is left out. */
 export async function exportConfiguration(context: CommandContext): Promise<number> {
@@ -32,16 +26,17 @@ export async function exportConfiguration(context: CommandContext): Promise<numb
   return 0;
 }
 
-/** `set GH_SECRET: secret of incoming webhook gh`, in the order of the document. */
+/** A line for each variable, in their order: `set GH_SECRET: secret of incoming webhook gh`. */
 function listVariables(document: JsonObject): readonly string[] {
-  return [...KINDS].flatMap(([arrayName, { noun, nameMember }]) => {
-    const records = document[arrayName];
+  return RECORD_KINDS.flatMap(({ member, noun, naming }) => {
+    const records = document[member];
     return (Array.isArray(records) ? records : []).filter(isJsonObject).flatMap((record) =>
       findVariables(record, []).map(({ variable, place }) =>
-        `set ${variable}: ${place} of ${noun} ${formatValue(record[nameMember])}`));
+        `set ${variable}: ${place} of ${noun} ${formatValue(record[naming])}`));
   });
 }
 
+/** A variable that the document names, and the member whose value it is to hold. */
 type Variable = { readonly variable: string; readonly place: string };
 
 function findVariables(value: JsonValue, steps: readonly string[]): readonly Variable[] {

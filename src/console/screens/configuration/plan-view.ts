@@ -3,11 +3,11 @@ import { h } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
 import type {
-  ConfigurationPlan, PlannedChange,
+  ConfigurationPlan, PlannedChange, SECRET_REMOVED as PLANNED_REMOVAL,
 } from '../../../webhooks/configuration/configuration-plan.ts';
 
-/** As a member of a change says it. */
-const SECRET_REMOVED = 'secret removed';
+/** Stands among the members of a change; the console takes only types from the server. */
+const SECRET_REMOVED: typeof PLANNED_REMOVAL = 'secret removed';
 const SIGNS = {
   '+': ['+ add', 'good'], '~': ['~ change', 'waiting'], '-': ['- remove', 'bad'],
 } as const;

@@ -3,12 +3,12 @@
  * standard error what has no counterpart and what people have to provide.
  */
 import { basename } from 'node:path';
-import { AppError, messageOf } from '../../../../base/errors.ts';
-import { readBounded } from '../../../../base/files/bounded-read.ts';
+import { AppError } from '../../../../base/errors.ts';
+import { DOCUMENT_BYTES_MAX } from '../../../../base/files/bounded-read.ts';
 import { EXIT_PENDING } from '../../../process/exit-code.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { readStandardInput } from '../../option-input.ts';
-import { DOCUMENT_BYTES_MAX, STANDARD_INPUT, nameFile } from '../configuration-file.ts';
+import { STANDARD_INPUT, nameFile, readDocumentFile } from '../configuration-file.ts';
 import { convertHooks, type Conversion } from './convert-hooks.ts';
 import { parseHooksFile } from './hooks-file.ts';
 
@@ -24,19 +24,11 @@ export async function convertConfiguration(context: CommandContext): Promise<num
 async function readHooks({ args, io }: CommandContext): Promise<Conversion> {
   const path = args.operand ?? STANDARD_INPUT;
   const bytes = path === STANDARD_INPUT ? await readStandardInput(io, DOCUMENT_BYTES_MAX)
-    : readFile(path);
+    : readDocumentFile(path, false);
   try {
     return convertHooks(parseHooksFile(bytes));
   } catch (thrown) {
     throw thrown instanceof AppError ? nameFile(thrown, path) : thrown;
-  }
-}
-
-function readFile(path: string): Buffer {
-  try {
-    return readBounded(path, { bytesMax: DOCUMENT_BYTES_MAX, isRegular: false }).bytes;
-  } catch (cause) {
-    throw new AppError('not_found', `cannot read ${path}: ${messageOf(cause)}`, {}, cause);
   }
 }
 
@@ -46,7 +38,7 @@ function formatGaps({ gaps }: Conversion): readonly string[] {
       + (isDisabling ? ' (disabled)' : ''));
 }
 
-/** What the document names and does not hold. */
+/** What people have to provide: the document names it, and does not hold it. */
 function formatNeeds({ variables, commandPaths, workingDirectories }: Conversion): string[] {
   return [
     ...variables.map(({ name, hook, pointer }) =>

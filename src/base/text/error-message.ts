@@ -27,7 +27,7 @@ function maskCredentials(text: string): string {
 export function suggestName(name: string, knownNames: readonly string[]): string {
   const near = didYouMean(name, knownNames);
   if (near !== '') return near;
-  if (knownNames.length === 0) return ': there is none';
+  if (knownNames.length === 0) return ': none is known';
   const more = knownNames.length > LISTED_NAMES_MAX
     ? ` and ${knownNames.length - LISTED_NAMES_MAX} more` : '';
   const verb = knownNames.length === 1 ? 'is' : 'are';

@@ -93,7 +93,9 @@ function findReferenceProblem(
   const bytes = transaction.find(configurationCollection.name, name);
   if (bytes === undefined) {
     const detail = `there is no action configuration ${quote(name)}`;
-    return [{ pointer, detail: detail + suggestName(name, listKnownNames()) }];
+    const knownNames = listKnownNames();
+    const end = knownNames.length === 0 ? ', nor any other' : suggestName(name, knownNames);
+    return [{ pointer, detail: detail + end }];
   }
   const isRefused = direction === 'outgoing'
     && decodeConfiguration(bytes).actionType === EMIT_EVENT;

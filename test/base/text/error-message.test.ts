@@ -16,7 +16,7 @@ test('a refused name gets the one that was meant, else those that there are', ()
   assert.equal(suggestName('lvel', ['level', 'mode']), ': did you mean `level`?');
   assert.equal(suggestName('zzz', ['level', 'mode']), ': known are level, mode');
   assert.equal(suggestName('zzz', ['level']), ': known is level');
-  assert.equal(suggestName('zzz', []), ': there is none');
+  assert.equal(suggestName('zzz', []), ': none is known');
   const many = Array.from({ length: 25 }, (_, index) => `n${index}`);
   assert.match(suggestName('x'.repeat(1000), many), /n19 and 5 more$/);
 });

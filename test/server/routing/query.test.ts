@@ -21,7 +21,7 @@ test('a query is refused before anything is done where an endpoint knows none', 
     echoRoute('GET', '/healthz'),
   ]);
   for (const [method, target, status, body] of [
-    ['POST', '/api/retry?hook=one', 400, /unknown query parameter `hook`: there is none/],
+    ['POST', '/api/retry?hook=one', 400, /unknown query parameter `hook`: none is known/],
     ['POST', '/api/retry?%zz', 400, /the query holds a bad percent-encoding/],
     ['POST', '/api/retry?', 202, /^1$/],
     ['GET', '/api/list?hook=one', 200, /^"one"$/],

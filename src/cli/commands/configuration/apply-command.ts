@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../base/clock.ts';
 import { DOCUMENT_BYTES_MAX } from '../../../base/files/bounded-read.ts';
-import type { JsonObject } from '../../../base/schema.ts';
 import { createMemoryTarget } from '../../../server/local/memory-target.ts';
 import { createApiClient } from '../../api-client/api-client.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
@@ -19,12 +18,13 @@ import { readStandardInput } from '../option-input.ts';
 import { STANDARD_INPUT, parseConfiguration, readConfigurationFile } from './configuration-file.ts';
 import { carryOut, checkLosses, fetchPlan, listLosses, printPlan } from './apply-plan.ts';
 import type { ApplyRequest, PrintedPlan } from './apply-plan.ts';
+import type { ResolvedDocument } from './references.ts';
 
 /** Resolves with the exit code: 1 after a no; 3 of a dry run that finds something to change. */
 export async function applyFile(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const request: ApplyRequest = {
-    path: args.get('file'), document: await readDocument(context), set: args.find('set'),
+    path: args.get('file'), ...await readDocument(context), set: args.find('set'),
     prune: args.has('prune'),
   };
   const isDryRun = args.has('dry-run');
@@ -45,7 +45,7 @@ export async function applyFile(context: CommandContext): Promise<number> {
   return 0;
 }
 
-async function readDocument({ args, io, identity }: CommandContext): Promise<JsonObject> {
+async function readDocument({ args, io, identity }: CommandContext): Promise<ResolvedDocument> {
   const path = args.get('file');
   const deps = { identity, environment: io.environment, isRegular: false };
   if (path !== STANDARD_INPUT) return readConfigurationFile(path, deps);

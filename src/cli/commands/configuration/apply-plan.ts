@@ -13,6 +13,8 @@ import type { Output } from '../../terminal/output.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import { formatValue, parseObject } from '../resource-commands.ts';
 import { nameFile } from './configuration-file.ts';
+import { hideValues } from './references.ts';
+import type { ResolvedDocument } from './references.ts';
 
 const PATH = '/api/configuration';
 /** Errors of the server that say what is wrong in the file. */
@@ -22,10 +24,9 @@ const LOSSES_NAMED_MAX = 10;
 const TONES: Readonly<Record<string, Tone>> = { '+': 'good', '~': 'warning', '-': 'bad' };
 
 /** A configuration document, and what is to become of the records that it does not have. */
-export type ApplyRequest = {
+export type ApplyRequest = ResolvedDocument & {
   /** The file that the document is of, for messages. */
   readonly path: string;
-  readonly document: JsonObject;
   /** undefined: the server's default. */
   readonly set: string | undefined;
   readonly prune: boolean;
@@ -73,7 +74,7 @@ export async function carryOut(
 }
 
 async function sendDocument(
-  client: ApplyClient, { path, document, set, prune }: ApplyRequest, members: JsonObject,
+  client: ApplyClient, { path, document, sources, set, prune }: ApplyRequest, members: JsonObject,
   headers: Readonly<Record<string, string>>,
 ): Promise<PrintedPlan> {
   const body = { ...document, ...set === undefined ? {} : { set }, prune, ...members };
@@ -85,7 +86,10 @@ async function sendDocument(
     if (setError !== undefined) {
       throw new AppError('usage', `--set ${setError.detail}`, {}, thrown);
     }
-    throw FILE_ERRORS.includes(thrown.code) ? nameFile(thrown, path) : thrown;
+    if (!FILE_ERRORS.includes(thrown.code)) throw thrown;
+    const { code, message } = thrown;
+    // Without its cause, which may quote a secret.
+    throw nameFile(new AppError(code, hideValues(message, sources)), path);
   }
 }
 

@@ -14,6 +14,7 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { Identity } from '../../process/identity.ts';
 import type { Io } from '../../terminal/process-io.ts';
 import { resolveReferences } from './references.ts';
+import type { ResolvedDocument } from './references.ts';
 
 export const STANDARD_INPUT = '-';
 
@@ -30,7 +31,7 @@ type FileDeps = {
 };
 
 /** Reads and parses a file. Throws as `readDocumentFile` and `parseConfiguration` do. */
-export function readConfigurationFile(path: string, deps: FileDeps): JsonObject {
+export function readConfigurationFile(path: string, deps: FileDeps): ResolvedDocument {
   deps.identity.prepareToRead(path);
   return parseConfiguration(readDocumentFile(path, deps.isRegular), path, deps);
 }
@@ -51,7 +52,7 @@ export function readDocumentFile(path: string, isRegular: boolean): Buffer {
  */
 export function parseConfiguration(
   bytes: Buffer, path: string, { identity, environment, isRegular }: FileDeps,
-): JsonObject {
+): ResolvedDocument {
   try {
     const document = parseDocument(bytes);
     return resolveReferences(document, {

@@ -13,6 +13,7 @@ import { AppError, messageOf } from '../../../base/errors.ts';
 import type { FieldError } from '../../../base/errors.ts';
 import { isJsonObject, pointerStep } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { quote } from '../../../base/text/error-message.ts';
 import { formatFieldErrors } from '../../../server/problem.ts';
 
 const ENVIRONMENT = '$env';
@@ -33,25 +34,49 @@ type ReferenceDeps = {
 /** A reference, with the JSON Pointer of its place. */
 type StringReference = { readonly pointer: string; readonly kind: string; readonly name: string };
 
+export type ResolvedDocument = {
+  readonly document: JsonObject;
+  /** The texts that came from references, each with the reference that messages show for it. */
+  readonly sources: ReadonlyMap<string, string>;
+};
+
 /**
  * The document with what its references stand for in their place. Throws `invalid` that names all
  * that are wrong or stand for nothing.
  */
-export function resolveReferences(document: JsonObject, deps: ReferenceDeps): JsonObject {
+export function resolveReferences(document: JsonObject, deps: ReferenceDeps): ResolvedDocument {
   const errors: FieldError[] = [];
   const references: StringReference[] = [];
   collectReferences(document, '', references, errors);
   const texts = new Map<string, string>();
+  const sources = new Map<string, string>();
   for (const reference of orderReferences(references, deps)) {
     try {
-      texts.set(reference.pointer, readReference(reference, deps));
+      const text = readReference(reference, deps);
+      texts.set(reference.pointer, text);
+      sources.set(text, `{ "${reference.kind}": ${JSON.stringify(reference.name)} }`);
     } catch (thrown) {
       errors.push({ pointer: reference.pointer, detail: messageOf(thrown) });
     }
   }
   if (errors.length > 0) throw new AppError('invalid', formatFieldErrors(errors), { errors });
-  return Object.fromEntries(Object.entries(document).map(([name, value]) =>
-    [name, replaceReferences(value, pointerStep(name), texts)]));
+  return {
+    sources, document: Object.fromEntries(Object.entries(document).map(([name, value]) =>
+      [name, replaceReferences(value, pointerStep(name), texts)])),
+  };
+}
+
+/**
+ * The message with references in place of what they stand for: an error quotes the value that it
+ * refuses, and a secret may stand where none belongs.
+ */
+export function hideValues(
+  message: string, sources: ResolvedDocument['sources'],
+): string {
+  const quotedTexts = [...sources].map(([text, source]) => [quote(text), source] as const)
+    .toSorted(([text], [otherText]) => otherText.length - text.length);
+  return quotedTexts.reduce((hidden, [text, source]) =>
+    hidden.replaceAll(text, () => `what ${source} stands for`), message);
 }
 
 function collectReferences(

@@ -7,7 +7,6 @@ import { assert } from '../../../base/assert.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
-import type { JsonObject } from '../../../base/schema.ts';
 import { createMemoryTarget } from '../../../server/local/memory-target.ts';
 import { createApiClient } from '../../api-client/api-client.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
@@ -15,6 +14,7 @@ import type { CommandContext } from '../command-context.ts';
 import { readConfigurationFile } from './configuration-file.ts';
 import { carryOut, checkLosses, fetchPlan, formatPlan } from './apply-plan.ts';
 import type { PrintedPlan } from './apply-plan.ts';
+import type { ResolvedDocument } from './references.ts';
 
 /** Nodes that start at once apply the same file: the plan of one is overtaken by the others. */
 const ATTEMPTS_MAX = 10;
@@ -25,7 +25,7 @@ export class ServedFile {
   readonly #context: CommandContext;
   readonly #path: string;
   /** As read before the start; not kept after it. */
-  #documentAtStart: JsonObject | null;
+  #documentAtStart: ResolvedDocument | null;
   #client: ApiClient | null = null;
   #isApplied = false;
   #isRequested = false;
@@ -86,18 +86,18 @@ export class ServedFile {
     }
   }
 
-  #read(): JsonObject {
+  #read(): ResolvedDocument {
     const { identity, io } = this.#context;
     return readConfigurationFile(this.#path, {
       identity, environment: io.environment, isRegular: true,
     });
   }
 
-  async #apply(document: JsonObject, logger: Logger): Promise<void> {
+  async #apply(document: ResolvedDocument, logger: Logger): Promise<void> {
     const { args } = this.#context;
     assert(this.#client !== null);
     const request = {
-      path: this.#path, document, set: args.find('set'), prune: args.has('prune'),
+      path: this.#path, ...document, set: args.find('set'), prune: args.has('prune'),
     };
     for (let attempt = 1; ; attempt += 1) {
       const plan = await fetchPlan(this.#client, request);

@@ -306,3 +306,25 @@ test('a server without the route is told to be of an earlier version', () =>
       await place.run(['config:export'], { wrapSession }),
     ]) assert.deepEqual([ended.code, ended.stderr], [1, problem]);
   }));
+
+test('an error names the reference, and never what it stands for, such as a misplaced secret', () =>
+  inPlace('without a server', async (place) => {
+    const { code, stderr } = await apply(place, {
+      outgoingWebhooks: [{
+        name: 'crm', targetUrl: { $env: 'GH_SECRET' }, triggerEvents: ['crm.*'],
+        enabled: { $file: 'secrets/crm' },
+      }],
+    }, ['--debug']);
+    assert.equal(code, 1);
+    assert.match(stderr, /\/targetUrl: .*, not what \{ "\$env": "GH_SECRET" \} stands for/);
+    assert.match(stderr, /\/enabled: .*, not what \{ "\$file": "secrets\/crm" \} stands for/);
+    assert.doesNotMatch(stderr, new RegExp(SECRET));
+  }));
+
+test('where there is no action configuration at all the message does not list what is known', () =>
+  inPlace('without a server', async (place) => {
+    const { stderr } = await apply(place, {
+      incomingWebhooks: [{ pathSegment: 'gh', actionConfiguration: 'nobody' }],
+    });
+    assert.match(stderr, /there is no action configuration "nobody", nor any other\n$/);
+  }));

@@ -25,7 +25,7 @@ function makeFile(text: string, name = 'shelf.json'): { readonly path: string; r
     path,
     read: () => readConfigurationFile(path, {
       identity: new Identity(null), environment: ENVIRONMENT, isRegular: false,
-    }),
+    }).document,
   };
 }
 

@@ -227,6 +227,19 @@ const GAPS: readonly (readonly [name: string, members: object, gaps: readonly st
     ['/0/command-working-directory disabled']],
   ['all headers', { 'pass-arguments-to-command': [{ source: 'entire-headers' }] },
     ['/0/pass-arguments-to-command/0 disabled']],
+  // What comes in these is not given to commands: it would be empty or *** there.
+  ['secrets of headers and parameters that a command is to have', {
+    'pass-arguments-to-command': [
+      { source: 'header', name: 'X-Api-Key' }, { source: 'url', name: 'token' }, payload('token'),
+    ],
+    'pass-environment-to-command': [
+      { source: 'header', name: 'X-Hub-Signature', envname: 'SIGNATURE' },
+    ],
+    'pass-file-to-command': [{ source: 'query', name: 'password', envname: 'PASSWORD' }],
+  }, [
+    '/0/pass-file-to-command/0 disabled', '/0/pass-environment-to-command/0 disabled',
+    '/0/pass-arguments-to-command/0 disabled', '/0/pass-arguments-to-command/1 disabled',
+  ]],
   ['a variable with a dot', { 'pass-environment-to-command': [payload('a.b')] },
     ['/0/pass-environment-to-command/0 disabled']],
   ['an id with a slash', { id: 'team/deploy' }, ['/0/id']],

@@ -3,6 +3,7 @@
  * paths and templates that stand for them here. Pure.
  */
 import { parsePath } from '../../../../base/json/path.ts';
+import { isSecretName } from '../../../../base/log.ts';
 import type { JsonObject } from '../../../../base/schema.ts';
 
 /** Why a value has no counterpart, and what to do instead. */
@@ -38,6 +39,12 @@ export function findValueTemplate(parameter: JsonObject): string | Obstacle {
     return {
       reason: 'the method of a request is not given to commands',
       remedy: 'make a webhook of its own for each method, each with an argument that says so',
+    };
+  }
+  if (!path.startsWith('payload') && isSecretName(textOf(parameter['name']))) {
+    return {
+      reason: 'a header or parameter that holds a secret is not given to commands',
+      remedy: 'have the sender send it in the payload, if the command needs it',
     };
   }
   const isPlain = path.split('.').every((step) => step === step.trim())

@@ -240,6 +240,14 @@ const GAPS: readonly (readonly [name: string, members: object, gaps: readonly st
     '/0/pass-file-to-command/0 disabled', '/0/pass-environment-to-command/0 disabled',
     '/0/pass-arguments-to-command/0 disabled', '/0/pass-arguments-to-command/1 disabled',
   ]],
+  ['the token that verifies the sender, which a command is to have', {
+    ...value(payload('auth.token'), 'planted'),
+    'pass-arguments-to-command': [payload('auth.token'), payload('auth'), payload('other')],
+    'pass-file-to-command': [{ source: 'entire-payload', envname: 'ALL' }],
+  }, [
+    '/0/pass-arguments-to-command/0 disabled', '/0/pass-arguments-to-command/1',
+    '/0/pass-file-to-command/0',
+  ]],
   ['a variable with a dot', { 'pass-environment-to-command': [payload('a.b')] },
     ['/0/pass-environment-to-command/0 disabled']],
   ['an id with a slash', { id: 'team/deploy' }, ['/0/id']],

@@ -7,7 +7,7 @@ import { messageOf } from '../../../../base/errors.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { takeUniqueName } from '../../../../base/text/unique-name.ts';
 import { incomingSchema } from '../../../../webhooks/incoming/incoming-webhook.ts';
-import { convertCommand, type ConvertedCommand } from './hook-command.ts';
+import { convertCommand, reportHiddenToken, type ConvertedCommand } from './hook-command.ts';
 import {
   HookReport, at, fillReferences, isSecretTemplate, type Gap, type HookSecret,
 } from './hook-report.ts';
@@ -97,6 +97,7 @@ function convertHook(hook: JsonObject, pointer: string, names: HookNames): Conve
   const command = convertCommand(hook, pointer, report);
   reportNameClash(command, at(pointer, 'execute-command'), names, report);
   const rule = convertTriggerRule(hook['trigger-rule'], at(pointer, 'trigger-rule'), report);
+  if (rule.tokenPath !== null) reportHiddenToken(hook, rule.tokenPath, pointer, report);
   const members = {
     pathSegment: choosePathSegment(id, pointer, names, report),
     ...createMembers(hook, rule, pointer, report),

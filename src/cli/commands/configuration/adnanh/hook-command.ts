@@ -47,6 +47,31 @@ export function convertCommand(
   };
 }
 
+const VALUE_MEMBERS = [
+  'pass-arguments-to-command', 'pass-environment-to-command', 'pass-file-to-command',
+];
+
+/** Reports what the command gets without the token at `tokenPath`, which verifies the sender. */
+export function reportHiddenToken(
+  hook: JsonObject, tokenPath: string, pointer: string, report: HookReport,
+): void {
+  for (const member of VALUE_MEMBERS) {
+    const values = hook[member] ?? [];
+    for (const [index, value] of (Array.isArray(values) ? values : []).entries()) {
+      const template = isJsonObject(value) ? findValueTemplate(value) : '';
+      const path = typeof template === 'string' ? template.slice('{{ '.length, -' }}'.length) : '';
+      const place = at(pointer, member, index);
+      if (path === tokenPath) {
+        report.lose(place, 'the token that verifies the sender is not given to commands',
+          'let the command do without it');
+      } else if (path !== '' && tokenPath.startsWith(`${path}.`)) {
+        report.note(place, `${tokenPath}, which verifies the sender, is *** for the command`,
+          'let the command do without it');
+      }
+    }
+  }
+}
+
 function withoutEmpty(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, member]) =>
     Object.keys(member ?? {}).length > 0));

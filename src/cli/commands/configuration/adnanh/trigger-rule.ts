@@ -19,6 +19,8 @@ import {
 
 export type ConvertedRule = {
   readonly verification: SenderVerification | null;
+  /** Where in the payload the token is that verifies the sender; null: it is elsewhere, or none. */
+  readonly tokenPath: string | null;
   /** null: every address may call. */
   readonly allowedAddresses: readonly string[] | null;
   /** null: it runs for every request that is let in. */
@@ -55,7 +57,7 @@ export function convertTriggerRule(
   trigger: JsonValue | undefined, pointer: string, report: HookReport,
 ): ConvertedRule {
   if (trigger === undefined || trigger === null) {
-    return { verification: null, allowedAddresses: null, when: null };
+    return { verification: null, tokenPath: null, allowedAddresses: null, when: null };
   }
   const rule = parseRule(trigger, pointer, report);
   const demands = listDemands(rule);
@@ -64,6 +66,7 @@ export function convertTriggerRule(
     && demand.kind !== 'addresses' && demand.kind !== 'lost' && demand.kind !== 'signature');
   return {
     verification: verification?.verification ?? null,
+    tokenPath: findTokenPath(verification?.rule),
     allowedAddresses: takeAddresses(demands, report),
     when: compileRest(rest, { isWhole: rest.length === 1 && rest[0] === rule, pointer, report }),
   };
@@ -203,6 +206,10 @@ function takeVerification(
   const rule = demands.find((demand): demand is ComparisonRule => isToken(demand));
   if (rule === undefined) return null;
   return { rule, verification: createTokenVerification(rule, report) };
+}
+
+function findTokenPath(rule: ParsedRule | undefined): string | null {
+  return rule?.kind === 'value' && rule.path.startsWith('payload.') ? rule.path : null;
 }
 
 function isToken(rule: ParsedRule): boolean {

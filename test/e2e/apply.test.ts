@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { inFolder } from '../support/temporary-folder.ts';
 import { makeToken } from '../support/make-token.ts';
+import { PROGRAM } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { needsRoot, writeNobodys } from '../support/users.ts';
 import { ask } from './ask.ts';
@@ -226,4 +227,20 @@ test('the owner of a data directory has root read no file that only root may rea
     assert.equal(code, 1);
     assert.match(stderr, /\/incomingWebhooks\/0\/secret: cannot read \S+: EACCES/);
   }
+}));
+
+test('a plan that a full disk does not take is not done', {
+  skip: process.platform !== 'linux' && 'needs /dev/full',
+}, () => inFolder(async (cwd) => {
+  const path = join(cwd, 'shelf.json');
+  put(path, hook('gh'));
+  const words = ['apply', '--file', path, '--data', join(cwd, 'data')];
+  const { code, stderr } = await hookshelf([], {
+    cwd, program: ['/bin/sh', '-c', 'exec "$0" "$@" > /dev/full', process.execPath, PROGRAM,
+      ...words],
+  });
+  assert.equal(code, 1);
+  assert.match(stderr, /^hookshelf: cannot write to standard output: ENOSPC/);
+  const { code: planCode, stdout } = await hookshelf([...words, '--dry-run']);
+  assert.deepEqual([planCode, stdout.split('\n').at(-2)], [3, '= 0 unchanged']);
 }));

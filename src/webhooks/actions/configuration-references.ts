@@ -92,8 +92,12 @@ function findReferenceProblem(
 ): FieldError[] {
   const bytes = transaction.find(configurationCollection.name, name);
   if (bytes === undefined) {
-    const detail = `there is no action configuration ${quote(name)}`;
     const knownNames = listKnownNames();
+    if (knownNames.includes(name)) {
+      const detail = `the action configuration ${quote(name)} would be deleted with this change`;
+      return [{ pointer, detail }];
+    }
+    const detail = `there is no action configuration ${quote(name)}`;
     const end = knownNames.length === 0 ? ', nor any other' : suggestName(name, knownNames);
     return [{ pointer, detail: detail + end }];
   }

@@ -33,6 +33,8 @@ export async function applyFile(context: CommandContext): Promise<number> {
   const plan = await fetchPlan(client, request)
     .finally(() => isDryRun ? client.close() : undefined);
   await printPlan(output, plan);
+  // A plan that could not be written, as on a full disk, is not done.
+  await output.finish();
   if (plan.changes.length === 0) return 0;
   if (isDryRun) return EXIT_PENDING;
   if (!await mayCarryOut(context, plan)) return EXIT_FAILED;

@@ -328,3 +328,13 @@ test('where there is no action configuration at all the message does not list wh
     });
     assert.match(stderr, /there is no action configuration "nobody", nor any other\n$/);
   }));
+
+test('a webhook cannot name an action configuration that goes in the same apply', () =>
+  inPlace('without a server', async (place) => {
+    await apply(place, { actionConfigurations: SHELF.actionConfigurations });
+    const { code, stderr } = await apply(place, {
+      incomingWebhooks: [{ pathSegment: 'gh', actionConfiguration: 'to-log' }],
+    }, ['--prune']);
+    assert.equal(code, 1);
+    assert.match(stderr, /"to-log" would be deleted with this change\n$/);
+  }));

@@ -250,6 +250,8 @@ const GAPS: readonly (readonly [name: string, members: object, gaps: readonly st
   ]],
   ['a variable with a dot', { 'pass-environment-to-command': [payload('a.b')] },
     ['/0/pass-environment-to-command/0 disabled']],
+  ['a command with arguments in its name', { 'execute-command': '/srv/a.sh now' },
+    ['/0/execute-command']],
   ['an id with a slash', { id: 'team/deploy' }, ['/0/id']],
   ['a method that is none', { 'http-methods': ['G ET'] }, ['/0 disabled']],
   ['output of a command that fails', {

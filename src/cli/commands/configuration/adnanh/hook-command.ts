@@ -26,6 +26,11 @@ export function convertCommand(
     report.lose(at(pointer, 'command-working-directory'),
       'a working directory has to be named from the root', 'write the whole path');
   }
+  if (/\s/.test(basename(execute))) {
+    report.note(at(pointer, 'execute-command'),
+      `"${basename(execute)}" is the name of a file, there as here`,
+      'if a part of it is an argument, name that in "arguments"');
+  }
   const workingDirectory = isAbsolute(directory) ? directory : null;
   const files = convertFiles(hook, pointer, report);
   const environment = convertEnvironment(hook, pointer, report);

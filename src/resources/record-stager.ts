@@ -40,7 +40,7 @@ export type StagerOptions = {
   readonly checkStaged?: ChangeHook;
 };
 
-/** A stored record. */
+/** The stored record that a write replaces or removes. */
 export type RecordBefore = { readonly id: string; readonly bytes: Buffer };
 
 /** A record as it is to be stored: a new one, or the next version of one. */

@@ -39,6 +39,12 @@ export function decodeRecord(bytes: Buffer): JsonObject {
   return record;
 }
 
+/** The members of a stored record as `encodeRecord` takes them: without its key and timestamps. */
+export function decodeFields(key: KeyName, bytes: Buffer): JsonObject {
+  const { [key]: _, createdAt: __, updatedAt: ___, ...fields } = decodeRecord(bytes);
+  return fields;
+}
+
 /** A stored record as the type that `isValid` checks. Throws TypeError when it does not hold. */
 export function decodeRecordAs<T>(
   json: Buffer | string, isValid: (record: JsonObject) => boolean,

@@ -28,15 +28,15 @@ export type DocumentRecord = {
 
 export type ConfigurationDocument = {
   readonly records: readonly DocumentRecord[];
-  /** Whose records `isPruning` deletes, and whose the new ones are. */
+  /** The set that new records belong to, and that `isPruning` deletes records of. */
   readonly set: string;
-  /** Whether records that an earlier apply of the set created go, if the document has them not. */
+  /** Whether records are deleted that are of the set and not in the document. */
   readonly isPruning: boolean;
   readonly isDryRun: boolean;
 };
 
 const DEFAULT_SET = 'default';
-/** Records of one kind. */
+/** The limit for the records of one kind. */
 const RECORDS_MAX = 10_000;
 
 const OPTION_MEMBERS: Readonly<Record<string, MemberSchema>> = {
@@ -93,7 +93,7 @@ const ENVELOPE_SCHEMA: ObjectSchema = {
 export function parseDocument(body: unknown): ConfigurationDocument {
   const envelope = parseObject(ENVELOPE_SCHEMA, body);
   const errors: FieldError[] = [];
-  const records = RECORD_KINDS.flatMap((kind) => readRecords(envelope, kind, errors));
+  const records = RECORD_KINDS.flatMap((kind) => parseRecords(envelope, kind, errors));
   if (errors.length > 0) throw invalid(errors);
   return {
     records, set: String(envelope['set']), isPruning: envelope['prune'] === true,
@@ -101,7 +101,8 @@ export function parseDocument(body: unknown): ConfigurationDocument {
   };
 }
 
-function readRecords(
+/** The records of one kind; errors are added to a list. */
+function parseRecords(
   envelope: JsonObject, kind: RecordKind, errors: FieldError[],
 ): readonly DocumentRecord[] {
   const { member, naming } = kind;
@@ -110,8 +111,7 @@ function readRecords(
   return (Array.isArray(list) ? list : []).flatMap((body: JsonValue, index) => {
     if (!isJsonObject(body)) return [];
     const pointer = `/${member}/${index}`;
-    const problems = findUnresolved(body, pointer);
-    errors.push(...problems);
+    errors.push(...findUnresolved(body, pointer));
     const name = body[naming];
     const namePointer = pointer + pointerStep(naming);
     if (name === undefined || name === null) {
@@ -129,7 +129,7 @@ function readRecords(
 
 const REFERENCES = ['$env', '$file'];
 
-/** Values that only the command can resolve, and masks: a document keeps nothing that is stored. */
+/** Errors for references, which only the command resolves, and for masks, which hold no value. */
 function findUnresolved(value: JsonValue | undefined, pointer: string): FieldError[] {
   if (typeof value === 'string') {
     return value !== MASK && restoreUrlSecrets(value, '') !== null ? [] : [{

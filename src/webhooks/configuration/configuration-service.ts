@@ -75,6 +75,7 @@ export class ConfigurationService {
     document: ApplicableDocument, checkTag: (etag: string) => void, hops: number,
   ): Promise<TaggedApply> {
     const { store, countWaiting } = this.#deps;
+    // The inputs of any of them: all have one clock and one maker of ids.
     const [stager] = this.#stagers.values();
     assert(stager !== undefined);
     const inputs = stager.createInputs(hops);

@@ -10,6 +10,7 @@ import { formatTimestamp } from '../../base/clock.ts';
 import { AppError, type FieldError } from '../../base/errors.ts';
 import { invalid } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
+import { decodeFields } from '../../resources/record.ts';
 import type { RecordStager } from '../../resources/record-stager.ts';
 import type { Change, Transaction, TransactionInputs } from '../../store/store-port.ts';
 import { stageMark } from '../applied-records.ts';
@@ -46,7 +47,7 @@ export function stageApply(
 ): StagedApply {
   const context = { deps, transaction, inputs };
   const writes = planWrites(context, document, stored);
-  const changedWrites = writes.filter(({ members }) => members === null || members.length > 0);
+  const changedWrites = writes.filter(({ changedMembers }) => changedMembers?.length !== 0);
   const pruned = document.isPruning ? listPruned(document, stored) : [];
   const removals = pruned.map(({ kind, record }) => ({
     kind, change: getStager(deps, kind).remove(transaction, record, inputs),
@@ -68,7 +69,7 @@ export function stageApply(
   };
 }
 
-/** More are not told, and a wrong name costs a search for the right one. */
+/** More errors are not told: each wrong name in one costs a search for the right one. */
 const ERRORS_MAX = 100;
 
 type StageContext = {
@@ -77,13 +78,13 @@ type StageContext = {
   readonly inputs: TransactionInputs;
 };
 
-/** A record of the document, with what is stored of it and what is to be. */
+/** A record of the document, with the record as it is stored and the members to store. */
 type PlannedWrite = {
   readonly record: ApplicableRecord;
   readonly before: ConfiguredRecord | null;
   readonly fields: JsonObject;
   /** The names of the members that change; null for a new record. */
-  readonly members: readonly string[] | null;
+  readonly changedMembers: readonly string[] | null;
 };
 
 function planWrites(
@@ -97,9 +98,9 @@ function planWrites(
     const before = beforeByName.get(kind)?.get(name) ?? null;
     return collectErrors(record, errors, () => {
       const { fields } = getStager(deps, kind).parse(body, before, 'apply', inputs.nowMs);
-      const members = before === null ? null
+      const changedMembers = before === null ? null
         : listChangedMembers(kind.schema, before.members, fields);
-      return { record, before, fields, members };
+      return { record, before, fields, changedMembers };
     });
   });
   if (errors.length > 0) throw invalid(errors);
@@ -113,7 +114,7 @@ function indexByName(
     new Map(list.flatMap((record) => record.name === null ? [] : [[record.name, record]]))]));
 }
 
-/** Webhooks before the configurations that they name. */
+/** The records to prune: webhooks first, then the configurations that they name. */
 function listPruned(
   { records, set }: ApplicableDocument, stored: StoredConfiguration,
 ): readonly { readonly kind: RecordKind; readonly record: ConfiguredRecord }[] {
@@ -132,14 +133,15 @@ function listPruned(
 function freeNames(
   { deps, transaction, inputs }: StageContext, writes: readonly PlannedWrite[],
 ): void {
-  const wanted = new Map(RECORD_KINDS.map((kind) => [kind, new Set(writes
+  // The names and path segments of incoming webhooks are values of one unique index.
+  const wantedNames = new Map(RECORD_KINDS.map((kind) => [kind, new Set(writes
     .filter(({ record }) => record.kind === kind)
     .flatMap(({ fields }) => [fields['name'], fields['pathSegment']]))]));
   for (const { record: { kind }, before, fields } of writes) {
     const name = before?.members['name'];
     if (before === null || typeof name !== 'string' || name === fields['name']) continue;
-    if (wanted.get(kind)?.has(name) !== true) continue;
-    const { identifier: _, createdAt: __, updatedAt: ___, name: ____, ...rest } = before.members;
+    if (wantedNames.get(kind)?.has(name) !== true) continue;
+    const { name: _, ...rest } = decodeFields(kind.collection.key, before.bytes);
     const version = getStager(deps, kind).encode(before.id, rest, before.bytes, inputs.nowMs);
     transaction.put(kind.collection.name, before.id, version.json);
   }
@@ -173,9 +175,9 @@ function stageWrite(
   return { kind, change };
 }
 
-function describeWrite({ record: { kind, name }, members }: PlannedWrite): PlannedChange {
-  return members === null ? { sign: '+', kind: kind.noun, name }
-    : { sign: '~', kind: kind.noun, name, members };
+function describeWrite({ record: { kind, name }, changedMembers }: PlannedWrite): PlannedChange {
+  return changedMembers === null ? { sign: '+', kind: kind.noun, name }
+    : { sign: '~', kind: kind.noun, name, members: changedMembers };
 }
 
 function describeRemoval(

@@ -22,8 +22,8 @@ export type ConfiguredRecord = {
 
 export type StoredConfiguration = {
   /**
-   * A strong tag of all records. It is made of their keys and times and not of their secrets, which
-   * who reads the tag could then try out: `updatedAt` rises with every write of a record.
+   * A strong tag of all records. It is made of their keys and times: `updatedAt` rises with every
+   * write of a record. It is not made of secrets, which a reader of the tag could then try out.
    */
   readonly etag: string;
   readonly records: ReadonlyMap<RecordKind, readonly ConfiguredRecord[]>;

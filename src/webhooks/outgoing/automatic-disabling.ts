@@ -12,7 +12,7 @@
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import {
-  decodeRecord, decodeRecordAs, encodeRecord, nextTimestamps,
+  decodeFields, decodeRecordAs, encodeRecord, nextTimestamps,
 } from '../../resources/record.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import { markDisabled } from '../health/disabled-members.ts';
@@ -28,7 +28,7 @@ export function disableWebhook(
 ): boolean {
   const bytes = transaction.find(outgoingCollection.name, identifier);
   if (bytes === undefined) return false;
-  const { identifier: _, createdAt: __, updatedAt: ___, ...fields } = decodeRecord(bytes);
+  const fields = decodeFields('identifier', bytes);
   if (fields['enabled'] === false) return false;
   const timestamps = nextTimestamps('identifier', identifier, bytes, nowMs);
   const members = markDisabled(fields, reason, nowMs);

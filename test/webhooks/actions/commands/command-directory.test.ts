@@ -32,7 +32,7 @@ test('a command is the real path of an executable file', () => {
 test('what is no executable file is refused, with the names that are there', () => {
   const { directory, ...place } = new CommandPlace();
   mkdirSync(join(place.path, 'folder'));
-  assertRefused(() => directory.resolveCommand('deploy.sh'), /is no file in .*: there is none$/);
+  assertRefused(() => directory.resolveCommand('deploy.sh'), /is no file in .*: none is known$/);
 });
 
 test('a name that is not there gets the one that was likely meant', () => {

@@ -1,9 +1,10 @@
 /**
  * Compiles rules of adnanh/webhook into conditions that hold for the requests that the rules let
- * through. There a rule has a value, true or false, and besides it may not be able to tell, because
- * a value is missing from the request. `and` and `not` pass that on, `or` does not, and a hook runs
- * if its rule is true, told or not: `not` of a missing value is true by itself, but not within
- * `and`. A null on the way to a value ends the whole there, so that nothing runs. Pure.
+ * through. A rule there gives true or false, and beside it an error when a value that it compares
+ * is missing from the request. `and` and `not` pass the error on, `or` drops it. A hook runs when
+ * its rule is true, with an error or without: so `not` of a missing value runs it, and the same
+ * `not` within an `and` does not. A null on the way to a value ends the whole evaluation there, and
+ * nothing runs. Pure.
  */
 import type { JsonValue } from '../../../../base/schema.ts';
 import type { Condition } from '../../../../webhooks/filters/condition.ts';
@@ -15,10 +16,10 @@ export type Rule =
   | { readonly kind: 'value'; readonly path: string; readonly values: readonly JsonValue[] }
   | { readonly kind: 'constant'; readonly value: boolean };
 
-/** A condition, or what is always so. */
+/** A condition, or the result of one that is the same for all requests. */
 type Formula = Condition | boolean;
 
-/** When the rule of a hook lets a request through. */
+/** When the rule is true, with an error or without: the rule of a hook lets a request through. */
 export function compilePassing(rule: Rule): Formula {
   switch (rule.kind) {
     case 'value': case 'constant': case 'all': return compileTrue(rule);
@@ -27,7 +28,7 @@ export function compilePassing(rule: Rule): Formula {
   }
 }
 
-/** When the rule is true, and all that it needs is there. */
+/** When the rule is true without an error. */
 export function compileTrue(rule: Rule): Formula {
   switch (rule.kind) {
     case 'constant': return rule.value;
@@ -38,7 +39,7 @@ export function compileTrue(rule: Rule): Formula {
   }
 }
 
-/** When the rule is false, and all that it needs is there. */
+/** When the rule is false without an error. */
 function compileFalse(rule: Rule): Formula {
   switch (rule.kind) {
     case 'constant': return !rule.value;
@@ -51,7 +52,7 @@ function compileFalse(rule: Rule): Formula {
   }
 }
 
-/** When a value that the rule needs is missing. */
+/** When the rule gives an error. */
 function compileMissing(rule: Rule): Formula {
   switch (rule.kind) {
     case 'constant': case 'any': return false;
@@ -63,7 +64,7 @@ function compileMissing(rule: Rule): Formula {
   }
 }
 
-/** When the rule is false, whether or not all that it needs is there. */
+/** When the rule is false, with an error or without. */
 function compileNotPassing(rule: Rule): Formula {
   switch (rule.kind) {
     case 'constant': case 'any': return compileFalse(rule);
@@ -75,6 +76,7 @@ function compileNotPassing(rule: Rule): Formula {
   }
 }
 
+/** When the rule is false, or gives an error. */
 function compileNotTrue(rule: Rule): Formula {
   return rule.kind === 'value' ? compileNotPassing(rule)
     : joinAny([compileFalse(rule), compileMissing(rule)]);

@@ -41,8 +41,8 @@ export function isSignatureType(type: unknown): type is SignatureType {
   return type === 'scalr-signature' || typeof type === 'string' && Object.hasOwn(HASHES, type);
 }
 
-/** null: it has no counterpart, which is reported. */
-export function readSignature(
+/** null: the rule has no counterpart, which is reported. */
+export function convertSignature(
   { type, parameter, secret, pointer }: SignatureRule, report: HookReport,
 ): SenderVerification | null {
   if (secret === '') {
@@ -89,7 +89,7 @@ function createHmacVerification(
   };
 }
 
-/** For a value of a header, of the query or of the payload. */
+/** Makes the comparison of a value with a secret the check of a token. */
 export function createTokenVerification(
   { path, parameter, text }: {
     readonly path: string; readonly parameter: JsonObject; readonly text: HookText;
@@ -109,7 +109,7 @@ export function createTokenVerification(
   };
 }
 
-/** A name in the payload is a member of JSON, or a field of a form. */
+/** The source of the token. A name in the payload is a member of JSON, or a field of a form. */
 function findTokenPlace(path: string, name: string): JsonValue {
   if (path.startsWith('headers.')) return { header: name };
   if (path.startsWith('query.')) return { query: name };

@@ -1,7 +1,7 @@
 /**
  * Converts the `trigger-rule` of a hook. What it demands of every request becomes `verification`
  * (a signature, or a token), `allowedAddresses` and, for the rest, the condition `when`. What can
- * be none of these is reported, and the webhook is disabled.
+ * be none of these is reported, and the webhook is disabled. "There" is adnanh/webhook.
  */
 import { isJsonObject } from '../../../../base/fields.ts';
 import { isSecretName } from '../../../../base/log.ts';
@@ -14,7 +14,7 @@ import {
 import { compilePassing, compileTrue, type Rule } from './rule-conditions.ts';
 import { findValuePath, textOf } from './request-values.ts';
 import {
-  createTokenVerification, isSignatureType, readSignature, type SenderVerification,
+  createTokenVerification, isSignatureType, convertSignature, type SenderVerification,
 } from './rule-verification.ts';
 
 export type ConvertedRule = {
@@ -27,7 +27,7 @@ export type ConvertedRule = {
   readonly when: JsonObject | null;
 };
 
-/** A rule with what conditions cannot express: signatures, addresses, and what is unknown. */
+/** Any rule of a hook: also a signature or addresses, which conditions cannot express. */
 type ParsedRule =
   | {
     readonly kind: 'all' | 'any'; readonly rules: readonly ParsedRule[]; readonly pointer: string;
@@ -40,13 +40,16 @@ type ParsedRule =
     readonly kind: 'signature'; readonly pointer: string;
     readonly verification: SenderVerification;
   }
-  /** It is reported already. */
+  /** It has no counterpart, which is reported already. */
   | { readonly kind: 'lost'; readonly pointer: string };
 
 type ComparisonRule = {
-  readonly kind: 'value'; readonly pointer: string; readonly path: string;
-  /** The text that is compared with; the pointer of it. */
+  readonly kind: 'value'; readonly pointer: string;
+  /** The path of the value, as conditions name it. */
+  readonly path: string;
+  /** The text that the value must be. */
   readonly text: HookText;
+  /** The value, as the hook names it. */
   readonly parameter: JsonObject;
 };
 
@@ -61,14 +64,14 @@ export function convertTriggerRule(
   }
   const rule = parseRule(trigger, pointer, report);
   const demands = listDemands(rule);
-  const verification = takeVerification(demands, report);
+  const verification = chooseVerification(demands, report);
   const rest = demands.filter((demand) => demand !== verification?.rule
     && demand.kind !== 'addresses' && demand.kind !== 'lost' && demand.kind !== 'signature');
   return {
     verification: verification?.verification ?? null,
     tokenPath: findTokenPath(verification?.rule),
-    allowedAddresses: takeAddresses(demands, report),
-    when: compileRest(rest, { isWhole: rest.length === 1 && rest[0] === rule, pointer, report }),
+    allowedAddresses: chooseAddresses(demands, report),
+    when: compileRest(rest, { isOnlyRule: rest.length === 1 && rest[0] === rule, pointer, report }),
   };
 }
 
@@ -117,7 +120,7 @@ function parseMatch(
   if (type === 'ip-whitelist') return parseAddresses(members['ip-range'], pointer, report);
   if (isSignatureType(type)) {
     const verification =
-      readSignature({ type, parameter, secret: textOf(members['secret']), pointer }, report);
+      convertSignature({ type, parameter, secret: textOf(members['secret']), pointer }, report);
     return verification === null ? lost : { kind: 'signature', verification, pointer };
   }
   if (type === 'regex') {
@@ -149,7 +152,7 @@ function reportExpression(
     suggestOperator(expression, findValuePath(parameter)));
 }
 
-/** A condition that says what the simplest expressions say. */
+/** The remedy for an expression: a condition that says the same, if the expression is simple. */
 function suggestOperator(expression: string, path: unknown): string {
   const [, start = '', literal = '', end = ''] =
     /^(\^?)(?:\.\*)?([\w/:@ -]+)(?:\.\*)?(\$?)$/.exec(expression) ?? [];
@@ -188,14 +191,17 @@ function listDemands(rule: ParsedRule): readonly ParsedRule[] {
   return rule.kind === 'all' ? rule.rules.flatMap(listDemands) : [rule];
 }
 
-type TakenVerification = {
+type ChosenVerification = {
   readonly verification: SenderVerification; readonly rule: ParsedRule;
 };
 
-/** A signature, else a token: both prove who sends, and a token in `when` is shown to readers. */
-function takeVerification(
+/**
+ * A signature, else a token. A token could be compared in `when` as well, but is shown to all who
+ * may read webhooks there. Further signatures are reported.
+ */
+function chooseVerification(
   demands: readonly ParsedRule[], report: HookReport,
-): TakenVerification | null {
+): ChosenVerification | null {
   const [signature, ...others] = demands.filter((rule) => rule.kind === 'signature');
   for (const { pointer } of others) {
     report.lose(pointer, 'a second signature cannot be demanded', SET_IN_VERIFICATION);
@@ -223,8 +229,8 @@ function isSecretRule(rule: ParsedRule): rule is ComparisonRule {
     || isSecretName(rule.path.startsWith('payload.') ? name.split('.').at(-1) ?? '' : name);
 }
 
-/** All address rules must hold, and only one list can be set. */
-function takeAddresses(
+/** The first list of addresses. Of several all must hold, which cannot be set: that is reported. */
+function chooseAddresses(
   demands: readonly ParsedRule[], report: HookReport,
 ): readonly string[] | null {
   const [first, ...others] = demands.filter((rule) => rule.kind === 'addresses');
@@ -239,22 +245,26 @@ function takeAddresses(
   return first.addresses.slice(0, ADDRESSES_MAX);
 }
 
-type RestInput = {
-  /** Whether the rest is the only rule of the hook, and not one of several in an `and`. */
-  readonly isWhole: boolean;
+type RestOptions = {
+  /**
+   * Whether the rest is the whole rule of the hook: then it may pass while a value is missing, and
+   * within an `and` it may not (rule-conditions.ts).
+   */
+  readonly isOnlyRule: boolean;
   readonly pointer: string;
   readonly report: HookReport;
 };
 
+/** The condition for the demands that nothing else expresses; null: there is none. */
 function compileRest(
-  rest: readonly ParsedRule[], { isWhole, pointer, report }: RestInput,
+  rest: readonly ParsedRule[], { isOnlyRule, pointer, report }: RestOptions,
 ): JsonObject | null {
   const rules = rest.flatMap((rule) => {
     const expressibleRule = toExpressible(rule, report);
     return expressibleRule === null ? [] : [expressibleRule];
   });
   const [only] = rules;
-  const formula = isWhole && only !== undefined ? compilePassing(only)
+  const formula = isOnlyRule && only !== undefined ? compilePassing(only)
     : compileTrue({ kind: 'all', rules });
   if (typeof formula === 'boolean') {
     if (!formula) report.lose(pointer, 'this rule is never true', 'delete the webhook');
@@ -268,7 +278,7 @@ function compileRest(
   return null;
 }
 
-/** The rule without what conditions cannot say, which is reported; null: nothing can be said. */
+/** The rule in terms of conditions; null: a part of it cannot be said so, which is reported. */
 function toExpressible(rule: ParsedRule, report: HookReport): Rule | null {
   switch (rule.kind) {
     case 'constant': return rule;
@@ -280,7 +290,7 @@ function toExpressible(rule: ParsedRule, report: HookReport): Rule | null {
     case 'all': case 'any': {
       const rules = rule.rules.map((inner) => toExpressible(inner, report));
       const expressibleRules = rules.filter((inner) => inner !== null);
-      // Half of a rule is another rule.
+      // Without one of its parts the rule would mean something else.
       return expressibleRules.length < rules.length ? null
         : { kind: rule.kind, rules: expressibleRules };
     }

@@ -370,7 +370,7 @@ const INBOX: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/actions/commands/command-slots.ts',
-    text: 'waiting !== null && isOlder(request, waiting.request)', replacement: 'false',
+    text: 'waitingTurn !== null && isOlder(request, waitingTurn.request)', replacement: 'false',
     tests: ['webhooks/actions/commands/command-slots.test.ts'],
   },
   {

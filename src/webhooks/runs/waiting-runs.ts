@@ -5,9 +5,9 @@
  */
 import type { RunTurn } from '../actions/action-registry.ts';
 
-/** A run that may come to wait. */
+/** A run of a stored request, which may come to wait. */
 type StoredRouteRun = Pick<RunTurn, 'place' | 'onWaiting'> & {
-  /** That of the delivery to the route. */
+  /** The id of the delivery to the route. */
   readonly id: string;
   readonly webhookId: string;
   /** Aborted when the run is of no use any more. */
@@ -21,6 +21,7 @@ export class WaitingRuns {
   readonly #runs = new Map<string, WaitingRun>();
   #isClosed = false;
 
+  /** The turn that an action gets with the run, and tells of its waiting. */
   createTurn({ id, webhookId, place, cutOff, onWaiting }: StoredRouteRun): RunTurn {
     const controller = new AbortController();
     const giveUp = (): void => controller.abort();
@@ -40,11 +41,12 @@ export class WaitingRuns {
     };
   }
 
+  /** Gives up the run of a delivery, if it waits. One that has begun goes on. */
   giveUp(id: string): void {
     this.#runs.get(id)?.giveUp();
   }
 
-  /** Gives up all runs of a webhook. */
+  /** Gives up all runs of a webhook that wait. */
   giveUpAll(webhookId: string): void {
     for (const run of [...this.#runs.values()]) if (run.webhookId === webhookId) run.giveUp();
   }

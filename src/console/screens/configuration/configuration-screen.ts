@@ -54,7 +54,7 @@ async function downloadDocument(onlyApplied: boolean, report: HTMLElement): Prom
     : `To be set where it is applied: ${names.join(', ')}`));
 }
 
-/** What is sent, but for `dryRun`. */
+/** The document and the options that are sent with it, without `dryRun`. */
 type PastedApply = Readonly<Record<string, unknown>>;
 
 /** The form of a document, and below it the plan, until the form is changed. */
@@ -105,7 +105,7 @@ class ApplyForm {
     this.#references.show(this.#area.value);
   }
 
-  /** What was shown is of another document than the form has now. */
+  /** Removes the plan and the problems, which are those of the document before an edit. */
   #clear(): void {
     this.#problem.textContent = '';
     this.#area.removeAttribute('aria-invalid');

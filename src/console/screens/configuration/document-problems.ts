@@ -3,7 +3,7 @@ import { h } from '../../base/dom.ts';
 import { findLine, findPlace } from '../../base/json-places.ts';
 import type { JsonPlace } from '../../base/json-places.ts';
 
-/** One thing that is wrong; null: it is of no place in the document. */
+/** One thing that is wrong. `place` is null where it is about no place in the document. */
 export type DocumentProblem = { readonly detail: string; readonly place: JsonPlace | null };
 
 /** The problem of a value of the document, by its JSON Pointer. */
@@ -13,7 +13,7 @@ export function placeProblem(
   return { detail: `${pointer}: ${detail}`, place: findPlace(places, pointer) };
 }
 
-/** Leads to the first place at once. `area` holds the document. */
+/** A list of the problems; the first place is shown at once. `area` holds the document. */
 export function showProblems(
   area: HTMLTextAreaElement, problems: readonly DocumentProblem[],
 ): HTMLElement {

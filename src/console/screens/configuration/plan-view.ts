@@ -12,6 +12,7 @@ const SIGNS = {
   '+': ['+ add', 'good'], '~': ['~ change', 'waiting'], '-': ['- remove', 'bad'],
 } as const;
 
+/** The changes of a plan as a list, and the number of records that stay as they are. */
 export function planList({ changes, unchanged }: ConfigurationPlan): HTMLElement {
   return h('div', changes.length === 0 ? h('p', 'Nothing: all is as the document says.')
     : h('ul.log', {}, ...changes.map(renderChange)),

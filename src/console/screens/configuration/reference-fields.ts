@@ -5,10 +5,10 @@ import { inputField } from '../../parts/forms/input-field.ts';
 import type { Field } from '../../parts/forms/input-field.ts';
 import { listReferences, replaceReferences } from './document-references.ts';
 
-/** The fields for a longer document are shown once it is sent, not while it is typed. */
+/** A longer document is not parsed while it is typed: its fields are shown once it is sent. */
 const TYPED_LENGTH_MAX = 1 << 20;
 
-/** What is typed stays while the document is edited, and is stored nowhere. */
+/** Fields for references. Their values stay while the document is edited, and are never stored. */
 export class ReferenceFields {
   readonly element = h('div.record');
   readonly #fields = new Map<string, Field>();

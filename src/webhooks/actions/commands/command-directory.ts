@@ -26,7 +26,7 @@ export class CommandDirectory {
   readonly path: string;
   readonly #workingDirectories: readonly string[];
 
-  /** Both are absolute, of the settings. */
+  /** All paths are absolute: the settings see to that. */
   constructor(options: {
     readonly path: string; readonly workingDirectories: readonly string[];
   }) {
@@ -77,7 +77,7 @@ export class CommandDirectory {
       + 'actions.workingDirectories to have commands run there');
   }
 
-  /** The real path of the folder itself. */
+  /** The real path of the folder itself, checked. Throws as `check`. */
   #resolve(): string {
     const walk = walkPath(this.path);
     const { nearest, exists } = walk;
@@ -112,6 +112,7 @@ export class CommandDirectory {
       `${nearest.path}: is not executable; run: chmod u+x '${nearest.path}'`);
   }
 
+  /** The names to suggest from. */
   #listNames(directory: string): readonly string[] {
     return readdirSync(directory).slice(0, LISTED_MAX)
       .filter((name) => isExecutableFile(join(directory, name))).sort();
@@ -127,6 +128,7 @@ export class CommandDirectory {
   }
 }
 
+/** Root runs what lies in the folder, so for root the owners of all folders above count as well. */
 function checkAsRoot({ steps }: PathWalk): void {
   const untrusted = process.geteuid?.() === 0 ? findUntrustedStep(steps, 0) : undefined;
   if (untrusted !== undefined) checkOwnership(untrusted);

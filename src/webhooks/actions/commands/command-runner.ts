@@ -33,7 +33,7 @@ export type HookCommandRun = {
   readonly workingDirectory: string | null;
   /** From its start. */
   readonly timeoutMs: number;
-  /** How much of its standard output is kept; 0: it goes nowhere. */
+  /** The limit for what is kept of its standard output; 0: the output goes nowhere. */
   readonly outputBytesMax: number;
   /** Gets each line of its standard error, at `debug`. */
   readonly log: Logger;
@@ -122,6 +122,7 @@ export class CommandRunner {
     }
   }
 
+  /** Opens what the command reads and writes, starts it, and waits for its end. */
   async #runPrepared(run: HookCommandRun, folder: RunFolder): Promise<HookCommandEnd> {
     const outputs = new CommandOutputs(run);
     const descriptors: number[] = [];
@@ -139,6 +140,7 @@ export class CommandRunner {
         environment: { ...run.environment, ...paths },
         stdio: coverDescriptors([stdin, ...ends], this.#inheritedDescriptors, empty),
       }, run, folder, outputs);
+      // The command has its own copies: output ends only once ours are closed.
       for (const descriptor of descriptors.splice(0)) closeSync(descriptor);
       return await this.#waitForEnd(process, outputs);
     } finally {
@@ -151,6 +153,7 @@ export class CommandRunner {
     start: ProcessStart, run: HookCommandRun, folder: RunFolder, outputs: CommandOutputs,
   ): Promise<CommandProcess> {
     const started = await startProcess(start, (pid) => folder.noteProcess(pid));
+    // There are streams of Node's where the command did not get a named pipe.
     outputs.readStdout(started.child.stdout);
     outputs.readStderr(started.child.stderr);
     return new CommandProcess(started, {
@@ -174,7 +177,7 @@ export class CommandRunner {
     if (this.#isClosing) throw new AppError('unavailable', 'The server is stopping');
   }
 
-  /** What cannot be removed stays until the next start. */
+  /** Removes files of runs. Those that cannot be removed stay until the next start. */
   async #remove(remove: () => Promise<void>): Promise<void> {
     try {
       await remove();
@@ -184,7 +187,7 @@ export class CommandRunner {
   }
 }
 
-/** Reads what a command writes, and keeps what is wanted of it. */
+/** The output of one run: reads all that the command writes, and keeps what the run asks for. */
 class CommandOutputs {
   readonly #run: HookCommandRun;
   readonly #head: CommandOutputHead;
@@ -198,7 +201,10 @@ class CommandOutputs {
     this.#lines = new CommandOutputLines(run.log);
   }
 
-  /** What the command gets as standard output and error. Their descriptors are added to a list. */
+  /**
+   * The command's standard output and error, for its stdio: named pipes that are read from now on,
+   * or 'pipe' where there can be none. Descriptors to close are added to `descriptors`.
+   */
   async open(
     pipes: CommandOutputPipes, folder: RunFolder, descriptors: number[],
   ): Promise<['ignore' | 'pipe' | number, 'pipe' | number]> {
@@ -227,7 +233,7 @@ class CommandOutputs {
     if (source === null) return;
     this.#sources.push(source);
     source.on('data', onPiece);
-    // The end of the output: what was read until then counts.
+    // An error ends the output: what was read until then counts.
     source.on('error', () => source.destroy());
   }
 

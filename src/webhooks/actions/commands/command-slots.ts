@@ -74,13 +74,13 @@ export class CommandSlots {
     const runs = this.#getRuns(request.configuration);
     const { order, isRetry = false } = request;
     if (order !== null && isRetry && order < runs.newestOrder) return COALESCED;
-    const waiting = order === null ? null : runs.coalescingTurn;
-    // The turn of a run that coalesces is never one that could begin.
-    if (waiting === null && this.#mayBegin(request)) return this.#begin(request);
-    if (waiting !== null && isOlder(request, waiting.request)) return COALESCED;
+    const waitingTurn = order === null ? null : runs.coalescingTurn;
+    // A waiting turn could not begin before, so the run that takes it over cannot begin either.
+    if (waitingTurn === null && this.#mayBegin(request)) return this.#begin(request);
+    if (waitingTurn !== null && isOlder(request, waitingTurn.request)) return COALESCED;
     request.onWaiting?.(true);
     try {
-      const outcome = await this.#wait(request, waiting);
+      const outcome = await this.#wait(request, waitingTurn);
       if (outcome instanceof AppError) throw outcome;
       return outcome;
     } finally {

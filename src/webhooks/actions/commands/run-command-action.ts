@@ -29,16 +29,16 @@ type RunCommandDeps = {
   readonly directory: CommandDirectory;
   readonly slots: Pick<CommandSlots, 'take'>;
   readonly runner: Pick<CommandRunner, 'run'>;
-  /** Of a command without a `timeout`. */
+  /** The limit of a command whose options have no `timeout`. */
   readonly timeoutMs: number;
   /** What every command has in its environment, such as PATH. */
   readonly baseEnvironment: Readonly<Record<string, string>>;
 };
 
 const OUTPUT_BYTES_MAX = 64 * 1024;
-/** Templates may repeat what came, so what they make of it has a limit. */
+/** The limit for what templates are filled with, as they may repeat a payload. */
 const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
-/** Files may hold what came twice, as text may take more than its bytes. */
+/** Files may be filled with as many bodies: JSON as text may take more than the body that came. */
 const FILLED_BODIES_MAX = 2;
 /** Stands for no payload, as for custom actions. */
 const EMPTY_PAYLOAD = Buffer.from('[]');
@@ -96,7 +96,7 @@ async function runInSlot(
   }
 }
 
-/** Rejects with only temporary errors about our own state. */
+/** Rejects only with errors of ours that are temporary: those say nothing about the command. */
 async function runCommand(
   call: ActionCall, command: HookCommand, deps: RunCommandDeps,
 ): Promise<ActionResult> {
@@ -139,6 +139,7 @@ function createRun(
   };
 }
 
+/** Fills all templates of a command. Throws `invalid` for what is too long or not base64. */
 function fillTemplates(
   command: HookCommand, facts: Facts, call: ActionCall,
   baseEnvironment: RunCommandDeps['baseEnvironment'],
@@ -164,7 +165,7 @@ function fillTemplates(
   };
 }
 
-/** Fills templates as long as there is room. */
+/** Fills templates until all texts together have reached a limit. */
 class FilledBudget {
   readonly #facts: Facts;
   #lengthLeft: number;

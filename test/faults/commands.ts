@@ -44,7 +44,7 @@ export const COMMAND_FAULTS: readonly PlantedFault[] = [
     tests: RUNNER_TESTS,
   },
   {
-    file: `${FOLDER}/command-output.ts`, text: 'this.#bytesLeft -= this.#line.length + 1;',
+    file: `${FOLDER}/command-output.ts`, text: 'this.#bytesLeft -= length;',
     replacement: '', tests: RUNNER_TESTS,
   },
   {

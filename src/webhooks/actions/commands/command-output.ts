@@ -53,8 +53,10 @@ export class CommandOutputTail {
 }
 
 const LINE_BYTES_MAX = 8192;
-/** Logged of one run: a flood must not fill the log. */
+/** Logged of one run: a flood must not fill the log, nor hold up all else while it is written. */
 const LOG_BYTES_MAX = 1 << 20;
+/** What a line takes in the log beside its text, about: empty lines are a flood as well. */
+const LINE_FRAME_BYTES = 256;
 
 /** Logs what a command writes to its standard error, line by line, at `debug`. */
 export class CommandOutputLines {
@@ -72,6 +74,7 @@ export class CommandOutputLines {
     for (let end = piece.indexOf('\n'); end !== -1; end = piece.indexOf('\n', start)) {
       this.#extendLine(piece.subarray(start, end));
       this.#writeLine();
+      if (this.#bytesLeft <= 0) return;
       start = end + 1;
     }
     this.#extendLine(piece.subarray(start));
@@ -95,8 +98,10 @@ export class CommandOutputLines {
 
   #writeLine(): void {
     const line = this.#line.toString('utf8').replace(/\r$/, '');
-    this.#bytesLeft -= this.#line.length + 1;
+    const length = this.#line.length + LINE_FRAME_BYTES;
     this.#line = Buffer.alloc(0);
+    if (this.#bytesLeft <= 0) return;
+    this.#bytesLeft -= length;
     if (this.#bytesLeft > 0) this.#log.debug('a command wrote to its standard error', { line });
     else this.#log.debug('the rest of its standard error is not logged');
   }

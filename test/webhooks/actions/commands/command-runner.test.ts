@@ -184,6 +184,16 @@ test('a flood of standard error is cut in lines, and fills no log', {
   assert.match(harness.lines.at(-1)?.message ?? '', /not logged/);
 });
 
+test('a flood of short lines fills no log, which says once that more is not there', async (
+  context,
+) => {
+  const harness = new CommandHarness(context);
+  await harness.run("yes '' | head -c 3000000 >&2");
+  assert.ok(harness.lines.length < 5000, `${harness.lines.length} lines`);
+  const ends = harness.lines.filter(({ message }) => /not logged/.test(message));
+  assert.deepEqual(ends, harness.lines.slice(-1));
+});
+
 test('a command that closes what it is given ends as any other', async (context) => {
   const harness = new CommandHarness(context);
   const stdin = Buffer.alloc(10_000_000, 'x');

@@ -42,6 +42,9 @@ const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
 const FILLED_BODIES_MAX = 2;
 /** Stands for no payload, as for custom actions. */
 const EMPTY_PAYLOAD = Buffer.from('[]');
+/** The file itself was there a moment ago. */
+const NO_INTERPRETER = 'the program that the first line names after #! is not there; where it is, '
+  + 'that line may end in CR LF: save the file with LF alone';
 
 export function createRunCommandAction(deps: RunCommandDeps): RegisteredAction {
   const { directory } = deps;
@@ -242,7 +245,13 @@ function toStartFailure(thrown: unknown, call: ActionCall, { command }: HookComm
       recordMessage: `${NOT_STARTED}: ${messageOf(thrown)}`,
     });
   }
-  return ActionResult.fail(systemCodeOf(thrown.cause) === 'E2BIG'
+  const code = systemCodeOf(thrown.cause);
+  if (code === 'ENOENT') {
+    return new DetailedRunResult(false, thrown.message, {}, {
+      recordMessage: `${thrown.message}: ${NO_INTERPRETER}`,
+    });
+  }
+  return ActionResult.fail(code === 'E2BIG'
     ? `${NOT_STARTED}: an argument or variable, or all of them, are longer than the system allows`
     : thrown.message);
 }

@@ -438,6 +438,17 @@ test('a command is looked at again at each run, and the caller told no path', as
   assert.ok(relay.logLines.some((line) => line.includes('is no file in')));
 });
 
+test('a script whose interpreter is missing says so on record', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('it.sh', '#!/bin/bash\r\ntrue\r\n');
+  await addHook(relay, { command: 'it.sh' });
+  assert.equal((await call(relay)).json['message'], 'The command could not be started (ENOENT)');
+  const [request] = JSON.parse((await relay.ask('GET', '/api/requests')).text) as
+    readonly { readonly id: string }[];
+  const [attempt] = await untilAttempts(relay, String(request?.id), 1);
+  assert.match(attempt?.message ?? '', /\(ENOENT\): the program .* #! .* CR LF/);
+});
+
 test('a command runs in a folder of its own, or in the one that is named', async (context) => {
   const { place, relay, runs } = await startFor(context);
   place.add('it.sh', '#!/bin/bash\npwd; ls -A; touch x\n');

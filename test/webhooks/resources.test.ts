@@ -258,6 +258,8 @@ test('a refused name is quoted, with what there is', async () => {
   const cases: readonly [string, object, RegExp][] = [
     [CONFIG, { actionType: 'no-such' }, /"no-such.* known are emit-event, http-forward, log/],
     [CONFIG, { actionType: 'lgo' }, /lgo.* did you mean `log`/],
+    [CONFIG, { actionType: 'run-command' },
+      /"run-command" is not a known action here: the setting actions\.commandDirectory must/],
     [CONFIG, { actionType: 'log', options: { lvl: 1 } }, /lvl.* known is level/],
     [CONFIG, { actionType: 'emit-event', options: { name: 'request.failed' } },
       /name must not be request\.failed, which hookshelf alone emits/],

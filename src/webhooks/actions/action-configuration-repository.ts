@@ -97,6 +97,12 @@ function listFirstIdentifiers(collection: Collection): string[] {
   return names;
 }
 
+/** By built-in action that a setting adds: how to get it. */
+const OPTIONAL_ACTION_HINTS: ReadonlyMap<string, string> = new Map([
+  ['run-command',
+    ' here: the setting actions.commandDirectory must name the folder of its programs'],
+]);
+
 function createOptionsCheck(
   actions: ActionRegistry, optionsChecks: OptionsChecks,
 ): (value: JsonObject) => readonly FieldError[] {
@@ -104,7 +110,8 @@ function createOptionsCheck(
     const action = actions.find(String(actionType));
     if (action === undefined) {
       const name = String(actionType);
-      const hint = suggestName(name, actions.list().map(({ identifier }) => identifier));
+      const hint = OPTIONAL_ACTION_HINTS.get(name)
+        ?? suggestName(name, actions.list().map(({ identifier }) => identifier));
       return [{ pointer: '/actionType', detail: `${quote(name)} is not a known action${hint}` }];
     }
     const configuration = {

@@ -34,8 +34,13 @@ test('four webhooks that fail are the same four, since the same times, after a k
     await until('four fail', async () => (await server.list(failing)).length === 4);
     const before = (await server.list<Hook>(failing)).map(({ identifier, health }) =>
       [identifier, health.since]);
-    const deliveries = await server.list<{ hook: string; attempts: { at: string }[] }>(
-      '/api/deliveries');
+    type Tried = { hook: string; attempts: { at: string }[] };
+    let deliveries: readonly Tried[] = [];
+    // The health tells of an attempt as soon as it is over; a kill forgets what is not written.
+    await until('their three attempts are written', async () => {
+      deliveries = await server.list<Tried>('/api/deliveries');
+      return deliveries.length === 4 && deliveries.every(({ attempts }) => attempts.length === 3);
+    });
     for (const { hook, attempts } of deliveries) {
       assert.deepEqual(before.find(([identifier]) => identifier === hook)?.[1], attempts[0]?.at);
     }

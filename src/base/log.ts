@@ -123,7 +123,7 @@ export function createRedactingLogger(logger: Logger, history?: {
 }
 
 /** Custom actions are mostly JavaScript, where a message may be anything. */
-function formatMessage(message: unknown): string {
+export function formatMessage(message: unknown): string {
   if (typeof message === 'string') return copyText(message, createRedaction());
   return JSON.stringify(redact(message)) ?? String(message);
 }

@@ -20,6 +20,11 @@ const BODIES: Readonly<Record<string, string>> = {
   rejects: `Promise.reject(new Error('unheard')); ${NEVER}`,
   exits: 'await null; process.exit(3);',
   grows: 'const list = []; for (;;) list.push({ length: list.length });',
+  logs: 'for (;;) log.info("again", { text: "p".repeat(500) });',
+  sends: `for (;;) {
+    http.request({ method: 'POST', url: 'http://127.0.0.1:9', body: Buffer.alloc(100_000) })
+      .catch(() => {});
+  }`,
   tables: 'const table = new Map(); for (let n = 0; ; n += 1) table.set(n, n);',
 };
 
@@ -29,12 +34,12 @@ export default class {
   static identifier() { return '${name}'; }
   static label() { return 'Planted'; }
   static validateOptions({ isLooping }) { while (isLooping); return []; }
-  async execute(payload, context, options, { ActionResult }) { ${body} }
+  async execute(payload, context, options, { http, log, ActionResult }) { ${body} }
 }`;
 }
 
 async function withModules(
-  modules: Readonly<Record<string, string>>, use: (server: Survivor) => Promise<void>,
+  modules: Readonly<Record<string, string>>, use: (server: Survivor, data: string) => Promise<void>,
   actionTimeout = 1,
 ): Promise<void> {
   await inFolder(async (data) => {
@@ -51,7 +56,7 @@ async function withModules(
           pathSegment: name, actionConfiguration: name, inbox: 'off',
         });
       }
-      await use(server);
+      await use(server, data);
     } finally {
       await server.stop('SIGKILL');
     }
@@ -92,8 +97,19 @@ for (const name of ['throws', 'rejects', 'exits', 'grows', 'tables']) {
       }, 60));
 }
 
+for (const name of ['logs', 'sends']) {
+  test(`a loop that ${name} all the time is ended, and fills the memory of nobody`, () =>
+    withModules({ fine: BODIES['fine'] ?? '', [name]: BODIES[name] ?? '' }, async (server) => {
+      assert.equal(await call(server, name), TIMED_OUT);
+      await until('the worker is replaced', async () => await call(server, 'fine') === FINE);
+      const { text } = await ask(`${server.url}/metrics`);
+      const [, residentBytes] = /^process_resident_memory_bytes (\S+)$/m.exec(text) ?? [];
+      assert.ok(Number(residentBytes) < 2 ** 30, String(residentBytes));
+    }));
+}
+
 test('a module that loops three times within a minute is switched off, and others are not', () =>
-  withModules({ fine: BODIES['fine'] ?? '', loop: BODIES['loop'] ?? '' }, async (server) => {
+  withModules({ fine: BODIES['fine'] ?? '', loop: BODIES['loop'] ?? '' }, async (server, data) => {
     for (let time = 0; time < 3; time += 1) {
       assert.equal(await call(server, 'loop'), TIMED_OUT);
       await until('the worker is replaced', async () => await call(server, 'fine') === FINE);
@@ -107,6 +123,8 @@ test('a module that loops three times within a minute is switched off, and other
       .map(({ module, switchedOffUntil }) => [module, switchedOffUntil === null]);
     assert.deepEqual(states, [['fine.mjs', true], ['loop.mjs', false]]);
     assert.equal(await call(server, 'fine'), FINE);
+    const { stdout } = await hookshelf(['doctor', '--data', data]);
+    assert.match(stdout, /switched off, [^:]*: loop \(loop\.mjs\) until \d{4}-/);
     // An accepted request waits, and that is no attempt.
     await make(server, '/api/incoming-webhooks', {
       pathSegment: 'later', actionConfiguration: 'loop', answer: 'accepted', inbox: 'all',

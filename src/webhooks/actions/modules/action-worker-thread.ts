@@ -10,6 +10,7 @@ import type { Logger } from '../../../base/log.ts';
 import { createWorkerProgram } from './action-worker.ts';
 import type { CallTools } from './call-tools.ts';
 import { WorkerInspector } from './worker-inspector.ts';
+import { requestKiB } from './worker-messages.ts';
 import type {
   CheckReport, LoadReport, RequestReport, RunReport, WorkerOrder, WorkerReport, WorkerSetup,
 } from './worker-messages.ts';
@@ -60,7 +61,7 @@ type Deps = {
 
 export class ActionWorkerThread {
   readonly #deps: Deps;
-  readonly #marks = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  readonly #marks = new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT));
   readonly #thread: Worker;
   readonly #calls = new Map<number, WorkerCall>();
   /** The tools of late calls, the oldest first. */
@@ -71,7 +72,10 @@ export class ActionWorkerThread {
   #heapTimer: Timer | null = null;
   #isCheckingHeap = false;
   #overCount = 0;
-  #onAnswer = (): void => {};
+  #pingCount = 0;
+  /** The ping that the answer timer is for. */
+  #awaitedPingId = 0;
+  #onAnswer = (_pingId: number): void => {};
   #error: unknown = null;
   /** It is being given up, and nothing new begins in it. */
   #isEnding = false;
@@ -146,13 +150,27 @@ export class ActionWorkerThread {
   /** Ends the worker unless it answers within a second. */
   ping(): void {
     if (!this.isUsable || this.#answerTimer !== null) return;
-    this.#thread.postMessage({ order: 'ping' } satisfies WorkerOrder);
+    this.#awaitedPingId = this.#sendPing();
     this.#answerTimer = this.#deps.clock.startTimer(ANSWER_MS_MAX, () => {
       // The answer may be here, and this thread has not come to read it.
       setImmediate(() => {
         if (this.#answerTimer !== null) void this.endWithStack('blocked');
       });
     });
+  }
+
+  /** Returns the number of the answer. Nothing else is one: endless loops log and send, too. */
+  #sendPing(): number {
+    this.#pingCount += 1;
+    this.#thread.postMessage({ order: 'ping', pingId: this.#pingCount } satisfies WorkerOrder);
+    return this.#pingCount;
+  }
+
+  #onAlive(pingId: number): void {
+    this.#onAnswer(pingId);
+    if (pingId < this.#awaitedPingId) return;
+    this.#answerTimer?.cancel();
+    this.#answerTimer = null;
   }
 
   /** Ends the worker, once its stack has been taken if that is possible. */
@@ -213,22 +231,21 @@ export class ActionWorkerThread {
   }
 
   #receive(report: WorkerReport): void {
-    this.#onAnswer();
-    this.#answerTimer?.cancel();
-    this.#answerTimer = null;
+    if (report.report === 'log') Atomics.sub(this.#marks, 2, 1);
     if (this.#end !== null) return;
     switch (report.report) {
       case 'loaded': case 'validated': case 'ended': return this.#endCall(report);
       case 'log': return this.#findTools(report.callId, 0).log(report);
       case 'request': return void this.#serveRequest(report);
       case 'abort': return this.#abortRequest(report.requestId);
-      case 'alive': return;
+      case 'alive': return this.#onAlive(report.pingId);
     }
   }
 
   async #serveRequest(report: RequestReport): Promise<void> {
     const { callId, requestId, hops } = report;
     const end = await this.#findTools(callId, hops).request(report);
+    Atomics.sub(this.#marks, 3, requestKiB(report.request.body));
     if (this.#end !== null) return;
     this.#thread.postMessage({ order: 'respond', requestId, ...end } satisfies WorkerOrder);
   }
@@ -311,10 +328,12 @@ export class ActionWorkerThread {
   }
 
   #answersSoon(): Promise<boolean> {
+    const ownPingId = this.#sendPing();
     const answer = new Promise<void>((resolve) => {
-      this.#onAnswer = resolve;
+      this.#onAnswer = (pingId) => {
+        if (pingId >= ownPingId) resolve();
+      };
     });
-    this.#thread.postMessage({ order: 'ping' } satisfies WorkerOrder);
     return endsInTime(this.#deps.clock, COLLECTION_MS_MAX, answer);
   }
 }

@@ -11,6 +11,7 @@ import type { TargetResponse } from '../../http/http-sender.ts';
 import { isActionClass } from '../action-registry.ts';
 import { ActionResult } from '../action.ts';
 import type { Action, ActionClass, ActionTools, Payload } from '../action.ts';
+import { requestKiB } from './worker-messages.ts';
 import type {
   CheckReport, LoadReport, OutcomeMessage, RequestSettlement, RunReport, ThrownMessage,
   WorkerOrder, WorkerReport, WorkerSetup,
@@ -20,8 +21,9 @@ import type {
 export function createWorkerProgram(): string {
   const functions = [
     followOrder, loadModule, checkModuleOptions, runModule, enterModule,
-    readPayloadMessage, describeOutcome, createTools, reportLog, sendRequest, settleRequest,
-    markExit, isInFile, describeThrown, rebuildThrown, toPlainValue, copyBytes, isActionClass,
+    readPayloadMessage, describeOutcome, createTools, reportLog, isErrorValue, sendRequest,
+    requestKiB, waitWhileOver, settleRequest, markExit, isInFile, describeThrown, describeAny,
+    rebuildThrown, toPlainValue, copyBytes, isActionClass,
   ];
   return [
     "const { parentPort, workerData } = require('node:worker_threads');",
@@ -77,7 +79,9 @@ function startActionWorker(
 function followOrder(state: WorkerState, order: WorkerOrder): void {
   if (order.order === 'run') void runModule(state, order);
   else if (order.order === 'respond') settleRequest(state, order.requestId, order);
-  else if (order.order === 'ping') state.port.postMessage({ report: 'alive' });
+  else if (order.order === 'ping') {
+    state.port.postMessage({ report: 'alive', pingId: order.pingId });
+  }
   else if (order.order === 'validate') checkModuleOptions(state, order);
   else void loadModule(state, order);
 }
@@ -205,23 +209,43 @@ function createTools(state: WorkerState, callId: number, hops: number): ActionTo
 }
 
 function reportLog(
-  { port, writesDebug }: WorkerState, callId: number, level: LogLevel, message: string,
+  { port, marks, writesDebug }: WorkerState, callId: number, level: LogLevel, message: unknown,
   input: object,
 ): void {
   if (level === 'debug' && !writesDebug) return;
+  waitWhileOver(marks, 2, 100);
   const errors: Record<string, ThrownMessage> = {};
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(input ?? {})) {
-    const isError = Object.prototype.toString.call(value) === '[object Error]';
+    const isError = isErrorValue(value);
     if (isError) errors[name] = describeThrown(value, null);
     fields[name] = isError ? null : value;
   }
-  const report = { report: 'log', callId, level, message: String(message), errors } as const;
+  const thrownMessage = isErrorValue(message) ? describeThrown(message, null) : null;
+  const report = { report: 'log', callId, level, thrownMessage, errors } as const;
+  const values = { message: thrownMessage === null ? message : null, fields };
   try {
-    port.postMessage({ ...report, fields });
+    port.postMessage({ ...report, ...values });
   } catch {
     // Functions, symbols and the like cannot be copied to the other thread.
-    port.postMessage({ ...report, fields: toPlainValue(fields, 0) as Record<string, unknown> });
+    port.postMessage({
+      ...report, ...toPlainValue(values, { values: 5000 }, []) as typeof values,
+    });
+  }
+  Atomics.add(marks, 2, 1);
+}
+
+function isErrorValue(value: unknown): boolean {
+  return Object.prototype.toString.call(value) === '[object Error]';
+}
+
+/**
+ * Holds the thread up while the main thread is behind with what a module sends: what is on its way
+ * is in no heap that has a limit, and a loop can send faster than it is read.
+ */
+function waitWhileOver(marks: Int32Array, mark: number, max: number): void {
+  for (let value = marks[mark] ?? 0; value > max; value = Atomics.load(marks, mark)) {
+    Atomics.wait(marks, mark, value, 1);
   }
 }
 
@@ -229,7 +253,9 @@ function sendRequest(
   state: WorkerState, call: { readonly callId: number; readonly hops: number },
   request: HttpRequest,
 ): Promise<TargetResponse> {
-  const { port, requests } = state;
+  const { port, requests, marks } = state;
+  // As many as a hundred bodies of a megabyte, or 8,000 without one.
+  waitWhileOver(marks, 3, 131_072);
   state.requestCount += 1;
   const requestId = state.requestCount;
   return new Promise((resolve, reject) => {
@@ -243,6 +269,7 @@ function sendRequest(
         body: ArrayBuffer.isView(body) ? copyBytes(body) : body,
       },
     });
+    Atomics.add(marks, 3, requestKiB(body));
     requests.set(requestId, { resolve, reject });
     const abort = (): void => port.postMessage({ report: 'abort', requestId });
     if (signal?.aborted === true) abort();
@@ -290,6 +317,17 @@ export function isInFile(frame: string, url: string): boolean {
 export function describeThrown(
   thrown: unknown, requestIds: WeakMap<object, number> | null, depth = 0,
 ): ThrownMessage {
+  try {
+    return describeAny(thrown, requestIds, depth);
+  } catch {
+    // A getter or a proxy has thrown on its part.
+    return { text: 'an error that cannot be read', members: null, cause: null, requestId: null };
+  }
+}
+
+function describeAny(
+  thrown: unknown, requestIds: WeakMap<object, number> | null, depth: number,
+): ThrownMessage {
   const text = (() => {
     try {
       return String(thrown);
@@ -324,14 +362,32 @@ export function rebuildThrown({ text, members, cause }: ThrownMessage): unknown 
   return error;
 }
 
-/** A copy of a value in which text stands for what no other thread can have. */
-function toPlainValue(value: unknown, depth: number): unknown {
-  if (typeof value === 'function' || typeof value === 'symbol') return `<${typeof value}>`;
+/**
+ * A copy of a value without what no other thread can have. `budget` is what is left of the values
+ * of a line, which is cut like those of the log itself; `above` holds what `value` stands in.
+ */
+function toPlainValue(
+  value: unknown, budget: { values: number }, above: readonly object[],
+): unknown {
+  if (typeof value === 'function' || typeof value === 'symbol') return undefined;
   if (typeof value !== 'object' || value === null) return value;
-  if (depth > 16) return '<deeper>';
-  if (Array.isArray(value)) return value.map((item) => toPlainValue(item, depth + 1));
-  return Object.fromEntries(Object.entries(value)
-    .map(([name, member]) => [name, toPlainValue(member, depth + 1)]));
+  if (above.length > 16 || above.includes(value)) return '…';
+  const isDate = Object.prototype.toString.call(value) === '[object Date]';
+  if (isDate || isErrorValue(value) || ArrayBuffer.isView(value)) {
+    try {
+      return structuredClone(value);
+    } catch {
+      return describeThrown(value, null).text;
+    }
+  }
+  const names = Object.keys(value);
+  const copy: Record<string, unknown> = {};
+  for (const name of names.slice(0, budget.values)) {
+    budget.values -= 1;
+    copy[name] = toPlainValue(Reflect.get(value, name), budget, [...above, value]);
+    if (budget.values <= 0) break;
+  }
+  return Array.isArray(value) ? Object.values(copy) : copy;
 }
 
 /** Bytes of their own: a view would be copied with all that lies beside it in memory. */

@@ -1,5 +1,5 @@
 /** The tools `http` and `log` of one run in the action worker, as the main thread serves them. */
-import type { Logger } from '../../../base/log.ts';
+import { formatMessage, type Logger } from '../../../base/log.ts';
 import type { HttpSender } from '../../http/http-sender.ts';
 import { ChainedHttpSender, type ChainedCall } from '../chained-http-sender.ts';
 import { copyBytes, describeThrown, rebuildThrown } from './action-worker.ts';
@@ -19,10 +19,11 @@ export class CallTools {
     this.#http = http;
   }
 
-  log({ level, message, fields, errors }: LogReport): void {
+  log({ level, message, thrownMessage, fields, errors }: LogReport): void {
     const errorFields = Object.entries(errors).map(([name, thrown]) =>
       [name, rebuildThrown(thrown)]);
-    this.#call.log[level](message, { ...fields, ...Object.fromEntries(errorFields) });
+    const value = thrownMessage === null ? message : rebuildThrown(thrownMessage);
+    this.#call.log[level](formatMessage(value), { ...fields, ...Object.fromEntries(errorFields) });
   }
 
   async request({ requestId, request }: RequestReport): Promise<RequestSettlement> {

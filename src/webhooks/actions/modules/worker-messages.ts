@@ -41,7 +41,7 @@ export type WorkerOrder =
     readonly hops: number;
   }
   | ({ readonly order: 'respond'; readonly requestId: number } & RequestSettlement)
-  | { readonly order: 'ping' };
+  | { readonly order: 'ping'; readonly pingId: number };
 
 /** The response to a request of an action, or why there is none. */
 export type RequestSettlement =
@@ -90,7 +90,10 @@ export type RunReport = {
 
 export type LogReport = {
   readonly report: 'log'; readonly callId: number;
-  readonly level: LogLevel; readonly message: string;
+  readonly level: LogLevel;
+  /** Mostly text; null where `thrownMessage` is logged in its place. */
+  readonly message: unknown;
+  readonly thrownMessage: ThrownMessage | null;
   readonly fields: Readonly<Record<string, unknown>>;
   /** The fields that are errors, by name. */
   readonly errors: Readonly<Record<string, ThrownMessage>>;
@@ -106,15 +109,21 @@ export type RequestReport = {
 export type WorkerReport =
   | LoadReport | CheckReport | RunReport | LogReport | RequestReport
   | { readonly report: 'abort'; readonly requestId: number }
-  | { readonly report: 'alive' };
+  | { readonly report: 'alive'; readonly pingId: number };
+
+/** What a request counts for among those that are not answered yet, with all that it costs. */
+export function requestKiB(body: HttpRequest['body']): number {
+  return 16 + Math.ceil((typeof body === 'string' ? body.length : body?.byteLength ?? 0) / 1024);
+}
 
 /** What the worker is started with. */
 export type WorkerSetup = {
   readonly writesDebug: boolean;
   /**
-   * Shared memory, as a thread that ends sends no report any more: two numbers, each of a module
-   * plus 1, or 0. The first is the module whose code the worker has entered and not left, the
-   * second the one that has called `process.exit`.
+   * Shared memory, as a thread that ends sends no report any more. The first two numbers are each
+   * of a module plus 1, or 0: the module whose code the worker has entered and not left, and the
+   * one that has called `process.exit`. Then the lines that the main thread has not read yet, and
+   * the KiB of requests that it has not answered yet: code that goes on sending waits for it.
    */
   readonly marks: Int32Array;
 };

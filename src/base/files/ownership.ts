@@ -3,7 +3,8 @@
  * rule holds for all three: the file must be ours or root's.
  */
 import { AppError } from '../errors.ts';
-import type { PathStep } from './path-owners.ts';
+import { findUntrustedStep } from './path-owners.ts';
+import type { PathStep, PathWalk } from './path-owners.ts';
 
 const WRITABLE_BY_GROUP_OR_OTHERS = 0o022;
 const STICKY = 0o1000;
@@ -32,4 +33,13 @@ export function checkOwnership({ path, uid, mode, isDirectory, isLink }: PathSte
   if (isLink || isSticky || (mode & WRITABLE_BY_GROUP_OR_OTHERS) === 0) return;
   throw new AppError('usage',
     `${path}: is writable by group or others; run: chmod go-w '${path}'`);
+}
+
+/**
+ * Throws as `checkOwnership` where we are root, and others could exchange a step of the way: root
+ * would run what they have put there.
+ */
+export function checkWayAsRoot({ steps }: PathWalk): void {
+  const untrustedStep = process.geteuid?.() === 0 ? findUntrustedStep(steps, 0) : undefined;
+  if (untrustedStep !== undefined) checkOwnership(untrustedStep);
 }

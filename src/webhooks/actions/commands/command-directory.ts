@@ -10,9 +10,8 @@
 import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
-import { checkOwnership } from '../../../base/files/ownership.ts';
-import { findUntrustedStep, walkPath } from '../../../base/files/path-owners.ts';
-import type { PathWalk } from '../../../base/files/path-owners.ts';
+import { checkOwnership, checkWayAsRoot } from '../../../base/files/ownership.ts';
+import { walkPath } from '../../../base/files/path-owners.ts';
 import { quote, suggestName } from '../../../base/text/error-message.ts';
 
 /** A file of the folder that a hook could run, or why it must not. */
@@ -50,13 +49,8 @@ export class CommandDirectory {
   /** Lists the executable files by name, and why some of them must not run. Throws as `check`. */
   list(): readonly ListedCommand[] {
     const directory = this.#resolve();
-    const commands: ListedCommand[] = [];
-    for (const name of readdirSync(directory).sort()) {
-      if (commands.length === LISTED_MAX) break;
-      if (!isExecutableFile(join(directory, name))) continue;
-      commands.push({ name, problem: this.#findProblem(name, directory) });
-    }
-    return commands;
+    return listExecutableFiles(directory).map((name) =>
+      ({ name, problem: this.#findProblem(name, directory) }));
   }
 
   /**
@@ -89,7 +83,7 @@ export class CommandDirectory {
       throw new AppError('usage', `${this.path}: is not a folder; correct the setting `
         + 'actions.commandDirectory');
     }
-    checkAsRoot(walk);
+    checkWayAsRoot(walk);
     // In a sticky folder others could put a program of their own under a name that is missing.
     checkOwnership({ ...nearest, mode: nearest.mode & ~STICKY });
     return nearest.path;
@@ -99,23 +93,16 @@ export class CommandDirectory {
     const walk = walkPath(join(directory, name));
     const { nearest, exists } = walk;
     if (!exists || !nearest.isFile) {
-      const names = this.#listNames(directory);
-      throw new AppError('usage',
-        `${quote(name)} is no file in ${this.path}${suggestName(name, names)}`);
+      const hint = suggestName(name, listExecutableFiles(directory));
+      throw new AppError('usage', `${quote(name)} is no file in ${this.path}${hint}`);
     }
-    checkAsRoot(walk);
+    checkWayAsRoot(walk);
     // Behind a link the walk begins at the root again.
     const within = walk.steps.slice(walkPath(directory).steps.length);
     for (const step of within) checkOwnership(step);
     if (isExecutableFile(nearest.path)) return nearest.path;
     throw new AppError('usage',
       `${nearest.path}: is not executable; run: chmod u+x '${nearest.path}'`);
-  }
-
-  /** The names to suggest from. */
-  #listNames(directory: string): readonly string[] {
-    return readdirSync(directory).slice(0, LISTED_MAX)
-      .filter((name) => isExecutableFile(join(directory, name))).sort();
   }
 
   #findProblem(name: string, directory: string): string | null {
@@ -128,10 +115,14 @@ export class CommandDirectory {
   }
 }
 
-/** Root runs what lies in the folder, so for root the owners of all folders above count as well. */
-function checkAsRoot({ steps }: PathWalk): void {
-  const untrusted = process.geteuid?.() === 0 ? findUntrustedStep(steps, 0) : undefined;
-  if (untrusted !== undefined) checkOwnership(untrusted);
+/** The names of the first `LISTED_MAX` of them. */
+function listExecutableFiles(directory: string): readonly string[] {
+  const names: string[] = [];
+  for (const name of readdirSync(directory).sort()) {
+    if (names.length === LISTED_MAX) break;
+    if (isExecutableFile(join(directory, name))) names.push(name);
+  }
+  return names;
 }
 
 function isExecutableFile(path: string): boolean {

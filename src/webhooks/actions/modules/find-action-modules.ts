@@ -7,8 +7,8 @@
 import { readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
-import { checkOwnership } from '../../../base/files/ownership.ts';
-import { findUntrustedStep, walkPath } from '../../../base/files/path-owners.ts';
+import { checkOwnership, checkWayAsRoot } from '../../../base/files/ownership.ts';
+import { walkPath } from '../../../base/files/path-owners.ts';
 import type { PathStep } from '../../../base/files/path-owners.ts';
 
 /** The name of the folder in the data directory. */
@@ -57,12 +57,12 @@ function resolveTrustedPath(folder: string, file: string): string {
 }
 
 function resolveTrustedNamedPath(path: string): string {
-  const { steps, nearest, exists } = walkPath(path);
+  const walk = walkPath(path);
   // The loader has the better message.
-  if (!exists) return path;
-  const untrustedStep = process.geteuid?.() === 0 ? findUntrustedStep(steps, 0) : undefined;
-  checkOwnership(untrustedStep ?? nearest);
-  return assertRegularFile(nearest);
+  if (!walk.exists) return path;
+  checkWayAsRoot(walk);
+  checkOwnership(walk.nearest);
+  return assertRegularFile(walk.nearest);
 }
 
 /** Throws `usage` unless it is a regular file: reading a pipe could wait for ever. */

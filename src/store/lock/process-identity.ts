@@ -18,6 +18,7 @@ export type ProcessIdentity = {
 };
 
 const PROC_BYTES_MAX = 4096;
+const FIRST_FIELD = 3;
 const START_TIME_FIELD = 22;
 
 /** The identity of a process of this namespace. */
@@ -38,10 +39,17 @@ export function isInThisNamespace(files: Files, identity: ProcessIdentity): bool
 
 /** The start time of a process in this namespace; `''` when it cannot be read. */
 export function readStartTime(files: Files, pid: number): string {
+  return readProcessFields(files, pid)[START_TIME_FIELD - FIRST_FIELD] ?? '';
+}
+
+/**
+ * The fields of a process in Linux's /proc (proc(5), /proc/[pid]/stat) from the third on: the state
+ * is the first of them. Empty when they cannot be read, as when the process has ended.
+ */
+export function readProcessFields(files: Files, pid: number): readonly string[] {
   const stat = readText(files, `/proc/${pid}/stat`);
   // The second field is the program's name in brackets, and may hold anything.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields[START_TIME_FIELD - 3] ?? '';
+  return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /** The beginning of a small file; `''` when it cannot be read. */

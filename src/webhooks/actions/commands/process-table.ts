@@ -3,10 +3,12 @@
  * command runs as the leader of a session of its own, which holds its process group and the groups
  * that shells with job control, or timeout(1), make in it.
  */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import type { Clock } from '../../../base/clock.ts';
 import { sleep } from '../../../base/clock.ts';
 import { systemCodeOf } from '../../../base/errors.ts';
+import { createNodeFiles } from '../../../store/disk/files.ts';
+import { readProcessFields } from '../../../store/lock/process-identity.ts';
 
 export type ProcessEntry = {
   readonly pid: number;
@@ -21,6 +23,7 @@ const STANDARD_DESCRIPTORS = [0, 1, 2];
 const POLL_MS = 10;
 /** Rounds of killing: what forks while it is killed needs more than one. */
 const KILL_ROUNDS_MAX = 50;
+const files = createNodeFiles();
 
 /** All processes but those that have ended and are not reaped yet. */
 export async function listProcesses(): Promise<ProcessEntry[]> {
@@ -42,17 +45,10 @@ function listNames(): string[] {
   }
 }
 
+/** Null for a process that has ended. */
 function readEntry(pid: number): ProcessEntry | null {
-  let stat: string;
-  try {
-    stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  } catch {
-    // It has ended meanwhile.
-    return null;
-  }
-  // The second field is the program's name in brackets, and may hold anything.
-  const [state = '', , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return ENDED_STATES.includes(state) ? null
+  const [state, , group, session] = readProcessFields(files, pid);
+  return state === undefined || ENDED_STATES.includes(state) ? null
     : { pid, groupId: Number(group), sessionId: Number(session) };
 }
 

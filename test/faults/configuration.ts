@@ -30,8 +30,8 @@ export const CONFIGURATION_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/configuration/stored-configuration.ts',
-    text: 'onHead(sliceHead(collection.key, id, bytes));',
-    replacement: 'onHead(Buffer.from(id));', tests: APPLY,
+    text: 'hash.update(sliceHead(key, id, bytes));',
+    replacement: 'hash.update(id);', tests: APPLY,
   },
   // An export that shows what lists hide, or cannot be applied to the same bytes.
   {

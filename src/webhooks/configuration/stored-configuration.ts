@@ -46,33 +46,49 @@ export function createCommittedSource(store: Pick<Store, 'collection'>): RecordS
 }
 
 export function readStoredConfiguration(source: RecordSource): StoredConfiguration {
-  const hash = loadCrypto().createHash('sha256');
-  const records = new Map<RecordKind, readonly ConfiguredRecord[]>();
-  for (const kind of RECORD_KINDS) {
-    hash.update(`${kind.collection.name}\n`);
-    records.set(kind, readRecords(source, kind, (head) => hash.update(head)));
-  }
-  return { etag: `"${hash.digest('base64url')}"`, records };
+  const stored = readRecordBytes(source);
+  return {
+    etag: computeTag(stored),
+    records: new Map([...stored].map(([kind, list]) =>
+      [kind, list.map((record) => decodeConfiguredRecord(source, kind, record))])),
+  };
 }
 
 /** The tag alone. */
 export function computeConfigurationTag(source: RecordSource): string {
-  return readStoredConfiguration(source).etag;
+  return computeTag(readRecordBytes(source));
 }
 
-function readRecords(
-  source: RecordSource, { collection, naming }: RecordKind, onHead: (head: Buffer) => void,
-): readonly ConfiguredRecord[] {
-  return source.listIds(collection.name).flatMap((id) => {
-    const bytes = source.find(collection.name, id);
-    if (bytes === undefined) return [];
-    onHead(sliceHead(collection.key, id, bytes));
-    const members = decodeRecord(bytes);
-    const name = members[naming];
-    const createdAt = String(members['createdAt']);
-    return [{
-      id, bytes, members, name: typeof name === 'string' ? name : null,
-      set: findSet(source, { collection: collection.name, id, createdAt }),
-    }];
-  });
+type StoredBytes = Pick<ConfiguredRecord, 'id' | 'bytes'>;
+type BytesByKind = ReadonlyMap<RecordKind, readonly StoredBytes[]>;
+
+function readRecordBytes(source: RecordSource): BytesByKind {
+  return new Map(RECORD_KINDS.map((kind) => {
+    const { name } = kind.collection;
+    return [kind, source.listIds(name).flatMap((id) => {
+      const bytes = source.find(name, id);
+      return bytes === undefined ? [] : [{ id, bytes }];
+    })];
+  }));
+}
+
+function computeTag(stored: BytesByKind): string {
+  const hash = loadCrypto().createHash('sha256');
+  for (const [{ collection: { name, key } }, records] of stored) {
+    hash.update(`${name}\n`);
+    for (const { id, bytes } of records) hash.update(sliceHead(key, id, bytes));
+  }
+  return `"${hash.digest('base64url')}"`;
+}
+
+function decodeConfiguredRecord(
+  source: RecordSource, { collection, naming }: RecordKind, { id, bytes }: StoredBytes,
+): ConfiguredRecord {
+  const members = decodeRecord(bytes);
+  const name = members[naming];
+  const createdAt = String(members['createdAt']);
+  return {
+    id, bytes, members, name: typeof name === 'string' ? name : null,
+    set: findSet(source, { collection: collection.name, id, createdAt }),
+  };
 }

@@ -24,7 +24,7 @@ import type { ModuleFile } from './find-action-modules.ts';
 import { ModuleHealth } from './module-health.ts';
 import type { LoadReport, OutcomeMessage, WorkerOrder } from './worker-messages.ts';
 
-type Deps = {
+type ActionModulesDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   /** The time of a run, and of a check of options. */
@@ -36,7 +36,7 @@ type LoadedModule = {
   readonly id: number;
   readonly file: ModuleFile;
   readonly fileName: string;
-  readonly switchOff: ModuleHealth;
+  readonly health: ModuleHealth;
   /** The file that was loaded last; links in its path are followed. */
   url: string;
 };
@@ -44,7 +44,7 @@ type LoadedModule = {
 type Names = Pick<RegisteredAction, 'identifier' | 'label'>;
 
 /** A worker, and the modules that it has loaded. */
-type Generation = {
+type ActionWorker = {
   readonly thread: ActionWorkerThread;
   /** The loads by number of module; each begins after the one before. */
   readonly loads: Map<number, Promise<Names>>;
@@ -66,23 +66,23 @@ const LOAD_PROBLEMS: Readonly<Record<WorkerEnd['reason'], string>> = {
 };
 
 export class ActionModules {
-  readonly #deps: Deps;
+  readonly #deps: ActionModulesDeps;
   readonly #modules: readonly LoadedModule[];
   /** Counts the ends of workers that cannot be laid to a module. */
-  readonly #unknownFault: ModuleHealth;
+  readonly #unknownModuleHealth: ModuleHealth;
   readonly #lateCalls = new WeakSet<ActionCall>();
   readonly #places = new WeakMap<ActionCall, { thread: ActionWorkerThread; callId: number }>();
   #http: HttpSender | null = null;
-  #generation: Generation | null = null;
+  #worker: ActionWorker | null = null;
   /** Whether all modules have been loaded once: before that, an end fails the start. */
   #isStarted = false;
   #isClosed = false;
 
-  constructor(files: readonly ModuleFile[], deps: Deps) {
+  constructor(files: readonly ModuleFile[], deps: ActionModulesDeps) {
     this.#deps = deps;
-    this.#unknownFault = new ModuleHealth(deps.clock);
+    this.#unknownModuleHealth = new ModuleHealth(deps.clock);
     this.#modules = files.map((file, id) => ({
-      id, file, fileName: basename(file.origin), switchOff: new ModuleHealth(deps.clock), url: '',
+      id, file, fileName: basename(file.origin), health: new ModuleHealth(deps.clock), url: '',
     }));
   }
 
@@ -91,10 +91,10 @@ export class ActionModules {
    * load, or exports no action. To be called once.
    */
   async load(): Promise<readonly ActionSource[]> {
-    const generation = this.#createGeneration();
+    const worker = this.#createWorker();
     const sources: ActionSource[] = [];
     for (const module of this.#modules) {
-      const names = await this.#load(generation, module);
+      const names = await this.#load(worker, module);
       sources.push({
         origin: module.file.origin, createAction: (http) => this.#createAction(module, names, http),
       });
@@ -106,18 +106,18 @@ export class ActionModules {
   /** Ends the worker, and what runs in it; idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#generation?.thread.close();
+    await this.#worker?.thread.close();
   }
 
   #createAction(module: LoadedModule, names: Names, http: HttpSender): RegisteredAction {
     this.#http = http;
-    const { fileName, switchOff } = module;
+    const { fileName, health } = module;
     return {
       ...names, isBuiltIn: false, options: [],
       module: {
         fileName,
         get switchedOffUntilMs() {
-          return switchOff.untilMs;
+          return health.untilMs;
         },
         onLate: (call) => this.#giveUp(call),
       },
@@ -128,18 +128,18 @@ export class ActionModules {
 
   #run(module: LoadedModule, call: ActionCall): Promise<unknown> {
     this.#checkSwitchedOn(module);
-    const generation = this.#generation;
-    return generation !== null && isReady(generation, module)
-      ? this.#runIn(generation, module, call) : this.#runWhenReady(module, call);
+    const worker = this.#worker;
+    return worker !== null && isReady(worker, module)
+      ? this.#runIn(worker, module, call) : this.#runWhenReady(module, call);
   }
 
   async #runWhenReady(module: LoadedModule, call: ActionCall): Promise<unknown> {
-    const generation = await this.#prepare(module);
-    return generation === null || this.#lateCalls.has(call) ? ActionResult.fail(STOPPED_MESSAGE)
-      : this.#runIn(generation, module, call);
+    const worker = await this.#prepare(module);
+    return worker === null || this.#lateCalls.has(call) ? ActionResult.fail(STOPPED_MESSAGE)
+      : this.#runIn(worker, module, call);
   }
 
-  #runIn({ thread }: Generation, module: LoadedModule, call: ActionCall): Promise<unknown> {
+  #runIn({ thread }: ActionWorker, module: LoadedModule, call: ActionCall): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const tools = new CallTools(call, this.#getHttp());
       const end = (report: CallReport | null): void => {
@@ -183,23 +183,23 @@ export class ActionModules {
     return report.problems ?? reportFailedCheck(log, null);
   }
 
-  #checkSwitchedOn({ switchOff }: LoadedModule): void {
-    const remainingMs = Math.max(switchOff.remainingMs, this.#unknownFault.remainingMs);
+  #checkSwitchedOn({ health }: LoadedModule): void {
+    const remainingMs = Math.max(health.remainingMs, this.#unknownModuleHealth.remainingMs);
     if (remainingMs > 0) throw new SwitchedOffError(remainingMs);
   }
 
   /** A worker that has loaded the module; null: workers end all the time, or none can load it. */
-  async #prepare(module: LoadedModule): Promise<Generation | null> {
+  async #prepare(module: LoadedModule): Promise<ActionWorker | null> {
     for (let ends = 0; ends < ENDS_AWAITED_MAX && !this.#isClosed; ends += 1) {
       this.#checkSwitchedOn(module);
-      const generation = this.#generation ?? this.#replaceGeneration();
-      if (!generation.thread.isUsable) {
-        await generation.thread.ended;
+      const worker = this.#worker ?? this.#replaceWorker();
+      if (!worker.thread.isUsable) {
+        await worker.thread.ended;
         continue;
       }
       try {
-        await this.#load(generation, module);
-        if (isReady(generation, module)) return generation;
+        await this.#load(worker, module);
+        if (isReady(worker, module)) return worker;
       } catch {
         // It was logged, and the module is switched off, if it was to blame.
       }
@@ -214,51 +214,51 @@ export class ActionModules {
   }
 
   /** Throws `unavailable` where the system gives no thread. */
-  #createGeneration(): Generation {
+  #createWorker(): ActionWorker {
     const { clock, log, heapMiBMax } = this.#deps;
     const thread = startThread({
       clock, log, heapMiBMax,
       createStrayTools: (hops) =>
         new CallTools({ hops, isChainRefused: false, log }, this.#getHttp()),
-      onEnd: (end) => this.#onEnd(generation, end),
+      onEnd: (end) => this.#onEnd(worker, end),
     });
-    const generation: Generation = {
+    const worker: ActionWorker = {
       thread, loads: new Map(), loadedIds: new Set(), loadingId: null,
     };
-    this.#generation = generation;
-    return generation;
+    this.#worker = worker;
+    return worker;
   }
 
   /** Starts a worker in place of one that has ended, and loads what is not switched off. */
-  #replaceGeneration(): Generation {
-    const generation = this.#createGeneration();
+  #replaceWorker(): ActionWorker {
+    const worker = this.#createWorker();
     for (const module of this.#modules) {
-      if (module.switchOff.remainingMs > 0) continue;
-      this.#load(generation, module).catch(() => {
+      if (module.health.remainingMs > 0) continue;
+      this.#load(worker, module).catch(() => {
         // It was logged.
       });
     }
-    return generation;
+    return worker;
   }
 
   /** Rejects with `usage` if the module is not safe, does not load, or exports no action. */
-  #load(generation: Generation, module: LoadedModule): Promise<Names> {
-    const { loads } = generation;
+  #load(worker: ActionWorker, module: LoadedModule): Promise<Names> {
+    const { loads } = worker;
     const earlierLoad = loads.get(module.id);
     if (earlierLoad !== undefined) return earlierLoad;
     const previousLoad = [...loads.values()].at(-1)?.catch(() => null);
-    const load = this.#loadAfter(previousLoad ?? Promise.resolve(null), generation, module);
+    const load = this.#loadAfter(previousLoad ?? Promise.resolve(null), worker, module);
     loads.set(module.id, load);
     return load;
   }
 
   async #loadAfter(
-    previousLoad: Promise<unknown>, generation: Generation, module: LoadedModule,
+    previousLoad: Promise<unknown>, worker: ActionWorker, module: LoadedModule,
   ): Promise<Names> {
     await previousLoad;
     const { clock, log } = this.#deps;
-    const { thread, loads, loadedIds } = generation;
-    generation.loadingId = module.id;
+    const { thread, loads, loadedIds } = worker;
+    worker.loadingId = module.id;
     try {
       module.url = pathToFileURL(module.file.resolvePath()).href;
       const loading = new Promise<CallReport | null>((resolve) => {
@@ -275,36 +275,36 @@ export class ActionModules {
       loads.delete(module.id);
       // An end of the worker is logged, and laid to the module, by itself.
       if (this.#isStarted && thread.isUsable) {
-        module.switchOff.switchOff();
+        module.health.switchOff();
         log.error('an action module could not be loaded again, and is switched off for a minute',
           { module: module.fileName, error: thrown });
       }
       throw thrown;
     } finally {
-      if (generation.loadingId === module.id) generation.loadingId = null;
+      if (worker.loadingId === module.id) worker.loadingId = null;
     }
   }
 
-  #onEnd(generation: Generation, end: WorkerEnd): void {
-    if (this.#generation === generation) this.#generation = null;
+  #onEnd(worker: ActionWorker, end: WorkerEnd): void {
+    if (this.#worker === worker) this.#worker = null;
     if (!this.#isStarted || this.#isClosed) return;
     const { log } = this.#deps;
-    const module = this.#findCulprit(generation, end);
+    const module = this.#findCulprit(worker, end);
     const fields = { module: module?.fileName ?? null, reason: end.reason };
     log.error('the worker of the action modules has ended', {
       ...fields, ...end.error === null ? {} : { error: end.error },
     });
-    const switchOff = module?.switchOff ?? this.#unknownFault;
+    const health = module?.health ?? this.#unknownModuleHealth;
     // One that cannot be loaded would keep the others from it, too.
-    const wasLoading = generation.loadingId !== null && generation.loadingId === module?.id;
-    if (wasLoading) switchOff.switchOff();
-    if (wasLoading || switchOff.countEnd()) {
+    const wasLoading = worker.loadingId !== null && worker.loadingId === module?.id;
+    if (wasLoading) health.switchOff();
+    if (wasLoading || health.countEnd()) {
       log.error(module === undefined ? 'action modules are switched off for a minute'
         : 'an action module is switched off for a minute', fields);
     }
-    if (this.#unknownFault.remainingMs > 0) return;
+    if (this.#unknownModuleHealth.remainingMs > 0) return;
     try {
-      this.#replaceGeneration();
+      this.#replaceWorker();
     } catch (thrown) {
       // The next run tries it again.
       log.error('the action modules have no worker', { error: thrown });
@@ -313,7 +313,7 @@ export class ActionModules {
 
   /** The module that the end can be laid to. */
   #findCulprit(
-    { loadingId }: Generation, { stack, markedModuleId }: WorkerEnd,
+    { loadingId }: ActionWorker, { stack, markedModuleId }: WorkerEnd,
   ): LoadedModule | undefined {
     for (const frame of stack) {
       const module = this.#modules.find(({ url }) => url !== '' && isInFile(frame, url));
@@ -334,7 +334,7 @@ function startThread(
   }
 }
 
-function isReady({ thread, loadedIds }: Generation, { id }: LoadedModule): boolean {
+function isReady({ thread, loadedIds }: ActionWorker, { id }: LoadedModule): boolean {
   return loadedIds.has(id) && thread.isUsable;
 }
 

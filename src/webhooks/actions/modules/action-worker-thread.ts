@@ -12,7 +12,8 @@ import type { CallTools } from './call-tools.ts';
 import { WorkerInspector } from './worker-inspector.ts';
 import { requestKiB } from './worker-messages.ts';
 import type {
-  CheckReport, LoadReport, RequestReport, RunReport, WorkerOrder, WorkerReport, WorkerSetup,
+  CheckReport, LoadReport, RequestReport, RunReport, WorkerMarks, WorkerOrder, WorkerReport,
+  WorkerSetup,
 } from './worker-messages.ts';
 
 /** How a worker ended, and what tells whose fault it was. */
@@ -42,6 +43,9 @@ const HEAP_CHECK_MS = 100;
 const OVER_COUNT_MAX = 5;
 const COLLECTION_MS_MAX = 500;
 const LATE_TOOLS_MAX = 1000;
+const UNREAD_LINES_MAX = 100;
+// As many as a hundred bodies of a megabyte, or 8,000 without one.
+const UNANSWERED_KIB_MAX = 131_072;
 /**
  * What one allocation may take beyond the limit before the worker is ended. V8 ends the process,
  * and not the thread, when a single array or table does not fit below its own limit.
@@ -49,7 +53,7 @@ const LATE_TOOLS_MAX = 1000;
 const ALLOCATION_MIB_MAX = 2048;
 const MIB = 2 ** 20;
 
-type Deps = {
+type ActionWorkerThreadDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly heapMiBMax: number;
@@ -60,8 +64,11 @@ type Deps = {
 };
 
 export class ActionWorkerThread {
-  readonly #deps: Deps;
-  readonly #marks = new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT));
+  readonly #deps: ActionWorkerThreadDeps;
+  readonly #marks: WorkerMarks = {
+    enteredModule: createMark(), exitingModule: createMark(), unreadLines: createMark(),
+    unansweredKiB: createMark(),
+  };
   readonly #thread: Worker;
   readonly #calls = new Map<number, WorkerCall>();
   /** The tools of late calls, the oldest first. */
@@ -84,13 +91,14 @@ export class ActionWorkerThread {
   readonly ended: Promise<void>;
   #resolveEnded = (): void => {};
 
-  constructor(deps: Deps) {
+  constructor(deps: ActionWorkerThreadDeps) {
     this.#deps = deps;
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
     const setup: WorkerSetup = {
       writesDebug: deps.log.writesDebug !== false, marks: this.#marks,
+      unreadLinesMax: UNREAD_LINES_MAX, unansweredKiBMax: UNANSWERED_KIB_MAX,
     };
     this.#thread = new Worker(createWorkerProgram(), {
       eval: true, workerData: setup,
@@ -178,7 +186,8 @@ export class ActionWorkerThread {
     if (!this.isUsable) return;
     this.#isEnding = true;
     const stack = await this.#takeStack();
-    this.#finish({ reason, stack, markedModuleId: this.#findMarked(0), error: null });
+    const markedModuleId = readModuleMark(this.#marks.enteredModule);
+    this.#finish({ reason, stack, markedModuleId, error: null });
     void this.#terminate();
   }
 
@@ -200,15 +209,11 @@ export class ActionWorkerThread {
       : error === null ? 'exited' : 'failed';
     const text = typeof error === 'object' && error !== null && 'stack' in error
       ? String(error.stack) : '';
+    const { enteredModule, exitingModule } = this.#marks;
     this.#finish({
       reason, error, stack: reason === 'memory' ? [] : text.split('\n'),
-      markedModuleId: this.#findMarked(reason === 'exited' ? 1 : 0),
+      markedModuleId: readModuleMark(reason === 'exited' ? exitingModule : enteredModule),
     });
-  }
-
-  #findMarked(mark: 0 | 1): number | null {
-    const value = Atomics.load(this.#marks, mark);
-    return value === 0 ? null : value - 1;
   }
 
   #finish(end: WorkerEnd): void {
@@ -231,7 +236,7 @@ export class ActionWorkerThread {
   }
 
   #receive(report: WorkerReport): void {
-    if (report.report === 'log') Atomics.sub(this.#marks, 2, 1);
+    if (report.report === 'log') Atomics.sub(this.#marks.unreadLines, 0, 1);
     if (this.#end !== null) return;
     switch (report.report) {
       case 'loaded': case 'validated': case 'ended': return this.#endCall(report);
@@ -245,7 +250,7 @@ export class ActionWorkerThread {
   async #serveRequest(report: RequestReport): Promise<void> {
     const { callId, requestId, hops } = report;
     const end = await this.#findTools(callId, hops).request(report);
-    Atomics.sub(this.#marks, 3, requestKiB(report.request.body));
+    Atomics.sub(this.#marks.unansweredKiB, 0, requestKiB(report.request.body));
     if (this.#end !== null) return;
     this.#thread.postMessage({ order: 'respond', requestId, ...end } satisfies WorkerOrder);
   }
@@ -336,4 +341,14 @@ export class ActionWorkerThread {
     });
     return endsInTime(this.#deps.clock, COLLECTION_MS_MAX, answer);
   }
+}
+
+function createMark(): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+}
+
+/** The number of the module; null: none is marked. */
+function readModuleMark(mark: Int32Array): number | null {
+  const value = Atomics.load(mark, 0);
+  return value === 0 ? null : value - 1;
 }

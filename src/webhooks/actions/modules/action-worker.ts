@@ -158,11 +158,12 @@ async function runModule(
 
 /** Marks the module while its code runs, until it waits for something. */
 function enterModule<Result>(state: WorkerState, moduleId: number, run: () => Result): Result {
-  state.marks[0] = moduleId + 1;
+  const { enteredModule } = state.marks;
+  enteredModule[0] = moduleId + 1;
   try {
     return run();
   } finally {
-    state.marks[0] = 0;
+    enteredModule[0] = 0;
   }
 }
 
@@ -209,11 +210,11 @@ function createTools(state: WorkerState, callId: number, hops: number): ActionTo
 }
 
 function reportLog(
-  { port, marks, writesDebug }: WorkerState, callId: number, level: LogLevel, message: unknown,
-  input: object,
+  { port, marks: { unreadLines }, unreadLinesMax, writesDebug }: WorkerState, callId: number,
+  level: LogLevel, message: unknown, input: object,
 ): void {
   if (level === 'debug' && !writesDebug) return;
-  waitWhileOver(marks, 2, 100);
+  waitWhileOver(unreadLines, unreadLinesMax);
   const errors: Record<string, ThrownMessage> = {};
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(input ?? {})) {
@@ -232,7 +233,7 @@ function reportLog(
       ...report, ...toPlainValue(values, { values: 5000 }, []) as typeof values,
     });
   }
-  Atomics.add(marks, 2, 1);
+  Atomics.add(unreadLines, 0, 1);
 }
 
 function isErrorValue(value: unknown): boolean {
@@ -243,9 +244,9 @@ function isErrorValue(value: unknown): boolean {
  * Holds the thread up while the main thread is behind with what a module sends: what is on its way
  * is in no heap that has a limit, and a loop can send faster than it is read.
  */
-function waitWhileOver(marks: Int32Array, mark: number, max: number): void {
-  for (let value = marks[mark] ?? 0; value > max; value = Atomics.load(marks, mark)) {
-    Atomics.wait(marks, mark, value, 1);
+function waitWhileOver(mark: Int32Array, max: number): void {
+  for (let value = Atomics.load(mark, 0); value > max; value = Atomics.load(mark, 0)) {
+    Atomics.wait(mark, 0, value, 1);
   }
 }
 
@@ -253,9 +254,8 @@ function sendRequest(
   state: WorkerState, call: { readonly callId: number; readonly hops: number },
   request: HttpRequest,
 ): Promise<TargetResponse> {
-  const { port, requests, marks } = state;
-  // As many as a hundred bodies of a megabyte, or 8,000 without one.
-  waitWhileOver(marks, 3, 131_072);
+  const { port, requests, marks: { unansweredKiB }, unansweredKiBMax } = state;
+  waitWhileOver(unansweredKiB, unansweredKiBMax);
   state.requestCount += 1;
   const requestId = state.requestCount;
   return new Promise((resolve, reject) => {
@@ -269,7 +269,7 @@ function sendRequest(
         body: ArrayBuffer.isView(body) ? copyBytes(body) : body,
       },
     });
-    Atomics.add(marks, 3, requestKiB(body));
+    Atomics.add(unansweredKiB, 0, requestKiB(body));
     requests.set(requestId, { resolve, reject });
     const abort = (): void => port.postMessage({ report: 'abort', requestId });
     if (signal?.aborted === true) abort();
@@ -294,12 +294,12 @@ function settleRequest(state: WorkerState, requestId: number, end: RequestSettle
 }
 
 /** Marks the module that is ending the worker: it is on the stack. */
-function markExit({ marks, places }: WorkerState): void {
+function markExit({ marks: { exitingModule }, places }: WorkerState): void {
   Error.stackTraceLimit = 100;
   for (const frame of (new Error().stack ?? '').split('\n')) {
     for (const [moduleId, url] of places) {
       if (!isInFile(frame, url)) continue;
-      marks[1] = moduleId + 1;
+      exitingModule[0] = moduleId + 1;
       return;
     }
   }

@@ -119,11 +119,23 @@ export function requestKiB(body: HttpRequest['body']): number {
 /** What the worker is started with. */
 export type WorkerSetup = {
   readonly writesDebug: boolean;
-  /**
-   * Shared memory, as a thread that ends sends no report any more. The first two numbers are each
-   * of a module plus 1, or 0: the module whose code the worker has entered and not left, and the
-   * one that has called `process.exit`. Then the lines that the main thread has not read yet, and
-   * the KiB of requests that it has not answered yet: code that goes on sending waits for it.
-   */
-  readonly marks: Int32Array;
+  readonly marks: WorkerMarks;
+  /** The limits of `unreadLines` and `unansweredKiB`: code that goes on sending waits at them. */
+  readonly unreadLinesMax: number;
+  readonly unansweredKiBMax: number;
+};
+
+/**
+ * Numbers in shared memory, each in an array of its own: a thread that ends, or does not stop,
+ * sends or reads no message. That of a module is its number plus 1; 0 stands for none.
+ */
+export type WorkerMarks = {
+  /** The module whose code the worker has entered and not left. */
+  readonly enteredModule: Int32Array;
+  /** The module that has called `process.exit`. */
+  readonly exitingModule: Int32Array;
+  /** The log lines that the main thread has not read yet. */
+  readonly unreadLines: Int32Array;
+  /** The requests that the main thread has not answered yet: see `requestKiB`. */
+  readonly unansweredKiB: Int32Array;
 };

@@ -1,7 +1,5 @@
 /** A server whose hooks run scripts of a folder of commands, as a process of its own. */
-import {
-  chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { ask, type Question, type Reply } from './ask.ts';
@@ -91,15 +89,5 @@ export class CommandHooks {
     const folder = join(this.data, 'command-runs');
     return existsSync(folder)
       ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'run.json'))) : [];
-  }
-}
-
-/** Whether a process runs: one that has ended and waits for its parent to hear of it does not. */
-export function isRunning(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2)[0] !== 'Z';
-  } catch {
-    return false;
   }
 }

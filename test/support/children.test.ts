@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { owned } from './children.ts';
+import { isRunning } from './is-running.ts';
 import { until } from './until.ts';
 import { createTemporaryFolder } from './temporary-folder.ts';
 
@@ -46,13 +47,3 @@ test('the children of a test that fails are ended, and so are those of its proce
   assert.deepEqual(await ended, [1, null], told);
   await until('the child of the file has ended', () => !isRunning(pid('file')));
 });
-
-/** One that has ended may stay as a zombie, where nobody asks for it. */
-function isRunning(pid: number): boolean {
-  try {
-    if (process.platform !== 'linux') return process.kill(pid, 0);
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}

@@ -1,6 +1,6 @@
 /** A command runner over a directory of its own, and shell scripts to run with it. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -11,6 +11,8 @@ import type {
   HookCommandEnd, HookCommandRun,
 } from '../../../../src/webhooks/actions/commands/command-runner.ts';
 import { compile } from '../../../support/compile.ts';
+import { isRunning } from '../../../support/is-running.ts';
+import { until } from '../../../support/until.ts';
 
 type LoggedLine = {
   readonly level: string; readonly message: string; readonly fields: LogFields;
@@ -73,20 +75,7 @@ export function assertEnded(text: Buffer | string): number {
   return pids.length;
 }
 
-/** Whether a process is there, and no zombie. */
-export function isRunning(pid: number): boolean {
-  try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch {
-    return false;
-  }
-}
-
 /** Resolves when a file is there; fails when it does not come. */
 export async function waitForFile(path: string): Promise<void> {
-  const deadlineMs = performance.now() + 30_000;
-  while (!existsSync(path)) {
-    assert.ok(performance.now() < deadlineMs, `${path} does not come`);
-    await new Promise(setImmediate);
-  }
+  await until(`${path} comes`, () => existsSync(path));
 }

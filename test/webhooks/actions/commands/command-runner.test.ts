@@ -7,8 +7,9 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
+import { isRunning } from '../../../support/is-running.ts';
 import {
-  CommandHarness, compileCommandServer, assertEnded, isRunning, waitForFile,
+  CommandHarness, compileCommandServer, assertEnded, waitForFile,
 } from './command-harness.ts';
 
 const FLOOD_BYTES = 1 << 30;

@@ -10,8 +10,9 @@ import { test } from 'node:test';
 import { createNodeFiles } from '../../../../src/store/disk/files.ts';
 import { describeProcess } from '../../../../src/store/lock/process-identity.ts';
 import { owned } from '../../../support/children.ts';
+import { isRunning } from '../../../support/is-running.ts';
 import {
-  CommandHarness, compileCommandServer, assertEnded, isRunning, waitForFile,
+  CommandHarness, compileCommandServer, assertEnded, waitForFile,
 } from './command-harness.ts';
 
 /** Starts a server with a script, kills it once the script has made the file `ready`. */

@@ -433,7 +433,7 @@ async function loadActions(
   return [...modules.sources, ...ownActions];
 }
 
-/** What runs hook commands; loaded only where there may be any. */
+/** Opens the parts that run hook commands; loads them only where there may be any. */
 async function openCommands(
   { data, settings, role, logger, clock = systemClock }: AppOptions,
 ): Promise<HookCommands> {

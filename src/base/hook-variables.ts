@@ -16,5 +16,5 @@ export const HOOK_VARIABLES = {
   contentType: 'HOOKSHELF_CONTENT_TYPE',
 } as const;
 
-/** What a variable may be called; a file for a command bears the name of its variable. */
+/** The valid names of variables; a file for a command bears the name of its variable. */
 export const VARIABLE_NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;

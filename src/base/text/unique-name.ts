@@ -3,7 +3,7 @@
 type NameOptions = {
   /** Stands before the number. */
   readonly separator: string;
-  /** Of the name with its number. */
+  /** The limit for the name with its number. */
   readonly lengthMax?: number;
 };
 

@@ -38,7 +38,7 @@ function formatGaps({ gaps }: Conversion): readonly string[] {
       + (isDisabling ? ' (disabled)' : ''));
 }
 
-/** What people have to provide: the document names it, and does not hold it. */
+/** A line for each thing that people have to provide: the document names it, and holds none. */
 function formatNeeds({ variables, commandPaths, workingDirectories }: Conversion): string[] {
   return [
     ...variables.map(({ name, hook, pointer }) =>

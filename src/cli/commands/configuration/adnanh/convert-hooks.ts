@@ -23,7 +23,7 @@ export type Conversion = {
   readonly workingDirectories: readonly string[];
 };
 
-/** What to do about a member that is lost. */
+/** The advice about a member that is lost. */
 const ENABLE = 'set "enabled" to true, where the sender can do without it';
 /** Members without a counterpart, and what is lost with each. */
 const LOST_MEMBERS: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 /**
- * What the conversion of a hooks file has to tell beside the document: gaps, which are the parts of
- * a hook without a counterpart, and what people have to provide.
+ * The report of a conversion beside its document: the gaps, which are the parts of a hook without a
+ * counterpart, and the things that people have to provide.
  */
 import { isJsonObject, pointerStep } from '../../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';

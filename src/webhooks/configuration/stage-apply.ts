@@ -1,6 +1,7 @@
 /**
- * Stages an apply in one transaction, with all checks that single writes have, and tells the plan
- * of what it has staged: so the plan that is shown is the one that is done.
+ * Stages an apply in one transaction, with all checks that single writes have, and returns the plan
+ * of exactly what it has staged: so the plan that is shown is the one that is done. A dry run is
+ * staged as well; the caller gives it up.
  *
  * The order lets names go from one record to another: what is pruned goes first, then records give
  * up names that others get. Checks that a later record may put right come last.
@@ -40,13 +41,17 @@ export type StagedApply = {
   readonly removedRecords: readonly { readonly kind: RecordKind; readonly id: string }[];
 };
 
-/** Throws `invalid` with pointers into the document, and `conflict`. */
+/**
+ * Stages what makes the configuration the document's, and what is pruned. Throws `invalid` with
+ * pointers into the document, and `conflict`.
+ */
 export function stageApply(
   deps: StageApplyDeps, transaction: Transaction, document: ApplicableDocument,
   stored: StoredConfiguration, inputs: TransactionInputs,
 ): StagedApply {
   const context = { deps, transaction, inputs };
   const writes = planWrites(context, document, stored);
+  // Those of new records have no list of changed members, and are kept.
   const changedWrites = writes.filter(({ changedMembers }) => changedMembers?.length !== 0);
   const pruned = document.isPruning ? listPruned(document, stored) : [];
   const removals = pruned.map(({ kind, record }) => ({
@@ -69,7 +74,7 @@ export function stageApply(
   };
 }
 
-/** More errors are not told: each wrong name in one costs a search for the right one. */
+/** More errors are not collected: for a wrong name the right one is searched, which takes long. */
 const ERRORS_MAX = 100;
 
 type StageContext = {
@@ -127,8 +132,9 @@ function listPruned(
 }
 
 /**
- * Stages the records without their names whose names others get, so that two may swap them: a
- * unique value may not be that of two records even for a moment.
+ * Stages, without its name, each record whose name another record takes, so that two may swap them:
+ * a unique value may not be that of two records even for a moment. The name here is the member
+ * `name`, and not what a document finds the record by.
  */
 function freeNames(
   { deps, transaction, inputs }: StageContext, writes: readonly PlannedWrite[],

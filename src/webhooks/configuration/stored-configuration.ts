@@ -14,7 +14,7 @@ export type ConfiguredRecord = {
   readonly id: string;
   readonly bytes: Buffer;
   readonly members: JsonObject;
-  /** What a document finds it by; null: an outgoing webhook without a name. */
+  /** What a document finds it by (`RecordKind.naming`); null: a webhook without a name. */
   readonly name: string | null;
   /** The set in which an apply has created it; null: none has. */
   readonly set: string | null;

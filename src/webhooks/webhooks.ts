@@ -34,7 +34,7 @@ import { healthCollection } from './health/health-record.ts';
 import { composeIncoming } from './compose-incoming.ts';
 import { appliedCollection } from './applied-records.ts';
 import { configurationRoutes } from './configuration/configuration-routes.ts';
-import { ConfigurationService } from './configuration/configuration-service.ts';
+import type { ConfigurationDeps } from './configuration/configuration-service.ts';
 import {
   createIncomingWebhookIndex, warnOfUnusableWebhooks, type IncomingWebhookIndex,
   type RejectionCount, type UnparsedCount,
@@ -173,7 +173,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     ...eventRoutes(keptEvents, shared.searches),
     ...requestRoutes({ service: requests, webhooks: directories.incoming, ...shared }),
     ...jobRoutes,
-    ...configurationRoutes(composeConfiguration(options, { resources, optionsChecks, removals })),
+    ...configurationRoutes(createConfigurationDeps(options, resources, optionsChecks, removals)),
   ];
   return {
     routes, resources, actions, deliveries, requests, events, directories,
@@ -199,14 +199,12 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   };
 }
 
-function composeConfiguration(
+function createConfigurationDeps(
   { store, makeId, logger: log }: WebhooksOptions,
-  { resources, optionsChecks, removals }: {
-    readonly resources: WebhookResources; readonly optionsChecks: OptionsChecks;
-    readonly removals: Readonly<Record<WebhookDirection, RemovalListener>>;
-  },
-): ConfigurationService {
-  return new ConfigurationService({
+  resources: WebhookResources, optionsChecks: OptionsChecks,
+  removals: Readonly<Record<WebhookDirection, RemovalListener>>,
+): ConfigurationDeps {
+  return {
     store, makeId, log, optionsChecks,
     repositories: {
       actionConfigurations: resources.configurations, incomingWebhooks: resources.incoming,
@@ -216,7 +214,7 @@ function composeConfiguration(
       if (member === 'actionConfigurations') return 0;
       return removals[member === 'incomingWebhooks' ? 'incoming' : 'outgoing'].countPending(id);
     },
-  });
+  };
 }
 
 function listLongLanes(

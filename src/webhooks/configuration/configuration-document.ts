@@ -12,9 +12,9 @@ import type { FieldError } from '../../base/errors.ts';
 import { invalid, isJsonObject, parseObject, pointerStep } from '../../base/fields.ts';
 import { JSON_DEPTH_MAX } from '../../base/json/parse.ts';
 import { MASK } from '../../base/log.ts';
-import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
+import type { JsonObject, JsonValue, ObjectSchema } from '../../base/schema.ts';
 import { restoreUrlSecrets } from '../http/url-credentials.ts';
-import { slugSchema } from '../naming/members.ts';
+import { OPTION_MEMBERS, RECORDS_MAX } from './document-schema.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 
 /** A record of a document, not checked by its own schema yet. */
@@ -34,46 +34,6 @@ export type ConfigurationDocument = {
   readonly isPruning: boolean;
   readonly isDryRun: boolean;
 };
-
-const DEFAULT_SET = 'default';
-/** The limit for the records of one kind. */
-const RECORDS_MAX = 10_000;
-
-const OPTION_MEMBERS: Readonly<Record<string, MemberSchema>> = {
-  set: {
-    schema: slugSchema, default: DEFAULT_SET,
-    description: 'Whose records these are: `prune` deletes only what an apply of the same set made',
-  },
-  prune: {
-    schema: { kind: 'boolean' }, default: false,
-    description: 'Delete what an earlier apply of the set created and this document has no more',
-  },
-  dryRun: {
-    schema: { kind: 'boolean' }, default: false, description: 'Answer the plan and do nothing',
-  },
-};
-
-/** The schema for the API's documentation; `parseDocument` reads the records one by one. */
-export const documentSchema: ObjectSchema = {
-  kind: 'object', name: 'ConfigurationDocument',
-  members: {
-    ...Object.fromEntries(RECORD_KINDS.map((kind) => [kind.member, {
-      schema: { kind: 'array', items: createItemSchema(kind), maxItems: RECORDS_MAX }, default: [],
-      description: `Each ${kind.noun} whole, found by its \`${kind.naming}\``,
-    }] as const)),
-    ...OPTION_MEMBERS,
-  },
-};
-
-/** The members of a record, the one that it is found by required. */
-function createItemSchema({ schema, naming }: RecordKind): ObjectSchema {
-  const { [naming]: member, ...members } = schema.members;
-  if (member === undefined) return schema;
-  return {
-    ...schema, name: `Applied${schema.name}`,
-    members: { [naming]: { ...member, isRequired: true }, ...members },
-  };
-}
 
 const ENVELOPE_SCHEMA: ObjectSchema = {
   kind: 'object',

@@ -2,10 +2,8 @@
 import { readObjectInto } from '../../base/fields.ts';
 import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject, ObjectSchema } from '../../base/schema.ts';
+import type { PLAN_SIGNS } from './document-schema.ts';
 import { sortFreeJson } from './free-json.ts';
-
-/** `+`: a record is created; `~`: it is changed; `-`: it is deleted. */
-export const PLAN_SIGNS = ['+', '~', '-'] as const;
 
 export type PlannedChange = {
   readonly sign: (typeof PLAN_SIGNS)[number];

@@ -15,7 +15,7 @@ import {
   computeConfigurationTag, createCommittedSource, readStoredConfiguration,
 } from './stored-configuration.ts';
 
-type ConfigurationDeps = {
+export type ConfigurationDeps = {
   readonly store: Store;
   readonly repositories: Readonly<Record<RecordKind['member'], Repository>>;
   readonly makeId: () => string;

@@ -1,6 +1,7 @@
 /** The operations on deliveries: list, find, retry, resend, cancel and reconcile. */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { lazyImport } from '../../base/lazy-import.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
@@ -20,13 +21,12 @@ import type { FanOuts } from './fan-out.ts';
 import {
   countOfEveryKind, decodeListedRoute, listDeliveries, listOfEveryKind, type ListedRoute,
 } from './delivery-list.ts';
-import { DeliverySearchWalk } from './delivery-search.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 import { toPublicRoute, type RequestLookup } from './public-route.ts';
 import { findForwardTarget } from './event-record.ts';
 import { cancelEvent } from './cancel-event.ts';
 import { createDurableSender, type SendDurably } from './durable-send.ts';
-import { reconcileDeliveries, type DeliveryReconciliation } from './delivery-reconciliation.ts';
+import type { DeliveryReconciliation } from './delivery-reconciliation.ts';
 import {
   getDelivery, isWebhookGone, reserveResends, stageResend, stageRetry, type ResendMode,
 } from './resend.ts';
@@ -102,6 +102,9 @@ type DeliveryServiceDeps = {
   readonly findHoldProblems: () => readonly string[];
 };
 
+const loadReconciliation = lazyImport(() => import('./delivery-reconciliation.ts'));
+const loadSearch = lazyImport(() => import('./delivery-search.ts'));
+
 export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryService {
   const { store, fanOuts, webhooks, clock, makeId, capacity } = deps;
   const records = store.collection(deliveryCollection.name);
@@ -163,7 +166,8 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
     cancelEvent: (identifier) => cancelEvent(store, clock, identifier),
     async reconcile() {
       await fanOuts.whenWritten();
-      return reconcileDeliveries(store, fanOuts, clock.now(), deps.findHoldProblems());
+      return loadReconciliation(({ reconcileDeliveries }) =>
+        reconcileDeliveries(store, fanOuts, clock.now(), deps.findHoldProblems()));
     },
   };
 }
@@ -176,7 +180,8 @@ async function openSearch(
   filter: DeliveryFilter, before: string | null,
 ): Promise<SearchWalk<Delivery | ListedRoute>> {
   await fanOuts.whenWritten();
-  return new DeliverySearchWalk(store, requests, filter, before);
+  return loadSearch(({ DeliverySearchWalk }) =>
+    new DeliverySearchWalk(store, requests, filter, before));
 }
 
 /** Returns a delivery to a webhook, or a forward, as callers see it. */

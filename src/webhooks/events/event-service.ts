@@ -1,6 +1,7 @@
 /** Lists, finds and shows the events that are kept. */
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
+import { lazyImport } from '../../base/lazy-import.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
@@ -8,7 +9,6 @@ import { eventCollection, isEvent, readPayloadBytes } from '../deliveries/event-
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import { countMatching, listMatchingPage } from '../durable-queue/slot-matches.ts';
 import type { SearchWalk } from '../search/searches.ts';
-import { EventSearchWalk } from './event-search.ts';
 import { EventColumns, type EventFilter } from './event-columns.ts';
 import {
   listEventDeliveries, toPublicEvent, type PublicEvent, type PublicEventWithDeliveries,
@@ -18,6 +18,8 @@ type EventServiceDeps = {
   readonly store: Store;
   readonly fanOuts: Pick<FanOuts, 'whenWritten'>;
 };
+
+const loadSearch = lazyImport(() => import('./event-search.ts'));
 
 export class EventService {
   readonly #store: Store;
@@ -54,7 +56,8 @@ export class EventService {
   /** Opens a search among the events that match, from behind the id `before`. */
   async openSearch(filter: EventFilter, before: string | null): Promise<SearchWalk<PublicEvent>> {
     await this.#columns.whenBuilt();
-    return new EventSearchWalk(this.#store, this.#columns.createMatcher(filter), before);
+    return loadSearch(({ EventSearchWalk }) =>
+      new EventSearchWalk(this.#store, this.#columns.createMatcher(filter), before));
   }
 
   /** Counts the events that match, on all pages. */

@@ -1,6 +1,7 @@
 /** The operations on stored requests: list, find, pin, delete and replay. */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { lazyImport } from '../../base/lazy-import.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { Precondition } from '../../resources/repository.ts';
 import { Representation } from '../../resources/representation.ts';
@@ -13,7 +14,7 @@ import { getRequestBody } from './request-body.ts';
 import { decodeRequestHead, decodeRequest, findCommittedRequest } from './request-codec.ts';
 import type { RequestFilter } from './request-columns.ts';
 import { RequestList, type RejectedRequests } from './request-list.ts';
-import { reconcileRequests, type RequestReconciliation } from './request-reconciliation.ts';
+import type { RequestReconciliation } from './request-reconciliation.ts';
 import {
   chooseRoutes, copyRequest, retryRequest, type AvailableRoutes, type ReplayOptions,
 } from './replay.ts';
@@ -87,6 +88,8 @@ type RequestServiceDeps = {
   readonly assertRoom: (request: StoredRequest) => void;
 };
 
+const loadReconciliation = lazyImport(() => import('./request-reconciliation.ts'));
+
 export function createRequestService(deps: RequestServiceDeps): RequestService {
   const { store, clock, makeId, rejected, webhooks } = deps;
   const records = store.collection(requestCollection.name);
@@ -141,7 +144,8 @@ export function createRequestService(deps: RequestServiceDeps): RequestService {
         return request;
       });
     },
-    reconcile: () => reconcileRequests(store, deps.states),
+    reconcile: async () => loadReconciliation(({ reconcileRequests }) =>
+      reconcileRequests(store, deps.states)),
     prepareLists: () => list.prepare(),
     close: () => list.close(),
   };

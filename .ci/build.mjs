@@ -30,6 +30,8 @@ export async function buildProgram(folder, edit) {
     external: ['postgres'],
     minifyWhitespace: true,
     minifySyntax: true,
+    // A server keeps its text in memory. Stack traces name the lines of the sources instead.
+    minifyIdentifiers: true,
     // Node shows the line of an error that nobody has caught.
     lineLimit: 120,
     sourcemap: true,

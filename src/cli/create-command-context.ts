@@ -17,7 +17,7 @@ import { findRemoteServer, readToken } from './remote-server.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { Identity } from './process/identity.ts';
 import { loadOnce } from './process/load-once.ts';
-import { findOwner, loadApp, openLocalApp } from './api-client/local-app.ts';
+import { findOwner, loadApp, openLocalApp, openTemporaryApp } from './api-client/local-app.ts';
 import { openApiClient } from './api-client/open-api-client.ts';
 import { createApiClient } from './api-client/api-client.ts';
 import type { ApiClient } from './api-client/api-client.ts';
@@ -193,15 +193,21 @@ async function openDirectoryApiClient(context: CommandContext): Promise<ApiClien
   const { spec, args, io } = context;
   // Wrong settings are refused even where a server answers, which has read its own.
   const { settings } = context.loadSettings();
-  const makesData = spec.makesData === true && !args.has('dry-run');
-  const data = makesData ? context.enterDataAsOwner() : context.enterExistingDataAsOwner();
+  const isDryRun = spec.makesData === true && args.has('dry-run');
+  // An engine has the records: a dry run works without a data directory, and makes none.
+  const isTemporary = isDryRun && settings.store.url !== null
+    && isMissingOrEmpty(context.enterDataAsOwner());
+  const mayBeMissing = isTemporary || (spec.makesData === true && !isDryRun);
+  const data = mayBeMissing ? context.enterDataAsOwner() : context.enterExistingDataAsOwner();
+  const options = {
+    settings, io, needsActions: spec.needsActions === true,
+    lowestLevel: spec.runsActions === true ? 'debug' : 'warning',
+  } as const;
   return openApiClient({
     clock: systemClock,
     findOwner: () => findOwner(data),
-    openLocalApp: () => openLocalApp({
-      data, settings, io, needsActions: spec.needsActions === true,
-      lowestLevel: spec.runsActions === true ? 'debug' : 'warning',
-    }),
+    openLocalApp: () => isTemporary ? openTemporaryApp(options)
+      : openLocalApp({ ...options, data }),
     onWait: (reason) => noteWait(context, reason),
   });
 }

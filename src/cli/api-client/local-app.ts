@@ -1,6 +1,7 @@
 /** Finds the process that holds a data directory, and opens the app here when there is none. */
-import { existsSync, lstatSync } from 'node:fs';
+import { existsSync, lstatSync, mkdtempSync, rmSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { findOwnerProblem, formatChown } from '../../base/files/ownership.ts';
@@ -69,4 +70,17 @@ export async function openLocalApp(
     requestListener: app.dispatcher.listeners('control').request,
     close: () => app.close(),
   };
+}
+
+/** The same in a folder of its own, which is removed when the app is closed. */
+export async function openTemporaryApp(options: Omit<LocalAppOptions, 'data'>): Promise<LocalApp> {
+  const data = mkdtempSync(join(tmpdir(), 'hookshelf-plan-'));
+  const remove = (): void => rmSync(data, { recursive: true, force: true });
+  try {
+    const { requestListener, close } = await openLocalApp({ ...options, data });
+    return { requestListener, close: () => close().finally(remove) };
+  } catch (thrown) {
+    remove();
+    throw thrown;
+  }
 }

@@ -2,15 +2,12 @@
  * `apply`: makes the configuration what a file says. The plan comes first and is printed; then it
  * is done, after a question on a terminal.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { systemClock } from '../../../base/clock.ts';
 import { DOCUMENT_BYTES_MAX } from '../../../base/files/bounded-read.ts';
 import { createMemoryTarget } from '../../../server/local/memory-target.ts';
 import { createApiClient } from '../../api-client/api-client.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
-import { openLocalApp } from '../../api-client/local-app.ts';
+import { openTemporaryApp } from '../../api-client/local-app.ts';
 import { EXIT_FAILED, EXIT_PENDING } from '../../process/exit-code.ts';
 import { askYesOrNo, findTerminal } from '../../terminal/question.ts';
 import type { CommandContext } from '../command-context.ts';
@@ -79,21 +76,11 @@ function countChanges({ changes }: PrintedPlan): string {
   return changes.length === 1 ? '1 change' : `${changes.length} changes`;
 }
 
-/** The client of an empty store in a folder of its own: a dry run makes no data directory. */
+/** The client of an empty store: a dry run makes no data directory. */
 async function openEmptyStore({ io, loadSettings }: CommandContext): Promise<ApiClient> {
   const { settings } = loadSettings();
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-plan-'));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
-  try {
-    const app = await openLocalApp({
-      data: folder, settings, io, needsActions: true, lowestLevel: 'warning',
-    });
-    return createApiClient(createMemoryTarget(app.requestListener), {
-      clock: systemClock, hasServer: false,
-      close: () => app.close().finally(remove),
-    });
-  } catch (thrown) {
-    remove();
-    throw thrown;
-  }
+  const app = await openTemporaryApp({ settings, io, needsActions: true, lowestLevel: 'warning' });
+  return createApiClient(createMemoryTarget(app.requestListener), {
+    clock: systemClock, hasServer: false, close: () => app.close(),
+  });
 }

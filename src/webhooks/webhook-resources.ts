@@ -1,6 +1,6 @@
 /** Creates the repositories of the three resources, each of which may read the others. */
 import type { Repository } from '../resources/repository.ts';
-import type { Store } from '../store/store-port.ts';
+import type { Store, Transaction } from '../store/store-port.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
 import {
   createActionConfigurationRepository, findRecordsNaming,
@@ -18,6 +18,10 @@ import { outgoingCollection } from './outgoing/outgoing-webhook.ts';
 import { decodeOutgoingWebhook } from './outgoing/outgoing-webhook-index.ts';
 import { formatWebhookLabel } from './webhook-label.ts';
 
+/** The part of a webhook that names its configurations, and the one that names itself. */
+type UsingWebhook =
+  Parameters<typeof listReferences>[0] & Parameters<typeof formatWebhookLabel>[0];
+
 export type WebhookResources = {
   readonly incoming: Repository;
   readonly configurations: Repository;
@@ -32,7 +36,8 @@ export function createWebhookResources(
     readonly health: HealthMonitors;
   },
 ): WebhookResources {
-  const listUsers = (identifier: string): string[] => findUsers(deps.store, identifier);
+  const listUsers = (transaction: Transaction, identifier: string): string[] =>
+    findUsers(deps.store, transaction, identifier);
   const { removals, health } = deps;
   return {
     incoming: createIncomingRepository({ ...deps, removal: removals.incoming,
@@ -44,16 +49,21 @@ export function createWebhookResources(
   };
 }
 
-/** The labels of the webhooks that use a configuration, as committed. */
-function findUsers(store: Store, configuration: string): string[] {
-  const isUser = (webhook: Parameters<typeof listReferences>[0]): boolean =>
-    listReferences(webhook).some(({ name }) => name === configuration);
-  const incoming = [...findRecordsNaming(store.collection(incomingCollection.name), configuration)]
-    .map(decodeIncomingWebhook).filter(isUser);
-  const outgoing = [...findRecordsNaming(store.collection(outgoingCollection.name), configuration)]
-    .map(decodeOutgoingWebhook).filter(isUser);
+/**
+ * The labels of the webhooks that use a configuration, but of those that the transaction removes or
+ * gives another one.
+ */
+function findUsers(store: Store, transaction: Transaction, configuration: string): string[] {
+  const findIn = (collection: string, decode: (bytes: Buffer) => UsingWebhook): string[] => {
+    const committedRecords = [...findRecordsNaming(store.collection(collection), configuration)];
+    const stagedRecords = committedRecords.flatMap((bytes) =>
+      transaction.find(collection, decode(bytes).identifier) ?? []);
+    return stagedRecords.map(decode)
+      .filter((webhook) => listReferences(webhook).some(({ name }) => name === configuration))
+      .map(formatWebhookLabel);
+  };
   return [
-    ...incoming.map(formatWebhookLabel),
-    ...outgoing.map(formatWebhookLabel),
+    ...findIn(incomingCollection.name, decodeIncomingWebhook),
+    ...findIn(outgoingCollection.name, decodeOutgoingWebhook),
   ];
 }

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../base/schema.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { ChangeHook } from '../../resources/record-stager.ts';
 import { createRepository, type Repository } from '../../resources/repository.ts';
-import type { Collection, Store } from '../../store/store-port.ts';
+import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import { stageMarkRemoval } from '../applied-records.ts';
 import { checkTarget } from '../http/target-rules.ts';
 import { configurationCollection, configurationSchema } from './action-configuration.ts';
@@ -28,8 +28,8 @@ export function createActionConfigurationRepository(deps: {
   readonly now: () => number;
   readonly makeId: () => string;
   readonly isDeniedTarget: (url: string) => boolean;
-  /** The labels of the webhooks that use a configuration, as committed. */
-  readonly listUsers: (identifier: string) => readonly string[];
+  /** The labels of the webhooks that use a configuration, as the transaction sees them. */
+  readonly listUsers: (transaction: Transaction, identifier: string) => readonly string[];
 }): Repository {
   const { store, actions, optionsChecks, now, makeId, isDeniedTarget, listUsers } = deps;
   const findTarget = (record: Buffer): string | null => {
@@ -44,7 +44,7 @@ export function createActionConfigurationRepository(deps: {
       checkTarget(change, '/options/url', findTarget, isDeniedTarget);
     },
     checkStaged(transaction, { id, after }) {
-      if (after === null) checkUnused(transaction, id, listUsers(id));
+      if (after === null) checkUnused(transaction, id, listUsers(transaction, id));
       else checkActionType(transaction, id, decodeConfiguration(after).actionType);
     },
   });

@@ -279,6 +279,21 @@ test('a pruned configuration that a webhook made by hand uses has the whole appl
     await checkRefused(relay, { prune: true }, 409, /deploy is in use by webhooks: [^"]*mine/);
   });
 
+test('of the webhooks that use a pruned configuration only those that would stay are named',
+  async (context) => {
+    const relay = await startRelayFor(context);
+    const next = { identifier: 'next', actionType: 'log' };
+    const moved = { pathSegment: 'moved', actionConfiguration: 'next' };
+    await applied(relay, {
+      actionConfigurations: [...DOCUMENT.actionConfigurations, next],
+      incomingWebhooks: [WEBHOOK, { ...moved, actionConfiguration: 'deploy' }],
+    });
+    await relay.ask('POST', IN, { pathSegment: 'mine', actionConfiguration: 'deploy' });
+    await checkRefused(relay,
+      { actionConfigurations: [next], incomingWebhooks: [moved], prune: true },
+      409, /deploy is in use by webhooks: mine"/);
+  });
+
 test('what waits for a webhook that would go is counted, and ends with it', async (context) => {
   const relay = await startRelayFor(context, { incoming: { retrySchedule: [3600] } });
   relay.webhooks.start();

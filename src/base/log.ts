@@ -29,6 +29,8 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
   /** False if lines at `debug` go nowhere, so that their fields need not be gathered. */
   readonly writesDebug?: boolean;
+  /** The fields that stand before those of each line. */
+  readonly tags?: LogFields;
 }
 
 export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warning', 'error'];
@@ -93,6 +95,9 @@ export function createTaggedLogger(logger: Logger, fields: LogFields): Logger {
   return {
     debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error'),
     writesDebug: logger.writesDebug !== false,
+    get tags() {
+      return { ...logger.tags, ...fields };
+    },
   };
 }
 

@@ -8,7 +8,7 @@ import { basename, extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { endsInTime, type Clock } from '../../../base/clock.ts';
 import { AppError, isError, messageOf } from '../../../base/errors.ts';
-import type { Logger } from '../../../base/log.ts';
+import { createTaggedLogger, type Logger } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { HttpSender } from '../../http/http-sender.ts';
 import {
@@ -218,8 +218,8 @@ export class ActionModules {
     const { clock, log, heapMiBMax } = this.#deps;
     const thread = startThread({
       clock, log, heapMiBMax,
-      createStrayTools: (hops) =>
-        new CallTools({ hops, isChainRefused: false, log }, this.#getHttp()),
+      createStrayTools: ({ hops, logTags }) => new CallTools(
+        { hops, isChainRefused: false, log: createTaggedLogger(log, logTags) }, this.#getHttp()),
       onEnd: (end) => this.#onEnd(worker, end),
     });
     const worker: ActionWorker = {
@@ -341,11 +341,11 @@ function isReady({ thread, loadedIds }: ActionWorker, { id }: LoadedModule): boo
 function createRunOrder(
   callId: number, { id: moduleId }: LoadedModule, call: ActionCall,
 ): WorkerOrder {
-  const { context: { body, ...others }, options, hops } = call;
+  const { context: { body, ...others }, options, hops, log: { tags: logTags = {} } } = call;
   const bytes = call.bytes();
   const payloadBytes = bytes === null || bytes === body ? null : copyBytes(bytes);
   return {
-    order: 'run', callId, moduleId, options, hops,
+    order: 'run', callId, moduleId, options, hops, logTags,
     // Mostly the payload is the body, which is copied once.
     payload: bytes === body ? 'body' : payloadBytes,
     context: { ...others, body: copyBytes(body) },

@@ -6,14 +6,14 @@
 import { Worker } from 'node:worker_threads';
 import { endsInTime, type Clock, type Timer } from '../../../base/clock.ts';
 import { systemCodeOf } from '../../../base/errors.ts';
-import type { Logger } from '../../../base/log.ts';
+import type { LogFields, Logger } from '../../../base/log.ts';
 import { createWorkerProgram } from './action-worker.ts';
 import type { CallTools } from './call-tools.ts';
 import { WorkerInspector } from './worker-inspector.ts';
 import { requestKiB } from './worker-messages.ts';
 import type {
-  CheckReport, LoadReport, RequestReport, RunReport, WorkerMarks, WorkerOrder, WorkerReport,
-  WorkerSetup,
+  CheckReport, LoadReport, LogReport, RequestReport, RunReport, WorkerMarks, WorkerOrder,
+  WorkerReport, WorkerSetup,
 } from './worker-messages.ts';
 
 /** How a worker ended, and what tells whose fault it was. */
@@ -53,12 +53,15 @@ const UNANSWERED_KIB_MAX = 131_072;
 const ALLOCATION_MIB_MAX = 2048;
 const MIB = 2 ** 20;
 
+/** What the worker knows of a call that has ended here. */
+type StrayCall = { readonly hops: number; readonly logTags: LogFields };
+
 type ActionWorkerThreadDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly heapMiBMax: number;
   /** The tools of a call that has ended, or is late and forgotten. */
-  readonly createStrayTools: (hops: number) => CallTools;
+  readonly createStrayTools: (call: StrayCall) => CallTools;
   /** Called once, as soon as it is known how the worker ended. */
   readonly onEnd: (end: WorkerEnd) => void;
 };
@@ -240,16 +243,21 @@ export class ActionWorkerThread {
     if (this.#end !== null) return;
     switch (report.report) {
       case 'loaded': case 'validated': case 'ended': return this.#endCall(report);
-      case 'log': return this.#findTools(report.callId, 0).log(report);
+      case 'log': return this.#logLine(report);
       case 'request': return void this.#serveRequest(report);
       case 'abort': return this.#abortRequest(report.requestId);
       case 'alive': return this.#onAlive(report.pingId);
     }
   }
 
+  #logLine(report: LogReport): void {
+    const { callId, logTags } = report;
+    this.#findTools(callId, { hops: 0, logTags }).log(report);
+  }
+
   async #serveRequest(report: RequestReport): Promise<void> {
     const { callId, requestId, hops } = report;
-    const end = await this.#findTools(callId, hops).request(report);
+    const end = await this.#findTools(callId, { hops, logTags: {} }).request(report);
     Atomics.sub(this.#marks.unansweredKiB, 0, requestKiB(report.request.body));
     if (this.#end !== null) return;
     this.#thread.postMessage({ order: 'respond', requestId, ...end } satisfies WorkerOrder);
@@ -261,9 +269,9 @@ export class ActionWorkerThread {
   }
 
   /** An action may log, or send a request, after it has returned its result. */
-  #findTools(callId: number, hops: number): CallTools {
+  #findTools(callId: number, call: StrayCall): CallTools {
     return this.#calls.get(callId)?.tools ?? this.#lateTools.get(callId)
-      ?? this.#deps.createStrayTools(hops);
+      ?? this.#deps.createStrayTools(call);
   }
 
   #endCall(report: CallReport): void {

@@ -13,7 +13,7 @@ import { ActionResult } from '../action.ts';
 import type { Action, ActionClass, ActionTools, Payload } from '../action.ts';
 import { requestKiB } from './worker-messages.ts';
 import type {
-  CheckReport, LoadReport, OutcomeMessage, RequestSettlement, RunReport, ThrownMessage,
+  CheckReport, LoadReport, LogReport, OutcomeMessage, RequestSettlement, RunReport, ThrownMessage,
   WorkerOrder, WorkerReport, WorkerSetup,
 } from './worker-messages.ts';
 
@@ -139,7 +139,7 @@ function checkModuleOptions(
 async function runModule(
   state: WorkerState, order: WorkerOrder & { readonly order: 'run' },
 ): Promise<void> {
-  const { callId, moduleId, options, hops } = order;
+  const { callId, moduleId, options } = order;
   let outcome: RunReport['outcome'] = null;
   let thrown: ThrownMessage | null = null;
   try {
@@ -148,7 +148,7 @@ async function runModule(
     const payload = readPayloadMessage(order.payload, body);
     const action = state.actions.get(moduleId);
     const running = enterModule(state, moduleId, () => action?.execute.call(
-      action.instance, payload, { ...others, body }, options, createTools(state, callId, hops)));
+      action.instance, payload, { ...others, body }, options, createTools(state, order)));
     outcome = describeOutcome(await running);
   } catch (caught) {
     thrown = describeThrown(caught, state.requestIds);
@@ -197,9 +197,11 @@ function describeOutcome(outcome: unknown): OutcomeMessage | null {
   };
 }
 
-function createTools(state: WorkerState, callId: number, hops: number): ActionTools {
+function createTools(
+  state: WorkerState, { callId, hops, logTags }: WorkerOrder & { readonly order: 'run' },
+): ActionTools {
   const logAt = (level: LogLevel) => (message: string, fields: object = {}): void =>
-    reportLog(state, callId, level, message, fields);
+    reportLog(state, { callId, logTags, level }, message, fields);
   return {
     log: {
       debug: logAt('debug'), info: logAt('info'), warning: logAt('warning'), error: logAt('error'),
@@ -210,10 +212,10 @@ function createTools(state: WorkerState, callId: number, hops: number): ActionTo
 }
 
 function reportLog(
-  { port, marks: { unreadLines }, unreadLinesMax, writesDebug }: WorkerState, callId: number,
-  level: LogLevel, message: unknown, input: object,
+  { port, marks: { unreadLines }, unreadLinesMax, writesDebug }: WorkerState,
+  line: Pick<LogReport, 'callId' | 'logTags' | 'level'>, message: unknown, input: object,
 ): void {
-  if (level === 'debug' && !writesDebug) return;
+  if (line.level === 'debug' && !writesDebug) return;
   waitWhileOver(unreadLines, unreadLinesMax);
   const errors: Record<string, ThrownMessage> = {};
   const fields: Record<string, unknown> = {};
@@ -223,7 +225,7 @@ function reportLog(
     fields[name] = isError ? null : value;
   }
   const thrownMessage = isErrorValue(message) ? describeThrown(message, null) : null;
-  const report = { report: 'log', callId, level, thrownMessage, errors } as const;
+  const report = { report: 'log', ...line, thrownMessage, errors } as const;
   const values = { message: thrownMessage === null ? message : null, fields };
   try {
     port.postMessage({ ...report, ...values });

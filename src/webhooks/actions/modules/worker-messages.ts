@@ -3,7 +3,7 @@
  * reports. They are copied by structured cloning (HTML, section 2.7): they are plain data alone.
  * A module is named by its number in the list of files, a call or request by one of its own.
  */
-import type { LogLevel } from '../../../base/log.ts';
+import type { LogFields, LogLevel } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { HttpRequest } from '../../../client/http-client.ts';
 import type { ActionContext } from '../action.ts';
@@ -39,6 +39,8 @@ export type WorkerOrder =
     readonly options: JsonObject;
     /** The number of hops that led to the call. */
     readonly hops: number;
+    /** The fields that stand before those of each of its log lines. */
+    readonly logTags: LogFields;
   }
   | ({ readonly order: 'respond'; readonly requestId: number } & RequestSettlement)
   | { readonly order: 'ping'; readonly pingId: number };
@@ -90,6 +92,8 @@ export type RunReport = {
 
 export type LogReport = {
   readonly report: 'log'; readonly callId: number;
+  /** Those of the call, which may have ended. */
+  readonly logTags: LogFields;
   readonly level: LogLevel;
   /** Mostly text; null where `thrownMessage` is logged in its place. */
   readonly message: unknown;

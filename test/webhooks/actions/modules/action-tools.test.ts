@@ -4,7 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { createLogger, silentLogger, type Logger } from '../../../../src/base/log.ts';
+import {
+  createLogger, createTaggedLogger, silentLogger, type Logger,
+} from '../../../../src/base/log.ts';
 import type { Payload } from '../../../../src/webhooks/actions/action.ts';
 import { createActionRegistry } from '../../../../src/webhooks/actions/action-registry.ts';
 import type {
@@ -93,7 +95,8 @@ async function run(registry: ActionRegistry, body: string): Promise<string[]> {
     // Stacks differ: the two run in different places.
     write: (line) => void lines.push(line.replaceAll(/\\*"stack\\*":\\*"(?:Type)?Error.*?"/g, '')),
   });
-  await registry.find('tools')?.run(createCall({ body }, log));
+  const taggedLog = createTaggedLogger(log, { requestId: 'r1' });
+  await registry.find('tools')?.run(createCall({ body }, taggedLog));
   return lines;
 }
 
@@ -113,10 +116,11 @@ test('an object that holds itself many times and functions is logged, and cut', 
   assert.ok(line.length < 300_000);
 });
 
-test('what a module logs and sends after its result is served', async () => {
+test('what a module logs after its result has the tags of its run, and it may send', async () => {
   assert.deepEqual(await run(inWorker, 'late'), []);
   await until('the response is logged', () => lateLines.length === 2, { msMax: 10_000 });
-  assert.match(lateLines.join(''), /"late".*\n.*"got","statusCode":204/);
+  assert.match(lateLines.join(''),
+    /"late","requestId":"r1"}\n.*"got","requestId":"r1","statusCode":204/);
 });
 
 test('an error that cannot be read fails its run, and ends no worker', async () => {

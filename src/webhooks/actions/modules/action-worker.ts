@@ -3,7 +3,8 @@
  * tools `http` and `log`, which are in the main thread. The text of these functions is the program
  * of the worker (`createWorkerProgram`), so that the bundle, the single binary and a program that
  * embeds us need no file for it. They may therefore use each other, their arguments and the globals
- * of Node, and nothing else: no import but of types, and no constant of this file.
+ * of Node, and nothing else: no import but of types, and no constant of this file. What other files
+ * have comes as an argument (`WorkerImports`), as a bundle may give it another name in each of them.
  */
 import type { LogLevel } from '../../../base/log.ts';
 import type { HttpRequest } from '../../../client/http-client.ts';
@@ -22,17 +23,22 @@ export function createWorkerProgram(): string {
   const functions = [
     followOrder, loadModule, checkModuleOptions, runModule, enterModule,
     readPayloadMessage, describeOutcome, createTools, reportLog, isErrorValue, sendRequest,
-    requestKiB, waitWhileOver, settleRequest, markExit, isInFile, describeThrown, describeAny,
-    rebuildThrown, toPlainValue, copyBytes, isActionClass,
+    waitWhileOver, settleRequest, markExit, isInFile, describeThrown, describeAny, rebuildThrown,
+    toPlainValue, copyBytes,
   ];
+  // The class names itself, by the name that it has where it is declared.
+  const resultClass = `(() => {
+    const ${ActionResult.name} = ${String(ActionResult)};
+    return ${ActionResult.name};
+  })()`;
+  const imports = `{ ActionResultClass: ${resultClass}, isActionClass: ${String(isActionClass)},
+    requestKiB: ${String(requestKiB)}, importModule: (url) => import(url) }`;
   return [
     "const { parentPort, workerData } = require('node:worker_threads');",
-    'const importModule = (url) => import(url);',
     // The loader of our tests names functions with it.
     'const __name = (value) => value;',
-    `const ActionResultClass = ${String(ActionResult)};`,
     ...functions.map(String),
-    `(${String(startActionWorker)})(parentPort, workerData, importModule, ActionResultClass);`,
+    `(${String(startActionWorker)})(parentPort, workerData, ${imports});`,
   ].join('\n');
 }
 
@@ -51,10 +57,16 @@ type PendingRequest = {
   readonly reject: (reason: unknown) => void;
 };
 
-type WorkerState = WorkerSetup & {
-  readonly port: WorkerPort;
-  readonly importModule: (url: string) => Promise<unknown>;
+/** What the program has from other files, and the loader of modules. */
+type WorkerImports = {
   readonly ActionResultClass: typeof ActionResult;
+  readonly isActionClass: (candidate: unknown) => candidate is ActionClass;
+  readonly requestKiB: (body: HttpRequest['body']) => number;
+  readonly importModule: (url: string) => Promise<unknown>;
+};
+
+type WorkerState = WorkerSetup & WorkerImports & {
+  readonly port: WorkerPort;
   /** The places of the modules, as stack traces have them. */
   readonly places: Map<number, string>;
   readonly actions: Map<number, ActionInstance>;
@@ -64,13 +76,10 @@ type WorkerState = WorkerSetup & {
   requestCount: number;
 };
 
-function startActionWorker(
-  port: WorkerPort, setup: WorkerSetup, importModule: WorkerState['importModule'],
-  ActionResultClass: typeof ActionResult,
-): void {
+function startActionWorker(port: WorkerPort, setup: WorkerSetup, imports: WorkerImports): void {
   const state: WorkerState = {
-    ...setup, port, importModule, ActionResultClass, places: new Map(), actions: new Map(),
-    requests: new Map(), requestIds: new WeakMap(), requestCount: 0,
+    ...setup, ...imports, port, places: new Map(), actions: new Map(), requests: new Map(),
+    requestIds: new WeakMap(), requestCount: 0,
   };
   process.on('exit', () => markExit(state));
   port.on('message', (order) => followOrder(state, order));
@@ -99,7 +108,7 @@ async function loadModule(
     const module = await enterModule(state, moduleId, () => importModule(url));
     const candidate = typeof module === 'object' && module !== null && 'default' in module
       ? module.default : undefined;
-    if (isActionClass(candidate)) {
+    if (state.isActionClass(candidate)) {
       report.isActionClass = true;
       report.hasClassThrown = true;
       enterModule(state, moduleId, () => {
@@ -271,7 +280,7 @@ function sendRequest(
         body: ArrayBuffer.isView(body) ? copyBytes(body) : body,
       },
     });
-    Atomics.add(unansweredKiB, 0, requestKiB(body));
+    Atomics.add(unansweredKiB, 0, state.requestKiB(body));
     requests.set(requestId, { resolve, reject });
     const abort = (): void => port.postMessage({ report: 'abort', requestId });
     if (signal?.aborted === true) abort();

@@ -6,7 +6,9 @@
  */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../src/base/schema.ts';
@@ -265,9 +267,7 @@ const EXAMPLES: readonly Example[] = [
   },
 ];
 
-const VARIABLES = [
-  'ACTION', 'REPO', 'TAG', 'DIGEST', 'EVENT_NAME', 'SERVER_HOSTNAME',
-];
+const VARIABLES = ['ACTION', 'REPO', 'TAG', 'DIGEST', 'EVENT_NAME', 'SERVER_HOSTNAME'];
 const recordsPath = join(folder, 'records');
 /** Appends a line at once: several commands may do so at the same time. */
 const RECORDING = `#!/bin/sh

@@ -4,7 +4,7 @@
  * of the worker (`createWorkerProgram`), so that the bundle, the single binary and a program that
  * embeds us need no file for it. They may therefore use each other, their arguments and the globals
  * of Node, and nothing else: no import but of types, and no constant of this file. What other files
- * have comes as an argument (`WorkerImports`), as a bundle may give it another name in each of them.
+ * have comes as an argument (`WorkerImports`): bundles may give it another name in each of them.
  */
 import type { LogLevel } from '../../../base/log.ts';
 import type { HttpRequest } from '../../../client/http-client.ts';

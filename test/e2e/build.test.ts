@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { PROGRAM } from '../support/program.ts';
 import { inFolder } from '../support/temporary-folder.ts';
-import { hookshelf } from './processes.ts';
+import { addRecord, ask } from './ask.ts';
+import { hookshelf, startServer } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const DIST = dirname(PROGRAM);
@@ -15,6 +16,12 @@ const VERSION_FILES_MAX = 3;
 const VERSION_BYTES_MAX = 4000;
 const SERVER_FILES_MAX = 20;
 const STATIC_IMPORT = /\b(?:from|import)"(\.[^"]+)"/g;
+const HELLO_ACTION = `export default class {
+  static identifier() { return 'hello'; }
+  static label() { return 'Hello'; }
+  execute(payload, context, options, { ActionResult }) { return ActionResult.ok({}, 'hello'); }
+}
+`;
 type Builder = {
   buildProgram(folder: string, edit?: (text: string, path: string) => string): Promise<void>;
 };
@@ -62,6 +69,21 @@ test('without its maps a stack trace names places in bundles', () => inFolder(as
     { cwd: folder, program: [process.execPath, join(dist, 'main.js')] });
   assert.match(stderr, / at .*\/dist\/chunks\/[\w-]+\.js:\d+:\d+\)/);
 }));
+
+test('action modules run in what is built, whatever its functions are called', () =>
+  inFolder(async (data) => {
+    mkdirSync(join(data, 'actions'), { mode: 0o700 });
+    writeFileSync(join(data, 'actions/hello.mjs'), HELLO_ACTION, { mode: 0o600 });
+    const server = await startServer(['--data', data], { program: [process.execPath, PROGRAM] });
+    await addRecord(`${server.url}/api/action-configurations`,
+      { identifier: 'action', actionType: 'hello' });
+    await addRecord(`${server.url}/api/incoming-webhooks`,
+      { pathSegment: 'open', actionConfiguration: 'action' });
+    const { status, text } = await ask(`${server.url}/webhook/in/open`,
+      { method: 'POST', body: {} });
+    assert.deepEqual([status, JSON.parse(text).message], [200, 'hello']);
+    await server.stop();
+  }));
 
 test('a build leaves nothing of the one before', () => inFolder(async (folder) => {
   const { buildProgram } = await loadBuilder();

@@ -102,6 +102,11 @@ const ACTIONS: readonly PlantedFault[] = [
     replacement: 'filter(([name]) => name !== CHAIN_HEADER)',
     tests: ['webhooks/http/chain.test.ts'],
   },
+  {
+    file: 'webhooks/actions/modules/action-modules.ts',
+    text: 'createTaggedLogger(log, logTags)', replacement: 'createTaggedLogger(log, {})',
+    tests: ['webhooks/actions/modules/action-tools.test.ts'],
+  },
 ];
 
 const FILTERS: readonly PlantedFault[] = [

@@ -23,6 +23,13 @@ export const CONFIGURATION_FAULTS: readonly PlantedFault[] = [
     file: 'webhooks/configuration/stage-apply.ts', text: '  freeNames(context, writes);\n',
     replacement: '', tests: APPLY,
   },
+  // A webhook that the same apply prunes is named as one that uses a configuration.
+  {
+    file: 'webhooks/webhook-resources.ts',
+    text: 'transaction.find(collection, decode(bytes).identifier) ?? []',
+    replacement: 'store.collection(collection).findBytes(decode(bytes).identifier) ?? []',
+    tests: APPLY,
+  },
   // A dry run that does something, or a plan that is done though it is another one.
   {
     file: 'webhooks/configuration/configuration-service.ts', text: 'throw DRY_RUN_END;',

@@ -68,6 +68,7 @@ export function composeRelay(
   const webhooks = createWebhooks({
     onRejected: deps.onRejected, onOutcome: deps.onOutcome,
     ...deps.ownership === undefined ? {} : { ownership: deps.ownership },
+    ...settings.server.baseUri === null ? {} : { cloudEventSource: settings.server.baseUri },
     store, keys, logger, clock, turns, makeId, baseUri,
     http: client, isDeniedTarget: createTargetCheck(settings.http.denyAddresses),
     random: Math.random,

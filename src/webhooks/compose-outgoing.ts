@@ -85,18 +85,18 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   readonly health: HealthMonitor; readonly requests: RequestLookup;
 }): Outgoing {
   const { store, http, logger: log, clock, makeId, random, outgoing, onOutcome } = options;
-  const { ownership = ALL_OWNED, turns = createTurns(clock) } = options;
+  const { ownership = ALL_OWNED, turns = createTurns(clock), cloudEventSource } = options;
   const { webhooks, configurations, actions, runner, health, requests } = shared;
   const { fanOuts, delayedEvents, eventUse, capacity, systemEvents } = shared.queue;
   const scheduler = new Scheduler(clock, {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
   });
   const bodies = createBodyMaker({ configurations, actions, runner, clock });
-  const sender = createWebhookSender({ http, bodies, makeId, clock, log });
+  const sender = createWebhookSender({ http, bodies, makeId, clock, log, cloudEventSource });
   const worker = new DeliveryWorker({
     store, webhooks, fanOuts, delayedEvents, capacity, scheduler, bodies, sender, clock, log,
     random, ownership, systemEvents, makeId, onOutcome, health, turns,
-    schedule: outgoing.retrySchedule,
+    schedule: outgoing.retrySchedule, cloudEventSource,
   });
   const storeWatch = new StoreFailureEvents({ store, clock, log, makeId, systemEvents });
   const retention = new QueueRetention({

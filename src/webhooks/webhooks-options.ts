@@ -33,6 +33,8 @@ export type WebhooksOptions = {
   readonly optionalActions?: readonly RegisteredAction[];
   /** The absolute URL of the service, read when an example is shown. */
   readonly baseUri: () => string;
+  /** The source of events in the format `cloudevents`, a URI. Absent: `urn:hookshelf`. */
+  readonly cloudEventSource?: string;
   readonly incoming: {
     readonly defaultAllowedMethods: readonly string[];
     readonly allowUnsignedWhenSecretMissing: boolean;

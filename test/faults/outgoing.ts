@@ -26,8 +26,8 @@ export const OUTGOING_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/sending/disabling.test.ts'],
   },
   {
-    file: 'webhooks/outgoing/payload-template.ts',
-    text: 'if (json.length > FILLED_LENGTH_MAX) {', replacement: 'if (false) {',
+    file: 'webhooks/templates/json-template.ts',
+    text: 'if (json.length > lengthMax) {', replacement: 'if (false) {',
     tests: ['webhooks/outgoing/payload-template.test.ts'],
   },
 ];

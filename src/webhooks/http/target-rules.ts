@@ -20,6 +20,9 @@ const BODILESS_METHODS = ['GET', 'HEAD'];
 /** The method of a request unless another is configured. */
 export const DEFAULT_METHOD = 'POST';
 
+/** The type of a body unless another is configured. */
+export const DEFAULT_CONTENT_TYPE = 'application/json';
+
 export const targetUrlSchema: StringSchema = {
   kind: 'string', maxLength: URL_LENGTH_MAX, format: 'uri',
   description: 'an http or https URL',
@@ -81,9 +84,11 @@ function findHeaderProblem(
  * The headers of a request: defaults for the method, replaced by configured ones. Names are in
  * lower case, so that one replaces the other. A request without a body has no Content-Type.
  */
-export function resolveHeaders(method: string, configured: unknown): Record<string, string> {
+export function resolveHeaders(
+  method: string, configured: unknown, contentType = DEFAULT_CONTENT_TYPE,
+): Record<string, string> {
   const defaults: Record<string, string> = hasRequestBody(method)
-    ? { 'content-type': 'application/json' } : {};
+    ? { 'content-type': contentType } : {};
   return { ...defaults, ...parseConfiguredHeaders(configured) };
 }
 

@@ -3,7 +3,8 @@
  * and a target that is not on the deny list. Removing a webhook ends its deliveries.
  */
 import { createRepository, type Repository } from '../../resources/repository.ts';
-import type { Store } from '../../store/store-port.ts';
+import { findStaged } from '../../store/find-record.ts';
+import type { Change, Store, Transaction } from '../../store/store-port.ts';
 import { stageMarkRemoval } from '../applied-records.ts';
 import { createUseCheck } from '../actions/action-configuration-repository.ts';
 import { listReferences } from '../actions/configuration-references.ts';
@@ -12,6 +13,8 @@ import { observeHealth } from '../health/public-health.ts';
 import { stageFailingReset } from './automatic-disabling.ts';
 import { checkTarget } from '../http/target-rules.ts';
 import type { RemovalListener } from '../durable-queue/end-pending.ts';
+import { checkNewForm } from '../durable-queue/record-form.ts';
+import { isJsonType } from '../templates/content-type.ts';
 import { outgoingResource, toPublicOutgoingWebhook } from './outgoing-resource.ts';
 import { decodeOutgoingWebhook } from './outgoing-webhook-index.ts';
 
@@ -39,6 +42,7 @@ export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Reposito
     stageWithChange(transaction, change, inputs) {
       checkTarget(change, '/targetUrl', decodeTargetUrl, deps.isDeniedTarget);
       checkUses(transaction, change, inputs);
+      checkTextTemplate(transaction, change);
       stageMarkRemoval(transaction, change);
       stageFailingReset(transaction, change.id);
       if (change.after !== null) return;
@@ -46,6 +50,13 @@ export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Reposito
       removal.onRemoved(transaction, change.id, inputs.nowMs);
     },
   });
+}
+
+/** An older node would stop at a template that is no JSON. */
+function checkTextTemplate(transaction: Transaction, { after }: Change): void {
+  const { contentType } = after === null ? {} : decodeOutgoingWebhook(after);
+  if (contentType === undefined || isJsonType(contentType)) return;
+  checkNewForm(findStaged(transaction), 'a contentType other than JSON');
 }
 
 function decodeTargetUrl(bytes: Buffer): string {

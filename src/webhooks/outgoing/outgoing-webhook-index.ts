@@ -17,10 +17,10 @@ import { formatTargetLabel, createWebhookFields, type WebhookFields } from '../w
 import { EVERY_EVENT, isSystemEventName } from '../actions/event-name.ts';
 import { outgoingSchema, listTriggers, type OutgoingWebhook } from './outgoing-webhook.ts';
 import { parseTemplate } from './payload-template.ts';
-import type { Template } from './payload-template.ts';
+import type { BodyTemplate } from '../templates/body-template.ts';
 
 export type ReadyOutgoingWebhook = OutgoingWebhook & {
-  readonly template: Template | null;
+  readonly template: BodyTemplate | null;
   /** Reads the key by which deliveries keep their order; null: they keep none by key. */
   readonly readKey: KeyReader | null;
   /** `host:port` of the target, by which attempts at once are limited. */
@@ -137,16 +137,16 @@ export function parseUnsavedWebhook(input: object, identifier: string): ReadyOut
 }
 
 function prepareWebhook(webhook: OutgoingWebhook): ReadyOutgoingWebhook {
-  const { payloadTemplate, targetUrl, order } = webhook;
+  const { payloadTemplate, contentType, targetUrl, order } = webhook;
   const keyPath = findKeyPath(order);
   return {
     ...webhook,
-    template: payloadTemplate === undefined ? null : parseTemplate(payloadTemplate),
+    template: payloadTemplate === undefined ? null : parseTemplate(payloadTemplate, contentType),
     readKey: keyPath === null ? null : createKeyReader(keyPath),
     host: new URL(targetUrl).host,
     labels: { ...createWebhookFields(webhook), target: formatTargetLabel(targetUrl) },
     createHeaders: cacheLastHeaders((hops) =>
-      addChainHeader(resolveHeaders(webhook.httpMethod, webhook.headers), hops)),
+      addChainHeader(resolveHeaders(webhook.httpMethod, webhook.headers, contentType), hops)),
   };
 }
 

@@ -1,7 +1,6 @@
 /** The model of an outgoing webhook: its target, the request that it sends, and its triggers. */
 import { TIMER_SECONDS_MAX } from '../../base/clock.ts';
 import type { FieldError } from '../../base/errors.ts';
-import { messageOf } from '../../base/errors.ts';
 import type { JsonObject, Schema } from '../../base/schema.ts';
 import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
@@ -21,8 +20,8 @@ import {
   conditionSchema, findConditionProblems, type Condition,
 } from '../filters/condition.ts';
 import { findOrderProblems, orderSchema, type Order } from '../filters/order.ts';
+import { bodyMembers, findBodyProblems, type OutgoingFormat } from './body-members.ts';
 import { findSecretProblem } from './outgoing-signature.ts';
-import { parseTemplate } from './payload-template.ts';
 
 /** A webhook as the sending needs it; the schema below has its timestamps and its health, too. */
 export type OutgoingWebhook = DisabledMembers & {
@@ -33,6 +32,10 @@ export type OutgoingWebhook = DisabledMembers & {
   readonly httpMethod: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly payloadTemplate?: string;
+  /** The media type of the body; absent: JSON. */
+  readonly contentType?: string;
+  /** Absent: `standard`. */
+  readonly format?: OutgoingFormat;
   readonly enabled: boolean;
   readonly actionConfiguration?: string;
   readonly triggerEvent?: string;
@@ -57,7 +60,6 @@ export const outgoingCollection: CollectionSpec = {
   name: 'outgoing-webhooks', key: 'identifier', unique: ['name'], hasNames: true,
 };
 
-const TEMPLATE_LENGTH_MAX = 256 * 1024;
 const TRIGGERS_MAX = 50;
 const WHEN_SOURCES = ['payload', 'event'] as const;
 const ORDER_SOURCES = ['payload', 'event', 'key'] as const;
@@ -104,10 +106,7 @@ export const outgoingSchema: NamedSchema = {
       schema: headersSchema,
       description: 'Names and values. Values are shown as ***; *** sent back keeps the stored one',
     },
-    payloadTemplate: {
-      schema: { kind: 'string', maxLength: TEMPLATE_LENGTH_MAX },
-      description: 'JSON text with {{ path.to.value }} in its strings',
-    },
+    ...bodyMembers,
     enabled: { schema: { kind: 'boolean' }, default: true },
     ...disablingMembers,
     actionConfiguration: {
@@ -190,22 +189,16 @@ function isTrigger(value: string): boolean {
 }
 
 /** Checks the rules that the schemas of single members cannot say. */
-function findProblems(webhook: JsonObject): readonly FieldError[] {
-  const { when, headers, payloadTemplate, triggerEvent, triggerEvents, secret } = webhook;
+function findProblems(webhook: JsonObject, input: JsonObject): readonly FieldError[] {
+  const { when, headers, triggerEvent, triggerEvents, secret } = webhook;
   const errors: FieldError[] = [
     ...findConditionProblems(when, '/when', WHEN_SOURCES),
     ...findOrderProblems(webhook['order'], '/order', ORDER_SOURCES),
+    ...findBodyProblems(webhook, input),
   ];
   if (headers !== undefined) {
     errors.push(...findHeaderProblems(headers).map(({ pointer, detail }) =>
       ({ pointer: `/headers${pointer}`, detail })));
-  }
-  if (typeof payloadTemplate === 'string') {
-    try {
-      parseTemplate(payloadTemplate);
-    } catch (thrown) {
-      errors.push({ pointer: '/payloadTemplate', detail: messageOf(thrown) });
-    }
   }
   if (triggerEvent !== undefined && triggerEvents !== undefined) {
     errors.push({

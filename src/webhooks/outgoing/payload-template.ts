@@ -1,104 +1,25 @@
 /**
- * Parses and fills payload templates, JSON text with `{{ path.to.value }}` in its strings. Pure.
- *
- * Only strings with a placeholder are changed, so that numbers, the order of members and white
- * space stay as they are. Values are encoded as JSON, so that the result is valid JSON for any
- * payload. The result is not scanned again: a value with `{{` in it is not expanded. Nothing is
- * evaluated, and only own members and array elements are read. Names of members are never filled.
- *
- * Placeholders, and how `\{{` escapes one, are those of base/json/placeholders.ts.
+ * The payload template of an outgoing webhook: how its placeholders read the payload. Only own
+ * members and array elements are read. Pure.
  */
-import { AppError } from '../../base/errors.ts';
-import { encodeJson } from '../../base/json/encode.ts';
-import { parseJson } from '../../base/json/parse.ts';
-import { findOwnMember, parsePath, findValueAt, type JsonPath } from '../../base/json/path.ts';
-import { formatPlaceholderValue, splitPlaceholders } from '../../base/json/placeholders.ts';
+import {
+  findOwnMember, findValueAt, parsePath, type JsonPath,
+} from '../../base/json/path.ts';
 import type { JsonValue } from '../../base/schema.ts';
-
-export type Template = readonly Part[];
-
-/**
- * `text`: JSON text to copy. `value`: a string that is one placeholder, and becomes the value.
- * `string`: a string that has placeholders in its text, or an escaped `{{`.
- */
-type Part =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'value'; readonly path: JsonPath }
-  | { readonly kind: 'string'; readonly pieces: readonly Piece[] };
-/** Text, or the path of a value within the payload; the empty path is the whole payload. */
-type Piece = string | JsonPath;
-
-/** A template may repeat the payload many times, so the length of the result has a limit. */
-const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
+import { parseBodyTemplate, type BodyTemplate } from '../templates/body-template.ts';
+import { DEFAULT_CONTENT_TYPE } from '../http/target-rules.ts';
 
 const WHOLE_PAYLOAD = 'payload';
 
-/**
- * Throws `malformed`, with line and column, for a text that is not JSON, and for a placeholder that
- * is not closed or has no valid path.
- */
-export function parseTemplate(source: string): Template {
-  // A byte order mark is accepted, as in every JSON text, and is no part of it (RFC 8259 §8.1).
-  const text = source.replace(/^\ufeff/, '');
-  if (text.trim() === '') throw new AppError('malformed', 'is empty; it must be JSON');
-  // For its error alone: the text is filled, not the value.
-  parseTemplateJson(Buffer.from(text, 'utf8'));
-  const parts: Part[] = [];
-  let copiedEnd = 0;
-  let index = text.indexOf('"');
-  while (index !== -1) {
-    const end = findStringEnd(text, index);
-    const raw = text.slice(index, end);
-    // Most strings have no brace, neither plain nor as \u007b: they need not be decoded.
-    if (!isMemberName(text, end) && (raw.includes('{') || raw.includes('\\u'))) {
-      const part = parseString(text, index, raw);
-      if (part !== null) {
-        parts.push({ kind: 'text', text: text.slice(copiedEnd, index) }, part);
-        copiedEnd = end;
-      }
-    }
-    index = text.indexOf('"', end);
-  }
-  parts.push({ kind: 'text', text: text.slice(copiedEnd) });
-  return parts;
+/** Throws `malformed`, with line and column: see `parseBodyTemplate`. */
+export function parseTemplate(source: string, contentType = DEFAULT_CONTENT_TYPE): BodyTemplate {
+  return parseBodyTemplate(source, contentType, (text) =>
+    text === WHOLE_PAYLOAD ? [] : parsePath(text));
 }
 
-/** Parses a template like `parseJson`, but says of a placeholder without quotes what is missing. */
-export function parseTemplateJson(bytes: Buffer): unknown {
-  try {
-    return parseJson(bytes);
-  } catch (thrown) {
-    const text = bytes.toString('utf8').replace(/^\ufeff/, '');
-    const index = findUnquotedPlaceholder(text);
-    if (index === -1) throw thrown;
-    throw malformedTemplateError(text, index,
-      'put the placeholder in quotes, as in "{{ path.to.value }}": alone '
-      + 'in its string it becomes the value itself');
-  }
-}
-
-/** The filled template as JSON text. Throws `too_large` if it passes `FILLED_LENGTH_MAX`. */
-export function fillTemplate(template: Template, payload: JsonValue): string {
-  let json = '';
-  for (const part of template) {
-    json += fillPart(part, payload);
-    if (json.length > FILLED_LENGTH_MAX) {
-      throw new AppError('too_large', `The filled template passes ${FILLED_LENGTH_MAX} characters`);
-    }
-  }
-  return json;
-}
-
-function fillPart(part: Part, payload: JsonValue): string {
-  if (part.kind === 'text') return part.text;
-  if (part.kind === 'value') return encodeJson(readValue(payload, part.path) ?? null);
-  let text = '';
-  for (const piece of part.pieces) {
-    text += typeof piece === 'string' ? piece : formatPlaceholderValue(readValue(payload, piece));
-    // The caller refuses such a length.
-    if (text.length > FILLED_LENGTH_MAX) break;
-  }
-  return JSON.stringify(text);
+/** The body as text. Throws `too_large` if it is too long. */
+export function fillTemplate(template: BodyTemplate, payload: JsonValue): string {
+  return template.fill((path) => readValue(payload, path));
 }
 
 /** A path may begin with `payload`, unless the payload has a member of that name. */
@@ -106,67 +27,4 @@ function readValue(payload: JsonValue, path: JsonPath): JsonValue | undefined {
   const isPrefixed = path[0] === WHOLE_PAYLOAD
     && findOwnMember(payload, WHOLE_PAYLOAD) === undefined;
   return findValueAt(payload, isPrefixed ? path.slice(1) : path);
-}
-
-/** The index after the closing quote of the string that opens at `start`, in valid JSON. */
-function findStringEnd(text: string, start: number): number {
-  let index = start + 1;
-  while (text[index] !== '"') index += text[index] === '\\' ? 2 : 1;
-  return index + 1;
-}
-
-/** The index of the first `{{` outside of strings, which is never valid JSON; -1: there is none. */
-function findUnquotedPlaceholder(text: string): number {
-  let isInString = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text[index];
-    if (character === '"') isInString = !isInString;
-    else if (isInString && character === '\\') index += 1;
-    else if (!isInString && character === '{' && text[index + 1] === '{') return index;
-  }
-  return -1;
-}
-
-/** Whether the string that ends before `end` is the name of a member: a colon follows it. */
-function isMemberName(text: string, end: number): boolean {
-  let index = end;
-  while (' \t\n\r'.includes(text[index] ?? '!')) index += 1;
-  return text[index] === ':';
-}
-
-/**
- * Parses a string of the template. `raw` is its JSON text, `start` the index of that in `text`.
- * null: the string has neither a placeholder nor an escaped `{{`, and stays as it is.
- */
-function parseString(text: string, start: number, raw: string): Part | null {
-  const content = String(JSON.parse(raw));
-  const createError = (contentIndex: number, problem: string): AppError =>
-    malformedTemplateError(text, start + toRawIndex(raw, contentIndex), problem);
-  const pieces = splitPlaceholders(content, { parsePath: parsePlaceholder, createError });
-  if (pieces === null) return null;
-  const [only] = pieces;
-  const isValueAlone = pieces.length === 1 && typeof only === 'object';
-  return isValueAlone ? { kind: 'value', path: only } : { kind: 'string', pieces };
-}
-
-/** The path of a placeholder; null: it is not valid. */
-function parsePlaceholder(path: string): JsonPath | null {
-  return path === WHOLE_PAYLOAD ? [] : parsePath(path);
-}
-
-/** Converts an index of a string's content to that in its JSON text, with quotes and escapes. */
-function toRawIndex(raw: string, contentIndex: number): number {
-  let index = 1;
-  for (let count = 0; count < contentIndex; count += 1) {
-    if (raw[index] !== '\\') index += 1;
-    else index += raw[index + 1] === 'u' ? 6 : 2;
-  }
-  return index;
-}
-
-function malformedTemplateError(text: string, index: number, problem: string): AppError {
-  const lines = text.slice(0, index).split('\n');
-  // Columns count characters, not code units.
-  const column = [...lines.at(-1) ?? ''].length + 1;
-  return new AppError('malformed', `${problem} (line ${lines.length}, column ${column})`);
 }

@@ -30,6 +30,7 @@ import type {
   OutgoingWebhookIndex, ReadyOutgoingWebhook,
 } from '../outgoing/outgoing-webhook-index.ts';
 import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
+import { lazyImport } from '../../base/lazy-import.ts';
 import { buildWebhookRequest, type OutgoingRequest } from './outgoing-request.ts';
 
 export type RequestDeps = {
@@ -39,7 +40,11 @@ export type RequestDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly capacity: Pick<QueueCapacity, 'mayMakeBody' | 'checkBodyRoom' | 'reserveWhile'>;
+  /** The source of events in the format `cloudevents`; undefined: the one of all hookshelves. */
+  readonly cloudEventSource?: string | undefined;
 };
+
+const loadCloudEvent = lazyImport(() => import('./cloud-event.ts'));
 
 export type PreparedAttempt = {
   /** The head to be stored; null for a queued forward, whose event has it, and for a failure. */
@@ -77,10 +82,13 @@ export async function prepareRequest(
   const webhook = deps.webhooks.find(delivery.hook);
   if (webhook === undefined || !webhook.enabled) return null;
   const hops = readHops(eventRecord);
-  const sendBody = (body: Buffer, isPayload: boolean): PreparedAttempt => {
+  const sendBody = (
+    body: Buffer, isPayload: boolean,
+  ): PreparedAttempt | Promise<PreparedAttempt> => {
     const request = addSystemEventHeader(
       buildWebhookRequest(webhook, identifier, body, hops), delivery.event);
-    return { request, sent: buildSentHead(webhook), isPayload, storedDelivery };
+    const attempt = { request, sent: buildSentHead(webhook), isPayload, storedDelivery };
+    return webhook.format === 'cloudevents' ? withCloudEvent(deps, attempt, eventRecord) : attempt;
   };
   const madeBody = findMadeBody(findCommitted(deps.store), delivery);
   if (madeBody !== null) return sendBody(madeBody, false);
@@ -115,17 +123,33 @@ const sentHeads = new WeakMap<ReadyOutgoingWebhook, SentHead>();
 function buildSentHead(webhook: ReadyOutgoingWebhook): SentHead {
   const cachedHead = sentHeads.get(webhook);
   if (cachedHead !== undefined) return cachedHead;
-  const { httpMethod: method, targetUrl, secret, headers } = webhook;
+  const { httpMethod: method, targetUrl, secret, headers, contentType } = webhook;
   const head = {
     method,
     url: hideUrlSecrets(targetUrl),
     headers: [
-      ...redactHeaders(resolveHeaders(method, headers)),
+      ...redactHeaders(resolveHeaders(method, headers, contentType)),
       ...secret === undefined ? [] : SIGNATURES,
     ],
   };
   sentHeads.set(webhook, head);
   return head;
+}
+
+/**
+ * Adds the attributes of the event to the request, and to the head to be stored: before its other
+ * headers, as signatures are known by their place at the end.
+ */
+async function withCloudEvent<
+  Attempt extends { readonly request: OutgoingRequest; readonly sent: SentHead;
+    readonly storedDelivery: StoredDelivery; },
+>({ cloudEventSource }: RequestDeps, attempt: Attempt, eventRecord: Buffer): Promise<Attempt> {
+  const { request, sent, storedDelivery } = attempt;
+  return loadCloudEvent(({ addCloudEvent, listCloudEventHeaders, readCloudEvent }) => {
+    const event = readCloudEvent(storedDelivery.item, eventRecord, cloudEventSource);
+    const headers = [...listCloudEventHeaders(event), ...sent.headers];
+    return { ...attempt, request: addCloudEvent(request, event), sent: { ...sent, headers } };
+  });
 }
 
 /** Marks a request for a system event: what it causes elsewhere must not cause another one. */

@@ -6,6 +6,7 @@ import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isChainRefused, nextHop } from '../../base/webhook-chain.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
+import { lazyImport } from '../../base/lazy-import.ts';
 import { createTaggedLogger } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
@@ -52,7 +53,11 @@ type WebhookSenderDeps = {
   readonly makeId: () => string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** The source of events in the format `cloudevents`; undefined: the one of all hookshelves. */
+  readonly cloudEventSource?: string | undefined;
 };
+
+const loadCloudEvent = lazyImport(() => import('./cloud-event.ts'));
 
 export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
   return {
@@ -97,6 +102,7 @@ async function sendNow(
     const hops = nextHop(origin.hops, () => webhook.labels.target);
     const body = await deps.bodies.make(webhook, encode(), { ...origin, log, onChainRefused });
     request = buildWebhookRequest(webhook, deps.makeId(), body, hops);
+    if (webhook.format === 'cloudevents') request = await addSentByHand(deps, request);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     const { chainHops: hops } = thrown.details;
@@ -123,6 +129,15 @@ async function sendNow(
     log.warning('an outgoing webhook could not be sent', { error: thrown.code });
     return fail(describeFailure(thrown));
   }
+}
+
+/** Adds the attributes of an event that is sent by hand, in the format `cloudevents`. */
+async function addSentByHand(
+  { clock, cloudEventSource }: WebhookSenderDeps, request: OutgoingRequest,
+): Promise<OutgoingRequest> {
+  const time = formatTimestamp(clock.now());
+  return loadCloudEvent(({ addCloudEvent, createSentByHand }) =>
+    addCloudEvent(request, createSentByHand(request.id, time, cloudEventSource)));
 }
 
 /** Describes why there was no response. Names neither target nor credentials. */

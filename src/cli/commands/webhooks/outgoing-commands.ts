@@ -15,7 +15,7 @@ import {
   createRecord, deleteRecord, formatValue, listPath, listRecords, parseObject, patchRecord,
   recordPath, replaceRecord, resolveId,
 } from '../resource-commands.ts';
-import { parseTemplateJson } from '../../../webhooks/outgoing/payload-template.ts';
+import { parseTemplateJson } from '../../../webhooks/templates/json-template.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
 import { parseHeaderLine } from './header-line.ts';

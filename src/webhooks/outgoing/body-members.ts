@@ -1,0 +1,68 @@
+/** The members of an outgoing webhook that say which body it sends, and in which format. */
+import type { FieldError } from '../../base/errors.ts';
+import { messageOf } from '../../base/errors.ts';
+import { isJsonObject, pointerStep } from '../../base/fields.ts';
+import type { JsonObject, MemberSchema } from '../../base/schema.ts';
+import { DEFAULT_CONTENT_TYPE } from '../http/target-rules.ts';
+import { contentTypeSchema, isJsonType } from '../templates/content-type.ts';
+import { parseTemplate } from './payload-template.ts';
+
+const FORMATS = ['standard', 'cloudevents'] as const;
+export type OutgoingFormat = (typeof FORMATS)[number];
+
+const TEMPLATE_LENGTH_MAX = 256 * 1024;
+
+/** The headers of the attributes that an event has in the format `cloudevents`. */
+export const CLOUD_EVENT_HEADERS = [
+  'ce-specversion', 'ce-id', 'ce-source', 'ce-type', 'ce-time', 'ce-subject',
+] as const;
+
+export const bodyMembers: Readonly<Record<string, MemberSchema>> = {
+  payloadTemplate: {
+    schema: { kind: 'string', maxLength: TEMPLATE_LENGTH_MAX },
+    description: 'JSON text with {{ path.to.value }} in its strings; with a `contentType` other '
+      + 'than JSON any text, in which values are escaped as XML, HTML and forms ask',
+  },
+  contentType: {
+    schema: contentTypeSchema,
+    description: 'The media type of the body; absent: JSON. Another than JSON needs a '
+      + '`payloadTemplate`. Bodies are UTF-8',
+  },
+  format: {
+    schema: { kind: 'string', values: FORMATS },
+    description: '`standard`, as when absent; `cloudevents`: CloudEvents 1.0 over HTTP in binary '
+      + 'mode, the attributes in headers that begin with `ce-`',
+  },
+};
+
+/** Checks the template by its type, and headers that would contradict the members. */
+export function findBodyProblems(webhook: JsonObject, input: JsonObject): FieldError[] {
+  const { payloadTemplate, contentType = DEFAULT_CONTENT_TYPE } = webhook;
+  const errors: FieldError[] = findHeaderConflicts(webhook);
+  if (typeof payloadTemplate === 'string') {
+    try {
+      parseTemplate(payloadTemplate, String(contentType));
+    } catch (thrown) {
+      errors.push({ pointer: '/payloadTemplate', detail: messageOf(thrown) });
+    }
+  } else if (!isJsonType(String(contentType)) && (input['payloadTemplate'] ?? null) === null) {
+    const detail = 'needs a payloadTemplate, the text of its body: without one the body is JSON';
+    errors.push({ pointer: '/contentType', detail });
+  }
+  return errors;
+}
+
+function findHeaderConflicts({ headers, contentType, format }: JsonObject): FieldError[] {
+  if (!isJsonObject(headers)) return [];
+  return Object.keys(headers).flatMap((name) => {
+    const lower = name.toLowerCase();
+    const pointer = `/headers${pointerStep(name)}`;
+    if (lower === 'content-type' && contentType !== undefined) {
+      return [{ pointer, detail: 'stands beside contentType: give one of the two' }];
+    }
+    const isAttribute = format === 'cloudevents'
+      && CLOUD_EVENT_HEADERS.some((header) => header === lower);
+    return isAttribute
+      ? [{ pointer, detail: 'is set by the format cloudevents: remove it' }] : [];
+  });
+}

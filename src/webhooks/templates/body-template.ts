@@ -1,0 +1,63 @@
+/**
+ * A template of a body: a text with placeholders, `{{ path.to.value }}`. For a JSON type it is JSON
+ * text (json-template.ts); for any other it is the text itself, in which values are escaped as the
+ * type asks. Pure.
+ *
+ * What is filled in is not scanned again, and nothing is evaluated. Placeholders, and how `\{{`
+ * escapes one, are those of base/json/placeholders.ts.
+ */
+import type { JsonPath } from '../../base/json/path.ts';
+import { formatPlaceholderValue, splitPlaceholders } from '../../base/json/placeholders.ts';
+import { isJsonType } from './content-type.ts';
+import { chooseEscape, type EscapeValue } from './escape-value.ts';
+import { fillJsonTemplate, parseJsonTemplate } from './json-template.ts';
+import {
+  createTemplateError, createTooLongError, type ParsePlaceholder, type ReadValue,
+} from './placeholder.ts';
+
+export type BodyTemplate = {
+  /** The paths of its placeholders. */
+  readonly paths: readonly JsonPath[];
+  /** The body as text. Throws `too_large` if it passes `FILLED_LENGTH_MAX`. */
+  readonly fill: (readValue: ReadValue) => string;
+};
+
+/** A template may repeat a value many times, so the length of the result has a limit. */
+const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
+
+/**
+ * Throws `malformed`, with line and column, for a placeholder that is not closed or has no valid
+ * path, and for a JSON type for a text that is not JSON.
+ */
+export function parseBodyTemplate(
+  source: string, contentType: string, parsePlaceholder: ParsePlaceholder,
+): BodyTemplate {
+  if (!isJsonType(contentType)) return parseText(source, contentType, parsePlaceholder);
+  const { parts, paths } = parseJsonTemplate(source, parsePlaceholder);
+  return { paths, fill: (readValue) => fillJsonTemplate(parts, readValue, FILLED_LENGTH_MAX) };
+}
+
+function parseText(
+  source: string, contentType: string, parsePlaceholder: ParsePlaceholder,
+): BodyTemplate {
+  const pieces = splitPlaceholders(source, {
+    parsePath: parsePlaceholder,
+    createError: (index, problem) => createTemplateError(source, index, problem),
+  }) ?? [source];
+  const escape = chooseEscape(contentType);
+  return {
+    paths: pieces.filter((piece) => typeof piece === 'object'),
+    fill: (readValue) => fillPieces(pieces, readValue, escape),
+  };
+}
+
+function fillPieces(
+  pieces: readonly (string | JsonPath)[], readValue: ReadValue, escape: EscapeValue,
+): string {
+  let text = '';
+  for (const piece of pieces) {
+    text += typeof piece === 'string' ? piece : escape(formatPlaceholderValue(readValue(piece)));
+    if (text.length > FILLED_LENGTH_MAX) throw createTooLongError(FILLED_LENGTH_MAX);
+  }
+  return text;
+}

@@ -39,17 +39,26 @@ export const bodyMembers: Readonly<Record<string, MemberSchema>> = {
 export function findBodyProblems(webhook: JsonObject, input: JsonObject): FieldError[] {
   const { payloadTemplate, contentType = DEFAULT_CONTENT_TYPE } = webhook;
   const errors: FieldError[] = findHeaderConflicts(webhook);
+  // Nothing is known of a template whose type was refused.
+  if (webhook['contentType'] === undefined && isGiven(input['contentType'])) return errors;
   if (typeof payloadTemplate === 'string') {
     try {
       parseTemplate(payloadTemplate, String(contentType));
     } catch (thrown) {
-      errors.push({ pointer: '/payloadTemplate', detail: messageOf(thrown) });
+      const hint = webhook['contentType'] === undefined ? OTHER_TYPE_HINT : '';
+      errors.push({ pointer: '/payloadTemplate', detail: messageOf(thrown) + hint });
     }
-  } else if (!isJsonType(String(contentType)) && (input['payloadTemplate'] ?? null) === null) {
+  } else if (!isJsonType(String(contentType)) && !isGiven(input['payloadTemplate'])) {
     const detail = 'needs a payloadTemplate, the text of its body: without one the body is JSON';
     errors.push({ pointer: '/contentType', detail });
   }
   return errors;
+}
+
+const OTHER_TYPE_HINT = '; a body that is not JSON needs a contentType, such as text/plain';
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 function findHeaderConflicts({ headers, contentType, format }: JsonObject): FieldError[] {

@@ -101,6 +101,7 @@ export type SimulationOptions = {
   readonly random?: () => number;
   readonly ownership?: Ownership;
   readonly turns?: Turns;
+  readonly cloudEventSource?: string;
 };
 
 export class Simulation {
@@ -191,6 +192,8 @@ export class Simulation {
       incoming: { ...INCOMING, ...this.#options.incoming }, inbox: INBOX,
       events: { ...EVENTS, ...this.#options.events },
       outgoing: { ...OUTGOING, retrySchedule: SCHEDULE_S, ...this.#options.outgoing },
+      ...this.#options.cloudEventSource === undefined ? {}
+        : { cloudEventSource: this.#options.cloudEventSource },
       ...this.#options.turns === undefined ? {} : { turns: this.#options.turns },
       ...this.#options.ownership === undefined ? {} : { ownership: this.#options.ownership },
     });

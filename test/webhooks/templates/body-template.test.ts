@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findValueAt, parsePath } from '../../../src/base/json/path.ts';
+import type { JsonValue } from '../../../src/base/schema.ts';
+import { parseBodyTemplate } from '../../../src/webhooks/templates/body-template.ts';
+
+function fill(contentType: string, source: string, values: JsonValue): string {
+  return parseBodyTemplate(source, contentType, parsePath)
+    .fill((path) => findValueAt(values, path));
+}
+
+const VALUES: JsonValue = {
+  evil: `<a href="x" title='y'>&amp;</a>`, form: 'a b&c=d+é%\n~*', number: 1.5, no: false,
+  nothing: null, list: [1, '<'], tricky: '{{ number }}', controls: '\u0000a\u0007\u001f\ttab\nline',
+  noncharacters: '\ufffe\uffff\ufffd', lone: 'x\ud800y\udc00z', astral: '😀', cr: 'a\r\nb',
+};
+
+const CASES: readonly [string, string, string, string][] = [
+  ['plain text has values as they are', 'text/plain', '{{ evil }}', String(VALUES['evil'])],
+  ['so has CSV', 'text/csv', '{{ number }},{{ no }},{{ nothing }},{{ gone }}\r\n', '1.5,false,,\r\n'],
+  ['XML', 'text/xml', '<a b="{{ evil }}">{{ list }}</a>', '<a b="&lt;a href=&quot;x&quot; title='
+    + '&#39;y&#39;&gt;&amp;amp;&lt;/a&gt;">[1,&quot;&lt;&quot;]</a>'],
+  ['XML with a charset', 'Application/XML; charset=UTF-8', '{{ evil }}', '&lt;a href=&quot;x&quot; '
+    + 'title=&#39;y&#39;&gt;&amp;amp;&lt;/a&gt;'],
+  ['a type that ends in +xml', 'application/soap+xml', '<b>{{ list.1 }}</b>', '<b>&lt;</b>'],
+  ['HTML', 'text/html', '<p>{{ list.1 }}{{ astral }}', '<p>&lt;😀'],
+  ['what XML cannot hold', 'text/xml', '{{ controls }}', '\ufffda\ufffd\ufffd\ttab\nline'],
+  ['noncharacters of XML', 'text/xml', '{{ noncharacters }}', '\ufffd\ufffd\ufffd'],
+  ['lone surrogates in XML', 'text/xml', '{{ lone }}{{ astral }}', 'x\ufffdy\ufffdz😀'],
+  ['a carriage return, which XML would lose', 'text/xml', '{{ cr }}', 'a&#13;\nb'],
+  ['a form', 'application/x-www-form-urlencoded', 'text={{ form }}&n={{ number }}',
+    'text=a+b%26c%3Dd%2B%C3%A9%25%0A%7E*&n=1.5'],
+  ['JSON', 'application/json', '{"a": "{{ list }}", "b": "is {{ evil }}"}',
+    `{"a": [1,"<"], "b": ${JSON.stringify(`is ${String(VALUES['evil'])}`)}}`],
+  ['a type that ends in +json', 'application/vnd.api+json', '"{{ no }}"', 'false'],
+  ['values are not expanded again', 'text/plain', '{{ tricky }}', '{{ number }}'],
+  ['an escaped placeholder stands', 'text/plain', '\\{{ number }} is {{ number }}',
+    '{{ number }} is 1.5'],
+  ['a text without placeholders', 'text/plain', 'pong }}\n', 'pong }}\n'],
+  ['an empty text', 'text/plain', '', ''],
+];
+
+for (const [name, contentType, source, expected] of CASES) {
+  test(`template: ${name}`, () => assert.equal(fill(contentType, source, VALUES), expected));
+}
+
+test('a template tells the paths that it reads', () => {
+  for (const [contentType, source] of [
+    ['text/plain', '{{ a.b }} and {{ c }}'], ['application/json', '["{{ a.b }}", "and {{ c }}"]'],
+  ] as const) {
+    const { paths } = parseBodyTemplate(source, contentType, parsePath);
+    assert.deepEqual(paths, [['a', 'b'], ['c']], contentType);
+  }
+});
+
+test('a text with a placeholder that is not closed is refused with its position', () => {
+  assert.throws(() => parseBodyTemplate('<a>\n 😀{{ b', 'text/xml', parsePath),
+    /not closed with \}\} \(line 2, column 3\)/);
+  assert.throws(() => parseBodyTemplate('<a>{{ }}', 'text/xml', parsePath), /path.*column 4/);
+});
+
+test('a text cannot make a small value into an endless body', () => {
+  const source = '{{ a }}'.repeat(1000);
+  assert.throws(() => fill('text/plain', source, { a: 'x'.repeat(8 * 1024 * 1024 / 500) }),
+    /passes/);
+  assert.throws(() => fill('text/html', '{{ a }}{{ a }}', { a: '"'.repeat(1 << 20) }), /passes/);
+});

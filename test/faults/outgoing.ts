@@ -27,7 +27,18 @@ export const OUTGOING_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/templates/json-template.ts',
-    text: 'if (json.length > lengthMax) {', replacement: 'if (false) {',
+    text: 'if (json.length > lengthMax) throw', replacement: 'if (false) throw',
     tests: ['webhooks/outgoing/payload-template.test.ts'],
+  },
+  {
+    file: 'webhooks/templates/body-template.ts',
+    text: 'escape(formatPlaceholderValue(readValue(piece)))',
+    replacement: 'formatPlaceholderValue(readValue(piece))',
+    tests: ['webhooks/templates/body-template.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/cloud-event.ts',
+    text: '[[name, encodeHeaderValue(value)] as const]', replacement: '[[name, value] as const]',
+    tests: ['webhooks/sending/cloud-events.test.ts'],
   },
 ];

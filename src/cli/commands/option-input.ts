@@ -2,12 +2,13 @@
  * Reads the values of options that may come from a file or standard input. There are two kinds:
  *
  * - `--payload <json | @file | ->` takes the value itself; behind an `@` stands a path instead
- *   (`readJsonOption`, `readUrlOption`).
+ *   (`readJsonOption`, `readPlainOption`, `readUrlOption`).
  * - `--secret-file <file | ->` takes a path alone, without an `@`: its value is a secret, or too
  *   large for a command line (`readSecretOption`, `readBytesOption`, `readTextOption`).
  *
  * A secret on the command line is rejected, as other users of the machine can read arguments.
  */
+import { isUtf8 } from 'node:buffer';
 import { AppError, messageOf } from '../../base/errors.ts';
 import {
   CONFIGURATION_BYTES_MAX, SECRET_FILE_BYTES_MAX, createTooLargeError, readBounded,
@@ -117,6 +118,16 @@ export async function readTextOption(context: CommandContext, name: string): Pro
 export async function readUrlOption(context: CommandContext, name: string): Promise<string> {
   rejectInlineSecret(context, name, context.args.get(name));
   return (await readValueOrFile(context, name, getUrlLimit)).toString('utf8');
+}
+
+/**
+ * Reads the text of an option that takes `<text | @file | ->`, as it is. Throws `invalid` for what
+ * is not UTF-8, and `too_large` for more than a request may have.
+ */
+export async function readPlainOption(context: CommandContext, name: string): Promise<string> {
+  const bytes = await readValueOrFile(context, name, getBodyLimit);
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  throw new AppError('invalid', `--${name} is not UTF-8`);
 }
 
 async function readValueOrFile(

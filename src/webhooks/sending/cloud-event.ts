@@ -14,7 +14,7 @@ import { CLOUD_EVENT_HEADERS } from '../outgoing/body-members.ts';
 import type { OutgoingRequest } from './outgoing-request.ts';
 
 /** The attributes of an event. */
-export type CloudEvent = {
+type CloudEvent = {
   readonly id: string;
   readonly source: string;
   readonly type: string;

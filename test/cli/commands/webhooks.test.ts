@@ -133,6 +133,32 @@ for (const way of WAYS) {
       assert.equal((await place.run(['outgoingwebhook:show', '--id', id])).code, 1);
     })));
 
+  test(`an outgoing webhook sends a text of another type, or CloudEvents, ${way}`, () =>
+    inPlace(way, (place) => withTarget(async (url, received) => {
+      const file = join(place.folder, 'order.xml');
+      writeFileSync(file, '<order>{{ note }}</order>\n');
+      const hook = await place.json(['outgoingwebhook:create', '--target-url', url,
+        '--content-type', 'text/xml', '--payload-template', `@${file}`]);
+      const id = String(hook['identifier']);
+      const send = ['outgoingwebhook:send', '--id', id, '--payload', '{"note":"<&>"}'];
+      await place.json(send);
+      assert.equal(String(received.at(-1)?.body), '<order>&lt;&amp;&gt;</order>\n');
+      assert.equal(received.at(-1)?.headers['content-type'], 'text/xml');
+      const update = ['outgoingwebhook:update', '--id', id];
+      await place.json([...update, '--payload-template', 'say {{ note }}',
+        '--content-type', 'text/plain']);
+      await place.json([...update, '--payload-template', 'is {{ note }}']);
+      await place.json(send);
+      assert.equal(String(received.at(-1)?.body), 'is <&>');
+      const refused = await place.run([...update, '--unset', 'content-type']);
+      assert.match(refused.stderr, /payloadTemplate.*needs a contentType/);
+      await place.json([...update, '--unset', 'content-type', '--unset', 'payload-template',
+        '--format', 'cloudevents']);
+      await place.json(send);
+      assert.equal(received.at(-1)?.headers['ce-type'], 'hookshelf.send');
+      assert.equal((await place.run([...update, '--format', 'xml'])).code, 2);
+    })));
+
   test(`an outgoing webhook is given events and rules of its own, ${way}`,
     () => inPlace(way, async (place) => {
       const create = ['outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9/'];

@@ -17,7 +17,8 @@ const VALUES: JsonValue = {
 
 const CASES: readonly [string, string, string, string][] = [
   ['plain text has values as they are', 'text/plain', '{{ evil }}', String(VALUES['evil'])],
-  ['so has CSV', 'text/csv', '{{ number }},{{ no }},{{ nothing }},{{ gone }}\r\n', '1.5,false,,\r\n'],
+  ['so has CSV', 'text/csv', '{{ number }},{{ no }},{{ nothing }},{{ gone }}\r\n',
+    '1.5,false,,\r\n'],
   ['XML', 'text/xml', '<a b="{{ evil }}">{{ list }}</a>', '<a b="&lt;a href=&quot;x&quot; title='
     + '&#39;y&#39;&gt;&amp;amp;&lt;/a&gt;">[1,&quot;&lt;&quot;]</a>'],
   ['XML with a charset', 'Application/XML; charset=UTF-8', '{{ evil }}', '&lt;a href=&quot;x&quot; '

@@ -6,7 +6,7 @@ import { isSecretName } from '../../../base/log.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import {
-  readBodyWithPayload, readJsonOption, readTextOption, readUrlOption,
+  readBodyWithPayload, readJsonOption, readPlainOption, readTextOption, readUrlOption,
 } from '../option-input.ts';
 import {
   pickDefined, readTextMembers, readUnsetMembers, requireChange,
@@ -15,6 +15,8 @@ import {
   createRecord, deleteRecord, formatValue, listPath, listRecords, parseObject, patchRecord,
   recordPath, replaceRecord, resolveId,
 } from '../resource-commands.ts';
+import { DEFAULT_CONTENT_TYPE } from '../../../webhooks/http/target-rules.ts';
+import { isJsonType } from '../../../webhooks/templates/content-type.ts';
 import { parseTemplateJson } from '../../../webhooks/templates/json-template.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
@@ -29,7 +31,9 @@ import type { NewSecret, WebhookKind } from './webhook-changes.ts';
 // The limit of the service.
 const RETRIES_MAX = 10;
 
-const TEXT_OPTIONS = ['name', 'description', 'http-method', 'action-config'];
+const TEXT_OPTIONS = [
+  'name', 'description', 'http-method', 'action-config', 'content-type', 'format',
+];
 
 const OUTGOING: WebhookKind = {
   resource: outgoingResource,
@@ -45,7 +49,8 @@ export async function listOutgoing(context: CommandContext): Promise<number> {
 export async function createOutgoing(context: CommandContext): Promise<number> {
   const secret = await readNewSecret(context, () => 'whsec');
   const body = {
-    ...await readOutgoingMembers(context, secret), enabled: !context.args.has('disabled'),
+    ...await readOutgoingMembers(context, secret, DEFAULT_CONTENT_TYPE),
+    enabled: !context.args.has('disabled'),
   };
   const webhook = await createRecord(context, outgoingResource, body);
   await printWebhook(context, OUTGOING, 'created', webhook, secret);
@@ -60,7 +65,7 @@ export async function updateOutgoing(context: CommandContext): Promise<number> {
   const clearedTriggers = Object.keys(triggers).length === 0 ? {}
     : { triggerEvent: null, triggerEvents: null };
   const body: JsonObject = {
-    ...unset, ...clearedTriggers, ...await readOutgoingMembers(context, secret),
+    ...unset, ...clearedTriggers, ...await readOutgoingMembers(context, secret, null),
   };
   requireChange(context, body);
   const identifier = await resolveId(context, outgoingResource);
@@ -146,17 +151,20 @@ export async function rotateOutgoing(context: CommandContext): Promise<number> {
   return rotateSecret(context, OUTGOING);
 }
 
+/** `storedType` is the type of the webhook's bodies; null: it is not known here. */
 async function readOutgoingMembers(
-  context: CommandContext, secret: NewSecret | null,
+  context: CommandContext, secret: NewSecret | null, storedType: string | null,
 ): Promise<JsonObject> {
   const { args } = context;
+  const contentType = args.find('content-type') ?? storedType;
   return {
     ...readTextMembers(context, TEXT_OPTIONS),
     ...readTriggers(context),
     ...pickDefined({
       targetUrl: args.has('target-url') ? await readTargetUrl(context) : undefined,
       headers: await readHeaders(context),
-      payloadTemplate: args.has('payload-template') ? await readTemplate(context) : undefined,
+      payloadTemplate: args.has('payload-template')
+        ? await readTemplate(context, contentType) : undefined,
       when: args.has('when') ? await readCondition(context) : undefined,
       retrySchedule: args.numbers('retry-schedule'),
       timeout: args.number('timeout'),
@@ -175,8 +183,16 @@ function readTriggers({ args }: CommandContext): JsonObject {
   return events.length === 1 ? { triggerEvent: only } : { triggerEvents: events };
 }
 
-// The text of a template counts, not only its JSON value: it is sent as it is.
-async function readTemplate(context: CommandContext): Promise<string> {
+/**
+ * Reads a template as it is. One of JSON is parsed for its errors; of a type that is not known here
+ * the service checks it.
+ */
+async function readTemplate(
+  context: CommandContext, contentType: string | null,
+): Promise<string> {
+  if (contentType === null || !isJsonType(contentType)) {
+    return readPlainOption(context, 'payload-template');
+  }
   const { bytes } = await readJsonOption(context, 'payload-template',
     { inlineSecrets: 'accepted', parse: parseTemplateJson });
   return bytes.toString('utf8');

@@ -91,7 +91,13 @@ const outgoingOptions = {
     ...text('<path | ->', 'headers, a line each, or a JSON object'), completes: 'file',
   },
   ...secretOptions,
-  'payload-template': text('<json | @file | ->', 'JSON text with {{ path.to.value }} in strings'),
+  'payload-template': text('<template | @file | ->',
+    'JSON text with {{ path.to.value }} in strings; any text with --content-type'),
+  'content-type': text('<type>', 'of the body, such as text/xml; JSON when not given'),
+  format: {
+    ...text('<standard | cloudevents>', 'cloudevents: in binary mode, attributes in headers'),
+    values: ['standard', 'cloudevents'],
+  },
   'trigger-event': {
     ...text('<event>', 'event that fires it, such as book.created, book.* or *; repeatable'),
     isRepeatable: true,
@@ -138,10 +144,9 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
     options: {
       ...outgoing, ...outgoingOptions,
       unset: unset([
-        'name', 'description', 'headers', 'secret', 'payload-template', 'trigger-event',
-        'action-config',
-        'retry-schedule', 'timeout', 'max-in-flight', 'disable-after-hours', 'when',
-        'order',
+        'name', 'description', 'headers', 'secret', 'payload-template', 'content-type', 'format',
+        'trigger-event', 'action-config', 'retry-schedule', 'timeout', 'max-in-flight',
+        'disable-after-hours', 'when', 'order',
       ]),
     },
     examples: [

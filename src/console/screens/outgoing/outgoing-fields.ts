@@ -14,8 +14,11 @@ const FIELD_TEXTS: FieldTexts = {
     + 'stay while *** does'],
   httpMethod: ['Method', 'POST when empty'],
   headers: ['Headers', 'Values are shown as ***, and stay while *** does'],
-  payloadTemplate: ['Template of the body', 'JSON with `{{ path.to.value }}` in its texts. Empty: '
-    + 'the event as it is'],
+  payloadTemplate: ['Template of the body', 'JSON with `{{ path.to.value }}` in its texts, or any '
+    + 'text with a type of its own. Empty: the event as it is'],
+  contentType: ['Type of the body', 'Such as `text/xml`. Empty: JSON. Any other needs a template, '
+    + 'whose values are escaped for XML, HTML and forms'],
+  format: ['Format', '`cloudevents`: what the event is stands in headers, `ce-type` and others'],
   actionConfiguration: ['Action', 'Runs first, and what it gives is sent in place of the event'],
   triggerEvents: ['Events', '`book.created` is one, `book.*` are all that begin so, `*` is every '
     + 'one not about hookshelf. None: it is sent by hand alone', 'Event'],
@@ -39,8 +42,8 @@ export function customizeOutgoingFields(
     },
     omitted: ['identifier', 'enabled', 'triggerEvent'],
     rare: [
-      'httpMethod', 'headers', 'actionConfiguration', 'retrySchedule', 'timeout', 'order',
-      'maxInFlight', 'disableAfterHours',
+      'httpMethod', 'headers', 'contentType', 'format', 'actionConfiguration', 'retrySchedule',
+      'timeout', 'order', 'maxInFlight', 'disableAfterHours',
     ],
   };
 }

@@ -67,6 +67,7 @@ function render(container: HTMLElement, view: OutgoingView): void {
       ['Only when', when === undefined ? null : h('code', formatCondition(when))],
       ['Action', actionConfiguration === undefined ? null
         : actions.createLink(actionConfiguration)],
+      ['Type of the body', webhook.contentType ?? null], ['Format', webhook.format ?? null],
       ['Method', webhook.httpMethod], ['Signed', webhook.hasSecret ? 'yes' : 'no'],
       ['Signed with the old secret too until', previousSecret === undefined ? null
         : timeElement(previousSecret.validUntil)],

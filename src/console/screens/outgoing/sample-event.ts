@@ -4,7 +4,7 @@ import { fill, h } from '../../base/dom.ts';
 import { badge } from '../../parts/badge.ts';
 import { InputError, inputField } from '../../parts/forms/input-field.ts';
 import { asyncButton } from '../../parts/async-button.ts';
-import { fillPayloadTemplate } from './template-preview.ts';
+import { previewBody } from './template-preview.ts';
 import type { SendResult } from '../../../webhooks/sending/webhook-sender.ts';
 
 const SAMPLE = {
@@ -13,7 +13,10 @@ const SAMPLE = {
 
 /** `read` returns the current members of the webhook; without `path` nothing can be sent. */
 export function sampleSection(
-  read: () => { readonly payloadTemplate?: unknown; readonly actionConfiguration?: unknown },
+  read: () => {
+    readonly payloadTemplate?: unknown; readonly contentType?: unknown;
+    readonly actionConfiguration?: unknown;
+  },
   path: string | null = null,
 ): HTMLElement {
   const area = h('textarea', { rows: 8, class: 'mono', spellcheck: 'false' });
@@ -34,11 +37,9 @@ export function sampleSection(
       }
     });
   const show = (): void => {
-    const { payloadTemplate, actionConfiguration } = read();
-    const payload = sample.read();
-    const body = typeof payloadTemplate !== 'string' ? payload
-      : fillPayloadTemplate(payloadTemplate, payload);
-    fill(result, h('pre', JSON.stringify(body, null, 2)), actionConfiguration === undefined
+    const { payloadTemplate, contentType, actionConfiguration } = read();
+    const body = previewBody(payloadTemplate, contentType, sample.read());
+    fill(result, h('pre', body), actionConfiguration === undefined
       ? null : h('p.hint', 'The action would change the event before.'));
   };
   const send = async (): Promise<void> => {

@@ -1,5 +1,24 @@
 /** Fills a payload template as the service does. Pure. */
 
+/** Returns the body that would be sent, for people. Throws as `fillPayloadTemplate` does. */
+export function previewBody(
+  template: unknown, contentType: unknown, payload: unknown,
+): string {
+  if (typeof template === 'string' && typeof contentType === 'string' && !isJson(contentType)) {
+    return fillTextTemplate(template, contentType, payload);
+  }
+  const body = typeof template === 'string' ? fillPayloadTemplate(template, payload) : payload;
+  return JSON.stringify(body, null, 2);
+}
+
+/** Returns the filled text, with values escaped as its type asks. */
+export function fillTextTemplate(
+  template: string, contentType: string, payload: unknown,
+): string {
+  const escape = chooseEscape(parseMediaType(contentType));
+  return fillPlaceholders(template, payload, escape);
+}
+
 /** Returns the filled value. Throws Error for a template that the service would reject. */
 export function fillPayloadTemplate(template: string, payload: unknown): unknown {
   return fillValue(JSON.parse(template), payload);
@@ -17,12 +36,43 @@ function fillValue(template: unknown, payload: unknown): unknown {
 function fillText(text: string, payload: unknown): unknown {
   const [, whole] = /^\{\{([^{}]*)\}\}$/.exec(text) ?? [];
   if (whole !== undefined) return resolvePath(whole, payload) ?? null;
+  return fillPlaceholders(text, payload, (value) => value);
+}
+
+function fillPlaceholders(
+  text: string, payload: unknown, escape: (value: string) => string,
+): string {
   return text.replace(/\\\{\{|\{\{([^{}]*)\}\}|\{\{/g, (match, path: string | undefined) => {
     if (match.startsWith('\\')) return '{{';
     if (path === undefined) throw new Error('A placeholder is opened with {{ and not closed.');
     const value = resolvePath(path, payload) ?? '';
-    return typeof value === 'string' ? value : JSON.stringify(value);
+    return escape(typeof value === 'string' ? value : JSON.stringify(value));
   });
+}
+
+function parseMediaType(contentType: string): string {
+  return (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
+}
+
+function isJson(contentType: string): boolean {
+  const mediaType = parseMediaType(contentType);
+  return /^(application|text)\/json$/.test(mediaType) || mediaType.endsWith('+json');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;', '\r': '&#13;',
+};
+
+function chooseEscape(mediaType: string): (value: string) => string {
+  if (mediaType === 'application/x-www-form-urlencoded') {
+    return (value) => new URLSearchParams({ '': value }).toString().slice(1);
+  }
+  const isXml = /^(text|application)\/xml$/.test(mediaType) || mediaType.endsWith('+xml');
+  if (!isXml && mediaType !== 'text/html') return (value) => value;
+  // What XML cannot hold becomes the replacement character.
+  return (value) => value
+    .replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '\ufffd')
+    .replace(isXml ? /[&<>"'\r]/g : /[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
 
 /** A path may begin with `payload`, unless the payload has a member of that name. */

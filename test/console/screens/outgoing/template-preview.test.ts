@@ -1,7 +1,9 @@
 /** The preview of a template fills it as the service does. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fillPayloadTemplate } from '../../../../src/console/screens/outgoing/template-preview.ts';
+import {
+  fillPayloadTemplate, fillTextTemplate,
+} from '../../../../src/console/screens/outgoing/template-preview.ts';
 import { fillTemplate, parseTemplate } from '../../../../src/webhooks/outgoing/payload-template.ts';
 
 const PAYLOAD = {
@@ -34,5 +36,17 @@ for (const template of ['{', '"{{ type"', '"{{ }}"', '"{{ a..b }}"']) {
   test(`refuses ${template} as the service does`, () => {
     assert.throws(() => parseTemplate(template));
     assert.throws(() => fillPayloadTemplate(template, PAYLOAD));
+  });
+}
+
+for (const contentType of [
+  'text/plain', 'text/xml', 'application/soap+xml; charset=utf-8', 'text/html', 'text/csv',
+  'application/x-www-form-urlencoded',
+]) {
+  test(`fills a text of ${contentType} as the service does`, () => {
+    const payload = { a: '<"\'&>\r\n\u0000 é+\ud800', b: { c: [1, null] } };
+    const template = 'a={{ a }}&b={{b}}&{{ none }}\\{{ {{ payload.b.c }}';
+    assert.equal(fillTextTemplate(template, contentType, payload),
+      fillTemplate(parseTemplate(template, contentType), payload));
   });
 }

@@ -1,6 +1,7 @@
 /** All planted faults, a table for each room. */
 import type { PlantedFault } from './fault.ts';
 import { ACCESS_FAULTS } from './access.ts';
+import { ACTION_MODULE_FAULTS } from './action-modules.ts';
 import { ACTION_FAULTS } from './actions.ts';
 import { BACKFILL_FAULTS } from './backfill.ts';
 import { BOOK_FAULTS } from './books.ts';
@@ -25,6 +26,7 @@ import { STORE_FAULTS } from './store.ts';
 
 export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> = {
   access: ACCESS_FAULTS,
+  'action-modules': ACTION_MODULE_FAULTS,
   actions: ACTION_FAULTS,
   backfill: BACKFILL_FAULTS,
   books: BOOK_FAULTS,

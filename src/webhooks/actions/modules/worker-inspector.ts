@@ -21,8 +21,10 @@ export class WorkerInspector {
   constructor(threadId: number) {
     this.#session = new (loadInspector().Session)();
     this.#session.connect();
-    this.#session.on('NodeWorker.attachedToWorker', ({ params }) => {
-      if (params.workerInfo.workerId === String(threadId)) this.#workerSessionId = params.sessionId;
+    // `workerId` only counts the workers that the session is attached to: the title has the thread.
+    const title = `[worker ${threadId}]`;
+    this.#session.on('NodeWorker.attachedToWorker', ({ params: { sessionId, workerInfo } }) => {
+      if (workerInfo.title.startsWith(title)) this.#workerSessionId = sessionId;
     });
     this.#session.on('NodeWorker.receivedMessageFromWorker', (message) => this.#receive(message));
     this.#session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });

@@ -4,19 +4,17 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import {
-  createLogger, createTaggedLogger, silentLogger, type Logger,
-} from '../../../../src/base/log.ts';
-import type { Payload } from '../../../../src/webhooks/actions/action.ts';
+import { createLogger, createTaggedLogger, silentLogger } from '../../../../src/base/log.ts';
 import { createActionRegistry } from '../../../../src/webhooks/actions/action-registry.ts';
 import type {
-  ActionCall, ActionRegistry, ActionSource,
+  ActionRegistry, ActionSource,
 } from '../../../../src/webhooks/actions/action-registry.ts';
 import {
   loadActionModules,
 } from '../../../../src/webhooks/actions/modules/load-action-modules.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
+import { createCall } from './action-calls.ts';
 
 const root = createTemporaryFolder();
 const folder = join(root, 'actions');
@@ -73,19 +71,6 @@ function createRegistry(custom: readonly ActionSource[]): ActionRegistry {
 const inWorker = createRegistry(sources);
 const { default: actionClass } = await import(pathToFileURL(file).href);
 const inThread = createRegistry([{ actionClass, origin: 'a test' }]);
-
-function createCall(payload: Payload, log: Logger): ActionCall {
-  return {
-    payload: () => payload, bytes: () => Buffer.from(JSON.stringify(payload)),
-    context: {
-      headers: {}, query: '', body: Buffer.alloc(0), contentType: null, method: 'POST', path: '/',
-      receivedAt: '2026-01-01T00:00:00.000Z', event: null, eventId: null, verified: null,
-      request: null, attempt: 1, replay: false,
-    },
-    options: {}, hops: 0, log, requestOrigin: null, storedRequestId: null, secretSources: [],
-    isChainRefused: false, webhookId: '', configuration: 'c', turn: null, direction: 'incoming',
-  };
-}
 
 /** Runs the body, and returns the list that gets its lines. */
 async function run(registry: ActionRegistry, body: string): Promise<string[]> {

@@ -4,24 +4,17 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger } from '../../../../src/base/log.ts';
-import {
-  ActionResult, type ActionContext, type Payload,
-} from '../../../../src/webhooks/actions/action.ts';
+import { ActionResult } from '../../../../src/webhooks/actions/action.ts';
 import {
   loadActionModules as startModules,
 } from '../../../../src/webhooks/actions/modules/load-action-modules.ts';
 import {
-  createActionRegistry, type ActionCall, type ActionRegistry, type ActionSource,
+  createActionRegistry, type ActionRegistry, type ActionSource,
 } from '../../../../src/webhooks/actions/action-registry.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
+import { createCall } from './action-calls.ts';
 
 const root = createTemporaryFolder();
-
-const context: ActionContext = {
-  headers: {}, query: '', body: Buffer.alloc(0), contentType: null, method: 'POST', path: '/',
-  receivedAt: '2026-01-01T00:00:00.000Z', event: null, eventId: null, verified: null,
-  request: null, attempt: 1, replay: false,
-};
 
 const SOUND = `
 export default class {
@@ -48,15 +41,6 @@ async function loadActionModules(
   });
   closers.push(close);
   return sources;
-}
-
-function createCall(payload: Payload): ActionCall {
-  return {
-    payload: () => payload, bytes: () => Buffer.from(JSON.stringify(payload)), context,
-    options: {}, hops: 0, log: silentLogger, requestOrigin: null, storedRequestId: null,
-    secretSources: [], isChainRefused: false, webhookId: '', configuration: 'c', turn: null,
-    direction: 'incoming',
-  };
 }
 
 let folderCount = 0;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CHUNK_ITEMS_MAX } from '../../../src/webhooks/durable-queue/queue-spec.ts';
 import { keepOldForm } from '../../../src/webhooks/durable-queue/record-form.ts';
 import { startRelayFor, type Answer, type Relay } from '../relay.ts';
 
@@ -323,6 +324,37 @@ test('what waits for a webhook that would go is counted, and ends with it', asyn
   assert.deepEqual(JSON.parse(deliveries.text), []);
   const requests = await relay.ask('GET', '/api/requests?status=pending');
   assert.deepEqual(JSON.parse(requests.text), []);
+});
+
+test('all of what waits for a pruned webhook ends, however much it is', async (context) => {
+  const relay = await startRelayFor(context);
+  relay.webhooks.start();
+  await applied(relay, {
+    outgoingWebhooks: [{ ...TARGET, enabled: false, triggerEvents: ['x.y'] }],
+  });
+  // More than one transaction takes.
+  const waiting = 2 * CHUNK_ITEMS_MAX + 1;
+  for (let sent = 0; sent < waiting; sent += 50) {
+    await Promise.all(Array.from({ length: Math.min(50, waiting - sent) }, () =>
+      relay.ask('POST', `${OUT}/crm/deliveries`, { payload: {} })));
+  }
+  assert.deepEqual((await applied(relay, { prune: true }))['changes'],
+    [{ sign: '-', kind: 'outgoing webhook', name: 'crm', waiting }]);
+  const deliveries = await relay.ask('GET', '/api/deliveries?status=pending');
+  assert.deepEqual(JSON.parse(deliveries.text), []);
+});
+
+test('a mark of a record that was made anew beside it says nothing', async (context) => {
+  const relay = await startRelayFor(context);
+  const { actionConfigurations } = DOCUMENT;
+  await applied(relay, { actionConfigurations });
+  // As a release does that knows no marks: it deletes the record, and somebody makes it again.
+  const text = String(relay.store.collection('action-configurations').find('deploy')?.bytes);
+  const anew = text.replace(/"createdAt":"[^"]+"/, '"createdAt":"2020-01-01T00:00:00.000Z"');
+  assert.notEqual(anew, text);
+  await relay.store.transact((transaction) =>
+    transaction.put('action-configurations', 'deploy', anew));
+  assert.deepEqual((await applied(relay, { prune: true }))['changes'], []);
 });
 
 test('If-Match has exactly the plan done: any change since then is 412, and nothing is done',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import { SwitchedOffError } from '../../../src/webhooks/actions/switched-off-error.ts';
 import { Simulation } from './simulation.ts';
 
 let release = (): void => {};
@@ -80,3 +81,31 @@ test('a stop waits no longer for a body that is being made than for anything els
   assert.deepEqual([simulation.delivery(id)?.status, simulation.delivery(id)?.attempts.length],
     ['pending', 0]);
 });
+
+test('a delivery whose action is switched off waits until it is not, without an attempt',
+  async () => {
+    let runs = 0;
+    class SwitchedOff {
+      static identifier(): string { return 'off'; }
+      static label(): string { return 'Off'; }
+      async execute(): Promise<object> {
+        runs += 1;
+        if (runs === 1) throw new SwitchedOffError(60_000);
+        return { success: true, data: { made: runs } };
+      }
+    }
+    const off = new Simulation({ actions: [SwitchedOff] });
+    const { configurations } = off.webhooks.resources;
+    await off.run(configurations.add({ identifier: 'off', actionType: 'off' }));
+    await off.addHook('host', { actionConfiguration: 'off', secret: 's' });
+    const [delivery = ''] = await off.emit();
+    await off.clock.advance(59_000);
+    assert.deepEqual([runs, off.requests.length], [1, 0]);
+    const { status, attempts } = off.delivery(delivery) ?? assert.fail();
+    assert.deepEqual([status, attempts.length], ['pending', 0]);
+    await off.clock.advance(1000);
+    // The target takes a moment to answer.
+    await off.clock.advance(1000);
+    assert.deepEqual(off.requestsOf(delivery).map(({ body }) => body), ['{"made":2}']);
+    assert.equal(off.delivery(delivery)?.attempts.length, 1);
+  });

@@ -163,8 +163,18 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
     replacement: '', tests: ['webhooks/rotation.test.ts'],
   },
   {
-    file: 'webhooks/incoming/receiving/receive.ts', text: '|| !hasTooManyFields(body)) return;',
-    replacement: '|| hasTooManyFields(body)) return;',
+    file: 'webhooks/incoming/receiving/receive.ts',
+    text: "return kind === 'multipart' && hasTooManyParts",
+    replacement: "return kind === 'multipart' && !hasTooManyParts",
+    tests: ['webhooks/incoming/multipart.test.ts'],
+  },
+  {
+    file: 'webhooks/senders/request/parse-multipart.ts', text: 'if (!isClosed || parts.length',
+    replacement: 'if (parts.length', tests: ['webhooks/senders/parse-multipart.test.ts'],
+  },
+  {
+    file: 'webhooks/incoming/receiving/receive.ts', text: 'return hasTooManyFields(body) ?',
+    replacement: 'return !hasTooManyFields(body) ?',
     tests: ['webhooks/incoming/unparsed.test.ts', 'webhooks/incoming/receive.test.ts'],
   },
   {

@@ -83,7 +83,7 @@ export type UnparsedBody = {
   readonly fittingFormat: FittingFormat | null;
 };
 
-export const FITTING_FORMATS = ['json', 'form', 'text'] as const;
+export const FITTING_FORMATS = ['json', 'form', 'text', 'multipart'] as const;
 type FittingFormat = (typeof FITTING_FORMATS)[number];
 
 /** A body as it was received, or encoded as the last member of its record (request-body.ts). */

@@ -3,35 +3,44 @@ import { isUtf8 } from 'node:buffer';
 import type { JsonValue } from '../../base/schema.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { decodePayload, toPayload, type Payload } from '../actions/action-payload.ts';
+import { FORM_TYPE, parseMediaType, parseForm } from '../senders/request/parse-form.ts';
 import {
-  FORM_TYPE, parseMediaType, parseForm, type ParsedForm,
-} from '../senders/request/parse-form.ts';
+  MULTIPART_TYPE, isMultipartType, parseMultipart,
+} from '../senders/request/parse-multipart.ts';
 import type { RequestReader } from '../senders/request/request-reader.ts';
 import { toSourceList, type Scheme, type ValueSource } from '../senders/scheme/scheme.ts';
 
-export const BODY_FORMATS = ['json', 'form', 'text', 'auto'] as const;
+export const BODY_FORMATS = ['json', 'form', 'text', 'auto', 'multipart'] as const;
 export type BodyFormat = typeof BODY_FORMATS[number];
 
 export type BodyKind = Exclude<BodyFormat, 'auto'>;
+
+/** The members of an incoming webhook that say how its bodies are read. */
+type BodyMembers = {
+  readonly bodyFormat?: BodyFormat; readonly jsonFields?: readonly string[];
+};
 
 /** How one webhook's bodies are read. */
 export type BodyReading = {
   readonly format: BodyFormat;
   /** The field of a form that holds the payload as JSON. */
   readonly formField: string | null;
+  /** The fields of a form whose values become the JSON that they hold. */
+  readonly jsonFields: readonly string[];
   /** The places of the sender's signature, or of the secret itself. */
   readonly secretSources: readonly ValueSource[];
 };
 
 export function resolveBodyReading(
-  format: BodyFormat | undefined, scheme: Scheme | null,
+  { bodyFormat, jsonFields = [] }: BodyMembers, scheme: Scheme | null,
 ): BodyReading {
   const { payload = 'auto' } = scheme ?? { payload: 'json' };
   const secretSources = toSourceList(scheme?.signature.from);
   if (typeof payload === 'object') {
-    return { format: format ?? 'auto', formField: payload.formField, secretSources };
+    const { formField } = payload;
+    return { format: bodyFormat ?? 'auto', formField, jsonFields, secretSources };
   }
-  return { format: format ?? payload, formField: null, secretSources };
+  return { format: bodyFormat ?? payload, formField: null, jsonFields, secretSources };
 }
 
 /** The kind that a body is read as; null: no payload can be made of it. */
@@ -43,22 +52,26 @@ export function resolveBodyKind(
 
 /** The payload; null: the body is not of that kind, so that actions get the empty array. */
 export function readPayload(
-  body: Buffer, kind: BodyKind, formField: string | null,
+  body: Buffer, contentType: string | undefined, kind: BodyKind, reading: FieldReading,
 ): Payload | null {
   switch (kind) {
     case 'json': return decodePayload(body);
-    case 'form': return decodeFormPayload(parseForm(body), formField);
+    case 'form': return decodeFields(parseForm(body)?.fields, reading);
+    case 'multipart': return decodeFields(parseMultipart(body, contentType), reading);
     case 'text': return isUtf8(body) ? { text: body.toString('utf8') } : null;
   }
 }
 
 /** Reads the payload of a request whose body its verification may have parsed already. */
 export function readParsedPayload(
-  reader: RequestReader, kind: BodyKind, formField: string | null,
+  reader: RequestReader, kind: BodyKind, reading: FieldReading,
 ): Payload | null {
-  if (kind === 'form' && reader.isForm()) return decodeFormPayload(reader.form(), formField);
-  if (kind === 'json' && !reader.isForm()) return toPayload(reader.json());
-  return readPayload(reader.request.body, kind, formField);
+  const { body, headers: { 'content-type': contentType } } = reader.request;
+  const isMultipart = isMultipartType(contentType);
+  if (kind === 'form' && reader.isForm()) return decodeFields(reader.form()?.fields, reading);
+  if (kind === 'multipart' && isMultipart) return decodeFields(reader.multipart(), reading);
+  if (kind === 'json' && !reader.isForm() && !isMultipart) return toPayload(reader.json());
+  return readPayload(body, contentType, kind, reading);
 }
 
 /** Bytes of a body that are searched for the look of a form. */
@@ -71,6 +84,8 @@ export function findFittingFormat(
 ): BodyKind | null {
   // JSON is not tried twice: parsing it can take long.
   if (triedKind !== 'json' && decodePayload(body) !== null) return 'json';
+  if (triedKind !== 'multipart' && isMultipartType(contentType)
+    && parseMultipart(body, contentType) !== null) return 'multipart';
   const start = body.toString('latin1', 0, FORM_LOOK_BYTES);
   const isForm = parseMediaType(contentType) === FORM_TYPE
     || FORM_START.test(start) && !/\s/.test(start);
@@ -80,11 +95,11 @@ export function findFittingFormat(
 
 /** Explains why actions get no payload of a body, and what to do; null: they get one. */
 export function explainUnparsed(
-  { format, formField }: BodyReading, body: Buffer, contentType: string | undefined,
+  reading: BodyReading, body: Buffer, contentType: string | undefined,
 ): string | null {
   if (body.length === 0) return null;
-  const kind = resolveBodyKind(format, contentType);
-  if (kind !== null && readPayload(body, kind, formField) !== null) return null;
+  const kind = resolveBodyKind(reading.format, contentType);
+  if (kind !== null && readPayload(body, contentType, kind, reading) !== null) return null;
   const fittingFormat = findFittingFormat(body, contentType, kind);
   const hint = fittingFormat === null
     ? 'no bodyFormat fits: an action has its bytes in `context.body`'
@@ -96,6 +111,7 @@ export function explainUnparsed(
 const UNREADABLE_REASONS: Readonly<Record<BodyKind, string>> = {
   json: 'the body is no JSON object or array', form: 'the body holds no form that can be read',
   text: 'the body is no UTF-8 text',
+  multipart: 'the body is no whole multipart form with the boundary of its Content-Type',
 };
 
 function describeType(contentType: string | undefined): string {
@@ -106,20 +122,38 @@ function describeType(contentType: string | undefined): string {
 function findKind(mediaType: string): BodyKind | null {
   if (mediaType === 'application/json' || mediaType.endsWith('+json')) return 'json';
   if (mediaType === FORM_TYPE) return 'form';
+  if (mediaType === MULTIPART_TYPE) return 'multipart';
   return mediaType.startsWith('text/') ? 'text' : null;
 }
 
-function decodeFormPayload(form: ParsedForm | null, formField: string | null): Payload | null {
-  if (form === null) return null;
-  const json = formField === null ? undefined : form.fields.get(formField)?.[0];
-  if (json !== undefined) return decodePayload(Buffer.from(json, 'utf8'));
+type FieldReading = Pick<BodyReading, 'formField' | 'jsonFields'>;
+
+/** The fields of a form, or of a multipart body, by name. A name that is repeated has an array. */
+function decodeFields(
+  fields: ReadonlyMap<string, readonly JsonValue[]> | null | undefined,
+  { formField, jsonFields }: FieldReading,
+): Payload | null {
+  if (fields === null || fields === undefined) return null;
+  const json = formField === null ? undefined : fields.get(formField)?.[0];
+  if (typeof json === 'string') return decodePayload(Buffer.from(json, 'utf8'));
   const payload: Record<string, JsonValue> = {};
-  for (const [name, values] of form.fields) {
-    const value = values.length === 1 ? values[0] ?? '' : values;
+  for (const [name, texts] of fields) {
+    const values = jsonFields.includes(name) ? texts.map(parseFieldJson) : texts;
+    const value = values.length === 1 ? values[0] ?? null : values;
     if (name !== '__proto__') payload[name] = value;
     else Object.defineProperty(payload, name, { ...OWN_MEMBER, value });
   }
   return payload;
+}
+
+/** The JSON that a field holds; a text that is none stays as it is, and so does a file. */
+function parseFieldJson(value: JsonValue): JsonValue {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value) as JsonValue;
+  } catch {
+    return value;
+  }
 }
 
 const OWN_MEMBER = { enumerable: true, configurable: true, writable: true };

@@ -18,7 +18,8 @@ import {
   configurationNameSchema, findRouteOrderProblems, findRouteProblems, orderMember, routesMember,
   type WebhookRoute,
 } from './webhook-routes.ts';
-import { BODY_FORMATS, type BodyFormat } from './body-format.ts';
+import type { BodyFormat } from './body-format.ts';
+import { bodyMembers, findBodyProblems } from './body-members.ts';
 import { verificationSchema, type Verification } from './verification-member.ts';
 
 export type IncomingWebhook = DisabledMembers & {
@@ -32,6 +33,7 @@ export type IncomingWebhook = DisabledMembers & {
   readonly previousSecret?: PreviousSecret;
   readonly allowedAddresses?: readonly string[];
   readonly bodyFormat?: BodyFormat;
+  readonly jsonFields?: readonly string[];
   readonly allowedMethods?: readonly string[];
   readonly staticHeaders?: Readonly<Record<string, unknown>>;
   /** A webhook has either this or `routes`. */
@@ -102,11 +104,7 @@ export const incomingSchema: NamedSchema = {
       },
       description: 'Who may call: addresses and CIDR blocks. Absent: every address',
     },
-    bodyFormat: {
-      schema: { kind: 'string', values: BODY_FORMATS },
-      description: 'How the payload is made of the body; absent: auto with a `verification` whose '
-        + 'scheme says nothing else, json without',
-    },
+    ...bodyMembers,
     allowedMethods: {
       schema: {
         kind: 'array', maxItems: 40, isUnique: true,
@@ -134,6 +132,7 @@ export const incomingSchema: NamedSchema = {
   check: (webhook, input) => [
     ...findAddressProblems(webhook), ...findRouteProblems(webhook, input),
     ...findInboxProblems(webhook), ...findRouteOrderProblems(webhook),
+    ...findBodyProblems(webhook),
   ],
 };
 

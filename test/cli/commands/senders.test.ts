@@ -33,7 +33,12 @@ for (const way of WAYS) {
     const made = JSON.parse(await run(0, 'incomingwebhook:show', 'pay', '--json'));
     assert.deepEqual([made.verification, made.allowedAddresses, made.bodyFormat],
       [{ preset: 'square', url: 'https://a.example/in' }, ['127.0.0.1', '::1'], 'json']);
-    await run(0, 'incomingwebhook:update', 'pay', '--allowed-address', '192.0.2.1');
+    await run(0, 'incomingwebhook:update', 'pay', '--allowed-address', '192.0.2.1',
+      '--body-format', 'multipart', '--json-fields', 'payload, b', '--json-fields', 'c');
+    const parted = JSON.parse(await run(0, 'incomingwebhook:show', 'pay', '--json'));
+    assert.deepEqual([parted.bodyFormat, parted.jsonFields], ['multipart', ['payload', 'b', 'c']]);
+    await run(0, 'incomingwebhook:update', 'pay', '--body-format', 'json', '--unset',
+      'json-fields');
     const tested = await place.run(['incomingwebhook:test', 'pay']);
     const isFar = way === 'over the network';
     assert.equal(tested.code, isFar ? 1 : 0);

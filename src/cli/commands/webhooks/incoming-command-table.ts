@@ -29,7 +29,11 @@ const incomingOptions = {
   },
   'body-format': {
     ...text('<format>', 'how the payload is made of the body'),
-    values: ['json', 'form', 'text', 'auto'],
+    values: ['json', 'form', 'text', 'auto', 'multipart'],
+  },
+  'json-fields': {
+    ...text('<name,…>', 'fields of a form that hold JSON, which becomes part of the payload'),
+    isRepeatable: true,
   },
   routes: text('<json | @file | ->', 'instead of --action-config: '
     + '[{"name":"…", "when":{…}, "actionConfiguration":"…"}]'),
@@ -83,7 +87,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
       identifier: hookIdentifier, ...incomingOptions,
       unset: unset([
         'name', 'description', 'secret', 'allowed-methods', 'verification', 'allowed-addresses',
-        'body-format', 'order', 'retry-schedule',
+        'body-format', 'json-fields', 'order', 'retry-schedule',
       ]),
     },
     examples: ['hookshelf incomingwebhook:update deploy --allowed-methods POST,PUT'],

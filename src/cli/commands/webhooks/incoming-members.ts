@@ -20,6 +20,7 @@ export async function readIncomingMembers(context: CommandContext): Promise<Json
   return {
     ...readTextMembers(context, TEXT_OPTIONS),
     ...pickDefined({
+      jsonFields: parseNames(args.all('json-fields')),
       allowedMethods: parseMethods(args.find('allowed-methods')),
       allowedAddresses: allowedAddresses.length === 0 ? undefined : allowedAddresses,
       verification: await readVerification(context),
@@ -30,6 +31,13 @@ export async function readIncomingMembers(context: CommandContext): Promise<Json
       retrySchedule: args.numbers('retry-schedule'),
     }),
   };
+}
+
+/** The names of an option that takes several, and may stand several times. */
+function parseNames(texts: readonly string[]): string[] | undefined {
+  if (texts.length === 0) return undefined;
+  return texts.flatMap((text) => text.split(',')).map((name) => name.trim())
+    .filter((name) => name !== '');
 }
 
 function parseMethods(methods: string | undefined): string[] | undefined {

@@ -32,6 +32,8 @@ const FIELD_TEXTS: FieldTexts = {
   allowedAddresses: ['Allowed addresses', 'Who may call: IP addresses or CIDR blocks. None: all',
     'Address'],
   bodyFormat: ['Format of the body', 'How a payload is made of it. –: as the sender needs it'],
+  jsonFields: ['Fields with JSON', 'Fields of a form whose text is JSON; the payload then has it '
+    + 'as JSON', 'Field'],
   allowedMethods: ['Allowed methods', 'HTTP methods in capitals. None: as in the settings',
     'Method'],
   inbox: ['Keep', 'Which accepted requests are kept'],
@@ -64,8 +66,8 @@ export async function editIncoming(
     },
     omitted: ['identifier', 'enabled', 'staticHeaders', ...ACTION_MEMBERS],
     rare: [
-      'allowedAddresses', 'bodyFormat', 'allowedMethods', 'deduplicate', 'deduplicateHours',
-      'retrySchedule',
+      'allowedAddresses', 'bodyFormat', 'jsonFields', 'allowedMethods', 'deduplicate',
+      'deduplicateHours', 'retrySchedule',
     ],
   });
 }

@@ -111,7 +111,8 @@ export class StoredActionCall extends IncomingActionCall {
   }
 
   protected readPayload(kind: BodyKind): Payload | null {
-    return readPayload(this.#run.body, kind, this.#run.bodyReading.formField);
+    const { body, bodyReading } = this.#run;
+    return readPayload(body, this.contentType, kind, bodyReading);
   }
 
   protected onPayloadRead(isParsed: boolean, kind: BodyKind | null): void {
@@ -141,7 +142,7 @@ export function createStoredFacts(
   webhook: ReadyIncomingWebhook | undefined, request: StoredRequestHead, body: Buffer,
 ): Facts {
   const bodyReading = webhook?.bodyReading
-    ?? resolveBodyReading(request.verdict.preset === null ? undefined : 'auto', null);
+    ?? resolveBodyReading(request.verdict.preset === null ? {} : { bodyFormat: 'auto' }, null);
   const run = { request, body, bodyReading, attemptNumber: 1, holder: { log: silentLogger } };
   return createFacts(new StoredActionCall(run));
 }

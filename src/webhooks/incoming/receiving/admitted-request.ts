@@ -121,10 +121,10 @@ export class AdmittedActionCall extends IncomingActionCall {
 
   protected readPayload(kind: BodyKind): Payload | null {
     const { body, parsedReader, webhook: { hasRoutes } } = this.#request;
-    const { formField } = this.bodyReading;
+    const { contentType, bodyReading } = this;
     // With several routes, each has a payload of its own: an action may change the one it gets.
-    return parsedReader === null || hasRoutes ? readPayload(body, kind, formField)
-      : readParsedPayload(parsedReader, kind, formField);
+    return parsedReader === null || hasRoutes ? readPayload(body, contentType, kind, bodyReading)
+      : readParsedPayload(parsedReader, kind, bodyReading);
   }
 
   protected onPayloadRead(isParsed: boolean, kind: BodyKind | null): void {

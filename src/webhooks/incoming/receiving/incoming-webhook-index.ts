@@ -145,7 +145,7 @@ function toReadyWebhook(
     signatureKeys: sender === null ? createSignatureKeys(webhook) : [],
     hasSecret: webhook.secret !== undefined,
     addresses: allowedAddresses === undefined ? null : parseAddresses(allowedAddresses),
-    bodyReading: resolveBodyReading(webhook.bodyFormat, sender?.verifier.scheme ?? null),
+    bodyReading: resolveBodyReading(webhook, sender?.verifier.scheme ?? null),
   };
 }
 

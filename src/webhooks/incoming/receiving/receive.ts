@@ -9,6 +9,7 @@ import { quote } from '../../../base/text/error-message.ts';
 import type { Exchange, Handler } from '../../../server/http-route.ts';
 import { SwitchedOffError } from '../../actions/switched-off-error.ts';
 import { FORM_FIELDS_MAX, hasTooManyFields } from '../../senders/request/parse-form.ts';
+import { PARTS_MAX, hasTooManyParts } from '../../senders/request/parse-multipart.ts';
 import type { ChallengeResponse } from '../../senders/verification/challenge.ts';
 import { resolveBodyKind } from '../body-format.ts';
 import { sendWebhookResponse, type WebhookResponse } from './webhook-response.ts';
@@ -172,15 +173,25 @@ async function receive(
   }
 }
 
-/** Throws `too_large` for a form of more fields than are read. */
+/** Throws `too_large` for a form of more fields or parts than are read. */
 function checkForm(exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer): void {
-  const { 'content-type': contentType } = exchange.request.headers;
-  if (resolveBodyKind(webhook.bodyReading.format, contentType) !== 'form'
-    || !hasTooManyFields(body)) return;
+  const finding = findExcess(exchange, webhook, body);
+  if (finding === null) return;
   throw reject(exchange, webhook, {
-    code: 'too_large', message: 'Payload too large', check: 'size',
-    finding: `the form has more than ${FORM_FIELDS_MAX} fields`,
+    code: 'too_large', message: 'Payload too large', check: 'size', finding,
   });
+}
+
+function findExcess(
+  { request }: Exchange, { bodyReading }: ReadyIncomingWebhook, body: Buffer,
+): string | null {
+  const { 'content-type': contentType } = request.headers;
+  const kind = resolveBodyKind(bodyReading.format, contentType);
+  if (kind === 'form') {
+    return hasTooManyFields(body) ? `the form has more than ${FORM_FIELDS_MAX} fields` : null;
+  }
+  return kind === 'multipart' && hasTooManyParts(body, contentType)
+    ? `the multipart body has more than ${PARTS_MAX} parts` : null;
 }
 
 /**

@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { findOwnMember, findValueAt, type JsonPath } from '../../../base/json/path.ts';
 import { FORM_TYPE, parseMediaType, parseForm, type ParsedForm } from './parse-form.ts';
+import { isMultipartType, parseMultipart, type MultipartFields } from './parse-multipart.ts';
 import type { Scheme, ValueSource, ValueSources } from '../scheme/scheme.ts';
 import { sortForm } from './sort-form.ts';
 
@@ -51,6 +52,7 @@ export class RequestReader {
   #json: unknown;
   #isJsonRead = false;
   #form: ParsedForm | null | undefined;
+  #multipart: MultipartFields | null | undefined;
   #sortedForm: string | null = null;
   #isForm: boolean | null = null;
   #query: URLSearchParams | null = null;
@@ -117,6 +119,16 @@ export class RequestReader {
     return this.#form;
   }
 
+  /** The fields and files of a multipart body; null: it is none, or not valid. */
+  multipart(): MultipartFields | null {
+    if (this.#multipart === undefined) {
+      const { headers, body } = this.request;
+      const contentType = headers['content-type'];
+      this.#multipart = isMultipartType(contentType) ? parseMultipart(body, contentType) : null;
+    }
+    return this.#multipart;
+  }
+
   /** Names and values in the order in which Twilio signs them. */
   sortedForm(): string {
     if (this.#sortedForm === null) {
@@ -138,12 +150,15 @@ export class RequestReader {
   }
 
   #readField(name: string): string | null {
-    return this.form()?.fields.get(name)?.[0] ?? null;
+    const fields = this.isForm() ? this.form()?.fields : this.multipart();
+    const value = fields?.get(name)?.[0];
+    return typeof value === 'string' ? value : null;
   }
 
   #readJsonText(): string | null {
     const { body } = this.request;
-    if (this.#formField !== null && this.isForm()) return this.#readField(this.#formField);
+    const isForm = this.isForm() || isMultipartType(this.request.headers['content-type']);
+    if (this.#formField !== null && isForm) return this.#readField(this.#formField);
     return isUtf8(body) ? body.toString('utf8') : null;
   }
 

@@ -1,0 +1,269 @@
+/**
+ * Parses bodies of the type multipart/form-data (RFC 7578, in the framing of RFC 2046 §5.1). Pure.
+ *
+ *     preamble, which is ignored
+ *     --boundary
+ *     Content-Disposition: form-data; name="report"; filename="a.txt"
+ *     Content-Type: text/plain
+ *
+ *     the content, whose last line break belongs to the next delimiter
+ *     --boundary--
+ *     epilogue, which is ignored
+ *
+ * Lines end with CR and LF. The boundary, of 1 to 70 characters, is a parameter of the request's
+ * Content-Type. A delimiter is a whole line: `--boundary`, or `--boundary--` for the last one, with
+ * spaces and tabs behind it at most. A longer line that begins so is content, so that a boundary
+ * may begin with another one. A part with a file name is a file, any other is a field of text in
+ * UTF-8 (other bytes become U+FFFD, as in a form).
+ *
+ * The body is valid if it has its last delimiter, at most 100 parts, and each part a header of at
+ * most 16 KiB whose Content-Disposition is form-data with a name. Anything else, a body that was
+ * cut above all, gives null: a part of a form is never taken for the whole.
+ *
+ * Senders write the quotes within a name in two ways. Browsers, curl and Node write %22, and %0D
+ * and %0A for line breaks; RFC 2045 and older programs put a backslash before a quote or another
+ * backslash. Both are read. A header that makes no sense so has backslashes that stand for
+ * themselves, such as `filename="C:\"`. `filename*` (RFC 8187) wins over `filename`.
+ *
+ * The time is linear in the body: each byte is looked at a fixed number of times, whatever the
+ * boundary is. Memory is that of the body once more, and a third of it for base64.
+ */
+import { parseMediaType } from './parse-form.ts';
+
+/** A file of a multipart body, as the payload has it. */
+type MultipartFile = {
+  readonly filename: string;
+  /** As its part says; `text/plain` if it says nothing (RFC 7578 §4.4). */
+  readonly contentType: string;
+  readonly base64: string;
+};
+
+/** Names in the order of their first part, each with its values. */
+export type MultipartFields = ReadonlyMap<string, readonly (string | MultipartFile)[]>;
+
+export const MULTIPART_TYPE = 'multipart/form-data';
+export const PARTS_MAX = 100;
+
+const HEAD_BYTES_MAX = 16 * 1024;
+const BOUNDARY = /^[ -~]{1,70}$/;
+
+const CR = 0x0d;
+const LF = 0x0a;
+const DASH = 0x2d;
+const SPACE = 0x20;
+const TAB = 0x09;
+
+/** The fields and files; null: the body is not valid, or `contentType` names no boundary. */
+export function parseMultipart(
+  body: Buffer, contentType: string | undefined,
+): MultipartFields | null {
+  const { parts, isClosed } = cutParts(body, contentType);
+  if (!isClosed || parts.length > PARTS_MAX) return null;
+  const fields = new Map<string, (string | MultipartFile)[]>();
+  for (const part of parts) {
+    const field = parsePart(part);
+    if (field === null) return null;
+    const values = fields.get(field.name);
+    if (values === undefined) fields.set(field.name, [field.value]);
+    else values.push(field.value);
+  }
+  return fields;
+}
+
+/** Whether a body has more than 100 parts, valid or not. */
+export function hasTooManyParts(body: Buffer, contentType: string | undefined): boolean {
+  return cutParts(body, contentType).parts.length > PARTS_MAX;
+}
+
+/** Whether the Content-Type is that of multipart forms. */
+export function isMultipartType(contentType: string | undefined): boolean {
+  return parseMediaType(contentType) === MULTIPART_TYPE;
+}
+
+type Parts = {
+  /** The header and the content of each; at most one more than may be. */
+  readonly parts: readonly Buffer[];
+  /** Whether the last delimiter is there. */
+  readonly isClosed: boolean;
+};
+
+function cutParts(body: Buffer, contentType: string | undefined): Parts {
+  const boundary = findBoundary(contentType);
+  if (boundary === null) return { parts: [], isClosed: false };
+  const mark = Buffer.from(`--${boundary}`, 'latin1');
+  const parts: Buffer[] = [];
+  let delimiter = findDelimiter(body, mark, 0);
+  while (delimiter !== null && !delimiter.isLast && parts.length <= PARTS_MAX) {
+    const next = findDelimiter(body, mark, delimiter.end);
+    // A part that is cut counts as one.
+    parts.push(body.subarray(delimiter.end, next?.start ?? body.length));
+    delimiter = next;
+  }
+  return { parts, isClosed: delimiter?.isLast === true };
+}
+
+/** The boundary that a Content-Type names; null: none, or one that is too long. */
+function findBoundary(contentType = ''): string | null {
+  const boundary = parseParameters(contentType)?.get('boundary')?.trimEnd();
+  return boundary !== undefined && BOUNDARY.test(boundary) ? boundary : null;
+}
+
+type Delimiter = {
+  /** The line break before it, which belongs to it; without one the begin of the body. */
+  readonly start: number;
+  readonly end: number;
+  readonly isLast: boolean;
+};
+
+/** The first delimiter from `from` on, where a line begins; null: there is none. */
+function findDelimiter(body: Buffer, mark: Buffer, from: number): Delimiter | null {
+  let lineStart = from;
+  while (lineStart !== -1) {
+    const delimiter = readDelimiter(body, mark, lineStart);
+    if (delimiter !== null) return delimiter;
+    lineStart = findNextLine(body, lineStart);
+  }
+  return null;
+}
+
+// Byte by byte: a search by the platform costs a call, and a body may be nothing but line breaks.
+function findNextLine(body: Buffer, from: number): number {
+  for (let index = from + 1; index < body.length; index += 1) {
+    if (body[index] === LF && body[index - 1] === CR) return index + 1;
+  }
+  return -1;
+}
+
+/** null: the line is no delimiter. */
+function readDelimiter(body: Buffer, mark: Buffer, lineStart: number): Delimiter | null {
+  for (let index = 0; index < mark.length; index += 1) {
+    if (body[lineStart + index] !== mark[index]) return null;
+  }
+  let end = lineStart + mark.length;
+  const isLast = body[end] === DASH && body[end + 1] === DASH;
+  if (isLast) end += '--'.length;
+  while (body[end] === SPACE || body[end] === TAB) end += 1;
+  const isLineEnd = body[end] === CR && body[end + 1] === LF;
+  if (!isLineEnd && !(isLast && end === body.length)) return null;
+  return { start: Math.max(lineStart - '\r\n'.length, 0), end: end + '\r\n'.length, isLast };
+}
+
+type MultipartField = { readonly name: string; readonly value: string | MultipartFile };
+
+/** null: the part is not valid. */
+function parsePart(part: Buffer): MultipartField | null {
+  const { head, content } = cutHead(part);
+  const headers = head === null ? null : parseHeaders(head);
+  const disposition = headers?.get('content-disposition');
+  if (headers === null || disposition === undefined) return null;
+  const parameters = parseParameters(disposition);
+  const name = parameters?.get('name');
+  if (parameters === null || name === undefined || !/^form-data(?:[;\s]|$)/i.test(disposition)) {
+    return null;
+  }
+  const bytes = decodeTransfer(content, headers.get('content-transfer-encoding'));
+  const filename = findFilename(parameters);
+  if (filename === null) return { name: decodeName(name), value: bytes.toString('utf8') };
+  const contentType = headers.get('content-type') ?? 'text/plain';
+  return {
+    name: decodeName(name), value: { filename, contentType, base64: bytes.toString('base64') },
+  };
+}
+
+/** Cuts a part at its empty line; one that ends there has no content. `head` is null without it. */
+function cutHead(part: Buffer): { readonly head: string | null; readonly content: Buffer } {
+  const end = part.subarray(0, HEAD_BYTES_MAX).indexOf('\r\n\r\n');
+  if (end !== -1) {
+    return { head: part.toString('utf8', 0, end), content: part.subarray(end + 4) };
+  }
+  const isHeadAlone = part.length <= HEAD_BYTES_MAX && part.subarray(-2).equals(LINE_BREAK);
+  return { head: isHeadAlone ? part.toString('utf8') : null, content: part.subarray(0, 0) };
+}
+
+const LINE_BREAK = Buffer.from('\r\n');
+
+/** The headers by name in lower case; null: a line is none. The first of a name counts. */
+function parseHeaders(head: string): ReadonlyMap<string, string> | null {
+  const headers = new Map<string, string>();
+  // A line that begins with a space goes on with the one before it (RFC 5322 §2.2.3).
+  for (const line of head.trimEnd().replace(/\r\n[ \t]+/g, ' ').split('\r\n')) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon).toLowerCase();
+    if (colon < 1 || /\s/.test(name)) return null;
+    if (!headers.has(name)) headers.set(name, line.slice(colon + 1).trim());
+  }
+  return headers;
+}
+
+// `; name=value` or `; name="value"`; or a `;` alone. The second one has no backslashes.
+const PARAMETER = /;[ \t]*(?:([^\s=;"]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^";]*)))?[ \t]*/y;
+const PLAIN_PARAMETER = /;[ \t]*(?:([^\s=;"]+)[ \t]*=[ \t]*(?:"([^"]*)"|([^";]*)))?[ \t]*/y;
+
+/** The parameters of a header's value by name in lower case; null: they make no sense. */
+function parseParameters(value: string): ReadonlyMap<string, string> | null {
+  return matchParameters(value, PARAMETER, (text) => text.replace(/\\(["\\])/g, '$1'))
+    ?? matchParameters(value, PLAIN_PARAMETER, (text) => text);
+}
+
+function matchParameters(
+  value: string, pattern: RegExp, unescape: (quoted: string) => string,
+): ReadonlyMap<string, string> | null {
+  const parameters = new Map<string, string>();
+  let position = value.indexOf(';');
+  while (position !== -1 && position < value.length) {
+    pattern.lastIndex = position;
+    const match = pattern.exec(value);
+    if (match === null) return null;
+    const [whole, name, quoted, token = ''] = match;
+    const text = quoted === undefined ? token.trim() : unescape(quoted);
+    const key = name?.toLowerCase();
+    if (key !== undefined && !parameters.has(key)) parameters.set(key, text);
+    position += whole.length;
+  }
+  return parameters;
+}
+
+/** null: the part is no file. */
+function findFilename(parameters: ReadonlyMap<string, string>): string | null {
+  const extendedName = parameters.get('filename*');
+  const plainName = parameters.get('filename');
+  const decodedName = extendedName === undefined ? null : decodeExtended(extendedName);
+  if (decodedName !== null) return decodedName;
+  return plainName === undefined ? extendedName ?? null : decodeName(plainName);
+}
+
+function decodeName(name: string): string {
+  return name.replace(/%(22|0D|0A)/gi, (code) => decodeURIComponent(code));
+}
+
+/** Decodes a value such as `UTF-8''na%C3%AFve.txt` (RFC 8187 §3.2); null: it is none. */
+function decodeExtended(value: string): string | null {
+  const [, charset = '', text = ''] = /^([\w-]+)'[\w-]*'([^'"\s]*)$/.exec(value) ?? [];
+  try {
+    switch (charset.toLowerCase()) {
+      case 'utf-8': return decodeURIComponent(text);
+      case 'iso-8859-1': return decodeHexDigits(text, '%');
+      default: return null;
+    }
+  } catch {
+    return null;
+  }
+}
+
+/** Decodes a content of an older program (RFC 2045 §6); RFC 7578 §4.7 advises against it. */
+function decodeTransfer(content: Buffer, encoding = ''): Buffer {
+  switch (encoding.toLowerCase()) {
+    case 'base64': return Buffer.from(content.toString('latin1'), 'base64');
+    case 'quoted-printable': {
+      const text = content.toString('latin1').replace(/=[ \t]*\r\n/g, '');
+      return Buffer.from(decodeHexDigits(text, '='), 'latin1');
+    }
+    default: return content;
+  }
+}
+
+/** Each `mark` with two hexadecimal digits becomes the character of that code. */
+function decodeHexDigits(text: string, mark: '%' | '='): string {
+  const pattern = mark === '%' ? /%([0-9a-f]{2})/gi : /=([0-9a-f]{2})/gi;
+  return text.replace(pattern, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
+}

@@ -1,8 +1,7 @@
 /** Makes the rules of connections from options: denied addresses, proxy, trusted certificates. */
 import { lookup as systemLookup } from 'node:dns';
-import type { SecureContext } from 'node:tls';
 import type { Clock } from '../base/clock.ts';
-import { loadTls } from '../base/node-modules.ts';
+import { CertificateContexts, lazySecureContext } from './client-certificate.ts';
 import type { ConnectOptions } from './connection/connect.ts';
 import { shareLookups } from './connection/resolve.ts';
 import type { Lookup } from './connection/resolve.ts';
@@ -26,6 +25,8 @@ export type ConnectionOptions = {
 type ConnectionRules = {
   readonly targets: TargetCache;
   readonly connecting: ConnectOptions;
+  /** For connections that show a certificate of ours. */
+  readonly certificateContexts: CertificateContexts;
 };
 
 /** Throws AppError `usage` for a proxy, noProxy or denyAddresses that cannot be read. */
@@ -47,15 +48,6 @@ export function createConnectionRules(
       verifiesCertificates: options.verify,
       secureContext: lazySecureContext(options.certificateAuthorities),
     },
-  };
-}
-
-/** Makes the context at the first TLS connection, since reading the certificates takes time. */
-function lazySecureContext(certificates: readonly string[] | undefined): () => SecureContext {
-  let context: SecureContext | null = null;
-  return () => {
-    context ??= loadTls().createSecureContext(
-      certificates === undefined ? {} : { ca: [...certificates] });
-    return context;
+    certificateContexts: new CertificateContexts(options.certificateAuthorities),
   };
 }

@@ -4,10 +4,12 @@
  * never followed: the caller gets the 3xx response. A message or log line shows no more of a URL
  * than its host and port.
  */
+import type { SecureContext } from 'node:tls';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { Clock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
 import type { Logger } from '../base/log.ts';
+import type { CertificateContexts, ClientCertificate } from './client-certificate.ts';
 import type { HttpOutcome, PreparedRequest } from './http-attempt.ts';
 import { HttpCall } from './http-call.ts';
 import { checkMethod, encodeBody, encodeHeaders } from './request-encoding.ts';
@@ -43,6 +45,8 @@ export type HttpRequest = {
   /** 0: a single attempt. */
   readonly retries?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The certificate that is shown to a target with TLS; absent: none. */
+  readonly clientCertificate?: ClientCertificate | undefined;
 };
 
 export type ClientStatistics = {
@@ -83,6 +87,7 @@ class NodeHttpClient implements HttpClient {
   readonly #logger: Logger;
   readonly #targets: TargetCache;
   readonly #poolOptions: PoolOptions;
+  readonly #certificateContexts: CertificateContexts;
   readonly #pools = new Map<string, Pool>();
   // Calls between two attempts; those in an attempt are found through their pool. One Set of all
   // calls, which changes with every request, kept garbage alive: collecting it took a fifth of the
@@ -98,8 +103,9 @@ class NodeHttpClient implements HttpClient {
     this.#logger = ports.logger ?? silentLogger;
     this.#proxyFailures = new RateLimitedLog(ports.clock, (leftOut) =>
       this.#logger.warning('the proxy failed for more calls', { leftOut }));
-    const { targets, connecting } = createConnectionRules(options, ports);
+    const { targets, connecting, certificateContexts } = createConnectionRules(options, ports);
     this.#targets = targets;
+    this.#certificateContexts = certificateContexts;
     this.#poolOptions = {
       ...connecting,
       socketsMax: options.maxSocketsPerHost,
@@ -140,7 +146,9 @@ class NodeHttpClient implements HttpClient {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }
 
-  #prepare({ method, url, headers = {}, body, signal }: HttpRequest): PreparedRequest {
+  #prepare(
+    { method, url, headers = {}, body, signal, clientCertificate }: HttpRequest,
+  ): PreparedRequest {
     if (this.#isClosed) throw closedError();
     if (signal?.aborted === true) throw abortedError(signal);
     const target = this.#targets.get(url);
@@ -148,7 +156,7 @@ class NodeHttpClient implements HttpClient {
     const upperCaseMethod = checkMethod(method);
     const bytes = encodeBody(body);
     return {
-      pool: this.#getOrCreatePool(target.destination),
+      pool: this.#getOrCreatePool(target.destination, clientCertificate),
       method: upperCaseMethod,
       path: target.path,
       headers: encodeHeaders(target, upperCaseMethod, headers, bytes),
@@ -171,14 +179,25 @@ class NodeHttpClient implements HttpClient {
     };
   }
 
-  // Proxy and TLS options are the same for all requests of this client: scheme and host suffice.
-  #getOrCreatePool(destination: Destination): Pool {
+  // The proxy is the same for all requests of this client, and TLS but for the certificate that is
+  // shown: scheme, host and certificate suffice.
+  #getOrCreatePool(
+    destination: Destination, clientCertificate: ClientCertificate | undefined,
+  ): Pool {
     const { isTls, authority } = destination;
+    if (isTls && clientCertificate !== undefined) {
+      const { poolKey, secureContext } = this.#certificateContexts.get(clientCertificate);
+      return this.#pools.get(`https://${authority} ${poolKey}`)
+        ?? this.#createPool(`https://${authority} ${poolKey}`, destination, secureContext);
+    }
     const key = isTls ? `https://${authority}` : `http://${authority}`;
-    const existingPool = this.#pools.get(key);
-    if (existingPool !== undefined) return existingPool;
-    if (this.#pools.size >= POOLS_MAX) this.#dropEmptyPools();
-    const pool = new Pool(destination, this.#poolOptions);
+    return this.#pools.get(key) ?? this.#createPool(key, destination);
+  }
+
+  #createPool(key: string, destination: Destination, targetContext?: () => SecureContext): Pool {
+    // A pool has the private key of its certificate, which is not to stay long after its last use.
+    if (targetContext !== undefined || this.#pools.size >= POOLS_MAX) this.#dropEmptyPools();
+    const pool = new Pool(destination, { ...this.#poolOptions, targetContext });
     this.#pools.set(key, pool);
     return pool;
   }

@@ -5,11 +5,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import { TrackedServer } from './servers.ts';
+import { TLSSocket } from 'node:tls';
+import { TrackedServer, askForCertificates, clientNameOf } from './servers.ts';
 import type { Certificate } from './tls.ts';
 
 export type ProxyPlan = {
   readonly certificate?: Certificate;
+  /** Asks clients for a certificate, and takes any. */
+  readonly asksForCertificate?: boolean;
   /** `user:password` that it insists on. */
   readonly credentials?: string;
   /** What it does with CONNECT: a status refuses with it. */
@@ -21,6 +24,8 @@ export class TestProxy extends TrackedServer {
   readonly asked: string[] = [];
   /** Headers of each. */
   readonly headers: IncomingMessage['headers'][] = [];
+  /** The name in the certificate that the client of each has shown; null: it has shown none. */
+  readonly clientNames: (string | null)[] = [];
 
   url(credentials = '', host = '127.0.0.1'): string {
     const user = credentials === '' ? '' : `${credentials}@`;
@@ -29,8 +34,10 @@ export class TestProxy extends TrackedServer {
 }
 
 export async function startProxy(plan: ProxyPlan = {}): Promise<TestProxy> {
-  const { certificate } = plan;
-  const server = certificate === undefined ? createServer() : createTlsServer(certificate);
+  const { certificate, asksForCertificate = false } = plan;
+  const server = certificate === undefined ? createServer() : createTlsServer({
+    ...certificate, ...askForCertificates(asksForCertificate ? {} : undefined),
+  });
   const proxy = new TestProxy(server, certificate !== undefined);
   server.on('connection', (socket: Socket) => {
     proxy.accepted += 1;
@@ -61,6 +68,7 @@ export async function startProxy(plan: ProxyPlan = {}): Promise<TestProxy> {
 function note(proxy: TestProxy, request: IncomingMessage): void {
   proxy.asked.push(`${request.method} ${request.url}`);
   proxy.headers.push(request.headers);
+  if (request.socket instanceof TLSSocket) proxy.clientNames.push(clientNameOf(request.socket));
 }
 
 function isAllowed({ credentials }: ProxyPlan, request: IncomingMessage): boolean {

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import type { Certificate } from './tls.ts';
 
 const DRAIN_MS_MAX = 5000;
@@ -24,6 +25,8 @@ export type ServerPlan = {
   readonly onRequest?: (received: Received) => void;
   readonly onConnection?: (socket: Socket) => void;
   readonly certificate?: Certificate;
+  /** Asks clients for a certificate; with an authority, it takes none but those that it signed. */
+  readonly clientCertificates?: { readonly authority?: string };
   readonly host?: string;
 };
 
@@ -76,7 +79,8 @@ export class ScriptedServer extends TrackedServer {
 
 export async function startServer(plan: ServerPlan = {}): Promise<ScriptedServer> {
   const { certificate, host = '127.0.0.1' } = plan;
-  const inner = certificate === undefined ? createTcpServer() : createTlsServer(certificate);
+  const inner = certificate === undefined ? createTcpServer()
+    : createTlsServer({ ...certificate, ...askForCertificates(plan.clientCertificates) });
   const server = new ScriptedServer(inner, certificate !== undefined);
   // Raw connections are what must not be left behind, so they are counted below TLS.
   inner.on('connection', (socket: Socket) => {
@@ -97,6 +101,22 @@ export async function startServer(plan: ServerPlan = {}): Promise<ScriptedServer
   inner.listen(0, host);
   await once(inner, 'listening');
   return server;
+}
+
+/** The options of a TLS server that asks clients for certificates. */
+export function askForCertificates(
+  plan: ServerPlan['clientCertificates'],
+): { readonly requestCert?: boolean; readonly rejectUnauthorized?: boolean; readonly ca?: string } {
+  if (plan === undefined) return {};
+  const { authority } = plan;
+  return authority === undefined ? { requestCert: true, rejectUnauthorized: false }
+    : { requestCert: true, rejectUnauthorized: true, ca: authority };
+}
+
+/** The name in the certificate that a client has shown; null: it has shown none. */
+export function clientNameOf(socket: Socket): string | null {
+  const { subject } = (socket as TLSSocket).getPeerCertificate();
+  return subject === undefined ? null : String(subject.CN);
 }
 
 /** Resolves when all of `sockets` are closed; rejects when one stays open. */

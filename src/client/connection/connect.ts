@@ -28,8 +28,10 @@ export type ConnectOptions = {
   readonly denyList: DenyList;
   readonly connectTimeoutMs: number;
   readonly verifiesCertificates: boolean;
-  /** Called when a TLS connection is made, and not before. */
+  /** For TLS with the proxy or a target. Called when a connection is made, and not before. */
   readonly secureContext: () => SecureContext;
+  /** For TLS with the target alone, which is shown a certificate of ours; absent: the same. */
+  readonly targetContext?: (() => SecureContext) | undefined;
 };
 
 type TlsSessions = { readonly target: SessionSlot; readonly proxy: SessionSlot };
@@ -104,7 +106,8 @@ class ConnectionAttempt {
       await openTunnel(socket, authority, proxy);
     }
     this.#enterPhase('TLS');
-    return this.#startTls(socket, hostname, this.#sessions.target);
+    const { secureContext, targetContext = secureContext } = this.#options;
+    return this.#startTls(socket, hostname, this.#sessions.target, targetContext);
   }
 
   /** The error of `run` as a NetworkError: whose it is depends on the phase. */
@@ -128,11 +131,14 @@ class ConnectionAttempt {
     const socket = await dial(this.#pending, addresses, proxy.port);
     if (!proxy.isTls) return socket;
     this.#enterPhase('TLS with the proxy');
-    return this.#startTls(socket, proxy.hostname, this.#sessions.proxy);
+    const { secureContext } = this.#options;
+    return this.#startTls(socket, proxy.hostname, this.#sessions.proxy, secureContext);
   }
 
-  #startTls(socket: Socket, hostname: string, slot: SessionSlot): Promise<Socket> {
-    const { verifiesCertificates, secureContext } = this.#options;
+  #startTls(
+    socket: Socket, hostname: string, slot: SessionSlot, secureContext: () => SecureContext,
+  ): Promise<Socket> {
+    const { verifiesCertificates } = this.#options;
     const tls: TlsOptions = { verifiesCertificates, secureContext: secureContext() };
     return startTls(this.#pending, socket, hostname, tls, slot);
   }

@@ -1,0 +1,63 @@
+/**
+ * Certificates that the client shows to targets over TLS (RFC 8446 §4.4.2). A connection shows the
+ * certificate that it was opened with to the end, so those of one certificate are never used for
+ * requests with another, or with none: each certificate has pools of its own.
+ */
+import type { SecureContext } from 'node:tls';
+import { loadCrypto, loadTls } from '../base/node-modules.ts';
+
+export type ClientCertificate = {
+  /** PEM: the certificate, and those of its issuers after it. */
+  readonly certificate: string;
+  /** PEM, not encrypted. */
+  readonly privateKey: string;
+};
+
+/** How connections that show one certificate are opened. */
+type CertificateContext = {
+  /** The same for equal certificates with equal keys, and for no others. */
+  readonly poolKey: string;
+  /** Throws an error of node:tls for what is no certificate with its key. */
+  readonly secureContext: () => SecureContext;
+};
+
+export class CertificateContexts {
+  readonly #certificateAuthorities: readonly string[] | undefined;
+  readonly #contexts = new WeakMap<ClientCertificate, CertificateContext>();
+
+  constructor(certificateAuthorities: readonly string[] | undefined) {
+    this.#certificateAuthorities = certificateAuthorities;
+  }
+
+  get(clientCertificate: ClientCertificate): CertificateContext {
+    const cachedContext = this.#contexts.get(clientCertificate);
+    if (cachedContext !== undefined) return cachedContext;
+    const context = {
+      poolKey: computePoolKey(clientCertificate),
+      secureContext: lazySecureContext(this.#certificateAuthorities, clientCertificate),
+    };
+    this.#contexts.set(clientCertificate, context);
+    return context;
+  }
+}
+
+/** Makes the context at the first TLS connection, since reading the certificates takes time. */
+export function lazySecureContext(
+  certificateAuthorities: readonly string[] | undefined,
+  clientCertificate: ClientCertificate | null = null,
+): () => SecureContext {
+  let context: SecureContext | null = null;
+  return () => {
+    context ??= loadTls().createSecureContext({
+      ...certificateAuthorities === undefined ? {} : { ca: [...certificateAuthorities] },
+      ...clientCertificate === null ? {}
+        : { cert: clientCertificate.certificate, key: clientCertificate.privateKey },
+    });
+    return context;
+  };
+}
+
+function computePoolKey({ certificate, privateKey }: ClientCertificate): string {
+  const text = JSON.stringify([certificate, privateKey]);
+  return loadCrypto().createHash('sha256').update(text).digest('base64');
+}

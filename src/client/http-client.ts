@@ -185,13 +185,11 @@ class NodeHttpClient implements HttpClient {
     destination: Destination, clientCertificate: ClientCertificate | undefined,
   ): Pool {
     const { isTls, authority } = destination;
-    if (isTls && clientCertificate !== undefined) {
-      const { poolKey, secureContext } = this.#certificateContexts.get(clientCertificate);
-      return this.#pools.get(`https://${authority} ${poolKey}`)
-        ?? this.#createPool(`https://${authority} ${poolKey}`, destination, secureContext);
-    }
-    const key = isTls ? `https://${authority}` : `http://${authority}`;
-    return this.#pools.get(key) ?? this.#createPool(key, destination);
+    const context = isTls && clientCertificate !== undefined
+      ? this.#certificateContexts.get(clientCertificate) : null;
+    const origin = isTls ? `https://${authority}` : `http://${authority}`;
+    const key = context === null ? origin : `${origin} ${context.poolKey}`;
+    return this.#pools.get(key) ?? this.#createPool(key, destination, context?.secureContext);
   }
 
   #createPool(key: string, destination: Destination, targetContext?: () => SecureContext): Pool {

@@ -3,6 +3,17 @@ import type { PlantedFault } from './fault.ts';
 
 const POLICY: readonly PlantedFault[] = [
   {
+    file: 'client/http-client.ts',
+    text: 'context === null ? origin : `${origin} ${context.poolKey}`', replacement: 'origin',
+    tests: ['client/client-certificate.test.ts'],
+  },
+  {
+    file: 'client/connection/connect.ts',
+    text: 'this.#sessions.proxy, secureContext)',
+    replacement: 'this.#sessions.proxy, this.#options.targetContext ?? secureContext)',
+    tests: ['client/client-certificate.test.ts'],
+  },
+  {
     file: 'client/connection/resolve.ts',
     text: 'addresses : addresses.filter((address) => !denyList.isDenied(address));',
     replacement: 'addresses : addresses;',

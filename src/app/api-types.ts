@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject, JsonValue } from '../base/schema.ts';
+import type { ClientCertificate } from '../client/client-certificate.ts';
 import type { Book, BookInput } from '../books/book.ts';
 import type { ActionConfiguration } from '../webhooks/actions/action-configuration.ts';
 import type { OptionDoc } from '../webhooks/actions/action-registry.ts';
@@ -14,6 +15,10 @@ import type { NodeView } from '../nodes/node-routes.ts';
 import type { DeliveryReconciliation } from '../webhooks/deliveries/delivery-reconciliation.ts';
 import type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
 import type { PublicSentRequest } from '../webhooks/deliveries/sent-request.ts';
+import type {
+  PublicClientCertificate,
+} from '../webhooks/outgoing/client-certificate-member.ts';
+import type { Oauth2 } from '../webhooks/outgoing/oauth2-member.ts';
 import type { OutgoingWebhook as StoredOutgoing } from '../webhooks/outgoing/outgoing-webhook.ts';
 import type { DisabledMembers } from '../webhooks/health/disabled-members.ts';
 import type { WebhookHealth } from '../webhooks/health/public-health.ts';
@@ -51,15 +56,23 @@ export type IncomingWebhook = Omit<RecordView<StoredIncoming>, 'previousSecret' 
 };
 export type IncomingWebhookInput = RecordInput<Omit<StoredIncoming, ServiceMember>,
   'identifier' | 'enabled' | 'secret' | 'actionConfiguration' | 'routes' | InboxMember>;
-export type OutgoingWebhook = Omit<RecordView<StoredOutgoing>, 'previousSecret'> & {
+type CredentialMember = 'oauth2' | 'clientCertificate';
+export type OutgoingWebhook =
+  Omit<RecordView<StoredOutgoing>, 'previousSecret' | CredentialMember> & {
+  readonly oauth2?: Omit<Oauth2, 'clientSecret'>;
+  readonly clientCertificate?: PublicClientCertificate;
   readonly hasSecret: boolean;
   readonly health: WebhookHealth;
   /** The secret before the last rotation, while it still counts. */
   readonly previousSecret?: { readonly validUntil: string };
 };
 export type OutgoingWebhookInput =
-  RecordInput<Omit<StoredOutgoing, ServiceMember>,
-    'identifier' | 'enabled' | 'httpMethod' | 'secret'>;
+  RecordInput<Omit<StoredOutgoing, ServiceMember | CredentialMember>,
+    'identifier' | 'enabled' | 'httpMethod' | 'secret'> & {
+    /** Without the secret the stored one is kept, and so are certificate and key. */
+    readonly oauth2?: Omit<Oauth2, 'clientSecret'> & Partial<Pick<Oauth2, 'clientSecret'>> | null;
+    readonly clientCertificate?: Partial<ClientCertificate & PublicClientCertificate> | null;
+  };
 export type WebhookActionConfiguration = RecordView<ActionConfiguration>;
 export type WebhookActionConfigurationInput =
   RecordInput<ActionConfiguration, 'identifier' | 'options'>;

@@ -171,6 +171,21 @@ export function redactUrls(text: string): string {
   return replaceSpans(text, findSecrets(text, findUrlSecrets));
 }
 
+/** `text` with `***` for each place where `secret` stands, also within escapes. */
+export function hideSecretText(text: string, secret: string): string {
+  return replaceSpans(text, findSecrets(text, (layer) => findOccurrences(layer, secret)));
+}
+
+function findOccurrences(text: string, part: string): TextSpan[] {
+  const spans: TextSpan[] = [];
+  for (let start = text.indexOf(part); start !== -1;) {
+    const end = start + part.length;
+    spans.push({ start, end });
+    start = text.indexOf(part, end);
+  }
+  return spans;
+}
+
 function replaceSpans(text: string, spans: readonly TextSpan[]): string {
   let result = '';
   let at = 0;

@@ -96,7 +96,7 @@ const DELIVERIES: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/sending/webhook-sender.ts',
-    text: 'if (wasTargetNotAsked(error)) return', replacement: 'if (false) return',
+    text: 'if (wasServerNotAsked(error)) return', replacement: 'if (false) return',
     tests: ['webhooks/sending/webhook-sender.test.ts'],
   },
   {

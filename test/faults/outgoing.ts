@@ -3,6 +3,50 @@ import type { PlantedFault } from './fault.ts';
 
 export const OUTGOING_FAULTS: readonly PlantedFault[] = [
   {
+    file: 'webhooks/outgoing/oauth2-member.ts',
+    text: 'return collectUrls({ targetUrl, tokenUrl });',
+    replacement: 'return collectUrls({ targetUrl });',
+    tests: ['webhooks/outgoing/oauth2-member.test.ts'],
+  },
+  {
+    file: 'webhooks/outgoing/outgoing-repository.ts',
+    text: "checkTarget(change, '/oauth2/tokenUrl', findTokenUrl, deps.isDeniedTarget);",
+    replacement: '',
+    tests: ['webhooks/sending/oauth2.test.ts'],
+  },
+  {
+    file: 'webhooks/outgoing/client-certificate-member.ts',
+    text: 'if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey))) {',
+    replacement: 'if (false) {',
+    tests: ['webhooks/outgoing/client-certificate-member.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/access-tokens.ts',
+    text: 'slot.pendingToken ??= this.#request(oauth2, slot, timeoutMs);',
+    replacement: 'slot.pendingToken = this.#request(oauth2, slot, timeoutMs);',
+    tests: ['webhooks/sending/oauth2.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/access-tokens.ts',
+    text: 'if (slot.token === token) slot.token = null;', replacement: 'slot.token = null;',
+    tests: ['webhooks/sending/access-tokens.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/authorized-request.ts',
+    text: 'return hideToken(response, token);', replacement: 'return response;',
+    tests: ['webhooks/sending/oauth2.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/token-request.ts',
+    text: 'ERROR_CODES.find((code) => code === error) ?? null', replacement: 'String(error)',
+    tests: ['webhooks/sending/oauth2.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/token-request.ts',
+    text: 'if (body.length > RESPONSE_BYTES_MAX) {', replacement: 'if (false) {',
+    tests: ['webhooks/sending/oauth2.test.ts'],
+  },
+  {
     file: 'webhooks/outgoing/outgoing-webhook-index.ts',
     text: 'if (previous !== undefined) removeTriggers(previous);', replacement: '',
     tests: ['webhooks/outgoing/outgoing-webhook-index.test.ts'],

@@ -8,6 +8,7 @@ import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { maskSecrets } from '../http/mask-secrets.ts';
 import { restoreScheme } from '../incoming/verification-member.ts';
+import { restoreTokenUrl } from '../outgoing/oauth2-member.ts';
 import { sortFreeJson } from './free-json.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import type { StoredConfiguration } from './stored-configuration.ts';
@@ -31,7 +32,7 @@ function exportRecord(
   { schema, naming }: RecordKind, stored: JsonObject, createName: CreateVariableName,
 ): JsonObject {
   const sorted = sortFreeJson(schema, stored);
-  const masked = restoreScheme(maskSecrets(sorted), sorted);
+  const masked = restoreTokenUrl(restoreScheme(maskSecrets(sorted), sorted), sorted);
   const name = stored[naming] ?? null;
   const rest = Object.entries(schema.members).flatMap(([member, { readOnly, ...described }]) => {
     const value = sorted[member];

@@ -22,7 +22,10 @@ type DeliveryAttempt = {
   readonly at: string;
   readonly durationMs: number;
   readonly statusCode: number | null;
-  /** The error code, if there was no response; never a target or a credential. */
+  /**
+   * The error code, if there was no response, or why there was no access token; never a target or a
+   * credential.
+   */
   readonly error: string | null;
   /** The first KiB of the response's body, as text. */
   readonly response: string | null;
@@ -110,7 +113,7 @@ export type AttemptOutcome = {
   readonly attempt: DeliveryAttempt;
   /** The wait that the response's Retry-After asks for; 0 without one. */
   readonly retryAfterMs: number;
-  /** True if nothing was sent, because the action or the template failed. */
+  /** True if nothing was sent: the action or the template failed, or there was no token. */
   readonly isUnsent?: boolean;
   /** True if a later hop refused the chain. That was logged where the chain ended. */
   readonly isChainRefused?: boolean;

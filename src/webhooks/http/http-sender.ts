@@ -6,6 +6,7 @@ import { systemCodeOf } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import type { HttpResponse } from '../../client/http-response.ts';
+import type { NetworkError } from '../../client/network-error.ts';
 
 export type TargetResponse = Pick<HttpResponse, 'statusCode' | 'headers' | 'body'>;
 
@@ -20,6 +21,11 @@ const SHOWN_BYTES_MAX = 64 * 1024;
 
 export function isSuccessStatus(statusCode: number): boolean {
   return statusCode >= 200 && statusCode < 300;
+}
+
+/** Whether the proxy failed, or we did, so that the server got no request. */
+export function wasServerNotAsked({ isProxyFailure, kind }: NetworkError): boolean {
+  return isProxyFailure || kind === 'busy';
 }
 
 /** The code of a network error. The message may name the target, so it is never shown. */

@@ -23,19 +23,19 @@ export function maskSecrets(value: JsonObject): JsonObject {
 
 /**
  * A copy of `value` with each `***` replaced by the stored value in its place. Throws `invalid` if
- * there is none, and for each `***` if a URL of `listTargets` has another origin: a secret for one
- * target must not go to another.
+ * there is none, and for each `***`, with `movedDetail`, if a URL of `listTargets` has another
+ * origin: a secret for one target must not go to another.
  */
 export function restoreSecrets(
   value: JsonObject, stored: JsonObject | null,
   listTargets: (record: JsonObject) => ReadonlyMap<string, string> = listNoTargets,
+  movedDetail = NEW_ORIGIN_DETAIL,
 ): JsonObject {
   const errors: FieldError[] = [];
   const isMoved = stored !== null && hasNewOrigin(listTargets(value), listTargets(stored));
   const result = restoreObject(value, isMoved ? null : stored, '', errors);
   if (errors.length === 0) return result;
-  throw invalid(isMoved ? errors.map(({ pointer }) => ({ pointer, detail: NEW_ORIGIN_DETAIL }))
-    : errors);
+  throw invalid(isMoved ? errors.map(({ pointer }) => ({ pointer, detail: movedDetail })) : errors);
 }
 
 /** The URLs in `value` by their pointers, without those that are values of headers. */

@@ -41,6 +41,7 @@ export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Reposito
     },
     stageWithChange(transaction, change, inputs) {
       checkTarget(change, '/targetUrl', decodeTargetUrl, deps.isDeniedTarget);
+      checkTarget(change, '/oauth2/tokenUrl', findTokenUrl, deps.isDeniedTarget);
       checkUses(transaction, change, inputs);
       checkTextTemplate(transaction, change);
       stageMarkRemoval(transaction, change);
@@ -61,4 +62,8 @@ function checkTextTemplate(transaction: Transaction, { after }: Change): void {
 
 function decodeTargetUrl(bytes: Buffer): string {
   return decodeOutgoingWebhook(bytes).targetUrl;
+}
+
+function findTokenUrl(bytes: Buffer): string | null {
+  return decodeOutgoingWebhook(bytes).oauth2?.tokenUrl ?? null;
 }

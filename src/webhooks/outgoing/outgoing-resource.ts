@@ -9,6 +9,10 @@ import { healthColumns } from '../health/public-health.ts';
 import { maskSecrets, restoreSecrets, collectUrls } from '../http/mask-secrets.ts';
 import { keepPreviousSecret, addPublicPreviousSecret } from '../http/rotate-secret.ts';
 import { hideSecret, keepSecret, maskPatchBase } from '../http/secret-members.ts';
+import {
+  keepClientCertificate, toPublicClientCertificate,
+} from './client-certificate-member.ts';
+import { keepClientSecret, restoreTokenUrl, toPublicOauth2 } from './oauth2-member.ts';
 import { outgoingCollection, outgoingSchema } from './outgoing-webhook.ts';
 
 export const outgoingResource: Resource = {
@@ -19,16 +23,20 @@ export const outgoingResource: Resource = {
   collection: outgoingCollection,
   // A webhook decides where data goes: that takes more rights than the catalog.
   access: { read: 'read', write: 'admin' },
-  patchBase: maskPatchBase,
+  patchBase: createPatchBase,
   reconcile(body, current, cause, nowMs) {
     // A patched body has `previousSecret` with `***` in it. It is dropped here and kept from
     // `current` at the end, so that a new target does not ask for it anew.
     const isApply = cause === 'apply';
     const whole = isApply ? keepEnabled(body, current) : body;
     const input = keepPreviousSecret(keepServiceMembers(whole, current, nowMs), null);
-    const webhook = restoreSecrets(keepSecret(input, current, cause), isApply ? null : current,
-      ({ targetUrl }) => collectUrls(targetUrl));
-    return keepPreviousSecret(webhook, current);
+    const stored = isApply ? null : current;
+    // The rule for the client secret is another: the token URL counts as well.
+    const { oauth2, ...rest } = keepClientCertificate(keepSecret(input, current, cause), stored);
+    const webhook = restoreSecrets(rest, stored, ({ targetUrl }) => collectUrls(targetUrl));
+    const restored = oauth2 === undefined ? webhook
+      : keepClientSecret({ ...webhook, oauth2 }, stored, cause);
+    return keepPreviousSecret(restored, current);
   },
   columns: [
     { title: 'NAME', member: 'name', widthMin: 12 },
@@ -48,8 +56,18 @@ function formatTriggers(
   return Array.isArray(triggerEvents) ? triggerEvents.join(', ') : null;
 }
 
+/** A certificate and its key are not masked, as they go nowhere else when the target changes. */
+function createPatchBase(stored: JsonObject): JsonObject {
+  const { clientCertificate } = stored;
+  return {
+    ...restoreTokenUrl(maskPatchBase(stored), stored),
+    ...clientCertificate === undefined ? {} : { clientCertificate },
+  };
+}
+
 /** The record without secrets; a previous secret is mentioned while it is valid. */
 export function toPublicOutgoingWebhook(record: JsonObject, nowMs: number): JsonObject {
   const { previousSecret: _, ...rest } = record;
-  return addPublicPreviousSecret(maskSecrets(hideSecret(rest)), record, nowMs);
+  const maskedWebhook = toPublicOauth2(maskSecrets(hideSecret(rest)), record);
+  return addPublicPreviousSecret(toPublicClientCertificate(maskedWebhook), record, nowMs);
 }

@@ -3,6 +3,7 @@ import { TIMER_SECONDS_MAX } from '../../base/clock.ts';
 import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject, Schema } from '../../base/schema.ts';
 import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
+import type { ClientCertificate } from '../../client/client-certificate.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import { disablingMembers, type DisabledMembers } from '../health/disabled-members.ts';
 import { healthMember } from '../health/public-health.ts';
@@ -21,6 +22,8 @@ import {
 } from '../filters/condition.ts';
 import { findOrderProblems, orderSchema, type Order } from '../filters/order.ts';
 import { bodyMembers, findBodyProblems, type OutgoingFormat } from './body-members.ts';
+import { clientCertificateSchema } from './client-certificate-member.ts';
+import { findOauth2Problems, oauth2Schema, type Oauth2 } from './oauth2-member.ts';
 import { findSecretProblem } from './outgoing-signature.ts';
 
 /** A webhook as the sending needs it; the schema below has its timestamps and its health, too. */
@@ -51,6 +54,8 @@ export type OutgoingWebhook = DisabledMembers & {
   /** Absent: `none`. */
   readonly order?: Order;
   readonly disableAfterHours?: number;
+  readonly oauth2?: Oauth2;
+  readonly clientCertificate?: ClientCertificate;
   readonly secret?: string;
   readonly previousSecret?: PreviousSecret;
 };
@@ -157,6 +162,15 @@ export const outgoingSchema: NamedSchema = {
       description: 'Disables the webhook when every attempt has failed for so many hours; 0, as '
         + 'when absent, never does',
     },
+    oauth2: {
+      schema: oauth2Schema,
+      description: 'Client credentials (RFC 6749): requests carry an access token that is asked '
+        + 'for with them',
+    },
+    clientCertificate: {
+      schema: clientCertificateSchema,
+      description: 'A certificate that the target is shown over TLS. Shown without its key',
+    },
     ...secretMembers,
     previousSecret: previousSecretMember,
     health: healthMember,
@@ -195,6 +209,7 @@ function findProblems(webhook: JsonObject, input: JsonObject): readonly FieldErr
     ...findConditionProblems(when, '/when', WHEN_SOURCES),
     ...findOrderProblems(webhook['order'], '/order', ORDER_SOURCES),
     ...findBodyProblems(webhook, input),
+    ...findOauth2Problems(webhook),
   ];
   if (headers !== undefined) {
     errors.push(...findHeaderProblems(headers).map(({ pointer, detail }) =>

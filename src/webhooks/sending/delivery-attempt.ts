@@ -33,7 +33,7 @@ export async function attemptDelivery(
   if (outcome === null) return null;
   const { sent, isPayload, storedDelivery } = preparedAttempt;
   // A target that was not asked got no request.
-  const head = outcome.kind === 'proxy' ? null : sent;
+  const head = outcome.kind === 'proxy' || outcome.isUnsent === true ? null : sent;
   const targetUrl = 'request' in preparedAttempt ? preparedAttempt.request.url : null;
   return { outcome, sent: head, targetUrl, isPayload, storedDelivery, lease };
 }

@@ -1,9 +1,11 @@
 /** The request that a single `send` and an attempt of a delivery make, and its signature. */
+import type { ClientCertificate } from '../../client/client-certificate.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import type { PassedHeaders } from '../http/pass-through.ts';
 import type { PreviousSecret } from '../http/rotate-secret.ts';
 import { hasRequestBody } from '../http/target-rules.ts';
 import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
+import type { Oauth2 } from '../outgoing/oauth2-member.ts';
 import { createSignatureHeaders } from '../outgoing/outgoing-signature.ts';
 
 /** A request that is ready but for its signature, which depends on the time. */
@@ -20,6 +22,9 @@ export type OutgoingRequest = {
   readonly body: Buffer | null;
   /** The limit for one attempt, and for all together. Absent: the client's settings. */
   readonly timeoutMs?: number | undefined;
+  /** The credentials of the access token that it is sent with; absent: it has none. */
+  readonly oauth2?: Oauth2 | undefined;
+  readonly clientCertificate?: ClientCertificate | undefined;
 };
 
 const NO_BODY = Buffer.alloc(0);
@@ -37,6 +42,8 @@ export function buildWebhookRequest(
     previousSecret: webhook.previousSecret ?? null,
     body: hasRequestBody(webhook.httpMethod) ? body : null,
     timeoutMs: webhook.timeout === undefined ? undefined : webhook.timeout * 1000,
+    oauth2: webhook.oauth2,
+    clientCertificate: webhook.clientCertificate,
   };
 }
 
@@ -44,7 +51,7 @@ export function buildWebhookRequest(
 export function signRequest(
   request: OutgoingRequest, atMs: number, retries: number, signal?: AbortSignal,
 ): HttpRequest {
-  const { id, url, method, secret, previousSecret, body, timeoutMs } = request;
+  const { id, url, method, secret, previousSecret, body, timeoutMs, clientCertificate } = request;
   const headers = secret === null ? request.headers
     : {
       ...request.headers,
@@ -52,6 +59,6 @@ export function signRequest(
     };
   return {
     method, url, headers, body: body ?? undefined, timeoutMs, totalTimeoutMs: timeoutMs, retries,
-    signal,
+    signal, clientCertificate,
   };
 }

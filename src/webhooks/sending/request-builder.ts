@@ -2,7 +2,7 @@
 import { AppError, messageOf } from '../../base/errors.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { createTaggedLogger } from '../../base/log.ts';
+import { createTaggedLogger, MASK } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
@@ -123,12 +123,13 @@ const sentHeads = new WeakMap<ReadyOutgoingWebhook, SentHead>();
 function buildSentHead(webhook: ReadyOutgoingWebhook): SentHead {
   const cachedHead = sentHeads.get(webhook);
   if (cachedHead !== undefined) return cachedHead;
-  const { httpMethod: method, targetUrl, secret, headers, contentType } = webhook;
+  const { httpMethod: method, targetUrl, secret, headers, contentType, oauth2 } = webhook;
   const head = {
     method,
     url: hideUrlSecrets(targetUrl),
     headers: [
       ...redactHeaders(resolveHeaders(method, headers, contentType)),
+      ...oauth2 === undefined ? [] : ['authorization', MASK],
       ...secret === undefined ? [] : SIGNATURES,
     ],
   };

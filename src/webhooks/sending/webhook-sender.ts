@@ -10,14 +10,18 @@ import { lazyImport } from '../../base/lazy-import.ts';
 import { createTaggedLogger } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
+import type { HttpRequest } from '../../client/http-client.ts';
 import { NetworkError } from '../../client/network-error.ts';
 import { parseRetryAfter } from '../../client/policy/retry.ts';
 import {
-  isSuccessStatus, formatResponseBody, decodeTextStart, type TargetResponse, type HttpSender,
+  isSuccessStatus, formatResponseBody, decodeTextStart, wasServerNotAsked, type TargetResponse,
+  type HttpSender,
 } from '../http/http-sender.ts';
+import type { AuthorizedResponse, SendAuthorized } from './authorized-request.ts';
 import type { BodyMaker, BodyOrigin } from './body-maker.ts';
 import { RESPONSE_BYTES_MAX, type AttemptOutcome } from '../deliveries/delivery.ts';
 import { encodePayload } from '../outgoing/encode-payload.ts';
+import type { Oauth2 } from '../outgoing/oauth2-member.ts';
 import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
 import type { SendOptions } from '../outgoing/send-options.ts';
 import { buildWebhookRequest, signRequest, type OutgoingRequest } from './outgoing-request.ts';
@@ -59,7 +63,10 @@ type WebhookSenderDeps = {
 
 const loadCloudEvent = lazyImport(() => import('./cloud-event.ts'));
 
-export function createWebhookSender(deps: WebhookSenderDeps): WebhookSender {
+type SenderParts = WebhookSenderDeps & { readonly sendRequest: RequestSender };
+
+export function createWebhookSender(options: WebhookSenderDeps): WebhookSender {
+  const deps = { ...options, sendRequest: createRequestSender(options) };
   return {
     async send(webhook, payload, options) {
       const origin = { hops: 0, log: deps.log };
@@ -84,11 +91,32 @@ function mentionDisabled(webhook: ReadyOutgoingWebhook, result: SendResult): Sen
   };
 }
 
+/**
+ * Sends a request, with an access token if its webhook has `oauth2`, and resolves with the
+ * response. Throws NetworkError, and `unavailable` when there is no token.
+ */
+type RequestSender =
+  (request: HttpRequest, oauth2: Oauth2 | undefined) => Promise<AuthorizedResponse>;
+
+const loadAuthorizedRequests = lazyImport(() => import('./authorized-request.ts'));
+
+/** What only webhooks with `oauth2` need is loaded with their first request. */
+function createRequestSender(
+  { http, clock }: Pick<WebhookSenderDeps, 'http' | 'clock'>,
+): RequestSender {
+  let sendAuthorized: SendAuthorized | null = null;
+  const load = async (): Promise<SendAuthorized> =>
+    loadAuthorizedRequests(({ createAuthorizedSending }) =>
+      sendAuthorized ??= createAuthorizedSending({ http, clock }));
+  return (request, oauth2) => oauth2 === undefined ? http.request(request)
+    : load().then((send) => send(oauth2, request));
+}
+
 async function sendNow(
-  deps: WebhookSenderDeps, webhook: ReadyOutgoingWebhook, encode: () => Buffer, origin: BodyOrigin,
+  deps: SenderParts, webhook: ReadyOutgoingWebhook, encode: () => Buffer, origin: BodyOrigin,
   { retries = 0 }: SendOptions,
 ): Promise<SendResult> {
-  const { http, clock } = deps;
+  const { sendRequest, clock } = deps;
   const log = createTaggedLogger(origin.log, webhook.labels);
   let isActionRefused = false;
   const onChainRefused = (): void => {
@@ -113,18 +141,25 @@ async function sendNow(
     return fail(`Nothing was sent: ${messageOf(thrown)}`);
   }
   try {
-    const response = await http.request(signRequest(request, clock.now(), retries));
-    const { statusCode } = response;
+    const response = await sendRequest(
+      signRequest(request, clock.now(), retries), request.oauth2);
+    const { statusCode, tokenError } = response;
     const success = isSuccessStatus(statusCode);
     const wasChainRefused = isChainRefused(response.headers);
     if (wasChainRefused) origin.onChainRefused?.();
     log[success || wasChainRefused ? 'debug' : 'warning'](
-      'an outgoing webhook was sent', { statusCode });
+      'an outgoing webhook was sent',
+      { statusCode, ...tokenError === undefined ? {} : { error: tokenError } });
     const shownBody = formatResponseBody(response.body);
     if (success) return { success, statusCode, response: shownBody };
-    const message = `The target answered ${statusCode}`;
+    const reason = tokenError === undefined ? '' : `, and there was ${tokenError}`;
+    const message = `The target answered ${statusCode}${reason}`;
     return { success, message, statusCode, response: shownBody };
   } catch (thrown) {
+    if (thrown instanceof AppError) {
+      log.warning('nothing was sent', { error: messageOf(thrown) });
+      return fail(`Nothing was sent: ${messageOf(thrown)}`);
+    }
     if (!(thrown instanceof NetworkError)) throw thrown;
     log.warning('an outgoing webhook could not be sent', { error: thrown.code });
     return fail(describeFailure(thrown));
@@ -143,14 +178,14 @@ async function addSentByHand(
 /** Describes why there was no response. Names neither target nor credentials. */
 function describeFailure(error: NetworkError): string {
   const { code, wasConnected, timeoutMs } = error;
-  if (wasTargetNotAsked(error)) return `The request could not be sent: ${error.message}`;
+  if (wasServerNotAsked(error)) return `The request could not be sent: ${error.message}`;
   if (!wasConnected) return `The target could not be reached: ${code}`;
   return timeoutMs === null ? `The target gave no answer: ${code}`
     : `The target gave no answer within ${Math.round(timeoutMs) / 1000} s`;
 }
 
 async function makeAttempt(
-  { http, clock }: WebhookSenderDeps, request: OutgoingRequest, signal: AbortSignal,
+  { sendRequest, clock }: SenderParts, request: OutgoingRequest, signal: AbortSignal,
 ): Promise<AttemptOutcome | null> {
   const startedAt = clock.now();
   const startedMs = clock.monotonicMs();
@@ -162,10 +197,11 @@ async function makeAttempt(
     statusCode, error, response,
   });
   try {
-    const response = await http.request(signRequest(request, startedAt, 0, signal));
-    const { statusCode } = response;
+    const response = await sendRequest(
+      signRequest(request, startedAt, 0, signal), request.oauth2);
+    const { statusCode, tokenError = null } = response;
     const responseStart = decodeTextStart(response.body, RESPONSE_BYTES_MAX);
-    const deliveryAttempt = createAttempt(statusCode, null, responseStart);
+    const deliveryAttempt = createAttempt(statusCode, tokenError, responseStart);
     const kind = classifyStatus(statusCode);
     if (kind !== 'failed') return { kind, attempt: deliveryAttempt, retryAfterMs: 0 };
     return {
@@ -173,9 +209,14 @@ async function makeAttempt(
       isChainRefused: isChainRefused(response.headers),
     };
   } catch (thrown) {
-    if (!(thrown instanceof NetworkError)) throw thrown;
+    if (!(thrown instanceof NetworkError) && !(thrown instanceof AppError)) throw thrown;
     if (signal.aborted) return null;
-    const kind = wasTargetNotAsked(thrown) ? 'proxy' : 'failed';
+    if (thrown instanceof AppError) {
+      const { retryAfterS = 0 } = thrown.details;
+      const attempt = createAttempt(null, messageOf(thrown), null);
+      return { kind: 'failed', attempt, retryAfterMs: retryAfterS * 1000, isUnsent: true };
+    }
+    const kind = wasServerNotAsked(thrown) ? 'proxy' : 'failed';
     return { kind, attempt: createAttempt(null, thrown.code, null), retryAfterMs: 0 };
   }
 }
@@ -188,9 +229,4 @@ function classifyStatus(statusCode: number): AttemptOutcome['kind'] {
 function readRetryAfterMs(response: TargetResponse, clock: Clock): number {
   const header = response.headers['retry-after'];
   return typeof header === 'string' ? parseRetryAfter(header, clock.now()) ?? 0 : 0;
-}
-
-/** Whether the proxy failed, or we did, so that the target got no request. */
-function wasTargetNotAsked({ isProxyFailure, kind }: NetworkError): boolean {
-  return isProxyFailure || kind === 'busy';
 }

@@ -9,6 +9,9 @@ import type { JsonObject } from '../../../base/schema.ts';
 import { SYSTEM_EVENTS } from '../../../webhooks/actions/event-name.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
 import { findWebhooksWithoutSecret } from '../../../webhooks/incoming/verification-member.ts';
+import {
+  findEndingCertificates,
+} from '../../../webhooks/outgoing/client-certificate-member.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { missesSystemEvents } from '../../../webhooks/outgoing/outgoing-webhook.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
@@ -52,6 +55,7 @@ const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'proxy': checkProxy,
   'senders': checkSenders,
   'own events': checkOwnEvents,
+  'outgoing TLS': checkClientCertificates,
   'order': checkOrder,
 };
 
@@ -255,6 +259,16 @@ async function checkOwnEvents(context: CommandContext): Promise<DoctorFinding> {
   return hint(
     `on \`*\`, which hears no event about hookshelf itself, without the names of all: ${label}`,
     `a webhook that is to hear them names each: ${SYSTEM_EVENTS.join(', ')}, or delivery.*`);
+}
+
+/** Finds webhooks whose targets will soon refuse them, or do already. */
+async function checkClientCertificates(context: CommandContext): Promise<DoctorFinding> {
+  const webhooks = await fetchWebhooks(context, outgoingResource.path);
+  if (webhooks === null) return ok(WITHOUT_SERVER);
+  const [first, ...others] = findEndingCertificates(webhooks, context.io.now());
+  if (first === undefined) return ok('no client certificate ends within 30 days');
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  return warning(`${first}${more}`, 'renew it: outgoingwebhook:update --client-certificate');
 }
 
 /** Finds keys whose first delivery holds back many others. */

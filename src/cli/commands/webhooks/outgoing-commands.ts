@@ -19,6 +19,7 @@ import { DEFAULT_CONTENT_TYPE } from '../../../webhooks/http/target-rules.ts';
 import { isJsonType } from '../../../webhooks/templates/content-type.ts';
 import { parseTemplateJson } from '../../../webhooks/templates/json-template.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
+import { readClientCertificate } from './client-certificate.ts';
 import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
 import { parseHeaderLine } from './header-line.ts';
 import { runBulkAction } from './job-commands.ts';
@@ -171,6 +172,9 @@ async function readOutgoingMembers(
       order: readOrder(context),
       maxInFlight: args.number('max-in-flight'),
       disableAfterHours: args.number('disable-after-hours'),
+      oauth2: args.has('oauth2') ? await readOauth2(context) : undefined,
+      clientCertificate: args.has('client-certificate')
+        ? await readClientCertificate(context) : undefined,
       secret: secret?.secret,
     }),
   };
@@ -201,6 +205,13 @@ async function readTemplate(
 async function readCondition(context: CommandContext): Promise<JsonObject> {
   const { value } = await readJsonOption(context, 'when', { inlineSecrets: 'accepted' });
   if (!isJsonObject(value)) throw new AppError('usage', '--when is not a JSON object');
+  return value;
+}
+
+async function readOauth2(context: CommandContext): Promise<JsonObject> {
+  const { value } = await readJsonOption(context, 'oauth2',
+    { inlineSecrets: 'rejected', exceptMember: 'tokenUrl' });
+  if (!isJsonObject(value)) throw new AppError('usage', '--oauth2 is not a JSON object');
   return value;
 }
 

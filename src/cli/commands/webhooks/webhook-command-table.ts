@@ -111,6 +111,10 @@ const outgoingOptions = {
   ...orderOptions,
   'max-in-flight': text('<n>', 'attempts at once; instead of outgoing.maxInFlightPerHook'),
   'disable-after-hours': text('<n>', 'disable it when every attempt has failed for so long'),
+  oauth2: text('<json | @file | ->',
+    'client credentials that access tokens are asked for with; in a file, for its secret'),
+  'client-certificate': text('<@file | - | json>',
+    'a certificate that the target is shown over TLS, and its key, in PEM'),
 } satisfies OptionSpecs;
 
 const OUTGOING_COMMANDS: readonly CommandSpec[] = [
@@ -146,7 +150,7 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
       unset: unset([
         'name', 'description', 'headers', 'secret', 'payload-template', 'content-type', 'format',
         'trigger-event', 'action-config', 'retry-schedule', 'timeout', 'max-in-flight',
-        'disable-after-hours', 'when', 'order',
+        'disable-after-hours', 'when', 'order', 'oauth2', 'client-certificate',
       ]),
     },
     examples: [

@@ -1,6 +1,10 @@
 /** Labels, hints and special fields of the forms for outgoing webhooks. */
+import { h } from '../../base/dom.ts';
 import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
-import type { FieldCustomization, FieldTexts } from '../../parts/forms/input-field.ts';
+import { inputField } from '../../parts/forms/input-field.ts';
+import type {
+  Field, FieldCustomization, FieldOptions, FieldTexts,
+} from '../../parts/forms/input-field.ts';
 import type { FieldSelection } from '../../parts/forms/record-form.ts';
 import { pairsField } from '../../parts/forms/pairs-field.ts';
 import { orderField } from '../../parts/forms/choice-field.ts';
@@ -28,6 +32,18 @@ const FIELD_TEXTS: FieldTexts = {
   order: ['Order', 'Of its deliveries. With a key they go in order of each key, others pass'],
   maxInFlight: ['Attempts at once', '1 keeps the order of the events. Empty: as in the settings'],
   disableAfterHours: ['Turn off after', 'Hours in which every attempt failed. Empty: never'],
+  oauth2: ['Access tokens (OAuth 2)', 'Asked for with client credentials, and sent with each '
+    + 'request. Empty: none'],
+  tokenUrl: ['Token URL', 'Where they are asked for'],
+  clientId: ['Client id', ''],
+  clientSecret: ['Client secret', 'Left empty: as it is, unless an address changes'],
+  scope: ['Scope', 'Scopes with spaces between them'],
+  audience: ['Audience', 'Where the token server asks for one'],
+  clientAuthentication: ['Id and secret go', '`basic`: in a header, as when empty; `body`: in the '
+    + 'body'],
+  clientCertificate: ['Client certificate', 'Shown to the target over TLS. Left empty: as it is'],
+  certificate: ['Certificate', 'PEM, those of its issuers after it'],
+  privateKey: ['Key', 'PEM, not encrypted'],
   secret: ['Secret', 'Requests are signed with it. Left empty: as it is'],
 };
 
@@ -38,14 +54,21 @@ export function customizeOutgoingFields(
   return {
     texts: FIELD_TEXTS, factories: {
       actionConfiguration: (options) => actions.createField(options), headers: pairsField,
-      retrySchedule: retriesField, order: orderField,
+      retrySchedule: retriesField, order: orderField, certificate: linesField,
+      privateKey: linesField,
     },
     omitted: ['identifier', 'enabled', 'triggerEvent'],
     rare: [
       'httpMethod', 'headers', 'contentType', 'format', 'actionConfiguration', 'retrySchedule',
-      'timeout', 'order', 'maxInFlight', 'disableAfterHours',
+      'timeout', 'order', 'maxInFlight', 'disableAfterHours', 'oauth2', 'clientCertificate',
     ],
   };
+}
+
+/** PEM has several lines, which an input for passwords would lose. */
+function linesField(options: FieldOptions): Field {
+  const area = h('textarea', { rows: 3, class: 'mono', spellcheck: 'false', autocomplete: 'off' });
+  return inputField(options, area, () => area.value.trim() === '' ? undefined : area.value);
 }
 
 export function formatTriggerEvents(webhook: OutgoingWebhook): string {

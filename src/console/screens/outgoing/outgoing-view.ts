@@ -50,7 +50,7 @@ export function openOutgoing(container: HTMLElement, id: string): () => void {
 function render(container: HTMLElement, view: OutgoingView): void {
   const { webhook, path, actions, backfill } = view;
   const { identifier, name, description, targetUrl, actionConfiguration, when } = webhook;
-  const { previousSecret } = webhook;
+  const { previousSecret, oauth2, clientCertificate } = webhook;
   fill(container, backLink('outgoing', 'Outgoing webhooks'),
     heading(name ?? targetUrl, h('a', {
       href: href(['deliveries'], { hook: identifier }), class: 'button',
@@ -69,6 +69,10 @@ function render(container: HTMLElement, view: OutgoingView): void {
         : actions.createLink(actionConfiguration)],
       ['Type of the body', webhook.contentType ?? null], ['Format', webhook.format ?? null],
       ['Method', webhook.httpMethod], ['Signed', webhook.hasSecret ? 'yes' : 'no'],
+      ['Access tokens from', oauth2?.tokenUrl ?? null],
+      ['Client certificate', clientCertificate?.subject ?? null],
+      ['Certificate valid until', clientCertificate === undefined ? null
+        : timeElement(clientCertificate.notAfter)],
       ['Signed with the old secret too until', previousSecret === undefined ? null
         : timeElement(previousSecret.validUntil)],
       ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', identifier)],

@@ -1,0 +1,139 @@
+/**
+ * The member `oauth2` of an outgoing webhook: the client credentials (RFC 6749 §4.4) that access
+ * tokens are asked for with. The client secret is stored and never shown. It goes to the token URL,
+ * and the tokens that it gets go to the target: when either moves to another origin, it has to be
+ * given anew.
+ */
+import type { FieldError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import { MASK } from '../../base/log.ts';
+import type { JsonObject, ObjectSchema, StringSchema } from '../../base/schema.ts';
+import type { WriteCause } from '../../resources/resource.ts';
+import { collectUrls, restoreSecrets } from '../http/mask-secrets.ts';
+import { targetUrlSchema } from '../http/target-rules.ts';
+import { hideUrlSecrets } from '../http/url-credentials.ts';
+
+export type Oauth2 = {
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** The scopes to ask for, with spaces between them. */
+  readonly scope?: string;
+  readonly audience?: string;
+  /** Where id and secret stand: in the header `Authorization`, as when absent, or in the body. */
+  readonly clientAuthentication?: (typeof CLIENT_AUTHENTICATIONS)[number];
+};
+
+const CLIENT_AUTHENTICATIONS = ['basic', 'body'] as const;
+
+const lineSchema: StringSchema = {
+  kind: 'string', minLength: 1, maxLength: 2048,
+  pattern: /^[^\u0000-\u001f\u007f]+$/, description: 'text without control characters',
+};
+
+export const oauth2Schema: ObjectSchema = {
+  kind: 'object',
+  name: 'ClientCredentials',
+  members: {
+    tokenUrl: {
+      schema: targetUrlSchema, isRequired: true,
+      description: 'Where access tokens are asked for; obeys `http.denyAddresses`',
+    },
+    clientId: { schema: lineSchema, isRequired: true },
+    clientSecret: {
+      schema: { kind: 'string', minLength: 1, maxLength: 4096 }, isWriteOnly: true,
+      description: 'Needed, and never shown. Absent in PUT and PATCH keeps the stored one, unless '
+        + 'the token URL or the target gets another scheme, host or port',
+    },
+    scope: { schema: lineSchema, description: 'The scopes to ask for, with spaces between them' },
+    audience: { schema: lineSchema, description: 'Whom tokens are for, where the server asks' },
+    clientAuthentication: {
+      schema: { kind: 'string', values: CLIENT_AUTHENTICATIONS }, default: 'basic',
+      description: '`basic`: id and secret in the header Authorization; `body`: in the body',
+    },
+  },
+  check: findMemberProblems,
+};
+
+function findMemberProblems(
+  { tokenUrl, clientSecret }: JsonObject, given: JsonObject,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  if (clientSecret === undefined && !Object.hasOwn(given, 'clientSecret')) {
+    errors.push({ pointer: '/clientSecret', detail: 'is required' });
+  }
+  if (typeof tokenUrl === 'string' && hasCredentials(tokenUrl)) {
+    const detail = 'must have no user and password: clientId and clientSecret are these';
+    errors.push({ pointer: '/tokenUrl', detail });
+  }
+  return errors;
+}
+
+function hasCredentials(url: string): boolean {
+  const { username, password } = new URL(url);
+  return username !== '' || password !== '';
+}
+
+/** Finds credentials of the webhook that its access tokens would replace. */
+export function findOauth2Problems({ oauth2, headers, targetUrl }: JsonObject): FieldError[] {
+  if (oauth2 === undefined) return [];
+  const errors: FieldError[] = [];
+  const names = isJsonObject(headers) ? Object.keys(headers) : [];
+  if (names.some((name) => name.toLowerCase() === 'authorization')) {
+    const detail = 'cannot stand beside the header Authorization, which carries its access '
+      + 'tokens: remove that from headers';
+    errors.push({ pointer: '/oauth2', detail });
+  }
+  if (typeof targetUrl === 'string' && hasCredentials(targetUrl)) {
+    const detail = 'cannot stand beside the user and password in targetUrl, as both would be the '
+      + 'header Authorization: remove one of them';
+    errors.push({ pointer: '/oauth2', detail });
+  }
+  return errors;
+}
+
+/** A masked webhook without its client secret, and with its token URL. */
+export function toPublicOauth2(maskedWebhook: JsonObject, webhook: JsonObject): JsonObject {
+  const { oauth2, ...rest } = restoreTokenUrl(maskedWebhook, webhook);
+  if (!isJsonObject(oauth2)) return maskedWebhook;
+  const { clientSecret: _, ...publicMembers } = oauth2;
+  return { ...rest, oauth2: publicMembers };
+}
+
+/** Puts the token URL back into a masked webhook: it is no token, but sounds like one. */
+export function restoreTokenUrl(maskedWebhook: JsonObject, webhook: JsonObject): JsonObject {
+  const { oauth2: maskedOauth2 } = maskedWebhook;
+  const { oauth2 } = webhook;
+  if (!isJsonObject(maskedOauth2) || !isJsonObject(oauth2)) return maskedWebhook;
+  const tokenUrl = hideUrlSecrets(String(oauth2['tokenUrl']));
+  return { ...maskedWebhook, oauth2: { ...maskedOauth2, tokenUrl } };
+}
+
+const MOVED_DETAIL = 'must be given anew: the stored one is kept only while the scheme, host and '
+  + 'port of the token URL and of the target stay';
+
+/**
+ * The body with the stored client secret where it is absent from a replacement, or `***`. The
+ * target URL must have no `***` any more. Throws `invalid` when it or the token URL has another
+ * origin.
+ */
+export function keepClientSecret(
+  body: JsonObject, stored: JsonObject | null, cause: WriteCause,
+): JsonObject {
+  const { oauth2, targetUrl = null } = body;
+  if (!isJsonObject(oauth2)) return body;
+  const hasStored = isJsonObject(stored?.['oauth2']);
+  const isKept = cause === 'replace' && hasStored && !Object.hasOwn(oauth2, 'clientSecret');
+  const whole = isKept ? { ...oauth2, clientSecret: MASK } : oauth2;
+  return {
+    ...body,
+    ...restoreSecrets({ targetUrl, oauth2: whole }, hasStored ? stored : null, listUrls,
+      MOVED_DETAIL),
+  };
+}
+
+/** The URLs that the client secret, and the tokens that it gets, go to. */
+function listUrls({ targetUrl = null, oauth2 }: JsonObject): ReadonlyMap<string, string> {
+  const { tokenUrl = null } = isJsonObject(oauth2) ? oauth2 : {};
+  return collectUrls({ targetUrl, tokenUrl });
+}

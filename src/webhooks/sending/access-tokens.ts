@@ -1,0 +1,74 @@
+/**
+ * The access tokens of outgoing webhooks with `oauth2`. Each webhook has one, in memory alone, and
+ * asks for it once, however many attempts wait for it. A change of the webhook begins with none, as
+ * the change may be of the credentials.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { HttpSender } from '../http/http-sender.ts';
+import type { Oauth2 } from '../outgoing/oauth2-member.ts';
+import { requestToken } from './token-request.ts';
+
+type AccessTokensDeps = { readonly http: HttpSender; readonly clock: Clock };
+
+/** The token of one webhook. */
+type TokenSlot = {
+  /** null: there is none that can be used. */
+  token: string | null;
+  /** On the monotonic clock. */
+  usableUntilMs: number;
+  /** The request for a token that is under way. */
+  pendingToken: Promise<string> | null;
+};
+
+/** A token is not used so shortly before its end, as the target may take a while to look at it. */
+const MARGIN_MS = 60_000;
+
+export class AccessTokens {
+  readonly #deps: AccessTokensDeps;
+  // The credentials are an object of one version of one webhook.
+  readonly #slots = new WeakMap<Oauth2, TokenSlot>();
+
+  constructor(deps: AccessTokensDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves with a token. Throws as `requestToken` does. */
+  get(oauth2: Oauth2, timeoutMs: number | undefined): Promise<string> {
+    const slot = this.#findSlot(oauth2);
+    const { token } = slot;
+    if (token !== null && this.#deps.clock.monotonicMs() < slot.usableUntilMs) {
+      return Promise.resolve(token);
+    }
+    slot.pendingToken ??= this.#request(oauth2, slot, timeoutMs);
+    return slot.pendingToken;
+  }
+
+  /** Forgets a token that the target has refused, unless a newer one is there already. */
+  drop(oauth2: Oauth2, token: string): void {
+    const slot = this.#findSlot(oauth2);
+    if (slot.token === token) slot.token = null;
+  }
+
+  #findSlot(oauth2: Oauth2): TokenSlot {
+    const existingSlot = this.#slots.get(oauth2);
+    if (existingSlot !== undefined) return existingSlot;
+    const slot = { token: null, usableUntilMs: 0, pendingToken: null };
+    this.#slots.set(oauth2, slot);
+    return slot;
+  }
+
+  async #request(
+    oauth2: Oauth2, slot: TokenSlot, timeoutMs: number | undefined,
+  ): Promise<string> {
+    const askedMs = this.#deps.clock.monotonicMs();
+    try {
+      const { text, lifeMs } = await requestToken(this.#deps, oauth2, timeoutMs);
+      slot.token = text;
+      slot.usableUntilMs = lifeMs === null ? Infinity
+        : askedMs + lifeMs - Math.min(MARGIN_MS, lifeMs / 2);
+      return text;
+    } finally {
+      slot.pendingToken = null;
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Sends a request with an access token (RFC 6750 §2.1). One that the target refuses with 401 is
+ * sent again at once with a new token: the first may have been revoked. In what comes back the
+ * token is `***`, as some targets answer with the headers that they got.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { AppError, messageOf } from '../../base/errors.ts';
+import { hideSecretText } from '../../base/log.ts';
+import type { HttpRequest } from '../../client/http-client.ts';
+import { canceledError, NetworkError } from '../../client/network-error.ts';
+import { unlessCutOff } from '../durable-queue/ownership.ts';
+import type { HttpSender, TargetResponse } from '../http/http-sender.ts';
+import type { Oauth2 } from '../outgoing/oauth2-member.ts';
+import { AccessTokens } from './access-tokens.ts';
+
+export type AuthorizedResponse = TargetResponse & {
+  /** Why there was no new token after this answer 401. */
+  readonly tokenError?: string;
+};
+
+type AuthorizedRequestDeps = {
+  readonly http: HttpSender;
+  readonly clock: Clock;
+  readonly tokens: AccessTokens;
+};
+
+/** Does as `sendAuthorized`. */
+export type SendAuthorized =
+  (oauth2: Oauth2, request: HttpRequest) => Promise<AuthorizedResponse>;
+
+const UNAUTHORIZED = 401;
+/** Twice what is shown of a response at most, so that no token is cut where that ends. */
+const SEARCHED_BYTES_MAX = 128 * 1024;
+
+export function createAuthorizedSending(
+  { http, clock }: Pick<AuthorizedRequestDeps, 'http' | 'clock'>,
+): SendAuthorized {
+  const tokens = new AccessTokens({ http, clock });
+  return (oauth2, request) => sendAuthorized({ http, clock, tokens }, oauth2, request);
+}
+
+/**
+ * The target must answer, also to the second request, within the time limit of the request, which
+ * begins before the first token is asked for. A request for a token has the same limit of its own,
+ * as others may wait for it. Throws `unavailable` when there is no token, so that the target was
+ * not asked, and NetworkError.
+ */
+async function sendAuthorized(
+  deps: AuthorizedRequestDeps, oauth2: Oauth2, request: HttpRequest,
+): Promise<AuthorizedResponse> {
+  const startedMs = deps.clock.monotonicMs();
+  const send = async (token: string): Promise<TargetResponse> => {
+    const authorized = { ...request.headers, authorization: `Bearer ${token}` };
+    const limits = limitTime(deps.clock, request, startedMs);
+    const response = await deps.http.request({ ...request, ...limits, headers: authorized });
+    return hideToken(response, token);
+  };
+  const token = await getToken(deps, oauth2, request);
+  const response = await send(token);
+  if (response.statusCode !== UNAUTHORIZED) return response;
+  deps.tokens.drop(oauth2, token);
+  let newToken: string;
+  try {
+    newToken = await getToken(deps, oauth2, request);
+  } catch (thrown) {
+    if (request.signal?.aborted === true) throw thrown;
+    if (!(thrown instanceof AppError) && !(thrown instanceof NetworkError)) throw thrown;
+    const { statusCode, headers, body } = response;
+    return { statusCode, headers, body, tokenError: `no new token: ${messageOf(thrown)}` };
+  }
+  const secondResponse = await send(newToken);
+  if (secondResponse.statusCode === UNAUTHORIZED) deps.tokens.drop(oauth2, newToken);
+  return secondResponse;
+}
+
+async function getToken(
+  { tokens }: AuthorizedRequestDeps, oauth2: Oauth2, { timeoutMs, signal }: HttpRequest,
+): Promise<string> {
+  const pendingToken = tokens.get(oauth2, timeoutMs);
+  // The request for a token goes on, as others may wait for it.
+  const token = signal === undefined ? await pendingToken
+    : await unlessCutOff(pendingToken, signal);
+  if (token === null) throw canceledError('the request was canceled', signal?.reason);
+  return token;
+}
+
+/** What is left of the time of a request that has a limit of its own. */
+function limitTime(
+  clock: Clock, { timeoutMs, totalTimeoutMs }: HttpRequest, startedMs: number,
+): Pick<HttpRequest, 'timeoutMs' | 'totalTimeoutMs'> {
+  const elapsedMs = clock.monotonicMs() - startedMs;
+  const shorten = (limitMs: number | undefined): number | undefined =>
+    limitMs === undefined ? undefined : Math.max(1, limitMs - elapsedMs);
+  return { timeoutMs: shorten(timeoutMs), totalTimeoutMs: shorten(totalTimeoutMs) };
+}
+
+function hideToken(response: TargetResponse, token: string): TargetResponse {
+  const { statusCode, headers, body } = response;
+  const text = body.toString('utf8', 0, SEARCHED_BYTES_MAX);
+  const publicText = hideSecretText(text, token);
+  return publicText === text ? response
+    : { statusCode, headers, body: Buffer.from(publicText, 'utf8') };
+}

@@ -85,7 +85,7 @@ const ACTIONS: readonly PlantedFault[] = [
     tests: ['webhooks/incoming/members.test.ts', 'webhooks/resources.test.ts'],
   },
   {
-    file: 'webhooks/actions/event-name.ts', text: '&& name.trim() === name', replacement: '',
+    file: 'base/event-name.ts', text: '&& name.trim() === name', replacement: '',
     tests: [
       'webhooks/deliveries/deliveries.test.ts', 'webhooks/outgoing/outgoing-webhook.test.ts',
       'webhooks/deliveries/system-events.test.ts',

@@ -28,7 +28,7 @@ const LISTS: readonly PlantedFault[] = [
     tests: ['webhooks/events/event-routes.test.ts'],
   },
   {
-    file: 'webhooks/actions/event-name.ts',
+    file: 'base/event-name.ts',
     text: '(name) => name.startsWith(beginning)',
     replacement: '(name) => name.startsWith(beginning.slice(0, -1))',
     tests: ['webhooks/events/event-routes.test.ts'],

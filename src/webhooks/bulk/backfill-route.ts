@@ -1,5 +1,6 @@
 /** The route that adds a backfill: `POST /api/outgoing-webhooks/{identifier}/backfill`. */
 import type { FieldError } from '../../base/errors.ts';
+import { NAME_PATTERN_RULE, createNameTest } from '../../base/event-name.ts';
 import type { JsonObject, MemberSchema } from '../../base/schema.ts';
 import { timeSchema } from '../../base/time.ts';
 import type { IdempotencyKeys } from '../../resources/idempotency-keys.ts';
@@ -7,7 +8,6 @@ import { createKeyParameter } from '../../resources/resource-routes.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
-import { NAME_PATTERN_RULE, createNameTest } from '../actions/event-name.ts';
 import { checkNewForm } from '../durable-queue/record-form.ts';
 import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
 import { outgoingResource } from '../outgoing/outgoing-resource.ts';

@@ -2,6 +2,7 @@
  * The HTTP routes by which events come in: for all webhooks that hear them, or durably for one. An
  * event that begins later is cancelled here.
  */
+import { EVENT_NAME_RULE } from '../../base/event-name.ts';
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import type { ObjectSchema, StringSchema } from '../../base/schema.ts';
 import { problemResponses } from '../../server/problem.ts';
@@ -12,7 +13,7 @@ import {
 import { parsePayload } from '../../resources/payload-body.ts';
 import { createKeyParameter } from '../../resources/resource-routes.ts';
 import { ANY_JSON, JSON_TYPE, jsonResponse, pathParameter } from '../../resources/route-specs.ts';
-import { EVENT_NAME_RULE, SYSTEM_EVENTS, findEmitProblem } from '../actions/event-name.ts';
+import { SYSTEM_EVENTS, findEmitProblem } from '../actions/event-name.ts';
 import { outgoingResource } from '../outgoing/outgoing-resource.ts';
 import { deliverySchema, emittedSchema } from './delivery-schema.ts';
 import type { DeliveryService } from './delivery-service.ts';

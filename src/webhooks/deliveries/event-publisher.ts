@@ -4,6 +4,7 @@
  * causes the event, so that the cause and its deliveries are on disk together, or not at all. A
  * delayed event is staged alone: see delayed-events.ts.
  */
+import { isEventName, explainInvalidEventName } from '../../base/event-name.ts';
 import { nextHop } from '../../base/webhook-chain.ts';
 import { AppError } from '../../base/errors.ts';
 import { formatTimestamp } from '../../base/clock.ts';
@@ -26,7 +27,7 @@ import {
   encodeEvent, encodeForward, eventCollection, type EventHead, type EventSource,
 } from './event-record.ts';
 import type { EventKind, OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
-import { findEmitProblem, isEventName, explainInvalidEventName } from '../actions/event-name.ts';
+import { findEmitProblem } from '../actions/event-name.ts';
 import { encodePayload } from '../outgoing/encode-payload.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';

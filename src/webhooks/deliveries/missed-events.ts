@@ -6,9 +6,9 @@
  * - events that were sent to one webhook, and what a queued forward sends: nobody hears these;
  * - events of version 1 of which a delivery is gone, because nobody knows to whom it went.
  */
+import { EVERY_EVENT, createNameTest } from '../../base/event-name.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { FindRecord } from '../../store/store-port.ts';
-import { EVERY_EVENT, createNameTest } from '../actions/event-name.ts';
 import { isInTime } from '../durable-queue/queue-filter.ts';
 import { createEventMatcher } from '../outgoing/outgoing-webhook-index.ts';
 import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';

@@ -1,6 +1,7 @@
 /** The HTTP routes that show events: the list, one event, and its payload. */
 import { AppError } from '../../base/errors.ts';
 import { parseTimestamp } from '../../base/clock.ts';
+import { NAME_PATTERN_RULE, createNameTest } from '../../base/event-name.ts';
 import type { Schema } from '../../base/schema.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { Representation } from '../../resources/representation.ts';
@@ -13,7 +14,6 @@ import {
 import { problemResponses } from '../../server/problem.ts';
 import { parseChoiceParameter } from '../../server/query.ts';
 import type { HttpRoute, ParameterSpec } from '../../server/http-route.ts';
-import { NAME_PATTERN_RULE, createNameTest } from '../actions/event-name.ts';
 import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
 import { EVENT_SOURCE_NAMES } from '../deliveries/event-record.ts';
 import { parseTimeParameter } from '../durable-queue/queue-filter.ts';

@@ -2,6 +2,7 @@
  * The index of outgoing webhooks, by identifier and by trigger. A webhook is decoded and prepared
  * once for each change, and not for each event.
  */
+import { EVERY_EVENT } from '../../base/event-name.ts';
 import { addChainHeader } from '../../base/webhook-chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
 import type { Collection } from '../../store/store-port.ts';
@@ -14,7 +15,7 @@ import { Facts } from '../filters/facts.ts';
 import { prepareCondition, type Predicate } from '../filters/prepare-condition.ts';
 import { createKeyReader, findKeyPath, type KeyReader } from '../filters/order.ts';
 import { formatTargetLabel, createWebhookFields, type WebhookFields } from '../webhook-label.ts';
-import { EVERY_EVENT, isSystemEventName } from '../actions/event-name.ts';
+import { isSystemEventName } from '../actions/event-name.ts';
 import { outgoingSchema, listTriggers, type OutgoingWebhook } from './outgoing-webhook.ts';
 import { parseTemplate } from './payload-template.ts';
 import type { BodyTemplate } from '../templates/body-template.ts';

@@ -1,6 +1,9 @@
 /** The model of an outgoing webhook: its target, the request that it sends, and its triggers. */
 import { TIMER_SECONDS_MAX } from '../../base/clock.ts';
 import type { FieldError } from '../../base/errors.ts';
+import {
+  EVENT_NAME_LENGTH_MAX, EVENT_NAME_RULE, EVERY_EVENT, explainInvalidEventName, isEventName,
+} from '../../base/event-name.ts';
 import type { JsonObject, Schema } from '../../base/schema.ts';
 import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
 import type { ClientCertificate } from '../../client/client-certificate.ts';
@@ -13,10 +16,7 @@ import { descriptionMember, nameSchema } from '../naming/members.ts';
 import {
   DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
 } from '../http/target-rules.ts';
-import {
-  EVENT_NAME_LENGTH_MAX, EVENT_NAME_RULE, EVERY_EVENT, SYSTEM_EVENTS, isEventName,
-  explainInvalidEventName,
-} from '../actions/event-name.ts';
+import { SYSTEM_EVENTS } from '../actions/event-name.ts';
 import {
   conditionSchema, findConditionProblems, type Condition,
 } from '../filters/condition.ts';

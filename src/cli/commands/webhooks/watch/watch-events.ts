@@ -1,11 +1,11 @@
 /** `event:watch`: prints a line for each event as it is made. */
 import { AppError } from '../../../../base/errors.ts';
+import { NAME_PATTERN_RULE, createNameTest } from '../../../../base/event-name.ts';
 import type { JsonObject } from '../../../../base/schema.ts';
 import { quote } from '../../../../base/text/error-message.ts';
 import { formatPrintableJson } from '../../../terminal/output.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { formatValue } from '../../resource-commands.ts';
-import { NAME_PATTERN_RULE, createNameTest } from '../../../../webhooks/actions/event-name.ts';
 import { followStream, formatLocalTime, openWatchClient } from './follow-stream.ts';
 
 /** Ends only by a signal, or once nobody reads what it prints. */

@@ -182,7 +182,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     await commands.close();
     await webhooks.closeHealth();
   });
-  await options.beforeListening?.(dispatcher.listeners('control').request);
+  await options.beforeListening?.(dispatcher.listeners('process').request);
   const { isServer } = deps;
   if (isServer) lock.announce(await listening.listenOnControl());
   let isStarted = !isServer;

@@ -147,7 +147,7 @@ export async function createHookshelf(options: HookshelfOptions = {}): Promise<H
       send: (...args) => app.inFlight.track(app.webhooks.send(...args)),
       emit: (name, payload) => app.webhooks.emit(name, payload),
     },
-    request: createApiRequest(app.dispatcher.listeners('control').request),
+    request: createApiRequest(app.dispatcher.listeners('process').request),
     close: () => app.close(),
     [Symbol.asyncDispose]: () => app.close(),
   };

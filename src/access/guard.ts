@@ -63,7 +63,7 @@ function createAdmission(
     exchange: HttpExchange, hasRoute: boolean, allowedMethods: AllowedMethods,
   ): GuardOutcome => {
     const { entrance, request, path } = exchange;
-    if (entrance === 'control') return 'admitted';
+    if (exchange.isControl) return 'admitted';
     if (entrance !== 'embedded') checkHostCount(request);
     const { isRequired } = tokens;
     exchange.corsHeaders = cors.headersFor(request.headers.origin, isRequired);
@@ -76,7 +76,7 @@ function createAdmission(
     }
     if (!isRequired) return 'admitted';
     const scope = getRequiredScope(hasRoute ? exchange.route.access : accessToUnrouted(path));
-    if (scope !== null) checkToken(request, tokens, scope);
+    if (scope !== null) exchange.grant = checkToken(request, tokens, scope);
     return 'admitted';
   };
 }

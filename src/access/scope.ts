@@ -1,13 +1,20 @@
-/** Scopes of tokens: read, write, admin. */
+/** Scopes of tokens, and which of them includes which. */
 import type { Access } from '../server/http-route.ts';
 
-/** Each scope includes those before it. */
-export const SCOPES = ['read', 'write', 'admin'] as const;
+export const SCOPES = ['emit', 'read', 'write', 'admin'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
+/** By scope of a token, the scopes of the routes that it may call. */
+const INCLUDED_SCOPES: Readonly<Record<Scope, readonly Scope[]>> = {
+  emit: ['emit'],
+  read: ['read'],
+  write: ['emit', 'read', 'write'],
+  admin: ['emit', 'read', 'write', 'admin'],
+};
+
 export function includesScope(grantedScope: Scope, requiredScope: Scope): boolean {
-  return SCOPES.indexOf(grantedScope) >= SCOPES.indexOf(requiredScope);
+  return INCLUDED_SCOPES[grantedScope].includes(requiredScope);
 }
 
 /** The scope that a route asks for; null where none is needed. */

@@ -1,6 +1,7 @@
 /** Tokens are created and revoked on the control socket only: no token can create another. */
 import { AppError } from '../base/errors.ts';
 import type { ObjectSchema } from '../base/schema.ts';
+import { logWrite } from '../resources/change-log.ts';
 import { LIST_HEADERS, sendList } from '../resources/route-specs.ts';
 import type { Access, HttpRoute } from '../server/http-route.ts';
 import { ACCESS_STATE_PATH } from './access-state.ts';
@@ -50,7 +51,9 @@ export function tokenRoutes(
       body: { mediaTypes: ['application/json'], schema: TOKEN_MODEL },
       responses: [{ status: 201, description: 'The token, with its text', schema: TOKEN_MODEL }],
       handle: async (exchange) => {
-        exchange.sendJson(201, await tokens.create(await exchange.readJson()));
+        const body = await exchange.readJson();
+        exchange.sendJson(201, await logWrite(exchange, tokenResource.noun, (options) =>
+          tokens.create(body, options)));
       },
     },
     {
@@ -63,7 +66,8 @@ export function tokenRoutes(
       handle: async (exchange) => {
         const [identifier] = exchange.params;
         if (identifier === undefined) throw new AppError('not_found', 'no token was named');
-        exchange.sendJson(200, await tokens.revoke(identifier));
+        exchange.sendJson(200, await logWrite(exchange, tokenResource.noun, (options) =>
+          tokens.revoke(identifier, options)));
       },
     },
   ];

@@ -2,15 +2,17 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
-import type { Exchange } from '../server/http-route.ts';
+import type { Exchange, Grant } from '../server/http-route.ts';
 import { includesScope, type Scope } from './scope.ts';
 
 export interface TokenVerifier {
   /** Whether callers need a token. Once a token has existed it stays true. */
   readonly isRequired: boolean;
-  /** The scope of a token; null when it is unknown, revoked or expired. */
-  verify(token: string): Scope | null;
+  /** What a token lets its holder do; null when it is unknown, revoked or expired. */
+  verify(token: string): Grant | null;
 }
+
+const CONFIGURED_GRANT: Grant = { scope: 'admin', name: 'server.apiToken' };
 
 /** Verifies the tokens of the settings, in constant time. Each has the scope admin. */
 export function createFixedVerifier(tokens: readonly string[]): TokenVerifier {
@@ -25,7 +27,7 @@ export function createFixedVerifier(tokens: readonly string[]): TokenVerifier {
       for (const expectedDigest of digests) {
         isMatch = timingSafeEqual(expectedDigest, digest) || isMatch;
       }
-      return isMatch ? 'admin' : null;
+      return isMatch ? CONFIGURED_GRANT : null;
     },
   };
 }
@@ -37,8 +39,8 @@ export function combineVerifiers(...verifiers: readonly TokenVerifier[]): TokenV
       return verifiers.some((verifier) => verifier.isRequired);
     },
     verify(token) {
-      const scopes = verifiers.map((verifier) => verifier.verify(token));
-      return scopes.find((scope) => scope !== null) ?? null;
+      const grants = verifiers.map((verifier) => verifier.verify(token));
+      return grants.find((grant) => grant !== null) ?? null;
     },
   };
 }
@@ -46,22 +48,28 @@ export function combineVerifiers(...verifiers: readonly TokenVerifier[]): TokenV
 /** Throws `unauthorized` without a valid token, `forbidden` when its scope is too small. */
 export function checkToken(
   request: IncomingMessage, verifier: TokenVerifier, requiredScope: Scope,
-): void {
+): Grant {
   // Credentials of another scheme count as none (RFC 6750 §3.1).
   if (!/^bearer /i.test(request.headers.authorization ?? '')) {
     throw new AppError('unauthorized', 'send `Authorization: Bearer <token>`');
   }
-  const scope = findCallerScope(request, verifier);
-  if (scope === null) {
+  const grant = findCallerGrant(request, verifier);
+  if (grant === null) {
     throw new AppError('unauthorized', 'the token is not valid here', {
       challenge: 'Bearer error="invalid_token"',
     });
   }
-  if (!includesScope(scope, requiredScope)) {
-    throw new AppError('forbidden', `this needs a token of scope ${requiredScope}, not ${scope}`, {
-      challenge: `Bearer error="insufficient_scope", scope="${requiredScope}"`,
-    });
+  if (!includesScope(grant.scope, requiredScope)) {
+    throw new AppError('forbidden',
+      `this needs a token of scope ${describeScope(requiredScope)}, not ${grant.scope}`,
+      { challenge: `Bearer error="insufficient_scope", scope="${requiredScope}"` });
   }
+  return grant;
+}
+
+/** Few know the scope that is for emitting alone. */
+function describeScope(scope: Scope): string {
+  return scope === 'emit' ? 'emit or write' : scope;
 }
 
 /**
@@ -82,13 +90,14 @@ export function checkCurrentScope(
 export function findCurrentScope(
   { isControl, request }: Pick<Exchange, 'isControl' | 'request'>, verifier: TokenVerifier,
 ): Scope | null {
-  return isControl || !verifier.isRequired ? 'admin' : findCallerScope(request, verifier);
+  if (isControl || !verifier.isRequired) return 'admin';
+  return findCallerGrant(request, verifier)?.scope ?? null;
 }
 
-/** The scope of the caller's token; null without a valid one. */
-function findCallerScope(
+/** What the caller's token lets him do; null without a valid one. */
+function findCallerGrant(
   { headers: { authorization = '' } }: IncomingMessage, verifier: TokenVerifier,
-): Scope | null {
+): Grant | null {
   const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
   return token === undefined ? null : verifier.verify(token);
 }

@@ -2,13 +2,16 @@
  * The model of an API token. Only its SHA-256 is stored, so that nobody who reads the data
  * directory can use it. As a token has 256 random bits, a fast hash is as good as a slow one.
  */
-import { AppError } from '../base/errors.ts';
+import { AppError, type FieldError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import type { JsonObject, ObjectSchema } from '../base/schema.ts';
+import { NAME_PATTERN_RULE, createNameTest } from '../base/event-name.ts';
 import { parseTime } from '../base/time.ts';
 import { decodeRecordAs, encodeRecord } from '../resources/record.ts';
 import type { Collection } from '../store/store-port.ts';
 import { SCOPES, type Scope } from './scope.ts';
+
+const EVENTS_MAX = 50;
 
 export const TOKEN_MODEL: ObjectSchema = {
   kind: 'object',
@@ -23,6 +26,17 @@ export const TOKEN_MODEL: ObjectSchema = {
       description: 'what the token is for',
     },
     scope: { schema: { kind: 'string', values: SCOPES }, isRequired: true },
+    events: {
+      schema: {
+        kind: 'array', maxItems: EVENTS_MAX, isUnique: true,
+        items: {
+          kind: 'string', description: NAME_PATTERN_RULE,
+          canonical: (value) => createNameTest(value) === null ? null : value,
+        },
+      },
+      description: 'With the scope `emit`: which events it may emit, by name, or by the beginning '
+        + 'of names before a dot as `order.*`; absent: all',
+    },
     expiresAt: {
       schema: {
         kind: 'string',
@@ -36,7 +50,18 @@ export const TOKEN_MODEL: ObjectSchema = {
     lastUsedAt: { schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored' },
     revokedAt: { schema: { kind: 'string', format: 'date-time' }, readOnly: 'ignored' },
   },
+  check: findEventsProblems,
 };
+
+function findEventsProblems({ scope, events }: JsonObject): readonly FieldError[] {
+  if (!Array.isArray(events)) return [];
+  if (scope !== 'emit') {
+    const detail = 'is for the scope emit alone: tokens of other scopes are bound to no events';
+    return [{ pointer: '/events', detail }];
+  }
+  return events.length > 0 ? []
+    : [{ pointer: '/events', detail: 'must name an event; leave it out for all events' }];
+}
 
 /** A stored token. `hash` is absent once it is revoked. */
 export type Token = {
@@ -45,6 +70,8 @@ export type Token = {
   readonly updatedAt: string;
   readonly name: string;
   readonly scope: Scope;
+  /** Names and patterns of the events that a token of the scope `emit` may emit; absent: all. */
+  readonly events?: readonly string[];
   readonly expiresAt?: string;
   readonly lastUsedAt?: string;
   readonly revokedAt?: string;

@@ -10,11 +10,13 @@ import type { Logger } from '../base/log.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { IdSource } from '../base/uuid.ts';
+import type { Grant } from '../server/http-route.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 import { followRecords } from '../resources/projection.ts';
 import { createTimestamps } from '../resources/record.ts';
+import type { WriteOptions } from '../resources/repository.ts';
 import type { Change, CollectionSpec, Store } from '../store/store-port.ts';
-import { SCOPES, type Scope } from './scope.ts';
+import { SCOPES } from './scope.ts';
 import {
   TOKEN_MODEL, decodeToken, decodeTokens, encodeToken, parseExpiry, generateToken, hashToken,
   isUsable, toPublicToken,
@@ -78,7 +80,7 @@ export class Tokens {
     return this.#store.collection(TOKENS.name).size > 0;
   }
 
-  #verify(text: string): Scope | null {
+  #verify(text: string): Grant | null {
     const hash = hashToken(text);
     const token = this.#byHash.get(hash);
     if (token?.hash === undefined) return null;
@@ -86,7 +88,7 @@ export class Tokens {
     const nowMs = this.#clock.now();
     if (!isUsable(token, nowMs)) return null;
     this.#recordUse(token, nowMs);
-    return token.scope;
+    return token;
   }
 
   list(): JsonObject[] {
@@ -95,10 +97,10 @@ export class Tokens {
   }
 
   /** Returns the new token and, as `token`, its text, which is not stored. Throws `invalid`. */
-  async create(body: unknown): Promise<JsonObject> {
+  async create(body: unknown, { onStaged }: WriteOptions = {}): Promise<JsonObject> {
     const nowMs = this.#clock.now();
     const { createdAt, updatedAt } = createTimestamps(nowMs);
-    const { expiresAt, name, scope } = parseObject(TOKEN_MODEL, body);
+    const { expiresAt, name, scope, events } = parseObject(TOKEN_MODEL, body);
     const text = generateToken();
     const token: Token = {
       identifier: this.#makeId(),
@@ -106,6 +108,7 @@ export class Tokens {
       updatedAt,
       name: String(name),
       scope: SCOPES.find((name) => name === scope) ?? 'read',
+      ...Array.isArray(events) ? { events: events.map(String) } : {},
       ...expiresAt === undefined ? {} : { expiresAt: parseExpiry(String(expiresAt), nowMs) },
       hash: hashToken(text),
     };
@@ -113,13 +116,15 @@ export class Tokens {
       throw new AppError('conflict', `there are ${TOKENS_MAX} tokens already`);
     }
     await this.#store.transact((transaction) => {
-      transaction.put(TOKENS.name, token.identifier, encodeToken(token));
+      const { bytes: after } =
+        transaction.put(TOKENS.name, token.identifier, encodeToken(token));
+      onStaged?.({ collection: TOKENS.name, id: token.identifier, before: null, after });
     });
     return { ...toPublicToken(token), token: text };
   }
 
   /** Makes a token invalid at once; its record stays. Throws `not_found`. */
-  async revoke(identifier: string): Promise<JsonObject> {
+  async revoke(identifier: string, { onStaged }: WriteOptions = {}): Promise<JsonObject> {
     const now = new Date(this.#clock.now()).toISOString();
     return this.#store.transact((transaction) => {
       const bytes = transaction.find(TOKENS.name, identifier);
@@ -129,7 +134,9 @@ export class Tokens {
       }
       const { hash: _, ...token } = previousToken;
       const revokedToken = { ...token, updatedAt: now, revokedAt: token.revokedAt ?? now };
-      transaction.put(TOKENS.name, identifier, encodeToken(revokedToken));
+      const { bytes: after } =
+        transaction.put(TOKENS.name, identifier, encodeToken(revokedToken));
+      onStaged?.({ collection: TOKENS.name, id: identifier, before: bytes ?? null, after });
       return toPublicToken(revokedToken);
     });
   }

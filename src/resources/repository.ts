@@ -6,7 +6,7 @@
  * `RecordStager` stages both.
  */
 import { AppError } from '../base/errors.ts';
-import type { Store, Transaction, TransactionInputs } from '../store/store-port.ts';
+import type { Change, Store, Transaction, TransactionInputs } from '../store/store-port.ts';
 import { resolveKey } from './resolve-key.ts';
 import { notFoundError } from './not-found.ts';
 import {
@@ -20,14 +20,23 @@ import type { PublicRecord, Representation } from './representation.ts';
 /** Called inside the transaction with the stored record; throws to make the write fail. */
 export type Precondition = (current: Representation) => void;
 
+export type WriteOptions = {
+  /** How many webhooks a chain to this write has gone through: see base/webhook-chain.ts. */
+  readonly hops?: number;
+  /**
+   * Called inside the transaction with what it changes; the last call counts, as a transaction may
+   * run again.
+   */
+  readonly onStaged?: (change: Change) => void;
+};
+
 /** Called inside the transaction that adds the record. */
 type OnAdded = (transaction: Transaction, representation: Representation) => void;
 
 /**
- * `hops` is the number of webhooks that a chain to this change has gone through: see
- * base/webhook-chain.ts. An `id` may also be a name of the record, where the collection has names.
- * Ids and times are the same for all runs of a transaction, as it may run again. A write also
- * throws what the store's `transact` and the repository's `stageWithChange` throw.
+ * An `id` may also be a name of the record, where the collection has names. Ids and times are the
+ * same for all runs of a transaction, as it may run again. A write also throws what the store's
+ * `transact` and the repository's `stageWithChange` throw.
  */
 export interface Repository {
   readonly size: number;
@@ -40,24 +49,24 @@ export interface Repository {
   count(matches: KeyPredicate): number;
   find(id: string): Representation | undefined;
   /** Throws `invalid`, and `conflict` for a key or a unique value that exists already. */
-  add(body: unknown, hops?: number, onAdded?: OnAdded): Promise<Representation>;
+  add(body: unknown, options?: WriteOptions, onAdded?: OnAdded): Promise<Representation>;
   /**
    * Throws `not_found`, then what `precondition` throws, then `invalid`, then `conflict` for a
    * unique value that another record has.
    */
   replace(
-    id: string, body: unknown, precondition?: Precondition, hops?: number,
+    id: string, body: unknown, precondition?: Precondition, options?: WriteOptions,
   ): Promise<Representation>;
   /** `patch` is a JSON Merge Patch. Throws as `replace` does. */
   patch(
-    id: string, patch: unknown, precondition?: Precondition, hops?: number,
+    id: string, patch: unknown, precondition?: Precondition, options?: WriteOptions,
   ): Promise<Representation>;
   /** Stages writes in a transaction of the caller's, who awaits `afterRemoved` after it. */
   readonly stager: RecordStager;
   /** Has to be awaited once a removal that the stager has staged is on disk. */
   afterRemoved(id: string): Promise<void>;
   /** Throws `not_found`, then what `precondition` throws. */
-  remove(id: string, precondition?: Precondition, hops?: number): Promise<void>;
+  remove(id: string, precondition?: Precondition, options?: WriteOptions): Promise<void>;
 }
 
 type KeyPredicate = (id: string) => boolean;
@@ -105,12 +114,12 @@ export function createRepository(options: RepositoryOptions): Repository {
     },
     stager,
     afterRemoved: async (id) => options.afterRemoved?.(id),
-    add: (body, hops, onAdded) => writer.add(body, hops, onAdded),
-    replace: (id, body, precondition, hops) =>
-      writer.update({ idOrName: id, cause: 'replace', body, precondition, hops }),
-    patch: (id, patch, precondition, hops) =>
-      writer.update({ idOrName: id, cause: 'patch', body: patch, precondition, hops }),
-    remove: (id, precondition, hops) => writer.remove(id, precondition, hops),
+    add: (body, writeOptions, onAdded) => writer.add(body, writeOptions, onAdded),
+    replace: (id, body, precondition, writeOptions) =>
+      writer.update({ idOrName: id, cause: 'replace', body, precondition }, writeOptions),
+    patch: (id, patch, precondition, writeOptions) =>
+      writer.update({ idOrName: id, cause: 'patch', body: patch, precondition }, writeOptions),
+    remove: (id, precondition, writeOptions) => writer.remove(id, precondition, writeOptions),
   };
 }
 
@@ -119,7 +128,6 @@ type RecordUpdate = {
   readonly cause: 'replace' | 'patch';
   readonly body: unknown;
   readonly precondition: Precondition | undefined;
-  readonly hops: number | undefined;
 };
 
 /** Makes the transactions of the writes, one for each. */
@@ -133,18 +141,21 @@ class RecordWriter {
   }
 
   /** Not async, which would add a promise to each POST; yet it rejects and does not throw. */
-  add(body: unknown, hops?: number, onAdded?: OnAdded): Promise<Representation> {
+  add(
+    body: unknown, options: WriteOptions = {}, onAdded?: OnAdded,
+  ): Promise<Representation> {
     try {
-      return this.#add(body, this.#stager.createInputs(hops), onAdded);
+      return this.#add(body, options, onAdded);
     } catch (thrown) {
       return Promise.reject(thrown);
     }
   }
 
   #add(
-    body: unknown, inputs: TransactionInputs, onAdded: OnAdded | undefined,
+    body: unknown, { hops, onStaged }: WriteOptions, onAdded: OnAdded | undefined,
   ): Promise<Representation> {
     const { store, resource: { noun, collection }, makeId } = this.#options;
+    const inputs = this.#stager.createInputs(hops);
     const { fields, key } = this.#stager.parse(body, null, 'add', inputs.nowMs);
     // Encoded before the transaction, which may run again where other nodes write too.
     const version = this.#stager.encode(key ?? makeId(), fields, null, inputs.nowMs);
@@ -153,14 +164,14 @@ class RecordWriter {
       if (key !== undefined && transaction.find(collection.name, id) !== undefined) {
         throw new AppError('conflict', `another ${noun} has the ${collection.key} ${id} already`);
       }
-      const representation = this.#put(transaction, version, inputs);
+      const representation = this.#put(transaction, version, inputs, onStaged);
       onAdded?.(transaction, representation);
       return representation;
     });
   }
 
   async update(
-    { idOrName, cause, body, precondition, hops }: RecordUpdate,
+    { idOrName, cause, body, precondition }: RecordUpdate, { hops, onStaged }: WriteOptions = {},
   ): Promise<Representation> {
     const { store, resource } = this.#options;
     const inputs = this.#stager.createInputs(hops);
@@ -170,17 +181,21 @@ class RecordWriter {
       precondition?.(createRepresentation(resource, id, bytes));
       const { fields } = this.#stager.parse(body, before, cause, inputs.nowMs);
       const version = this.#stager.encode(id, fields, bytes, inputs.nowMs);
-      return this.#put(transaction, version, inputs);
+      return this.#put(transaction, version, inputs, onStaged);
     });
   }
 
-  async remove(idOrName: string, precondition?: Precondition, hops?: number): Promise<void> {
+  async remove(
+    idOrName: string, precondition?: Precondition, { hops, onStaged }: WriteOptions = {},
+  ): Promise<void> {
     const { store, resource, afterRemoved } = this.#options;
     const inputs = this.#stager.createInputs(hops);
     const removedId = await store.transact((transaction) => {
       const before = this.#getStaged(transaction, idOrName);
       precondition?.(createRepresentation(resource, before.id, before.bytes));
-      this.#stager.check(transaction, this.#stager.remove(transaction, before, inputs), inputs);
+      const change = this.#stager.remove(transaction, before, inputs);
+      this.#stager.check(transaction, change, inputs);
+      onStaged?.(change);
       return before.id;
     });
     await afterRemoved?.(removedId);
@@ -197,9 +212,11 @@ class RecordWriter {
 
   #put(
     transaction: Transaction, version: RecordVersion, inputs: TransactionInputs,
+    onStaged: WriteOptions['onStaged'],
   ): Representation {
     const { change, representation } = this.#stager.put(transaction, version, inputs);
     this.#stager.check(transaction, change, inputs);
+    onStaged?.(change);
     return representation;
   }
 }

@@ -9,12 +9,13 @@ import { problemResponses } from '../server/problem.ts';
 import type {
   ResponseSpec, BodySpec, Exchange, Handler, ParameterSpec, HttpRoute,
 } from '../server/http-route.ts';
+import { logWrite } from './change-log.ts';
 import { createPrecondition } from './conditional-request.ts';
 import {
   IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, serveOnce, type IdempotencyKeys,
 } from './idempotency-keys.ts';
 import { notFoundError } from './not-found.ts';
-import type { Repository } from './repository.ts';
+import type { Repository, WriteOptions } from './repository.ts';
 import type { Representation } from './representation.ts';
 import type { Resource } from './resource.ts';
 import { ETAG_HEADER, IF_NONE_MATCH, sendRepresentation } from './send-representation.ts';
@@ -110,10 +111,12 @@ function postRoute(
       ...problemResponses(400, 409, 413, 415, 422, 503, 507),
     ],
     handle: (exchange) => serveOnce(keys, exchange, BODY_MEDIA_TYPES, (body, keepResponse) =>
-      repository.add(parseBody(body), readHops(exchange), (transaction, representation) =>
-        keepResponse(transaction, {
-          status: 201, headers: buildHeaders(exchange, representation), body: representation.bytes,
-        }))),
+      write(exchange, resource, (options) =>
+        repository.add(parseBody(body), options, (transaction, representation) =>
+          keepResponse(transaction, {
+            status: 201, headers: buildHeaders(exchange, representation),
+            body: representation.bytes,
+          })))),
   };
 }
 
@@ -123,7 +126,7 @@ function putRoute(resource: RoutedResource, repository: ItemRepository): HttpRou
     operationId: `replace${resource.schema.name}`,
     summary: `Replace one ${resource.noun} whole`,
     body: createBodySpec(resource),
-    change: (id, body, precondition, hops) => repository.replace(id, body, precondition, hops),
+    change: (...input) => repository.replace(...input),
   });
 }
 
@@ -133,7 +136,7 @@ function patchRoute(resource: RoutedResource, repository: ItemRepository): HttpR
     operationId: `patch${resource.schema.name}`,
     summary: `Change members of one ${resource.noun} by JSON Merge Patch (RFC 7396)`,
     body: { mediaTypes: PATCH_MEDIA_TYPES, schema: resource.schema, isPatch: true },
-    change: (id, patch, precondition, hops) => repository.patch(id, patch, precondition, hops),
+    change: (...input) => repository.patch(...input),
   });
 }
 
@@ -158,7 +161,8 @@ function changeRoute(
       const value = await exchange.readJson(body.mediaTypes);
       const precondition = createPrecondition(exchange, noun);
       const id = exchange.params[0] ?? '';
-      const representation = await change(id, value, precondition, readHops(exchange));
+      const representation = await write(exchange, resource, (options) =>
+        change(id, value, precondition, options));
       exchange.send(200, representation.headerText, representation.bytes);
     },
   };
@@ -179,7 +183,8 @@ function deleteRoute(resource: RoutedResource, repository: ItemRepository): Http
     ],
     async handle(exchange) {
       const precondition = createPrecondition(exchange, noun);
-      await repository.remove(exchange.params[0] ?? '', precondition, readHops(exchange));
+      await write(exchange, resource, (options) =>
+        repository.remove(exchange.params[0] ?? '', precondition, options));
       exchange.send(204, []);
     },
   };
@@ -189,8 +194,13 @@ function createBodySpec({ schema, example }: RoutedResource): BodySpec {
   return { mediaTypes: BODY_MEDIA_TYPES, schema, ...example === undefined ? {} : { example } };
 }
 
-function readHops(exchange: Exchange): number {
-  return parseHops(exchange.request.headers[CHAIN_HEADER]);
+/** Runs a write. Who changes the configuration is logged: that is what admins alone may change. */
+function write<T>(
+  exchange: Exchange, { noun, access }: RoutedResource, run: (options: WriteOptions) => Promise<T>,
+): Promise<T> {
+  const hops = parseHops(exchange.request.headers[CHAIN_HEADER]);
+  if (access?.write !== 'admin') return run({ hops });
+  return logWrite(exchange, noun, (options) => run({ ...options, hops }));
 }
 
 const VERSION_HEADERS = { ...ETAG_HEADER, 'Last-Modified': 'When it was last written' };

@@ -7,11 +7,20 @@ import type { JsonValue, Schema } from '../base/schema.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * The callers that a route serves. `public`: anybody. `read`, `write`, `admin`: holders of a token
- * of that scope, or anybody while no token exists. `control`: only processes that can open the
- * control socket; they may call every other route too.
+ * The callers that a route serves. `public`: anybody. `emit`, `read`, `write`, `admin`: holders of
+ * a token whose scope includes that one, or anybody while no token exists. `control`: only
+ * processes that can open the control socket; they may call every other route too.
  */
-export type Access = 'public' | 'read' | 'write' | 'admin' | 'control';
+export type Access = 'public' | 'emit' | 'read' | 'write' | 'admin' | 'control';
+
+/** What the token of a caller lets him do. */
+export type Grant = {
+  readonly scope: Exclude<Access, 'public' | 'control'>;
+  /** The name of the token. */
+  readonly name: string;
+  /** The only events that may be emitted, by name or pattern; absent: all. */
+  readonly events?: readonly string[];
+};
 
 export type HttpRoute = {
   /** `ANY`: the handler decides on the method, HEAD and OPTIONS included. */
@@ -89,6 +98,13 @@ export interface Exchange {
   readonly startedMs: number;
   readonly requestId: string;
   readonly isControl: boolean;
+  /** null: no token was needed. */
+  readonly grant: Grant | null;
+  /**
+   * Who calls: the name of a token; without one `socket` for a command on the control socket,
+   * `local` for this process and this machine, `anonymous` for anybody else.
+   */
+  readonly caller: string;
   readonly clientAddress: string;
   readonly log: Logger;
   /** The URL of a path for `Location` and `Link`: below `server.baseUri` where that is set. */

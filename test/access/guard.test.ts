@@ -12,7 +12,7 @@ import {
   checkCurrentScope, combineVerifiers, createFixedVerifier, findCurrentScope,
 } from '../../src/access/token-verifier.ts';
 import type { TokenVerifier } from '../../src/access/token-verifier.ts';
-import type { Scope } from '../../src/access/scope.ts';
+import { SCOPES } from '../../src/access/scope.ts';
 import { RawConnection, encodeRequest, rawRequest } from '../support/raw-http.ts';
 import { route, startServer } from '../support/test-server.ts';
 import type { TestServer, TestServerOptions } from '../support/test-server.ts';
@@ -41,8 +41,10 @@ function start(
 
 const stored: TokenVerifier = {
   isRequired: true,
-  verify: (token) => (['read', 'write', 'admin'] as Scope[])
-    .find((scope) => token === `t-${scope}`) ?? null,
+  verify(token) {
+    const scope = SCOPES.find((name) => token === `t-${name}`);
+    return scope === undefined ? null : { scope, name: 'a token' };
+  },
 };
 
 test('each route asks for its scope, and scopes include the smaller ones', async () => {
@@ -244,7 +246,7 @@ test('all origins are allowed no longer when no token is needed any more', async
     get isRequired() {
       return isRequired;
     },
-    verify: () => 'read',
+    verify: () => ({ scope: 'read', name: 'a token' }),
   };
   await using server = await start({ tokens, corsOrigins: ['*', 'https://app.example'] });
   const allowedFor = async (Origin: string): Promise<string | undefined> => {
@@ -296,8 +298,8 @@ test('says in the log why a request is refused, and never with which token', asy
 
 test('one verifier that needs a token is enough, and every token of the settings counts', () => {
   const settings = createFixedVerifier(['first', 'second']);
-  assert.deepEqual(['first', 'second', 'third'].map((text) => settings.verify(text)),
-    ['admin', 'admin', null]);
+  assert.deepEqual(['first', 'second', 'third'].map((text) => settings.verify(text)?.scope),
+    ['admin', 'admin', undefined]);
   assert.ok(combineVerifiers(createFixedVerifier([]), stored).isRequired);
 });
 

@@ -25,11 +25,27 @@ test('a token is good for its scope, and what is stored cannot be used', async (
   const { tokens, store } = open();
   const { text } = await create(tokens);
   const verifier = tokens.createVerifier(false);
-  assert.deepEqual([verifier.verify(text), verifier.verify(`${text}x`)], ['write', null]);
+  assert.deepEqual([verifier.verify(text)?.scope, verifier.verify(`${text}x`)], ['write', null]);
   const [[stored]] = [store.lines.flat().map(({ json }) => json ?? '')];
   assert.ok(stored !== undefined && !stored.includes(text));
   const { hash } = JSON.parse(stored);
   assert.equal(verifier.verify(hash), null);
+});
+
+test('events bind a token of the scope emit alone, and are names or patterns', async () => {
+  const { tokens } = open();
+  const { text } = await create(tokens, { scope: 'emit', events: ['order.*', 'invoice.paid'] });
+  const grant = tokens.createVerifier(false).verify(text);
+  assert.deepEqual([grant?.scope, grant?.events], ['emit', ['order.*', 'invoice.paid']]);
+  for (const [body, pointer] of [
+    [{ scope: 'write', events: ['order.*'] }, '/events'],
+    [{ scope: 'emit', events: [] }, '/events'],
+    [{ scope: 'emit', events: ['a,b'] }, '/events/0'],
+    [{ scope: 'emit', events: ['or*'] }, '/events/0'],
+  ] as const) {
+    await assert.rejects(create(tokens, body), ({ details }) =>
+      details.errors[0].pointer === pointer, JSON.stringify(body));
+  }
 });
 
 test('a list shows neither text nor hash', async () => {
@@ -44,7 +60,7 @@ test('a token ends when it expires, at the very millisecond', async () => {
   const { text } = await create(tokens, { expiresAt: '90m' });
   const verifier = tokens.createVerifier(false);
   await clock.advance(90 * MINUTE_MS - 1);
-  assert.equal(verifier.verify(text), 'write');
+  assert.equal(verifier.verify(text)?.scope, 'write');
   await clock.advance(1);
   assert.equal(verifier.verify(text), null);
 });
@@ -91,8 +107,8 @@ test('tokens are known again after a restart, revoked ones as such', async () =>
   await tokens.revoke(gone.id);
   tokens.close();
   const verifier = open(store, clock).tokens.createVerifier(false);
-  assert.deepEqual([verifier.isRequired, verifier.verify(good.text), verifier.verify(gone.text)],
-    [true, 'write', null]);
+  assert.deepEqual([verifier.isRequired, verifier.verify(good.text)?.scope], [true, 'write']);
+  assert.equal(verifier.verify(gone.text), null);
 });
 
 test('the last use is written once a minute, however often a token is used', async () => {

@@ -19,8 +19,10 @@ function askAs(
 test('every route asks for its scope', () => inFolder(async (data) => {
   const server = await startServer(['--data', data]);
   try {
-    const tokens = { read: '', write: '', admin: '' };
-    for (const scope of SCOPES) tokens[scope] = (await makeToken(data, scope)).token;
+    const tokens = { emit: '', read: '', write: '', admin: '' };
+    for (const scope of ['emit', ...SCOPES] as const) {
+      tokens[scope] = (await makeToken(data, scope)).token;
+    }
     for (const [operation, needed] of SCOPE_OF) {
       const [method = '', path = ''] = operation.split(' ');
       // Names nothing that is there: whoever is let in is told so, and changes nothing.
@@ -33,10 +35,14 @@ test('every route asks for its scope', () => inFolder(async (data) => {
       assert.equal(anybody === 401, !isPublic, `${operation}: ${anybody}`);
       for (const scope of SCOPES) {
         const status = await statusFor(tokens[scope]);
-        const mayCome = isPublic || SCOPES.indexOf(scope) >= SCOPES.indexOf(needed);
+        const mayCome = needed === 'public'
+          || SCOPES.indexOf(scope) >= SCOPES.indexOf(needed === 'emit' ? 'write' : needed);
         assert.ok(mayCome ? status !== 401 && status !== 403 : status === 403,
           `${operation} as ${scope}: ${status}`);
       }
+      const emitterStatus = await statusFor(tokens.emit);
+      assert.equal(emitterStatus === 403, !isPublic && needed !== 'emit',
+        `${operation} as emit: ${emitterStatus}`);
     }
   } finally {
     await server.stop();
@@ -62,6 +68,64 @@ test('a query is explained to an admin alone', () => inFolder(async (data) => {
   }
   await server.stop();
 }));
+
+test('a token for some events emits these and no other, and changes nothing by itself', () =>
+  inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    const made = await hookshelf(['token:create', '--name', 'shop', '--scope', 'emit', '--event',
+      'order.*', '--event', 'invoice.paid', '--data', data, '--json']);
+    const { token, events } = JSON.parse(made.stdout);
+    assert.deepEqual(events, ['order.*', 'invoice.paid']);
+    const emit = (name: string): Promise<Reply> =>
+      askAs(server, token, 'POST', '/api/events', { name });
+    for (const [name, status] of [
+      ['order.paid', 202], ['order.x.y', 202], ['invoice.paid', 202],
+      ['order', 403], ['invoice.paid.twice', 403], ['orders.x', 403], ['delivery.failed', 422],
+    ] as const) assert.equal((await emit(name)).status, status, name);
+    const { detail } = JSON.parse((await emit('book.created')).text);
+    assert.match(detail, /^this token may emit order\.\*, invoice\.paid,.*"book\.created"/);
+    // Stored again with the time of its last use, it is bound to them still.
+    assert.equal((await emit('book.created')).status, 403);
+    await server.stop();
+  }));
+
+test('who changed what is one line each, with the names of members and no values', () =>
+  inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    const path = '/api/outgoing-webhooks';
+    const hook = { name: 'crm', targetUrl: 'http://127.0.0.1:9/', secret: 'first-secret-of-crm' };
+    const { identifier } = JSON.parse((await askAs(server, null, 'POST', path, hook)).text);
+    const { token } = await makeToken(data, 'admin');
+    const answers = [
+      await askAs(server, token, 'PATCH', `${path}/crm`, { secret: 'second-one', timeout: 7 }),
+      // Changes nothing, and so is no change.
+      await askAs(server, token, 'PATCH', `${path}/crm`, { timeout: 7 }),
+      await askAs(server, token, 'POST', `${path}/crm/rotate-secret`, {}),
+      await askAs(server, token, 'PUT', '/api/configuration', {
+        actionConfigurations: [{ identifier: 'to-log', actionType: 'log' }],
+      }),
+      await askAs(server, token, 'PATCH', `${path}/none`, { timeout: 7 }),
+      await askAs(server, token, 'POST', '/api/books', { title: 'Emma' }),
+    ];
+    assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200, 404, 201]);
+    const removed =
+      await hookshelf(['outgoingwebhook:delete', '--identifier', 'crm', '--data', data]);
+    assert.equal(removed.code, 0, removed.stderr);
+    await server.stop();
+    const lines = server.stderr().split('\n').filter((line) => line.includes('"who"'))
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(lines.map(({ message, who, name }) => [message, who, name]), [
+      ['outgoing webhook created', 'local', 'crm'], ['token created', 'socket', 'admin'],
+      ['outgoing webhook changed', 'admin', 'crm'], ['outgoing webhook changed', 'admin', 'crm'],
+      ['action configuration created', 'admin', undefined],
+      ['outgoing webhook deleted', 'socket', 'crm'],
+    ]);
+    assert.deepEqual(lines.map(({ level }) => level), lines.map(() => 'info'));
+    assert.deepEqual([lines[2].members, lines[3].members, lines[5].members],
+      [['secret', 'timeout'], ['secret', 'previousSecret'], undefined]);
+    assert.deepEqual([lines[2].kind, lines[2].identifier], ['outgoing webhook', identifier]);
+    assert.doesNotMatch(server.stderr(), /first-secret|second-one|127\.0\.0\.1:9\//);
+  }));
 
 test('tokens are made and ended through the control socket alone, and shown once', () =>
   inFolder(async (data) => {

@@ -2,6 +2,7 @@
 import type { PlantedFault } from './fault.ts';
 
 const TOKENS = ['access/tokens.test.ts'];
+const TOKENS_SERVED = ['e2e/tokens.test.ts'];
 const GUARD = ['access/guard.test.ts'];
 const CLIENT_ADDRESS = ['server/exchange/client-address.test.ts'];
 
@@ -58,7 +59,7 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
   },
   // A caller who comes in with too little, or is refused wrongly.
   {
-    file: 'access/token-verifier.ts', text: 'if (!includesScope(scope, requiredScope)) {',
+    file: 'access/token-verifier.ts', text: 'if (!includesScope(grant.scope, requiredScope)) {',
     replacement: "if (!includesScope('admin', requiredScope)) {", tests: GUARD,
   },
   {
@@ -79,7 +80,7 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     replacement: '!verifier.isRequired', tests: GUARD,
   },
   {
-    file: 'access/guard.ts', text: "if (entrance === 'control') return 'admitted';",
+    file: 'access/guard.ts', text: "if (exchange.isControl) return 'admitted';",
     replacement: '',
     tests: GUARD,
   },
@@ -92,8 +93,28 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     replacement: 'if (hasRoute && isPreflight(request)) {', tests: GUARD,
   },
   {
-    file: 'access/scope.ts', text: 'SCOPES.indexOf(grantedScope) >= SCOPES.indexOf(requiredScope)',
+    file: 'access/scope.ts', text: 'INCLUDED_SCOPES[grantedScope].includes(requiredScope)',
     replacement: 'grantedScope === requiredScope', tests: GUARD,
+  },
+  {
+    file: 'access/scope.ts', text: "emit: ['emit'],", replacement: "emit: ['emit', 'read'],",
+    tests: TOKENS_SERVED,
+  },
+  {
+    file: 'access/token.ts', text: "if (scope !== 'emit') {", replacement: 'if (false) {',
+    tests: TOKENS,
+  },
+  {
+    file: 'webhooks/deliveries/emit-routes.ts', text: 'checkEventGranted(exchange, name);',
+    replacement: '', tests: TOKENS_SERVED,
+  },
+  {
+    file: 'resources/change-log.ts', text: 'if (members?.length === 0) return;', replacement: '',
+    tests: TOKENS_SERVED,
+  },
+  {
+    file: 'server/exchange/http-exchange.ts', text: 'this.grant?.name ?? CALLERS[this.entrance]',
+    replacement: 'CALLERS[this.entrance]', tests: TOKENS_SERVED,
   },
   {
     file: 'access/guard.ts', text: "path === '/api' || path.startsWith('/api/') ? 'read'",

@@ -4,7 +4,7 @@ import { AppError } from '../../src/base/errors.ts';
 import { resourceRoutes } from '../../src/resources/resource-routes.ts';
 import type { RoutedResource } from '../../src/resources/resource-routes.ts';
 import { collectionRoute } from '../../src/resources/collection-route.ts';
-import type { Precondition } from '../../src/resources/repository.ts';
+import type { Precondition, WriteOptions } from '../../src/resources/repository.ts';
 import { Representation } from '../../src/resources/representation.ts';
 import type { Transaction } from '../../src/store/store-port.ts';
 import { rawRequest } from '../support/raw-http.ts';
@@ -34,7 +34,7 @@ class ThingService implements ItemRepository {
   }
 
   async add(
-    body: unknown, _hops?: number,
+    body: unknown, _options?: WriteOptions,
     onAdded?: (transaction: Transaction, added: Representation) => void,
   ): Promise<Representation> {
     const added = this.#put(`t${this.things.size + 1}`, body);

@@ -4,6 +4,8 @@
  */
 export const SCOPES = ['read', 'write', 'admin'] as const;
 export type Scope = typeof SCOPES[number];
+/** Beside its own scope, which includes no other, tokens of the scopes above `read` may emit. */
+export type RouteScope = Scope | 'emit';
 
 const resource = (
   path: string, key: string, write: Scope,
@@ -13,7 +15,7 @@ const resource = (
   [`DELETE ${path}/{${key}}`, write],
 ];
 
-export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
+export const SCOPE_OF: ReadonlyMap<string, RouteScope | 'public'> = new Map([
   ...resource('/api/books', 'id', 'write'),
   ['POST /api/books/import', 'write'], ['GET /api/books/facets', 'read'],
   ['GET /api/books/suggest', 'read'], ['GET /api/books/duplicates', 'read'],
@@ -30,7 +32,7 @@ export const SCOPE_OF: ReadonlyMap<string, Scope | 'public'> = new Map([
   ...resource('/api/outgoing-webhooks', 'identifier', 'admin'),
   ['POST /api/outgoing-webhooks/{identifier}/send', 'write'],
   ['POST /api/outgoing-webhooks/{identifier}/deliveries', 'write'],
-  ['POST /api/events', 'write'],
+  ['POST /api/events', 'emit'],
   ['GET /api/events', 'read'],
   ['GET /api/events/{id}', 'read'],
   ['GET /api/events/{id}/payload', 'read'],

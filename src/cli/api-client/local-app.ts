@@ -67,7 +67,7 @@ export async function openLocalApp(
     },
   });
   return {
-    requestListener: app.dispatcher.listeners('control').request,
+    requestListener: app.dispatcher.listeners('process').request,
     close: () => app.close(),
   };
 }

@@ -17,6 +17,7 @@ import type { PublicSetting } from '../../settings/public-settings.ts';
 /** A token as `/api/tokens` lists it: a JSON object by TOKEN_MODEL in access/token.ts. */
 type ListedToken = {
   readonly identifier: string; readonly name: string; readonly scope: string;
+  readonly events?: readonly string[];
   readonly createdAt: string; readonly lastUsedAt?: string; readonly expiresAt?: string;
   readonly revokedAt?: string;
 };
@@ -76,8 +77,9 @@ function renderSetting(setting: PublicSetting): Child[] {
 }
 
 function renderToken(token: ListedToken): Child[] {
-  const { name, scope, createdAt, lastUsedAt } = token;
-  return [name, scope, timeElement(createdAt), timeElement(lastUsedAt, 'never'),
+  const { name, scope, events = [], createdAt, lastUsedAt } = token;
+  return [name, [scope, ...events].join(' '), timeElement(createdAt),
+    timeElement(lastUsedAt, 'never'),
     badge(findTokenState(token))];
 }
 

@@ -24,7 +24,7 @@ import type { Meter } from '../metrics/metrics.ts';
 import { announcesBody, findConsumedJson, mountPathOf } from './mounted-request.ts';
 import type { ResponseBatcher } from './response-batcher.ts';
 import { createErrorResponse } from '../problem.ts';
-import type { Exchange, HeaderList, HeaderText, HttpRoute, Pull } from '../http-route.ts';
+import type { Exchange, Grant, HeaderList, HeaderText, HttpRoute, Pull } from '../http-route.ts';
 import { cutStalledReader, writePulled } from './response-stream.ts';
 
 /** Settings and services that all exchanges of a server share. */
@@ -45,11 +45,16 @@ export type ExchangeContext = {
 };
 
 /**
- * The way a request came in. `control`: through the control socket or from this process, and
- * trusted. `loopback`, `network`: through a listener on such an address. `embedded`: through
- * another program's server.
+ * The way a request came in. `control`: through the control socket; `process`: from this process
+ * itself; both are trusted. `loopback`, `network`: through a listener on such an address.
+ * `embedded`: through another program's server.
  */
-export type Entrance = 'control' | 'loopback' | 'network' | 'embedded';
+export type Entrance = 'control' | 'process' | 'loopback' | 'network' | 'embedded';
+
+const CALLERS: Readonly<Record<Entrance, string>> = {
+  control: 'socket', process: 'local', loopback: 'local', network: 'anonymous',
+  embedded: 'anonymous',
+};
 
 /** A route with its metrics. */
 export type Endpoint = { readonly route: HttpRoute; readonly meter: Meter };
@@ -73,6 +78,7 @@ export class HttpExchange implements Exchange {
   search = '';
   /** Headers that cross-origin rules add to the response. */
   corsHeaders: HeaderList | null = null;
+  grant: Grant | null = null;
   /** Whether the client waits for `100 Continue` before it sends its body. */
   awaitsContinue = false;
   hasResponded = false;
@@ -99,7 +105,11 @@ export class HttpExchange implements Exchange {
   }
 
   get isControl(): boolean {
-    return this.entrance === 'control';
+    return this.entrance === 'control' || this.entrance === 'process';
+  }
+
+  get caller(): string {
+    return this.grant?.name ?? CALLERS[this.entrance];
   }
 
   get clientAddress(): string {

@@ -218,8 +218,8 @@ class HttpDispatcher implements Dispatcher {
     );
     exchange.awaitsContinue = awaitsContinue;
     try {
-      const table = entrance === 'control' ? this.#controlTable : this.#publicTable;
-      const mayRoute = this.#prepare === null || entrance === 'control';
+      const table = exchange.isControl ? this.#controlTable : this.#publicTable;
+      const mayRoute = this.#prepare === null || exchange.isControl;
       const pending = mayRoute ? this.#route(exchange, table)
         : this.prepare().then(() => this.#route(exchange, table));
       if (pending === undefined) exchange.ensureResponse();

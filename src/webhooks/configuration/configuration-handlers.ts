@@ -30,7 +30,8 @@ export class ConfigurationHandlers {
     const document = parseDocument(
       await readLargeJson(exchange, [JSON_TYPE], DOCUMENT_BYTES_MAX));
     const hops = parseHops(exchange.request.headers[CHAIN_HEADER]);
-    const { plan, etag } = await this.#service.apply(document, createTagCheck(exchange), hops);
+    const { plan, etag } =
+      await this.#service.apply(document, createTagCheck(exchange), hops, exchange);
     exchange.sendJson(200, plan, ['ETag', etag]);
   }
 }

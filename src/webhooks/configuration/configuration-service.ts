@@ -2,6 +2,7 @@
 import { assert } from '../../base/assert.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { Logger } from '../../base/log.ts';
+import { logChange, type ChangeRequest } from '../../resources/change-log.ts';
 import type { RecordStager } from '../../resources/record-stager.ts';
 import type { Repository } from '../../resources/repository.ts';
 import type { Store } from '../../store/store-port.ts';
@@ -47,13 +48,15 @@ export class ConfigurationService {
 
   /**
    * Makes the configuration what the document says, in one transaction. `checkTag` is called within
-   * it with the tag of what is stored, and throws to have nothing done. Resolves with the plan that
+   * it with the tag of what is stored, and throws to have nothing done. `request` is for the log.
+   * Resolves with the plan that
    * was done and the tag after it; in a dry run nothing is done, and the tag is the one that the
    * plan is for. Throws `invalid` with pointers into the document, `conflict`, and what
    * `Store.transact` throws.
    */
   async apply(
     document: ConfigurationDocument, checkTag: (etag: string) => void, hops: number,
+    request: ChangeRequest,
   ): Promise<TaggedPlan> {
     const { makeId, optionsChecks, repositories } = this.#deps;
     const records = document.records.map((record) => ({
@@ -63,6 +66,7 @@ export class ConfigurationService {
     const { staged, etag } = await optionsChecks.checkAhead(listOptions(document),
       () => this.#transact({ ...document, records }, checkTag, hops));
     if (document.isDryRun) return { plan: staged.plan, etag };
+    for (const description of staged.descriptions) logChange(request, description);
     this.#log(document, staged);
     for (const { kind, id } of staged.removedRecords) {
       await repositories[kind.member].afterRemoved(id);

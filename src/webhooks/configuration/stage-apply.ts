@@ -11,6 +11,7 @@ import { formatTimestamp } from '../../base/clock.ts';
 import { AppError, type FieldError } from '../../base/errors.ts';
 import { invalid } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
+import { describeChange, type DescribedChange } from '../../resources/change-log.ts';
 import { decodeFields } from '../../resources/record.ts';
 import type { RecordStager } from '../../resources/record-stager.ts';
 import type { Change, Transaction, TransactionInputs } from '../../store/store-port.ts';
@@ -39,6 +40,8 @@ export type ApplicableDocument = Omit<ConfigurationDocument, 'records'> & {
 export type StagedApply = {
   readonly plan: ConfigurationPlan;
   readonly removedRecords: readonly { readonly kind: RecordKind; readonly id: string }[];
+  /** What is logged of each change once the transaction is on disk. */
+  readonly descriptions: readonly DescribedChange[];
 };
 
 /**
@@ -62,7 +65,10 @@ export function stageApply(
   for (const { kind, change } of [...puts, ...removals]) {
     getStager(deps, kind).check(transaction, change, inputs);
   }
+  const descriptions = [...puts, ...removals]
+    .map(({ kind, change }) => describeChange(kind.noun, change));
   return {
+    descriptions,
     plan: {
       changes: [
         ...changedWrites.map(describeWrite),

@@ -2,7 +2,9 @@
  * The HTTP routes by which events come in: for all webhooks that hear them, or durably for one. An
  * event that begins later is cancelled here.
  */
-import { EVENT_NAME_RULE } from '../../base/event-name.ts';
+import { AppError } from '../../base/errors.ts';
+import { EVENT_NAME_RULE, createNameTest } from '../../base/event-name.ts';
+import { quote } from '../../base/text/error-message.ts';
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import type { ObjectSchema, StringSchema } from '../../base/schema.ts';
 import { problemResponses } from '../../server/problem.ts';
@@ -69,7 +71,7 @@ const PROBLEMS = [400, 409, 413, 415, 422, 503, 507] as const;
 
 function emitRoute({ events, keys, now }: EmitRouteDeps): HttpRoute {
   return {
-    method: 'POST', path: '/api/events', operationId: 'emitEvent', access: 'write',
+    method: 'POST', path: '/api/events', operationId: 'emitEvent', access: 'emit',
     summary: 'Emit an event, now or at a time: every enabled outgoing webhook that it triggers '
       + 'then gets a delivery',
     parameters: [IDEMPOTENCY_PARAMETER],
@@ -85,7 +87,9 @@ function emitRoute({ events, keys, now }: EmitRouteDeps): HttpRoute {
       const origin = readOrigin(exchange);
       return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
         const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
-        return events.emitJson(String(members['name']), payloadJson.toString(),
+        const name = String(members['name']);
+        checkEventGranted(exchange, name);
+        return events.emitJson(name, payloadJson.toString(),
           { ...origin, ...parseEventTerms(members, now()) },
           (transaction, { eventId, deliveries }) => keepResponse(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
@@ -94,6 +98,16 @@ function emitRoute({ events, keys, now }: EmitRouteDeps): HttpRoute {
       });
     },
   };
+}
+
+/** Throws `forbidden` when the caller's token is for other events. */
+function checkEventGranted({ grant }: Exchange, name: string): void {
+  const { events } = grant ?? {};
+  if (events === undefined || events.some((pattern) => createNameTest(pattern)?.(name) === true)) {
+    return;
+  }
+  throw new AppError('forbidden',
+    `this token may emit ${events.join(', ')}, and not ${quote(name)}`);
 }
 
 /** Commands on this machine come through the control socket. */

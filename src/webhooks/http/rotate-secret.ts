@@ -6,9 +6,10 @@ import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { invalid, isJsonObject, parseObject } from '../../base/fields.ts';
 import type { JsonObject, MemberSchema, ObjectSchema, StringSchema } from '../../base/schema.ts';
+import { logWrite } from '../../resources/change-log.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { decodeRecord, encodeRecord, nextTimestamps } from '../../resources/record.ts';
-import type { Repository } from '../../resources/repository.ts';
+import type { Repository, WriteOptions } from '../../resources/repository.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
 import { createKeyParameter } from '../../resources/resource-routes.ts';
@@ -122,7 +123,8 @@ export function rotationRoute(deps: RotationDeps): HttpRoute {
       const id = exchange.params[0] ?? '';
       const input = parseObject(inputSchema,
         announcesBody(exchange.request) ? await exchange.readJson() : {});
-      const newSecret = await rotate(deps, id, input);
+      const newSecret = await logWrite(exchange, noun, (options) =>
+        rotate(deps, id, input, options));
       const webhook: unknown = JSON.parse(String(records.find(id)?.bytes ?? '{}'));
       const secret = input['secret'] === undefined ? { secret: newSecret } : {};
       exchange.sendJson(200, { ...isJsonObject(webhook) ? webhook : {}, ...secret });
@@ -135,7 +137,7 @@ export function rotationRoute(deps: RotationDeps): HttpRoute {
  */
 async function rotate(
   { resource: { noun, collection: { name, key } }, store, now, shapeFor, findProblem }:
-  RotationDeps, idOrName: string, input: JsonObject,
+  RotationDeps, idOrName: string, input: JsonObject, { onStaged }: WriteOptions,
 ): Promise<string> {
   const nowMs = now();
   const problem = input['secret'] === undefined ? null : findProblem?.(String(input['secret']));
@@ -160,7 +162,8 @@ async function rotate(
       : { previousSecret: { secret: oldSecret, validUntil } };
     const timestamps = nextTimestamps(key, id, before, nowMs);
     const members = { ...fields, secret, ...previous };
-    transaction.put(name, id, encodeRecord(key, id, timestamps, members));
+    const json = encodeRecord(key, id, timestamps, members);
+    onStaged?.({ collection: name, id, before, after: transaction.put(name, id, json).bytes });
     return String(secret);
   });
 }

@@ -12,7 +12,7 @@ const token: OptionSpec = {
   ...required(text('<id>', 'identifier, a part of it, or the name that one token alone bears')),
   isOperand: true, completes: 'tokens',
 };
-const SCOPES = ['read', 'write', 'admin'];
+const SCOPES = ['emit', 'read', 'write', 'admin'];
 
 export const TOKEN_COMMANDS: readonly CommandSpec[] = [
   {
@@ -20,15 +20,24 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
     summary: 'Make an API token, printed this once',
     details: [
       'read: look at everything but secrets; write: change books, fire events, send, retry;',
-      'admin: change webhooks and action configurations too. Tokens are made here alone.',
+      'admin: change webhooks and action configurations too; emit: emit events, all or those of',
+      '--event, and nothing else. Tokens are made here alone.',
       'Once a token has existed the API stays closed to everybody without one.',
     ],
     options: {
       name: required(text('<name>', 'what it is for')),
       scope: { ...required(text('<scope>', SCOPES.join(', '))), values: SCOPES },
+      event: {
+        ...text('<name>',
+          'with --scope emit: it may emit this event, or with order.* all below it'),
+        isRepeatable: true,
+      },
       expires: text('<when>', 'a date (2027-01-31) or a time from now (30d, 12h)'),
     },
-    examples: ['hookshelf token:create --name ci --scope write --expires 90d'],
+    examples: [
+      'hookshelf token:create --name ci --scope write --expires 90d',
+      "hookshelf token:create --name shop --scope emit --event 'order.*' --event invoice.paid",
+    ],
     load: async () => (await loadToken()).createToken,
   },
   {

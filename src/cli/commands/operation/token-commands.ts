@@ -13,8 +13,10 @@ import { tokenResource } from '../../../access/token-resource.ts';
 export async function createToken(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const expires = args.find('expires');
+  const events = args.all('event');
   const body = {
     name: args.get('name'), scope: args.get('scope'),
+    ...events.length === 0 ? {} : { events },
     ...expires === undefined ? {} : { expiresAt: parseExpiry(expires) },
   };
   const apiClient = await context.openApiClient();

@@ -1,0 +1,73 @@
+/**
+ * Logs who changed what: one info line for each change of the configuration that somebody has asked
+ * for. It names the members that change, and never their values, which may be secrets.
+ */
+import type { JsonObject } from '../base/schema.ts';
+import type { Exchange } from '../server/http-route.ts';
+import type { Change } from '../store/store-port.ts';
+import { decodeRecord } from './record.ts';
+import type { WriteOptions } from './repository.ts';
+
+/** What the log knows of a request. */
+export type ChangeRequest = Pick<Exchange, 'caller' | 'log'>;
+
+/** Runs a write of one record, and logs its change once that is on disk. `kind` is its noun. */
+export async function logWrite<T>(
+  request: ChangeRequest, kind: string, write: (options: WriteOptions) => Promise<T>,
+): Promise<T> {
+  // Described inside the transaction: later the bytes may be others.
+  const described: { last: DescribedChange | null } = { last: null };
+  const result = await write({
+    onStaged(change) {
+      described.last = describeChange(kind, change);
+    },
+  });
+  if (described.last !== null) logChange(request, described.last);
+  return result;
+}
+
+export type DescribedChange = {
+  /** The noun of the record's kind. */
+  readonly kind: string;
+  readonly verb: 'created' | 'changed' | 'deleted';
+  readonly identifier: string;
+  readonly name: string | null;
+  /** The members that differ; null of a record that is deleted. */
+  readonly members: readonly string[] | null;
+};
+
+export function describeChange(
+  kind: string, { id: identifier, before, after }: Pick<Change, 'id' | 'before' | 'after'>,
+): DescribedChange {
+  const earlier = before === null ? null : decodeRecord(before);
+  const later = after === null ? null : decodeRecord(after);
+  const { name, pathSegment } = later ?? earlier ?? {};
+  return {
+    kind, identifier, name: readText(name) ?? readText(pathSegment),
+    verb: later === null ? 'deleted' : earlier === null ? 'created' : 'changed',
+    members: later === null ? null : listChangedNames(earlier ?? {}, later),
+  };
+}
+
+/** Logs nothing of a record that was written as it was. */
+export function logChange(
+  { caller: who, log }: ChangeRequest, { verb, name, members, kind, identifier }: DescribedChange,
+): void {
+  if (members?.length === 0) return;
+  log.info(`${kind} ${verb}`, {
+    who, kind, identifier, ...name === null ? {} : { name }, ...members === null ? {} : { members },
+  });
+}
+
+function readText(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/** Members that the service writes by itself. */
+const SERVICE_MEMBERS = ['identifier', 'createdAt', 'updatedAt', 'hash'];
+
+function listChangedNames(earlier: JsonObject, later: JsonObject): readonly string[] {
+  const names = [...new Set([...Object.keys(earlier), ...Object.keys(later)])];
+  return names.filter((name) => !SERVICE_MEMBERS.includes(name)
+    && JSON.stringify(earlier[name]) !== JSON.stringify(later[name]));
+}

@@ -20,6 +20,12 @@ type Uses = Readonly<Record<WebhookDirection, number>>;
 
 const NAMES_MAX = 10;
 
+/** Actions that only an incoming webhook runs, each with what an outgoing one can do instead. */
+const INCOMING_ACTIONS: Readonly<Record<string, string>> = {
+  [EMIT_EVENT]: 'it sends the payload, or what another action makes of it',
+  'run-command': 'have it send to an incoming webhook of this service, which runs the command',
+};
+
 /** The name of a configuration, and the JSON Pointer of its place in a webhook. */
 export type Reference = { readonly name: string; readonly pointer: string };
 
@@ -81,9 +87,15 @@ export function checkUnused(
 export function checkActionType(
   transaction: Transaction, identifier: string, actionType: string,
 ): void {
-  if (actionType !== EMIT_EVENT || readUses(transaction, identifier).outgoing === 0) return;
-  throw new AppError('conflict',
-    `${identifier} is in use by outgoing webhooks, and ${EMIT_EVENT} is not for them`);
+  if (findIncomingHint(actionType) === null) return;
+  if (readUses(transaction, identifier).outgoing === 0) return;
+  throw new AppError('conflict', `${identifier} is in use by outgoing webhooks, and ${actionType} `
+    + 'is not for them: take it from them first, or make another action configuration');
+}
+
+/** null: the action is for outgoing webhooks, too. */
+function findIncomingHint(actionType: string): string | null {
+  return Object.hasOwn(INCOMING_ACTIONS, actionType) ? INCOMING_ACTIONS[actionType] ?? null : null;
 }
 
 function findReferenceProblem(
@@ -101,9 +113,11 @@ function findReferenceProblem(
     const end = knownNames.length === 0 ? ', nor any other' : suggestName(name, knownNames);
     return [{ pointer, detail: detail + end }];
   }
-  const isRefused = direction === 'outgoing'
-    && decodeConfiguration(bytes).actionType === EMIT_EVENT;
-  return isRefused ? [{ pointer, detail: `${EMIT_EVENT} is not for an outgoing webhook` }] : [];
+  if (direction === 'incoming') return [];
+  const { actionType } = decodeConfiguration(bytes);
+  const hint = findIncomingHint(actionType);
+  return hint === null ? []
+    : [{ pointer, detail: `${actionType} is not for an outgoing webhook: ${hint}` }];
 }
 
 function addUses(

@@ -476,6 +476,29 @@ test('an outgoing webhook runs no command', async (context) => {
     /run-command is not for an outgoing webhook/);
 });
 
+test('an outgoing webhook with a command is refused when it is saved', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('it.sh', '#!/bin/bash\n');
+  await addHook(relay, { command: 'it.sh' });
+  const path = '/api/outgoing-webhooks';
+  const webhook = { targetUrl: 'http://127.0.0.1:9/', actionConfiguration: 'it' };
+  const refused = await relay.ask('POST', path, webhook);
+  assert.deepEqual([refused.status, refused.json['errors']], [422, [{
+    pointer: '/actionConfiguration', detail: 'run-command is not for an outgoing webhook: have it '
+      + 'send to an incoming webhook of this service, which runs the command',
+  }]]);
+  await relay.ask('POST', '/api/action-configurations', { identifier: 'log', actionType: 'log' });
+  const saved = await relay.ask('POST', path, { ...webhook, actionConfiguration: 'log' });
+  assert.equal(saved.status, 201, saved.text);
+  const changed = await relay.ask('PATCH', `${path}/${String(saved.json['identifier'])}`,
+    { actionConfiguration: 'it' });
+  assert.equal(changed.status, 422);
+  const configuration = await relay.ask('PUT', '/api/action-configurations/log',
+    { actionType: 'run-command', options: { command: 'it.sh' } });
+  assert.equal(configuration.status, 409);
+  assert.match(configuration.text, /log is in use by outgoing webhooks, and run-command is not/);
+});
+
 test('GET /api/actions names the commands to choose from as they are now', async (context) => {
   const { place, relay } = await startFor(context);
   const listChoices = async (): Promise<unknown> => {

@@ -31,7 +31,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   WebhookActionConfiguration: { actionType: 'log', options: { level: 'debug' } },
   IncomingWebhook: {
     pathSegment: 'mutant', actionConfiguration: 'note', enabled: true, secret: 'hush',
-    allowedMethods: ['POST', 'PUT'], staticHeaders: { a: 'b' },
+    allowedMethods: ['POST', 'PUT'], staticHeaders: { a: 'b' }, rateLimit: 0.5,
+    maxConcurrent: 2, actionTimeout: 2.5, maxInFlight: 2,
   },
   OutgoingWebhook: {
     targetUrl: 'http://127.0.0.1:1/x', httpMethod: 'PUT', headers: { 'X-A': 'b' },

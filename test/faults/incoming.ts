@@ -12,9 +12,32 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/incoming/receiving/receive.ts',
-    text: 'traffic.running >= deps.limits.maxConcurrent',
-    replacement: 'traffic.running > deps.limits.maxConcurrent',
+    text: 'traffic.running >= runningMax',
+    replacement: 'traffic.running > runningMax',
     tests: ['webhooks/incoming/receive.test.ts', 'webhooks/incoming/rejections.test.ts'],
+  },
+  {
+    file: 'webhooks/incoming/receiving/receive.ts',
+    text: 'maxConcurrent ?? deps.limits.maxConcurrent', replacement: 'deps.limits.maxConcurrent',
+    tests: ['webhooks/incoming/own-limits.test.ts'],
+  },
+  {
+    file: 'webhooks/incoming/receiving/incoming-webhook-index.ts',
+    text: 'stored.rateLimit ?? options.rateLimit', replacement: 'options.rateLimit',
+    tests: ['webhooks/incoming/own-limits.test.ts'],
+  },
+  {
+    file: 'webhooks/incoming/receiving/incoming-webhook-index.ts',
+    text: '  if ((traffic.bucket?.ratePerS ?? 0) === rateLimit) return;\n', replacement: '',
+    tests: ['webhooks/incoming/own-limits.test.ts', 'webhooks/incoming/rate-limit.test.ts'],
+  },
+  {
+    file: 'webhooks/actions/run-action.ts', text: 'call.timeoutMs ?? runner.timeoutMs',
+    replacement: 'runner.timeoutMs', tests: ['webhooks/incoming/own-limits.test.ts'],
+  },
+  {
+    file: 'webhooks/runs/request-worker.ts', text: 'runningMax: maxInFlight ?? undefined',
+    replacement: 'runningMax: undefined', tests: ['webhooks/incoming/own-limits.test.ts'],
   },
   {
     file: 'webhooks/incoming/receiving/receive.ts',
@@ -201,7 +224,7 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/incoming/receiving/incoming-webhook-index.ts',
-    text: 'previous?.traffic ?? createTraffic(id)', replacement: 'createTraffic(id)',
+    text: 'previous?.traffic ?? new WebhookTraffic', replacement: 'new WebhookTraffic',
     tests: ['webhooks/incoming/rate-limit.test.ts'],
   },
   {

@@ -39,6 +39,8 @@ export type ActionCall = {
   readonly requestOrigin: RequestOrigin | null;
   /** The identifier of the incoming webhook; '' where an outgoing one runs the action. */
   readonly webhookId: string;
+  /** The time limit that its webhook has; null: that of the settings. */
+  readonly timeoutMs: number | null;
   /** The identifier of the action configuration that is run. */
   readonly configuration: string;
   readonly options: ActionOptions;

@@ -10,6 +10,7 @@ import { SwitchedOffError } from './switched-off-error.ts';
 import type { ActionCall, RegisteredAction } from './action-registry.ts';
 
 export type ActionRunner = {
+  /** For a call that has no time limit of its own. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   /**
@@ -87,7 +88,7 @@ async function awaitOutcome(
   holder: LogHolder,
 ): Promise<ActionResult> {
   const { clock } = runner;
-  const timeoutMs = action.limitsItsTime === true ? null : runner.timeoutMs;
+  const timeoutMs = action.limitsItsTime === true ? null : call.timeoutMs ?? runner.timeoutMs;
   let cancelTimer = (): void => {};
   /** Resolves with null when the time is over. */
   const timeout = new Promise<null>((resolve) => {

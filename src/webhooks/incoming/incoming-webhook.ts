@@ -20,9 +20,10 @@ import {
 } from './webhook-routes.ts';
 import type { BodyFormat } from './body-format.ts';
 import { bodyMembers, findBodyProblems } from './body-members.ts';
+import { limitMembers, type LimitMembers } from './limit-members.ts';
 import { verificationSchema, type Verification } from './verification-member.ts';
 
-export type IncomingWebhook = DisabledMembers & {
+export type IncomingWebhook = DisabledMembers & LimitMembers & {
   readonly identifier: string;
   readonly pathSegment: string;
   readonly name?: string;
@@ -127,6 +128,7 @@ export const incomingSchema: NamedSchema = {
     routes: routesMember,
     order: orderMember,
     ...inboxMembers,
+    ...limitMembers,
     health: healthMember,
   },
   check: (webhook, input) => [

@@ -53,7 +53,7 @@ type RequestWorkerDeps = Omit<RunDeps, 'waitingRuns'> & {
   readonly health: HealthMonitor;
   readonly ownership: Ownership;
   readonly systemEvents: Pick<SystemEvents, 'requestFailed'>;
-  /** Runs at once for one webhook; 1 means strict order of arrival. */
+  /** Runs at once for a webhook that has no limit of its own; 1 means strict order of arrival. */
   readonly runningPerHookMax: number;
 };
 
@@ -309,10 +309,12 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
 
   /** The webhook is both the queue and the target: its actions run here, at no other host. */
   #queueSettings(webhookId: string): QueueSettings {
-    const { enabled = false } = this.#deps.webhooks.find(webhookId) ?? {};
+    const { enabled = false, maxInFlight } = this.#deps.webhooks.find(webhookId) ?? {};
     const mayStart = enabled && this.#ownsQueue(webhookId)
       && !this.#laneUpdates.isUnderWay(webhookId);
-    return { key: webhookId, target: webhookId, mayStart };
+    return {
+      key: webhookId, target: webhookId, mayStart, runningMax: maxInFlight ?? undefined,
+    };
   }
 
   #ownsQueue(webhookId: string): boolean {

@@ -187,13 +187,13 @@ function createUnknownRouteOutcome(name: string, clock: Clock): RouteOutcome {
 
 /** Runs the route with the call that the stored request came with. */
 function runStoredRoute(
-  deps: RunDeps, { labels, bodyReading }: ReadyIncomingWebhook, route: ReadyWebhookRoute,
-  run: Omit<StoredRun, 'bodyReading' | 'holder'>,
+  deps: RunDeps, { labels, bodyReading, actionTimeoutMs: timeoutMs }: ReadyIncomingWebhook,
+  route: ReadyWebhookRoute, run: Omit<StoredRun, 'bodyReading' | 'timeoutMs' | 'holder'>,
 ): MaybePromise<RouteOutcome> {
   const holder = new LabelledLog(deps, { request: run.request.id, ...labels, route: route.name });
   return runRoute(deps, route, {
     holder,
     makeCall: (configuration) =>
-      new StoredActionCall({ ...run, bodyReading, holder }, configuration),
+      new StoredActionCall({ ...run, bodyReading, timeoutMs, holder }, configuration),
   }, deps.clock);
 }

@@ -83,6 +83,7 @@ async function runConfiguredAction(
     configuration: identifier,
     options: configuration.options,
     turn: null,
+    timeoutMs: null,
     hops,
     isChainRefused: false,
     log,

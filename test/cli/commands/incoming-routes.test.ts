@@ -30,6 +30,13 @@ test('routes and what is kept are given by options, and changed', () =>
     const asJson = await place.json([...update, '--deduplicate', '{"header": "X-Other"}']);
     assert.deepEqual(asJson['deduplicate'], { header: 'X-Other' });
     assert.equal((await place.run([...update, '--deduplicate', '{"header'])).code, 2);
+    const limited = await place.json([...update, '--rate-limit', '2.5', '--max-concurrent', '3',
+      '--action-timeout', '0.5', '--max-in-flight', '4']);
+    assert.deepEqual([limited['rateLimit'], limited['maxConcurrent'], limited['actionTimeout'],
+      limited['maxInFlight']], [2.5, 3, 0.5, 4]);
+    const unlimited = await place.json([...update, '--unset', 'rate-limit', '--unset',
+      'max-concurrent', '--unset', 'action-timeout', '--unset', 'max-in-flight']);
+    assert.equal('maxInFlight' in unlimited || 'rateLimit' in unlimited, false);
     const single = await place.json([...update, '--action-config', 'to-log', '--answer',
       'result', '--deduplicate', 'off']);
     assert.deepEqual([single['routes'], single['actionConfiguration'], single['deduplicate']],

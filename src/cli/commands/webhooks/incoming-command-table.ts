@@ -51,6 +51,11 @@ const incomingOptions = {
   'deduplicate-hours': text('<n>', 'for how long its id is remembered, 1 to 720'),
   'retry-schedule': text('<seconds,…>',
     'waits between runs that fail, or none; instead of incoming.retrySchedule'),
+  'rate-limit': text('<n>', 'requests a second, 0 is no limit; instead of incoming.rateLimit'),
+  'max-concurrent': text('<n>', 'requests under way at once; instead of incoming.maxConcurrent'),
+  'action-timeout': text('<seconds>', 'for one action; instead of incoming.actionTimeout'),
+  'max-in-flight': text('<n>',
+    'accepted requests that run at once; instead of incoming.maxInFlightPerHook'),
 } satisfies OptionSpecs;
 
 export const INCOMING_COMMANDS: readonly CommandSpec[] = [
@@ -88,6 +93,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
       unset: unset([
         'name', 'description', 'secret', 'allowed-methods', 'verification', 'allowed-addresses',
         'body-format', 'json-fields', 'order', 'retry-schedule',
+        'rate-limit', 'max-concurrent', 'action-timeout', 'max-in-flight',
       ]),
     },
     examples: ['hookshelf incomingwebhook:update deploy --allowed-methods POST,PUT'],

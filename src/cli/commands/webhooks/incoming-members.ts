@@ -29,6 +29,10 @@ export async function readIncomingMembers(context: CommandContext): Promise<Json
       deduplicate: await readDeduplicate(context),
       deduplicateHours: args.integer('deduplicate-hours', 1, DEDUPLICATE_HOURS_MAX),
       retrySchedule: args.numbers('retry-schedule'),
+      rateLimit: args.number('rate-limit'),
+      maxConcurrent: args.number('max-concurrent'),
+      actionTimeout: args.number('action-timeout'),
+      maxInFlight: args.number('max-in-flight'),
     }),
   };
 }

@@ -42,6 +42,11 @@ const FIELD_TEXTS: FieldTexts = {
   deduplicate: ['Tell duplicates by', ''],
   deduplicateHours: ['Remember ids for', 'Hours'],
   retrySchedule: ['Waits between runs', 'Seconds. None: what fails is not run again', 'Wait'],
+  rateLimit: ['Requests a second', 'More get 429. 0: no limit. Empty: as in the settings'],
+  maxConcurrent: ['Requests at once', 'More get 503. Empty: as in the settings'],
+  actionTimeout: ['Time limit', 'Seconds for an action. Empty: as in the settings'],
+  maxInFlight: ['Runs at once', 'Of accepted requests; 1 keeps their order. Empty: as in the '
+    + 'settings'],
 };
 
 /** `auto` is the default, and not sent. */
@@ -68,6 +73,7 @@ export async function editIncoming(
     rare: [
       'allowedAddresses', 'bodyFormat', 'jsonFields', 'allowedMethods', 'deduplicate',
       'deduplicateHours', 'retrySchedule',
+      'rateLimit', 'maxConcurrent', 'actionTimeout', 'maxInFlight',
     ],
   });
 }

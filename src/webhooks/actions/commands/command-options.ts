@@ -18,7 +18,7 @@ export type HookCommand = {
   readonly files: readonly (NamedTemplate & { readonly isBase64: boolean })[];
   /** null: a folder of the run. */
   readonly workingDirectory: string | null;
-  /** null: the setting `incoming.actionTimeout` counts. */
+  /** null: that of the webhook counts, or the setting `incoming.actionTimeout`. */
   readonly timeoutMs: number | null;
   /** null: as many as there are slots. */
   readonly maxCommands: number | null;

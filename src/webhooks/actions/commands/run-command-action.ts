@@ -103,7 +103,7 @@ async function runInSlot(
 async function runCommand(
   call: ActionCall, command: HookCommand, deps: RunCommandDeps,
 ): Promise<ActionResult> {
-  const timeoutMs = command.timeoutMs ?? deps.timeoutMs;
+  const timeoutMs = command.timeoutMs ?? call.timeoutMs ?? deps.timeoutMs;
   let run: HookCommandRun;
   try {
     run = createRun(call, command, deps, timeoutMs);

@@ -33,6 +33,8 @@ export type StoredRun = {
   readonly headers?: IncomingHttpHeaders | null;
   /** The webhook's current way to read bodies. */
   readonly bodyReading: BodyReading;
+  /** Absent or null: the time limit of the settings. */
+  readonly timeoutMs?: number | null;
   /** The first is 1. */
   readonly attemptNumber: number;
   readonly holder: LogHolder;
@@ -56,6 +58,10 @@ export class StoredActionCall extends IncomingActionCall {
 
   get webhookId(): string {
     return this.#run.request.hook;
+  }
+
+  get timeoutMs(): number | null {
+    return this.#run.timeoutMs ?? null;
   }
 
   get context(): ActionContext {

@@ -68,6 +68,10 @@ export class AdmittedActionCall extends IncomingActionCall {
     return this.#request.webhook.identifier;
   }
 
+  get timeoutMs(): number | null {
+    return this.#request.webhook.actionTimeoutMs;
+  }
+
   get context(): ActionContext {
     const { exchange, body, webhook, eventNames, verified, receivedAtMs } = this.#request;
     const { request: { method = '', headers: sharedHeaders }, search } = exchange;

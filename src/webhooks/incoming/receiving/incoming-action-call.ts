@@ -31,6 +31,7 @@ export abstract class IncomingActionCall implements ActionCall {
   }
 
   abstract get webhookId(): string;
+  abstract get timeoutMs(): number | null;
   abstract get context(): ActionContext;
   abstract get storedRequestId(): string | null;
   abstract get turn(): RunTurn | null;

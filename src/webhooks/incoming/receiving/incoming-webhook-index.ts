@@ -1,6 +1,7 @@
 /**
  * An index of incoming webhooks by path segment, compiled for requests: O(1), nothing is parsed.
  */
+import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import { AddressSet } from '../../../base/network/address-set.ts';
 import type { Collection } from '../../../store/store-port.ts';
@@ -9,6 +10,7 @@ import { followRecords } from '../../../resources/projection.ts';
 import { resolveBodyReading, type BodyReading } from '../body-format.ts';
 import { decodeIncomingWebhook, type IncomingWebhook } from '../incoming-webhook.ts';
 import { prepareInbox, type ReadyInbox } from '../inbox-members.ts';
+import { prepareLimits, type ReadyLimits } from '../limit-members.ts';
 import { prepareRoutes, type ReadyWebhookRoute } from '../webhook-routes.ts';
 import { WebhookTraffic, TokenBucket } from './webhook-traffic.ts';
 import { Rejections, type RejectionDeps, type RejectionCheck } from './rejections.ts';
@@ -19,7 +21,7 @@ import {
   OTHER_WEBHOOKS_LABEL, createWebhookFields, formatWebhookLabel, type WebhookFields,
 } from '../../webhook-label.ts';
 
-export type ReadyIncomingWebhook = ReadyInbox & {
+export type ReadyIncomingWebhook = ReadyInbox & ReadyLimits & {
   readonly identifier: string;
   readonly pathSegment: string;
   readonly name: string | undefined;
@@ -80,7 +82,7 @@ export interface IncomingWebhookIndex {
 export function createIncomingWebhookIndex(options: RejectionDeps & {
   readonly collection: Collection;
   readonly defaultMethods: readonly string[];
-  /** Requests a second for one webhook; 0: no limit. */
+  /** Requests a second for a webhook that has no limit of its own; 0: no limit. */
   readonly rateLimit: number;
 }): IncomingWebhookIndex {
   const byPath = new Map<string, ReadyIncomingWebhook>();
@@ -88,11 +90,6 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
   const createRejections = (webhookId: string | null): Rejections =>
     new Rejections(webhookId, options);
   const unknownPathRejections = createRejections(null);
-  const createTraffic = (webhookId: string): WebhookTraffic => {
-    const { rateLimit, clock } = options;
-    const bucket = rateLimit > 0 ? new TokenBucket(rateLimit, clock.monotonicMs()) : null;
-    return new WebhookTraffic(bucket, createRejections(webhookId));
-  };
   const unfollow = followRecords(options.collection, ({ id, after }) => {
     const previous = byIdentifier.get(id);
     // Two webhooks may swap their segments in one transaction: by now the segment may belong to the
@@ -105,8 +102,10 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
       byIdentifier.delete(id);
       return;
     }
-    const traffic = previous?.traffic ?? createTraffic(id);
-    const webhook = toReadyWebhook(decodeIncomingWebhook(after), options.defaultMethods, traffic);
+    const stored = decodeIncomingWebhook(after);
+    const traffic = previous?.traffic ?? new WebhookTraffic(createRejections(id));
+    updateBucket(traffic, stored.rateLimit ?? options.rateLimit, options.clock);
+    const webhook = toReadyWebhook(stored, options.defaultMethods, traffic);
     byIdentifier.set(id, webhook);
     byPath.set(webhook.pathSegment, webhook);
   });
@@ -131,13 +130,19 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
   };
 }
 
+/** As long as the rate limit stays the same, changes of the webhook leave the tokens alone. */
+function updateBucket(traffic: WebhookTraffic, rateLimit: number, clock: Clock): void {
+  if ((traffic.bucket?.ratePerS ?? 0) === rateLimit) return;
+  traffic.bucket = rateLimit > 0 ? new TokenBucket(rateLimit, clock.monotonicMs()) : null;
+}
+
 function toReadyWebhook(
   webhook: IncomingWebhook, defaultMethods: readonly string[], traffic: WebhookTraffic,
 ): ReadyIncomingWebhook {
   const { identifier, pathSegment, name, enabled, allowedMethods = [], allowedAddresses } = webhook;
   const sender = prepareSenderVerifier(webhook);
   return {
-    ...prepareInbox(webhook, sender?.verifier.scheme ?? null),
+    ...prepareInbox(webhook, sender?.verifier.scheme ?? null), ...prepareLimits(webhook),
     identifier, pathSegment, name, enabled, traffic, sender,
     labels: createWebhookFields(webhook),
     routes: prepareRoutes(webhook), hasRoutes: webhook.routes !== undefined,

@@ -38,7 +38,7 @@ export type ReceiveDeps = {
   readonly onOutcome: OnOutcome;
   readonly limits: {
     readonly allowUnsignedWhenSecretMissing: boolean;
-    /** Actions that may run at once for one webhook. */
+    /** Actions that may run at once for a webhook that has no limit of its own. */
     readonly maxConcurrent: number;
   };
 };
@@ -122,7 +122,8 @@ function checkBeforeBody(
   if (retryAfterS > 0) {
     throw recordAndReject(deps, exchange, webhook, null, {
       code: 'too_many_requests', message: 'Too many requests', check: 'rate',
-      finding: 'more requests a second than incoming.rateLimit', details: { retryAfterS },
+      finding: `more than ${traffic.bucket?.ratePerS} requests a second, its rate limit`,
+      details: { retryAfterS },
     });
   }
 }
@@ -146,12 +147,14 @@ async function receive(
     reportOutcome(deps, exchange, webhook, 'accepted');
     return exchange.send(status, ['Content-Type', type], status === 204 ? undefined : text);
   }
-  const { traffic } = webhook;
+  const { traffic, maxConcurrent } = webhook;
+  const runningMax = maxConcurrent ?? deps.limits.maxConcurrent;
   // `traffic.running` counts every request that is being handled. The limit is for those that run
   // their actions now: a request that is answered as accepted is only stored, and runs later.
-  if (webhook.answer === 'result' && traffic.running >= deps.limits.maxConcurrent) {
+  if (webhook.answer === 'result' && traffic.running >= runningMax) {
     throw rejectBusy(exchange, webhook,
-      `${traffic.running} actions are under way, which is incoming.maxConcurrent`);
+      `${traffic.running} actions are under way, which is ${maxConcurrent === null
+        ? 'incoming.maxConcurrent' : 'its maxConcurrent'}`);
   }
   const payloadBytes = holdsPayload(admission) ? payloadBudget.reserve(body) : 0;
   if (payloadBytes === null) {

@@ -80,7 +80,7 @@ export async function exerciseWebhooks(described: Described): Promise<void> {
   const outgoing = await exerciseResource(described, 'OutgoingWebhook', 'outgoing-webhooks',
     {
       targetUrl: 'http://127.0.0.1:1/', triggerEvents: ['shop.*', '*'], retrySchedule: [0.5],
-      timeout: 2.5, maxInFlight: 1, disableAfterHours: 0,
+      timeout: 2.5, maxInFlight: 1, disableAfterHours: 0, retryOn: ['5xx', 429],
     }, { headers: { 'X-A': 'b' } });
   await call('sendOutgoingWebhook', { key: outgoing, body: { payload: [1] } });
   await call('sendOutgoingWebhook', { key: outgoing });

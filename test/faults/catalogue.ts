@@ -3,6 +3,7 @@ import type { PlantedFault } from './fault.ts';
 import { ACCESS_FAULTS } from './access.ts';
 import { ACTION_MODULE_FAULTS } from './action-modules.ts';
 import { ACTION_FAULTS } from './actions.ts';
+import { ATTEMPT_FAULTS } from './attempts.ts';
 import { BACKFILL_FAULTS } from './backfill.ts';
 import { BOOK_FAULTS } from './books.ts';
 import { CLI_FAULTS } from './cli.ts';
@@ -28,6 +29,7 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
   access: ACCESS_FAULTS,
   'action-modules': ACTION_MODULE_FAULTS,
   actions: ACTION_FAULTS,
+  attempts: ATTEMPT_FAULTS,
   backfill: BACKFILL_FAULTS,
   books: BOOK_FAULTS,
   cli: CLI_FAULTS,

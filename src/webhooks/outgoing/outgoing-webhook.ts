@@ -25,6 +25,7 @@ import { bodyMembers, findBodyProblems, type OutgoingFormat } from './body-membe
 import { clientCertificateSchema } from './client-certificate-member.ts';
 import { findOauth2Problems, oauth2Schema, type Oauth2 } from './oauth2-member.ts';
 import { findSecretProblem } from './outgoing-signature.ts';
+import { findRetryOnProblems, retryOnMember, type RetryOn } from './retry-on.ts';
 
 /** A webhook as the sending needs it; the schema below has its timestamps and its health, too. */
 export type OutgoingWebhook = DisabledMembers & {
@@ -48,6 +49,7 @@ export type OutgoingWebhook = DisabledMembers & {
   readonly when?: Condition;
   /** Seconds between attempts. */
   readonly retrySchedule?: readonly number[];
+  readonly retryOn?: RetryOn;
   /** Seconds. */
   readonly timeout?: number;
   readonly maxInFlight?: number;
@@ -139,6 +141,7 @@ export const outgoingSchema: NamedSchema = {
       },
       description: 'Seconds between attempts, in place of the setting `outgoing.retrySchedule`',
     },
+    retryOn: retryOnMember,
     timeout: {
       schema: { kind: 'number', minimum: 0.001, maximum: TIMER_SECONDS_MAX },
       description: 'Seconds for one attempt, and for one sending with all its attempts, in place '
@@ -210,6 +213,7 @@ function findProblems(webhook: JsonObject, input: JsonObject): readonly FieldErr
     ...findOrderProblems(webhook['order'], '/order', ORDER_SOURCES),
     ...findBodyProblems(webhook, input),
     ...findOauth2Problems(webhook),
+    ...findRetryOnProblems(webhook['retryOn']),
   ];
   if (headers !== undefined) {
     errors.push(...findHeaderProblems(headers).map(({ pointer, detail }) =>

@@ -17,6 +17,7 @@ import { disablesWhenFailing, stageAttemptResult } from '../outgoing/automatic-d
 import type {
   OutgoingWebhookIndex, ReadyOutgoingWebhook,
 } from '../outgoing/outgoing-webhook-index.ts';
+import { isTriedAgain } from '../outgoing/retry-on.ts';
 import type { QueueLease } from '../durable-queue/ownership.ts';
 import type { ResultBatch } from '../durable-queue/result-batch.ts';
 import { retryUntilWritten, type WriteRetryDeps } from '../durable-queue/write-retry.ts';
@@ -32,6 +33,8 @@ export type RecorderDeps = WriteRetryDeps & RetirementDeps & AttemptEventDeps & 
   readonly random: () => number;
   readonly health: HealthMonitor;
 };
+
+const NO_RETRIES: readonly number[] = [];
 
 type AttemptEventDeps = {
   readonly store: Store;
@@ -71,14 +74,15 @@ function writeOutcome(
 ): Promise<Delivery | undefined> {
   const { hook: webhookId } = storedDelivery.item;
   const webhook = webhookId === null ? undefined : deps.webhooks.find(webhookId);
-  const { retrySchedule = deps.schedule } = webhook ?? {};
+  const { retrySchedule = deps.schedule, retryOn } = webhook ?? {};
+  const schedule = isTriedAgain(retryOn, outcome.attempt.statusCode) ? retrySchedule : NO_RETRIES;
   const nowMs = deps.clock.now();
   const random = deps.random();
   // Set whenever `change` runs, and read in `stageMore`, which the same transaction calls after it.
   let hasFailed = false;
   const change = (before: Delivery): Delivery => {
     const after = before.status === 'pending'
-      ? afterAttempt(before, outcome, retrySchedule, nowMs, random)
+      ? afterAttempt(before, outcome, schedule, nowMs, random)
       : afterLateAttempt(before, outcome, nowMs);
     hasFailed = before.status === 'pending' && after.status === 'failed';
     return sent === null ? after : { ...after, sent, isPayload };

@@ -164,24 +164,28 @@ for (const way of WAYS) {
       const create = ['outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9/'];
       const hook = await place.json([...create, '--trigger-event', 'order.*', '--trigger-event',
         'paid', '--retry-schedule', '5, 0.5,60', '--timeout', '2.5', '--max-in-flight', '1',
-        '--disable-after-hours', '72', '--order-key', 'payload.data.id']);
+        '--disable-after-hours', '72', '--order-key', 'payload.data.id',
+        '--retry-on', '5xx, 408']);
       const ownOf = ({
         triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours, order,
+        retryOn,
       }: Record<string, unknown>): unknown =>
         ({
           triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours,
-          order,
+          order, retryOn,
         });
       const none = ownOf({});
       assert.deepEqual(ownOf(hook), {
         triggerEvent: undefined, triggerEvents: ['order.*', 'paid'], retrySchedule: [5, 0.5, 60],
         timeout: 2.5, maxInFlight: 1, disableAfterHours: 72, order: { key: 'payload.data.id' },
+        retryOn: ['5xx', 408],
       });
       const { stdout } = await place.run(['outgoingwebhook:list']);
       assert.match(stdout, / order\.\*, paid\n/);
       const update = ['outgoingwebhook:update', '--id', String(hook['identifier'])];
       const bare = await place.json([...update, ...['trigger-event', 'retry-schedule', 'timeout',
-        'max-in-flight', 'disable-after-hours', 'order'].flatMap((name) => ['--unset', name])]);
+        'max-in-flight', 'disable-after-hours', 'order', 'retry-on',
+      ].flatMap((name) => ['--unset', name])]);
       assert.deepEqual(ownOf(bare), none);
       for (const events of [['*'], ['a', 'b'], ['c']]) {
         const changed = await place.json(
@@ -196,8 +200,12 @@ for (const way of WAYS) {
       assert.deepEqual([both.code, /give it without --order/.test(both.stderr)], [2, true]);
       const once = await place.json([...update, '--retry-schedule', 'none']);
       assert.deepEqual(once['retrySchedule'], []);
+      for (const [text, retryOn] of [['none', []], ['["4xx",503]', ['4xx', 503]]] as const) {
+        assert.deepEqual((await place.json([...update, '--retry-on', text]))['retryOn'], retryOn);
+      }
       for (const [option, value, told] of [
         ['--retry-schedule', '5;60', /--retry-schedule must be none, or numbers such as 5,60,3600/],
+        ['--retry-on', '5xx,twice', /retryOn\/1: must be a status from 300 to 599, such as 429/],
         ['--timeout', 'soon', /--timeout must be a number, not "soon"/],
         ['--max-in-flight', '0', /maxInFlight: must be an integer from 1/],
         ['--order', 'fifo', /--order must be one of none, strict/],

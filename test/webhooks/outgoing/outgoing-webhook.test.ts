@@ -22,6 +22,14 @@ const REFUSED: readonly [object, string][] = [
   [{ retrySchedule: [5, -1] }, '/retrySchedule/1'],
   [{ retrySchedule: [2_000_001] }, '/retrySchedule/0'],
   [{ retrySchedule: new Array(101).fill(1) }, '/retrySchedule'],
+  [{ retryOn: '5xx' }, '/retryOn'],
+  [{ retryOn: [500, '6xx'] }, '/retryOn/1'],
+  [{ retryOn: ['2xx'] }, '/retryOn/0'],
+  [{ retryOn: ['5XX'] }, '/retryOn/0'],
+  [{ retryOn: [200] }, '/retryOn/0'],
+  [{ retryOn: [500.5] }, '/retryOn/0'],
+  [{ retryOn: [null] }, '/retryOn/0'],
+  [{ retryOn: new Array(101).fill(500) }, '/retryOn'],
   [{ timeout: 0 }, '/timeout'],
   [{ timeout: '5' }, '/timeout'],
   [{ maxInFlight: 0 }, '/maxInFlight'],
@@ -70,7 +78,8 @@ test('listens for one name, several or every one, by one member', async () => {
 
 test('rules of its own are kept as they were given, and can be taken away', async () => {
   const rules = {
-    retrySchedule: [0, 0.5, 2_000_000], timeout: 0.001, maxInFlight: 65_535, disableAfterHours: 0.5,
+    retrySchedule: [0, 0.5, 2_000_000], retryOn: ['5xx', 408, 425, 429], timeout: 0.001,
+    maxInFlight: 65_535, disableAfterHours: 0.5,
   };
   const made = await relay.ask('POST', PATH, { targetUrl, ...rules });
   assert.equal(made.status, 201, made.text);

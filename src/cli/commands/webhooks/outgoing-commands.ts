@@ -20,6 +20,7 @@ import { isJsonType } from '../../../webhooks/templates/content-type.ts';
 import { parseTemplateJson } from '../../../webhooks/templates/json-template.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { readClientCertificate } from './client-certificate.ts';
+import { readRetryOn } from './delivery-rules.ts';
 import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
 import { parseHeaderLine } from './header-line.ts';
 import { runBulkAction } from './job-commands.ts';
@@ -168,6 +169,7 @@ async function readOutgoingMembers(
         ? await readTemplate(context, contentType) : undefined,
       when: args.has('when') ? await readCondition(context) : undefined,
       retrySchedule: args.numbers('retry-schedule'),
+      retryOn: await readRetryOn(context),
       timeout: args.number('timeout'),
       order: readOrder(context),
       maxInFlight: args.number('max-in-flight'),

@@ -107,6 +107,8 @@ const outgoingOptions = {
   'action-config': actionConfig,
   'retry-schedule': text('<seconds,…>',
     'waits between attempts, or none; instead of outgoing.retrySchedule'),
+  'retry-on': text('<status,…>',
+    'statuses and classes that are tried again, such as 5xx,408,429, or none'),
   timeout: text('<seconds>', 'for one attempt; instead of http.timeout and http.totalTimeout'),
   ...orderOptions,
   'max-in-flight': text('<n>', 'attempts at once; instead of outgoing.maxInFlightPerHook'),
@@ -151,6 +153,7 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
         'name', 'description', 'headers', 'secret', 'payload-template', 'content-type', 'format',
         'trigger-event', 'action-config', 'retry-schedule', 'timeout', 'max-in-flight',
         'disable-after-hours', 'when', 'order', 'oauth2', 'client-certificate',
+        'retry-on',
       ]),
     },
     examples: [

@@ -9,6 +9,7 @@ import type { FieldSelection } from '../../parts/forms/record-form.ts';
 import { pairsField } from '../../parts/forms/pairs-field.ts';
 import { orderField } from '../../parts/forms/choice-field.ts';
 import { retriesField } from '../../parts/forms/retries-field.ts';
+import { statusListField } from '../../parts/forms/status-list-field.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 
 const FIELD_TEXTS: FieldTexts = {
@@ -28,6 +29,8 @@ const FIELD_TEXTS: FieldTexts = {
     + 'one not about hookshelf. None: it is sent by hand alone', 'Event'],
   when: ['Only when', 'Of these events, those that fit. Without a condition, all of them'],
   retrySchedule: ['Waits between attempts', 'Seconds. None: no second attempt', 'Wait'],
+  retryOn: ['Try again after', 'Statuses and classes, such as `5xx, 408, 429`; with another one '
+    + 'the delivery has failed at once. Empty: after all but 2xx'],
   timeout: ['Time limit', 'Seconds for an attempt. Empty: as in the settings'],
   order: ['Order', 'Of its deliveries. With a key they go in order of each key, others pass'],
   maxInFlight: ['Attempts at once', '1 keeps the order of the events. Empty: as in the settings'],
@@ -54,13 +57,14 @@ export function customizeOutgoingFields(
   return {
     texts: FIELD_TEXTS, factories: {
       actionConfiguration: (options) => actions.createField(options), headers: pairsField,
-      retrySchedule: retriesField, order: orderField, certificate: linesField,
-      privateKey: linesField,
+      retrySchedule: retriesField, retryOn: statusListField, order: orderField,
+      certificate: linesField, privateKey: linesField,
     },
     omitted: ['identifier', 'enabled', 'triggerEvent'],
     rare: [
       'httpMethod', 'headers', 'contentType', 'format', 'actionConfiguration', 'retrySchedule',
       'timeout', 'order', 'maxInFlight', 'disableAfterHours', 'oauth2', 'clientCertificate',
+      'retryOn',
     ],
   };
 }

@@ -81,6 +81,7 @@ export async function exerciseWebhooks(described: Described): Promise<void> {
     {
       targetUrl: 'http://127.0.0.1:1/', triggerEvents: ['shop.*', '*'], retrySchedule: [0.5],
       timeout: 2.5, maxInFlight: 1, disableAfterHours: 0, retryOn: ['5xx', 429],
+      rate: { limit: 10_000, seconds: 1 },
     }, { headers: { 'X-A': 'b' } });
   await call('sendOutgoingWebhook', { key: outgoing, body: { payload: [1] } });
   await call('sendOutgoingWebhook', { key: outgoing });

@@ -126,10 +126,12 @@ export class HealthMonitor {
 
   /**
    * Stages the state of a webhook together with the result of a counted try, unless it is written.
+   * `isTimeNeeded`: also when only the times of its tries are not.
    */
-  stage(transaction: Transaction, webhookId: string): void {
+  stage(transaction: Transaction, webhookId: string, isTimeNeeded = false): void {
     const entry = this.#entries.get(webhookId);
-    if (entry !== undefined && !this.isWritten(webhookId)) this.#put(transaction, webhookId, entry);
+    if (entry === undefined || (this.isWritten(webhookId) && !isTimeNeeded)) return;
+    this.#put(transaction, webhookId, entry);
   }
 
   /** Writes changed states within this turn of the event loop. */

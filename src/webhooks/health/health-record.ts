@@ -13,7 +13,8 @@
  *
  * It is written
  * - in the transaction that writes the result of a try, when that try changes the state: the stored
- *   attempt or request and the state of its webhook never contradict each other;
+ *   attempt or request and the state of its webhook never contradict each other; for a webhook with
+ *   a `rate` with each result, as its next attempt follows from the time of the last;
  * - at once in a transaction of its own, when a try or a request changes the state and is not
  *   stored itself, and when somebody switches the webhook on;
  * - else at most once in ten seconds, all webhooks together, while there is something new;

@@ -25,6 +25,7 @@ import { bodyMembers, findBodyProblems, type OutgoingFormat } from './body-membe
 import { clientCertificateSchema } from './client-certificate-member.ts';
 import { findOauth2Problems, oauth2Schema, type Oauth2 } from './oauth2-member.ts';
 import { findSecretProblem } from './outgoing-signature.ts';
+import { rateMember, type Rate } from './rate.ts';
 import { findRetryOnProblems, retryOnMember, type RetryOn } from './retry-on.ts';
 
 /** A webhook as the sending needs it; the schema below has its timestamps and its health, too. */
@@ -53,6 +54,7 @@ export type OutgoingWebhook = DisabledMembers & {
   /** Seconds. */
   readonly timeout?: number;
   readonly maxInFlight?: number;
+  readonly rate?: Rate;
   /** Absent: `none`. */
   readonly order?: Order;
   readonly disableAfterHours?: number;
@@ -152,6 +154,7 @@ export const outgoingSchema: NamedSchema = {
       description: 'Attempts under way at once, in place of the setting '
         + '`outgoing.maxInFlightPerHook`; 1 is strict order',
     },
+    rate: rateMember,
     order: {
       schema: orderSchema,
       description: '`none`, as when absent: deliveries begin in the order of creation, and one '

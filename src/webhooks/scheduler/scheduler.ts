@@ -10,6 +10,7 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { DueTimes } from './due-times.ts';
 import type { LongLane } from './lanes.ts';
+import { Pace, type StartLimit } from './pace.ts';
 import { TaskQueues, type RunLimits, type TaskOrder } from './task-queues.ts';
 import type {
   LaneName, RunningTask, TaskTarget, TargetHealth, Task, TaskQueue,
@@ -24,6 +25,9 @@ export type QueueSettings = {
   readonly runningMax?: number | undefined;
 };
 
+/** The pace of a queue, and the timer of its wait: one, however many tasks wait. */
+type PacedQueue = { readonly pace: Pace; timer: Timer | null };
+
 export class Scheduler {
   readonly #clock: Clock;
   /** Tasks by identifier, in the order they were added, which is about the order of creation. */
@@ -33,6 +37,8 @@ export class Scheduler {
   /** Identifiers of unsettled tasks. One of them may have been removed, or removed and added. */
   readonly #unsettledIds = new Set<string>();
   readonly #pauseTimers = new Set<Timer>();
+  /** By key of a queue, whether or not the queue exists now. */
+  readonly #pacedQueues = new Map<string, PacedQueue>();
   #onRunnable: () => void = () => {};
   #isClosed = false;
 
@@ -56,6 +62,7 @@ export class Scheduler {
     this.#dueTimes.close();
     for (const timer of this.#pauseTimers) timer.cancel();
     this.#pauseTimers.clear();
+    for (const { timer } of this.#pacedQueues.values()) timer?.cancel();
   }
 
   /** The number of tasks: waiting, ready and unsettled ones. */
@@ -199,6 +206,30 @@ export class Scheduler {
     this.#onRunnable();
   }
 
+  /**
+   * Lets attempts of the queue of that key start no faster than `startLimit`, and none within
+   * `firstWaitMs`, whether or not there is such a queue now. null: as fast as may be.
+   */
+  setPace(key: string, startLimit: StartLimit | null, firstWaitMs = 0): void {
+    const existing = this.#pacedQueues.get(key);
+    if (startLimit === null) {
+      if (existing === undefined) return;
+      existing.timer?.cancel();
+      this.#pacedQueues.delete(key);
+      this.#queues.endPaceWait(key);
+      return this.#onRunnable();
+    }
+    const firstMs = this.#clock.monotonicMs() + firstWaitMs;
+    if (existing === undefined) {
+      const pacedQueue = { pace: new Pace(startLimit, firstMs), timer: null };
+      this.#pacedQueues.set(key, pacedQueue);
+      return this.#waitForPace(key, pacedQueue);
+    }
+    existing.pace.change(startLimit);
+    existing.pace.postpone(firstMs);
+    this.#waitForPace(key, existing);
+  }
+
   /** Whether the queue of that key has tasks, and all of them are held. */
   isAllHeld(key: string): boolean {
     const place = this.#queues.findHoldPlace(key);
@@ -215,7 +246,14 @@ export class Scheduler {
    */
   startNext(): RunningTask | null {
     const runningTask = this.#queues.startNext();
-    if (runningTask !== null) this.#unsettledIds.add(runningTask.task.id);
+    if (runningTask === null) return null;
+    const { id, queue: { key } } = runningTask.task;
+    this.#unsettledIds.add(id);
+    const pacedQueue = this.#pacedQueues.size === 0 ? undefined : this.#pacedQueues.get(key);
+    if (pacedQueue !== undefined) {
+      pacedQueue.pace.countStart(this.#clock.monotonicMs());
+      this.#waitForPace(key, pacedQueue);
+    }
     return runningTask;
   }
 
@@ -258,6 +296,22 @@ export class Scheduler {
     if (isEarly) this.#dueTimes.countStaleWait();
     this.#queues.makeReady(task);
     this.#onRunnable();
+  }
+
+  /** Lets the queue start nothing until its pace allows it. */
+  #waitForPace(key: string, pacedQueue: PacedQueue): void {
+    pacedQueue.timer?.cancel();
+    pacedQueue.timer = null;
+    const waitMs = pacedQueue.pace.getWaitMs(this.#clock.monotonicMs());
+    if (waitMs === 0) {
+      this.#queues.endPaceWait(key);
+      return this.#onRunnable();
+    }
+    this.#queues.beginPaceWait(key);
+    if (this.#isClosed) return;
+    // A timer may come a part of a millisecond early: then the rest is waited for.
+    pacedQueue.timer = this.#clock.startTimer(
+      Math.ceil(waitMs), () => this.#waitForPace(key, pacedQueue));
   }
 
   // The target itself is paused already; this is the timer that ends the pause.

@@ -63,6 +63,8 @@ export class TaskQueues {
   readonly #targets = new Map<string, TaskTarget>();
   /** Keys of suspended queues, whether or not the queues exist now. */
   readonly #suspendedKeys = new Set<string>();
+  /** Keys of queues whose pace lets nothing start now, whether or not the queues exist now. */
+  readonly #pacedKeys = new Set<string>();
   /** By key of a queue, the place from which on its tasks must not start. */
   readonly #holdPlaces = new Map<string, string>();
   /**
@@ -157,6 +159,17 @@ export class TaskQueues {
 
   isSuspended(key: string): boolean {
     return this.#suspendedKeys.has(key);
+  }
+
+  /** Lets the queue start nothing until the wait that its pace asks for is over. */
+  beginPaceWait(key: string): void {
+    this.#pacedKeys.add(key);
+  }
+
+  endPaceWait(key: string): void {
+    this.#pacedKeys.delete(key);
+    const queue = this.#queues.get(key);
+    if (queue !== undefined) this.#runnableQueues.add(queue);
   }
 
   /** Lets a queue start only tasks placed before `place`; null: all of them again. */
@@ -299,6 +312,7 @@ export class TaskQueues {
   #findNextTask(queue: TaskQueue): Task | undefined {
     const { mayStart, runningCount, runningMax, ready, all, key } = queue;
     if (!mayStart || runningCount >= runningMax || this.#suspendedKeys.has(key)) return undefined;
+    if (this.#pacedKeys.size > 0 && this.#pacedKeys.has(key)) return undefined;
     ready.popWhile((task) => !this.#lanes.confirmOffer(task));
     const first = ready.peek();
     if (first === undefined) return undefined;

@@ -91,7 +91,9 @@ function writeOutcome(
     : createAttemptEvents(deps, storedDelivery, nowMs);
   const stageMore: DeliveryWrite['stageMore'] = (transaction, after) => {
     if (webhookId !== null) {
-      stageHealthRecord(deps.health, transaction, webhookId, { outcome, hasFailed });
+      stageHealthRecord(deps.health, transaction, webhookId, {
+        outcome, hasFailed, isNeeded: webhook?.rate !== undefined,
+      });
     }
     if (hasFailed) systemEvents?.deliveryFailed(transaction, after);
   };
@@ -153,13 +155,16 @@ function reportToHealth(health: HealthMonitor, { outcome, storedDelivery }: Fini
  */
 function stageHealthRecord(
   health: HealthMonitor, transaction: Transaction, webhookId: string,
-  { outcome: { kind, attempt }, hasFailed }:
-  { readonly outcome: AttemptOutcome; readonly hasFailed: boolean },
+  { outcome: { kind, attempt }, hasFailed, isNeeded }: {
+    readonly outcome: AttemptOutcome; readonly hasFailed: boolean;
+    /** Whether the time of the attempt must be on disk with its result: for the rate. */
+    readonly isNeeded: boolean;
+  },
 ): void {
   if (hasFailed) {
     health.recordFinalFailure(webhookId, parseTimestamp(attempt.at), isDisabling(kind));
   }
-  health.stage(transaction, webhookId);
+  health.stage(transaction, webhookId, isNeeded);
 }
 
 /**

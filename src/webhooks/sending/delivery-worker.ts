@@ -38,6 +38,7 @@ import {
 } from '../durable-queue/queue-worker.ts';
 import { attemptDelivery, assessTargetHealth, type AttemptDeps } from './delivery-attempt.ts';
 import { computeTaskOrder, findDeliveryLane } from './delivery-order.ts';
+import { DeliveryPaces } from './delivery-paces.ts';
 import { recordOutcome, type FinishedAttempt, type RecorderDeps } from './attempt-recorder.ts';
 import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import { findForwardHost, NO_BODY_ROOM, type RequestDeps } from './request-builder.ts';
@@ -81,6 +82,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   readonly #unfollow: readonly (() => void)[];
   readonly #counters = new DeliveryCounters();
   readonly #laneUpdates: LaneUpdates;
+  readonly #paces: DeliveryPaces;
   #roomLoggedMs = -Infinity;
 
   constructor(deps: DeliveryWorkerDeps) {
@@ -95,6 +97,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
       onEnd: (key) => deps.scheduler.update(this.#webhookQueueSettings(key)),
     });
     for (const webhook of deps.webhooks.all()) this.#followOrder(webhook.identifier, webhook);
+    this.#paces = new DeliveryPaces(deps);
     this.#unfollow = [
       followRecords(this.#records, (applied) => {
         if (!isRouteDeliveryId(applied.id)) this.#applyChange(applied);
@@ -261,6 +264,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   }
 
   #onOwnershipChange(): void {
+    this.#paces.onOwnershipChange();
     for (const key of this.#deps.scheduler.listQueueKeys()) {
       if (!key.startsWith(FORWARD_PREFIX)) this.#onWebhookChange(key);
       else this.#onForwardsChange(key.slice(FORWARD_PREFIX.length));
@@ -275,6 +279,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   #onWebhookChange(webhookId: string): void {
     if (this.#loop.closing.aborted) return;
     this.#followOrder(webhookId, this.#deps.webhooks.find(webhookId));
+    this.#paces.follow(webhookId);
     this.#deps.scheduler.update(this.#webhookQueueSettings(webhookId));
     if (this.#loop.isStarted) this.#cancelIfOrphaned(webhookId);
   }

@@ -165,26 +165,26 @@ for (const way of WAYS) {
       const hook = await place.json([...create, '--trigger-event', 'order.*', '--trigger-event',
         'paid', '--retry-schedule', '5, 0.5,60', '--timeout', '2.5', '--max-in-flight', '1',
         '--disable-after-hours', '72', '--order-key', 'payload.data.id',
-        '--retry-on', '5xx, 408']);
+        '--retry-on', '5xx, 408', '--rate', '100/60']);
       const ownOf = ({
         triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours, order,
-        retryOn,
+        retryOn, rate,
       }: Record<string, unknown>): unknown =>
         ({
           triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours,
-          order, retryOn,
+          order, retryOn, rate,
         });
       const none = ownOf({});
       assert.deepEqual(ownOf(hook), {
         triggerEvent: undefined, triggerEvents: ['order.*', 'paid'], retrySchedule: [5, 0.5, 60],
         timeout: 2.5, maxInFlight: 1, disableAfterHours: 72, order: { key: 'payload.data.id' },
-        retryOn: ['5xx', 408],
+        retryOn: ['5xx', 408], rate: { limit: 100, seconds: 60 },
       });
       const { stdout } = await place.run(['outgoingwebhook:list']);
       assert.match(stdout, / order\.\*, paid\n/);
       const update = ['outgoingwebhook:update', '--id', String(hook['identifier'])];
       const bare = await place.json([...update, ...['trigger-event', 'retry-schedule', 'timeout',
-        'max-in-flight', 'disable-after-hours', 'order', 'retry-on',
+        'max-in-flight', 'disable-after-hours', 'order', 'retry-on', 'rate',
       ].flatMap((name) => ['--unset', name])]);
       assert.deepEqual(ownOf(bare), none);
       for (const events of [['*'], ['a', 'b'], ['c']]) {
@@ -203,8 +203,12 @@ for (const way of WAYS) {
       for (const [text, retryOn] of [['none', []], ['["4xx",503]', ['4xx', 503]]] as const) {
         assert.deepEqual((await place.json([...update, '--retry-on', text]))['retryOn'], retryOn);
       }
+      const rated = await place.json([...update, '--rate', '{"limit":1,"seconds":2}']);
+      assert.deepEqual(rated['rate'], { limit: 1, seconds: 2 });
       for (const [option, value, told] of [
         ['--retry-schedule', '5;60', /--retry-schedule must be none, or numbers such as 5,60,3600/],
+        ['--rate', '100', /--rate must be attempts\/seconds, such as 100\/60/],
+        ['--rate', '0/1', /rate\/limit: must be an integer from 1 to 10000/],
         ['--retry-on', '5xx,twice', /retryOn\/1: must be a status from 300 to 599, such as 429/],
         ['--timeout', 'soon', /--timeout must be a number, not "soon"/],
         ['--max-in-flight', '0', /maxInFlight: must be an integer from 1/],

@@ -34,6 +34,13 @@ const REFUSED: readonly [object, string][] = [
   [{ timeout: '5' }, '/timeout'],
   [{ maxInFlight: 0 }, '/maxInFlight'],
   [{ maxInFlight: 1.5 }, '/maxInFlight'],
+  [{ rate: 5 }, '/rate'],
+  [{ rate: { limit: 5 } }, '/rate/seconds'],
+  [{ rate: { limit: 0, seconds: 1 } }, '/rate/limit'],
+  [{ rate: { limit: 10_001, seconds: 1 } }, '/rate/limit'],
+  [{ rate: { limit: 1, seconds: 3601 } }, '/rate/seconds'],
+  [{ rate: { limit: 1, seconds: 0.5 } }, '/rate/seconds'],
+  [{ rate: { limit: 1, seconds: 1, burst: 2 } }, '/rate/burst'],
   [{ order: 'fifo' }, '/order'],
   [{ order: 1 }, '/order'],
   [{ order: {} }, '/order'],
@@ -79,7 +86,7 @@ test('listens for one name, several or every one, by one member', async () => {
 test('rules of its own are kept as they were given, and can be taken away', async () => {
   const rules = {
     retrySchedule: [0, 0.5, 2_000_000], retryOn: ['5xx', 408, 425, 429], timeout: 0.001,
-    maxInFlight: 65_535, disableAfterHours: 0.5,
+    maxInFlight: 65_535, rate: { limit: 10_000, seconds: 3600 }, disableAfterHours: 0.5,
   };
   const made = await relay.ask('POST', PATH, { targetUrl, ...rules });
   assert.equal(made.status, 201, made.text);

@@ -1,4 +1,6 @@
 /** Reads the options of outgoing webhooks that say how its deliveries are attempted. */
+import { AppError } from '../../../base/errors.ts';
+import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonValue } from '../../../base/schema.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readJsonOption } from '../option-input.ts';
@@ -14,6 +16,22 @@ export async function readRetryOn(context: CommandContext): Promise<JsonValue | 
   }
   return text.split(',').map((item) => item.trim())
     .map((item) => WHOLE_NUMBER.test(item) ? Number(item) : item);
+}
+
+/** Reads `--rate`: attempts and seconds, such as 100/60, or JSON. Throws `usage`. */
+export async function readRate(context: CommandContext): Promise<JsonValue | undefined> {
+  const text = context.args.find('rate');
+  if (text === undefined) return undefined;
+  if (text.startsWith('{')) {
+    const { value } = await readJsonOption(context, 'rate', { inlineSecrets: 'accepted' });
+    if (isJsonObject(value)) return value;
+  }
+  const [limit = '', seconds = '', ...others] = text.split('/').map((part) => part.trim());
+  if (WHOLE_NUMBER.test(limit) && WHOLE_NUMBER.test(seconds) && others.length === 0) {
+    return { limit: Number(limit), seconds: Number(seconds) };
+  }
+  throw new AppError('usage', '--rate must be attempts/seconds, such as 100/60 for a hundred a '
+    + `minute, not ${JSON.stringify(text)}`);
 }
 
 const WHOLE_NUMBER = /^\d{1,15}$/;

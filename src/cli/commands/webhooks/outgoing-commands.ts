@@ -20,7 +20,7 @@ import { isJsonType } from '../../../webhooks/templates/content-type.ts';
 import { parseTemplateJson } from '../../../webhooks/templates/json-template.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { readClientCertificate } from './client-certificate.ts';
-import { readRetryOn } from './delivery-rules.ts';
+import { readRate, readRetryOn } from './delivery-rules.ts';
 import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
 import { parseHeaderLine } from './header-line.ts';
 import { runBulkAction } from './job-commands.ts';
@@ -173,6 +173,7 @@ async function readOutgoingMembers(
       timeout: args.number('timeout'),
       order: readOrder(context),
       maxInFlight: args.number('max-in-flight'),
+      rate: await readRate(context),
       disableAfterHours: args.number('disable-after-hours'),
       oauth2: args.has('oauth2') ? await readOauth2(context) : undefined,
       clientCertificate: args.has('client-certificate')

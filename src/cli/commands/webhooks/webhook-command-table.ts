@@ -112,6 +112,7 @@ const outgoingOptions = {
   timeout: text('<seconds>', 'for one attempt; instead of http.timeout and http.totalTimeout'),
   ...orderOptions,
   'max-in-flight': text('<n>', 'attempts at once; instead of outgoing.maxInFlightPerHook'),
+  rate: text('<n/seconds>', 'attempts that may start in so many seconds, such as 100/60'),
   'disable-after-hours': text('<n>', 'disable it when every attempt has failed for so long'),
   oauth2: text('<json | @file | ->',
     'client credentials that access tokens are asked for with; in a file, for its secret'),
@@ -153,7 +154,7 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
         'name', 'description', 'headers', 'secret', 'payload-template', 'content-type', 'format',
         'trigger-event', 'action-config', 'retry-schedule', 'timeout', 'max-in-flight',
         'disable-after-hours', 'when', 'order', 'oauth2', 'client-certificate',
-        'retry-on',
+        'retry-on', 'rate',
       ]),
     },
     examples: [

@@ -34,6 +34,9 @@ const FIELD_TEXTS: FieldTexts = {
   timeout: ['Time limit', 'Seconds for an attempt. Empty: as in the settings'],
   order: ['Order', 'Of its deliveries. With a key they go in order of each key, others pass'],
   maxInFlight: ['Attempts at once', '1 keeps the order of the events. Empty: as in the settings'],
+  rate: ['Rate', 'So many attempts start, evenly spread. Both empty: as fast as it answers'],
+  limit: ['Attempts', ''],
+  seconds: ['In so many seconds', ''],
   disableAfterHours: ['Turn off after', 'Hours in which every attempt failed. Empty: never'],
   oauth2: ['Access tokens (OAuth 2)', 'Asked for with client credentials, and sent with each '
     + 'request. Empty: none'],
@@ -64,7 +67,7 @@ export function customizeOutgoingFields(
     rare: [
       'httpMethod', 'headers', 'contentType', 'format', 'actionConfiguration', 'retrySchedule',
       'timeout', 'order', 'maxInFlight', 'disableAfterHours', 'oauth2', 'clientCertificate',
-      'retryOn',
+      'retryOn', 'rate',
     ],
   };
 }

@@ -1,0 +1,65 @@
+/**
+ * The pace of a queue: when its attempts may start, so that no more than a limit start in any
+ * window of that length, evenly spread (the generic cell rate algorithm). Reads no clock: times are
+ * milliseconds of a clock that is never set.
+ *
+ * Timers are no finer than a millisecond, and a busy process serves them late. So attempts that
+ * follow each other within a tick may start together; they follow more slowly by as much, and the
+ * limit holds in each window all the same.
+ */
+export type StartLimit = { readonly limit: number; readonly windowMs: number };
+
+const TICK_MS = 20;
+
+export class Pace {
+  #startLimit: StartLimit;
+  #intervalMs: number;
+  /** How much earlier than its time an attempt may start. */
+  #leadMs: number;
+  /** The time of the next attempt. */
+  #nextMs: number;
+
+  /** The first attempt may start at `firstMs`. */
+  constructor(startLimit: StartLimit, firstMs: number) {
+    this.#startLimit = startLimit;
+    this.#leadMs = computeLeadMs(startLimit);
+    this.#intervalMs = computeIntervalMs(startLimit);
+    this.#nextMs = firstMs + this.#leadMs;
+  }
+
+  /** Changes the limit. What has started already counts by the new one. */
+  change(startLimit: StartLimit): void {
+    const { limit, windowMs } = this.#startLimit;
+    if (limit === startLimit.limit && windowMs === startLimit.windowMs) return;
+    const previousIntervalMs = this.#intervalMs;
+    this.#startLimit = startLimit;
+    this.#leadMs = computeLeadMs(startLimit);
+    this.#intervalMs = computeIntervalMs(startLimit);
+    this.#nextMs += this.#intervalMs - previousIntervalMs;
+  }
+
+  /** Milliseconds until an attempt may start; 0: it may now. */
+  getWaitMs(nowMs: number): number {
+    return Math.max(0, this.#nextMs - this.#leadMs - nowMs);
+  }
+
+  /** Must be called when an attempt starts. */
+  countStart(nowMs: number): void {
+    this.#nextMs = Math.max(this.#nextMs, nowMs) + this.#intervalMs;
+  }
+
+  /** Lets no attempt start before that time. */
+  postpone(firstMs: number): void {
+    this.#nextMs = Math.max(this.#nextMs, firstMs + this.#leadMs);
+  }
+}
+
+function computeLeadMs({ limit, windowMs }: StartLimit): number {
+  return Math.max(0, TICK_MS - windowMs / limit);
+}
+
+/** One attempt more than the limit takes so many intervals less a lead, which is a whole window. */
+function computeIntervalMs(startLimit: StartLimit): number {
+  const { limit, windowMs } = startLimit;
+  return (windowMs + computeLeadMs(startLimit)) / limit;
+}

@@ -1,0 +1,82 @@
+/**
+ * Gives the queues of webhooks with a `rate` their pace. The pace itself is only in memory, as the
+ * node that owns a webhook's queue is the only one that attempts it.
+ *
+ * After a start, or when the queue came from another node, the attempts of before are known by the
+ * webhook's health, whose record is written with each result of a webhook that has a rate
+ * (attempt-recorder.ts). An attempt that a crash cut off is in no record. So the first attempt
+ * waits a whole interval in any case, but no longer than a minute: else a webhook with a rate of
+ * one an hour would never be attempted where a process starts every half hour.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Ownership, QueueLease } from '../durable-queue/ownership.ts';
+import type { HealthMonitor } from '../health/health-monitor.ts';
+import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
+import type { Rate } from '../outgoing/rate.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
+
+type DeliveryPacesDeps = {
+  readonly scheduler: Pick<Scheduler, 'setPace'>;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'all'>;
+  readonly ownership: Pick<Ownership, 'findLease'>;
+  readonly health: Pick<HealthMonitor, 'find'>;
+  readonly clock: Clock;
+};
+
+const FIRST_WAIT_MS_MAX = 60_000;
+
+export class DeliveryPaces {
+  readonly #deps: DeliveryPacesDeps;
+  /** By webhook with a rate, the lease of its queue; null: another node has it. */
+  readonly #leases = new Map<string, QueueLease | null>();
+
+  constructor(deps: DeliveryPacesDeps) {
+    this.#deps = deps;
+    for (const { identifier, rate } of deps.webhooks.all()) {
+      if (rate !== undefined) this.#enter(identifier, rate, null);
+    }
+  }
+
+  /** Must be called when a webhook was added, changed or removed. */
+  follow(webhookId: string): void {
+    const { webhooks, scheduler, ownership } = this.#deps;
+    const rate = webhooks.find(webhookId)?.rate;
+    if (rate === undefined) {
+      if (this.#leases.delete(webhookId)) scheduler.setPace(webhookId, null);
+      return;
+    }
+    // Where the webhook has a rate from now on, the attempts of before are known: they were ours.
+    const previousLease = this.#leases.get(webhookId);
+    this.#enter(webhookId, rate,
+      previousLease === undefined ? ownership.findLease(webhookId) : previousLease);
+  }
+
+  /** Must be called when leases came or went, before an attempt begins under a new one. */
+  onOwnershipChange(): void {
+    for (const [webhookId, previousLease] of this.#leases) {
+      const rate = this.#deps.webhooks.find(webhookId)?.rate;
+      if (rate !== undefined) this.#enter(webhookId, rate, previousLease);
+    }
+  }
+
+  #enter(webhookId: string, rate: Rate, previousLease: QueueLease | null): void {
+    const lease = this.#deps.ownership.findLease(webhookId);
+    this.#leases.set(webhookId, lease);
+    if (lease === null) return;
+    const intervalMs = rate.seconds * 1000 / rate.limit;
+    const knownWaitMs = this.#computeKnownWaitMs(webhookId, intervalMs);
+    const firstWaitMs = lease === previousLease ? knownWaitMs
+      : Math.max(knownWaitMs, Math.min(intervalMs, FIRST_WAIT_MS_MAX));
+    const startLimit = { limit: rate.limit, windowMs: rate.seconds * 1000 };
+    this.#deps.scheduler.setPace(webhookId, startLimit, firstWaitMs);
+  }
+
+  /** What is left of the interval after the last attempt that is known of. */
+  #computeKnownWaitMs(webhookId: string, intervalMs: number): number {
+    const { health, clock } = this.#deps;
+    const { lastSuccessMs, lastFailure } = health.find(webhookId);
+    const lastMs = Math.max(lastSuccessMs ?? -Infinity, lastFailure?.atMs ?? -Infinity);
+    // The clock of another node may be ahead, or ours was set back.
+    return Math.min(Math.max(0, lastMs + intervalMs - clock.now()), intervalMs);
+  }
+}

@@ -1,0 +1,122 @@
+/** A webhook with a `rate` starts no more attempts than that, through retries and restarts. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ScriptedOwnership } from '../durable-queue/scripted-ownership.ts';
+import { DOWN, Simulation, UP } from './simulation.ts';
+
+const secret = 'a secret';
+const TWO_A_SECOND = { secret, rate: { limit: 2, seconds: 1 } };
+
+/** Milliseconds between the requests at a host. */
+function gapsOf({ requests }: Simulation, host: string): number[] {
+  const times = requests.filter((request) => request.host === host).map(({ atMs }) => atMs);
+  return times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0));
+}
+
+async function emitMany(simulation: Simulation, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    ids.push(...await simulation.emit({ key: index % 3 }));
+  }
+  return ids;
+}
+
+test('attempts start evenly spread and in order; another webhook does not wait', async () => {
+  const simulation = new Simulation();
+  await simulation.addHook('slow', TWO_A_SECOND);
+  await simulation.addHook('fast', { secret });
+  const ids = await emitMany(simulation, 10);
+  await simulation.clock.advance(10_000);
+  assert.deepEqual(gapsOf(simulation, 'slow'), new Array(9).fill(500));
+  const slow = simulation.requests.filter(({ host }) => host === 'slow').map(({ id }) => id);
+  assert.deepEqual(slow, ids.filter((id) => slow.includes(id)));
+  assert.ok(gapsOf(simulation, 'fast').every((ms) => ms < 100));
+});
+
+test('each key keeps its order, and all of them together the rate', async () => {
+  const simulation = new Simulation();
+  await simulation.addHook('slow', { ...TWO_A_SECOND, order: { key: 'payload.key' } });
+  simulation.targets.set('slow', DOWN);
+  const ids = await emitMany(simulation, 9);
+  await simulation.clock.advance(3000);
+  simulation.targets.set('slow', UP);
+  await simulation.clock.advance(3_600_000);
+  assert.ok(gapsOf(simulation, 'slow').every((ms) => ms >= 500));
+  const delivered = simulation.requests.filter(({ result }) => result === 200).map(({ id }) => id);
+  assert.equal(delivered.length, 9);
+  for (const key of [0, 1, 2]) {
+    const ofKey = ids.filter((_, index) => index % 3 === key);
+    assert.deepEqual(delivered.filter((id) => ofKey.includes(id)), ofKey);
+  }
+});
+
+test('retries count, too', async () => {
+  const simulation = new Simulation();
+  await simulation.addHook('slow', { ...TWO_A_SECOND, retrySchedule: [0, 0, 0] });
+  simulation.targets.set('slow', DOWN);
+  await emitMany(simulation, 3);
+  await simulation.clock.advance(60_000);
+  assert.equal(gapsOf(simulation, 'slow').length, 11);
+  assert.ok(gapsOf(simulation, 'slow').every((ms) => ms >= 500));
+});
+
+test('a crash makes no burst, whenever it comes', async () => {
+  const simulation = new Simulation();
+  await simulation.addHook('slow', TWO_A_SECOND);
+  await emitMany(simulation, 40);
+  for (const waitMs of [0, 10, 30, 490, 510, 700, 3, 900]) {
+    await simulation.clock.advance(waitMs);
+    await simulation.crash();
+  }
+  await simulation.clock.advance(30_000);
+  assert.ok(gapsOf(simulation, 'slow').every((ms) => ms >= 500), `${gapsOf(simulation, 'slow')}`);
+  assert.equal(new Set(simulation.requests.map(({ id }) => id)).size, 40);
+});
+
+test('one an hour stays one an hour where a process ends every few minutes', async () => {
+  const simulation = new Simulation();
+  await simulation.addHook('slow', { secret, rate: { limit: 1, seconds: 3600 } });
+  await emitMany(simulation, 5);
+  for (let crashes = 0; crashes < 35; crashes += 1) {
+    await simulation.clock.advance(7 * 60_000);
+    await simulation.crash();
+  }
+  assert.deepEqual(gapsOf(simulation, 'slow'), new Array(4).fill(3_600_000));
+});
+
+test('a rate holds from the change on, and is taken away at once', async () => {
+  const simulation = new Simulation();
+  const hook = await simulation.addHook('slow', { secret, rate: { limit: 1, seconds: 3600 } });
+  await emitMany(simulation, 10);
+  await simulation.clock.advance(1000);
+  assert.equal(simulation.requests.length, 1);
+  const patch = (rate: object | null): Promise<unknown> =>
+    simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { rate }));
+  await patch({ limit: 1, seconds: 10 });
+  await simulation.clock.advance(8999);
+  assert.equal(simulation.requests.length, 1);
+  await simulation.clock.advance(1);
+  assert.equal(simulation.requests.length, 2);
+  await patch(null);
+  await simulation.clock.advance(100);
+  assert.equal(simulation.requests.length, 10);
+});
+
+test('a queue that comes from another node begins an interval later', async () => {
+  const ownership = new ScriptedOwnership();
+  const simulation = new Simulation({ ownership });
+  const hook = await simulation.addHook('slow', TWO_A_SECOND);
+  await emitMany(simulation, 4);
+  ownership.gain(hook);
+  await simulation.clock.advance(499);
+  assert.equal(simulation.requests.length, 0);
+  await simulation.clock.advance(600);
+  assert.equal(simulation.requests.length, 2);
+  ownership.lose(hook);
+  await simulation.clock.advance(400);
+  ownership.gain(hook);
+  await simulation.clock.advance(499);
+  assert.equal(simulation.requests.length, 2);
+  await simulation.clock.advance(1);
+  assert.equal(simulation.requests.length, 3);
+});

@@ -15,6 +15,7 @@ export function createCall(
       request: null, attempt: 1, replay: false,
     },
     options: {}, hops: 0, log, requestOrigin: null, storedRequestId: null, secretSources: [],
-    isChainRefused: false, webhookId: '', timeoutMs: null, configuration: 'c', turn: null, direction: 'incoming',
+    isChainRefused: false, webhookId: '', timeoutMs: null, configuration: 'c', turn: null,
+    direction: 'incoming',
   };
 }

@@ -36,13 +36,15 @@ export const deliveryResource: ListedResource = {
   ],
 };
 
-/** Formats the status of the last attempt, or why it got none; null before the first attempt. */
+/**
+ * Formats the status of the last attempt, or why it got none; null before the first attempt. After a
+ * 401 both may be there: see `AuthorizedResponse`.
+ */
 function formatLastAnswer(attempts: JsonValue | undefined): string | null {
   const last = Array.isArray(attempts) ? attempts.at(-1) : undefined;
   if (!isJsonObject(last)) return null;
   const { statusCode, error } = last;
-  if (typeof statusCode === 'number') return String(statusCode);
-  return typeof error === 'string' ? error : null;
+  return [statusCode, error].filter((one) => one !== null && one !== undefined).join(': ') || null;
 }
 
 /** Formats the time of the next attempt, or what that waits for; null for a finished delivery. */

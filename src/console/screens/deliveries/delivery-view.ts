@@ -89,7 +89,7 @@ function createStep(attempt: Attempt): TimelineStep {
   }
   return {
     at, durationMs, isGood: (statusCode ?? Infinity) < 300,
-    text: typeof statusCode === 'number' ? `answered ${statusCode}` : formatAttempt(attempt),
+    text: `${typeof statusCode === 'number' ? 'answered ' : ''}${formatAttempt(attempt)}`,
     detail: response === undefined || response === '' ? null : response,
   };
 }
@@ -143,10 +143,14 @@ export function formatWait({ waitsFor }: Delivery): string | null {
 
 type Attempt = Delivery['attempts'][number];
 
-/** What came of an attempt: the status of the answer, or what the action of a route said. */
+/**
+ * What came of an attempt: the status of the answer, or what the action of a route said. After a 401
+ * there may be an error, too: why there was no new access token.
+ */
 export function formatAttempt({ statusCode, error, success, message }: Attempt): string {
   if (success !== undefined) return message ?? (success ? 'done' : 'failed');
-  return typeof statusCode === 'number' ? String(statusCode) : error ?? 'no answer';
+  const outcomes = [statusCode, error].filter((one) => one !== null && one !== undefined);
+  return outcomes.length === 0 ? 'no answer' : outcomes.join(': ');
 }
 
 /** The event, or what a delivery without one is. */

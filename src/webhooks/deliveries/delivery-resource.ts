@@ -37,8 +37,8 @@ export const deliveryResource: ListedResource = {
 };
 
 /**
- * Formats the status of the last attempt, or why it got none; null before the first attempt. After a
- * 401 both may be there: see `AuthorizedResponse`.
+ * Formats the status of the last attempt, or why it got none; null before the first attempt. After
+ * a 401 both may be there: see `AuthorizedResponse`.
  */
 function formatLastAnswer(attempts: JsonValue | undefined): string | null {
   const last = Array.isArray(attempts) ? attempts.at(-1) : undefined;

@@ -75,7 +75,10 @@ function writeOutcome(
   const { hook: webhookId } = storedDelivery.item;
   const webhook = webhookId === null ? undefined : deps.webhooks.find(webhookId);
   const { retrySchedule = deps.schedule, retryOn } = webhook ?? {};
-  const schedule = isTriedAgain(retryOn, outcome.attempt.statusCode) ? retrySchedule : NO_RETRIES;
+  const { statusCode, error } = outcome.attempt;
+  // With an error beside it, a 401 tells of a token server that may be well at the next attempt.
+  const lastStatus = error === null ? statusCode : null;
+  const schedule = isTriedAgain(retryOn, lastStatus) ? retrySchedule : NO_RETRIES;
   const nowMs = deps.clock.now();
   const random = deps.random();
   // Set whenever `change` runs, and read in `stageMore`, which the same transaction calls after it.

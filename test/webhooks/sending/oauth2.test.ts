@@ -240,6 +240,19 @@ test('after a 401 an attempt shows why there is no new token', async (context) =
     [[401, 'no new token: the token server answered 503: temporarily_unavailable']]);
 });
 
+test('a 401 for want of a new token is tried again, whatever the webhook tries again',
+  async (context) => {
+    const place = await open(context, { retryOn: ['5xx'], retrySchedule: [0.001, 0.001] });
+    trustNewTokens(place);
+    place.tokenServer.plan.push(echo(200, () => ({ access_token: 'stale' })), echo(503, () => ''));
+    const attempts = await place.deliver();
+    assert.deepEqual(attempts.map(({ statusCode }) => statusCode), [401, 200]);
+    place.valid.clear();
+    const { plan } = place.tokenServer;
+    plan.push(echo(200, () => ({ access_token: 'stale' })));
+    assert.deepEqual((await place.deliver()).map(({ statusCode }) => statusCode), [401]);
+  });
+
 test('a token URL on the deny list is refused when it is saved', async (context) => {
   const place = await open(context, {}, { client: { denyAddresses: ['10.0.0.0/8'] } });
   const { status, json } = await place.relay.ask('PATCH', place.path, {

@@ -144,8 +144,8 @@ export function formatWait({ waitsFor }: Delivery): string | null {
 type Attempt = Delivery['attempts'][number];
 
 /**
- * What came of an attempt: the status of the answer, or what the action of a route said. After a 401
- * there may be an error, too: why there was no new access token.
+ * What came of an attempt: the status of the answer, or what the action of a route said. After a
+ * 401 there may be an error, too: why there was no new access token.
  */
 export function formatAttempt({ statusCode, error, success, message }: Attempt): string {
   if (success !== undefined) return message ?? (success ? 'done' : 'failed');

@@ -62,6 +62,8 @@ export type Endpoint = { readonly route: HttpRoute; readonly meter: Meter };
 // Node reads past an unread body of this length, so that the connection can be used again.
 const SKIPPED_BYTES_MAX = 65_536;
 const SLOW_MS = 1_000;
+/** In the headers of a handler: then it says by itself which origins may read the response. */
+const ALLOW_ORIGIN = /^Access-Control-Allow-Origin:/im;
 // Errors with these codes are logged here. One with another 5xx status was logged where it arose.
 const LOGGED_CODES: readonly ErrorCode[] = ['internal', 'damaged', 'misconfigured'];
 const JSON_MEDIA_TYPES = ['application/json'];
@@ -239,7 +241,8 @@ export class HttpExchange implements Exchange {
     this.hasResponded = true;
     const length = contentLength === null ? '' : `Content-Length: ${contentLength}\r\n`;
     const end = closesConnection ? 'Connection: close\r\n' : '';
-    const cors = this.corsHeaders === null ? '' : formatHeaders(this.corsHeaders);
+    const cors = this.corsHeaders === null || ALLOW_ORIGIN.test(handlerText) ? ''
+      : formatHeaders(this.corsHeaders);
     return `${handlerText}X-Request-Id: ${this.requestId}\r\nX-Content-Type-Options: nosniff\r\n${
       length}${end}${cors}`;
   }

@@ -7,6 +7,7 @@
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { maskSecrets } from '../http/mask-secrets.ts';
+import { restoreResponse } from '../incoming/custom-response.ts';
 import { restoreScheme } from '../incoming/verification-member.ts';
 import { restoreTokenUrl } from '../outgoing/oauth2-member.ts';
 import { sortFreeJson } from './free-json.ts';
@@ -32,7 +33,8 @@ function exportRecord(
   { schema, naming }: RecordKind, stored: JsonObject, createName: CreateVariableName,
 ): JsonObject {
   const sorted = sortFreeJson(schema, stored);
-  const masked = restoreTokenUrl(restoreScheme(maskSecrets(sorted), sorted), sorted);
+  const masked = restoreTokenUrl(
+    restoreResponse(restoreScheme(maskSecrets(sorted), sorted), sorted), sorted);
   const name = stored[naming] ?? null;
   const rest = Object.entries(schema.members).flatMap(([member, { readOnly, ...described }]) => {
     const value = sorted[member];

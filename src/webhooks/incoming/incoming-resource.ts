@@ -10,6 +10,7 @@ import { healthColumns } from '../health/public-health.ts';
 import { maskSecrets, restoreSecrets } from '../http/mask-secrets.ts';
 import { keepPreviousSecret, addPublicPreviousSecret } from '../http/rotate-secret.ts';
 import { hideSecret, keepSecret } from '../http/secret-members.ts';
+import { restoreResponse } from './custom-response.ts';
 import { withInboxDefaults } from './inbox-members.ts';
 import { incomingCollection, incomingSchema } from './incoming-webhook.ts';
 import { restoreScheme } from './verification-member.ts';
@@ -57,5 +58,6 @@ function listConfigurationNames(routes: JsonValue | undefined): string | null {
 export function toPublicIncomingWebhook(record: JsonObject, nowMs: number): JsonObject {
   const { previousSecret: _, ...rest } = record;
   const maskedRecord = maskSecrets(hideSecret(withInboxDefaults(rest)));
-  return addPublicPreviousSecret(restoreScheme(maskedRecord, record), record, nowMs);
+  const shownRecord = restoreResponse(restoreScheme(maskedRecord, record), record);
+  return addPublicPreviousSecret(shownRecord, record, nowMs);
 }

@@ -21,6 +21,7 @@ import {
 import type { BodyFormat } from './body-format.ts';
 import { bodyMembers, findBodyProblems } from './body-members.ts';
 import { limitMembers, type LimitMembers } from './limit-members.ts';
+import { responseMember, type CustomResponses } from './custom-response.ts';
 import { verificationSchema, type Verification } from './verification-member.ts';
 
 export type IncomingWebhook = DisabledMembers & LimitMembers & {
@@ -48,6 +49,7 @@ export type IncomingWebhook = DisabledMembers & LimitMembers & {
   readonly deduplicateHours?: number;
   /** Absent: the setting `incoming.retrySchedule`. */
   readonly retrySchedule?: readonly number[];
+  readonly response?: CustomResponses;
 };
 
 export const incomingCollection: CollectionSpec = {
@@ -129,6 +131,7 @@ export const incomingSchema: NamedSchema = {
     order: orderMember,
     ...inboxMembers,
     ...limitMembers,
+    response: responseMember,
     health: healthMember,
   },
   check: (webhook, input) => [

@@ -18,7 +18,7 @@ export const contentTypeSchema: StringSchema = {
 };
 
 /** Why a Content-Type cannot be sent, as a clause ("must be …"); null: it can. */
-function findContentTypeProblem(value: string): string | null {
+export function findContentTypeProblem(value: string): string | null {
   const [mediaType = ''] = value.split(';', 1);
   if (!MEDIA_TYPE.test(mediaType.trimEnd()) || !PARAMETERS.test(value.slice(mediaType.length))) {
     return 'must be a media type such as text/xml or "text/plain; charset=utf-8", not '

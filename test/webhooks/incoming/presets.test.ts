@@ -41,7 +41,8 @@ type Hook = {
 
 async function openHook(relay: Relay, sender: Sender): Promise<Hook> {
   const made = await relay.hook({ actionType: 'tells' }, {
-    // Its requests all name the same event.
+    // Its requests all name the same event, and the action's data is what is looked at.
+    response: {},
     deduplicate: 'off',
     secret: sender.makeKey('current').secret, verification: sender.verification,
   });

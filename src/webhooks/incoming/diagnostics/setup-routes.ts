@@ -61,7 +61,10 @@ export function presetsRoute(): HttpRoute {
         toleranceS: seconds, answerWithinS: seconds, onFailure: TEXT, pasteUrl: TEXT,
         pasteSecret: TEXT, secretFrom: { kind: 'string', values: ['here', 'sender'] },
         documentation: TEXT, unconfirmed: TEXT,
-      }, { nullable: ['toleranceS', 'answerWithinS', 'onFailure', 'unconfirmed'] })),
+        formResponse: objectSchema('PresetFormResponse', { contentType: TEXT, body: TEXT }),
+      }, {
+        nullable: ['toleranceS', 'answerWithinS', 'onFailure', 'unconfirmed', 'formResponse'],
+      })),
     ],
     handle: (exchange) =>
       loadPresetList(({ describePresets }) => sendList(exchange, describePresets())),

@@ -24,7 +24,9 @@
  */
 import type { Turns } from '../../../base/turns.ts';
 import { whenDone, type MaybePromise } from '../../../base/when-done.ts';
-import { buildDuplicateResponse, type WebhookResponse } from '../receiving/webhook-response.ts';
+import {
+  buildDuplicateResponse, findSentStatus, withRequestId, type WebhookResponse,
+} from '../receiving/webhook-response.ts';
 import { AdmittedActionCall, type AdmittedRequest } from '../receiving/admitted-request.ts';
 import { createFacts, findMatchingRoutes } from '../run-webhook-routes.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
@@ -147,15 +149,15 @@ export class Intake {
     }
     claim.finish({ response, requestId, dataJson: response.dataJson });
     if (storageError !== undefined) throw storageError;
-    return response;
+    return withRequestId(response, requestId);
   }
 
   #answerDuplicate(
     request: AdmittedRequest, duplicate: DuplicateEvent,
   ): MaybePromise<WebhookResponse> {
-    const response = duplicate.response ?? buildDuplicateResponse(duplicate.dataJson);
+    const response = duplicate.response ?? buildDuplicateResponse(duplicate);
     if (request.webhook.inbox !== 'all') return response;
-    return this.#inboxWriter.addDuplicate(request, duplicate, response.status)
+    return this.#inboxWriter.addDuplicate(request, duplicate, findSentStatus(request, response))
       .then(() => response);
   }
 
@@ -170,7 +172,7 @@ export class Intake {
     if (rememberedEvent !== null) return this.#answerDuplicate(request, rememberedEvent);
     const { response, duplicate } = await this.#writeAccepted(request, event, matchingRoutes);
     if (duplicate !== null) {
-      await this.#inboxWriter.addDuplicate(request, duplicate, response.status);
+      await this.#inboxWriter.addDuplicate(request, duplicate, findSentStatus(request, response));
     }
     return response;
   }
@@ -199,9 +201,9 @@ export class Intake {
   }
 }
 
-function getResponse({ response, storageError }: RunResult): WebhookResponse {
+function getResponse({ response, requestId, storageError }: RunResult): WebhookResponse {
   if (storageError !== undefined) throw storageError;
-  return response;
+  return withRequestId(response, requestId);
 }
 
 function isSearchLong({ webhook: { hasRoutes, routes }, body }: AdmittedRequest): boolean {

@@ -14,7 +14,8 @@ import { LabelledLog, logRun } from '../../actions/run-log.ts';
 import { commitRequests } from '../../inbox/request-changes.ts';
 import type { StoredRequest } from '../../inbox/stored-request.ts';
 import {
-  buildOutcomeResponse, buildResultResponse, buildRoutesResponse, type WebhookResponse,
+  buildOutcomeResponse, buildResultResponse, buildRoutesResponse, findSentStatus, withRequestId,
+  type WebhookResponse,
 } from '../receiving/webhook-response.ts';
 import {
   AdmittedActionCall, FIRST_RUN, type AdmittedRequest, type RunIdentity,
@@ -101,7 +102,7 @@ export class ResultRuns {
     const refusal = findRefusal(outcomes);
     const response = buildResponse(webhook, combineOutcomes(failedRequest, outcomes));
     const nowMs = clock.now();
-    const status = refusal === null ? response.status : statusOf(refusal.code);
+    const status = refusal === null ? findSentStatus(request, response) : statusOf(refusal.code);
     const answer = { status, afterMs: Math.max(0, nowMs - receivedAtMs) };
     await commitRequests(store, (unit, transaction) => {
       unit.change(requestId, (before) => applyRepeatedRun(before, outcomes, answer, nowMs));
@@ -151,7 +152,9 @@ export class ResultRuns {
     };
     this.#report(request, [outcome]);
     if (response.status === 200 || webhook.inbox === 'off') return response;
-    return this.#inboxWriter.addFailed(request, [outcome], response).then(() => response);
+    const status = findSentStatus(request, response);
+    return this.#inboxWriter.addFailed(request, [outcome], { status })
+      .then((requestId) => withRequestId(response, requestId));
   }
 
   #run(
@@ -181,7 +184,7 @@ export class ResultRuns {
     request: AdmittedRequest, outcomes: readonly RouteOutcome[], { id, event }: RunContext,
     response: WebhookResponse,
   ): Promise<RunResult> {
-    const { status } = response;
+    const status = findSentStatus(request, response);
     if (id === null) {
       return this.#inboxWriter.addFailed(request, outcomes, { status, event })
         .then((requestId) => ({ response, requestId }));

@@ -13,7 +13,9 @@ import {
 } from '../../inbox/stored-request.ts';
 import type { RequestUnit } from '../../inbox/request-changes.ts';
 import type { StoredItem } from '../../durable-queue/queue-spec.ts';
-import { buildAcceptedResponse, type WebhookResponse } from '../receiving/webhook-response.ts';
+import {
+  buildAcceptedResponse, findSentStatus, type WebhookResponse,
+} from '../receiving/webhook-response.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
 import { hasOtherBody, type DuplicateEvent } from './duplicates.ts';
 import type { Event } from './event.ts';
@@ -104,7 +106,10 @@ function stageNew(
   const pendingRoutes = routes.map((name) => createPendingRoute(name, at));
   const item = buildAcceptedRequest(request, {
     id, routes: pendingRoutes, status: computeStatus(pendingRoutes),
-    answered: { status: 200, afterMs: Math.max(0, nowMs - request.receivedAtMs) },
+    answered: {
+      status: findSentStatus(request, { status: 200, outcome: 'accepted' }),
+      afterMs: Math.max(0, nowMs - request.receivedAtMs),
+    },
     eventIdReused: event?.isIdReused ?? false,
   });
   return unit.add(item, request.body);

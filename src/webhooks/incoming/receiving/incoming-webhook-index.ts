@@ -12,6 +12,8 @@ import { decodeIncomingWebhook, type IncomingWebhook } from '../incoming-webhook
 import { prepareInbox, type ReadyInbox } from '../inbox-members.ts';
 import { prepareLimits, type ReadyLimits } from '../limit-members.ts';
 import { prepareRoutes, type ReadyWebhookRoute } from '../webhook-routes.ts';
+import { findPreset } from '../../senders/presets/preset-table.ts';
+import type { ReadyResponses } from './webhook-response.ts';
 import { WebhookTraffic, TokenBucket } from './webhook-traffic.ts';
 import { Rejections, type RejectionDeps, type RejectionCheck } from './rejections.ts';
 import { prepareSenderVerifier, type SenderVerifier } from '../verification-member.ts';
@@ -37,6 +39,7 @@ export type ReadyIncomingWebhook = ReadyInbox & ReadyLimits & {
   /** null: every address may send. */
   readonly addresses: AddressSet | null;
   readonly bodyReading: BodyReading;
+  readonly responses: ReadyResponses;
   /** At least one. An `actionConfiguration` is one route named `default`. */
   readonly routes: readonly ReadyWebhookRoute[];
   /** Whether the webhook has `routes`, and not an `actionConfiguration`. */
@@ -151,6 +154,15 @@ function toReadyWebhook(
     hasSecret: webhook.secret !== undefined,
     addresses: allowedAddresses === undefined ? null : parseAddresses(allowedAddresses),
     bodyReading: resolveBodyReading(webhook, sender?.verifier.scheme ?? null),
+    responses: prepareResponses(webhook),
+  };
+}
+
+function prepareResponses({ response, verification }: IncomingWebhook): ReadyResponses {
+  const bodies = Object.values(response ?? {}).map(({ body = '' }) => body);
+  return {
+    own: response ?? null, preset: findPreset(verification?.preset ?? '')?.responses ?? null,
+    readsPayload: bodies.some((body) => body.includes('payload')),
   };
 }
 

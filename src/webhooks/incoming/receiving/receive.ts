@@ -2,8 +2,9 @@
  * The public endpoint: ANY /webhook/in/{pathSegment}. The checks come in the contract's order and
  * the first that fails is answered. Nothing is read or hashed before the checks allow it.
  */
-import { AppError } from '../../../base/errors.ts';
+import { AppError, type ErrorCode } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
+import { lazyImport } from '../../../base/lazy-import.ts';
 import { isPromised, type MaybePromise } from '../../../base/when-done.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import type { Exchange, Handler } from '../../../server/http-route.ts';
@@ -12,7 +13,9 @@ import { FORM_FIELDS_MAX, hasTooManyFields } from '../../senders/request/parse-f
 import { PARTS_MAX, hasTooManyParts } from '../../senders/request/parse-multipart.ts';
 import type { ChallengeResponse } from '../../senders/verification/challenge.ts';
 import { resolveBodyKind } from '../body-format.ts';
-import { sendWebhookResponse, type WebhookResponse } from './webhook-response.ts';
+import {
+  findCustomResponse, sendWebhookResponse, type WebhookResponse,
+} from './webhook-response.ts';
 import { EventNames } from './event-names.ts';
 import type { IncomingWebhookIndex, ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 import type { PayloadBudget } from './payload-budget.ts';
@@ -43,19 +46,40 @@ export type ReceiveDeps = {
   };
 };
 
+const loadCustomResponse = lazyImport(() => import('./send-custom-response.ts'));
+
 // Running actions end within moments, not minutes.
 const BUSY_RETRY_S = 1;
 const FULL_RETRY_S = 10;
 const UNKNOWN_MESSAGE = 'Webhook not found or disabled';
+const REJECTED_CODES: readonly ErrorCode[] = ['unauthorized', 'forbidden'];
 const UNVERIFIED_MESSAGE = 'Signature verification failed';
 
 export function createReceiveHandler(deps: ReceiveDeps): Handler {
   return (exchange) => {
     const webhook = deps.webhooks.findByPath(exchange.params[0] ?? '');
     if (webhook === undefined) throw rejectUnknown(deps.webhooks, exchange);
+    if (findCustomResponse({ webhook, exchange }, 'rejected') !== null) {
+      return receiveOrReject(deps, exchange, webhook);
+    }
     checkBeforeBody(deps, exchange, webhook);
     return receive(deps, exchange, webhook);
   };
+}
+
+/** For a webhook that has its own response to what it rejects with 401 and 403. */
+async function receiveOrReject(
+  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
+): Promise<void> {
+  try {
+    checkBeforeBody(deps, exchange, webhook);
+    await receive(deps, exchange, webhook);
+  } catch (thrown) {
+    const custom = findCustomResponse({ webhook, exchange }, 'rejected');
+    const isRejection = thrown instanceof AppError && REJECTED_CODES.includes(thrown.code);
+    if (custom === null || !isRejection) throw thrown;
+    await loadCustomResponse(({ sendRejection }) => sendRejection(exchange, custom));
+  }
 }
 
 /** Rejects a path that no webhook can have as `createReceiveHandler` rejects an unknown one. */
@@ -165,7 +189,12 @@ async function receive(
     const result = deps.handleRequest(admission);
     const response = isPromised(result) ? await result : result;
     reportOutcome(deps, exchange, webhook, response.status === 200 ? 'accepted' : 'failed');
-    sendWebhookResponse(exchange, response);
+    const custom = findCustomResponse(admission, response.outcome);
+    if (custom === null) sendWebhookResponse(exchange, response);
+    else {
+      await loadCustomResponse(({ sendCustomResponse }) =>
+        sendCustomResponse(admission, custom, response));
+    }
   } catch (thrown) {
     if (thrown instanceof AppError) throw rejectUnstored(exchange, webhook, thrown);
     reportOutcome(deps, exchange, webhook, 'failed');
@@ -202,7 +231,8 @@ function findExcess(
  * when it runs.
  */
 function holdsPayload({ webhook, parsedReader }: AdmittedRequest): boolean {
-  return webhook.answer === 'result' || webhook.hasRoutes || parsedReader !== null;
+  return webhook.answer === 'result' || webhook.hasRoutes || parsedReader !== null
+    || webhook.responses.readsPayload;
 }
 
 function rejectBusy(exchange: Exchange, webhook: ReadyIncomingWebhook, finding: string): AppError {

@@ -1,8 +1,13 @@
-/** The responses of the public endpoint. Each body is exactly `{"success", "message", "data"}`. */
+/**
+ * The responses of the public endpoint. Each body is exactly `{"success", "message", "data"}`,
+ * unless the webhook or its preset has a response of its own (custom-response.ts).
+ */
 import { CHAIN_REFUSED } from '../../../base/webhook-chain.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
 import { formatHeaders } from '../../../server/exchange/header-text.ts';
 import type { ErrorFormat, Exchange } from '../../../server/http-route.ts';
+import { isJsonType } from '../../templates/content-type.ts';
+import type { CustomResponse, CustomResponses, ResponseOutcome } from '../custom-response.ts';
 import { ActionResult } from '../../actions/action.ts';
 import {
   ChainRefusal, FAILED_MESSAGE, encodeData, type LogHolder,
@@ -17,7 +22,7 @@ const CHAIN_REFUSED_HEADERS = formatHeaders(
 const EMPTY_SUCCESS = '{"success":true,"message":"","data":{}}';
 
 const NO_DATA = '{}';
-const FILTERED = '{"success":true,"message":"Filtered","data":{}}';
+const DUPLICATE = 'Duplicate';
 
 /** The messages that replace those of an error, as the caller may be anybody. */
 const PUBLIC_MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -41,15 +46,58 @@ export const receiveErrorFormat: ErrorFormat = {
 
 /** The response to a request. */
 export type WebhookResponse = {
+  /** Who has a response of their own get the status of that: see `findSentStatus`. */
   readonly status: 200 | 400; readonly body: string;
-  /** The member `data` of the body. */
+  readonly outcome: Exclude<ResponseOutcome, 'rejected'>;
+  /** The members `message` and `data` of the body. */
+  readonly message: string;
   readonly dataJson: string;
+  /** The stored request that it tells of; absent or null: none is stored. */
+  readonly requestId?: string | null;
   /** The request's chain of webhooks was refused, here or further on. */
   readonly isChainRefused?: boolean;
 };
 
 /** The response to a run, with the result that it was made of. */
 type ResultResponse = WebhookResponse & { readonly result: ActionResult };
+
+/** The members of a request that say which response of its own it gets. */
+type AnsweredRequest = {
+  readonly webhook: { readonly responses: ReadyResponses };
+  readonly exchange: Pick<Exchange, 'request'>;
+};
+
+/** What a webhook answers in place of the JSON. */
+export type ReadyResponses = {
+  /** null: its member `response` is absent. */
+  readonly own: CustomResponses | null;
+  /** What the preset's sender wants when it sends no JSON, unless the webhook says its own. */
+  readonly preset: CustomResponses | null;
+  /** Whether a body of the webhook's own may hold what stands in the payload. */
+  readonly readsPayload: boolean;
+};
+
+/** The response in place of the JSON; null: there is none. */
+export function findCustomResponse(
+  { webhook: { responses: { own, preset } }, exchange }: AnsweredRequest, outcome: ResponseOutcome,
+): CustomResponse | null {
+  if (own !== null) return own[outcome] ?? null;
+  if (preset === null) return null;
+  const { 'content-type': contentType = '' } = exchange.request.headers;
+  return isJsonType(contentType) ? null : preset[outcome] ?? null;
+}
+
+/** The status that the sender gets. */
+export function findSentStatus(
+  request: AnsweredRequest, { status, outcome }: Pick<WebhookResponse, 'status' | 'outcome'>,
+): number {
+  return findCustomResponse(request, outcome)?.status ?? status;
+}
+
+/** The response with the stored request that it tells of. */
+export function withRequestId(response: WebhookResponse, requestId: string | null): WebhookResponse {
+  return requestId === null ? response : { ...response, requestId };
+}
 
 export function sendWebhookResponse(
   exchange: Exchange, { status, body, isChainRefused = false }: WebhookResponse,
@@ -76,12 +124,13 @@ export function buildRoutesResponse(outcomes: readonly RouteOutcome[]): WebhookR
   const isChainRefused = outcomes.some(({ result }) => result instanceof ChainRefusal);
   const failure = outcomes.find(({ result }) => !result.success);
   if (failure !== undefined) {
+    const message = failure.result.message ?? '';
     return {
-      status: 400, body: encodeFailure(failure.result.message ?? ''), dataJson: NO_DATA,
+      status: 400, outcome: 'failed', body: encodeFailure(message), message, dataJson: NO_DATA,
       isChainRefused,
     };
   }
-  if (outcomes.length === 0) return { status: 200, body: FILTERED, dataJson: NO_DATA };
+  if (outcomes.length === 0) return buildSuccess('Filtered', NO_DATA);
   const routes = outcomes.map(({ name, dataJson }) => `${JSON.stringify(name)}:${dataJson}`);
   return { ...buildSuccess('', `{"routes":{${routes.join(',')}}}`), isChainRefused };
 }
@@ -90,29 +139,36 @@ export function buildRoutesResponse(outcomes: readonly RouteOutcome[]): WebhookR
 export function buildAcceptedResponse(
   id: string, message: '' | 'Filtered' | 'Duplicate',
 ): WebhookResponse {
-  return buildSuccess(message, `{"request":"${id}"}`);
+  const outcome = message === DUPLICATE ? 'duplicate' : 'accepted';
+  return { ...buildSuccess(message, `{"request":"${id}"}`, outcome), requestId: id };
 }
 
 /** The response to a duplicate; `dataJson` is the data of the first response. */
-export function buildDuplicateResponse(dataJson: string): WebhookResponse {
-  return buildSuccess('Duplicate', dataJson);
+export function buildDuplicateResponse(
+  { dataJson, requestId }: { readonly dataJson: string; readonly requestId: string | null },
+): WebhookResponse {
+  return { ...buildSuccess(DUPLICATE, dataJson, 'duplicate'), requestId };
 }
 
-function buildSuccess(message: string, dataJson: string): WebhookResponse {
+function buildSuccess(
+  message: string, dataJson: string, outcome: WebhookResponse['outcome'] = 'accepted',
+): WebhookResponse {
   const body = `{"success":true,"message":${JSON.stringify(message)},"data":${dataJson}}`;
-  return { status: 200, body, dataJson };
+  return { status: 200, outcome, body, message, dataJson };
 }
 
 function encodeResult(result: ActionResult, dataJson: string): ResultResponse {
-  const { success, message } = result;
+  const { success } = result;
+  const message = result.message ?? '';
   const status = success ? 200 : 400;
+  const outcome = success ? 'accepted' : 'failed';
   const isChainRefused = result instanceof ChainRefusal;
-  if (success && message === null && dataJson === NO_DATA) {
-    return { status, body: EMPTY_SUCCESS, result, dataJson, isChainRefused };
+  if (success && result.message === null && dataJson === NO_DATA) {
+    return { status, outcome, body: EMPTY_SUCCESS, message, result, dataJson, isChainRefused };
   }
-  const text = JSON.stringify(message ?? '');
+  const text = JSON.stringify(message);
   const body = `{"success":${success},"message":${text},"data":${dataJson}}`;
-  return { status, body, result, dataJson, isChainRefused };
+  return { status, outcome, body, message, result, dataJson, isChainRefused };
 }
 
 function encodeFailure(message: string): string {

@@ -2,6 +2,7 @@
 import { computeCoverage } from '../scheme/coverage.ts';
 import { describeSources } from '../verification/verdict.ts';
 import { PRESETS } from './preset-table.ts';
+import type { Preset } from './preset.ts';
 
 export type PresetDescription = {
   readonly name: string;
@@ -23,6 +24,8 @@ export type PresetDescription = {
   /** The party that makes the secret: `here`, then the sender is given it, or the `sender`. */
   readonly secretFrom: 'here' | 'sender';
   readonly documentation: string;
+  /** What its forms are answered when they are accepted; null: JSON, as any other request. */
+  readonly formResponse: { readonly contentType: string; readonly body: string } | null;
   /**
    * The facts for which there is no source but memory or a third party; null: all are confirmed.
    */
@@ -50,6 +53,13 @@ export function describePresets(): readonly PresetDescription[] {
       answerWithinS: scheme?.ackWithin ?? null, onFailure,
       pasteUrl: setup.url, pasteSecret: setup.secret, documentation, unconfirmed,
       secretFrom: preset.newSecret === null ? 'sender' : 'here',
+      formResponse: describeResponse(preset),
     };
   });
+}
+
+function describeResponse({ responses }: Preset): PresetDescription['formResponse'] {
+  const { accepted } = responses ?? {};
+  return accepted === undefined ? null
+    : { contentType: accepted.headers['Content-Type'], body: accepted.body };
 }

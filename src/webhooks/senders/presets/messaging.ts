@@ -4,6 +4,12 @@ import { FORM_TYPE } from '../request/parse-form.ts';
 import { JSON_TYPE } from './preset.ts';
 import { twilioQuirk } from './quirks.ts';
 
+/** TwiML that has Twilio do nothing: what it is to do, a webhook's own response says. */
+const NO_INSTRUCTIONS = {
+  status: 200, headers: { 'Content-Type': 'text/xml' },
+  body: '<?xml version="1.0" encoding="UTF-8"?><Response></Response>',
+};
+
 export const MESSAGING: readonly Preset[] = [
   {
     name: 'slack', sender: 'Slack',
@@ -29,6 +35,13 @@ export const MESSAGING: readonly Preset[] = [
       secret: 'the same app, Basic Information, App Credentials, Signing Secret',
     },
     onFailure: '3 more times: at once, after 1 minute and after 5',
+    // A slash command shows the text to who typed it, and nothing where it is empty.
+    responses: {
+      accepted: {
+        status: 200, headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+        body: '{{ message }}',
+      },
+    },
     documentation: 'https://docs.slack.dev/authentication/verifying-requests-from-slack',
     newSecret: null,
     sample: {
@@ -53,6 +66,7 @@ export const MESSAGING: readonly Preset[] = [
       secret: 'Console, Account Info: Auth Token',
     },
     onFailure: 'once more when it cannot connect; else as the fragment of the URL says',
+    responses: { accepted: NO_INSTRUCTIONS, duplicate: NO_INSTRUCTIONS },
     documentation: 'https://www.twilio.com/docs/usage/webhooks/webhooks-security',
     newSecret: null,
     sample: {

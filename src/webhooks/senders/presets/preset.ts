@@ -16,6 +16,11 @@ export type Preset = {
   };
   /** The sender's reaction to a response that is no success; absent: unknown. */
   readonly onFailure?: string;
+  /**
+   * What the sender wants in answer to its forms, and to requests without a body, in place of our
+   * JSON. A webhook may have a response of its own over it.
+   */
+  readonly responses?: PresetResponses;
   /** The sender's own documentation. */
   readonly documentation: string;
   /** The form of a new secret; null: only the sender can make one. */
@@ -30,6 +35,13 @@ export type Preset = {
   /** The facts of this row for which there is no source but memory or a third party. */
   readonly unconfirmed?: string;
 };
+
+/** By what became of a request; a body is a template for its Content-Type. */
+export type PresetResponses = Readonly<Partial<Record<'accepted' | 'duplicate', {
+  readonly status: number;
+  readonly headers: { readonly 'Content-Type': string };
+  readonly body: string;
+}>>>;
 
 export const JSON_TYPE = 'application/json';
 

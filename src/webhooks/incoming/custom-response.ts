@@ -1,0 +1,159 @@
+/**
+ * The member `response` of an incoming webhook: what its sender gets in place of the JSON that
+ * hookshelf answers, by what became of the request.
+ */
+import { AppError, messageOf, type FieldError } from '../../base/errors.ts';
+import { isJsonObject, pointerStep } from '../../base/fields.ts';
+import { parsePath, type JsonPath } from '../../base/json/path.ts';
+import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
+import { quote } from '../../base/text/error-message.ts';
+import { didYouMean } from '../../base/text/nearest.ts';
+import { findHeaderProblems, headersSchema, parseConfiguredHeaders } from '../http/target-rules.ts';
+import { parseBodyTemplate, type BodyTemplate } from '../templates/body-template.ts';
+import { findContentTypeProblem } from '../templates/content-type.ts';
+
+/** A body is a template for its Content-Type; `rejected` has no placeholders. Absent: no body. */
+export type CustomResponse = {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+
+/** Of an outcome without one the sender gets the JSON. */
+export type CustomResponses = Readonly<Partial<Record<ResponseOutcome, CustomResponse>>>;
+
+/** What became of a request. A filtered one is accepted; `rejected` are 401 and 403. */
+export type ResponseOutcome = 'accepted' | 'failed' | 'duplicate' | 'rejected';
+
+const BODY_LENGTH_MAX = 64 * 1024;
+const DEFAULT_TYPE = 'text/plain; charset=utf-8';
+/** Their responses have no content (RFC 9110 §15.3.5, §15.3.6). */
+const BODILESS_STATUSES = [204, 205];
+
+const successSchema = createResponseSchema('WebhookSuccessResponse', 200, 299);
+const failureSchema = createResponseSchema('WebhookFailureResponse', 400, 599);
+
+export const responseMember: MemberSchema = {
+  schema: {
+    kind: 'object', name: 'WebhookResponses',
+    members: {
+      accepted: {
+        schema: successSchema,
+        description: 'To a request that was accepted, or that no route is for',
+      },
+      failed: { schema: failureSchema, description: 'To a request whose action failed' },
+      duplicate: { schema: successSchema, description: 'To a request that came before' },
+      rejected: {
+        schema: failureSchema,
+        description: 'To a request that would get 401 or 403. Its body has no placeholders',
+      },
+    },
+    check: (responses) => Object.entries(responses).flatMap(([outcome, response]) =>
+      findResponseProblems(response, outcome === 'rejected')
+        .map(({ pointer, detail }) => ({ pointer: `/${outcome}${pointer}`, detail }))),
+  },
+  description: 'What the sender gets in place of the JSON of hookshelf; of an outcome that is not '
+    + 'here it gets that. Absent: what the preset\'s sender wants, if that is something else',
+};
+
+function createResponseSchema(name: string, minimum: number, maximum: number): ObjectSchema {
+  return {
+    kind: 'object', name,
+    members: {
+      status: { schema: { kind: 'integer', minimum, maximum }, isRequired: true },
+      headers: { schema: headersSchema, description: 'Names and values, without placeholders' },
+      body: {
+        schema: { kind: 'string', maxLength: BODY_LENGTH_MAX },
+        description: 'Text with {{ placeholders }} over `data`, `message`, `payload` and '
+          + '`request`, which are escaped by the Content-Type in `headers`, text/plain when absent',
+      },
+    },
+  };
+}
+
+function findResponseProblems(response: JsonValue, isRejected: boolean): readonly FieldError[] {
+  if (!isJsonObject(response)) return [];
+  const { status, headers, body } = response;
+  const errors = headers === undefined ? [] : findOwnHeaderProblems(headers);
+  if (typeof body !== 'string') return errors;
+  if (BODILESS_STATUSES.some((bodiless) => bodiless === status)) {
+    const detail = `must not stand there: a ${String(status)} has no body`;
+    return [...errors, { pointer: '/body', detail }];
+  }
+  // Nothing is known of a body whose type is wrong.
+  if (errors.length > 0) return errors;
+  try {
+    parseBody(response, body, isRejected);
+    return [];
+  } catch (thrown) {
+    return [{ pointer: '/body', detail: messageOf(thrown) }];
+  }
+}
+
+/** Set by hookshelf, or by the connection: two of one name would contradict each other. */
+const RESERVED_NAMES = [
+  'x-content-type-options', 'content-security-policy', 'x-request-id', 'x-hookshelf-chain', 'date',
+  'content-encoding', 'content-range', 'proxy-authenticate',
+];
+
+function findOwnHeaderProblems(headers: JsonValue): FieldError[] {
+  const problems = findHeaderProblems(headers);
+  const entries = isJsonObject(headers) ? Object.entries(headers) : [];
+  return [...problems, ...entries.flatMap(([name, value]) => {
+    const pointer = pointerStep(name);
+    const detail = problems.some((problem) => problem.pointer === pointer) ? null
+      : findOwnHeaderProblem(name.toLowerCase(), String(value));
+    return detail === null ? [] : [{ pointer, detail }];
+  })].map(({ pointer, detail }) => ({ pointer: `/headers${pointer}`, detail }));
+}
+
+function findOwnHeaderProblem(name: string, value: string): string | null {
+  if (RESERVED_NAMES.includes(name)) return 'may not be configured: hookshelf sets it';
+  if (value.includes('{{')) return 'must have no placeholders: they are for the body alone';
+  return name === 'content-type' ? findContentTypeProblem(value) : null;
+}
+
+/** The Content-Type of the body. */
+export function getContentType({ headers }: { readonly headers?: unknown }): string {
+  return parseConfiguredHeaders(headers)['content-type'] ?? DEFAULT_TYPE;
+}
+
+/** Throws `malformed`, with what is wrong. */
+export function parseBody(
+  response: { readonly headers?: unknown }, body: string, isRejected: boolean,
+): BodyTemplate {
+  return parseBodyTemplate(body, getContentType(response),
+    isRejected ? refusePlaceholder : parsePlaceholder);
+}
+
+function refusePlaceholder(text: string): never {
+  throw new AppError('malformed', `{{ ${text} }} cannot be filled: rejected has no placeholders, as `
+    + 'its caller may be anybody; \\{{ stands for {{');
+}
+
+const SOURCES = ['data', 'message', 'payload', 'request'];
+const REQUEST_MEMBERS = ['id', 'event', 'eventId'];
+
+function parsePlaceholder(text: string): JsonPath | null {
+  const path = parsePath(text);
+  if (path === null) return null;
+  const [source = '', member, ...rest] = path;
+  const fail = (detail: string): never => {
+    throw new AppError('malformed', `{{ ${text} }} ${detail}`);
+  };
+  if (!SOURCES.includes(source)) {
+    fail(`must begin with data, message, payload or request, not ${quote(source)}`
+      + didYouMean(source, SOURCES));
+  }
+  if (source === 'message' && member !== undefined) fail('must be message alone, which is a text');
+  const isOfRequest = rest.length === 0 && member !== undefined && REQUEST_MEMBERS.includes(member);
+  if (source === 'request' && !isOfRequest) {
+    fail('must be request.id, request.event or request.eventId');
+  }
+  return path;
+}
+
+/** Puts the member back into a masked webhook: what any caller gets is no secret. */
+export function restoreResponse(maskedWebhook: JsonObject, { response }: JsonObject): JsonObject {
+  return response === undefined ? maskedWebhook : { ...maskedWebhook, response };
+}

@@ -1,0 +1,89 @@
+/**
+ * Sends the response that a webhook has of its own in place of the JSON. Loaded when the first one
+ * is sent: most webhooks have none.
+ */
+import { findValueAt, type JsonPath } from '../../../base/json/path.ts';
+import { AppError } from '../../../base/errors.ts';
+import { createTaggedLogger } from '../../../base/log.ts';
+import type { JsonValue } from '../../../base/schema.ts';
+import { CHAIN_REFUSED } from '../../../base/webhook-chain.ts';
+import { formatHeaders } from '../../../server/exchange/header-text.ts';
+import type { Exchange, HeaderText } from '../../../server/http-route.ts';
+import type { BodyTemplate } from '../../templates/body-template.ts';
+import type { ReadValue } from '../../templates/placeholder.ts';
+import { getContentType, parseBody, type CustomResponse } from '../custom-response.ts';
+import { AdmittedActionCall, type AdmittedRequest } from './admitted-request.ts';
+import type { WebhookResponse } from './webhook-response.ts';
+
+type PreparedResponse = {
+  readonly headers: HeaderText;
+  readonly headersOfChain: HeaderText;
+  /** null: there is no body. */
+  readonly body: BodyTemplate | null;
+};
+
+/** `response` is what the sender would get otherwise. */
+export function sendCustomResponse(
+  request: AdmittedRequest, custom: CustomResponse, response: WebhookResponse,
+): void {
+  const { exchange, webhook } = request;
+  const { headers, headersOfChain, body } = prepare(custom, false);
+  let text: string | undefined;
+  try {
+    text = body?.fill(createValueReader(request, response));
+  } catch (thrown) {
+    if (!(thrown instanceof AppError)) throw thrown;
+    // What ran has run: another status would have the sender send it again.
+    createTaggedLogger(exchange.log, webhook.labels)
+      .warning('a response was sent without its body, which is too long', { error: thrown.message });
+  }
+  exchange.send(custom.status, response.isChainRefused === true ? headersOfChain : headers, text);
+}
+
+/** Sends the response to a request that was rejected: nothing of that is put into it. */
+export function sendRejection(exchange: Exchange, custom: CustomResponse): void {
+  const { headers, body } = prepare(custom, true);
+  exchange.send(custom.status, headers, body?.fill(() => undefined));
+}
+
+const preparedResponses = new WeakMap<CustomResponse, PreparedResponse>();
+
+function prepare(custom: CustomResponse, isRejected: boolean): PreparedResponse {
+  const known = preparedResponses.get(custom);
+  if (known !== undefined) return known;
+  const { headers = {}, body } = custom;
+  const isTyped = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type');
+  const list = [
+    ...isTyped || body === undefined ? [] : ['Content-Type', getContentType(custom)],
+    ...Object.entries(headers).flat(),
+    // A sender's text could be a page: a browser must not run it in our origin. `nosniff` is in
+    // every response.
+    'Content-Security-Policy', 'sandbox',
+  ];
+  const prepared = {
+    headers: formatHeaders(list),
+    headersOfChain: formatHeaders([...list, 'X-Hookshelf-Chain', CHAIN_REFUSED]),
+    body: body === undefined ? null : parseBody(custom, body, isRejected),
+  };
+  preparedResponses.set(custom, prepared);
+  return prepared;
+}
+
+function createValueReader(request: AdmittedRequest, response: WebhookResponse): ReadValue {
+  const { eventNames: { event, eventId } } = request;
+  const { dataJson, message, requestId = null } = response;
+  const values: Record<string, JsonValue | undefined> = {
+    message, request: { id: requestId, event, eventId },
+  };
+  const readSource = (source: string): JsonValue | undefined => {
+    if (source === 'data') return values['data'] ??= JSON.parse(dataJson) as JsonValue;
+    // Parsed anew: an action may have changed the payload that it got.
+    if (source === 'payload') return values['payload'] ??= readPayload(request);
+    return values[source];
+  };
+  return ([source = '', ...path]: JsonPath) => findValueAt(readSource(source) ?? null, path);
+}
+
+function readPayload(request: AdmittedRequest): JsonValue {
+  return new AdmittedActionCall({ ...request, parsedReader: null }).payload() as JsonValue;
+}

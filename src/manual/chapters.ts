@@ -76,6 +76,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'receiving webhooks: signatures, the checks, the built-in actions',
   },
   {
+    name: 'answers', title: 'Answers of its own',
+    summary: 'statuses, texts and headers that a sender wants in place of our JSON',
+  },
+  {
     name: 'filters', title: 'Filters and routes',
     summary: 'which requests an action runs for, several actions of one webhook, conditions',
   },

@@ -214,6 +214,20 @@ test('CORS is off, and turned on for the named origins alone', async () => {
     [undefined, 'Origin']);
 });
 
+test('a response that says by itself who may read it is left as it is', async () => {
+  const own = route('GET', '/own', (exchange) =>
+    exchange.send(200, ['access-control-allow-origin', 'https://own.example'], 'a'),
+  { access: 'public' });
+  await using server = await startServer([own], {
+    guard: createGuard({
+      tokens: stored, corsOrigins: ['*'], allowedHosts: [], baseUri: null,
+      rejectionLog: new RateLimitedLog(systemClock, () => {}),
+    }),
+  });
+  const { headers } = await rawRequest(server, 'GET', '/own', { Origin: 'https://app.example' });
+  assert.equal(headers['access-control-allow-origin'], 'https://own.example');
+});
+
 test('a preflight is answered before authentication', async () => {
   await using server = await start({ tokens: stored, corsOrigins: ['https://app.example'] });
   const ask = (path: string, Origin: string) => rawRequest(server, 'OPTIONS', path, {

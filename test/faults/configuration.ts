@@ -56,8 +56,8 @@ export const CONFIGURATION_FAULTS: readonly PlantedFault[] = [
     replacement: 'name === SECRET_REMOVED ? SECRET_REMOVED : name', tests: APPLY,
   },
   {
-    file: 'webhooks/configuration/free-json.ts', text: '? sortMembers(value) : value]));',
-    replacement: '? value : value]));', tests: APPLY,
+    file: 'webhooks/configuration/free-json.ts', text: 'return [name, sortMembers(value)];',
+    replacement: 'return [name, value];', tests: APPLY,
   },
   // Names that cannot go from one webhook to another.
   {

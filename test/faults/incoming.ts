@@ -3,6 +3,26 @@ import type { PlantedFault } from './fault.ts';
 
 export const INCOMING_FAULTS: readonly PlantedFault[] = [
   {
+    file: 'webhooks/incoming/custom-response.ts',
+    text: 'isRejected ? refusePlaceholder : parsePlaceholder', replacement: 'parsePlaceholder',
+    tests: ['webhooks/incoming/custom-responses.test.ts'],
+  },
+  {
+    file: 'webhooks/incoming/custom-response.ts',
+    text: 'if (RESERVED_NAMES.includes(name))', replacement: 'if (false)',
+    tests: ['webhooks/incoming/custom-responses.test.ts'],
+  },
+  {
+    file: 'webhooks/incoming/receiving/send-custom-response.ts',
+    text: "'Content-Security-Policy', 'sandbox',", replacement: '',
+    tests: ['webhooks/incoming/custom-responses.test.ts'],
+  },
+  {
+    file: 'webhooks/incoming/receiving/send-custom-response.ts',
+    text: '{ ...request, parsedReader: null }', replacement: 'request',
+    tests: ['webhooks/incoming/custom-responses.test.ts'],
+  },
+  {
     file: 'webhooks/incoming/receiving/receive.ts', text: 'if (!enabled) {',
     replacement: 'if (enabled === undefined) {', tests: ['webhooks/incoming/receive.test.ts'],
   },
@@ -396,7 +416,7 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/incoming/intake/duplicates.ts',
-    text: 'outcome.response.status === 200 ? null : outcome.response', replacement: 'null',
+    text: 'outcome.response.status === 200 ? null', replacement: 'true ? null',
     tests: ['webhooks/incoming/duplicates.test.ts'],
   },
   {

@@ -2,10 +2,14 @@
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, ObjectSchema } from '../../base/schema.ts';
 
-/** The record's members; those that hold free JSON have their own members sorted by name. */
+/** The members of a record; those that hold free JSON have their own members sorted by name. */
 export function sortFreeJson({ members }: ObjectSchema, record: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) =>
-    [name, members[name]?.schema.kind === 'json' ? sortMembers(value) : value]));
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => {
+    const { schema } = members[name] ?? {};
+    if (schema?.kind === 'json') return [name, sortMembers(value)];
+    const isObject = schema?.kind === 'object' && isJsonObject(value);
+    return [name, isObject ? sortFreeJson(schema, value) : value];
+  }));
 }
 
 function sortMembers(value: JsonValue): JsonValue {

@@ -127,8 +127,8 @@ export function parseBody(
 }
 
 function refusePlaceholder(text: string): never {
-  throw new AppError('malformed', `{{ ${text} }} cannot be filled: rejected has no placeholders, as `
-    + 'its caller may be anybody; \\{{ stands for {{');
+  throw new AppError('malformed', `{{ ${text} }} cannot be filled: rejected has no placeholders, `
+    + 'as its caller may be anybody; \\{{ stands for {{');
 }
 
 const SOURCES = ['data', 'message', 'payload', 'request'];

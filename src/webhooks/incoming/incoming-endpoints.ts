@@ -84,7 +84,8 @@ function createReceiveEndpoints(deps: ReceiveDeps): readonly HttpRoute[] {
   }, {
     method: 'ANY', path: '/webhook/in/{pathSegment}', operationId: 'receiveWebhook',
     access: 'public',
-    summary: 'Receive a webhook and run its action; any method that the webhook allows',
+    summary: 'Receive a webhook and run its action; any method that the webhook allows. Its '
+      + '`response` may stand in place of these answers',
     parameters: [
       pathParameter('pathSegment', "The webhook's path segment"),
       {

@@ -133,6 +133,28 @@ for (const way of WAYS) {
       assert.equal((await place.run(['outgoingwebhook:show', '--id', id])).code, 1);
     })));
 
+  test(`an incoming webhook is given answers of its own, ${way}`, () => inPlace(way,
+    async (place) => {
+      await place.json(['actionconfig:create', '--identifier', 'to-log', '--action', 'log']);
+      const accepted = { status: 202, headers: { 'X-A': 'b' }, body: 'a {{ message }}' };
+      await place.json(['incomingwebhook:create', '--path-segment', 'own', '--action-config',
+        'to-log', '--response', JSON.stringify({ accepted, failed: { status: 500 } })]);
+      const show = async (): Promise<unknown> =>
+        (await place.json(['incomingwebhook:show', '--id', 'own']))['response'];
+      assert.deepEqual(await show(), { accepted, failed: { status: 500 } });
+      assert.match((await place.run(['incomingwebhook:show', '--id', 'own'])).stdout,
+        /^response\.accepted\.body +a \{\{ message \}\}$/m);
+      const update = ['incomingwebhook:update', '--id', 'own'];
+      await place.json([...update, '--response', '{"accepted":{"status":204}}']);
+      assert.deepEqual(await show(), { accepted: { status: 204 } });
+      const refused = await place.run([...update, '--response', '{"rejected":{"status":200}}']);
+      assert.equal(refused.code, 1);
+      assert.match(refused.stderr, /response\/rejected\/status.*400 to 599/);
+      assert.equal((await place.run([...update, '--response', '[]'])).code, 2);
+      await place.json([...update, '--unset', 'response']);
+      assert.equal(await show(), undefined);
+    }));
+
   test(`an outgoing webhook sends a text of another type, or CloudEvents, ${way}`, () =>
     inPlace(way, (place) => withTarget(async (url, received) => {
       const file = join(place.folder, 'order.xml');

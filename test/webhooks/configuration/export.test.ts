@@ -4,6 +4,9 @@ import { startRelayFor, type Relay } from '../relay.ts';
 
 const PATH = '/api/configuration';
 
+/** What a sender gets is no secret, whatever its names. */
+const RESPONSE = { accepted: { status: 202, headers: { 'X-Token': 'shown' }, body: 'shown' } };
+
 /** Members that hide a value in every way that lists do, and names of every form. */
 const RECORDS = {
   '/api/action-configurations': [
@@ -16,7 +19,7 @@ const RECORDS = {
   ],
   '/api/incoming-webhooks': [
     { pathSegment: 'gh', name: 'github', verification: { preset: 'github' }, secret: 'hush-1',
-      inbox: 'all', answer: 'accepted', deduplicateHours: 5,
+      inbox: 'all', answer: 'accepted', deduplicateHours: 5, response: RESPONSE,
       routes: [
         { name: 'b', actionConfiguration: 'log', order: { key: 'payload.id' } },
         { name: 'a', actionConfiguration: '4ward',
@@ -37,6 +40,8 @@ const RECORDS = {
     { name: 'gh', targetUrl: 'https://a.example/', secret: 'hush-5', triggerEvent: 'book.created',
       headers: { b: 'header-b', Authorization: 'Bearer header-a' }, retrySchedule: [1, 2] },
     { name: 'plain', targetUrl: 'https://plain.example/', triggerEvents: ['b.*', 'a.*'] },
+    { name: 'xml', targetUrl: 'https://plain.example/', contentType: 'text/xml',
+      payloadTemplate: '<a>{{ b }}</a>', format: 'cloudevents' },
   ],
 };
 const SECRETS = /hush|pass@|abc|key-1|text\/plain|still|verify-me|header-[ab]/;

@@ -46,6 +46,8 @@ const incomingOptions = {
     ...text('<result | accepted>', 'with the result, or once the request is on disk (--inbox all)'),
     values: ['result', 'accepted'],
   },
+  response: text('<json | @file | ->', 'what the sender gets in place of the JSON: '
+    + '{"accepted":{"status":202,"body":"{{ message }}"}, …}'),
   deduplicate: text('<place>', 'what tells that a request came before: auto, off, header:<name> or '
     + 'json:<path>'),
   'deduplicate-hours': text('<n>', 'for how long its id is remembered, 1 to 720'),
@@ -93,7 +95,7 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
       unset: unset([
         'name', 'description', 'secret', 'allowed-methods', 'verification', 'allowed-addresses',
         'body-format', 'json-fields', 'order', 'retry-schedule',
-        'rate-limit', 'max-concurrent', 'action-timeout', 'max-in-flight',
+        'rate-limit', 'max-concurrent', 'action-timeout', 'max-in-flight', 'response',
       ]),
     },
     examples: ['hookshelf incomingwebhook:update deploy --allowed-methods POST,PUT'],

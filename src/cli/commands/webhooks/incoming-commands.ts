@@ -85,6 +85,7 @@ export async function updateIncoming(context: CommandContext): Promise<number> {
   const webhook = await patchRecord(context, incomingResource, formatValue(current['identifier']), {
     ...body, ...replaceObject(current, body, 'verification'),
     ...replaceObject(current, body, 'deduplicate'),
+    ...replaceObject(current, body, 'response'),
   });
   await printWebhook(context, INCOMING, 'updated', webhook, secret);
   return 0;

@@ -25,6 +25,7 @@ export async function readIncomingMembers(context: CommandContext): Promise<Json
       allowedAddresses: allowedAddresses.length === 0 ? undefined : allowedAddresses,
       verification: await readVerification(context),
       routes: await readRoutes(context),
+      response: await readResponse(context),
       order: readOrder(context),
       deduplicate: await readDeduplicate(context),
       deduplicateHours: args.integer('deduplicate-hours', 1, DEDUPLICATE_HOURS_MAX),
@@ -68,6 +69,13 @@ async function readRoutes(context: CommandContext): Promise<JsonValue | undefine
   if (!context.args.has('routes')) return undefined;
   const { value } = await readJsonOption(context, 'routes', { inlineSecrets: 'accepted' });
   if (!Array.isArray(value)) throw new AppError('usage', '--routes is not a JSON array');
+  return value;
+}
+
+async function readResponse(context: CommandContext): Promise<JsonObject | undefined> {
+  if (!context.args.has('response')) return undefined;
+  const { value } = await readJsonOption(context, 'response', { inlineSecrets: 'accepted' });
+  if (!isJsonObject(value)) throw new AppError('usage', '--response is not a JSON object');
   return value;
 }
 

@@ -6,6 +6,7 @@ import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { editRecord } from '../../parts/forms/edit-record.ts';
 import { choiceField, orderField } from '../../parts/forms/choice-field.ts';
 import type { Field, FieldOptions, FieldTexts } from '../../parts/forms/input-field.ts';
+import { pairsField } from '../../parts/forms/pairs-field.ts';
 import { retriesField } from '../../parts/forms/retries-field.ts';
 import { trySection } from './try-routes.ts';
 import { createSenderField } from './sender-field.ts';
@@ -41,6 +42,15 @@ const FIELD_TEXTS: FieldTexts = {
     + 'with retries; all requests must be kept for that'],
   deduplicate: ['Tell duplicates by', ''],
   deduplicateHours: ['Remember ids for', 'Hours'],
+  response: ['Answers of its own', 'In place of our JSON, each with a status; 204 has no body. '
+    + 'None: as the sender of the preset wants it'],
+  accepted: ['Accepted', 'Statuses 200 to 299; also for what no route is for'],
+  failed: ['Failed', 'Statuses 400 to 599'],
+  duplicate: ['Duplicate', 'Statuses 200 to 299'],
+  rejected: ['Rejected', 'In place of 401 and 403: statuses 400 to 599, without placeholders'],
+  body: ['Body', 'Text with `{{ message }}`, `{{ data.… }}`, `{{ payload.… }}` or '
+    + '`{{ request.id }}`, escaped by the `Content-Type` among the headers'],
+  headers: ['Headers', 'Text is `text/plain` without a `Content-Type`'],
   retrySchedule: ['Waits between runs', 'Seconds. None: what fails is not run again', 'Wait'],
   rateLimit: ['Requests a second', 'More get 429. 0: no limit. Empty: as in the settings'],
   maxConcurrent: ['Requests at once', 'More get 503. Empty: as in the settings'],
@@ -67,13 +77,13 @@ export async function editIncoming(
     onDone: refresh,
     texts: FIELD_TEXTS, factories: {
       verification: createSenderField(presets, () => {}), deduplicate: createDuplicatesField,
-      retrySchedule: retriesField,
+      retrySchedule: retriesField, headers: pairsField,
     },
     omitted: ['identifier', 'enabled', 'staticHeaders', ...ACTION_MEMBERS],
     rare: [
       'allowedAddresses', 'bodyFormat', 'jsonFields', 'allowedMethods', 'deduplicate',
       'deduplicateHours', 'retrySchedule',
-      'rateLimit', 'maxConcurrent', 'actionTimeout', 'maxInFlight',
+      'rateLimit', 'maxConcurrent', 'actionTimeout', 'maxInFlight', 'response',
     ],
   });
 }

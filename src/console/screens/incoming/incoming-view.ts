@@ -78,6 +78,7 @@ function renderView(
       ['Old secret counts until', previousSecret === undefined ? null
         : timeElement(previousSecret.validUntil)],
       ['Keeps', INBOX_TEXTS[webhook.inbox]], ['Answers', ANSWER_TEXTS[webhook.answer]],
+      ['Answers of its own', formatResponses(webhook.response)],
       ['Changed', timeElement(webhook.updatedAt)], ['Id', h('code', identifier)],
     ]),
     setupSection(webhook, examples),
@@ -86,6 +87,11 @@ function renderView(
     h('details', h('summary', 'All members'),
       h('pre', JSON.stringify(webhook, null, 2))),
   ];
+}
+
+function formatResponses(responses: IncomingWebhook['response']): string | null {
+  return responses === undefined ? null : Object.entries(responses)
+    .map(([outcome, { status }]) => `${outcome} ${status}`).join(', ') || 'our JSON';
 }
 
 function setupSection(

@@ -34,8 +34,8 @@ export function sendCustomResponse(
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     // What ran has run: another status would have the sender send it again.
-    createTaggedLogger(exchange.log, webhook.labels)
-      .warning('a response was sent without its body, which is too long', { error: thrown.message });
+    createTaggedLogger(exchange.log, webhook.labels).warning(
+      'a response was sent without its body, which is too long', { error: thrown.message });
   }
   exchange.send(custom.status, response.isChainRefused === true ? headersOfChain : headers, text);
 }

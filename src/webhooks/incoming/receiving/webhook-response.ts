@@ -95,7 +95,9 @@ export function findSentStatus(
 }
 
 /** The response with the stored request that it tells of. */
-export function withRequestId(response: WebhookResponse, requestId: string | null): WebhookResponse {
+export function withRequestId(
+  response: WebhookResponse, requestId: string | null,
+): WebhookResponse {
   return requestId === null ? response : { ...response, requestId };
 }
 

@@ -24,7 +24,7 @@ export type PresetDescription = {
   /** The party that makes the secret: `here`, then the sender is given it, or the `sender`. */
   readonly secretFrom: 'here' | 'sender';
   readonly documentation: string;
-  /** What its forms are answered when they are accepted; null: JSON, as any other request. */
+  /** What its forms are answered when they are accepted; null: JSON, as every other request. */
   readonly formResponse: { readonly contentType: string; readonly body: string } | null;
   /**
    * The facts for which there is no source but memory or a third party; null: all are confirmed.

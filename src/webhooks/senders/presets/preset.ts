@@ -37,7 +37,7 @@ export type Preset = {
 };
 
 /** By what became of a request; a body is a template for its Content-Type. */
-export type PresetResponses = Readonly<Partial<Record<'accepted' | 'duplicate', {
+type PresetResponses = Readonly<Partial<Record<'accepted' | 'duplicate', {
   readonly status: number;
   readonly headers: { readonly 'Content-Type': string };
   readonly body: string;

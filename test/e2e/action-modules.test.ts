@@ -134,6 +134,17 @@ test('a module that loops three times within a minute is switched off, and other
     assert.deepEqual(requests, ['pending']);
     assert.equal(await call(server, 'fine'), FINE);
     assert.deepEqual(await readWaiting(server), { requests: ['pending'], attempts: [0] });
+    // So does a delivery whose body the action makes.
+    await make(server, '/api/outgoing-webhooks', {
+      targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'thing.made', actionConfiguration: 'loop',
+    });
+    await server.call('/api/events', '{"name":"thing.made","payload":{}}');
+    assert.equal(await call(server, 'fine'), FINE);
+    const deliveries = await server.list<{
+      readonly status: string; readonly attempts: readonly object[];
+    }>('/api/deliveries');
+    assert.deepEqual(deliveries.map(({ status, attempts }) => [status, attempts.length]),
+      [['pending', 0]]);
   }));
 
 /** The states of stored requests, and the numbers of their attempts. */

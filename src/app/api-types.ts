@@ -62,6 +62,8 @@ export type OutgoingWebhook =
   readonly oauth2?: Omit<Oauth2, 'clientSecret'>;
   readonly clientCertificate?: PublicClientCertificate;
   readonly hasSecret: boolean;
+  /** Receivers verify with it, where the secret is a private key. */
+  readonly publicKey?: string;
   readonly health: WebhookHealth;
   /** The secret before the last rotation, while it still counts. */
   readonly previousSecret?: { readonly validUntil: string };

@@ -239,13 +239,38 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/senders/signing/sign-request.ts',
-    text: "typeof key === 'string' || isPublicKey(key.algorithm)",
-    replacement: "typeof key === 'string'",
-    tests: [
-      'webhooks/incoming/custom-samples.test.ts',
-      'webhooks/incoming/sender-examples.test.ts',
-      'webhooks/senders/presets.test.ts',
-    ],
+    text: "else if (secret === 'current') return key;", replacement: '',
+    tests: ['webhooks/outgoing/signing.test.ts'],
+  },
+  {
+    file: 'webhooks/senders/signing/sign-request.ts',
+    text: "secret === 'previous' && !canHoldSeveral(scheme)", replacement: "secret === 'previous'",
+    tests: ['webhooks/outgoing/signing.test.ts'],
+  },
+  {
+    file: 'webhooks/senders/signing/sign-request.ts',
+    text: 'atMs < validUntilMs', replacement: 'atMs > 0',
+    tests: ['webhooks/senders/sign-request.test.ts'],
+  },
+  {
+    file: 'webhooks/senders/signing/signing-key.ts',
+    text: 'statedKey.length > 0 &&', replacement: 'statedKey.length > PAIR_BYTES &&',
+    tests: ['webhooks/outgoing/signing.test.ts'],
+  },
+  {
+    file: 'webhooks/outgoing/signing-member.ts',
+    text: "return algorithm === 'token';", replacement: 'return false;',
+    tests: ['webhooks/outgoing/signing.test.ts'],
+  },
+  {
+    file: 'webhooks/outgoing/webhook-signer.ts',
+    text: 'hiddenNames.includes(name) ? MASK : value', replacement: 'value',
+    tests: ['webhooks/outgoing/signing.test.ts'],
+  },
+  {
+    file: 'webhooks/senders/verification/verification-key.ts',
+    text: "if (form === 'whsec' && secret.startsWith('whsk_')) return PRIVATE_KEY;",
+    replacement: '', tests: ['webhooks/senders/verification-key.test.ts'],
   },
   {
     file: 'webhooks/senders/signing/handshake.ts', text: "isSigned: verify === 'signature'",
@@ -270,7 +295,7 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
     ],
   },
   {
-    file: 'webhooks/senders/signing/placement.ts',
+    file: 'webhooks/senders/scheme/placement.ts',
     text: 'if (inBody.length > 0 && !hasRequestBody(method)) {',
     replacement: 'if (inBody.length > 9) {',
     tests: [

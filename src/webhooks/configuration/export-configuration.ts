@@ -10,6 +10,7 @@ import { maskSecrets } from '../http/mask-secrets.ts';
 import { restoreResponse } from '../incoming/custom-response.ts';
 import { restoreScheme } from '../incoming/verification-member.ts';
 import { restoreTokenUrl } from '../outgoing/oauth2-member.ts';
+import { restoreSigning } from '../outgoing/signing-member.ts';
 import { sortFreeJson } from './free-json.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import type { StoredConfiguration } from './stored-configuration.ts';
@@ -33,8 +34,8 @@ function exportRecord(
   { schema, naming }: RecordKind, stored: JsonObject, createName: CreateVariableName,
 ): JsonObject {
   const sorted = sortFreeJson(schema, stored);
-  const masked = restoreTokenUrl(
-    restoreResponse(restoreScheme(maskSecrets(sorted), sorted), sorted), sorted);
+  const masked = restoreSigning(restoreTokenUrl(
+    restoreResponse(restoreScheme(maskSecrets(sorted), sorted), sorted), sorted), sorted);
   const name = stored[naming] ?? null;
   const rest = Object.entries(schema.members).flatMap(([member, { readOnly, ...described }]) => {
     const value = sorted[member];

@@ -113,6 +113,8 @@ export type AttemptOutcome = {
   readonly attempt: DeliveryAttempt;
   /** The wait that the response's Retry-After asks for; 0 without one. */
   readonly retryAfterMs: number;
+  /** What the dialect of another sender made of the head; absent or null: nothing. */
+  readonly shown?: Pick<SentHead, 'url' | 'headers'> | null;
   /** True if nothing was sent: the action or the template failed, or there was no token. */
   readonly isUnsent?: boolean;
   /** True if a later hop refused the chain. That was logged where the chain ended. */

@@ -18,11 +18,20 @@ import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import { acceptDeliveries, changeDeliveries } from './delivery-changes.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
 import type { EventOrigin, EventTerms } from './event-publisher.ts';
-import { encodeEvent } from './event-record.ts';
+import { decodeEventHead, encodeEvent } from './event-record.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 
 /** The name of an event that is sent without one. */
 export const SENT_EVENT_NAME = 'send';
+/** Stands for the name of an event towards others in what is sent by hand. */
+export const SENT_BY_HAND = 'hookshelf.send';
+
+/** The name of a delivery's event for others. */
+export function nameSentEvent({ event }: Pick<Delivery, 'event'>, eventRecord: Buffer): string {
+  const isSentByHand = event === null
+    || (event === SENT_EVENT_NAME && decodeEventHead(eventRecord).to !== undefined);
+  return isSentByHand ? SENT_BY_HAND : event;
+}
 
 type DurableSend = EventOrigin & EventTerms & {
   /** The identifier or name of the webhook. */

@@ -3,9 +3,10 @@ import { loadCrypto } from '../../base/node-modules.ts';
 
 /**
  * `hex`: 64 hexadecimal digits; `base64`: 32 bytes of base64; `whsec`: the same after `whsec_`;
+ * `whsk`: the same after `whsk_`, the seed of an Ed25519 key;
  * `user:password`: for HTTP Basic, with `hex` as the password.
  */
-export type SecretShape = 'hex' | 'base64' | 'whsec' | 'user:password';
+export type SecretShape = 'hex' | 'base64' | 'whsec' | 'whsk' | 'user:password';
 
 // 256 bits, the output length of HMAC-SHA256 (RFC 2104 §3 advises no less).
 const SECRET_BYTES = 32;
@@ -20,7 +21,7 @@ export function encodeSecret(shape: SecretShape, bytes: Buffer, current = ''): s
   switch (shape) {
     case 'hex': return bytes.toString('hex');
     case 'base64': return bytes.toString('base64');
-    case 'whsec': return `whsec_${bytes.toString('base64')}`;
+    case 'whsec': case 'whsk': return `${shape}_${bytes.toString('base64')}`;
     case 'user:password': {
       const [user = '', password] = current.split(':', 2);
       return `${password === undefined || user === '' ? USER : user}:${bytes.toString('hex')}`;

@@ -76,8 +76,8 @@ type RotationDeps = {
    * here.
    */
   readonly shapeFor: (webhook: JsonObject) => { readonly shape: SecretShape } | string;
-  /** Why a given secret is invalid, as a clause; null: it is valid. */
-  readonly findProblem?: (secret: string) => string | null;
+  /** Why a given secret is invalid for a stored webhook, as a clause; null: it is valid. */
+  readonly findProblem?: (webhook: JsonObject, secret: string) => string | null;
 };
 
 /** The schema of the response: the only time that a secret is shown. */
@@ -140,8 +140,6 @@ async function rotate(
   RotationDeps, idOrName: string, input: JsonObject, { onStaged }: WriteOptions,
 ): Promise<string> {
   const nowMs = now();
-  const problem = input['secret'] === undefined ? null : findProblem?.(String(input['secret']));
-  if (typeof problem === 'string') throw invalid([{ pointer: '/secret', detail: problem }]);
   const bytes = createSecretBytes();
   return store.transact((transaction) => {
     const id = transaction.findId(name, idOrName) ?? idOrName;
@@ -154,6 +152,9 @@ async function rotate(
       throw new AppError('conflict', `the secret before still counts, until ${until}: wait, or `
         + 'rotate with force, which ends it at once');
     }
+    const problem = input['secret'] === undefined ? null
+      : findProblem?.(webhook, String(input['secret']));
+    if (typeof problem === 'string') throw invalid([{ pointer: '/secret', detail: problem }]);
     const secret = input['secret'] ?? encodeSecret(
       getShape(shapeFor(webhook)), bytes, String(webhook['secret'] ?? ''));
     const { [key]: _key, secret: oldSecret, ...fields } = webhook;

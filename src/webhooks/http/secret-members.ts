@@ -3,7 +3,8 @@ import type { JsonObject, MemberSchema, StringSchema } from '../../base/schema.t
 import type { WriteCause } from '../../resources/resource.ts';
 import { maskSecrets } from './mask-secrets.ts';
 
-export const secretSchema: StringSchema = { kind: 'string', minLength: 1, maxLength: 1024 };
+/** Long enough for a certificate or a private key in PEM. */
+export const secretSchema: StringSchema = { kind: 'string', minLength: 1, bytesMax: 8192 };
 
 export const secretMembers: Readonly<Record<string, MemberSchema>> = {
   secret: {
@@ -33,8 +34,9 @@ export function hideSecret(record: JsonObject): JsonObject {
 }
 
 /**
- * The record that a patch is applied to: secrets are masked but for `secret` itself. So secrets
- * that the patch does not name follow the rule for `***`, and do not go to another target.
+ * The record that a patch is applied to: secrets are masked but for `secret` itself, which is not
+ * sent. So secrets that the patch does not name follow the rule for `***`, and do not go to another
+ * target.
  */
 export function maskPatchBase(stored: JsonObject): JsonObject {
   const { secret } = stored;

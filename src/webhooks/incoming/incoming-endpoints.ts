@@ -8,6 +8,7 @@ import type { ResponseSpec, HttpRoute } from '../../server/http-route.ts';
 import type { Store } from '../../store/store-port.ts';
 import { stateFilter } from '../health/public-health.ts';
 import { rotationRoute } from '../http/rotate-secret.ts';
+import { secretSchema } from '../http/secret-members.ts';
 import type { RequestService } from '../inbox/request-service.ts';
 import { receiveErrorFormat } from './receiving/webhook-response.ts';
 import {
@@ -20,7 +21,7 @@ import { matchRoute } from './diagnostics/match-route.ts';
 import type { LookUpEvent } from './diagnostics/duplicate-check.ts';
 import { sampleRoute } from './diagnostics/sample-route.ts';
 import { chooseSecretShape } from './verification-member.ts';
-import { incomingCollection, verificationSecretSchema } from './incoming-webhook.ts';
+import { incomingCollection } from './incoming-webhook.ts';
 
 type IncomingEndpointDeps = {
   readonly records: Repository;
@@ -49,7 +50,7 @@ export function createIncomingEndpoints(deps: IncomingEndpointDeps): readonly Ht
     matchRoute({ webhooks, collection, requests: deps.requests }),
     rotationRoute({
       resource: incomingResource, records: deps.records, store, now,
-      secretSchema: verificationSecretSchema, shapeFor: chooseSecretShape,
+      secretSchema, shapeFor: chooseSecretShape,
     }),
     collectionRoute(incomingResource, deps.records, stateFilter(deps.receive.health, 'incoming')),
     ...resourceRoutes(incomingResource, deps.records),

@@ -6,11 +6,11 @@ import type { CollectionSpec } from '../../store/store-port.ts';
 import { disablingMembers, type DisabledMembers } from '../health/disabled-members.ts';
 import { healthMember } from '../health/public-health.ts';
 import { previousSecretMember, type PreviousSecret } from '../http/rotate-secret.ts';
-import { secretMembers } from '../http/secret-members.ts';
+import { secretMembers, secretSchema } from '../http/secret-members.ts';
 import type { Order } from '../filters/order.ts';
 import { descriptionMember, nameSchema } from '../naming/members.ts';
 import type { FieldError } from '../../base/errors.ts';
-import type { JsonObject, StringSchema } from '../../base/schema.ts';
+import type { JsonObject } from '../../base/schema.ts';
 import {
   findInboxProblems, inboxMembers, type ResponseMode, type Deduplication, type Inbox,
 } from './inbox-members.ts';
@@ -56,11 +56,6 @@ export const incomingCollection: CollectionSpec = {
   name: 'incoming-webhooks', key: 'identifier', unique: ['pathSegment', 'name'], hasNames: true,
 };
 
-/** Long enough for a certificate in PEM. */
-export const verificationSecretSchema: StringSchema = {
-  kind: 'string', minLength: 1, bytesMax: 8192,
-};
-
 export const incomingSchema: NamedSchema = {
   kind: 'object',
   name: 'IncomingWebhook',
@@ -87,7 +82,7 @@ export const incomingSchema: NamedSchema = {
     ...disablingMembers,
     ...secretMembers,
     secret: {
-      schema: verificationSecretSchema, isWriteOnly: true,
+      schema: secretSchema, isWriteOnly: true,
       description: 'What the sender\'s requests are checked against: a key, a token, a public key '
         + 'or a certificate. Never shown. Absent in PUT and PATCH keeps the stored one, null '
         + 'removes it.',

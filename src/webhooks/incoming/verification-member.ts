@@ -12,9 +12,8 @@ import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-sche
 import { PRESETS, findPreset } from '../senders/presets/preset-table.ts';
 import { NEEDS, type Need, type Scheme } from '../senders/scheme/scheme.ts';
 import { createRejection } from '../senders/verification/verdict.ts';
-import {
-  createVerifier, type Verifier, type VerifierSecret,
-} from '../senders/verification/verify.ts';
+import { createVerifier, type Verifier } from '../senders/verification/verify.ts';
+import { listSecrets, type SecretMembers } from '../senders/verification/webhook-secrets.ts';
 
 export type Verification = {
   readonly preset: string;
@@ -119,14 +118,10 @@ export type SenderVerifier = {
 };
 
 /** The stored members that a verifier is compiled from. */
-type SecretMembers = {
-  readonly verification?: Verification;
-  readonly secret?: string;
-  readonly previousSecret?: { readonly secret: string; readonly validUntil: string };
-};
+type VerifiedMembers = SecretMembers & { readonly verification?: Verification };
 
 /** null: the webhook has no `verification`. */
-export function prepareSenderVerifier(webhook: SecretMembers): SenderVerifier | null {
+export function prepareSenderVerifier(webhook: VerifiedMembers): SenderVerifier | null {
   const { verification } = webhook;
   if (verification === undefined) return null;
   const { preset, toleranceS = null, scheme: customScheme, ...settings } = verification;
@@ -138,19 +133,6 @@ export function prepareSenderVerifier(webhook: SecretMembers): SenderVerifier | 
   return { preset, verifier: createVerifier({
     scheme, settings, toleranceS, secrets: listSecrets(webhook), quirk,
   }) };
-}
-
-/** The secrets of a webhook, the current one first. */
-export function listSecrets({ secret, previousSecret }: SecretMembers): VerifierSecret[] {
-  const secrets: VerifierSecret[] = [];
-  if (secret !== undefined) {
-    secrets.push({ text: secret, secret: 'current', validUntilMs: Infinity });
-  }
-  if (previousSecret !== undefined) {
-    const validUntilMs = Date.parse(previousSecret.validUntil);
-    secrets.push({ text: previousSecret.secret, secret: 'previous', validUntilMs });
-  }
-  return secrets;
 }
 
 function createRefusingVerifier(preset: string): Verifier {

@@ -2,18 +2,20 @@
  * The resource of outgoing webhooks: its path, its rules for secrets, and its list columns.
  * `createOutgoingRepository` adds `toPublic` and `observe`, which need the clock and the health.
  */
+import { MASK } from '../../base/log.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
-import type { Resource } from '../../resources/resource.ts';
+import type { Resource, WriteCause } from '../../resources/resource.ts';
 import { keepEnabled, keepServiceMembers } from '../health/disabled-members.ts';
 import { healthColumns } from '../health/public-health.ts';
 import { maskSecrets, restoreSecrets, collectUrls } from '../http/mask-secrets.ts';
 import { keepPreviousSecret, addPublicPreviousSecret } from '../http/rotate-secret.ts';
-import { hideSecret, keepSecret, maskPatchBase } from '../http/secret-members.ts';
+import { hideSecret, maskPatchBase } from '../http/secret-members.ts';
 import {
   keepClientCertificate, toPublicClientCertificate,
 } from './client-certificate-member.ts';
 import { keepClientSecret, restoreTokenUrl, toPublicOauth2 } from './oauth2-member.ts';
 import { outgoingCollection, outgoingSchema } from './outgoing-webhook.ts';
+import { findPublicKey, restoreSigning, sendsSecret } from './signing-member.ts';
 
 export const outgoingResource: Resource = {
   path: '/api/outgoing-webhooks',
@@ -31,8 +33,9 @@ export const outgoingResource: Resource = {
     const whole = isApply ? keepEnabled(body, current) : body;
     const input = keepPreviousSecret(keepServiceMembers(whole, current, nowMs), null);
     const stored = isApply ? null : current;
+    const withSecret = isApply ? input : keepUnsentSecret(input, current, cause);
     // The rule for the client secret is another: the token URL counts as well.
-    const { oauth2, ...rest } = keepClientCertificate(keepSecret(input, current, cause), stored);
+    const { oauth2, ...rest } = keepClientCertificate(withSecret, stored);
     const webhook = restoreSecrets(rest, stored, ({ targetUrl }) => collectUrls(targetUrl));
     const restored = oauth2 === undefined ? webhook
       : keepClientSecret({ ...webhook, oauth2 }, stored, cause);
@@ -56,18 +59,38 @@ function formatTriggers(
   return Array.isArray(triggerEvents) ? triggerEvents.join(', ') : null;
 }
 
-/** A certificate and its key are not masked, as they go nowhere else when the target changes. */
+/**
+ * A certificate and its key are not masked, as they go nowhere else when the target changes. The
+ * secret is, as some dialects send it.
+ */
 function createPatchBase(stored: JsonObject): JsonObject {
-  const { clientCertificate } = stored;
+  const { clientCertificate, secret } = stored;
   return {
-    ...restoreTokenUrl(maskPatchBase(stored), stored),
+    ...restoreSigning(restoreTokenUrl(maskPatchBase(stored), stored), stored),
     ...clientCertificate === undefined ? {} : { clientCertificate },
+    ...secret === undefined ? {} : { secret: MASK },
   };
+}
+
+/**
+ * The body with the stored secret if it is to be kept: as such where it is not sent, and else as
+ * `***`, which keeps it only for the same target.
+ */
+function keepUnsentSecret(
+  body: JsonObject, current: JsonObject | null, cause: WriteCause,
+): JsonObject {
+  const storedSecret = current?.['secret'];
+  const isKept = cause === 'patch' ? body['secret'] === MASK : !Object.hasOwn(body, 'secret');
+  if (storedSecret === undefined || !isKept) return body;
+  return { ...body, secret: sendsSecret(body) ? MASK : storedSecret };
 }
 
 /** The record without secrets; a previous secret is mentioned while it is valid. */
 export function toPublicOutgoingWebhook(record: JsonObject, nowMs: number): JsonObject {
   const { previousSecret: _, ...rest } = record;
   const maskedWebhook = toPublicOauth2(maskSecrets(hideSecret(rest)), record);
-  return addPublicPreviousSecret(toPublicClientCertificate(maskedWebhook), record, nowMs);
+  const publicWebhook = restoreSigning(toPublicClientCertificate(maskedWebhook), record);
+  const publicKey = findPublicKey(record);
+  return addPublicPreviousSecret(
+    publicKey === undefined ? publicWebhook : { ...publicWebhook, publicKey }, record, nowMs);
 }

@@ -19,8 +19,8 @@ import { stateFilter } from '../health/public-health.ts';
 import { rotationRoute } from '../http/rotate-secret.ts';
 import { secretSchema } from '../http/secret-members.ts';
 import { outgoingResource } from './outgoing-resource.ts';
-import { findSecretProblem } from './outgoing-signature.ts';
 import { retriesMember, type SendOptions } from './send-options.ts';
+import { chooseOutgoingSecretShape, findDialectSecretProblem } from './signing-member.ts';
 import type { OutgoingWebhookIndex, ReadyOutgoingWebhook } from './outgoing-webhook-index.ts';
 
 type OutgoingRouteDeps = {
@@ -44,8 +44,8 @@ export function outgoingRoutes(deps: OutgoingRouteDeps): readonly HttpRoute[] {
     sendRoute(deps),
     rotationRoute({
       resource: outgoingResource, records: deps.records, store: deps.store, now: deps.now,
-      secretSchema, shapeFor: () => ({ shape: 'whsec' }),
-      findProblem: findSecretProblem,
+      secretSchema, shapeFor: chooseOutgoingSecretShape,
+      findProblem: findDialectSecretProblem,
     }),
     collectionRoute(outgoingResource, deps.records, stateFilter(deps.health, 'outgoing')),
     ...resourceRoutes(outgoingResource, deps.records),

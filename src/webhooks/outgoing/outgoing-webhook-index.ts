@@ -5,6 +5,7 @@
 import { EVERY_EVENT } from '../../base/event-name.ts';
 import { addChainHeader } from '../../base/webhook-chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
+import { lazyImport } from '../../base/lazy-import.ts';
 import type { Collection } from '../../store/store-port.ts';
 import { resolveKey } from '../../resources/resolve-key.ts';
 import { followRecords } from '../../resources/projection.ts';
@@ -19,6 +20,7 @@ import { isSystemEventName } from '../actions/event-name.ts';
 import { outgoingSchema, listTriggers, type OutgoingWebhook } from './outgoing-webhook.ts';
 import { parseTemplate } from './payload-template.ts';
 import type { BodyTemplate } from '../templates/body-template.ts';
+import type { WebhookSigner } from './webhook-signer.ts';
 
 export type ReadyOutgoingWebhook = OutgoingWebhook & {
   readonly template: BodyTemplate | null;
@@ -30,6 +32,11 @@ export type ReadyOutgoingWebhook = OutgoingWebhook & {
   readonly labels: WebhookFields & { readonly target: string };
   /** The headers of a request: defaults, the webhook's own over them, and the number of hops. */
   createHeaders(hops: number): SentHeaders;
+  /**
+   * Gets what signs its requests in another sender's dialect; null: it has no `signing`. Throws
+   * `invalid` for one that this version does not know.
+   */
+  readonly getSigner: (() => WebhookSigner | Promise<WebhookSigner>) | null;
 };
 
 type SentHeaders = Readonly<Record<string, string>>;
@@ -148,7 +155,17 @@ function prepareWebhook(webhook: OutgoingWebhook): ReadyOutgoingWebhook {
     labels: { ...createWebhookFields(webhook), target: formatTargetLabel(targetUrl) },
     createHeaders: cacheLastHeaders((hops) =>
       addChainHeader(resolveHeaders(webhook.httpMethod, webhook.headers, contentType), hops)),
+    getSigner: webhook.signing === undefined ? null : prepareSigner(webhook),
   };
+}
+
+const loadSigning = lazyImport(() => import('./webhook-signer.ts'));
+
+/** The signer is made when it is first asked for. */
+function prepareSigner(webhook: OutgoingWebhook): () => WebhookSigner | Promise<WebhookSigner> {
+  let signer: WebhookSigner | null = null;
+  return () => signer
+    ?? loadSigning(({ createWebhookSigner }) => signer ??= createWebhookSigner(webhook));
 }
 
 /** Most events have the same number of hops, so that the last headers fit again. */

@@ -24,9 +24,9 @@ import { findOrderProblems, orderSchema, type Order } from '../filters/order.ts'
 import { bodyMembers, findBodyProblems, type OutgoingFormat } from './body-members.ts';
 import { clientCertificateSchema } from './client-certificate-member.ts';
 import { findOauth2Problems, oauth2Schema, type Oauth2 } from './oauth2-member.ts';
-import { findSecretProblem } from './outgoing-signature.ts';
 import { rateMember, type Rate } from './rate.ts';
 import { findRetryOnProblems, retryOnMember, type RetryOn } from './retry-on.ts';
+import { findSigningProblems, signingMembers, type Signing } from './signing-member.ts';
 
 /** A webhook as the sending needs it; the schema below has its timestamps and its health, too. */
 export type OutgoingWebhook = DisabledMembers & {
@@ -61,6 +61,8 @@ export type OutgoingWebhook = DisabledMembers & {
   readonly oauth2?: Oauth2;
   readonly clientCertificate?: ClientCertificate;
   readonly secret?: string;
+  /** Absent: Standard Webhooks and `X-Signature`, if there is a secret. */
+  readonly signing?: Signing;
   readonly previousSecret?: PreviousSecret;
 };
 
@@ -178,6 +180,7 @@ export const outgoingSchema: NamedSchema = {
       description: 'A certificate that the target is shown over TLS. Shown without its key',
     },
     ...secretMembers,
+    ...signingMembers,
     previousSecret: previousSecretMember,
     health: healthMember,
   },
@@ -210,13 +213,14 @@ function isTrigger(value: string): boolean {
 
 /** Checks the rules that the schemas of single members cannot say. */
 function findProblems(webhook: JsonObject, input: JsonObject): readonly FieldError[] {
-  const { when, headers, triggerEvent, triggerEvents, secret } = webhook;
+  const { when, headers, triggerEvent, triggerEvents } = webhook;
   const errors: FieldError[] = [
     ...findConditionProblems(when, '/when', WHEN_SOURCES),
     ...findOrderProblems(webhook['order'], '/order', ORDER_SOURCES),
     ...findBodyProblems(webhook, input),
     ...findOauth2Problems(webhook),
     ...findRetryOnProblems(webhook['retryOn']),
+    ...findSigningProblems(webhook),
   ];
   if (headers !== undefined) {
     errors.push(...findHeaderProblems(headers).map(({ pointer, detail }) =>
@@ -227,7 +231,5 @@ function findProblems(webhook: JsonObject, input: JsonObject): readonly FieldErr
       pointer: '/triggerEvents', detail: 'must not stand beside triggerEvent: give one of the two',
     });
   }
-  const problem = typeof secret === 'string' ? findSecretProblem(secret) : null;
-  if (problem !== null) errors.push({ pointer: '/secret', detail: problem });
   return errors;
 }

@@ -6,7 +6,7 @@
 import { decodePayload } from '../actions/action-payload.ts';
 import { findValueAt } from '../../base/json/path.ts';
 import type { Delivery } from '../deliveries/delivery.ts';
-import { SENT_EVENT_NAME } from '../deliveries/durable-send.ts';
+import { nameSentEvent, SENT_BY_HAND } from '../deliveries/durable-send.ts';
 import {
   decodeEventHead, readEventSource, readPayloadBytes,
 } from '../deliveries/event-record.ts';
@@ -25,18 +25,15 @@ type CloudEvent = {
 };
 
 const DEFAULT_SOURCE = 'urn:hookshelf';
-/** The type of what somebody sends by hand. */
-const SENT_BY_HAND = 'hookshelf.send';
 const BOOK_ID = ['data', 'book', 'id'];
 
 /** The attributes of the event that a delivery sends, the same in each attempt. */
 export function readCloudEvent(
-  { event, eventId }: Delivery, eventRecord: Buffer, source = DEFAULT_SOURCE,
+  delivery: Delivery, eventRecord: Buffer, source = DEFAULT_SOURCE,
 ): CloudEvent {
-  const { createdAt, to } = decodeEventHead(eventRecord);
-  const isSentByHand = event === null || (event === SENT_EVENT_NAME && to !== undefined);
   return {
-    id: eventId, source, type: isSentByHand ? SENT_BY_HAND : event, time: createdAt,
+    id: delivery.eventId, source, type: nameSentEvent(delivery, eventRecord),
+    time: decodeEventHead(eventRecord).createdAt,
     subject: readEventSource(eventRecord) === 'catalog' ? readBookId(eventRecord) : null,
   };
 }

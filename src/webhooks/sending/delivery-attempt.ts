@@ -1,5 +1,5 @@
 /** Makes one attempt of a delivery, and says what it shows of the target's health. */
-import type { AttemptOutcome } from '../deliveries/delivery.ts';
+import type { AttemptOutcome, SentHead } from '../deliveries/delivery.ts';
 import type { TargetHealth } from '../scheduler/task.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 import type { FinishedAttempt } from './attempt-recorder.ts';
@@ -33,9 +33,16 @@ export async function attemptDelivery(
   if (outcome === null) return null;
   const { sent, isPayload, storedDelivery } = preparedAttempt;
   // A target that was not asked got no request.
-  const head = outcome.kind === 'proxy' || outcome.isUnsent === true ? null : sent;
+  const isUnsent = outcome.kind === 'proxy' || outcome.isUnsent === true;
+  const head = isUnsent ? null : addShownParts(sent, outcome);
   const targetUrl = 'request' in preparedAttempt ? preparedAttempt.request.url : null;
   return { outcome, sent: head, targetUrl, isPayload, storedDelivery, lease };
+}
+
+/** The head with what another sender's dialect made of the request. */
+function addShownParts(sent: SentHead | null, { shown = null }: AttemptOutcome): SentHead | null {
+  if (sent === null || shown === null) return sent;
+  return { method: sent.method, url: shown.url, headers: [...sent.headers, ...shown.headers] };
 }
 
 /** Returns what an outcome shows of the target's health; null for nothing. */

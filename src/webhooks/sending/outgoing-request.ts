@@ -7,6 +7,7 @@ import { hasRequestBody } from '../http/target-rules.ts';
 import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
 import type { Oauth2 } from '../outgoing/oauth2-member.ts';
 import { createSignatureHeaders } from '../outgoing/outgoing-signature.ts';
+import type { ShownParts, WebhookSigner } from '../outgoing/webhook-signer.ts';
 
 /** A request that is ready but for its signature, which depends on the time. */
 export type OutgoingRequest = {
@@ -18,6 +19,8 @@ export type OutgoingRequest = {
   readonly secret: string | null;
   /** The secret before a rotation; it may be expired. */
   readonly previousSecret: PreviousSecret | null;
+  /** Another sender's way to sign, in place of ours; null: there is none. */
+  readonly dialect: Dialect | null;
   /** null if the method has no body. */
   readonly body: Buffer | null;
   /** The limit for one attempt, and for all together. Absent: the client's settings. */
@@ -27,11 +30,15 @@ export type OutgoingRequest = {
   readonly clientCertificate?: ClientCertificate | undefined;
 };
 
+/** `event` is the name that the request carries, where the sender has a header for it. */
+export type Dialect = { readonly signer: WebhookSigner; readonly event: string };
+
 const NO_BODY = Buffer.alloc(0);
 
 /** Builds a request by the present settings of a webhook. `hops` is the length of its chain. */
 export function buildWebhookRequest(
   webhook: ReadyOutgoingWebhook, id: string, body: Buffer, hops: number,
+  dialect: Dialect | null,
 ): OutgoingRequest {
   return {
     id,
@@ -40,6 +47,7 @@ export function buildWebhookRequest(
     headers: webhook.createHeaders(hops),
     secret: webhook.secret ?? null,
     previousSecret: webhook.previousSecret ?? null,
+    dialect,
     body: hasRequestBody(webhook.httpMethod) ? body : null,
     timeoutMs: webhook.timeout === undefined ? undefined : webhook.timeout * 1000,
     oauth2: webhook.oauth2,
@@ -47,18 +55,33 @@ export function buildWebhookRequest(
   };
 }
 
+/** A request for the client; `shown` is what a dialect added to it, without secrets. */
+type RequestToSend = { readonly http: HttpRequest; readonly shown: ShownParts | null };
+
 /** Makes the request of the client, with signatures for the time `atMs` if there is a secret. */
 export function signRequest(
   request: OutgoingRequest, atMs: number, retries: number, signal?: AbortSignal,
-): HttpRequest {
-  const { id, url, method, secret, previousSecret, body, timeoutMs, clientCertificate } = request;
-  const headers = secret === null ? request.headers
-    : {
-      ...request.headers,
-      ...createSignatureHeaders(secret, id, atMs, body ?? NO_BODY, previousSecret),
-    };
+): RequestToSend {
+  const { method, body, timeoutMs, clientCertificate } = request;
+  const { url, headers, shown } = signParts(request, atMs);
   return {
-    method, url, headers, body: body ?? undefined, timeoutMs, totalTimeoutMs: timeoutMs, retries,
-    signal, clientCertificate,
+    shown,
+    http: {
+      method, url, headers, body: body ?? undefined, timeoutMs, totalTimeoutMs: timeoutMs, retries,
+      signal, clientCertificate,
+    },
   };
+}
+
+function signParts(
+  request: OutgoingRequest, atMs: number,
+): Pick<OutgoingRequest, 'url' | 'headers'> & { readonly shown: ShownParts | null } {
+  const { id, url, headers, secret, previousSecret, body, dialect } = request;
+  if (dialect !== null) {
+    const { event, signer } = dialect;
+    return signer({ ...request, event }, atMs);
+  }
+  if (secret === null) return { url, headers, shown: null };
+  const signature = createSignatureHeaders(secret, id, atMs, body ?? NO_BODY, previousSecret);
+  return { url, headers: { ...headers, ...signature }, shown: null };
 }

@@ -20,6 +20,7 @@ import {
 import {
   decodeEventHead, decodeForward, findEventRecord, findForwardUrl, readHops, readPayloadBytes,
 } from '../deliveries/event-record.ts';
+import { nameSentEvent } from '../deliveries/durable-send.ts';
 import { SIGNATURES } from '../deliveries/sent-request.ts';
 import { SYSTEM_EVENT_HEADER } from '../deliveries/system-events.ts';
 import { mustWriteOldForm } from '../durable-queue/record-form.ts';
@@ -31,7 +32,7 @@ import type {
 } from '../outgoing/outgoing-webhook-index.ts';
 import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
-import { buildWebhookRequest, type OutgoingRequest } from './outgoing-request.ts';
+import { buildWebhookRequest, type Dialect, type OutgoingRequest } from './outgoing-request.ts';
 
 export type RequestDeps = {
   readonly store: Store;
@@ -82,11 +83,14 @@ export async function prepareRequest(
   const webhook = deps.webhooks.find(delivery.hook);
   if (webhook === undefined || !webhook.enabled) return null;
   const hops = readHops(eventRecord);
+  const dialect = webhook.getSigner === null ? null
+    : await prepareDialect(webhook.getSigner, nameSentEvent(delivery, eventRecord));
+  if (typeof dialect === 'string') return fail(createFailure(deps.clock, dialect));
   const sendBody = (
     body: Buffer, isPayload: boolean,
   ): PreparedAttempt | Promise<PreparedAttempt> => {
     const request = addSystemEventHeader(
-      buildWebhookRequest(webhook, identifier, body, hops), delivery.event);
+      buildWebhookRequest(webhook, identifier, body, hops, dialect), delivery.event);
     const attempt = { request, sent: buildSentHead(webhook), isPayload, storedDelivery };
     return webhook.format === 'cloudevents' ? withCloudEvent(deps, attempt, eventRecord) : attempt;
   };
@@ -98,6 +102,18 @@ export async function prepareRequest(
   if (failure === NO_BODY_ROOM || failure instanceof SwitchedOffError) return failure;
   // All is checked again: the delivery may be cancelled meanwhile, or its webhook changed.
   return failure === null ? prepareRequest(deps, identifier) : fail(failure);
+}
+
+/** Resolves with a text where the webhook's `signing` cannot be used. */
+async function prepareDialect(
+  getSigner: NonNullable<ReadyOutgoingWebhook['getSigner']>, event: string,
+): Promise<Dialect | string> {
+  try {
+    return { signer: await getSigner(), event };
+  } catch (thrown) {
+    if (thrown instanceof AppError) return messageOf(thrown);
+    throw thrown;
+  }
 }
 
 /** Whether it is the first attempt of a delayed send: see durable-send.ts. */
@@ -123,14 +139,17 @@ const sentHeads = new WeakMap<ReadyOutgoingWebhook, SentHead>();
 function buildSentHead(webhook: ReadyOutgoingWebhook): SentHead {
   const cachedHead = sentHeads.get(webhook);
   if (cachedHead !== undefined) return cachedHead;
-  const { httpMethod: method, targetUrl, secret, headers, contentType, oauth2 } = webhook;
+  const {
+    httpMethod: method, targetUrl, secret, headers, contentType, oauth2, getSigner,
+  } = webhook;
   const head = {
     method,
     url: hideUrlSecrets(targetUrl),
     headers: [
       ...redactHeaders(resolveHeaders(method, headers, contentType)),
       ...oauth2 === undefined ? [] : ['authorization', MASK],
-      ...secret === undefined ? [] : SIGNATURES,
+      // A dialect has headers of its own: see `addShownParts` in delivery-attempt.ts.
+      ...secret === undefined || getSigner !== null ? [] : SIGNATURES,
     ],
   };
   sentHeads.set(webhook, head);
@@ -212,7 +231,7 @@ async function makeAndStoreBody(
 function buildForwardRequest(id: string, eventRecord: Buffer): OutgoingRequest {
   const { url, method, headers, body } = decodeForward(eventRecord);
   return {
-    id, url, method, headers, secret: null, previousSecret: null, body,
+    id, url, method, headers, secret: null, previousSecret: null, dialect: null, body,
   };
 }
 

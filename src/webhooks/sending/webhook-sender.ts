@@ -20,6 +20,7 @@ import {
 import type { AuthorizedResponse, SendAuthorized } from './authorized-request.ts';
 import type { BodyMaker, BodyOrigin } from './body-maker.ts';
 import { RESPONSE_BYTES_MAX, type AttemptOutcome } from '../deliveries/delivery.ts';
+import { SENT_BY_HAND } from '../deliveries/durable-send.ts';
 import { encodePayload } from '../outgoing/encode-payload.ts';
 import type { Oauth2 } from '../outgoing/oauth2-member.ts';
 import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
@@ -129,7 +130,9 @@ async function sendNow(
   try {
     const hops = nextHop(origin.hops, () => webhook.labels.target);
     const body = await deps.bodies.make(webhook, encode(), { ...origin, log, onChainRefused });
-    request = buildWebhookRequest(webhook, deps.makeId(), body, hops);
+    const dialect = webhook.getSigner === null ? null
+      : { signer: await webhook.getSigner(), event: SENT_BY_HAND };
+    request = buildWebhookRequest(webhook, deps.makeId(), body, hops, dialect);
     if (webhook.format === 'cloudevents') request = await addSentByHand(deps, request);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
@@ -142,7 +145,7 @@ async function sendNow(
   }
   try {
     const response = await sendRequest(
-      signRequest(request, clock.now(), retries), request.oauth2);
+      signRequest(request, clock.now(), retries).http, request.oauth2);
     const { statusCode, tokenError } = response;
     const success = isSuccessStatus(statusCode);
     const wasChainRefused = isChainRefused(response.headers);
@@ -196,16 +199,17 @@ async function makeAttempt(
     durationMs: Math.round(clock.monotonicMs() - startedMs),
     statusCode, error, response,
   });
+  const signedRequest = signRequest(request, startedAt, 0, signal);
+  const { shown } = signedRequest;
   try {
-    const response = await sendRequest(
-      signRequest(request, startedAt, 0, signal), request.oauth2);
+    const response = await sendRequest(signedRequest.http, request.oauth2);
     const { statusCode, tokenError = null } = response;
     const responseStart = decodeTextStart(response.body, RESPONSE_BYTES_MAX);
     const deliveryAttempt = createAttempt(statusCode, tokenError, responseStart);
     const kind = classifyStatus(statusCode);
-    if (kind !== 'failed') return { kind, attempt: deliveryAttempt, retryAfterMs: 0 };
+    if (kind !== 'failed') return { kind, attempt: deliveryAttempt, shown, retryAfterMs: 0 };
     return {
-      kind, attempt: deliveryAttempt, retryAfterMs: readRetryAfterMs(response, clock),
+      kind, attempt: deliveryAttempt, shown, retryAfterMs: readRetryAfterMs(response, clock),
       isChainRefused: isChainRefused(response.headers),
     };
   } catch (thrown) {
@@ -217,7 +221,7 @@ async function makeAttempt(
       return { kind: 'failed', attempt, retryAfterMs: retryAfterS * 1000, isUnsent: true };
     }
     const kind = wasServerNotAsked(thrown) ? 'proxy' : 'failed';
-    return { kind, attempt: createAttempt(null, thrown.code, null), retryAfterMs: 0 };
+    return { kind, attempt: createAttempt(null, thrown.code, null), shown, retryAfterMs: 0 };
   }
 }
 

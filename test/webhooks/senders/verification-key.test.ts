@@ -20,3 +20,9 @@ test('a private key is refused, though its public key could be derived', () => {
     assert.match(String(createVerificationKey(SCHEME, secret)), /^is a private key/, type);
   }
 });
+
+test('the seed of an Ed25519 key is no secret to verify with', () => {
+  const scheme: Scheme = { ...SCHEME, algorithm: 'hmac-sha256', key: 'whsec' };
+  const seed = `whsk_${Buffer.alloc(32).toString('base64')}`;
+  assert.match(String(createVerificationKey(scheme, seed)), /^is a private key/);
+});

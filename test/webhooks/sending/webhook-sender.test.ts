@@ -19,11 +19,12 @@ import { ManualClock } from '../../support/manual-clock.ts';
 const REFUSED = { [CHAIN_HEADER]: CHAIN_REFUSED };
 const WEBHOOK = {
   identifier: 'w', targetUrl: 'http://there/', httpMethod: 'POST', enabled: true,
-  createHeaders: () => ({}), labels: { hook: 'w', hookName: null, webhook: 'w', target: 'there' },
+  getSigner: null, createHeaders: () => ({}),
+  labels: { hook: 'w', hookName: null, webhook: 'w', target: 'there' },
 } as unknown as ReadyOutgoingWebhook;
 const REQUEST: OutgoingRequest = {
   id: 'd', url: 'http://there/', method: 'POST', headers: {}, secret: null, previousSecret: null,
-  body: null,
+  dialect: null, body: null,
 };
 
 function open(

@@ -1,5 +1,4 @@
 /** The commands `incomingwebhook:*`, but those that help to set up a sender. */
-import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { escapeLines } from '../../../base/text/printable.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
@@ -17,9 +16,10 @@ import {
 import { fetchIncoming, resolveIncomingId } from './find-webhook.ts';
 import { readIncomingMembers } from './incoming-members.ts';
 import {
-  hasSecretOption, printWebhook, readNewSecret, rotateSecret, setEnabled,
+  hasSecretOption, printWebhook, readNewSecret, requireSecretShape, rotateSecret, setEnabled,
+  toSecretMember,
 } from './webhook-changes.ts';
-import type { NewSecret, WebhookKind } from './webhook-changes.ts';
+import type { WebhookKind } from './webhook-changes.ts';
 
 const INCOMING: WebhookKind = {
   resource: incomingResource,
@@ -138,15 +138,9 @@ export async function rotateIncoming(context: CommandContext): Promise<number> {
   return rotateSecret(context, INCOMING);
 }
 
-function toSecretMember(secret: NewSecret | null): JsonObject {
-  return secret === null ? {} : { secret: secret.secret };
-}
-
 /** The shape of a secret to be generated. Throws `usage` where only the sender can make one. */
 function getSecretShape(webhook: JsonObject): SecretShape {
-  const shapeOrReason = chooseSecretShape(webhook);
-  if (typeof shapeOrReason !== 'string') return shapeOrReason.shape;
-  throw new AppError('usage', `--secret-file ${shapeOrReason}`);
+  return requireSecretShape(chooseSecretShape(webhook));
 }
 
 /** Fetches the webhook's absolute URL and calls to copy; prints a note when the URL is a guess. */

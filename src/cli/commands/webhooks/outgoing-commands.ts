@@ -18,7 +18,9 @@ import {
 import { DEFAULT_CONTENT_TYPE } from '../../../webhooks/http/target-rules.ts';
 import { isJsonType } from '../../../webhooks/templates/content-type.ts';
 import { parseTemplateJson } from '../../../webhooks/templates/json-template.ts';
+import type { SecretShape } from '../../../webhooks/http/new-secret.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
+import { chooseOutgoingSecretShape } from '../../../webhooks/outgoing/signing-member.ts';
 import { readClientCertificate } from './client-certificate.ts';
 import { readRate, readRetryOn } from './delivery-rules.ts';
 import { EVENT_TERMS, isDelayed, readEventTerms } from './event-terms.ts';
@@ -26,9 +28,10 @@ import { parseHeaderLine } from './header-line.ts';
 import { runBulkAction } from './job-commands.ts';
 import { describeWait } from './request-and-delivery.ts';
 import {
-  printWebhook, readNewSecret, readOrder, rotateSecret, setEnabled,
+  hasSecretOption, printWebhook, readNewSecret, readOrder, requireSecretShape, rotateSecret,
+  setEnabled, toSecretMember,
 } from './webhook-changes.ts';
-import type { NewSecret, WebhookKind } from './webhook-changes.ts';
+import type { WebhookKind } from './webhook-changes.ts';
 
 // The limit of the service.
 const RETRIES_MAX = 10;
@@ -49,10 +52,10 @@ export async function listOutgoing(context: CommandContext): Promise<number> {
 }
 
 export async function createOutgoing(context: CommandContext): Promise<number> {
-  const secret = await readNewSecret(context, () => 'whsec');
+  const members = await readOutgoingMembers(context, DEFAULT_CONTENT_TYPE);
+  const secret = await readNewSecret(context, () => getSecretShape(members));
   const body = {
-    ...await readOutgoingMembers(context, secret, DEFAULT_CONTENT_TYPE),
-    enabled: !context.args.has('disabled'),
+    ...members, ...toSecretMember(secret), enabled: !context.args.has('disabled'),
   };
   const webhook = await createRecord(context, outgoingResource, body);
   await printWebhook(context, OUTGOING, 'created', webhook, secret);
@@ -61,21 +64,25 @@ export async function createOutgoing(context: CommandContext): Promise<number> {
 
 export async function updateOutgoing(context: CommandContext): Promise<number> {
   const unset = readUnsetMembers(context);
-  const secret = await readNewSecret(context, () => 'whsec');
   const triggers = readTriggers(context);
   // The webhook may have either of the two members: both are replaced.
   const clearedTriggers = Object.keys(triggers).length === 0 ? {}
     : { triggerEvent: null, triggerEvents: null };
-  const body: JsonObject = {
-    ...unset, ...clearedTriggers, ...await readOutgoingMembers(context, secret, null),
+  const changes: JsonObject = {
+    ...unset, ...clearedTriggers, ...await readOutgoingMembers(context, null),
   };
-  requireChange(context, body);
+  if (!hasSecretOption(context)) requireChange(context, changes);
   const identifier = await resolveId(context, outgoingResource);
-  // A merge patch would mix the new condition with the stored one.
-  const webhook = body['when'] === undefined || body['when'] === null
-    ? await patchRecord(context, outgoingResource, identifier, body)
-    : await replaceRecord(context, outgoingResource, identifier,
-      (current) => ({ ...current, ...body }));
+  const current = context.args.has('generate-secret')
+    ? await fetchOutgoing(context, identifier) : {};
+  const secret = await readNewSecret(context, () => getSecretShape({ ...current, ...changes }));
+  const body = { ...changes, ...toSecretMember(secret) };
+  // A merge patch would mix the new condition, or signing, with the stored one.
+  const isReplaced = [body['when'], body['signing']].some(isJsonObject);
+  const webhook = isReplaced
+    ? await replaceRecord(context, outgoingResource, identifier,
+      (stored) => ({ ...stored, ...body }))
+    : await patchRecord(context, outgoingResource, identifier, body);
   await printWebhook(context, OUTGOING, 'updated', webhook, secret);
   return 0;
 }
@@ -153,9 +160,20 @@ export async function rotateOutgoing(context: CommandContext): Promise<number> {
   return rotateSecret(context, OUTGOING);
 }
 
+/** The shape of a secret to be generated. Throws `usage` where the key has to be made elsewhere. */
+function getSecretShape(webhook: JsonObject): SecretShape {
+  return requireSecretShape(chooseOutgoingSecretShape(webhook));
+}
+
+async function fetchOutgoing(context: CommandContext, identifier: string): Promise<JsonObject> {
+  const apiClient = await context.openApiClient();
+  const path = recordPath(outgoingResource, identifier);
+  return parseObject((await apiClient.request({ method: 'GET', path })).body);
+}
+
 /** `storedType` is the type of the webhook's bodies; null: it is not known here. */
 async function readOutgoingMembers(
-  context: CommandContext, secret: NewSecret | null, storedType: string | null,
+  context: CommandContext, storedType: string | null,
 ): Promise<JsonObject> {
   const { args } = context;
   const contentType = args.find('content-type') ?? storedType;
@@ -178,7 +196,7 @@ async function readOutgoingMembers(
       oauth2: args.has('oauth2') ? await readOauth2(context) : undefined,
       clientCertificate: args.has('client-certificate')
         ? await readClientCertificate(context) : undefined,
-      secret: secret?.secret,
+      signing: args.has('signing') ? await readSigning(context) : undefined,
     }),
   };
 }
@@ -216,6 +234,13 @@ async function readOauth2(context: CommandContext): Promise<JsonObject> {
     { inlineSecrets: 'rejected', exceptMember: 'tokenUrl' });
   if (!isJsonObject(value)) throw new AppError('usage', '--oauth2 is not a JSON object');
   return value;
+}
+
+async function readSigning(context: CommandContext): Promise<JsonObject> {
+  const { value } = await readJsonOption(context, 'signing',
+    { inlineSecrets: 'rejected', exceptMember: 'scheme' });
+  if (isJsonObject(value)) return value;
+  throw new AppError('usage', '--signing is not a JSON object, such as {"preset":"github"}');
 }
 
 /** Reads the URL from the command line, or from a file when it holds a password or a token. */

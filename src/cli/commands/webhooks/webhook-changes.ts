@@ -62,7 +62,15 @@ export async function rotateSecret(
     ? `; the old one counts until ${formatValue(previousSecret['validUntil'])}` : '';
   await output.line(`${resource.noun} ${identifier} has a new secret${until}`);
   if (secret !== undefined) await output.line(`secret (shown this once): ${formatValue(secret)}`);
+  await printPublicKey(context, result);
   return 0;
+}
+
+/** Prints the key that receivers verify with, where the secret is a private key. */
+async function printPublicKey(
+  { output }: CommandContext, { publicKey }: JsonObject,
+): Promise<void> {
+  if (publicKey !== undefined) await output.line(`public key: ${formatValue(publicKey)}`);
 }
 
 /** Prints the changed webhook, and its secret if we generated one, as nobody else knows it. */
@@ -83,11 +91,12 @@ export async function printWebhook(
     // The webhook has been changed, even if its address cannot be fetched.
     await output.line(address === null ? change : `${change}: ${address}`);
     if (newSecret !== null) await output.line(`secret (shown this once): ${newSecret}`);
+    if (secret !== null) await printPublicKey(context, webhook);
   }
 }
 
 /** The secret of a webhook: never a plain argument. */
-export type NewSecret = {
+type NewSecret = {
   readonly secret: string;
   /** A generated secret is printed once, as nobody else knows it. */
   readonly isGenerated: boolean;
@@ -105,6 +114,18 @@ export async function readNewSecret(
   const secret = isGenerated ? encodeSecret(getShape(), createSecretBytes())
     : await readSecretOption(context, 'secret-file');
   return { secret, isGenerated };
+}
+
+export function toSecretMember(secret: NewSecret | null): JsonObject {
+  return secret === null ? {} : { secret: secret.secret };
+}
+
+/** Throws `usage` for a sentence, which says why no secret can be made here. */
+export function requireSecretShape(
+  shapeOrReason: { readonly shape: SecretShape } | string,
+): SecretShape {
+  if (typeof shapeOrReason !== 'string') return shapeOrReason.shape;
+  throw new AppError('usage', `--secret-file ${shapeOrReason}`);
 }
 
 /** Throws `usage` when both options are given. */

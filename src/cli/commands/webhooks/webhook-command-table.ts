@@ -91,6 +91,8 @@ const outgoingOptions = {
     ...text('<path | ->', 'headers, a line each, or a JSON object'), completes: 'file',
   },
   ...secretOptions,
+  signing: text('<json | @file | ->',
+    'sign as another sender does: {"preset":"github"}, or {"scheme":{…}}'),
   'payload-template': text('<template | @file | ->',
     'JSON text with {{ path.to.value }} in strings; any text with --content-type'),
   'content-type': text('<type>', 'of the body, such as text/xml; JSON when not given'),
@@ -143,6 +145,8 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
     examples: [
       'hookshelf outgoingwebhook:create --target-url https://example.com --trigger-event "book.*"',
       'hookshelf outgoingwebhook:create --target-url http://localhost:9000 --generate-secret',
+      'hookshelf outgoingwebhook:create --target-url https://example.com --secret-file key.txt '
+        + '--signing \'{"preset":"stripe"}\'',
     ],
     load: async () => (await loadOutgoing()).createOutgoing,
   },
@@ -151,8 +155,8 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
     options: {
       ...outgoing, ...outgoingOptions,
       unset: unset([
-        'name', 'description', 'headers', 'secret', 'payload-template', 'content-type', 'format',
-        'trigger-event', 'action-config', 'retry-schedule', 'timeout', 'max-in-flight',
+        'name', 'description', 'headers', 'secret', 'signing', 'payload-template', 'content-type',
+        'format', 'trigger-event', 'action-config', 'retry-schedule', 'timeout', 'max-in-flight',
         'disable-after-hours', 'when', 'order', 'oauth2', 'client-certificate',
         'retry-on', 'rate',
       ]),

@@ -9,7 +9,7 @@ import { recordForm } from '../../parts/forms/record-form.ts';
 import { showNotice } from '../../parts/notice.ts';
 import { openSecretDialog } from '../../parts/rotate-secret.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
-import { customizeOutgoingFields } from './outgoing-fields.ts';
+import { customizeOutgoingFields, loadPresets } from './outgoing-fields.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
 import type { Field, FieldOptions } from '../../parts/forms/input-field.ts';
 import { sampleSection } from './sample-event.ts';
@@ -23,9 +23,10 @@ const SECRET_CHOICES = [
 
 export function openNewOutgoing(container: HTMLElement): () => void {
   return openView(container, async () => {
-    const [schema, actions] =
-      await Promise.all([loadModel('OutgoingWebhookBody'), ActionCatalog.load()]);
-    const { texts, factories, ...customization } = customizeOutgoingFields(actions);
+    const [schema, actions, presets] = await Promise.all([
+      loadModel('OutgoingWebhookBody'), ActionCatalog.load(), loadPresets(),
+    ]);
+    const { texts, factories, ...customization } = customizeOutgoingFields(actions, presets);
     let isSecretGenerated = (): boolean => false;
     const form = recordForm({
       ...customization, schema, value: {}, action: 'Add the webhook',

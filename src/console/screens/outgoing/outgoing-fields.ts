@@ -1,4 +1,5 @@
 /** Labels, hints and special fields of the forms for outgoing webhooks. */
+import { getJson } from '../../base/api-calls.ts';
 import { h } from '../../base/dom.ts';
 import type { ActionCatalog } from '../../parts/forms/action-chooser.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
@@ -10,6 +11,8 @@ import { pairsField } from '../../parts/forms/pairs-field.ts';
 import { orderField } from '../../parts/forms/choice-field.ts';
 import { retriesField } from '../../parts/forms/retries-field.ts';
 import { statusListField } from '../../parts/forms/status-list-field.ts';
+import type { PresetDescription } from '../../../webhooks/senders/presets/describe-presets.ts';
+import { createSigningField } from './signing-field.ts';
 import type { OutgoingWebhook } from '../../../app/api-types.ts';
 
 const FIELD_TEXTS: FieldTexts = {
@@ -51,23 +54,24 @@ const FIELD_TEXTS: FieldTexts = {
   certificate: ['Certificate', 'PEM, those of its issuers after it'],
   privateKey: ['Key', 'PEM, not encrypted'],
   secret: ['Secret', 'Requests are signed with it. Left empty: as it is'],
+  signing: ['Signed as', 'By whom the receiver believes to be called. It needs a secret'],
 };
 
 /** `triggerEvent` has no field: the form shows it as the only one of `triggerEvents`. */
 export function customizeOutgoingFields(
-  actions: ActionCatalog,
+  actions: ActionCatalog, presets: readonly PresetDescription[],
 ): FieldCustomization & FieldSelection {
   return {
     texts: FIELD_TEXTS, factories: {
       actionConfiguration: (options) => actions.createField(options), headers: pairsField,
       retrySchedule: retriesField, retryOn: statusListField, order: orderField,
-      certificate: linesField, privateKey: linesField,
+      certificate: linesField, privateKey: linesField, signing: createSigningField(presets),
     },
     omitted: ['identifier', 'enabled', 'triggerEvent'],
     rare: [
       'httpMethod', 'headers', 'contentType', 'format', 'actionConfiguration', 'retrySchedule',
       'timeout', 'order', 'maxInFlight', 'disableAfterHours', 'oauth2', 'clientCertificate',
-      'retryOn', 'rate',
+      'retryOn', 'rate', 'signing',
     ],
   };
 }
@@ -86,4 +90,16 @@ function listTriggerEvents(
   { triggerEvent, triggerEvents = [] }: OutgoingWebhook,
 ): readonly string[] {
   return triggerEvent === undefined ? triggerEvents : [triggerEvent];
+}
+
+/** The senders, for the field of `signing`. */
+export function loadPresets(): Promise<readonly PresetDescription[]> {
+  return getJson<readonly PresetDescription[]>('/api/verification-presets');
+}
+
+/** The dialect of its signatures, or that there are none. */
+export function formatSigning({ hasSecret, signing }: OutgoingWebhook): string {
+  if (!hasSecret) return 'no';
+  if (signing === undefined) return 'yes';
+  return signing.preset === undefined ? 'by a scheme of its own' : `as ${signing.preset}`;
 }

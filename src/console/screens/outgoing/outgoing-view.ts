@@ -16,7 +16,9 @@ import { rotateSecret } from '../../parts/rotate-secret.ts';
 import type { JobWatch } from '../../parts/lists/job-watch.ts';
 import { goIfStillHere, openView } from '../../parts/screen.ts';
 import { asyncButton } from '../../parts/async-button.ts';
-import { formatTriggerEvents, customizeOutgoingFields } from './outgoing-fields.ts';
+import {
+  customizeOutgoingFields, formatSigning, formatTriggerEvents, loadPresets,
+} from './outgoing-fields.ts';
 import {
   addBackfill, chooseBacklog, openBackfillDialog, watchBackfill,
 } from '../../parts/backfill.ts';
@@ -50,7 +52,7 @@ export function openOutgoing(container: HTMLElement, id: string): () => void {
 function render(container: HTMLElement, view: OutgoingView): void {
   const { webhook, path, actions, backfill } = view;
   const { identifier, name, description, targetUrl, actionConfiguration, when } = webhook;
-  const { previousSecret, oauth2, clientCertificate } = webhook;
+  const { previousSecret, oauth2, clientCertificate, publicKey } = webhook;
   fill(container, backLink('outgoing', 'Outgoing webhooks'),
     heading(name ?? targetUrl, h('a', {
       href: href(['deliveries'], { hook: identifier }), class: 'button',
@@ -68,7 +70,8 @@ function render(container: HTMLElement, view: OutgoingView): void {
       ['Action', actionConfiguration === undefined ? null
         : actions.createLink(actionConfiguration)],
       ['Type of the body', webhook.contentType ?? null], ['Format', webhook.format ?? null],
-      ['Method', webhook.httpMethod], ['Signed', webhook.hasSecret ? 'yes' : 'no'],
+      ['Method', webhook.httpMethod], ['Signed', formatSigning(webhook)],
+      ['Public key', publicKey === undefined ? null : h('code', publicKey)],
       ['Access tokens from', oauth2?.tokenUrl ?? null],
       ['Client certificate', clientCertificate?.subject ?? null],
       ['Certificate valid until', clientCertificate === undefined ? null
@@ -148,9 +151,10 @@ async function openEditForm(
   // form stores the webhook with that one.
   const { triggerEvent, ...rest } = webhook;
   const record = triggerEvent === undefined ? rest : { ...rest, triggerEvents: [triggerEvent] };
+  const [schema, presets] = await Promise.all([loadModel('OutgoingWebhookBody'), loadPresets()]);
   editRecord(container, {
-    ...customizeOutgoingFields(actions), title: `Edit ${webhook.name ?? webhook.targetUrl}`,
-    path, record, etag, onDone: refresh, schema: await loadModel('OutgoingWebhookBody'),
+    ...customizeOutgoingFields(actions, presets), path, record, etag, schema, onDone: refresh,
+    title: `Edit ${webhook.name ?? webhook.targetUrl}`,
     renderBelow: (read) => sampleSection(read),
   });
 }

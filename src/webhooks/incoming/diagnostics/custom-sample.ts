@@ -8,7 +8,7 @@ import { JSON_TYPE } from '../../../resources/route-specs.ts';
 import type { Preset } from '../../senders/presets/preset.ts';
 import { FORM_TYPE } from '../../senders/request/parse-form.ts';
 import { toSourceList, type Scheme, type ValueSource } from '../../senders/scheme/scheme.ts';
-import { isInBody, listPlacements } from '../../senders/signing/placement.ts';
+import { isInBody, listPlacements } from '../../senders/scheme/placement.ts';
 import { encodeFormTemplate, setAtPath, toFormFields } from './sample-body.ts';
 
 type CustomSample = Preset['sample'] & {

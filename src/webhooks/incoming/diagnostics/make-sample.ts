@@ -9,10 +9,10 @@ import { FORM_TYPE } from '../../senders/request/parse-form.ts';
 import { toSourceList, type Scheme, type ValueSources } from '../../senders/scheme/scheme.ts';
 import {
   findSigningObstacle, isInBody, listRequiredInBody,
-} from '../../senders/signing/placement.ts';
+} from '../../senders/scheme/placement.ts';
 import { makeHandshake } from '../../senders/signing/handshake.ts';
 import {
-  signRequest, type SignedRequest, type SigningContext, type UnsignedRequest,
+  createSigner, signSample, type SignedRequest, type SigningContext, type UnsignedRequest,
 } from '../../senders/signing/sign-request.ts';
 import { hasRequestBody } from '../../http/target-rules.ts';
 import { chooseExampleMethod } from '../call-examples.ts';
@@ -69,7 +69,7 @@ export function makeSample(
   const { headers, ...unsignedParts } = makeUnsignedParts(
     preset, scheme, webhook.eventIdSources, input, inputs.id);
   const hasBody = hasRequestBody(method);
-  const signedRequest = signSample(preset, signing, storedWebhook, {
+  const signedRequest = signAsSender(preset, signing, storedWebhook, {
     ...unsignedParts, ...hasBody ? {} : NO_BODY, ...inputs, method,
   });
   return {
@@ -117,7 +117,7 @@ function makeUnsignedParts(
 }
 
 type HandshakeInput = {
-  readonly signing: Omit<SigningContext, 'secret'>; readonly storedWebhook: IncomingWebhook;
+  readonly signing: Omit<SigningContext, 'secrets'>; readonly storedWebhook: IncomingWebhook;
   readonly path: string; readonly inputs: SampleInputs;
 };
 
@@ -132,7 +132,7 @@ function makeHandshakeSample(
   const { method, search, isSigned } = handshake;
   const body = Buffer.from(handshake.body ?? '');
   const contentType = JSON_TYPE;
-  const signedRequest = isSigned ? signSample(preset, signing, storedWebhook, {
+  const signedRequest = isSigned ? signAsSender(preset, signing, storedWebhook, {
     body, contentType, ...inputs, method, search,
   }) : null;
   return {
@@ -142,8 +142,8 @@ function makeHandshakeSample(
 }
 
 /** Throws `conflict` if the stored secret cannot sign. */
-function signSample(
-  { sender }: Preset, signing: Omit<SigningContext, 'secret'>,
+function signAsSender(
+  { sender }: Preset, signing: Omit<SigningContext, 'secrets'>,
   { secret, verification }: IncomingWebhook, unsignedRequest: UnsignedRequest,
 ): SignedRequest {
   if (secret === undefined) {
@@ -153,8 +153,10 @@ function signSample(
     }
     throw new AppError('conflict', 'the webhook has no secret to sign with: set one');
   }
-  const signedRequest = signRequest({ ...signing, secret }, unsignedRequest);
-  if (signedRequest !== null) return signedRequest;
+  const signer = createSigner({
+    ...signing, secrets: [{ text: secret, secret: 'current', validUntilMs: Infinity }],
+  });
+  if (typeof signer !== 'string') return signSample(signer, unsignedRequest);
   throw new AppError('conflict', `only the sender can sign (${sender}), as the secret here is a `
     + 'public key or no key at all: have it send a request, or diagnose one that came');
 }

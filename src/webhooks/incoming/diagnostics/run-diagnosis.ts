@@ -14,7 +14,8 @@ import { explainUnparsed } from '../body-format.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../receiving/incoming-webhook-index.ts';
-import { prepareSenderVerifier, listSecrets } from '../verification-member.ts';
+import { listSecrets } from '../../senders/verification/webhook-secrets.ts';
+import { prepareSenderVerifier } from '../verification-member.ts';
 import {
   loadStoredRequest, parseDescribedRequest, type DiagnosedRequest,
 } from './diagnosed-request.ts';

@@ -60,10 +60,17 @@ export function presetsRoute(): HttpRoute {
         covers: arraySchema({ kind: 'string', values: ['body', 'time', 'id'] }),
         toleranceS: seconds, answerWithinS: seconds, onFailure: TEXT, pasteUrl: TEXT,
         pasteSecret: TEXT, secretFrom: { kind: 'string', values: ['here', 'sender'] },
+        signingObstacle: {
+          kind: 'string',
+          description: 'Why outgoing webhooks cannot sign as this sender; null: they can',
+        },
         documentation: TEXT, unconfirmed: TEXT,
         formResponse: objectSchema('PresetFormResponse', { contentType: TEXT, body: TEXT }),
       }, {
-        nullable: ['toleranceS', 'answerWithinS', 'onFailure', 'unconfirmed', 'formResponse'],
+        nullable: [
+          'toleranceS', 'answerWithinS', 'onFailure', 'signingObstacle', 'unconfirmed',
+          'formResponse',
+        ],
       })),
     ],
     handle: (exchange) =>

@@ -75,6 +75,7 @@ export const COMMERCE: readonly Preset[] = [
       retryWindow: 3 * 24 * 3600,
       needs: ['webhookId'],
     },
+    signingObstacle: 'its receivers trust PayPal\'s certificate alone',
     setup: {
       url: 'Developer Dashboard, Apps & Credentials, the app, Add Webhook, Webhook URL',
       secret: 'the certificate behind PAYPAL-CERT-URL (https, below paypal.com), as PEM; the '

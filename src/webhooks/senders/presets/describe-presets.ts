@@ -1,7 +1,7 @@
 /** Describes the presets for people. Pure. */
 import { computeCoverage } from '../scheme/coverage.ts';
 import { describeSources } from '../verification/verdict.ts';
-import { PRESETS } from './preset-table.ts';
+import { findPresetObstacle, PRESETS } from './preset-table.ts';
 import type { Preset } from './preset.ts';
 
 export type PresetDescription = {
@@ -23,6 +23,8 @@ export type PresetDescription = {
   readonly pasteSecret: string;
   /** The party that makes the secret: `here`, then the sender is given it, or the `sender`. */
   readonly secretFrom: 'here' | 'sender';
+  /** Why outgoing webhooks cannot sign as this sender; null: they can. */
+  readonly signingObstacle: string | null;
   readonly documentation: string;
   /** What its forms are answered when they are accepted; null: JSON, as every other request. */
   readonly formResponse: { readonly contentType: string; readonly body: string } | null;
@@ -51,6 +53,7 @@ export function describePresets(): readonly PresetDescription[] {
       covers: (['body', 'time', 'id'] as const).filter((part) => coverage?.[part] === true),
       toleranceS: scheme?.timestamp?.tolerance ?? null,
       answerWithinS: scheme?.ackWithin ?? null, onFailure,
+      signingObstacle: findPresetObstacle(preset),
       pasteUrl: setup.url, pasteSecret: setup.secret, documentation, unconfirmed,
       secretFrom: preset.newSecret === null ? 'sender' : 'here',
       formResponse: describeResponse(preset),

@@ -2,6 +2,7 @@
  * The table of senders that are verified by name, in the order of the manual. The rows lie in the
  * files that are imported here; src/manual/working.md has all steps for a new sender.
  */
+import { findDeliveryObstacle } from '../scheme/placement.ts';
 import type { Preset } from './preset.ts';
 import { CODE_HOSTS } from './code-hosts.ts';
 import { COMMERCE } from './commerce.ts';
@@ -17,4 +18,10 @@ const BY_NAME = new Map(PRESETS.map((preset) => [preset.name, preset]));
 
 export function findPreset(name: string): Preset | undefined {
   return BY_NAME.get(name);
+}
+
+/** Why outgoing webhooks cannot sign as the preset's sender; null: they can. */
+export function findPresetObstacle({ scheme, signingObstacle }: Preset): string | null {
+  if (scheme === null) return 'it says nothing of how to sign: give a scheme in its place';
+  return signingObstacle ?? findDeliveryObstacle(scheme)?.[0] ?? null;
 }

@@ -9,6 +9,8 @@ export type Preset = {
   /** null: the webhook has a scheme of its own (`custom`). */
   readonly scheme: Scheme | null;
   readonly quirk?: Quirk;
+  /** Why nobody else can sign so that the sender's receivers accept it; absent: one can. */
+  readonly signingObstacle?: string;
   readonly setup: {
     /** The places at the sender to paste the URL, and to paste or find the secret. */
     readonly url: string;

@@ -12,7 +12,7 @@ import type { Need, Scheme } from '../scheme/scheme.ts';
 import { collectPieces, parseContent, type ContentPart } from '../verification/signed-content.ts';
 import {
   findSigningObstacle, isJsonInForm, findPlacement, listPlacements, type PlacementName,
-} from './placement.ts';
+} from '../scheme/placement.ts';
 
 type ShellExampleInput = {
   readonly scheme: Scheme;
@@ -103,10 +103,12 @@ function formatPlacementSteps(scheme: Scheme): string[] {
 }
 
 /** The signature with its prefix, or among pairs with the time. */
-function formatSignatureWord({ signature: { prefix = '', param }, timestamp }: Scheme): string {
+function formatSignatureWord(
+  { signature: { prefix = '', param, split = ',' }, timestamp }: Scheme,
+): string {
   if (param === undefined) return `${prefix}$signature`;
-  const pairs = timestamp?.param === undefined ? '' : `${timestamp.param}=$timestamp,`;
-  return `${pairs}${param}=$signature`;
+  const pairs = timestamp?.param === undefined ? '' : `${timestamp.param}=$timestamp${split}`;
+  return `${pairs}${param}=${prefix}$signature`;
 }
 
 function formatSigningSteps(

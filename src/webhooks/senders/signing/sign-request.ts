@@ -1,21 +1,20 @@
 /**
- * Signs a request as its sender would, for tests of one's own webhook. It works only with a secret
- * that signs as well as it verifies: HMAC and tokens.
+ * Signs a request as its sender would: this interprets a scheme as verification/verify.ts does,
+ * read the other way. Deliveries and single sends of outgoing webhooks use it, and tests of one's
+ * own incoming webhook.
  */
-import { computeHmac } from '../hmac.ts';
 import { FORM_TYPE, parseMediaType } from '../request/parse-form.ts';
 import { RequestReader } from '../request/request-reader.ts';
-import { isPublicKey, type Need, type Scheme, type ValueSource } from '../scheme/scheme.ts';
-import { collectPieces, parseContent } from '../verification/signed-content.ts';
+import type { Need, Scheme, ValueSource } from '../scheme/scheme.ts';
 import { encodeHeaderText } from '../verification/encoding.ts';
-import { createVerificationKey, type VerificationKey } from '../verification/verification-key.ts';
-import type { Quirk } from '../verification/verify.ts';
-import { isInBody, isJsonInForm, listPlacements, type PlacementName } from './placement.ts';
+import { collectPieces, parseContent, type ContentPart } from '../verification/signed-content.ts';
+import type { Quirk, VerifierSecret } from '../verification/verify.ts';
+import { isInBody, isJsonInForm, listPlacements, type PlacementName } from '../scheme/placement.ts';
+import { createSigningKey, type SigningKey } from './signing-key.ts';
 
 /** A request before it is signed. */
 export type UnsignedRequest = {
   readonly method: string;
-  /** Text with {timestamp}, {id} and {signature} in their places. */
   readonly body: Buffer;
   /** null: the request has no body. */
   readonly contentType: string | null;
@@ -25,67 +24,134 @@ export type UnsignedRequest = {
   readonly search: string;
 };
 
-export type SignedRequest = {
+/** The parts of a request that signing adds or changes. */
+type RequestSignature = {
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
   readonly search: string;
+  /** The value that holds the signature, for where it has no header. */
+  readonly text: string;
 };
+
+export type SignedRequest = Omit<RequestSignature, 'text'> & { readonly body: Buffer };
 
 export type SigningContext = {
   readonly scheme: Scheme;
   readonly quirk: Quirk;
-  readonly secret: string;
   readonly settings: Readonly<Partial<Record<Need, string>>>;
+  /** The current secret first. */
+  readonly secrets: readonly VerifierSecret[];
 };
 
-/** null: the secret cannot sign, as it is a public key or no key at all. */
-export function signRequest(
-  { scheme, quirk, secret, settings }: SigningContext, request: UnsignedRequest,
-): SignedRequest | null {
-  const key = createVerificationKey(scheme, secret);
-  // Instead of a key, a text says what is wrong with the secret.
-  if (typeof key === 'string' || isPublicKey(key.algorithm)) return null;
+type SignerKey = SigningKey & Pick<VerifierSecret, 'validUntilMs'>;
+
+/** A scheme compiled for one webhook that signs. */
+export type Signer = Omit<SigningContext, 'secrets'> & {
+  readonly content: readonly ContentPart[];
+  readonly placements: ReturnType<typeof listPlacements>;
+  /** The current one first, and the previous one only where a request can hold both signatures. */
+  readonly keys: readonly SignerKey[];
+};
+
+/** The signer, or a sentence fragment that says what is wrong with the current secret. */
+export function createSigner(
+  { scheme, quirk, settings, secrets }: SigningContext,
+): Signer | string {
+  const keys: SignerKey[] = [];
+  for (const { text, secret, validUntilMs } of secrets) {
+    if (secret === 'previous' && !canHoldSeveral(scheme)) continue;
+    const key = createSigningKey(scheme, text);
+    if (typeof key !== 'string') keys.push({ ...key, validUntilMs });
+    // An unusable previous secret is no reason not to sign with the current one.
+    else if (secret === 'current') return key;
+  }
+  if (keys.length === 0) return 'is missing';
+  const content = parseContent(scheme.content);
+  return { scheme, quirk, settings, content, keys, placements: listPlacements(scheme) };
+}
+
+/** Whether a request can hold the signatures of two keys, of which the receiver tries each. */
+function canHoldSeveral({ algorithm, signature: { split, param } }: Scheme): boolean {
+  return algorithm !== 'token' && (split !== undefined || param !== undefined);
+}
+
+/** The signature of a request, whose body stays as it is. */
+export function signRequest(signer: Signer, request: UnsignedRequest): RequestSignature {
+  const { scheme, placements } = signer;
+  const { id } = request;
   const timestamp = formatSignedTime(scheme, request.atMs);
-  const { id, contentType, method } = request;
-  // The body and the query get first what the signature covers, and then the signature itself.
-  const coveredValues = { timestamp, id };
-  const coveredBody = fillBody(request.body, scheme, coveredValues);
-  const isForm = parseMediaType(contentType ?? '') === FORM_TYPE;
-  const bodyParameter = quirk.makeBodyParameter?.(coveredBody, isForm) ?? null;
-  const searchWithBody = bodyParameter === null ? request.search
-    : joinQuery(request.search, bodyParameter);
-  const coveredSearch = addParameters(searchWithBody, scheme, coveredValues);
-  const typeHeaders = contentType === null ? {} : { 'content-type': contentType };
-  const reader = new RequestReader({
-    method, headers: typeHeaders, rawHeaders: [], search: coveredSearch, body: coveredBody,
-  });
-  // The first is the likeliest one, which the sender itself would sign.
-  const [url = ''] = quirk.urls?.(settings.url ?? '', reader) ?? [settings.url ?? ''];
-  // Only a token has no HMAC here: the secret itself is sent as the signature.
-  const signatureBytes = key.hmac === null ? key.key.export() : computeHmac(key.hmac,
-    collectPieces(parseContent(scheme.content), {
-      url, webhookId: settings.webhookId ?? '', timestamp, id, reader,
-      body: quirk.body?.(reader) ?? coveredBody,
-    }));
-  const signature = formatSignature(
-    scheme, key, signatureBytes.toString(scheme.signature.encoding), timestamp);
+  // The query gets first what the signature covers, and then the signature itself.
+  const reader = readCoveredRequest(signer, request, { timestamp, id });
+  const signature = formatSignature(signer, request.atMs, timestamp, computePieces(
+    signer, reader, { timestamp, id }));
+  const values = { timestamp, id, signature: encodeHeaderText(signature) };
   return {
-    headers: {
-      ...contentType === null ? {} : { 'Content-Type': contentType },
-      ...buildSchemeHeaders(scheme, { timestamp, id, signature: encodeHeaderText(signature) }),
-    },
-    search: addParameters(coveredSearch, scheme, { signature }),
-    body: fillBody(coveredBody, scheme, { signature }),
+    headers: Object.fromEntries(placements.flatMap(([name, source]) =>
+      'header' in source ? [[source.header, values[name]]] : [])),
+    search: addParameters(reader.request.search, placements, { signature }),
+    text: signature,
   };
 }
 
-/** The signature after the prefix of its key, or as a pair (`v1=…`) after that of the time. */
+/**
+ * Signs a sample, whose body has {timestamp}, {id} and {signature} in their places. They are filled
+ * in before the signature if it covers them, which it does with the first two.
+ */
+export function signSample(signer: Signer, request: UnsignedRequest): SignedRequest {
+  const { scheme } = signer;
+  const { contentType, id } = request;
+  const timestamp = formatSignedTime(scheme, request.atMs);
+  const body = fillBody(request.body, signer, { timestamp, id });
+  const { headers, search, text } = signRequest(signer, { ...request, body });
+  return {
+    headers: { ...contentType === null ? {} : { 'Content-Type': contentType }, ...headers },
+    search,
+    body: fillBody(body, signer, { signature: text }),
+  };
+}
+
+type CoveredValues = { readonly timestamp: string; readonly id: string };
+
+function readCoveredRequest(
+  { placements, quirk }: Signer, { method, body, contentType, search }: UnsignedRequest,
+  values: CoveredValues,
+): RequestReader {
+  const isForm = parseMediaType(contentType ?? '') === FORM_TYPE;
+  const bodyParameter = quirk.makeBodyParameter?.(body, isForm) ?? null;
+  const searchWithBody = bodyParameter === null ? search : joinQuery(search, bodyParameter);
+  return new RequestReader({
+    method, headers: contentType === null ? {} : { 'content-type': contentType }, rawHeaders: [],
+    search: addParameters(searchWithBody, placements, values), body,
+  });
+}
+
+function computePieces(
+  { content, quirk, settings }: Signer, reader: RequestReader, values: CoveredValues,
+): readonly (string | Buffer)[] {
+  // The first is the likeliest one, which the sender itself would sign.
+  const [url = ''] = quirk.urls?.(settings.url ?? '', reader) ?? [settings.url ?? ''];
+  return collectPieces(content, {
+    ...values, url, webhookId: settings.webhookId ?? '', reader,
+    body: quirk.body?.(reader) ?? reader.request.body,
+  });
+}
+
+/**
+ * The signature of each valid key after its prefix, or as a pair (`v1=…`) after that of the time.
+ */
 function formatSignature(
-  { signature: { param }, timestamp, algorithm }: Scheme, key: VerificationKey,
-  text: string, time: string,
+  { scheme: { signature: { param, split, encoding }, timestamp, algorithm }, keys }: Signer,
+  atMs: number, time: string, pieces: readonly (string | Buffer)[],
 ): string {
-  if (algorithm === 'token' || param === undefined) return key.prefix + text;
-  return `${timestamp?.param === undefined ? '' : `${timestamp.param}=${time},`}${param}=${text}`;
+  const texts = keys.filter(({ validUntilMs }) => atMs < validUntilMs)
+    .map(({ prefix, sign }) => {
+      const text = sign(pieces).toString(encoding);
+      // The prefix of a pair stands within it: `v1=<prefix><signature>`.
+      return algorithm === 'token' || param === undefined ? prefix + text
+        : `${param}=${prefix}${text}`;
+    });
+  const pairs = algorithm === 'token' || timestamp?.param === undefined ? texts
+    : [`${timestamp.param}=${time}`, ...texts];
+  return pairs.join(split ?? ',');
 }
 
 function formatSignedTime({ timestamp }: Scheme, atMs: number): string {
@@ -97,28 +163,26 @@ function formatSignedTime({ timestamp }: Scheme, atMs: number): string {
 
 type PlacementValues = Readonly<Partial<Record<PlacementName, string>>>;
 
-function buildSchemeHeaders(
-  scheme: Scheme, values: PlacementValues,
-): Readonly<Record<string, string>> {
-  return Object.fromEntries(listPlacements(scheme).flatMap(([name, source]) =>
-    'header' in source ? [[source.header, values[name] ?? '']] : []));
-}
-
-function addParameters(search: string, scheme: Scheme, values: PlacementValues): string {
-  return listPlacements(scheme).reduce((whole, [name, source]) => {
+function addParameters(
+  search: string, placements: Signer['placements'], values: PlacementValues,
+): string {
+  let whole = search;
+  for (const [name, source] of placements) {
     const value = values[name];
-    return 'query' in source && value !== undefined
-      ? joinQuery(whole, `${encodeURIComponent(source.query)}=${encodeURIComponent(value)}`)
-      : whole;
-  }, search);
+    if (!('query' in source) || value === undefined) continue;
+    whole = joinQuery(whole, `${encodeURIComponent(source.query)}=${encodeURIComponent(value)}`);
+  }
+  return whole;
 }
 
 /**
  * Replaces the placeholders in the body by their values. A body without any is returned as it is:
  * it may be binary, which decoding as UTF-8 would destroy.
  */
-function fillBody(body: Buffer, scheme: Scheme, values: PlacementValues): Buffer {
-  const escapedValues = new Map(listPlacements(scheme).flatMap(([name, source]) => {
+function fillBody(
+  body: Buffer, { scheme, placements }: Signer, values: PlacementValues,
+): Buffer {
+  const escapedValues = new Map(placements.flatMap(([name, source]) => {
     const value = values[name];
     return value !== undefined && isInBody(source) && body.includes(`{${name}}`)
       ? [[name, escapeValue(scheme, source, value)] as const] : [];

@@ -20,6 +20,8 @@ export type VerificationKey = {
 // These bytes before an Ed25519 public key of 32 bytes make SubjectPublicKeyInfo (RFC 8410 §4).
 const ED25519_SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const ED25519_BYTES = 32;
+/** Stands before the signatures of Ed25519 keys where others of the scheme are HMACs. */
+export const STANDARD_ED25519_PREFIX = 'v1a,';
 
 /** The key, or a sentence fragment that says what is wrong with the secret. */
 export function createVerificationKey(scheme: Scheme, secret: string): VerificationKey | string {
@@ -27,8 +29,12 @@ export function createVerificationKey(scheme: Scheme, secret: string): Verificat
   if (form === 'whsec' && secret.startsWith('whpk_')) {
     const raw = decodeBytes(secret.slice('whpk_'.length), 'base64');
     if (raw?.length !== ED25519_BYTES) return 'is not 32 bytes of base64 after whpk_';
-    return { algorithm: 'ed25519', key: createEd25519Key(raw), hmac: null, prefix: 'v1a,' };
+    const ed25519Key = createEd25519Key(raw);
+    return {
+      algorithm: 'ed25519', key: ed25519Key, hmac: null, prefix: STANDARD_ED25519_PREFIX,
+    };
   }
+  if (form === 'whsec' && secret.startsWith('whsk_')) return PRIVATE_KEY;
   if (isPublicKey(algorithm)) return createPublicVerificationKey(algorithm, form, secret, prefix);
   const bytes = decodeSecret(form, secret);
   if (typeof bytes === 'string') return bytes;
@@ -79,9 +85,11 @@ function decodePublicKey(algorithm: Algorithm, form: KeyForm, text: string): Key
   }
 }
 
+const PRIVATE_KEY = 'is a private key: give the public key or certificate';
+
 // A private key is rejected: Node would derive its public key, and the secret is not ours to hold.
 function decodePem(text: string): KeyObject | string {
-  if (text.includes('PRIVATE KEY')) return 'is a private key: give the public key or certificate';
+  if (text.includes('PRIVATE KEY')) return PRIVATE_KEY;
   return loadCrypto().createPublicKey(text);
 }
 
@@ -91,7 +99,8 @@ function createEd25519Key(raw: Buffer): KeyObject {
   });
 }
 
-function isKeyForAlgorithm(algorithm: Algorithm, key: KeyObject): boolean {
+/** Whether it is a key, public or private, for a public-key algorithm. */
+export function isKeyForAlgorithm(algorithm: Algorithm, key: KeyObject): boolean {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
   if (algorithm === 'ed25519') return type === 'ed25519';
   if (algorithm === 'rsa-sha256') return type === 'rsa';

@@ -1,6 +1,6 @@
 /** Tells where a request carries the values that its scheme reads beside the payload. Pure. */
 import { hasRequestBody } from '../../http/target-rules.ts';
-import { toSourceList, type Scheme, type ValueSource } from '../scheme/scheme.ts';
+import { toSourceList, type Scheme, type ValueSource } from './scheme.ts';
 
 export type PlacementName = 'signature' | 'timestamp' | 'id';
 
@@ -54,4 +54,19 @@ export function findSigningObstacle(scheme: Scheme, method: string): string | nu
   const isMixed = sources.some((source) => 'json' in source)
     && sources.some((source) => 'form' in source) && !isJsonInForm(scheme);
   return isMixed ? 'the scheme looks into JSON and into a form, and a body is one of them' : null;
+}
+
+/**
+ * Why no delivery can be signed so, whose body is somebody else's and stays as it is; null: it can.
+ * The second text is the member of the scheme that is the reason, as a pointer.
+ */
+export function findDeliveryObstacle(scheme: Scheme): readonly [string, string] | null {
+  const [inBody] = listRequiredInBody(scheme);
+  if (inBody !== undefined) {
+    const [name] = inBody;
+    return [`its ${name} stands in the body, which a delivery does not change`,
+      name === 'signature' ? '/signature/from' : `/${name}`];
+  }
+  return scheme.content.includes('{webhookId}')
+    ? ['it signs {webhookId}, an identifier that only the sender gives', '/content'] : null;
 }

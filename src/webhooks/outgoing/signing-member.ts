@@ -1,0 +1,198 @@
+/**
+ * The member `signing` of an outgoing webhook: the dialect of a sender that its requests are signed
+ * in, which is a row of the table that verifies incoming requests, or a scheme. Absent: see
+ * outgoing-signature.ts.
+ */
+import type { FieldError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
+import { suggestName, quote } from '../../base/text/error-message.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
+import type { SecretShape } from '../http/new-secret.ts';
+import { findHeaderProblems } from '../http/target-rules.ts';
+import { findPreset, findPresetObstacle, PRESETS } from '../senders/presets/preset-table.ts';
+import { findDeliveryObstacle, listPlacements } from '../senders/scheme/placement.ts';
+import { schemeSchema } from '../senders/scheme/scheme-schema.ts';
+import { isPublicKey, type Scheme } from '../senders/scheme/scheme.ts';
+import {
+  createSigningKey, formatPublicKey, SEED_PREFIX,
+} from '../senders/signing/signing-key.ts';
+import { encodeHeaderText } from '../senders/verification/encoding.ts';
+import type { Quirk } from '../senders/verification/verify.ts';
+import { findSecretProblem } from './outgoing-signature.ts';
+
+/** It has one of the two. */
+export type Signing = { readonly preset?: string; readonly scheme?: Scheme };
+
+const signingSchema: ObjectSchema = {
+  kind: 'object',
+  name: 'WebhookSigning',
+  members: {
+    preset: {
+      schema: {
+        kind: 'string', maxLength: 64, description: 'the name of a preset that can sign',
+        canonical: (name) => findPresetProblem(name) === null ? name : null,
+        explain: (name) => findPresetProblem(name) ?? '',
+      },
+      description: 'As whom to sign: GET /api/verification-presets lists them',
+    },
+    scheme: { schema: schemeSchema, description: 'How to sign where no preset says it' },
+  },
+  check({ scheme }, given) {
+    if ((given['preset'] === undefined) === (given['scheme'] === undefined)) {
+      return [{ pointer: '', detail: 'must have one of preset and scheme' }];
+    }
+    return findSchemeProblems(scheme);
+  },
+};
+
+export const signingMembers: Readonly<Record<string, MemberSchema>> = {
+  signing: {
+    schema: signingSchema,
+    description: 'Signs as another sender does, in place of Standard Webhooks and X-Signature. '
+      + 'It needs a secret',
+  },
+  publicKey: {
+    schema: { kind: 'string' }, readOnly: 'ignored', isAlwaysShown: false,
+    description: 'What receivers verify with, where `signing` has the secret as a private key',
+  },
+};
+
+function findPresetProblem(name: string): string | null {
+  const preset = findPreset(name);
+  if (preset === undefined) {
+    return `${quote(name)} is not a known preset${suggestName(name, listSigningPresets())}`;
+  }
+  const obstacle = findPresetObstacle(preset);
+  return obstacle === null ? null : `${name} cannot be signed as: ${obstacle}`;
+}
+
+/** The names of the presets that can sign, in the order of the table. */
+export function listSigningPresets(): readonly string[] {
+  return PRESETS.filter((preset) => findPresetObstacle(preset) === null).map(({ name }) => name);
+}
+
+function findSchemeProblems(value: JsonValue | undefined): readonly FieldError[] {
+  const checkedScheme = toScheme(value);
+  if (checkedScheme === null) return [];
+  const obstacle = findDeliveryObstacle(checkedScheme);
+  if (obstacle !== null) {
+    const [reason, pointer] = obstacle;
+    return [{ pointer: `/scheme${pointer}`, detail: `cannot be signed: ${reason}` }];
+  }
+  const { signature: { prefix = '', param = '' }, timestamp } = checkedScheme;
+  const textInHeader = encodeHeaderText(prefix + param + (timestamp?.param ?? ''));
+  return listPlacements(checkedScheme).flatMap(([, source]) => 'header' in source
+    ? findHeaderProblems({ [source.header]: textInHeader }).map(({ detail }) =>
+      ({ pointer: '/scheme', detail: `cannot be signed: ${source.header} ${detail}` })) : []);
+}
+
+/**
+ * A scheme that its schema has checked; null: it is none, or lacks a member that was refused. It is
+ * encoded and decoded like a stored one, as decoding is what gives it its type.
+ */
+function toScheme(value: JsonValue | undefined): Scheme | null {
+  if (!isJsonObject(value)) return null;
+  const { algorithm, key, content, signature } = value;
+  const { from, encoding } = isJsonObject(signature) ? signature : {};
+  const isWhole = [algorithm, key, content, from, encoding].every((one) => one !== undefined);
+  return isWhole ? decodeRecordAs<Scheme>(JSON.stringify(value), () => true) : null;
+}
+
+/** The scheme and the rules beside it; null: a later version of this program has stored it. */
+export function findDialect(
+  { preset: name, scheme }: Signing,
+): { readonly scheme: Scheme; readonly quirk: Quirk } | null {
+  if (scheme !== undefined) return { scheme, quirk: {} };
+  const preset = name === undefined ? undefined : findPreset(name);
+  return preset?.scheme === undefined || preset.scheme === null ? null
+    : { scheme: preset.scheme, quirk: preset.quirk ?? {} };
+}
+
+/** The scheme that a stored or checked webhook signs with; null: it has no `signing`. */
+function findScheme({ signing }: JsonObject): Scheme | null {
+  if (!isJsonObject(signing)) return null;
+  const { preset, scheme } = signing;
+  return typeof preset === 'string' ? findPreset(preset)?.scheme ?? null : toScheme(scheme);
+}
+
+/** Puts `signing` back into a masked webhook: it holds no secret, whatever its members' names. */
+export function restoreSigning(maskedWebhook: JsonObject, { signing }: JsonObject): JsonObject {
+  return signing === undefined ? maskedWebhook : { ...maskedWebhook, signing };
+}
+
+/** Whether the requests of the webhook hold its secret itself. Its members may be unchecked yet. */
+export function sendsSecret({ signing }: JsonObject): boolean {
+  const { preset, scheme } = isJsonObject(signing) ? signing : {};
+  const { algorithm } = isJsonObject(scheme) ? scheme : findPreset(String(preset))?.scheme ?? {};
+  return algorithm === 'token';
+}
+
+/** The rules between `signing` and other members. */
+export function findSigningProblems(webhook: JsonObject): readonly FieldError[] {
+  const { secret, signing, oauth2 } = webhook;
+  const errors: FieldError[] = [];
+  if (oauth2 !== undefined && setsAuthorization(webhook)) {
+    const detail = 'cannot stand beside oauth2, as both would be the header Authorization: remove '
+      + 'one of them';
+    errors.push({ pointer: '/signing', detail });
+  }
+  const problem = typeof secret === 'string' ? findDialectSecretProblem(webhook, secret)
+    : MISSING_SECRET;
+  const isChecked = typeof secret === 'string' || signing !== undefined;
+  return isChecked && problem !== null ? [...errors, { pointer: '/secret', detail: problem }]
+    : errors;
+}
+
+const MISSING_SECRET = 'is needed by signing, which has nothing else to sign with';
+
+function setsAuthorization(webhook: JsonObject): boolean {
+  const scheme = findScheme(webhook);
+  return scheme !== null && listPlacements(scheme).some(([, source]) =>
+    'header' in source && source.header.toLowerCase() === 'authorization');
+}
+
+/** Why a secret is invalid for the webhook, as a clause; null: it is valid. */
+export function findDialectSecretProblem(webhook: JsonObject, secret: string): string | null {
+  if (webhook['signing'] === undefined) return findSecretProblem(secret);
+  const scheme = findScheme(webhook);
+  if (scheme === null) return null;
+  const key = createSigningKey(scheme, secret);
+  if (typeof key === 'string') return key;
+  const isText = scheme.algorithm === 'token' && scheme.signature.encoding === 'utf8';
+  const isSendable = !isText || findHeaderProblems({ value: encodeHeaderText(secret) }).length === 0
+    && secret.trim() === secret;
+  return isSendable ? null
+    : 'must have no control characters and no space at its ends: it is sent as it is';
+}
+
+/** The key that receivers verify with; undefined: the webhook has no private key. */
+export function findPublicKey(webhook: JsonObject): string | undefined {
+  const { secret } = webhook;
+  const scheme = findScheme(webhook);
+  if (scheme === null || typeof secret !== 'string') return undefined;
+  const key = createSigningKey(scheme, secret);
+  return typeof key === 'string' ? undefined : formatPublicKey(scheme, key) ?? undefined;
+}
+
+/** The shape of a new secret for a webhook, or the sentence that none can be made here. */
+export function chooseOutgoingSecretShape(
+  webhook: JsonObject,
+): { readonly shape: SecretShape } | string {
+  const { signing, secret } = webhook;
+  const scheme = findScheme(webhook);
+  if (scheme === null || !isJsonObject(signing)) return { shape: 'whsec' };
+  const { preset } = signing;
+  // Saving the webhook refuses such a preset by its name, whatever the secret.
+  if (typeof preset === 'string' && findPresetProblem(preset) !== null) return { shape: 'whsec' };
+  const { algorithm, key } = scheme;
+  // A public webhook has no secret, but then it has the public key.
+  const isSeed = key === 'whsec'
+    && (String(secret).startsWith(SEED_PREFIX) || webhook['publicKey'] !== undefined);
+  if (algorithm === 'ed25519' || isSeed) return { shape: 'whsk' };
+  if (isPublicKey(algorithm)) {
+    return 'is needed: make the key with `openssl genpkey`, which writes PKCS#8 PEM';
+  }
+  if (preset === 'basic') return { shape: 'user:password' };
+  return { shape: key === 'base64' || key === 'whsec' ? key : 'hex' };
+}

@@ -1,0 +1,115 @@
+/**
+ * Signs the requests of an outgoing webhook with `signing`. The signer is made once for each change
+ * of the webhook, when it first sends.
+ */
+import { AppError } from '../../base/errors.ts';
+import { MASK } from '../../base/log.ts';
+import type { PassedHeaders } from '../http/pass-through.ts';
+import { hideUrlSecrets } from '../http/url-credentials.ts';
+import { toSourceList, type Scheme } from '../senders/scheme/scheme.ts';
+import { createSigner, signRequest, type Signer } from '../senders/signing/sign-request.ts';
+import { encodeHeaderText } from '../senders/verification/encoding.ts';
+import { listSecrets } from '../senders/verification/webhook-secrets.ts';
+import type { OutgoingWebhook } from './outgoing-webhook.ts';
+import { findDialect } from './signing-member.ts';
+
+type RequestToSign = {
+  /** That of the delivery, which all retries share. */
+  readonly id: string;
+  readonly event: string;
+  readonly method: string;
+  /** Names in lower case. */
+  readonly headers: PassedHeaders;
+  /** null: the method has none. */
+  readonly body: Buffer | null;
+};
+
+type SignedParts = {
+  readonly url: string;
+  readonly headers: PassedHeaders;
+  /** What is stored to be shown: the URL, and the headers that were added, without secrets. */
+  readonly shown: ShownParts;
+};
+
+/** `headers` has names and values in turn. */
+export type ShownParts = { readonly url: string; readonly headers: readonly string[] };
+
+export type WebhookSigner = (request: RequestToSign, atMs: number) => SignedParts;
+
+const NO_BODY = Buffer.alloc(0);
+
+/** Throws `invalid` for a `signing` that only a later version of this program knows. */
+export function createWebhookSigner(webhook: OutgoingWebhook): WebhookSigner {
+  const { signing = {}, targetUrl } = webhook;
+  const dialect = findDialect(signing);
+  if (dialect === null) {
+    const { preset = '' } = signing;
+    throw new AppError('invalid', `this version cannot sign as ${preset}: give another signing`);
+  }
+  const signer = createSigner({
+    ...dialect, settings: { url: targetUrl }, secrets: listSecrets(webhook),
+  });
+  if (typeof signer === 'string') throw new AppError('invalid', `its secret ${signer}`);
+  const search = new URL(targetUrl).search.slice(1);
+  const eventHeader = findEventHeader(dialect.scheme);
+  return (request, atMs) => signParts(signer, { targetUrl, search, eventHeader }, request, atMs);
+}
+
+/** The header, in lower case, in which the sender names the event; null: it has none. */
+function findEventHeader({ event }: Scheme): string | null {
+  const source = toSourceList(event).find((one) => 'header' in one);
+  return source !== undefined && 'header' in source ? source.header.toLowerCase() : null;
+}
+
+function signParts(
+  signer: Signer,
+  target: {
+    readonly targetUrl: string; readonly search: string; readonly eventHeader: string | null;
+  },
+  { id, event, method, headers, body }: RequestToSign, atMs: number,
+): SignedParts {
+  const { targetUrl, search, eventHeader } = target;
+  const contentType = headers['content-type'];
+  const signature = signRequest(signer, {
+    method, body: body ?? NO_BODY, id, atMs, search,
+    contentType: typeof contentType === 'string' ? contentType : null,
+  });
+  // A configured header stands in the place of the event's name: a receiver may know another one.
+  const eventHeaders = eventHeader === null || headers[eventHeader] !== undefined ? {}
+    : { [eventHeader]: encodeHeaderText(event) };
+  const added = { ...eventHeaders, ...toLowerCaseNames(signature.headers) };
+  const url = signature.search === search ? targetUrl : replaceQuery(targetUrl, signature.search);
+  return {
+    url, headers: { ...headers, ...added },
+    shown: { url: hideUrlSecrets(url, listHiddenParameters(signer)), headers: hideSignature(
+      signer, added) },
+  };
+}
+
+function toLowerCaseNames(
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) =>
+    [name.toLowerCase(), value]));
+}
+
+/** A fragment is not sent. */
+function replaceQuery(url: string, search: string): string {
+  const [bare = ''] = url.split(/[?#]/, 1);
+  return `${bare}?${search}`;
+}
+
+function listHiddenParameters({ placements }: Signer): string[] {
+  return placements.flatMap(([name, source]) =>
+    name === 'signature' && 'query' in source ? [source.query] : []);
+}
+
+/** Names and values in turn, with `***` for the signature, which may be the secret itself. */
+function hideSignature(
+  { placements }: Signer, headers: Readonly<Record<string, string>>,
+): readonly string[] {
+  const hiddenNames = placements.flatMap(([name, source]) =>
+    name === 'signature' && 'header' in source ? [source.header.toLowerCase()] : []);
+  return Object.entries(headers).flatMap(([name, value]) =>
+    [name, hiddenNames.includes(name) ? MASK : value]);
+}

@@ -1,0 +1,508 @@
+/** Deliveries in the dialects of senders, which our own verifier of the same preset must accept. */
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { test, type TestContext } from 'node:test';
+import { PRESETS } from '../../../src/webhooks/senders/presets/preset-table.ts';
+import { listSigningPresets } from '../../../src/webhooks/outgoing/signing-member.ts';
+import { startHttpTarget, type HttpTarget } from '../../support/http-target.ts';
+import { until } from '../../support/until.ts';
+import { startRelayFor, type Answer, type Relay } from '../relay.ts';
+
+const SEED = Buffer.from('a seed of thirty-two bytes, or so').subarray(0, 32);
+const WHSEC = `whsec_${Buffer.from('thirty-two bytes of a secret key').toString('base64')}`;
+const ECDSA = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+  .export({ format: 'pem', type: 'pkcs8' }).toString();
+const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+  .export({ format: 'pem', type: 'pkcs8' }).toString();
+const WHSK = `whsk_${SEED.toString('base64')}`;
+const SECRETS: Readonly<Record<string, string>> = {
+  standard: WHSEC, svix: WHSEC, gitlab: WHSEC, discord: WHSK, sendgrid: ECDSA,
+  basic: 'user:p\u00e4ssword',
+};
+const REFUSED = ['mailgun', 'microsoft-graph', 'linear', 'paypal', 'custom'];
+
+type Scheme = Readonly<Record<string, unknown>>;
+const scheme = (algorithm: string, key: string, more: Scheme = {}): Scheme => ({
+  algorithm, key, content: '{id}|{timestamp}|{body}',
+  signature: { from: { header: 'X-Acme-Signature' }, encoding: 'base64' },
+  timestamp: { from: { header: 'X-Acme-Time' }, unit: 'ms', tolerance: 60 },
+  id: { header: 'X-Acme-Id' }, event: { header: 'X-Acme-Event' }, ...more,
+});
+
+/** The signing, its secret, and how the receiver verifies it. */
+const SCHEMES: readonly (readonly [string, Scheme, string])[] = [
+  ['an HMAC of SHA-512', scheme('hmac-sha512', 'hex'), 'ab'.repeat(32)],
+  ['an HMAC of SHA-1 and base64', scheme('hmac-sha1', 'base64'), SEED.toString('base64')],
+  ['Ed25519 in hex', scheme('ed25519', 'hex'), WHSK],
+  ['Ed25519 in base64', scheme('ed25519', 'base64'), WHSK],
+  ['Ed25519 as SPKI', scheme('ed25519', 'spki'), WHSK],
+  ['Ed25519 as PEM', scheme('ed25519', 'pem'), WHSK],
+  ['ECDSA as PEM', scheme('ecdsa-p256', 'pem'), ECDSA],
+  ['RSA as PEM', scheme('rsa-sha256', 'pem'), RSA],
+  ['RSA as SPKI', scheme('rsa-sha256', 'spki'), RSA],
+  ['ISO times', scheme('hmac-sha256', 'utf8', {
+    timestamp: { from: { header: 'X-Acme-Time' }, unit: 'iso', tolerance: 60 },
+  }), 's\u00e9cret'],
+  ['HTTP dates', scheme('hmac-sha256', 'utf8', {
+    timestamp: { from: { header: 'Date' }, unit: 'http-date', tolerance: 60 },
+  }), 'secret'],
+  ['pairs with a prefix', scheme('hmac-sha256', 'utf8', {
+    signature: {
+      from: { header: 'X-Acme-Signature' }, param: 'v1', split: ' ', prefix: 'a~',
+      encoding: 'hex',
+    },
+    timestamp: { param: 't', unit: 's', tolerance: 60 },
+  }), 'secret'],
+  ['a signature in the query', scheme('hmac-sha256', 'utf8', {
+    signature: { from: { query: 'acme sig' }, encoding: 'base64' },
+    timestamp: { from: { query: 'at' }, unit: 's', tolerance: 60 },
+    id: { query: 'id' },
+  }), 'secret'],
+  ['a token under a name of its own', {
+    algorithm: 'token', key: 'utf8',
+    signature: { from: { header: 'X-Acme' }, prefix: 'Key ', encoding: 'utf8' },
+    id: { header: 'X-Acme-Id' },
+  }, 'planted-t\u00f6ken'],
+];
+
+async function start(context: TestContext): Promise<Relay> {
+  const relay = await startRelayFor(context);
+  relay.webhooks.start();
+  await relay.ask('POST', '/api/action-configurations', {
+    identifier: 'log', actionType: 'log',
+  });
+  return relay;
+}
+
+async function create(relay: Relay, members: object): Promise<Answer> {
+  const made = await relay.ask('POST', '/api/outgoing-webhooks', members);
+  assert.equal(made.status, 201, made.text);
+  return made;
+}
+
+/** The receiver: an incoming webhook of the relay itself. */
+async function receive(relay: Relay, members: object): Promise<void> {
+  const made = await relay.ask('POST', '/api/incoming-webhooks', {
+    pathSegment: 'in', actionConfiguration: 'log', inbox: 'all', ...members,
+  });
+  assert.equal(made.status, 201, made.text);
+}
+
+type Received = {
+  readonly event: string | null; readonly eventId: string | null;
+  readonly headers: readonly (readonly [string, string])[]; readonly query: string;
+};
+
+async function findReceived(relay: Relay): Promise<Received> {
+  const list = await relay.ask('GET', '/api/requests');
+  const [first] = JSON.parse(list.text) as Received[];
+  assert.ok(first, 'no request came');
+  return first;
+}
+
+/** The delivery of a new event, once it was attempted. */
+async function deliver(relay: Relay, name: string, payload: object): Promise<Answer['json']> {
+  const emitted = await relay.ask('POST', '/api/events', { name, payload });
+  const [id = ''] = emitted.json['deliveries'] as string[];
+  let delivery: Answer['json'] = {};
+  await until('the delivery was attempted', async () => {
+    delivery = (await relay.ask('GET', `/api/deliveries/${id}`)).json;
+    return (delivery['attempts'] as unknown[]).length > 0;
+  });
+  return delivery;
+}
+
+const PAYLOAD = { id: 7, text: '{id} {timestamp} {signature} W\u00f6rld' };
+
+test('every preset can sign but those whose dialect cannot be spoken', () => {
+  const others = PRESETS.map(({ name }) => name).filter((name) =>
+    !listSigningPresets().includes(name));
+  assert.deepEqual(others.sort(), [...REFUSED].sort());
+});
+
+for (const preset of listSigningPresets()) {
+  test(`what is signed as ${preset} is verified as ${preset}`, async (context) => {
+    const relay = await start(context);
+    const targetUrl = `${relay.url}/webhook/in/in?a=b%20c`;
+    const secret = SECRETS[preset] ?? 'a s\u00e9cret';
+    const made = await create(relay, {
+      targetUrl, signing: { preset }, secret: preset === 'bearer' ? 'token' : secret,
+      triggerEvent: 'a.thing',
+    });
+    const { needs = [] } = PRESETS.find(({ name }) => name === preset)?.scheme ?? {};
+    await receive(relay, {
+      secret: made.json['publicKey'] ?? (preset === 'bearer' ? 'token' : secret),
+      verification: {
+        preset, ...needs.includes('url') ? { url: targetUrl } : {},
+        ...needs.includes('verifyToken') ? { verifyToken: 'a' } : {},
+      },
+    });
+    const delivery = await deliver(relay, 'a.thing', PAYLOAD);
+    assert.equal(delivery['status'], 'delivered', JSON.stringify(delivery));
+    const { event, eventId, headers } = await findReceived(relay);
+    const { scheme: row } = PRESETS.find(({ name }) => name === preset) ?? {};
+    const names = (sources: unknown): string[] => [sources].flat().flatMap((source) =>
+      typeof source === 'object' && source !== null && 'header' in source
+        ? [String(source.header).toLowerCase()] : []);
+    if (names(row?.event).length > 0) assert.equal(event, 'a.thing');
+    if (names(row?.id).length > 0) assert.equal(eventId, delivery['identifier']);
+    // What is shown of the request is what came.
+    const shown = (delivery['sent'] as { headers: [string, string][] }).headers;
+    const came = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]));
+    for (const [name, value] of shown) {
+      // The inbox hides by its name what is no secret here.
+      const isHidden = value === '***' || name === 'i-twilio-idempotency-token';
+      if (isHidden) assert.ok(came.has(name), name);
+      else assert.equal(came.get(name), value, name);
+    }
+    for (const name of names([row?.id, row?.event, row?.timestamp?.from, row?.signature.from])) {
+      if (came.has(name)) assert.ok(shown.some(([one]) => one === name), name);
+    }
+    assert.ok(!JSON.stringify(delivery).includes(secret), 'the secret is shown');
+  });
+}
+
+for (const [title, ownScheme, secret] of SCHEMES) {
+  test(`a scheme is signed as it is verified: ${title}`, async (context) => {
+    const relay = await start(context);
+    const made = await create(relay, {
+      targetUrl: `${relay.url}/webhook/in/in`, signing: { scheme: ownScheme }, secret,
+      triggerEvent: 'a.thing',
+    });
+    assert.deepEqual((made.json['signing'] as { scheme: { signature: unknown } }).scheme.signature,
+      ownScheme['signature']);
+    await receive(relay, {
+      secret: made.json['publicKey'] ?? secret,
+      verification: { preset: 'custom', scheme: ownScheme },
+    });
+    const delivery = await deliver(relay, 'a.thing', PAYLOAD);
+    assert.equal(delivery['status'], 'delivered', JSON.stringify([delivery, relay.logLines]));
+    assert.equal((await findReceived(relay)).eventId, delivery['identifier']);
+    for (const text of [JSON.stringify(delivery), ...relay.logLines]) {
+      assert.ok(!text.includes('planted'), text);
+    }
+  });
+}
+
+test('both secrets sign after a rotation where the dialect can hold two', async (context) => {
+  const relay = await start(context);
+  const target = await startTarget(context);
+  const cases = [
+    ['standard', 'webhook-signature', /^v1,\S+ v1,\S+$/],
+    ['stripe', 'stripe-signature', /^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/],
+    ['github', 'x-hub-signature-256', /^sha256=[0-9a-f]{64}$/],
+    ['gitlab-token', 'x-gitlab-token', /^new$/],
+  ] as const;
+  for (const [preset, header, pattern] of cases) {
+    const { json } = await create(relay, {
+      targetUrl: target.url, secret: 'old', signing: { preset },
+    });
+    const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
+    await relay.ask('POST', `${path}/rotate-secret`, { secret: 'new' });
+    assert.equal((await relay.ask('POST', `${path}/send`, { payload: {} })).json['success'], true);
+    assert.match(String(target.received.at(-1)?.headers[header]), pattern);
+    await relay.ask('POST', `${path}/rotate-secret`, {
+      secret: 'newer', force: true, overlapHours: 0,
+    });
+    await relay.ask('POST', `${path}/send`, { payload: {} });
+    assert.doesNotMatch(String(target.received.at(-1)?.headers[header]), / |,v1=.*,v1=/);
+  }
+});
+
+async function startTarget(context: TestContext): Promise<HttpTarget> {
+  const target = await startHttpTarget();
+  context.after(() => target.close());
+  return target;
+}
+
+type Refusal = {
+  readonly title: string; readonly members: object; readonly pointer: string;
+  readonly says: RegExp;
+};
+
+const REFUSALS: readonly Refusal[] = [
+  ...['mailgun', 'microsoft-graph', 'linear', 'paypal'].map((preset) => ({
+    title: preset, members: { secret: 's', signing: { preset } }, pointer: '/signing/preset',
+    says: new RegExp(`^${preset} cannot be signed as: `),
+  })),
+  {
+    title: 'custom', members: { secret: 's', signing: { preset: 'custom' } },
+    pointer: '/signing/preset', says: /^custom cannot be signed as: .*give a scheme/,
+  },
+  {
+    title: 'an unknown preset', members: { secret: 's', signing: { preset: 'githbu' } },
+    pointer: '/signing/preset', says: /is not a known preset.*github/,
+  },
+  {
+    title: 'neither', members: { secret: 's', signing: {} }, pointer: '/signing',
+    says: /one of preset and scheme/,
+  },
+  {
+    title: 'both', pointer: '/signing', says: /one of preset and scheme/,
+    members: { secret: 's', signing: { preset: 'github', scheme: scheme('hmac-sha256', 'utf8') } },
+  },
+  {
+    title: 'no secret', members: { signing: { preset: 'github' } }, pointer: '/secret',
+    says: /is needed by signing/,
+  },
+  {
+    title: 'no seed', members: { secret: 'abc', signing: { preset: 'discord' } },
+    pointer: '/secret', says: /must be whsk_ and the base64 of 32 bytes/,
+  },
+  {
+    title: 'a seed that is too short', pointer: '/secret', says: /32 bytes.*64/,
+    members: { secret: 'whsk_YWJj', signing: { preset: 'standard' } },
+  },
+  {
+    title: 'a pair whose halves do not fit', pointer: '/secret', says: /is not the seed's/,
+    members: {
+      secret: `whsk_${Buffer.alloc(64).toString('base64')}`, signing: { preset: 'standard' },
+    },
+  },
+  {
+    title: 'a public key', pointer: '/secret', says: /is a public key, which cannot sign/,
+    members: {
+      secret: `whpk_${Buffer.alloc(32).toString('base64')}`, signing: { preset: 'standard' },
+    },
+  },
+  {
+    title: 'no base64', members: { secret: 'whsec_?', signing: { preset: 'svix' } },
+    pointer: '/secret', says: /base64 after whsec_/,
+  },
+  {
+    title: 'no PEM', members: { secret: 'abc', signing: { preset: 'sendgrid' } },
+    pointer: '/secret', says: /PKCS#8 PEM.*openssl pkcs8/,
+  },
+  {
+    title: 'a key of another algorithm', pointer: '/secret', says: /is no key for ecdsa-p256/,
+    members: { secret: RSA, signing: { preset: 'sendgrid' } },
+  },
+  {
+    title: 'a token that no header can hold', pointer: '/secret', says: /control characters/,
+    members: { secret: 'a\r\nX-B: c', signing: { preset: 'gitlab-token' } },
+  },
+  {
+    title: 'a token with space at its end', pointer: '/secret', says: /no space at its ends/,
+    members: { secret: 'a ', signing: { preset: 'bearer' } },
+  },
+  {
+    title: 'a signature in the body', pointer: '/signing/scheme/signature/from',
+    says: /its signature stands in the body/,
+    members: {
+      secret: 's', signing: {
+        scheme: scheme('hmac-sha256', 'utf8', {
+          content: '{timestamp}', signature: { from: { json: 'sig' }, encoding: 'hex' },
+        }),
+      },
+    },
+  },
+  {
+    title: 'a time in the body', pointer: '/signing/scheme/timestamp',
+    says: /its timestamp stands in the body/,
+    members: {
+      secret: 's', signing: {
+        scheme: scheme('hmac-sha256', 'utf8', {
+          timestamp: { from: { json: 'at' }, unit: 's', tolerance: null },
+        }),
+      },
+    },
+  },
+  {
+    title: 'a signed id in the body', pointer: '/signing/scheme/id', says: /its id stands/,
+    members: {
+      secret: 's', signing: { scheme: scheme('hmac-sha256', 'utf8', { id: { json: 'id' } }) },
+    },
+  },
+  {
+    title: 'an identifier of the sender', pointer: '/signing/scheme/content',
+    says: /\{webhookId\}/,
+    members: {
+      secret: 's', signing: {
+        scheme: scheme('hmac-sha256', 'utf8', {
+          content: '{webhookId}{body}', needs: ['webhookId'],
+        }),
+      },
+    },
+  },
+  {
+    title: 'a header of the connection', pointer: '/signing/scheme', says: /Host may not/,
+    members: {
+      secret: 's', signing: {
+        scheme: scheme('hmac-sha256', 'utf8', {
+          signature: { from: { header: 'Host' }, encoding: 'hex' },
+        }),
+      },
+    },
+  },
+  {
+    title: 'a prefix that no header can hold', pointer: '/signing/scheme', says: /control/,
+    members: {
+      secret: 's', signing: {
+        scheme: scheme('hmac-sha256', 'utf8', {
+          signature: { from: { header: 'X-A' }, prefix: 'a\n', encoding: 'hex' },
+        }),
+      },
+    },
+  },
+];
+
+test('what cannot be signed is refused when it is saved, with its pointer', async (context) => {
+  const relay = await start(context);
+  for (const { title, members, pointer, says } of REFUSALS) {
+    const { status, json, text } = await relay.ask('POST', '/api/outgoing-webhooks', {
+      targetUrl: 'http://127.0.0.1:9/', ...members,
+    });
+    assert.equal(status, 422, `${title}: ${text}`);
+    const errors = json['errors'] as { pointer: string; detail: string }[];
+    const error = errors.find((one) => one.pointer === pointer);
+    assert.ok(error, `${title}: ${text}`);
+    assert.match(error.detail, says, title);
+    assert.doesNotMatch(text, /BEGIN PRIVATE KEY-----\n/, title);
+  }
+});
+
+test('a secret cannot be taken from what signs with it', async (context) => {
+  const relay = await start(context);
+  const { json } = await create(relay, {
+    targetUrl: 'http://127.0.0.1:9/', secret: 'abc', signing: { preset: 'github' },
+  });
+  const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
+  const refused = await relay.ask('PATCH', path, { secret: null });
+  assert.equal(refused.status, 422);
+  assert.match(refused.text, /"\/secret".*is needed by signing/);
+  const rotated = await relay.ask('PATCH', path, { signing: { preset: 'discord' } });
+  assert.match(rotated.text, /"\/secret".*must be whsk_/);
+  assert.equal((await relay.ask('PATCH', path, { signing: null, secret: null })).status, 200);
+});
+
+test('a secret that is sent is asked for anew when the target has another origin',
+  async (context) => {
+    const relay = await start(context);
+    const target = await startTarget(context);
+    const there = 'http://127.0.0.1:9/';
+    const custom = { scheme: { ...SCHEMES.at(-1)?.[1] } };
+    for (const [signing, isSent] of [
+      [{ preset: 'gitlab-token' }, true], [{ preset: 'basic' }, true], [custom, true],
+      [{ preset: 'github' }, false], [{ scheme: scheme('hmac-sha256', 'utf8') }, false],
+    ] as const) {
+      const members = { targetUrl: target.url, secret: 'planted:secret', signing };
+      const { json } = await create(relay, members);
+      const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
+      const ask = async (method: string, body: object): Promise<number> => {
+        const { status, text } = await relay.ask(method, path, body);
+        if (status === 422) assert.match(text, /"\/secret".*must be given anew/);
+        assert.doesNotMatch(text, /planted/);
+        return status;
+      };
+      const expected = isSent ? 422 : 200;
+      // The same origin keeps it.
+      assert.equal(await ask('PATCH', { targetUrl: `${target.url}/here` }), 200);
+      assert.equal(await ask('PUT', { targetUrl: target.url, signing }), 200);
+      assert.equal(await ask('PATCH', { targetUrl: there, description: 'a' }), expected);
+      assert.equal(await ask('PATCH', { targetUrl: target.url }), 200);
+      assert.equal(await ask('PUT', { targetUrl: there, signing }), expected);
+      assert.equal(await ask('PATCH', { targetUrl: target.url }), 200);
+      assert.equal(await ask('PATCH', { targetUrl: there, secret: 'planted:secret' }), 200);
+      assert.equal(await ask('PUT', { ...members, secret: '***' }), 422);
+      // What has been kept still signs.
+      assert.equal(await ask('PATCH', { targetUrl: target.url, secret: 'planted:other' }), 200);
+      const sent = await relay.ask('POST', `${path}/send`, { payload: {} });
+      assert.equal(sent.json['success'], true, sent.text);
+    }
+  });
+
+test('a webhook that begins to send its secret is asked for it if its target moves as well',
+  async (context) => {
+    const relay = await start(context);
+    const { json } = await create(relay, {
+      targetUrl: 'http://127.0.0.1:9/', secret: 'abc', signing: { preset: 'github' },
+    });
+    const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
+    const moved = { targetUrl: 'http://127.0.0.1:10/', signing: { preset: 'bearer' } };
+    assert.equal((await relay.ask('PATCH', path, moved)).status, 422);
+    assert.equal((await relay.ask('PATCH', path, { ...moved, secret: 'abc' })).status, 200);
+  });
+
+test('a configured header names the event, and none stands in the place of a signature',
+  async (context) => {
+    const relay = await start(context);
+    const target = await startTarget(context);
+    const { json } = await create(relay, {
+      targetUrl: target.url, secret: 'abc', signing: { preset: 'github' },
+      headers: {
+        'X-GitHub-Event': 'push', 'X-Hub-Signature-256': 'sha256=0', 'X-GitHub-Delivery': '1',
+        'X-GitHub-Hook-ID': '7',
+      },
+    });
+    await relay.ask('POST', `/api/outgoing-webhooks/${String(json['identifier'])}/send`, {});
+    const [received] = target.received;
+    assert.ok(received);
+    const { headers, rawHeaders } = received;
+    assert.equal(headers['x-github-event'], 'push');
+    assert.equal(headers['x-github-hook-id'], '7');
+    assert.match(String(headers['x-hub-signature-256']), /^sha256=[0-9a-f]{64}$/);
+    assert.match(String(headers['x-github-delivery']), /^[0-9a-f-]{36}$/);
+    const names = rawHeaders.filter((_, index) => index % 2 === 0)
+      .map((name) => name.toLowerCase());
+    assert.equal(new Set(names).size, names.length, names.join());
+    for (const name of ['x-signature', 'webhook-id', 'webhook-signature']) {
+      assert.equal(headers[name], undefined, name);
+    }
+  });
+
+test('what is sent by hand has a name of its own for its event', async (context) => {
+  const relay = await start(context);
+  const target = await startTarget(context);
+  const { json } = await create(relay, {
+    targetUrl: target.url, secret: 'abc', signing: { preset: 'github' },
+  });
+  await relay.ask('POST', `/api/outgoing-webhooks/${String(json['identifier'])}/send`, {});
+  assert.equal(target.received[0]?.headers['x-github-event'], 'hookshelf.send');
+});
+
+test('a new secret has the form that the dialect needs', async (context) => {
+  const relay = await start(context);
+  for (const [preset, secret, form] of [
+    ['github', 'abc', /^[0-9a-f]{64}$/], ['standard', 'abc', /^whsec_[\w+/]{43}=$/],
+    ['standard', WHSK, /^whsk_[\w+/]{43}=$/], ['discord', WHSK, /^whsk_[\w+/]{43}=$/],
+    ['basic', 'me:abc', /^me:[0-9a-f]{64}$/],
+  ] as const) {
+    const { json } = await create(relay, {
+      targetUrl: 'http://127.0.0.1:9/', secret, signing: { preset },
+    });
+    const path = `/api/outgoing-webhooks/${String(json['identifier'])}/rotate-secret`;
+    const rotated = await relay.ask('POST', path);
+    assert.match(String(rotated.json['secret']), form, preset);
+    if (json['publicKey'] !== undefined) {
+      assert.notEqual(rotated.json['publicKey'], json['publicKey']);
+    }
+    const refused = await relay.ask('POST', path, { secret: 'whsec_?', force: true });
+    assert.equal(refused.status, form.source.includes('whs') ? 422 : 200, refused.text);
+  }
+  const { json } = await create(relay, {
+    targetUrl: 'http://127.0.0.1:9/', secret: ECDSA, signing: { preset: 'sendgrid' },
+  });
+  const path = `/api/outgoing-webhooks/${String(json['identifier'])}/rotate-secret`;
+  assert.match((await relay.ask('POST', path)).text, /"\/secret".*openssl genpkey/);
+});
+
+test('a stored signing that cannot be used sends nothing, and says why', async (context) => {
+  const relay = await start(context);
+  for (const [preset, reason] of [
+    ['newer', /this version cannot sign as newer/], ['discord', /its secret must be whsk_/],
+  ] as const) {
+    const { json } = await create(relay, {
+      targetUrl: 'http://127.0.0.1:9/', secret: 'abc', signing: { preset: 'github' },
+      triggerEvent: `a.${preset}`,
+    });
+    const id = String(json['identifier']);
+    await relay.store.transact((transaction) => {
+      const record = String(transaction.find('outgoing-webhooks', id));
+      transaction.put('outgoing-webhooks', id, record.replace('"github"', `"${preset}"`));
+    });
+    const sent = await relay.ask('POST', `/api/outgoing-webhooks/${id}/send`, {});
+    assert.match(sent.text, /Nothing was sent: /);
+    assert.match(sent.text, reason);
+    assert.match(JSON.stringify(await deliver(relay, `a.${preset}`, {})), reason);
+  }
+});

@@ -33,6 +33,14 @@ const BAD_BODIES: readonly string[] = [
   `{"secret":"${MARK}`, `{"secret":${MARK}}`, `"${MARK}"`, `["${MARK}"]`,
   JSON.stringify({ targetUrl: `http://x:${MARK}@`, secret: [MARK], headers: { Host: MARK } }),
   JSON.stringify({ targetUrl: `http:///x:${MARK}@h`, secret: { a: MARK } }),
+  JSON.stringify({ targetUrl: 'http://x/', oauth2: {
+    tokenUrl: `http://x:${MARK}@h/`, clientId: 'id', clientSecret: MARK,
+  } }),
+  JSON.stringify({ targetUrl: 'http://x/', oauth2: { tokenUrl: 'x', clientSecret: [MARK] } }),
+  JSON.stringify({ targetUrl: 'http://x/', clientCertificate: {
+    certificate: `-----BEGIN CERTIFICATE-----\n${MARK}\n-----END CERTIFICATE-----`,
+    privateKey: `-----BEGIN PRIVATE KEY-----\n${MARK}\n-----END PRIVATE KEY-----`,
+  } }),
   JSON.stringify({ pathSegment: 'x', actionConfiguration: 'none', secret: MARK }),
   JSON.stringify({ actionType: 'nope', options: { token: MARK } }),
   JSON.stringify({ actionType: 'http-forward', options: { url: `ftp://u:${MARK}@h` } }),
@@ -161,6 +169,13 @@ async function plant(house: House, targetUrl: string, deadHost: string): Promise
     actionConfiguration: 'loud',
   }));
   house.heard.forbidden.add(Buffer.from(MARK).toString('base64').slice(0, -4));
+  // What the target answers is no token, and the dead host none at all.
+  for (const tokenUrl of [`${targetUrl}token?key_token=${MARK}`, `http://${deadHost}/token`]) {
+    outgoing.push(await house.make('/api/outgoing-webhooks', {
+      targetUrl, triggerEvent: 'planted.it',
+      oauth2: { tokenUrl, clientId: 'id', clientSecret: SECRET, clientAuthentication: 'body' },
+    }));
+  }
   return { outgoing, deadHost };
 }
 

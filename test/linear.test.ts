@@ -12,8 +12,9 @@ import { test } from 'node:test';
 import { parseHops } from '../src/base/webhook-chain.ts';
 import { parseIpAddresses, normalizeHost } from '../src/base/network/ip-address.ts';
 import { parseJson, parseJsonStrictly } from '../src/base/json/parse.ts';
-import { isSecretName, redactText } from '../src/base/log.ts';
+import { hideSecretText, isSecretName, redactText } from '../src/base/log.ts';
 import { findNearest } from '../src/base/text/nearest.ts';
+import { listPemBlocks } from '../src/base/text/pem.ts';
 import { escapeControls } from '../src/base/text/printable.ts';
 import { CsvRowSplitter } from '../src/books/transfer/csv-rows.ts';
 import { parseIsbn } from '../src/books/isbn.ts';
@@ -167,6 +168,8 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'an address': (text) => [parseIpAddresses(text), normalizeHost(text), bypass(text, 80)],
   'a log line': (text) => [redactText(text), redactText(`http://${text}`), escapeControls(text)],
   'a name in a log': (text) => [isSecretName(text), redact({ [text]: text })],
+  'a response with a token': (text) => hideSecretText(text, `a0${'a'.repeat(1000)}`),
+  PEM: listPemBlocks,
   'a misspelt name': (text) => findNearest(text, NAMES),
   'a setting': inSettings,
 };
@@ -176,6 +179,7 @@ const PIECES = [
   'a', '0', '-', '0-', '/', '//', ' ', '"', '\\', '\\"', ',', ';', 'for=', 'for="', ' "', '=', '&',
   'a=', '%', '%2a', ':', '1.', '.', '[', ']', '{', '{"a":', '{{', '\\{{ ', '}}', '@', '://', '?a=',
   '&token=', '\n', '\r\n', '\t', 'W/"', 'é', '中', '中a', '\u0301', 'aA', 'tokEn', 'x_', '*', '^',
+  '-----', '-----BEGIN A-----\n', '-----END A-----\n',
 ];
 const END = '!\u0001';
 // The first that takes too long ends the test: what is quadratic is found in seconds.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import {
-  createLogger, createRedactingLogger, isSecretName, redactText, silentLogger,
+  createLogger, createRedactingLogger, hideSecretText, isSecretName, redactText, silentLogger,
 } from '../../src/base/log.ts';
 import { redact } from '../support/redact.ts';
 import type { LogLevel } from '../../src/base/log.ts';
@@ -178,4 +178,17 @@ test('a logger says whether lines at debug go nowhere', () => {
   for (const [index, [logger, expected]] of cases.entries()) {
     assert.equal(logger.writesDebug, expected, String(index));
   }
+});
+
+test('a known secret is found in a text, also within escapes', () => {
+  const secret = 'a+b/c=="d';
+  const cases = [
+    [secret, '***'], [`x${secret}${secret}y`, 'x******y'], ['a+b/c', 'a+b/c'],
+    [JSON.stringify({ echo: secret }), '{"echo":"***"}'],
+    [JSON.stringify(secret).replaceAll('/', '\\/').replaceAll('=', '\\u003d'), '"***"'],
+    [`?token=${encodeURIComponent(secret)}&x=1`, '?token=***&x=1'],
+    [JSON.stringify({ url: `/?q=${encodeURIComponent(JSON.stringify(secret))}` }),
+      '{"url":"/?q=%22***%22"}'],
+  ];
+  for (const [text = '', shown] of cases) assert.equal(hideSecretText(text, secret), shown);
 });

@@ -39,7 +39,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
     payloadTemplate: '{"a":"{{ b }}"}', enabled: false, secret: 'hush',
     triggerEvents: ['none.*', 'no.such'], actionConfiguration: 'note',
     retrySchedule: [0.5, 60], timeout: 2.5, maxInFlight: 2, disableAfterHours: 72,
-    retryOn: ['5xx', 408], rate: { limit: 5, seconds: 60 },
+    retryOn: ['5xx', 408], rate: { limit: 5, seconds: 60 }, probe: true,
   },
   emitEvent: { name: 'nobody.listens', payload: { a: [1] }, key: 'k', delaySeconds: 3600 },
   sendOutgoingWebhookDurably: {

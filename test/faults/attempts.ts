@@ -13,8 +13,8 @@ export const ATTEMPT_FAULTS: readonly PlantedFault[] = [
     replacement: 'statusCode', tests: ['webhooks/sending/retry-on.test.ts'],
   },
   {
-    file: 'webhooks/sending/attempt-recorder.ts', text: '? retrySchedule : NO_RETRIES',
-    replacement: '? retrySchedule : retrySchedule', tests: ['webhooks/sending/retry-on.test.ts'],
+    file: 'webhooks/sending/attempt-recorder.ts', text: 'mayTryAgain ? retrySchedule : []',
+    replacement: 'retrySchedule', tests: ['webhooks/sending/retry-on.test.ts'],
   },
   {
     file: 'webhooks/scheduler/pace.ts', text: 'Math.max(this.#nextMs, nowMs) + this.#intervalMs',
@@ -40,7 +40,45 @@ export const ATTEMPT_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/sending/rate.test.ts'],
   },
   {
-    file: 'webhooks/sending/attempt-recorder.ts', text: 'webhook?.rate !== undefined',
-    replacement: 'false', tests: ['webhooks/sending/rate.test.ts'],
+    file: 'webhooks/sending/attempt-recorder.ts', text: 'webhook?.rate !== undefined || isProbe',
+    replacement: 'isProbe', tests: ['webhooks/sending/rate.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/attempt-recorder.ts', text: 'webhook?.isProbed === true',
+    replacement: 'false', tests: ['webhooks/sending/probe.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/webhook-probes.ts', text: 'if (dueMs > nowMs) return',
+    replacement: 'if (false) return', tests: ['webhooks/sending/probe.test.ts'],
+  },
+  {
+    file: 'webhooks/health/probe.ts', text: "disabledReason === 'failing' && probe === true",
+    replacement: 'probe === true', tests: ['webhooks/sending/probe.test.ts'],
+  },
+  {
+    file: 'webhooks/health/probe.ts',
+    text: "&& body['enabled'] === false && body['disabledReason'] !== 'failing'",
+    replacement: "&& body['enabled'] === false", tests: ['webhooks/sending/probe.test.ts'],
+  },
+  {
+    file: 'webhooks/scheduler/scheduler.ts',
+    text: 'queue === undefined || queue.mayStart || queue.runningCount > 0',
+    replacement: 'queue === undefined || queue.mayStart',
+    tests: ['webhooks/sending/probe.test.ts'],
+  },
+  {
+    file: 'webhooks/scheduler/task-queues.ts',
+    text: '    queue.startsOnce = false;\n    task.state',
+    replacement: '    task.state', tests: ['webhooks/sending/probe.test.ts'],
+  },
+  {
+    file: 'webhooks/outgoing/automatic-disabling.ts',
+    text: "(reason !== 'gone' || !isProbed(fields))", replacement: 'true',
+    tests: ['webhooks/sending/probe.test.ts'],
+  },
+  {
+    file: 'webhooks/outgoing/outgoing-webhook-index.ts',
+    text: 'webhook.enabled || webhook.isProbed', replacement: 'webhook.enabled',
+    tests: ['webhooks/sending/probe.test.ts'],
   },
 ];

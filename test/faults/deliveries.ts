@@ -533,7 +533,8 @@ const SENDING: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/sending/request-builder.ts',
-    text: 'webhook === undefined || !webhook.enabled', replacement: 'webhook === undefined',
+    text: 'webhook === undefined || (!webhook.enabled && !webhook.isProbed)',
+    replacement: 'webhook === undefined',
     tests: ['webhooks/sending/preparing.test.ts'],
   },
   {

@@ -23,9 +23,10 @@ export function webhookState({ health: { state, since } }: WebhookWithHealth): H
 
 /** The state, since when, and why the webhook is off. */
 export function detailedWebhookState(webhook: WebhookWithHealth): HTMLElement {
-  const { disabledReason } = webhook;
+  const { disabledReason, health: { nextProbeAt } } = webhook;
   return disabledReason === undefined ? webhookState(webhook)
-    : h('span', webhookState(webhook), `: ${REASONS[disabledReason]}`);
+    : h('span', webhookState(webhook), `: ${REASONS[disabledReason]}`,
+      nextProbeAt === undefined ? null : h('span', '; tried next ', timeElement(nextProbeAt)));
 }
 
 /** The last failure and its time; null when there was none. */

@@ -162,6 +162,19 @@ export function afterAttempt(
 }
 
 /**
+ * Returns the delivery after a probe, which uses up nothing of its schedule: delivered, failed
+ * where it is not to be tried again, or pending as before.
+ */
+export function afterProbe(
+  delivery: Delivery, outcome: AttemptOutcome, isTriedAgain: boolean, nowMs: number,
+): Delivery {
+  const { kind, isChainRefused = false } = outcome;
+  const staysPending = kind === 'proxy' || (kind === 'failed' && isTriedAgain && !isChainRefused);
+  return staysPending ? afterLateAttempt(delivery, outcome, nowMs)
+    : afterAttempt(delivery, outcome, [], nowMs, 0);
+}
+
+/**
  * Returns the delivery after an attempt during which it was cancelled, or failed with its webhook.
  * If the attempt has succeeded, the delivery is delivered all the same; if not, its status stays.
  */

@@ -37,6 +37,12 @@ export function markDisabled(
   return { ...webhook, enabled: false, disabledReason, disabledAt: formatTimestamp(nowMs) };
 }
 
+/** The stored webhook, switched on. */
+export function markEnabled(webhook: JsonObject): JsonObject {
+  const { disabledReason: _, disabledAt: __, ...rest } = webhook;
+  return { ...rest, enabled: true };
+}
+
 /**
  * Sets the members that the service alone writes, whatever the body says. `health` is removed, as
  * it is not stored. While `current`, the stored webhook, is off, its two members are kept; they are

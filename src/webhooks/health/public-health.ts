@@ -10,6 +10,7 @@ import type { WebhookDirection } from '../webhook-label.ts';
 import { PUBLIC_STATES, getLastChangeMs, getStateSinceMs, type PublicState } from './health.ts';
 import type { HealthMonitor } from './health-monitor.ts';
 import { encodeFailure } from './health-record.ts';
+import { computeNextProbeMs, isProbed } from './probe.ts';
 
 export type WebhookHealth = {
   readonly state: PublicState;
@@ -17,6 +18,8 @@ export type WebhookHealth = {
   readonly since: string;
   readonly lastSuccessAt: string | null;
   readonly lastFailure: { readonly at: string; readonly reason: string } | null;
+  /** Absent unless the webhook is probed. */
+  readonly nextProbeAt?: string;
 };
 
 const time: MemberSchema = { schema: { kind: 'string', format: 'date-time' }, isRequired: true };
@@ -41,6 +44,11 @@ export const healthMember: MemberSchema = {
       since: time,
       lastSuccessAt: { ...time, isNullable: true },
       lastFailure: { schema: failureSchema, isRequired: true, isNullable: true },
+      nextProbeAt: {
+        schema: { kind: 'string', format: 'date-time' },
+        description: 'When the oldest pending delivery of an outgoing webhook is tried, which has '
+          + '`probe` and is off for failing. Absent for any other',
+      },
     },
   },
   readOnly: 'ignored',
@@ -58,12 +66,13 @@ export const healthColumns: ListedResource['columns'] = [
   { title: 'SINCE', member: 'health', form: 'time', importance: 2, show: formatSince },
 ];
 
-/** The reason is shown beside the state of a disabled webhook. */
+/** The reason is shown beside the state of a disabled webhook, unless it is probed. */
 function formatState(
   health: JsonValue | undefined, { disabledReason }: JsonObject,
 ): string | null {
   if (!isJsonObject(health)) return null;
   const state = String(health['state']);
+  if (health['nextProbeAt'] !== undefined) return `${state} (probed)`;
   return typeof disabledReason === 'string' ? `${state} (${disabledReason})` : state;
 }
 
@@ -72,7 +81,9 @@ function formatSince(health: JsonValue | undefined): string | null {
 }
 
 /** The public health of a stored webhook. */
-export function observeHealth(monitor: HealthMonitor, webhook: JsonObject): Observation {
+export function observeHealth(
+  monitor: HealthMonitor, webhook: JsonObject, nowMs: number,
+): Observation {
   const { identifier, enabled, createdAt, updatedAt, disabledAt = updatedAt } = webhook;
   const state = monitor.getState({
     identifier: String(identifier), enabled: enabled !== false,
@@ -80,10 +91,12 @@ export function observeHealth(monitor: HealthMonitor, webhook: JsonObject): Obse
   const health = monitor.find(String(identifier));
   const sinceMs = getStateSinceMs(health);
   const onSince = sinceMs === null ? String(createdAt) : formatTimestamp(sinceMs);
+  const nextProbeMs = computeNextProbeMs(String(disabledAt), health, nowMs);
   const publicHealth: WebhookHealth = {
     state, since: state === 'off' ? String(disabledAt) : onSince,
     lastSuccessAt: formatTimestampOrNull(health.lastSuccessMs),
     lastFailure: encodeFailure(state === 'rejecting' ? health.lastRejection : health.lastFailure),
+    ...isProbed(webhook) ? { nextProbeAt: formatTimestamp(nextProbeMs) } : {},
   };
   return {
     members: { health: publicHealth },

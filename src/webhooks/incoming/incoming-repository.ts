@@ -23,7 +23,7 @@ export function createIncomingRepository(deps: {
     // These members need the clock and the health monitor, which incoming-resource.ts has not.
     resource: {
       ...incomingResource, toPublic: (record) => toPublicIncomingWebhook(record, deps.now()),
-      observe: (record) => observeHealth(deps.health, record),
+      observe: (record) => observeHealth(deps.health, record, deps.now()),
     },
     stageWithChange(transaction, change, inputs) {
       checkUses(transaction, change, inputs);

@@ -15,26 +15,48 @@ import {
   decodeFields, decodeRecordAs, encodeRecord, nextTimestamps,
 } from '../../resources/record.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
-import { markDisabled } from '../health/disabled-members.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import { markDisabled, markEnabled } from '../health/disabled-members.ts';
+import { isProbed } from '../health/probe.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing-webhook.ts';
 
 export const failingCollection: CollectionSpec = { name: 'failing-webhooks', key: 'identifier' };
 
 const HOUR_MS = 3_600_000;
 
-/** Disables a webhook. Returns false for a webhook that is removed or disabled already. */
+/**
+ * Disables a webhook. Returns false for a webhook that is removed or disabled already; one that is
+ * probed is `gone` when its target says so.
+ */
 export function disableWebhook(
   transaction: Transaction, identifier: string, reason: 'gone' | 'failing', nowMs: number,
 ): boolean {
   const bytes = transaction.find(outgoingCollection.name, identifier);
   if (bytes === undefined) return false;
   const fields = decodeFields('identifier', bytes);
-  if (fields['enabled'] === false) return false;
-  const timestamps = nextTimestamps('identifier', identifier, bytes, nowMs);
-  const members = markDisabled(fields, reason, nowMs);
+  if (fields['enabled'] === false && (reason !== 'gone' || !isProbed(fields))) return false;
+  putWebhook(transaction, identifier, bytes, markDisabled(fields, reason, nowMs), nowMs);
+  return true;
+}
+
+/** Enables a webhook that is probed. Returns false for any other. */
+export function enableProbedWebhook(
+  transaction: Transaction, identifier: string, nowMs: number,
+): boolean {
+  const bytes = transaction.find(outgoingCollection.name, identifier);
+  const fields = bytes === undefined ? {} : decodeFields('identifier', bytes);
+  if (bytes === undefined || !isProbed(fields)) return false;
+  stageFailingReset(transaction, identifier);
+  putWebhook(transaction, identifier, bytes, markEnabled(fields), nowMs);
+  return true;
+}
+
+function putWebhook(
+  transaction: Transaction, identifier: string, before: Buffer, members: JsonObject, nowMs: number,
+): void {
+  const timestamps = nextTimestamps('identifier', identifier, before, nowMs);
   const json = encodeRecord('identifier', identifier, timestamps, members);
   transaction.put(outgoingCollection.name, identifier, json);
-  return true;
 }
 
 /** Whether results of the webhook's attempts must be staged with `stageAttemptResult`. */

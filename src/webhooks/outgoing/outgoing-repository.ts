@@ -37,7 +37,7 @@ export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Reposito
     // These members need the clock and the health monitor, which outgoing-resource.ts has not.
     resource: {
       ...outgoingResource, toPublic: (record) => toPublicOutgoingWebhook(record, deps.now()),
-      observe: (record) => observeHealth(deps.health, record),
+      observe: (record) => observeHealth(deps.health, record, deps.now()),
     },
     stageWithChange(transaction, change, inputs) {
       checkTarget(change, '/targetUrl', decodeTargetUrl, deps.isDeniedTarget);

@@ -5,7 +5,8 @@
 import { MASK } from '../../base/log.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource, WriteCause } from '../../resources/resource.ts';
-import { keepEnabled, keepServiceMembers } from '../health/disabled-members.ts';
+import { keepEnabled, keepServiceMembers, markDisabled } from '../health/disabled-members.ts';
+import { dropProbedState, isProbed, isProbeEnded } from '../health/probe.ts';
 import { healthColumns } from '../health/public-health.ts';
 import { maskSecrets, restoreSecrets, collectUrls } from '../http/mask-secrets.ts';
 import { keepPreviousSecret, addPublicPreviousSecret } from '../http/rotate-secret.ts';
@@ -25,13 +26,12 @@ export const outgoingResource: Resource = {
   collection: outgoingCollection,
   // A webhook decides where data goes: that takes more rights than the catalog.
   access: { read: 'read', write: 'admin' },
-  patchBase: createPatchBase,
+  patchBase: (stored) => dropProbedState(createPatchBase(stored)),
   reconcile(body, current, cause, nowMs) {
     // A patched body has `previousSecret` with `***` in it. It is dropped here and kept from
     // `current` at the end, so that a new target does not ask for it anew.
     const isApply = cause === 'apply';
-    const whole = isApply ? keepEnabled(body, current) : body;
-    const input = keepPreviousSecret(keepServiceMembers(whole, current, nowMs), null);
+    const input = keepPreviousSecret(reconcileEnabled(body, current, cause, nowMs), null);
     const stored = isApply ? null : current;
     const withSecret = isApply ? input : keepUnsentSecret(input, current, cause);
     // The rule for the client secret is another: the token URL counts as well.
@@ -51,6 +51,17 @@ export const outgoingResource: Resource = {
     { title: 'EVENT', member: 'triggerEvent', show: formatTriggers, widthMin: 12 },
   ],
 };
+
+/** Sets `enabled` and the members that the service alone writes: see `keepServiceMembers`. */
+function reconcileEnabled(
+  body: JsonObject, current: JsonObject | null, cause: WriteCause, nowMs: number,
+): JsonObject {
+  const isPatchOfProbed = cause === 'patch' && current !== null && isProbed(current);
+  const mustKeep = cause === 'apply' || isPatchOfProbed;
+  const webhook = keepServiceMembers(mustKeep ? keepEnabled(body, current) : body, current, nowMs);
+  return cause !== 'apply' && isProbeEnded(body, current)
+    ? markDisabled(webhook, 'manual', nowMs) : webhook;
+}
 
 function formatTriggers(
   triggerEvent: JsonValue | undefined, { triggerEvents }: JsonObject,

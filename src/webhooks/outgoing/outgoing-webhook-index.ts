@@ -13,6 +13,7 @@ import { decodeRecordAs } from '../../resources/record.ts';
 import { resolveHeaders } from '../http/target-rules.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { Facts } from '../filters/facts.ts';
+import { isProbed } from '../health/probe.ts';
 import { prepareCondition, type Predicate } from '../filters/prepare-condition.ts';
 import { createKeyReader, findKeyPath, type KeyReader } from '../filters/order.ts';
 import { formatTargetLabel, createWebhookFields, type WebhookFields } from '../webhook-label.ts';
@@ -23,6 +24,8 @@ import type { BodyTemplate } from '../templates/body-template.ts';
 import type { WebhookSigner } from './webhook-signer.ts';
 
 export type ReadyOutgoingWebhook = OutgoingWebhook & {
+  /** Whether it is off, and probed: events make deliveries for it all the same. */
+  readonly isProbed: boolean;
   readonly template: BodyTemplate | null;
   /** Reads the key by which deliveries keep their order; null: they keep none by key. */
   readonly readKey: KeyReader | null;
@@ -49,8 +52,9 @@ export interface OutgoingWebhookIndex {
   /** Finds a webhook by its identifier, or else by its name. */
   findNamed(name: string): ReadyOutgoingWebhook | undefined;
   /**
-   * The identifiers, sorted, of the enabled webhooks that an event of this name may trigger: their
-   * conditions are not asked. A webhook with the trigger `*` gets no system events.
+   * The identifiers, sorted, of the webhooks that an event of this name may trigger, as they are
+   * enabled, or probed: their conditions are not asked. A webhook with the trigger `*` gets no
+   * system events.
    */
   findTriggered(event: string, kind?: EventKind): readonly string[];
   /**
@@ -66,7 +70,7 @@ export interface OutgoingWebhookIndex {
 
 export function createOutgoingWebhookIndex(collection: Collection): OutgoingWebhookIndex {
   const webhooks = new Map<string, ReadyOutgoingWebhook>();
-  /** The identifiers of enabled webhooks, by trigger. */
+  /** The identifiers of webhooks that are enabled, or probed, by trigger. */
   const byTrigger = new Map<string, Set<string>>();
   /** The conditions of the webhooks that have one. */
   const conditions = new Map<string, Predicate>();
@@ -93,7 +97,7 @@ export function createOutgoingWebhookIndex(collection: Collection): OutgoingWebh
     } else {
       const webhook = prepareWebhook(decodeOutgoingWebhook(after));
       webhooks.set(id, webhook);
-      if (webhook.enabled) addTriggers(webhook);
+      if (webhook.enabled || webhook.isProbed) addTriggers(webhook);
       if (webhook.when !== undefined) conditions.set(id, prepareCondition(webhook.when));
     }
     for (const listener of listeners) listener(id);
@@ -149,6 +153,7 @@ function prepareWebhook(webhook: OutgoingWebhook): ReadyOutgoingWebhook {
   const keyPath = findKeyPath(order);
   return {
     ...webhook,
+    isProbed: isProbed(webhook),
     template: payloadTemplate === undefined ? null : parseTemplate(payloadTemplate, contentType),
     readKey: keyPath === null ? null : createKeyReader(keyPath),
     host: new URL(targetUrl).host,

@@ -9,6 +9,7 @@ import { timestampMembers, type NamedSchema } from '../../resources/resource.ts'
 import type { ClientCertificate } from '../../client/client-certificate.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import { disablingMembers, type DisabledMembers } from '../health/disabled-members.ts';
+import { findProbeProblems, probeMember } from '../health/probe.ts';
 import { healthMember } from '../health/public-health.ts';
 import { previousSecretMember, type PreviousSecret } from '../http/rotate-secret.ts';
 import { secretMembers } from '../http/secret-members.ts';
@@ -58,6 +59,7 @@ export type OutgoingWebhook = DisabledMembers & {
   /** Absent: `none`. */
   readonly order?: Order;
   readonly disableAfterHours?: number;
+  readonly probe?: boolean;
   readonly oauth2?: Oauth2;
   readonly clientCertificate?: ClientCertificate;
   readonly secret?: string;
@@ -170,6 +172,7 @@ export const outgoingSchema: NamedSchema = {
       description: 'Disables the webhook when every attempt has failed for so many hours; 0, as '
         + 'when absent, never does',
     },
+    probe: probeMember,
     oauth2: {
       schema: oauth2Schema,
       description: 'Client credentials (RFC 6749): requests carry an access token that is asked '
@@ -221,6 +224,7 @@ function findProblems(webhook: JsonObject, input: JsonObject): readonly FieldErr
     ...findOauth2Problems(webhook),
     ...findRetryOnProblems(webhook['retryOn']),
     ...findSigningProblems(webhook),
+    ...findProbeProblems(webhook),
   ];
   if (headers !== undefined) {
     errors.push(...findHeaderProblems(headers).map(({ pointer, detail }) =>

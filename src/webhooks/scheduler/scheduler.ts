@@ -12,8 +12,9 @@ import { DueTimes } from './due-times.ts';
 import type { LongLane } from './lanes.ts';
 import { Pace, type StartLimit } from './pace.ts';
 import { TaskQueues, type RunLimits, type TaskOrder } from './task-queues.ts';
-import type {
-  LaneName, RunningTask, TaskTarget, TargetHealth, Task, TaskQueue,
+import {
+  isBefore, type LaneName, type RunningTask, type TaskTarget, type TargetHealth, type Task,
+  type TaskQueue,
 } from './task.ts';
 
 /** The queue of a task: the target its tasks go to, and whether and how many of them may start. */
@@ -167,6 +168,23 @@ export class Scheduler {
     if (queue === undefined) return;
     this.#queues.update(queue, target, mayStart);
     this.#queues.setRunningMax(queue, runningMax, (limited) => this.#tasksIn(limited));
+    this.#onRunnable();
+  }
+
+  /**
+   * Lets the queue of that key, which may start nothing, start its first task once, whether or not
+   * that is due. Does nothing without a task, and while one is under way.
+   */
+  startOnce(key: string): void {
+    const queue = this.#queues.find(key);
+    if (queue === undefined || queue.mayStart || queue.runningCount > 0) return;
+    let first: Task | null = null;
+    for (const task of this.#tasksIn(queue)) {
+      if (task.hasBegun && (first === null || isBefore(task, first))) first = task;
+    }
+    if (first === null || first.state === 'unsettled') return;
+    if (first.state === 'waiting') this.#makeReady(first);
+    this.#queues.startOnce(queue);
     this.#onRunnable();
   }
 

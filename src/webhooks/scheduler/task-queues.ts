@@ -115,8 +115,8 @@ export class TaskQueues {
     if (existing !== undefined) return existing;
     const queue: TaskQueue = {
       key, ready: new PriorityQueue(isBefore), all: runningMax === 1 ? queueByPlace([]) : null,
-      lanes: null, target: this.#joinTarget(targetKey), mayStart, runningMax, runningCount: 0,
-      size: 0,
+      lanes: null, target: this.#joinTarget(targetKey), mayStart, startsOnce: false, runningMax,
+      runningCount: 0, size: 0,
     };
     this.#queues.set(key, queue);
     return queue;
@@ -129,6 +129,7 @@ export class TaskQueues {
       queue.target = this.#joinTarget(targetKey);
     }
     queue.mayStart = mayStart;
+    queue.startsOnce = false;
     this.#runnableQueues.add(queue);
   }
 
@@ -143,6 +144,12 @@ export class TaskQueues {
     if (queue.runningMax === runningMax) return;
     queue.runningMax = runningMax;
     queue.all = runningMax === 1 ? queueByPlace(listTasks(queue)) : null;
+    this.#runnableQueues.add(queue);
+  }
+
+  /** Lets a queue that may start nothing start its first ready task, and then nothing again. */
+  startOnce(queue: TaskQueue): void {
+    queue.startsOnce = true;
     this.#runnableQueues.add(queue);
   }
 
@@ -291,6 +298,7 @@ export class TaskQueues {
   #start(task: Task, target: TaskTarget): RunningTask {
     const { queue, lane } = task;
     queue.ready.pop();
+    queue.startsOnce = false;
     task.state = 'unsettled';
     queue.runningCount += 1;
     this.#countRunning(target, 1);
@@ -310,8 +318,9 @@ export class TaskQueues {
    * becomes the first of the ready ones: those before it, whose offers are void, are dropped.
    */
   #findNextTask(queue: TaskQueue): Task | undefined {
-    const { mayStart, runningCount, runningMax, ready, all, key } = queue;
-    if (!mayStart || runningCount >= runningMax || this.#suspendedKeys.has(key)) return undefined;
+    const { runningCount, runningMax, ready, all, key } = queue;
+    if (!queue.mayStart && !queue.startsOnce) return undefined;
+    if (runningCount >= runningMax || this.#suspendedKeys.has(key)) return undefined;
     if (this.#pacedKeys.size > 0 && this.#pacedKeys.has(key)) return undefined;
     ready.popWhile((task) => !this.#lanes.confirmOffer(task));
     const first = ready.peek();

@@ -74,6 +74,8 @@ export type TaskQueue = {
   /** Most attempts at once; 1 means strict order. */
   runningMax: number;
   mayStart: boolean;
+  /** Whether its first task may start although `mayStart` is false; until one has. */
+  startsOnce: boolean;
   /** The number of attempts under way. */
   runningCount: number;
   /** The number of tasks that are not gone. */

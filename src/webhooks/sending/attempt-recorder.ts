@@ -7,13 +7,15 @@ import { parseTimestamp } from '../../base/clock.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import {
-  afterAttempt, afterLateAttempt, type Delivery, type DeliveryStatus, type StoredDelivery,
-  type AttemptOutcome, type SentHead,
+  afterAttempt, afterLateAttempt, afterProbe, type Delivery, type DeliveryStatus,
+  type StoredDelivery, type AttemptOutcome, type SentHead,
 } from '../deliveries/delivery.ts';
 import { findForwardTarget, findHops } from '../deliveries/event-record.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
-import { disablesWhenFailing, stageAttemptResult } from '../outgoing/automatic-disabling.ts';
+import {
+  disablesWhenFailing, enableProbedWebhook, stageAttemptResult,
+} from '../outgoing/automatic-disabling.ts';
 import type {
   OutgoingWebhookIndex, ReadyOutgoingWebhook,
 } from '../outgoing/outgoing-webhook-index.ts';
@@ -33,8 +35,6 @@ export type RecorderDeps = WriteRetryDeps & RetirementDeps & AttemptEventDeps & 
   readonly random: () => number;
   readonly health: HealthMonitor;
 };
-
-const NO_RETRIES: readonly number[] = [];
 
 type AttemptEventDeps = {
   readonly store: Store;
@@ -77,16 +77,20 @@ function writeOutcome(
   const { retrySchedule = deps.schedule, retryOn } = webhook ?? {};
   const { statusCode, error } = outcome.attempt;
   // With an error beside it, a 401 tells of a token server that may be well at the next attempt.
-  const lastStatus = error === null ? statusCode : null;
-  const schedule = isTriedAgain(retryOn, lastStatus) ? retrySchedule : NO_RETRIES;
+  const mayTryAgain = isTriedAgain(retryOn, error === null ? statusCode : null);
+  // An attempt that began while the webhook was on, and ended later, is as good as a probe.
+  const isProbe = webhook?.isProbed === true;
   const nowMs = deps.clock.now();
   const random = deps.random();
   // Set whenever `change` runs, and read in `stageMore`, which the same transaction calls after it.
   let hasFailed = false;
+  const afterPending = (before: Delivery): Delivery | null => {
+    if (before.status !== 'pending') return null;
+    return isProbe ? afterProbe(before, outcome, mayTryAgain, nowMs)
+      : afterAttempt(before, outcome, mayTryAgain ? retrySchedule : [], nowMs, random);
+  };
   const change = (before: Delivery): Delivery => {
-    const after = before.status === 'pending'
-      ? afterAttempt(before, outcome, schedule, nowMs, random)
-      : afterLateAttempt(before, outcome, nowMs);
+    const after = afterPending(before) ?? afterLateAttempt(before, outcome, nowMs);
     hasFailed = before.status === 'pending' && after.status === 'failed';
     return sent === null ? after : { ...after, sent, isPayload };
   };
@@ -95,7 +99,7 @@ function writeOutcome(
   const stageMore: DeliveryWrite['stageMore'] = (transaction, after) => {
     if (webhookId !== null) {
       stageHealthRecord(deps.health, transaction, webhookId, {
-        outcome, hasFailed, isNeeded: webhook?.rate !== undefined,
+        outcome, hasFailed, isTimeNeeded: webhook?.rate !== undefined || isProbe,
       });
     }
     if (hasFailed) systemEvents?.deliveryFailed(transaction, after);
@@ -104,6 +108,10 @@ function writeOutcome(
   if (outcome.kind === 'gone' && webhookId !== null && !deps.scheduler.isSuspended(webhookId)) {
     const write = { storedDelivery, lease, targetUrl, change, stageMore, systemEvents };
     return writeAndRetire(deps, webhookId, write);
+  }
+  if (webhook !== undefined && isProbe) {
+    const write = { change, stageMore, systemEvents, webhook, nowMs };
+    return writeProbe(deps, { outcome, storedDelivery, lease }, write);
   }
   // If the target was not asked, the webhook is not failing.
   if (webhook === undefined || !disablesWhenFailing(webhook) || outcome.kind === 'proxy') {
@@ -158,16 +166,16 @@ function reportToHealth(health: HealthMonitor, { outcome, storedDelivery }: Fini
  */
 function stageHealthRecord(
   health: HealthMonitor, transaction: Transaction, webhookId: string,
-  { outcome: { kind, attempt }, hasFailed, isNeeded }: {
+  { outcome: { kind, attempt }, hasFailed, isTimeNeeded }: {
     readonly outcome: AttemptOutcome; readonly hasFailed: boolean;
-    /** Whether the time of the attempt must be on disk with its result: for the rate. */
-    readonly isNeeded: boolean;
+    /** Whether the time of the next attempt follows from that of this one: it must be on disk. */
+    readonly isTimeNeeded: boolean;
   },
 ): void {
   if (hasFailed) {
     health.recordFinalFailure(webhookId, parseTimestamp(attempt.at), isDisabling(kind));
   }
-  health.stage(transaction, webhookId, isNeeded);
+  health.stage(transaction, webhookId, isTimeNeeded);
 }
 
 /**
@@ -209,6 +217,26 @@ async function writeAndDisableIfFailing(
   if (failingSince !== null && delivery !== undefined) {
     log.warning('an outgoing webhook was disabled: every attempt has failed for as long as its '
       + 'disableAfterHours', { ...webhook.labels, reason: 'failing', failingSince });
+  }
+  return delivery;
+}
+
+/** Writes the result of a probe, which switches the webhook on if it has succeeded. */
+async function writeProbe(
+  { results, log }: RecorderDeps,
+  { outcome, storedDelivery, lease }: Pick<FinishedAttempt, 'outcome' | 'storedDelivery' | 'lease'>,
+  { change, stageMore, webhook, nowMs }:
+  DeliveryWrite & { readonly webhook: ReadyOutgoingWebhook; readonly nowMs: number },
+): Promise<Delivery | undefined> {
+  const { identifier, labels, disabledAt } = webhook;
+  let isEnabled = false;
+  const delivery = await results.write(storedDelivery, lease, change, (transaction, after) => {
+    isEnabled = outcome.kind === 'delivered' && enableProbedWebhook(transaction, identifier, nowMs);
+    stageMore(transaction, after);
+  });
+  if (isEnabled && delivery !== undefined) {
+    log.info('an outgoing webhook is on again: it was off for failing, and a delivery has arrived',
+      { ...labels, disabledAt });
   }
   return delivery;
 }

@@ -44,6 +44,7 @@ import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import { findForwardHost, NO_BODY_ROOM, type RequestDeps } from './request-builder.ts';
 import { cancelPending } from './webhook-retirement.ts';
 import type { WebhookSender } from './webhook-sender.ts';
+import { WebhookProbes } from './webhook-probes.ts';
 import { DeliveryCounters, type DeliveryStatistics } from './delivery-statistics.ts';
 
 type DeliveryWorkerDeps = RequestDeps & {
@@ -83,6 +84,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   readonly #counters = new DeliveryCounters();
   readonly #laneUpdates: LaneUpdates;
   readonly #paces: DeliveryPaces;
+  readonly #probes: WebhookProbes;
   #roomLoggedMs = -Infinity;
 
   constructor(deps: DeliveryWorkerDeps) {
@@ -98,6 +100,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     });
     for (const webhook of deps.webhooks.all()) this.#followOrder(webhook.identifier, webhook);
     this.#paces = new DeliveryPaces(deps);
+    this.#probes = new WebhookProbes(deps);
     this.#unfollow = [
       followRecords(this.#records, (applied) => {
         if (!isRouteDeliveryId(applied.id)) this.#applyChange(applied);
@@ -114,12 +117,14 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
 
   start(): void {
     this.#loop.start();
+    this.#probes.start();
     for (const key of this.#deps.scheduler.listKeysThatMayNotStart()) this.#cancelIfOrphaned(key);
   }
 
   /** See `QueueWorker.close`. */
   async close(graceMs: number): Promise<void> {
     this.#laneUpdates.close();
+    this.#probes.close();
     await this.#loop.close(graceMs);
     // Only now: `cancelPending` goes on until no task is left, and these listeners remove tasks.
     for (const unfollow of this.#unfollow) unfollow();
@@ -265,6 +270,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
 
   #onOwnershipChange(): void {
     this.#paces.onOwnershipChange();
+    this.#probes.onOwnershipChange();
     for (const key of this.#deps.scheduler.listQueueKeys()) {
       if (!key.startsWith(FORWARD_PREFIX)) this.#onWebhookChange(key);
       else this.#onForwardsChange(key.slice(FORWARD_PREFIX.length));
@@ -280,6 +286,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     if (this.#loop.closing.aborted) return;
     this.#followOrder(webhookId, this.#deps.webhooks.find(webhookId));
     this.#paces.follow(webhookId);
+    this.#probes.follow(webhookId);
     this.#deps.scheduler.update(this.#webhookQueueSettings(webhookId));
     if (this.#loop.isStarted) this.#cancelIfOrphaned(webhookId);
   }

@@ -81,7 +81,7 @@ export async function prepareRequest(
     return { request, sent: null, isPayload: delivery.isPayload, storedDelivery };
   }
   const webhook = deps.webhooks.find(delivery.hook);
-  if (webhook === undefined || !webhook.enabled) return null;
+  if (webhook === undefined || (!webhook.enabled && !webhook.isProbed)) return null;
   const hops = readHops(eventRecord);
   const dialect = webhook.getSigner === null ? null
     : await prepareDialect(webhook.getSigner, nameSentEvent(delivery, eventRecord));

@@ -187,26 +187,26 @@ for (const way of WAYS) {
       const hook = await place.json([...create, '--trigger-event', 'order.*', '--trigger-event',
         'paid', '--retry-schedule', '5, 0.5,60', '--timeout', '2.5', '--max-in-flight', '1',
         '--disable-after-hours', '72', '--order-key', 'payload.data.id',
-        '--retry-on', '5xx, 408', '--rate', '100/60']);
+        '--retry-on', '5xx, 408', '--rate', '100/60', '--probe']);
       const ownOf = ({
         triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours, order,
-        retryOn, rate,
+        retryOn, rate, probe,
       }: Record<string, unknown>): unknown =>
         ({
           triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours,
-          order, retryOn, rate,
+          order, retryOn, rate, probe,
         });
       const none = ownOf({});
       assert.deepEqual(ownOf(hook), {
         triggerEvent: undefined, triggerEvents: ['order.*', 'paid'], retrySchedule: [5, 0.5, 60],
         timeout: 2.5, maxInFlight: 1, disableAfterHours: 72, order: { key: 'payload.data.id' },
-        retryOn: ['5xx', 408], rate: { limit: 100, seconds: 60 },
+        retryOn: ['5xx', 408], rate: { limit: 100, seconds: 60 }, probe: true,
       });
       const { stdout } = await place.run(['outgoingwebhook:list']);
       assert.match(stdout, / order\.\*, paid\n/);
       const update = ['outgoingwebhook:update', '--id', String(hook['identifier'])];
       const bare = await place.json([...update, ...['trigger-event', 'retry-schedule', 'timeout',
-        'max-in-flight', 'disable-after-hours', 'order', 'retry-on', 'rate',
+        'max-in-flight', 'disable-after-hours', 'order', 'retry-on', 'rate', 'probe',
       ].flatMap((name) => ['--unset', name])]);
       assert.deepEqual(ownOf(bare), none);
       for (const events of [['*'], ['a', 'b'], ['c']]) {

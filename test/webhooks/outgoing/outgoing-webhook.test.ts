@@ -54,6 +54,9 @@ const REFUSED: readonly [object, string][] = [
   [{ order: { key: 'headers.x-id' } }, '/order/key'],
   [{ disableAfterHours: -1 }, '/disableAfterHours'],
   [{ disableAfterHours: 8761 }, '/disableAfterHours'],
+  [{ probe: 'hourly', disableAfterHours: 1 }, '/probe'],
+  [{ probe: true }, '/probe'],
+  [{ probe: true, disableAfterHours: 0 }, '/probe'],
 ];
 
 for (const [members, pointer] of REFUSED) {
@@ -87,6 +90,7 @@ test('rules of its own are kept as they were given, and can be taken away', asyn
   const rules = {
     retrySchedule: [0, 0.5, 2_000_000], retryOn: ['5xx', 408, 425, 429], timeout: 0.001,
     maxInFlight: 65_535, rate: { limit: 10_000, seconds: 3600 }, disableAfterHours: 0.5,
+    probe: true,
   };
   const made = await relay.ask('POST', PATH, { targetUrl, ...rules });
   assert.equal(made.status, 201, made.text);

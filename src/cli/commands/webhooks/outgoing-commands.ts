@@ -193,6 +193,7 @@ async function readOutgoingMembers(
       maxInFlight: args.number('max-in-flight'),
       rate: await readRate(context),
       disableAfterHours: args.number('disable-after-hours'),
+      probe: args.has('probe') ? true : undefined,
       oauth2: args.has('oauth2') ? await readOauth2(context) : undefined,
       clientCertificate: args.has('client-certificate')
         ? await readClientCertificate(context) : undefined,

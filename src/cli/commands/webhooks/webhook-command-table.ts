@@ -116,6 +116,7 @@ const outgoingOptions = {
   'max-in-flight': text('<n>', 'attempts at once; instead of outgoing.maxInFlightPerHook'),
   rate: text('<n/seconds>', 'attempts that may start in so many seconds, such as 100/60'),
   'disable-after-hours': text('<n>', 'disable it when every attempt has failed for so long'),
+  probe: flag('then try its oldest delivery every hour, until one arrives, and go on'),
   oauth2: text('<json | @file | ->',
     'client credentials that access tokens are asked for with; in a file, for its secret'),
   'client-certificate': text('<@file | - | json>',
@@ -158,7 +159,7 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
         'name', 'description', 'headers', 'secret', 'signing', 'payload-template', 'content-type',
         'format', 'trigger-event', 'action-config', 'retry-schedule', 'timeout', 'max-in-flight',
         'disable-after-hours', 'when', 'order', 'oauth2', 'client-certificate',
-        'retry-on', 'rate',
+        'retry-on', 'rate', 'probe',
       ]),
     },
     examples: [

@@ -41,6 +41,8 @@ const FIELD_TEXTS: FieldTexts = {
   limit: ['Attempts', ''],
   seconds: ['In so many seconds', ''],
   disableAfterHours: ['Turn off after', 'Hours in which every attempt failed. Empty: never'],
+  probe: ['Then try once an hour', 'Its oldest delivery, until one arrives; then it goes on. '
+    + 'Events queue meanwhile'],
   oauth2: ['Access tokens (OAuth 2)', 'Asked for with client credentials, and sent with each '
     + 'request. Empty: none'],
   tokenUrl: ['Token URL', 'Where they are asked for'],
@@ -71,7 +73,7 @@ export function customizeOutgoingFields(
     rare: [
       'httpMethod', 'headers', 'contentType', 'format', 'actionConfiguration', 'retrySchedule',
       'timeout', 'order', 'maxInFlight', 'disableAfterHours', 'oauth2', 'clientCertificate',
-      'retryOn', 'rate', 'signing',
+      'retryOn', 'rate', 'probe', 'signing',
     ],
   };
 }

@@ -1,7 +1,7 @@
 /** The view of one outgoing webhook: its members, a test, buttons. */
 import { href } from '../../base/screen-address.ts';
 import { callApi, getPage } from '../../base/api-calls.ts';
-import { fill, h } from '../../base/dom.ts';
+import { fill, h, type Child } from '../../base/dom.ts';
 import { formatQuantity, timeElement } from '../../base/format.ts';
 import { loadModel } from '../../base/model-schema.ts';
 import { callerSession } from '../../base/caller-session.ts';
@@ -94,7 +94,7 @@ function backfillButton({ webhook, path, backfill }: OutgoingView): HTMLElement 
     }, path, (id) => backfill.watch(id)));
 }
 
-function buttons(container: HTMLElement, view: OutgoingView): HTMLElement[] {
+function buttons(container: HTMLElement, view: OutgoingView): Child[] {
   const { webhook, path, refresh, backfill } = view;
   const { identifier, enabled, disabledAt } = webhook;
   const turnOff = async (): Promise<void> => {
@@ -118,7 +118,9 @@ function buttons(container: HTMLElement, view: OutgoingView): HTMLElement[] {
     asyncButton('Edit', () => openEditForm(container, view)),
     asyncButton('Rotate the secret', () => rotateSecret(path,
       `hookshelf outgoingwebhook:rotate-secret --identifier ${identifier}`, refresh)),
-    enabled ? asyncButton('Turn off', turnOff) : asyncButton('Turn on', turnOn),
+    enabled ? null : asyncButton('Turn on', turnOn),
+    // One that is probed is off, and would go on by itself.
+    enabled || webhook.health.nextProbeAt !== undefined ? asyncButton('Turn off', turnOff) : null,
     asyncButton('Delete', () => confirmAndDelete(container, view), 'danger'),
   ];
 }

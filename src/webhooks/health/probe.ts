@@ -1,0 +1,69 @@
+/**
+ * The member `probe` of an outgoing webhook: whether it is probed once it is off because every
+ * attempt has failed for its `disableAfterHours`. A probe is an attempt of its oldest pending
+ * delivery, once an hour, which uses up nothing of the delivery's schedule. The first that succeeds
+ * switches the webhook on again. Meanwhile events queue for it, as for a webhook that is on.
+ *
+ * That a webhook is probed follows from its record, so nothing else is stored. One that is off for
+ * another reason is not: its target answered 410, or somebody switched it off. Pure.
+ */
+import { parseTimestamp } from '../../base/clock.ts';
+import type { FieldError } from '../../base/errors.ts';
+import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
+import type { Health } from './health.ts';
+
+const PROBE_INTERVAL_MS = 3_600_000;
+
+export const probeMember: MemberSchema = {
+  schema: { kind: 'boolean' },
+  description: 'Instead of staying off after its `disableAfterHours`, its oldest pending delivery '
+    + 'is tried once an hour, until one succeeds: then it is on again, and what waited follows. '
+    + 'Events queue meanwhile. Never after a 410, or when somebody has switched it off',
+};
+
+/** Finds a `probe` of a webhook that is never off for failing. */
+export function findProbeProblems({ probe, disableAfterHours }: JsonObject): FieldError[] {
+  if (probe !== true) return [];
+  return typeof disableAfterHours === 'number' && disableAfterHours > 0 ? [] : [{
+    pointer: '/probe',
+    detail: 'needs disableAfterHours above 0, after which it begins; or set probe to null',
+  }];
+}
+
+type ProbedMembers = {
+  readonly [Name in 'enabled' | 'disabledReason' | 'probe']?: JsonValue | undefined;
+};
+
+/** Whether the webhook is off, and probed until it works again. */
+export function isProbed({ enabled, disabledReason, probe }: ProbedMembers): boolean {
+  return enabled === false && disabledReason === 'failing' && probe === true;
+}
+
+/** The time of the next probe, by a clock that shows `nowMs`; it may be over. */
+export function computeNextProbeMs(
+  disabledAt: string | undefined, { lastSuccessMs, lastFailure }: Health, nowMs: number,
+): number {
+  const disabledMs = disabledAt === undefined ? nowMs : parseTimestamp(disabledAt);
+  const lastMs = Math.max(disabledMs, lastSuccessMs ?? 0, lastFailure?.atMs ?? 0);
+  // The clock may have been set back since.
+  return Math.min(lastMs, nowMs) + PROBE_INTERVAL_MS;
+}
+
+/**
+ * The base of a patch to a webhook that is probed: without the members that say that it is off, so
+ * that a patch with `enabled: false` is told from one that does not name it.
+ */
+export function dropProbedState(webhook: JsonObject): JsonObject {
+  if (!isProbed(webhook)) return webhook;
+  const { enabled: _, disabledReason: __, disabledAt: ___, ...rest } = webhook;
+  return rest;
+}
+
+/**
+ * Whether the body of a change by hand switches off a webhook that is probed. A body that repeats
+ * `disabledReason` as it was read does not: it may change something else.
+ */
+export function isProbeEnded(body: JsonObject, current: JsonObject | null): boolean {
+  return current !== null && isProbed(current)
+    && body['enabled'] === false && body['disabledReason'] !== 'failing';
+}

@@ -1,0 +1,89 @@
+/**
+ * Has the oldest pending delivery of each webhook that is off, and probed, attempted once an hour:
+ * see health/probe.ts. The node that owns the queue of a webhook probes it. The time of the last
+ * attempt is known from the webhook's health, whose record is written with the result of each
+ * probe, so that a restart makes none sooner.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Ownership } from '../durable-queue/ownership.ts';
+import type { HealthMonitor } from '../health/health-monitor.ts';
+import { computeNextProbeMs } from '../health/probe.ts';
+import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
+import { DueTimes, type TimedTask } from '../scheduler/due-times.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
+
+type WebhookProbesDeps = {
+  readonly scheduler: Pick<Scheduler, 'startOnce'>;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'all'>;
+  readonly ownership: Pick<Ownership, 'findLease'>;
+  readonly health: Pick<HealthMonitor, 'find'>;
+  readonly clock: Clock;
+};
+
+type Probe = TimedTask & { readonly webhookId: string };
+
+/** How soon a due probe looks again for a delivery, if none is pending. */
+const EMPTY_DELAY_MS = 60_000;
+
+export class WebhookProbes {
+  readonly #deps: WebhookProbesDeps;
+  readonly #dueTimes: DueTimes<Probe>;
+  /** The next probe of each webhook that is probed here. */
+  readonly #probes = new Map<string, Probe>();
+
+  constructor(deps: WebhookProbesDeps) {
+    this.#deps = deps;
+    this.#dueTimes = new DueTimes(deps.clock, (probe) => this.#begin(probe));
+    for (const { identifier } of deps.webhooks.all()) this.follow(identifier);
+  }
+
+  start(): void {
+    this.#dueTimes.start();
+  }
+
+  close(): void {
+    this.#dueTimes.close();
+  }
+
+  /** Must be called when a webhook was added, changed or removed. */
+  follow(webhookId: string): void {
+    const { webhooks, ownership } = this.#deps;
+    const webhook = webhooks.find(webhookId);
+    const isProbedHere = webhook?.isProbed === true && ownership.findLease(webhookId) !== null;
+    const probe = this.#probes.get(webhookId);
+    if (isProbedHere === (probe !== undefined)) return;
+    if (probe !== undefined) {
+      this.#probes.delete(webhookId);
+      if (probe.state === 'waiting') this.#dueTimes.countStaleWait();
+      probe.state = 'gone';
+      return;
+    }
+    const newProbe: Probe = { webhookId, state: 'ready', dueAtMs: 0 };
+    this.#probes.set(webhookId, newProbe);
+    this.#dueTimes.wait(newProbe, this.#computeDueMs(webhookId));
+  }
+
+  /** Must be called when leases came or went. */
+  onOwnershipChange(): void {
+    for (const { identifier } of this.#deps.webhooks.all()) this.follow(identifier);
+  }
+
+  #begin(probe: Probe): void {
+    probe.state = 'ready';
+    const { scheduler, clock } = this.#deps;
+    const { webhookId } = probe;
+    const nowMs = clock.now();
+    // A late result of an attempt that began before the webhook was off may have come since.
+    const dueMs = this.#computeDueMs(webhookId);
+    if (dueMs > nowMs) return this.#dueTimes.wait(probe, dueMs);
+    scheduler.startOnce(webhookId);
+    // The result of the attempt sets the time anew, when this is over.
+    this.#dueTimes.wait(probe, nowMs + EMPTY_DELAY_MS);
+  }
+
+  #computeDueMs(webhookId: string): number {
+    const { webhooks, health, clock } = this.#deps;
+    const { disabledAt } = webhooks.find(webhookId) ?? {};
+    return computeNextProbeMs(disabledAt, health.find(webhookId), clock.now());
+  }
+}

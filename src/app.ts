@@ -61,6 +61,7 @@ import type { Settings } from './settings/load-settings.ts';
 import { createEventStream } from './stream/stream-routes.ts';
 import type { EventStream } from './stream/stream-routes.ts';
 import { createNodeFiles } from './store/disk/files.ts';
+import { EPOCHS } from './store/epochs.ts';
 import { acquireLock } from './store/lock/directory-lock.ts';
 import type { DirectoryLock } from './store/lock/directory-lock.ts';
 import { computeMemoryLimits } from './store/records/memory-limits.ts';
@@ -138,7 +139,7 @@ const PENDING_SHARE = 1 / 8;
 
 /** The collections of a data directory. */
 export const COLLECTIONS: readonly CollectionSpec[] =
-  [bookResource.collection, ...webhookCollections, TOKENS, IDEMPOTENCY_KEYS, NODES, LEASES];
+  [bookResource.collection, ...webhookCollections, TOKENS, IDEMPOTENCY_KEYS, NODES, LEASES, EPOCHS];
 const COLLECTION_NAMES = COLLECTIONS.map(({ name }) => name);
 
 /** Throws `conflict` when another process holds the directory, `damaged` when it cannot be read. */

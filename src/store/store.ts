@@ -9,6 +9,7 @@ import type { Clock } from '../base/clock.ts';
 import { AppError, systemCodeOf } from '../base/errors.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import type { Logger } from '../base/log.ts';
+import { loadCrypto } from '../base/node-modules.ts';
 import type { BackupSources } from './backup/backup.ts';
 import type { StoredCollection } from './records/collection.ts';
 import { diskError } from './disk/disk-error.ts';
@@ -25,9 +26,11 @@ import type { MemoryLimits } from './records/memory-limits.ts';
 import type {
   ChangeLog, Collection, CollectionSpec, Replica, Store, StoreStatistics, Transaction,
 } from './store-port.ts';
+import { EPOCHS, OwnEpoch } from './epochs.ts';
 import { FileJournal } from './generations/file-journal.ts';
 import { recoverState } from './generations/recovery.ts';
 import type { RecoveredState } from './generations/recovery.ts';
+import { finishReplacements } from './generations/replacement.ts';
 import { repairDirectory } from './generations/repair.ts';
 import { checkNotHalfCopied } from './backup/pending-marks.ts';
 import { Staging } from './transactions/staging.ts';
@@ -66,7 +69,11 @@ export type SharedLog = {
 export interface OpenedStore extends Store {
   readonly directory: string;
   /** Opens the files of the present state, to be copied (backup.ts) and then closed. */
+  openStateSources(): Promise<BackupSources>;
+  /** The same for a backup: `backupMs` tells of it. */
   openBackupSources(): Promise<BackupSources>;
+  /** Has the log begin an epoch (epochs.ts) if it has none. Throws what `transact` throws. */
+  beginEpochs(): Promise<void>;
   /** When a backup was last begun, in milliseconds since the epoch; null before. */
   readonly backupMs: number | null;
 }
@@ -91,6 +98,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
 async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
   const { directory, files, logger, clock = systemClock } = options;
   checkNotHalfCopied(files, directory);
+  await finishReplacements(files, directory);
   const state = await recoverState(options);
   await completeRestore(files, directory, state);
   const file = await repairDirectory(directory, files, logger, state);
@@ -101,7 +109,7 @@ async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
     await journal.completeRecovery(state, options.keepsFormatUntilWrite);
     return new JournaledStore(options, {
       collections, journal, replica: null,
-      openBackupSources: async () => {
+      openStateSources: async () => {
         const { openStateFiles } = await loadBackup((module) => module);
         const { countRecords } = await loadManifest((module) => module);
         return journal.runBetweenBatches(({ base, inUse }) => {
@@ -123,7 +131,7 @@ async function openInEngine(options: StoreOptions, sharedLog: SharedLog): Promis
   }));
   const store = new JournaledStore(options, {
     collections: records.collections, journal, replica,
-    openBackupSources: () => openSharedSources(files, journal.snapshots),
+    openStateSources: () => openSharedSources(files, journal.snapshots),
     onClosing: () => journal.hasten(),
   });
   journal.start(store.writers);
@@ -170,7 +178,7 @@ type StoreDeps = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly journal: Journal & Pick<FileJournal, 'failureLog' | 'generation' | 'bytes'>;
   readonly replica: Replica | null;
-  readonly openBackupSources: () => Promise<BackupSources>;
+  readonly openStateSources: () => Promise<BackupSources>;
   /** Called first when the store closes. */
   readonly onClosing?: () => void;
 };
@@ -184,6 +192,8 @@ class JournaledStore implements OpenedStore {
   readonly #deps: StoreDeps;
   readonly #commit: GroupCommit;
   readonly #clock: Clock;
+  /** Null where the log has no epochs: in an engine, and without their collection. */
+  readonly #epoch: OwnEpoch | null;
   backupMs: number | null = null;
   #closing: Promise<void> | null = null;
 
@@ -201,8 +211,15 @@ class JournaledStore implements OpenedStore {
       follow: (listener) => feed.follow(listener),
       since: async (sequence) => sequence > journal.sequence ? null : journal.read(sequence),
     };
+    const epochs = deps.replica === null ? collections.get(EPOCHS.name) : undefined;
+    const epoch = epochs === undefined ? null : new OwnEpoch({
+      collection: epochs, sequence: () => journal.sequence,
+      makeId: () => loadCrypto().randomUUID(),
+    });
+    this.#epoch = epoch;
     const commit = new GroupCommit({
       journal, feed,
+      ...epoch === null ? {} : { onStaged: (transaction) => epoch.stage(transaction) },
       stagedBytesMax: limits.stagedBytesMax,
       staging: new Staging(collections.values(), onListenerError),
     });
@@ -252,9 +269,18 @@ class JournaledStore implements OpenedStore {
     return this.#deps.journal.snapshots.write();
   }
 
+  openStateSources(): Promise<BackupSources> {
+    return this.#deps.openStateSources();
+  }
+
   openBackupSources(): Promise<BackupSources> {
     this.backupMs = this.#clock.now();
-    return this.#deps.openBackupSources();
+    return this.openStateSources();
+  }
+
+  async beginEpochs(): Promise<void> {
+    const epoch = this.#epoch;
+    if (epoch !== null) await this.transact((transaction) => epoch.begin(transaction));
   }
 
   close(): Promise<void> {

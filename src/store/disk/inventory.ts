@@ -9,6 +9,7 @@ import type { Files } from './files.ts';
  *   <collection>-G.json        a snapshot (snapshot.ts)
  *   journal-G-<offset>.torn    a torn end that was cut off; a further one ends in `-<count>.torn`
  *   journal-G.unsynced         a sync of that journal failed
+ *   journal-G.replacing        G takes the place of all older ones (replacement.ts)
  *   <name>.tmp                 not finished, worthless
  */
 export type Inventory = {
@@ -17,12 +18,15 @@ export type Inventory = {
   /** The names of collections that have a snapshot, by generation. */
   readonly snapshots: ReadonlyMap<number, readonly string[]>;
   readonly unsynced: readonly number[];
+  /** The generations of replacements: see generations/replacement.ts. */
+  readonly replacing: readonly number[];
   readonly torn: readonly { readonly name: string; readonly generation: number }[];
   readonly temporary: readonly string[];
 };
 
 const NAME_PATTERN = new RegExp([
-  /^([a-z]+(?:-[a-z]+)*)-(\d{6,15})/, /(?:\.(json|jsonl|unsynced)|-\d+(?:-\d+)?\.torn)(\.tmp)?$/,
+  /^([a-z]+(?:-[a-z]+)*)-(\d{6,15})/,
+  /(?:\.(json|jsonl|unsynced|replacing)|-\d+(?:-\d+)?\.torn)(\.tmp)?$/,
 ].map(({ source }) => source).join(''));
 const PROBE_NAME = 'probe.tmp';
 /** The manifest of a backup: see backup/manifest.ts. */
@@ -40,6 +44,10 @@ export function snapshotName(collection: string, generation: number): string {
 
 export function unsyncedName(generation: number): string {
   return `journal-${formatGeneration(generation)}.unsynced`;
+}
+
+export function replacingName(generation: number): string {
+  return `journal-${formatGeneration(generation)}.replacing`;
 }
 
 /** The name of a torn end. `copyNumber` is above 1 after earlier ones at the same offset. */
@@ -72,6 +80,7 @@ export function readInventory(files: Files, directory: string): Inventory {
   const journals: number[] = [];
   const snapshots = new Map<number, string[]>();
   const unsynced: number[] = [];
+  const replacing: number[] = [];
   const torn: { name: string; generation: number }[] = [];
   const temporary: string[] = [];
   for (const name of files.listSync(directory)) {
@@ -87,11 +96,12 @@ export function readInventory(files: Files, directory: string): Inventory {
     } else if (stem === 'journal') {
       if (kind === 'jsonl') journals.push(generation);
       else if (kind === 'unsynced') unsynced.push(generation);
+      else if (kind === 'replacing') replacing.push(generation);
       else torn.push({ name, generation });
     }
   }
   journals.sort((left, right) => left - right);
-  return { journals, snapshots, unsynced, torn, temporary };
+  return { journals, snapshots, unsynced, replacing, torn, temporary };
 }
 
 function formatGeneration(generation: number): string {

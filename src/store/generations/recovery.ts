@@ -23,7 +23,8 @@
  * Refused too, though nothing is damaged: a line with a valid checksum and an unknown form. A newer
  * version wrote it, and its whole journal could look like a torn end.
  *
- * Crashes leave these behind, and they are harmless: a snapshot set that no journal calls complete
+ * Crashes leave these behind, and they are harmless: a replacement that does not count yet
+ * (replacement.ts); a snapshot set that no journal calls complete
  * (the set before it is still there); a journal that was abandoned before use (`isAbandoned`);
  * `.tmp` files.
  */
@@ -41,6 +42,7 @@ import type { Inventory } from '../disk/inventory.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import { START_BYTES_MAX, readJournalStart } from './journal-start.ts';
 import type { JournalStart } from './journal-start.ts';
+import { leaveOutUnfinished } from './replacement.ts';
 import { replayJournal } from './replay.ts';
 import type { ReplayResult } from './replay.ts';
 import { loadSnapshot, readHeader } from './snapshot.ts';
@@ -78,7 +80,8 @@ export type ReplayedJournal = {
 /** Reads a directory. Throws `damaged`, or `misconfigured` if an engine has its records. */
 export async function recoverState(source: RecoverySource): Promise<RecoveredState> {
   assertNoReplica(source);
-  const inventory = readInventory(source.files, source.directory);
+  const { directory, files } = source;
+  const inventory = await leaveOutUnfinished(files, directory, readInventory(files, directory));
   const base = await findBase(source, inventory);
   try {
     return await replayFrom(source, inventory, base);

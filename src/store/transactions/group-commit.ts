@@ -28,6 +28,8 @@ type GroupCommitOptions = {
   readonly staging: Staging;
   readonly feed: ChangeFeed;
   readonly stagedBytesMax: number;
+  /** Called with each transaction that has staged something, to stage more with it. */
+  readonly onStaged?: (transaction: Transaction) => void;
 };
 
 export class GroupCommit {
@@ -124,6 +126,7 @@ export class GroupCommit {
     const transaction = new StagedTransaction(this.#options.staging, submission);
     try {
       submission.run(transaction);
+      if (transaction.operations.length > 0) this.#options.onStaged?.(transaction);
     } catch (error) {
       transaction.undo();
       this.#completeAfter(transaction.dependsOn, submission, () => submission.reject(error));

@@ -1,0 +1,186 @@
+/**
+ * A replacement puts a whole state in the place of all that a directory holds, such that a crash
+ * leaves the old state or the new one, and a start opens either. The state becomes a new
+ * generation G, above all that are there:
+ *
+ *  1. The mark `journal-G.replacing`, synced: one line of JSON, `{"before":"<folder>"}` where the
+ *     old files are kept in that folder of the directory, `{"before":null}` where they are deleted.
+ *     While it is there, the files of G count only once its snapshots are all there.
+ *  2. The journal of G with its first line, synced. The snapshots as `.tmp` files, each synced.
+ *  3. All of them renamed: with the last name the new state counts. The directory synced.
+ *  4. A `snapshots` note in the journal: from here on a missing snapshot is damage.
+ *  5. Everything older is moved away, or deleted.
+ *  6. The mark is removed.
+ *
+ * A start after a crash goes on with step 5, or removes what came of steps 1 to 3; readers that
+ * change nothing, such as data:verify, leave the files of an unfinished G out.
+ */
+import { join } from 'node:path';
+import { isJsonObject } from '../../base/fields.ts';
+import type { Files } from '../disk/files.ts';
+import {
+  journalName, readInventory, replacingName, snapshotName, temporaryName, unsyncedName,
+} from '../disk/inventory.ts';
+import type { Inventory } from '../disk/inventory.ts';
+import { readSmallFile, replaceFile } from '../disk/read-write.ts';
+import { createJournalFile } from '../journal/journal-file.ts';
+import { JournalLineEncoder } from '../journal/journal-line-encoder.ts';
+import type { StoredCollection } from '../records/collection.ts';
+import { SNAPSHOT_FORMAT, readHeader } from './snapshot.ts';
+import { writeSnapshot } from './snapshot-writer.ts';
+
+type ReplacementState = {
+  readonly collections: ReadonlyMap<string, StoredCollection>;
+  readonly sequence: number;
+};
+
+const MARK_BYTES_MAX = 1024;
+
+/** The caller holds the directory's lock, and has opened nothing in it. */
+export async function replaceState(
+  files: Files, directory: string, state: ReplacementState, before: string | null,
+): Promise<void> {
+  await finishReplacements(files, directory);
+  const inventory = readInventory(files, directory);
+  const generation = Math.max(0, ...inventory.journals, ...inventory.snapshots.keys()) + 1;
+  const path = join(directory, replacingName(generation));
+  try {
+    await replaceFile(files, path, Buffer.from(`${JSON.stringify({ before })}\n`));
+    await writeGeneration(files, directory, generation, state);
+  } finally {
+    if (files.existsSync(temporaryName(path))) files.unlinkSync(temporaryName(path));
+    await finishReplacements(files, directory);
+  }
+}
+
+/** Finishes or takes back what a crash has left; the caller holds the directory's lock. */
+export async function finishReplacements(files: Files, directory: string): Promise<void> {
+  const inventory = readInventory(files, directory);
+  for (const generation of inventory.replacing) {
+    if (await isComplete(files, directory, inventory, generation)) {
+      // A crash may have come before the names were on disk.
+      await files.syncDirectory(directory);
+      await moveOlderAway(files, directory, inventory, generation);
+    } else {
+      for (const name of listGeneration(files, directory, generation)) {
+        await files.unlink(join(directory, name));
+      }
+      await files.syncDirectory(directory);
+    }
+    files.unlinkSync(join(directory, replacingName(generation)));
+    await files.syncDirectory(directory);
+  }
+}
+
+/** The inventory without the files of replacements that do not count. */
+export async function leaveOutUnfinished(
+  files: Files, directory: string, inventory: Inventory,
+): Promise<Inventory> {
+  const unfinished: number[] = [];
+  for (const generation of inventory.replacing) {
+    const isWhole = await isComplete(files, directory, inventory, generation);
+    if (!isWhole) unfinished.push(generation);
+  }
+  if (unfinished.length === 0) return inventory;
+  return {
+    ...inventory,
+    journals: inventory.journals.filter((generation) => !unfinished.includes(generation)),
+    snapshots: new Map([...inventory.snapshots].filter(([generation]) =>
+      !unfinished.includes(generation))),
+  };
+}
+
+async function writeGeneration(
+  files: Files, directory: string, generation: number,
+  { collections, sequence }: ReplacementState,
+): Promise<void> {
+  const names = [...collections.keys()];
+  const journal = await createJournalFile(files, directory, generation, sequence);
+  try {
+    for (const [name, collection] of collections) {
+      const path = join(directory, temporaryName(snapshotName(name, generation)));
+      const header = {
+        format: SNAPSHOT_FORMAT, collection: name, generation, sequence, collections: names,
+      };
+      try {
+        await writeSnapshot(files, path, header, collection.freeze(), () => false);
+      } finally {
+        collection.thaw();
+      }
+    }
+    for (const name of names) {
+      const path = join(directory, snapshotName(name, generation));
+      files.renameSync(temporaryName(path), path);
+    }
+    await files.syncDirectory(directory);
+    const encoder = new JournalLineEncoder();
+    encoder.addSnapshots(sequence, names);
+    const failure = await journal.append(encoder.bytes);
+    // The state counts without the note, which the next start writes.
+    if (failure?.kind === 'unknown') throw failure.cause;
+  } finally {
+    journal.close();
+  }
+}
+
+/** Whether the generation of a replacement has all its snapshots. */
+async function isComplete(
+  files: Files, directory: string, { journals, snapshots }: Inventory, generation: number,
+): Promise<boolean> {
+  const present = snapshots.get(generation) ?? [];
+  const [first] = present;
+  if (first === undefined || !journals.includes(generation)) return false;
+  const header = await readHeader(files, join(directory, snapshotName(first, generation)));
+  return header.collections.every((name) => present.includes(name));
+}
+
+async function moveOlderAway(
+  files: Files, directory: string, inventory: Inventory, generation: number,
+): Promise<void> {
+  const before = await readMark(files, join(directory, replacingName(generation)));
+  const names = listOlder(inventory, generation);
+  // Where a crash came after the last of them, the folders may not be on disk yet.
+  if (before === null) {
+    for (const name of names) await files.unlink(join(directory, name));
+  } else if (names.length > 0 || files.existsSync(join(directory, before))) {
+    const folder = join(directory, before);
+    if (!files.existsSync(folder)) files.makeDirectorySync(folder);
+    // A crash must not leave files in a folder that has no name yet.
+    await files.syncDirectory(directory);
+    for (const name of names) files.renameSync(join(directory, name), join(folder, name));
+    await files.syncDirectory(folder);
+  }
+  await files.syncDirectory(directory);
+}
+
+/** The folder for the old files; null: they are deleted. */
+async function readMark(files: Files, path: string): Promise<string | null> {
+  const bytes = await readSmallFile(files, path, MARK_BYTES_MAX);
+  const mark: unknown = JSON.parse(bytes?.toString() ?? 'null');
+  const before = isJsonObject(mark) ? mark.before : null;
+  return typeof before === 'string' ? before : null;
+}
+
+/** The files of older generations, the newest journal last: it is what a start needs most. */
+function listOlder(
+  { journals, snapshots, unsynced, torn }: Inventory, generation: number,
+): readonly string[] {
+  const isOlder = (other: number): boolean => other < generation;
+  return [
+    ...[...snapshots].filter(([other]) => isOlder(other)).flatMap(([other, names]) =>
+      names.map((name) => snapshotName(name, other))),
+    ...torn.filter((file) => isOlder(file.generation)).map(({ name }) => name),
+    ...unsynced.filter(isOlder).map(unsyncedName),
+    ...journals.filter(isOlder).map(journalName),
+  ];
+}
+
+/** All files of a generation that does not count, its snapshots first. */
+function listGeneration(files: Files, directory: string, generation: number): readonly string[] {
+  const { journals, snapshots, temporary } = readInventory(files, directory);
+  const names = snapshots.get(generation) ?? [];
+  return [
+    ...names.map((name) => snapshotName(name, generation)), ...temporary,
+    ...journals.includes(generation) ? [journalName(generation)] : [],
+  ];
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
+import { test } from 'node:test';
+import { verifyDirectory } from '../../src/store/backup/verify.ts';
+import { recoverState } from '../../src/store/generations/recovery.ts';
+import { finishReplacements, replaceState } from '../../src/store/generations/replacement.ts';
+import { about, contentOn, imagesOf } from '../support/crashes.ts';
+import { DIRECTORY, openOn } from '../support/open-store.ts';
+import { Disk } from '../support/simulated-disk.ts';
+import { SimulatedFiles } from '../support/simulated-files.ts';
+import { COLLECTIONS, contentOf, createSteps, runSteps } from '../support/workload.ts';
+import type { Content } from '../support/workload.ts';
+
+const BEFORE = 'before-then';
+
+/** A disk with two generations and a torn end that nobody has repaired yet. */
+async function prepareOld(): Promise<Disk> {
+  const { store, files } = await openOn(new Disk());
+  await runSteps(store, createSteps(77, 8, 'a'), 2, () => 0);
+  await store.compact();
+  await runSteps(store, createSteps(77, 8, 'b'), 2, () => 0);
+  await store.close();
+  return files.disk.crash({ kind: 'kept' });
+}
+
+/** Another state, in memory. */
+async function prepareNew() {
+  const { store, files } = await openOn(new Disk());
+  await runSteps(store, createSteps(5, 11, 'c'), 3, () => 0);
+  const content = contentOf(store);
+  await store.close();
+  const state = await recoverState({ directory: DIRECTORY, files, specs: COLLECTIONS });
+  return { state, content };
+}
+
+async function verify(disk: Disk): Promise<number> {
+  const files = new SimulatedFiles(disk.clone());
+  return (await verifyDirectory({ directory: DIRECTORY, files, specs: COLLECTIONS })).sequence;
+}
+
+function isEqual(left: Content, right: Content): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
+for (const before of [BEFORE, null]) {
+  test(`a crash of a replacement leaves the old state or the new one (before: ${before})`,
+    async () => {
+      const disk = await prepareOld();
+      const oldContent = await contentOn(disk);
+      const oldNames = disk.paths.filter((path) => /\.jsonl?$/.test(path));
+      const { state, content } = await prepareNew();
+      const files = new SimulatedFiles(disk);
+      await replaceState(files, DIRECTORY, state, before);
+      assert.deepEqual(files.openPaths, []);
+      let [oldCount, newCount] = [0, 0];
+      const images = imagesOf(files, { seeds: 6, pageBytes: 64, tornEvery: 4096 });
+      for (const { disk: image, origin } of images) {
+        await about(origin, async () => {
+          const sequence = await verify(image);
+          const held = await contentOn(image);
+          const isOld = isEqual(held, oldContent);
+          assert.ok(isOld || isEqual(held, content), 'one of the two states');
+          if (isOld) oldCount += 1;
+          else newCount += 1;
+          if (!isOld) assert.equal(sequence, state.sequence);
+          // What a crash has left is finished, and then nothing is left of the other state.
+          const finishing = new SimulatedFiles(image.clone());
+          await finishReplacements(finishing, DIRECTORY);
+          const after = finishing.disk.crash({ kind: 'dropped' });
+          assert.ok(isEqual(await contentOn(after), held), 'finishing changes no state');
+          assert.ok(!finishing.disk.paths.some((path) => path.endsWith('.replacing')));
+          const isKept = before !== null && !isOld;
+          for (const path of oldNames) {
+            const kept = path.replace(DIRECTORY, `${DIRECTORY}/${BEFORE}`);
+            assert.equal(after.paths.includes(path), isOld, path);
+            assert.equal(after.paths.includes(kept), isKept, kept);
+          }
+        });
+      }
+      assert.ok(oldCount > 5 && newCount > 2, `${oldCount} old, ${newCount} new`);
+    });
+}
+
+test('a replacement that finds no room leaves the old state as it was', async () => {
+  const disk = await prepareOld();
+  const oldContent = await contentOn(disk);
+  const { state } = await prepareNew();
+  const names = disk.paths;
+  const used = disk.bytesUsed;
+  for (const room of [0, 40, 200, 400, 700, 1000]) {
+    const files = new SimulatedFiles(disk.clone());
+    files.bytesMax = used + room;
+    await assert.rejects(replaceState(files, DIRECTORY, state, BEFORE), { code: 'ENOSPC' });
+    assert.deepEqual(files.openPaths, []);
+    assert.deepEqual(files.disk.paths, names, `with room for ${room} bytes`);
+    assert.deepEqual(await contentOn(files.disk.crash({ kind: 'kept' })), oldContent);
+  }
+});
+
+test('a replacement fills an empty directory', async () => {
+  const { state, content } = await prepareNew();
+  const files = new SimulatedFiles(new Disk());
+  files.makeDirectorySync(DIRECTORY);
+  files.syncDirectorySync(dirname(DIRECTORY));
+  files.syncDirectorySync('/');
+  await replaceState(files, DIRECTORY, state, null);
+  assert.deepEqual(await contentOn(files.disk.crash({ kind: 'dropped' })), content);
+});

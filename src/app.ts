@@ -12,7 +12,7 @@ import { TOKENS, Tokens } from './access/tokens.ts';
 import { Listening } from './app/listening.ts';
 import type { PreopenedResources } from './app/listening.ts';
 import {
-  buildMetrics, certificateMetric, indexMetrics, searchMetrics, storeMetrics,
+  buildMetrics, certificateMetric, followerMetrics, indexMetrics, searchMetrics, storeMetrics,
 } from './app/service-metrics.ts';
 import { createTopics } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
@@ -49,11 +49,13 @@ import { LogLines } from './monitoring/log-lines.ts';
 import { LEASES, NODES } from './nodes/node-records.ts';
 import { createNodeRoutes } from './nodes/node-routes.ts';
 import { Statistics } from './monitoring/statistics.ts';
+import { createFollowService } from './followers/follow-routes.ts';
+import type { FollowService } from './followers/follow-routes.ts';
 import type { Dispatcher } from './server/routing/dispatcher.ts';
 import { Metrics } from './server/metrics/metrics.ts';
 import type { HttpRoute } from './server/http-route.ts';
 import {
-  checkCurrentScope, combineVerifiers, createFixedVerifier, findCurrentScope,
+  checkCurrentScope, combineVerifiers, createFixedVerifier, findCurrentScope, hasScope,
 } from './access/token-verifier.ts';
 import type { TokenVerifier } from './access/token-verifier.ts';
 import { IDEMPOTENCY_KEYS, IdempotencyKeys } from './resources/idempotency-keys.ts';
@@ -169,7 +171,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     composeRoutes(options, deps, { access, domains, addresses: () => listening.addresses },
       closers);
   const { clock, settings } = deps;
-  const { webhooks, books, stream } = domains;
+  const { webhooks, books, stream, following } = domains;
   const listening = new Listening({
     ...options, clock, dispatcher, needsToken: () => access.verifier.isRequired,
   });
@@ -177,6 +179,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const graceMs = settings.server.shutdownTimeout * 1000;
   closers.add(async () => {
     stream.close();
+    following.close();
     await Promise.all([
       listening.close(), webhooks.close(graceMs), deps.inFlight.waitUntilIdle(graceMs, clock),
     ]);
@@ -326,6 +329,8 @@ type Domains = {
   readonly webhooks: Webhooks;
   /** Tells readers of both domains' changes. */
   readonly stream: EventStream;
+  /** Sends the log to processes that keep a copy of the data. */
+  readonly following: FollowService;
 };
 
 /** The catalog, the relay of webhooks, and the event stream over both. */
@@ -359,7 +364,11 @@ function composeDomains(
     findWebhookIds: (name) => resolveHooks(webhooks.directories, name),
     mayRead: (exchange) => findCurrentScope(exchange, access.verifier) !== null,
   });
-  return { books, webhooks, stream };
+  const following = createFollowService({
+    store, clock, logger, mayFollow: (exchange) => hasScope(exchange, access.verifier, 'follow'),
+  });
+  deps.metrics.add(...followerMetrics(() => following.list()));
+  return { books, webhooks, stream, following };
 }
 
 /** All routes, behind one dispatcher. */
@@ -373,7 +382,7 @@ function composeRoutes(
 ): Dispatcher {
   const { store, nodes, clock, logger, settings } = deps;
   const { tokens, verifier, state } = access;
-  const { books, webhooks, stream } = domains;
+  const { books, webhooks, stream, following } = domains;
   const rejectionLog = new RateLimitedLog(clock, (leftOut) =>
     logger.warning('more requests were refused', { leftOut }));
   closers.add(() => rejectionLog.close());
@@ -385,11 +394,11 @@ function composeRoutes(
   const apiRoutes = [...books.routes, ...webhooks.routes];
   const dispatcher = composeDispatcher(dispatcherDeps, verifier, [
     ...apiRoutes, ...stream.routes, ...tokenRoutes(tokens, verifier, state),
-    ...maintenanceRoutes(store, addresses),
+    ...maintenanceRoutes(store, addresses), ...following.routes,
     ...createNodeRoutes(() => nodes?.list() ?? []),
     ...composeMonitoring({
       ...deps, collections: COLLECTION_NAMES, indexes: books.indexes, webhooks,
-      startedMs: clock.now(),
+      listFollowers: () => following.list(), startedMs: clock.now(),
       settings: { settings, origins: options.origins ?? new Map() },
     }),
     // Requests of queued forwards are in the same collection, and no list of events has them.

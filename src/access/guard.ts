@@ -15,7 +15,7 @@ import { checkToken } from './token-verifier.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 import { Cors, respondToPreflight, isPreflight } from './cors.ts';
 import { HostCheck, checkHostCount, isLoopbackAddress } from './host-check.ts';
-import { getRequiredScope } from './scope.ts';
+import { getRequiredScope, isAlwaysRequired } from './scope.ts';
 
 export type GuardOptions = {
   readonly tokens: TokenVerifier;
@@ -74,9 +74,9 @@ function createAdmission(
     if (!hasRoute && isPreflight(request)) {
       return respondToPreflight(exchange, allowedMethods(path));
     }
-    if (!isRequired) return 'admitted';
     const scope = getRequiredScope(hasRoute ? exchange.route.access : accessToUnrouted(path));
-    if (scope !== null) exchange.grant = checkToken(request, tokens, scope);
+    if (scope === null || (!isRequired && !isAlwaysRequired(scope))) return 'admitted';
+    exchange.grant = checkToken(request, tokens, scope);
     return 'admitted';
   };
 }

@@ -1,20 +1,29 @@
 /** Scopes of tokens, and which of them includes which. */
 import type { Access } from '../server/http-route.ts';
 
-export const SCOPES = ['emit', 'read', 'write', 'admin'] as const;
+export const SCOPES = ['emit', 'read', 'write', 'admin', 'follow'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
-/** By scope of a token, the scopes of the routes that it may call. */
+/**
+ * By scope of a token, the scopes of the routes that it may call. No other scope includes `follow`,
+ * which reads the secrets that all others only write.
+ */
 const INCLUDED_SCOPES: Readonly<Record<Scope, readonly Scope[]>> = {
   emit: ['emit'],
   read: ['read'],
   write: ['emit', 'read', 'write'],
   admin: ['emit', 'read', 'write', 'admin'],
+  follow: ['follow'],
 };
 
 export function includesScope(grantedScope: Scope, requiredScope: Scope): boolean {
   return INCLUDED_SCOPES[grantedScope].includes(requiredScope);
+}
+
+/** Whether a route of this scope needs its token while the API is open to everybody else. */
+export function isAlwaysRequired(scope: Scope): boolean {
+  return scope === 'follow';
 }
 
 /** The scope that a route asks for; null where none is needed. */

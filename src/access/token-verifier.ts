@@ -94,6 +94,16 @@ export function findCurrentScope(
   return findCallerGrant(request, verifier)?.scope ?? null;
 }
 
+/** Whether the caller's token is still good for a scope, perhaps long after its request began. */
+export function hasScope(
+  { isControl, request }: Pick<Exchange, 'isControl' | 'request'>, verifier: TokenVerifier,
+  requiredScope: Scope,
+): boolean {
+  if (isControl) return true;
+  const grant = findCallerGrant(request, verifier);
+  return grant !== null && includesScope(grant.scope, requiredScope);
+}
+
 /** What the caller's token lets him do; null without a valid one. */
 function findCallerGrant(
   { headers: { authorization = '' } }: IncomingMessage, verifier: TokenVerifier,

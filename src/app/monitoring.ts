@@ -4,6 +4,7 @@ import { AppError, messageOf } from '../base/errors.ts';
 import { readPackageFile } from '../base/files/package-file.ts';
 import { VERSION } from '../base/version.ts';
 import type { IndexReporter } from '../books/engine/index-report.ts';
+import type { FollowerView } from '../followers/follower.ts';
 import type { LogLines } from '../monitoring/log-lines.ts';
 import { monitoringRoutes } from '../monitoring/monitoring-routes.ts';
 import type { ServiceStatus } from '../monitoring/monitoring-routes.ts';
@@ -27,6 +28,7 @@ type MonitoringDeps = {
   readonly settings: Pick<LoadedSettings, 'settings' | 'origins'>;
   readonly statistics: Statistics;
   readonly lines: LogLines;
+  readonly listFollowers: () => readonly FollowerView[];
   readonly startedMs: number;
 };
 
@@ -47,7 +49,7 @@ export function composeMonitoring(deps: MonitoringDeps): readonly HttpRoute[] {
 }
 
 function readStatus(
-  { store, unreadiness, collections, indexes, webhooks, startedMs }: MonitoringDeps,
+  { store, unreadiness, collections, indexes, webhooks, listFollowers, startedMs }: MonitoringDeps,
 ): ServiceStatus {
   const reason = unreadiness();
   const { generation, sequence, journalBytes, isCompacting, compactedMs } = store.statistics;
@@ -72,6 +74,7 @@ function readStatus(
       webhooks.health.incoming.countStates(), webhooks.health.outgoing.countStates()),
     heldBack: webhooks.listLongLanes(HELD_BACK_MAX)
       .map(({ queueKey, key, waiting }) => ({ hook: queueKey, key, waiting })),
+    followers: listFollowers(),
   };
 }
 

@@ -2,6 +2,7 @@
 import { VERSION } from '../base/version.ts';
 import type { IndexReporter } from '../books/engine/index-report.ts';
 import type { BoundedWordIndex } from '../books/index/bounded-word-index.ts';
+import type { FollowerView } from '../followers/follower.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
 import type { Histogram } from '../server/metrics/histogram.ts';
 import { counter, gauge, type MetricSource } from '../server/metrics/metric-source.ts';
@@ -92,6 +93,20 @@ export function incomingMetrics(webhooks: Webhooks): readonly MetricSource[] {
     counter('incoming_unparsed_total',
       "Requests that no payload could be made of, by the webhook's name, else its path segment.",
       () => webhooks.unparsed().map(({ hook, count }) => ({ labels: { hook }, value: count }))),
+  ];
+}
+
+export function followerMetrics(list: () => readonly FollowerView[]): readonly MetricSource[] {
+  const read = (valueOf: (follower: FollowerView) => number) => () => list().map((follower) =>
+    ({ labels: { copy: follower.copy, name: follower.name }, value: valueOf(follower) }));
+  return [
+    gauge('followers_connected', 'Followers that keep a copy of the data and are connected.',
+      () => list().filter(({ isConnected }) => isConnected).length),
+    gauge('follower_lag_transactions', 'Transactions that are not on the disk of a copy yet.',
+      read(({ behindTransactions }) => behindTransactions)),
+    gauge('follower_lag_seconds',
+      'How long ago the oldest transaction was committed that is not on the disk of a copy.',
+      read(({ behindSeconds }) => behindSeconds)),
   ];
 }
 

@@ -43,6 +43,12 @@ export type ServiceStatus = {
     /** The identifier of the webhook. */
     readonly hook: string; readonly key: string | number | boolean; readonly waiting: number;
   }[];
+  /** The processes elsewhere that keep a copy of the data, since this process began. */
+  readonly followers: readonly {
+    readonly copy: string; readonly name: string; readonly address: string;
+    readonly isConnected: boolean; readonly sequence: number; readonly behindTransactions: number;
+    readonly behindSeconds: number; readonly seenAt: string;
+  }[];
 };
 
 type WebhookDescription = {
@@ -70,6 +76,7 @@ export function monitoringRoutes(deps: MonitoringDeps): readonly HttpRoute[] {
 }
 
 const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const seconds: Schema = { kind: 'number', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const flag: Schema = { kind: 'boolean' };
 const time: Schema = { kind: 'string', format: 'date-time' };
 const anything: Schema = { kind: 'json', isObject: false, bytesMax: Infinity, depthMax: 64 };
@@ -98,6 +105,10 @@ function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
       }),
       heldBack: arraySchema(objectSchema('HeldBackKey', {
         hook: TEXT, key: anything, waiting: integer,
+      })),
+      followers: arraySchema(objectSchema('Follower', {
+        copy: { kind: 'string', format: 'uuid' }, name: TEXT, address: TEXT, isConnected: flag,
+        sequence: integer, behindTransactions: integer, behindSeconds: seconds, seenAt: time,
       })),
     }, { nullable: ['reason'] }))],
     handle: (exchange) => exchange.sendJson(200, getStatus()),

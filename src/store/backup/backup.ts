@@ -141,7 +141,7 @@ async function fillEmptyDirectory(
 }
 
 /** The backup as one tar file, in pieces of about a mebibyte. */
-async function* encodeTar(
+export async function* encodeTar(
   files: Files, sources: BackupSources, nowMs: number, sums: FileSum[],
 ): AsyncGenerator<Buffer> {
   for (const file of sources.files) {

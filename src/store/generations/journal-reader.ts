@@ -11,10 +11,9 @@ import { AppError, systemCodeOf } from '../../base/errors.ts';
 import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { journalName, readInventory } from '../disk/inventory.ts';
-import { parseLine, sequenceAt, visitOperations } from '../journal/journal-line.ts';
+import { decodeTransaction, parseLine, sequenceAt } from '../journal/journal-line.ts';
 import type { JournalLine } from '../journal/journal-line.ts';
-import { readId } from '../records/record-table.ts';
-import type { LogReader, LoggedTransaction, Operation } from '../store-port.ts';
+import type { LogReader, LoggedTransaction } from '../store-port.ts';
 import { readJournalStart } from './journal-start.ts';
 import type { JournalStart } from './journal-start.ts';
 
@@ -131,16 +130,8 @@ class JournalReader implements LogReader {
 
   #decode(piece: Buffer, line: JournalLine, end: number): LoggedTransaction {
     if (line.sequence !== this.#sequence + 1) throw goneError();
-    const operations: Operation[] = [];
-    visitOperations(piece, line.operationsAt, end, {
-      put(collection, from, to) {
-        const bytes = piece.subarray(from, to);
-        operations.push({ collection, id: readId(bytes), bytes });
-      },
-      delete: (collection, id) => void operations.push({ collection, id, bytes: null }),
-    });
     this.#sequence = line.sequence;
-    return { sequence: line.sequence, operations };
+    return decodeTransaction(piece, line, end);
   }
 
   /** Continues in the next journal: this one has ended before the last applied transaction. */

@@ -33,6 +33,8 @@
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.ts';
+import { readId } from '../records/record-table.ts';
+import type { LoggedTransaction, Operation } from '../store-port.ts';
 
 /** The format of the journals that are written; all formats from 1 on are read. */
 export const JOURNAL_FORMAT = 2;
@@ -149,6 +151,21 @@ export function visitOperations(
   const reader = new JournalLineReader(buffer, operationsAt, end);
   readOperations(reader, visitor);
   assert(reader.position === end);
+}
+
+/** The transaction in a line that `parseLine` has parsed; its records are slices of `buffer`. */
+export function decodeTransaction(
+  buffer: Buffer, { sequence, operationsAt }: JournalLine, end: number,
+): LoggedTransaction {
+  const operations: Operation[] = [];
+  visitOperations(buffer, operationsAt, end, {
+    put(collection, from, to) {
+      const bytes = buffer.subarray(from, to);
+      operations.push({ collection, id: readId(bytes), bytes });
+    },
+    delete: (collection, id) => void operations.push({ collection, id, bytes: null }),
+  });
+  return { sequence, operations };
 }
 
 /**

@@ -16,6 +16,7 @@
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { isCount, isJsonObject } from '../../base/fields.ts';
+import { ChunkReader } from '../disk/chunk-reader.ts';
 import { readFully, readSmallFile, replaceFile, writeFully } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import {
@@ -223,41 +224,5 @@ export class LocalSnapshot {
     } finally {
       this.#files.closeSync(descriptor);
     }
-  }
-}
-
-/** Reads lines and bytes from a stream of chunks of any size. */
-class ChunkReader {
-  readonly #chunks: AsyncIterator<Buffer>;
-  #rest: Buffer = Buffer.alloc(0);
-
-  constructor(chunks: AsyncIterable<Buffer>) {
-    this.#chunks = chunks[Symbol.asyncIterator]();
-  }
-
-  /** Reads up to the first line feed, which is skipped. */
-  async readLine(bytesMax: number): Promise<string> {
-    while (!this.#rest.includes(0x0a)) {
-      if (this.#rest.length > bytesMax) throw new AppError('damaged', 'the snapshot has no head');
-      this.#rest = Buffer.concat([this.#rest, await this.#next()]);
-    }
-    const end = this.#rest.indexOf(0x0a);
-    const line = this.#rest.toString('utf8', 0, end);
-    this.#rest = this.#rest.subarray(end + 1);
-    return line;
-  }
-
-  /** Reads what is there: at least one byte, at most `bytesMax`. */
-  async read(bytesMax: number): Promise<Buffer> {
-    if (this.#rest.length === 0) this.#rest = await this.#next();
-    const chunk = this.#rest.subarray(0, bytesMax);
-    this.#rest = this.#rest.subarray(chunk.length);
-    return chunk;
-  }
-
-  async #next(): Promise<Buffer> {
-    const { done, value } = await this.#chunks.next();
-    if (done === true) throw new AppError('damaged', 'the snapshot is cut short');
-    return value;
   }
 }

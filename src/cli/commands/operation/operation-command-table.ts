@@ -12,7 +12,7 @@ const token: OptionSpec = {
   ...required(text('<id>', 'identifier, a part of it, or the name that one token alone bears')),
   isOperand: true, completes: 'tokens',
 };
-const SCOPES = ['emit', 'read', 'write', 'admin'];
+const SCOPES = ['emit', 'read', 'write', 'admin', 'follow'];
 
 export const TOKEN_COMMANDS: readonly CommandSpec[] = [
   {
@@ -21,7 +21,8 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
     details: [
       'read: look at everything but secrets; write: change books, fire events, send, retry;',
       'admin: change webhooks and action configurations too; emit: emit events, all or those of',
-      '--event, and nothing else. Tokens are made here alone.',
+      '--event, and nothing else; follow: copy everything, secrets too, with data:follow, and',
+      'nothing else. Tokens are made here alone.',
       'Once a token has existed the API stays closed to everybody without one.',
     ],
     options: {
@@ -75,6 +76,31 @@ const MOVE_COMMAND: CommandSpec = {
   load: async () => (await import('./data-move.ts')).moveData,
 };
 
+const FOLLOW_COMMAND: CommandSpec = {
+  name: 'data:follow',
+  summary: 'Keep a copy of the data of a server elsewhere, a second or less behind',
+  details: [
+    'The server is named by --server, over HTTPS or on this machine, and --token-file holds a token',
+    'that token:create --scope follow has made there. The copy is a data directory: after a loss of',
+    'the server, stop this and start serve --data <dir>. It goes on by itself after either side was',
+    'down. A directory that a server or a command has written to is refused.',
+  ],
+  options: {
+    to: {
+      ...required(text('<dir>', 'directory for the copy; made when missing')), completes: 'file',
+    },
+    name: text('<name>', "what the server calls it; this machine's name by default"),
+    once: flag('end with 0 once the copy is level, with 1 where it cannot be'),
+  },
+  examples: [
+    'hookshelf data:follow --server https://books.example.com --token-file follow.token '
+      + '--to /var/lib/hookshelf-copy',
+    'hookshelf data:follow --server https://books.example.com --token-file follow.token '
+      + '--to copy --once',
+  ],
+  load: async () => (await import('./data-follow.ts')).followData,
+};
+
 export const DATA_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'data:verify', isLocal: true,
@@ -116,6 +142,7 @@ export const DATA_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadData()).restoreDataCommand,
   },
   MOVE_COMMAND,
+  FOLLOW_COMMAND,
 ];
 
 export const INSPECTION_COMMANDS: readonly CommandSpec[] = [

@@ -1,0 +1,263 @@
+/**
+ * Keeps a copy (store/copy/copy.ts) level with a server: it asks for the log from where the copy
+ * ends, writes what comes, and tells the server what is on its disk. What may fail:
+ *
+ * - the connection, or the server: it asks again, every second, from what is on the disk;
+ * - the log does not go back so far (410), or the copy is empty: it begins anew with a backup;
+ * - the server has another history, as after a restore (412): the same, and the old state is kept;
+ * - the disk refuses a write: nothing of it is there, and it asks again; after a failed sync it
+ *   reads the copy from the disk first;
+ * - the token, the server or the copy is not one that can be followed: that is thrown.
+ */
+import type { IncomingMessage } from 'node:http';
+import { sleep } from '../base/clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { ErrorCode } from '../base/errors.ts';
+import { connectionLostError } from '../server/local/api-call.ts';
+import type { ApiCall } from '../server/local/api-call.ts';
+import type { Copy } from '../store/copy/copy.ts';
+import { decodeTransaction, hasChecksum, parseLine } from '../store/journal/journal-line.ts';
+import type { JournalLine } from '../store/journal/journal-line.ts';
+import type { LoggedTransaction } from '../store/store-port.ts';
+import { FOLLOW_BACKUP_PATH, FOLLOW_LOG_PATH, FOLLOW_PROGRESS_PATH } from './follow-routes.ts';
+
+/** How the server is asked; each call throws the error that the server answers. */
+export interface FollowClient {
+  request(call: ApiCall): Promise<unknown>;
+  stream(call: ApiCall): Promise<IncomingMessage>;
+}
+
+type CopyFollowerDeps = {
+  readonly client: FollowClient;
+  readonly copy: Copy;
+  readonly clock: Clock;
+  /** What the server calls it. */
+  readonly name: string;
+  /** Tells people what happens. */
+  readonly note: (text: string) => void;
+};
+
+const RETRY_MS = 1000;
+/** After an error that does not pass so soon, as a full disk. */
+const LONG_RETRY_MS = 10_000;
+const PROGRESS_MS = 1000;
+const PROGRESS_MS_MAX = 10_000;
+/** How often it begins anew in one try to become level. */
+const BEGINNINGS_MAX = 3;
+const LINE_FEED = 0x0a;
+/** Errors that asking again does not mend. */
+const FINAL_CODES: readonly ErrorCode[] =
+  ['unauthorized', 'forbidden', 'conflict', 'not_found', 'usage', 'misconfigured', 'internal'];
+
+export class CopyFollower {
+  readonly #deps: CopyFollowerDeps;
+  /** What was told last of a problem; null while there is none. */
+  #notedProblem: string | null = null;
+
+  constructor(deps: CopyFollowerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Follows without end. Throws what asking again does not mend. */
+  async follow(): Promise<never> {
+    const { clock } = this.#deps;
+    for (;;) {
+      try {
+        await this.#followLog(false);
+        this.#noteProblem('the server has ended the connection');
+        await sleep(clock, RETRY_MS);
+      } catch (thrown) {
+        if (!(thrown instanceof AppError) || FINAL_CODES.includes(thrown.code)) throw thrown;
+        this.#noteProblem(thrown.message);
+        await this.#recover(thrown);
+        await sleep(clock, thrown.code === 'unavailable' ? RETRY_MS : LONG_RETRY_MS);
+      }
+    }
+  }
+
+  /** Resolves once the copy has all that was committed when it was asked; throws where it fails. */
+  async becomeLevel(): Promise<void> {
+    if (await this.#followLog(true)) return;
+    throw new AppError('unavailable', 'the server has ended the connection before the copy was '
+      + 'level');
+  }
+
+  /** Resolves with true once it is level, where that is asked for; with false when it ends. */
+  async #followLog(endsWhenLevel: boolean): Promise<boolean> {
+    const response = await this.#openLog();
+    const progress = new Progress(this.#deps);
+    try {
+      for await (const lines of readLines(response)) {
+        const isLevel = await this.#take(lines);
+        if (!isLevel) continue;
+        this.#noteLevel();
+        if (!endsWhenLevel) continue;
+        await progress.tell();
+        return true;
+      }
+      return false;
+    } finally {
+      progress.end();
+      response.destroy();
+    }
+  }
+
+  /** Asks for the log; begins anew where it does not continue the copy. */
+  async #openLog(): Promise<IncomingMessage> {
+    const { client, copy, name, note } = this.#deps;
+    for (let beginnings = 0; ; beginnings += 1) {
+      const { position } = copy;
+      if (position === null) {
+        note('the copy begins with a backup');
+        await this.#beginAnew(false);
+        continue;
+      }
+      const query = new URLSearchParams({
+        after: String(position.sequence), epoch: position.epoch, copy: copy.id, name,
+      });
+      try {
+        return await client.stream({ method: 'GET', path: `${FOLLOW_LOG_PATH}?${query}` });
+      } catch (thrown) {
+        const code = thrown instanceof AppError ? thrown.code : null;
+        const isOtherHistory = code === 'precondition_failed';
+        if ((code !== 'gone' && !isOtherHistory) || beginnings >= BEGINNINGS_MAX) throw thrown;
+        note(isOtherHistory
+          ? 'the server has another history than the copy, as after a restore: the copy begins anew'
+          : 'the log of the server does not go back so far any more: the copy begins anew');
+        await this.#beginAnew(isOtherHistory);
+      }
+    }
+  }
+
+  async #beginAnew(keepsOldState: boolean): Promise<void> {
+    const { client, copy, note } = this.#deps;
+    const response = await client.stream({
+      method: 'GET', path: FOLLOW_BACKUP_PATH, isForAttachment: true,
+    });
+    try {
+      const before = await copy.replace(readChunks(response), keepsOldState);
+      if (before !== null) note(`what the copy was before is in ${before}`);
+    } finally {
+      response.destroy();
+    }
+  }
+
+  /** Writes the transactions of some lines. Returns whether the copy is level with the server. */
+  async #take(lines: readonly (LoggedTransaction | JournalLine)[]): Promise<boolean> {
+    const { copy } = this.#deps;
+    const transactions = lines.filter((line) => 'operations' in line);
+    if (transactions.length > 0) await copy.append(transactions);
+    const last = lines.at(-1);
+    if (last === undefined || 'operations' in last) return false;
+    if (last.sequence !== copy.sequence) throw createBrokenError();
+    return last.kind === 'mark';
+  }
+
+  /** Makes the copy usable again after an error of its disk. */
+  async #recover({ code }: AppError): Promise<void> {
+    const { copy } = this.#deps;
+    if (code === 'unknown_outcome') await copy.reopen();
+  }
+
+  #noteProblem(problem: string): void {
+    if (this.#notedProblem === problem) return;
+    this.#notedProblem = problem;
+    this.#deps.note(`${problem}; trying again`);
+  }
+
+  #noteLevel(): void {
+    if (this.#notedProblem === '') return;
+    this.#notedProblem = '';
+    this.#deps.note(`the copy is level, at transaction ${this.#deps.copy.sequence}`);
+  }
+}
+
+/** Tells the server what is on the disk: every second while that changes, else every ten. */
+class Progress {
+  readonly #deps: CopyFollowerDeps;
+  #timer: Timer;
+  #toldSequence = -1;
+  #toldMs = -Infinity;
+  #isEnded = false;
+
+  constructor(deps: CopyFollowerDeps) {
+    this.#deps = deps;
+    this.#timer = this.#start();
+  }
+
+  async tell(): Promise<void> {
+    const { client, copy, clock } = this.#deps;
+    const { sequence } = copy;
+    const nowMs = clock.monotonicMs();
+    if (sequence === this.#toldSequence && nowMs - this.#toldMs < PROGRESS_MS_MAX) return;
+    try {
+      const body = { copy: copy.id, sequence };
+      await client.request({ method: 'POST', path: FOLLOW_PROGRESS_PATH, body });
+      this.#toldSequence = sequence;
+      this.#toldMs = nowMs;
+    } catch (thrown) {
+      // The stream breaks where the server is away; only the state that it shows is older then.
+      if (!(thrown instanceof AppError)) throw thrown;
+    }
+  }
+
+  /** Idempotent. */
+  end(): void {
+    this.#isEnded = true;
+    this.#timer.cancel();
+  }
+
+  #start(): Timer {
+    return this.#deps.clock.startTimer(PROGRESS_MS, async () => {
+      await this.tell();
+      if (!this.#isEnded) this.#timer = this.#start();
+    });
+  }
+}
+
+/** The chunks of a response; throws `unavailable` where the connection breaks. */
+async function* readChunks(response: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of response) yield Buffer.from(chunk);
+  } catch (cause) {
+    throw connectionLostError(cause);
+  }
+}
+
+/** The whole lines that have come together: transactions, and notes as they are. */
+async function* readLines(
+  response: IncomingMessage,
+): AsyncGenerator<readonly (LoggedTransaction | JournalLine)[]> {
+  // A line may be large, and come in many chunks.
+  let partialLine: Buffer[] = [];
+  for await (const chunk of readChunks(response)) {
+    partialLine.push(chunk);
+    if (!chunk.includes(LINE_FEED)) continue;
+    const bytes = Buffer.concat(partialLine);
+    const end = bytes.lastIndexOf(LINE_FEED) + 1;
+    partialLine = [bytes.subarray(end)];
+    yield parseLines(bytes.subarray(0, end));
+  }
+}
+
+function parseLines(bytes: Buffer): readonly (LoggedTransaction | JournalLine)[] {
+  const lines: (LoggedTransaction | JournalLine)[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    const line = parseLine(bytes, start, end);
+    if (line === null) {
+      throw hasChecksum(bytes, start, end)
+        ? new AppError('misconfigured', 'the server sends what this version does not know: follow '
+          + 'it with a hookshelf of its release')
+        : createBrokenError();
+    }
+    lines.push(line.kind === 'ops' ? decodeTransaction(bytes, line, end) : line);
+    start = end + 1;
+  }
+  return lines;
+}
+
+function createBrokenError(): AppError {
+  return new AppError('unavailable', 'what came from the server was broken on the way');
+}

@@ -1,0 +1,193 @@
+/**
+ * The routes for followers of the log. What they send holds secrets, so they ask for a token of the
+ * scope `follow` also where the API needs none. The followers are loaded for the first of them.
+ */
+import { AppError } from '../base/errors.ts';
+import { isCount, parseObject } from '../base/fields.ts';
+import { lazyImport } from '../base/lazy-import.ts';
+import type { ObjectSchema, Schema } from '../base/schema.ts';
+import { quote } from '../base/text/error-message.ts';
+import { isUuid } from '../base/uuid.ts';
+import { problemResponses } from '../server/problem.ts';
+import { parseIntegerParameter, parseQuery } from '../server/query.ts';
+import type { Exchange, HttpRoute, ParameterSpec } from '../server/http-route.ts';
+import type { EpochPosition } from '../store/epochs.ts';
+import type { FollowerPlace, FollowerView } from './follower.ts';
+import type { Followers, FollowersDeps } from './followers.ts';
+
+export interface FollowService {
+  readonly routes: readonly HttpRoute[];
+  list(): readonly FollowerView[];
+  /** Ends all streams; idempotent. */
+  close(): void;
+}
+
+export const FOLLOW_LOG_PATH = '/api/follow/log';
+export const FOLLOW_BACKUP_PATH = '/api/follow/backup';
+export const FOLLOW_PROGRESS_PATH = '/api/follow/progress';
+/** A name may be that of a machine. */
+export const FOLLOWER_NAME_LENGTH_MAX = 100;
+
+const loadFollowers = lazyImport(() => import('./followers.ts'));
+
+type FollowOptions = FollowersDeps & {
+  /** Whether the caller's token is still good for it. */
+  readonly mayFollow: (exchange: Exchange) => boolean;
+};
+
+type LoadFollowers = () => Promise<Followers>;
+
+export function createFollowService(options: FollowOptions): FollowService {
+  let followers: Followers | null = null;
+  let isClosed = false;
+  const load = async (): Promise<Followers> => {
+    const { Followers: Loaded } = await loadFollowers((loaded) => loaded);
+    followers ??= new Loaded(options);
+    if (isClosed) followers.close();
+    return followers;
+  };
+  return {
+    routes: [logRoute(options, load), backupRoute(load), progressRoute(load)],
+    list: () => followers?.list() ?? [],
+    close() {
+      isClosed = true;
+      followers?.close();
+    },
+  };
+}
+
+const text: Schema = { kind: 'string' };
+const uuid: Schema = { kind: 'string', format: 'uuid' };
+const count: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+
+const PARAMETERS: readonly ParameterSpec[] = [
+  {
+    name: 'after', in: 'query', schema: count, isRequired: true,
+    description: 'The last transaction of the copy',
+  },
+  {
+    name: 'epoch', in: 'query', schema: uuid, isRequired: true,
+    description: 'The last epoch of the copy: it tells whether this log continues it',
+  },
+  {
+    name: 'copy', in: 'query', schema: uuid, isRequired: true,
+    description: 'The identifier of the copy',
+  },
+  {
+    name: 'name', in: 'query', schema: { ...text, maxLength: FOLLOWER_NAME_LENGTH_MAX },
+    description: 'What the follower is called in the status',
+  },
+];
+
+const HEADERS = ['Content-Type', 'application/jsonl', 'Cache-Control', 'no-store, no-transform',
+  'X-Accel-Buffering', 'no'] as const;
+
+function logRoute({ mayFollow }: FollowOptions, load: LoadFollowers): HttpRoute {
+  return {
+    method: 'GET', path: FOLLOW_LOG_PATH, operationId: 'followLog', access: 'follow',
+    summary: 'The transactions after one, as lines of a journal, as they are committed: secrets too',
+    parameters: PARAMETERS, isLongLived: true,
+    responses: [
+      {
+        status: 200, mediaType: 'application/jsonl', schema: text,
+        description: 'Transactions without end, and a mark where all were sent, or every 5 s; 410 '
+          + 'where the log does not go back so far, 412 where the copy is of another history, 409 '
+          + 'where an engine keeps the log',
+      },
+      ...problemResponses(400, 409, 410, 412, 503),
+    ],
+    async handle(exchange) {
+      const { place, position } = parseFollowRequest(exchange);
+      const { request, response } = exchange;
+      if (request.method === 'HEAD') return exchange.sendStream(200, HEADERS, () => null);
+      const followers = await load();
+      const log = await followers.open(place, position, {
+        mayFollow: () => mayFollow(exchange), cut: () => response.destroy(),
+      });
+      const leave = (): void => followers.leave(place.copy, log);
+      response.once('close', leave);
+      if (response.destroyed) leave();
+      // A follower reads until its process ends, and never ends its side before that.
+      request.socket.once('end', leave);
+      exchange.log.info('a follower has connected', { ...place, ...position });
+      try {
+        return await exchange.sendStream(200, HEADERS, () => log.pull());
+      } finally {
+        // The connection may be used again.
+        request.socket.off('end', leave);
+        leave();
+        exchange.log.info('a follower has gone', { name: place.name, copy: place.copy });
+      }
+    },
+  };
+}
+
+function backupRoute(load: LoadFollowers): HttpRoute {
+  return {
+    method: 'GET', path: FOLLOW_BACKUP_PATH, operationId: 'followBackup', access: 'follow',
+    summary: 'A backup as data:backup makes it, for a copy to begin with: secrets too',
+    isLongLived: true,
+    responses: [
+      {
+        status: 200, mediaType: 'application/x-tar', schema: text,
+        description: 'The files of the data directory, and their manifest',
+      },
+      ...problemResponses(409, 503, 507),
+    ],
+    async handle(exchange) {
+      const headers = ['Content-Type', 'application/x-tar', 'Cache-Control', 'no-store',
+        'Content-Disposition', 'attachment; filename="hookshelf.tar"'];
+      if (exchange.request.method === 'HEAD') return exchange.sendStream(200, headers, () => null);
+      const backup = await (await load()).openBackup();
+      try {
+        await exchange.sendStream(200, headers, backup.pull);
+      } finally {
+        backup.close();
+      }
+    },
+  };
+}
+
+const PROGRESS: ObjectSchema = {
+  kind: 'object', name: 'FollowProgress',
+  members: {
+    copy: { schema: uuid, isRequired: true },
+    sequence: { schema: count, isRequired: true },
+  },
+};
+
+function progressRoute(load: LoadFollowers): HttpRoute {
+  return {
+    method: 'POST', path: FOLLOW_PROGRESS_PATH, operationId: 'tellFollowProgress',
+    summary: 'Tell which transactions are on the disk of a copy that follows', access: 'follow',
+    body: { mediaTypes: ['application/json'], schema: PROGRESS },
+    responses: [{ status: 204, description: 'Noted' }, ...problemResponses(400, 404, 415, 422)],
+    async handle(exchange) {
+      const { copy, sequence } = parseObject(PROGRESS, await exchange.readJson());
+      (await load()).confirm(String(copy), isCount(sequence) ? sequence : 0);
+      exchange.send(204, []);
+    },
+  };
+}
+
+function parseFollowRequest(
+  exchange: Exchange,
+): { readonly place: FollowerPlace; readonly position: EpochPosition } {
+  const query = parseQuery(exchange.search, PARAMETERS.map(({ name }) => name));
+  const sequence = parseIntegerParameter(query, 'after', 0, Number.MAX_SAFE_INTEGER);
+  const [epoch, copy] = [query.get('epoch') ?? '', query.get('copy') ?? ''];
+  if (sequence === null || epoch === '' || !isUuid(copy)) {
+    throw new AppError('malformed', '`after`, `epoch` and `copy` must be given: data:follow asks '
+      + 'with them');
+  }
+  const name = query.get('name') ?? '';
+  if (name.length > FOLLOWER_NAME_LENGTH_MAX) {
+    throw new AppError('malformed', `\`name\` has at most ${FOLLOWER_NAME_LENGTH_MAX} characters, `
+      + `not as in ${quote(name)}`);
+  }
+  return {
+    place: { copy, name: name === '' ? exchange.clientAddress : name,
+      address: exchange.clientAddress },
+    position: { epoch, sequence },
+  };
+}

@@ -1,0 +1,51 @@
+/**
+ * The note in the directory of a copy, `copy.json`, one JSON object in one line:
+ *
+ *   {"format":"hookshelf-copy-1","id":"<uuid>","epochs":["<id>",…]}
+ *
+ * `id` names the copy to the server that it follows. `epochs` are the epochs (epochs.ts) that have
+ * come from that server and may be the last of the copy: the one that it has, and the one that it
+ * is about to take. The records of a directory are the copy's as long as their last epoch is one of
+ * these; once a server or a command has written there, that has begun another.
+ */
+import { join } from 'node:path';
+import { AppError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import { readSmallFile, replaceFile } from '../disk/read-write.ts';
+import type { Files } from '../disk/files.ts';
+
+export type CopyNote = { readonly id: string; readonly epochs: readonly string[] };
+
+const NOTE_NAME = 'copy.json';
+const FORMAT = 'hookshelf-copy-1';
+const BYTES_MAX = 4096;
+
+/** Null where there is none. Throws `damaged` for a file that is no note. */
+export async function findCopyNote(files: Files, directory: string): Promise<CopyNote | null> {
+  const path = join(directory, NOTE_NAME);
+  const bytes = await readSmallFile(files, path, BYTES_MAX);
+  if (bytes === null) return null;
+  const note = parseNote(bytes.toString());
+  if (note !== null) return note;
+  throw new AppError('damaged', `${path} is not the note of a copy: name a new directory`);
+}
+
+export function writeCopyNote(
+  files: Files, directory: string, { id, epochs }: CopyNote,
+): Promise<void> {
+  const content = Buffer.from(`${JSON.stringify({ format: FORMAT, id, epochs })}\n`);
+  return replaceFile(files, join(directory, NOTE_NAME), content);
+}
+
+function parseNote(text: string): CopyNote | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isJsonObject(value) || value.format !== FORMAT || typeof value.id !== 'string') {
+      return null;
+    }
+    if (!Array.isArray(value.epochs)) return null;
+    return { id: value.id, epochs: value.epochs.filter((epoch) => typeof epoch === 'string') };
+  } catch {
+    return null;
+  }
+}

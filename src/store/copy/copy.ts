@@ -1,0 +1,236 @@
+/**
+ * A copy is a data directory that takes the transactions of a server's log, in their order, and
+ * writes none of its own. So it always holds a beginning of what that server has acknowledged, as a
+ * data directory that any server can start on. It has generations of its own, which its own
+ * compactions write.
+ *
+ * Where the log of the server does not continue it, it begins anew: it receives a backup in the
+ * folder `copy.tmp`, reads it whole, and replaces its state by that (replacement.ts). Until then
+ * the old one stays. Where that is of another history, as after a restore, it is kept in
+ * `before-<time>/`; else it is a beginning of the new one, and deleted.
+ */
+import { join } from 'node:path';
+import { assert } from '../../base/assert.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, systemCodeOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { loadCrypto } from '../../base/node-modules.ts';
+import { checkNotHalfCopied } from '../backup/pending-marks.ts';
+import { diskError } from '../disk/disk-error.ts';
+import type { Files } from '../disk/files.ts';
+import { isStoreName } from '../disk/inventory.ts';
+import { EPOCHS, listEpochs } from '../epochs.ts';
+import type { EpochPosition } from '../epochs.ts';
+import { FileJournal } from '../generations/file-journal.ts';
+import { recoverState } from '../generations/recovery.ts';
+import { finishReplacements, replaceState } from '../generations/replacement.ts';
+import { repairDirectory } from '../generations/repair.ts';
+import type { StoredCollection } from '../records/collection.ts';
+import { applyTransactions, checkCollections } from '../replication/applier.ts';
+import type { CollectionSpec, LoggedTransaction } from '../store-port.ts';
+import { findCopyNote, writeCopyNote } from './copy-note.ts';
+import type { CopyNote } from './copy-note.ts';
+import { readReceived, receiveBackup } from './receive-backup.ts';
+
+type CopyDeps = {
+  /** It exists; the caller holds its lock. */
+  readonly directory: string;
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly specs: readonly CollectionSpec[];
+};
+
+/** The records of a copy, and the journal that continues them. */
+type CopiedState = {
+  readonly collections: ReadonlyMap<string, StoredCollection>;
+  readonly journal: FileJournal;
+};
+
+const STAGE_NAME = 'copy.tmp';
+
+export class Copy {
+  readonly #deps: CopyDeps;
+  #note: CopyNote;
+  /** Null while it holds nothing. */
+  #state: CopiedState | null;
+
+  /** Use `openCopy`. */
+  constructor(deps: CopyDeps, note: CopyNote, state: CopiedState | null) {
+    this.#deps = deps;
+    this.#note = note;
+    this.#state = state;
+  }
+
+  /** Names the copy to the server. */
+  get id(): string {
+    return this.#note.id;
+  }
+
+  get sequence(): number {
+    return this.#state?.journal.sequence ?? 0;
+  }
+
+  /** Null while it holds nothing. */
+  get position(): EpochPosition | null {
+    const state = this.#state;
+    return state === null ? null : { epoch: getLastEpoch(state), sequence: this.sequence };
+  }
+
+  /**
+   * Writes the next transactions of the log, all or none of them, and resolves once they are on
+   * disk. Throws `damaged` for those that do not continue the copy, and what the disk refuses.
+   */
+  async append(transactions: readonly LoggedTransaction[]): Promise<void> {
+    const state = this.#state;
+    assert(state !== null, 'an empty copy begins with a backup');
+    checkContinuation(transactions, this.sequence);
+    checkCollections(state.collections, transactions);
+    await this.#noteEpochs(state, transactions);
+    const { logger } = this.#deps;
+    return new Promise((resolve, reject) => state.journal.append({
+      collectOperations: () => transactions.map(({ operations }) => operations),
+      onEnded: (error) => {
+        if (error !== null) {
+          reject(error);
+          return;
+        }
+        applyTransactions({
+          collections: state.collections, feed: null,
+          onListenerError: (cause) => logger.error('a record could not be applied', { cause }),
+        }, transactions);
+        resolve();
+      },
+    }));
+  }
+
+  /**
+   * Begins anew with the backup that `chunks` are; where this throws, the copy is as before.
+   * Returns the folder that the old state went to; null where it was deleted, or there was none.
+   */
+  async replace(
+    chunks: AsyncIterable<Buffer>, keepsOldState: boolean,
+  ): Promise<string | null> {
+    const { directory, files, specs, clock } = this.#deps;
+    const stage = join(directory, STAGE_NAME);
+    clearStage(files, stage);
+    try {
+      files.makeDirectorySync(stage);
+      await receiveBackup(files, stage, chunks);
+      const oldState = this.#state;
+      const oldEpochs = oldState === null ? [] : [getLastEpoch(oldState)];
+      // Memory has no room for two states.
+      await this.close();
+      const state = await readReceived(files, stage, specs);
+      clearStage(files, stage);
+      this.#note = { ...this.#note, epochs: [...oldEpochs, getLastEpoch(state)] };
+      await writeCopyNote(files, directory, this.#note);
+      const time = new Date(clock.now()).toISOString().replaceAll(':', '-');
+      const before = keepsOldState && oldState !== null ? `before-${time}` : null;
+      await replaceState(files, directory, state, before);
+      return before === null ? null : join(directory, before);
+    } catch (thrown) {
+      throw toDiskError(thrown, directory);
+    } finally {
+      clearStage(files, stage);
+      this.#state ??= await openState(this.#deps);
+    }
+  }
+
+  /** Reads it from the disk again: after a failed sync nobody knows what is there. */
+  async reopen(): Promise<void> {
+    await this.close();
+    this.#state = await openState(this.#deps);
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    const state = this.#state;
+    this.#state = null;
+    await state?.journal.close();
+  }
+
+  /** Before the first transaction of an epoch, the note names that epoch. */
+  async #noteEpochs(
+    state: CopiedState, transactions: readonly LoggedTransaction[],
+  ): Promise<void> {
+    const newEpochs = transactions.flatMap(({ operations }) => operations)
+      .filter(({ collection, bytes }) => collection === EPOCHS.name && bytes !== null)
+      .map(({ id }) => id);
+    if (newEpochs.length === 0) return;
+    const { directory, files } = this.#deps;
+    this.#note = { ...this.#note, epochs: [getLastEpoch(state), ...newEpochs] };
+    try {
+      await writeCopyNote(files, directory, this.#note);
+    } catch (thrown) {
+      throw toDiskError(thrown, directory);
+    }
+  }
+}
+
+/** Throws `conflict` for a directory that holds anything else than a copy, `damaged` as a start. */
+export async function openCopy(deps: CopyDeps): Promise<Copy> {
+  const { directory, files } = deps;
+  checkNotHalfCopied(files, directory);
+  clearStage(files, join(directory, STAGE_NAME));
+  const note = await findCopyNote(files, directory);
+  if (note === null) {
+    if (files.listSync(directory).some(isStoreName)) {
+      throw new AppError('conflict', `${directory} holds data that no data:follow brought there: `
+        + 'name a directory that is empty or new');
+    }
+    const newNote = { id: loadCrypto().randomUUID(), epochs: [] };
+    await writeCopyNote(files, directory, newNote);
+    return new Copy(deps, newNote, null);
+  }
+  const state = await openState(deps);
+  if (state === null || note.epochs.includes(getLastEpoch(state))) {
+    return new Copy(deps, note, state);
+  }
+  await state.journal.close();
+  throw new AppError('conflict', `${directory} has writes of its own, as a server or a command has `
+    + 'worked on it since it was a copy: it is left as it is; name a directory that is empty or '
+    + 'new');
+}
+
+/** Null for a directory that holds nothing yet. */
+async function openState(deps: CopyDeps): Promise<CopiedState | null> {
+  const { directory, files, specs, logger } = deps;
+  await finishReplacements(files, directory);
+  if (!files.listSync(directory).some(isStoreName)) return null;
+  const recovered = await recoverState({ directory, files, specs });
+  const file = await repairDirectory(directory, files, logger, recovered);
+  const journal = new FileJournal(deps, recovered, file);
+  try {
+    await journal.completeRecovery(recovered);
+    return { collections: recovered.collections, journal };
+  } catch (thrown) {
+    await journal.close();
+    throw thrown;
+  }
+}
+
+function checkContinuation(transactions: readonly LoggedTransaction[], sequence: number): void {
+  const wrong = transactions.find((transaction, index) =>
+    transaction.sequence !== sequence + index + 1);
+  if (wrong === undefined) return;
+  throw new AppError('damaged', `transaction ${wrong.sequence} came where another was due, after `
+    + `${sequence}`);
+}
+
+/** The epoch of the last transaction; `''` without any. */
+function getLastEpoch({ collections }: Pick<CopiedState, 'collections'>): string {
+  const collection = collections.get(EPOCHS.name);
+  return (collection === undefined ? undefined : listEpochs(collection).at(-1)?.id) ?? '';
+}
+
+function clearStage(files: Files, stage: string): void {
+  if (!files.existsSync(stage)) return;
+  for (const name of files.listSync(stage)) files.unlinkSync(join(stage, name));
+  files.removeDirectorySync(stage);
+}
+
+function toDiskError(thrown: unknown, directory: string): unknown {
+  if (thrown instanceof AppError || systemCodeOf(thrown) === undefined) return thrown;
+  return diskError(`${directory} cannot be written`, thrown);
+}

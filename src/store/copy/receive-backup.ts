@@ -1,0 +1,57 @@
+/** Receives a backup as a stream, and reads its records, once they are known to be whole. */
+import { join } from 'node:path';
+import { AppError } from '../../base/errors.ts';
+import { checkContents, checkDirectory, countRecords, findManifest } from '../backup/manifest.ts';
+import { TAR_BLOCK_BYTES, decodeTarHeader, tarPadding } from '../backup/tar.ts';
+import { ChunkReader } from '../disk/chunk-reader.ts';
+import type { Files } from '../disk/files.ts';
+import { MANIFEST_NAME, isBackupName } from '../disk/inventory.ts';
+import { writeFully } from '../disk/read-write.ts';
+import { recoverState } from '../generations/recovery.ts';
+import type { RecoveredState } from '../generations/recovery.ts';
+import type { CollectionSpec } from '../store-port.ts';
+
+/** Writes the files of a tar archive (backup.ts) to an empty folder. Throws `damaged`. */
+export async function receiveBackup(
+  files: Files, folder: string, chunks: AsyncIterable<Buffer>,
+): Promise<void> {
+  const reader = new ChunkReader(chunks);
+  for (;;) {
+    const header = decodeTarHeader(await reader.readExactly(TAR_BLOCK_BYTES));
+    if (header === 'end') return;
+    const isExpected = header !== null && header.isFile
+      && (isBackupName(header.name) || header.name === MANIFEST_NAME);
+    if (!isExpected) throw new AppError('damaged', 'what came is no backup');
+    await receiveFile(files, join(folder, header.name), reader, header.bytes);
+    await reader.readExactly(tarPadding(header.bytes));
+  }
+}
+
+/** Reads a received backup into memory. Throws `damaged` where it is not that of its manifest. */
+export async function readReceived(
+  files: Files, folder: string, specs: readonly CollectionSpec[],
+): Promise<RecoveredState> {
+  const manifest = await findManifest(files, folder);
+  if (manifest === null) throw new AppError('damaged', 'the backup that came has no manifest');
+  await checkDirectory(files, folder, manifest);
+  const state = await recoverState({ directory: folder, files, specs });
+  const { sequence, collections } = state;
+  checkContents(manifest, { sequence, records: countRecords(collections) });
+  return state;
+}
+
+/** It is not synced: a crash leaves nothing of it that counts. */
+async function receiveFile(
+  files: Files, path: string, reader: ChunkReader, bytes: number,
+): Promise<void> {
+  const descriptor = files.openSync(path, 'create');
+  try {
+    for (let at = 0; at < bytes;) {
+      const chunk = await reader.read(bytes - at);
+      await writeFully(files, descriptor, chunk, at);
+      at += chunk.length;
+    }
+  } finally {
+    files.closeSync(descriptor);
+  }
+}

@@ -365,7 +365,8 @@ function composeDomains(
     mayRead: (exchange) => findCurrentScope(exchange, access.verifier) !== null,
   });
   const following = createFollowService({
-    store, clock, logger, mayFollow: (exchange) => hasScope(exchange, access.verifier, 'follow'),
+    store, files: createNodeFiles(), clock, logger,
+    mayFollow: (exchange) => hasScope(exchange, access.verifier, 'follow'),
   });
   deps.metrics.add(...followerMetrics(() => following.list()));
   return { books, webhooks, stream, following };

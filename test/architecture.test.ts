@@ -21,6 +21,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   maintenance: ['resources', 'server', 'store', 'base'],
   nodes: ['resources', 'server', 'store', 'base'],
   stream: ['server', 'store', 'base'],
+  followers: ['server', 'store', 'base'],
   monitoring: ['resources', 'server', 'store', 'base'],
   // Types alone: see the test of that.
   console: ['app', 'books', 'monitoring', 'nodes', 'settings', 'webhooks'],
@@ -30,12 +31,12 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   manual: ['base'],
   app: [
     'settings', 'manual', 'books', 'webhooks', 'access', 'maintenance', 'monitoring', 'nodes',
-    'stream', 'resources', 'server', 'client', 'store', 'base',
+    'stream', 'followers', 'resources', 'server', 'client', 'store', 'base',
   ],
   index: ['app', 'settings', 'books', 'webhooks', 'monitoring', 'resources', 'server', 'client',
     'store', 'base'],
   cli: [
-    'app', 'settings', 'manual', 'books', 'webhooks', 'access', 'monitoring', 'nodes',
+    'app', 'settings', 'manual', 'books', 'webhooks', 'access', 'monitoring', 'nodes', 'followers',
     'resources', 'server', 'client', 'store', 'base',
   ],
   main: ['cli', 'base'],
@@ -60,8 +61,8 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'cli/commands': ['serve', 'configuration', 'webhooks', 'operation', 'books', 'completion'],
   server: ['local', 'listening', 'routing', 'exchange', 'documents', 'metrics'],
   'server/documents': ['page'],
-  store: ['backup', 'replication', 'generations', 'engines', 'transactions', 'journal', 'records',
-    'lock', 'disk'],
+  store: ['copy', 'backup', 'replication', 'generations', 'engines', 'transactions', 'journal',
+    'records', 'lock', 'disk'],
   'store/engines': ['etcd', 'postgres'],
   'store/replication': ['appending'],
   'webhooks/actions': ['modules', 'commands'],

@@ -22,10 +22,12 @@ import type { JournalLine } from '../store/journal/journal-line.ts';
 import type { LoggedTransaction } from '../store/store-port.ts';
 import { FOLLOW_BACKUP_PATH, FOLLOW_LOG_PATH, FOLLOW_PROGRESS_PATH } from './follow-routes.ts';
 
+type FollowResponse = Pick<IncomingMessage, typeof Symbol.asyncIterator | 'destroy'>;
+
 /** How the server is asked; each call throws the error that the server answers. */
-export interface FollowClient {
+interface FollowClient {
   request(call: ApiCall): Promise<unknown>;
-  stream(call: ApiCall): Promise<IncomingMessage>;
+  stream(call: ApiCall): Promise<FollowResponse>;
 }
 
 type CopyFollowerDeps = {
@@ -104,7 +106,7 @@ export class CopyFollower {
   }
 
   /** Asks for the log; begins anew where it does not continue the copy. */
-  async #openLog(): Promise<IncomingMessage> {
+  async #openLog(): Promise<FollowResponse> {
     const { client, copy, name, note } = this.#deps;
     for (let beginnings = 0; ; beginnings += 1) {
       const { position } = copy;
@@ -217,7 +219,7 @@ class Progress {
 }
 
 /** The chunks of a response; throws `unavailable` where the connection breaks. */
-async function* readChunks(response: IncomingMessage): AsyncGenerator<Buffer> {
+async function* readChunks(response: FollowResponse): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of response) yield Buffer.from(chunk);
   } catch (cause) {
@@ -227,7 +229,7 @@ async function* readChunks(response: IncomingMessage): AsyncGenerator<Buffer> {
 
 /** The whole lines that have come together: transactions, and notes as they are. */
 async function* readLines(
-  response: IncomingMessage,
+  response: FollowResponse,
 ): AsyncGenerator<readonly (LoggedTransaction | JournalLine)[]> {
   // A line may be large, and come in many chunks.
   let partialLine: Buffer[] = [];

@@ -85,7 +85,7 @@ const HEADERS = ['Content-Type', 'application/jsonl', 'Cache-Control', 'no-store
 function logRoute({ mayFollow }: FollowOptions, load: LoadFollowers): HttpRoute {
   return {
     method: 'GET', path: FOLLOW_LOG_PATH, operationId: 'followLog', access: 'follow',
-    summary: 'The transactions after one, as lines of a journal, as they are committed: secrets too',
+    summary: 'The transactions after one as lines of a journal, once committed: secrets too',
     parameters: PARAMETERS, isLongLived: true,
     responses: [
       {

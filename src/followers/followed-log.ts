@@ -21,7 +21,7 @@ import type { ConcurrencyLimiter } from '../base/turns.ts';
 import { JournalLineEncoder } from '../store/journal/journal-line-encoder.ts';
 import type { LogReader } from '../store/store-port.ts';
 
-export const HEARTBEAT_MS = 5000;
+const HEARTBEAT_MS = 5000;
 
 type FollowedLogDeps = {
   readonly log: LogReader;

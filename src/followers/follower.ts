@@ -67,7 +67,8 @@ export class Follower {
     this.#unconfirmed = firstLater === -1 ? [] : this.#unconfirmed.slice(firstLater);
     const isBehind = sequence < headSequence && this.#unconfirmed[0]?.sequence !== sequence + 1;
     // What it lacks came after that mark, and before the next.
-    if (isBehind) this.#unconfirmed.unshift({ sequence: sequence + 1, ms: lastBefore?.ms ?? nowMs });
+    if (!isBehind) return;
+    this.#unconfirmed.unshift({ sequence: sequence + 1, ms: lastBefore?.ms ?? nowMs });
   }
 
   view(headSequence: number, nowMs: number): FollowerView {

@@ -8,7 +8,7 @@ import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { createConcurrencyLimiter } from '../base/turns.ts';
 import { encodeTar } from '../store/backup/backup.ts';
-import { createNodeFiles } from '../store/disk/files.ts';
+import type { Files } from '../store/disk/files.ts';
 import { EPOCHS, isPartOfLog, listEpochs } from '../store/epochs.ts';
 import type { EpochPosition } from '../store/epochs.ts';
 import type { OpenedStore } from '../store/store.ts';
@@ -18,6 +18,7 @@ import type { FollowerPlace, FollowerView } from './follower.ts';
 
 export type FollowersDeps = {
   readonly store: OpenedStore;
+  readonly files: Files;
   readonly clock: Clock;
   readonly logger: Logger;
 };
@@ -131,7 +132,7 @@ export class Followers {
     readonly pull: () => Promise<readonly Buffer[] | null>; readonly close: () => void;
   }> {
     this.#checkOpen();
-    const { store, clock } = this.#deps;
+    const { store, files, clock } = this.#deps;
     if (this.#backupCount >= BACKUPS_MAX) {
       throw new AppError('unavailable', `${BACKUPS_MAX} followers are beginning, which is the `
         + 'limit', { retryAfterS: 5 });
@@ -140,7 +141,7 @@ export class Followers {
     try {
       await store.beginEpochs();
       const sources = await store.openStateSources();
-      const pieces = encodeTar(createNodeFiles(), sources, clock.now(), []);
+      const pieces = encodeTar(files, sources, clock.now(), []);
       let isOpen = true;
       const close = (): void => {
         if (!isOpen) return;

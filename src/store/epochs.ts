@@ -18,7 +18,7 @@ import type { Collection, CollectionSpec, Transaction } from './store-port.ts';
 
 export const EPOCHS: CollectionSpec = { name: 'epochs', key: 'id' };
 
-export type Epoch = { readonly id: string; readonly after: number };
+type Epoch = { readonly id: string; readonly after: number };
 
 /** The state of a log after a transaction, and the epoch that wrote that transaction. */
 export type EpochPosition = { readonly epoch: string; readonly sequence: number };

@@ -5,7 +5,7 @@
 export const SCOPES = ['read', 'write', 'admin'] as const;
 export type Scope = typeof SCOPES[number];
 /** Beside its own scope, which includes no other, tokens of the scopes above `read` may emit. */
-export type RouteScope = Scope | 'emit';
+export type RouteScope = Scope | 'emit' | 'follow';
 
 const resource = (
   path: string, key: string, write: Scope,
@@ -63,6 +63,8 @@ export const SCOPE_OF: ReadonlyMap<string, RouteScope | 'public'> = new Map([
   ['POST /api/incoming-webhooks/{identifier}/sample', 'admin'],
   ['GET /api/access', 'read'],
   ['GET /api/tokens', 'admin'],
+  ['GET /api/follow/log', 'follow'], ['GET /api/follow/backup', 'follow'],
+  ['POST /api/follow/progress', 'follow'],
   ['GET /api/status', 'read'],
   ['GET /api/nodes', 'read'],
   ['GET /api/statistics', 'read'],

@@ -26,6 +26,7 @@ import { parseObject, formatValue, webhookLabel } from '../resource-commands.ts'
 import { isListening, tryToConnect } from '../../api-client/socket-target.ts';
 import { checkAccess } from './doctor-access.ts';
 import { checkActions, checkCertificate, checkCommands } from './doctor-files.ts';
+import { describeFollowers } from './doctor-followers.ts';
 import { checkClock, checkDisk, checkLimits, checkNode } from './doctor-machine.ts';
 import { failed, hint, ok, warning } from './doctor-finding.ts';
 import type { DoctorCheck, DoctorFinding } from './doctor-finding.ts';
@@ -57,6 +58,7 @@ const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'own events': checkOwnEvents,
   'outgoing TLS': checkClientCertificates,
   'order': checkOrder,
+  'followers': checkFollowers,
 };
 
 const TONES: Readonly<Record<NamedFinding['status'], Tone>> = {
@@ -283,6 +285,13 @@ async function checkOrder(context: CommandContext): Promise<DoctorFinding> {
   const more = keys.length > NAMED_MAX ? ` and ${keys.length - NAMED_MAX} more` : '';
   return warning(`keys hold back what comes after: ${labels.join(', ')}${more}`,
     'see why the first is not done, and retry or cancel it: delivery:list --hook, request:list');
+}
+
+async function checkFollowers(context: CommandContext): Promise<DoctorFinding> {
+  const status = await fetchFromServer(context, '/api/status');
+  if (status === null) return ok(WITHOUT_SERVER);
+  const tokens = await fetchFromServer(context, '/api/tokens');
+  return describeFollowers(status, tokens, context.io.now());
 }
 
 function parseTriggers(

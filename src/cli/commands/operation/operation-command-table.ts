@@ -80,9 +80,9 @@ const FOLLOW_COMMAND: CommandSpec = {
   name: 'data:follow',
   summary: 'Keep a copy of the data of a server elsewhere, a second or less behind',
   details: [
-    'The server is named by --server, over HTTPS or on this machine, and --token-file holds a token',
-    'that token:create --scope follow has made there. The copy is a data directory: after a loss of',
-    'the server, stop this and start serve --data <dir>. It goes on by itself after either side was',
+    '--server names the server, over HTTPS or on this machine; --token-file holds a token that',
+    'token:create --scope follow has made there. The copy is a data directory: after a loss of the',
+    'server, stop this and start serve --data <dir>. It goes on by itself after either side was',
     'down. A directory that a server or a command has written to is refused.',
   ],
   options: {

@@ -1,0 +1,278 @@
+/** Copies that follow a server, with real processes that are killed on both sides. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { COLLECTIONS } from '../../src/app.ts';
+import { computeDigest, sumCollections } from '../../src/store/backup/collection-sums.ts';
+import { createNodeFiles } from '../../src/store/disk/files.ts';
+import { recoverState } from '../../src/store/generations/recovery.ts';
+import { collectOutput, type Ended } from '../support/children.ts';
+import { IS_LONG } from '../support/long.ts';
+import { makeToken } from '../support/make-token.ts';
+import { below, createRandom } from '../support/random.ts';
+import { inFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+import { ask } from './ask.ts';
+import { hookshelf, start, startServer, type Running } from './processes.ts';
+
+type Place = {
+  readonly folder: string;
+  /** The data directory of the server. */
+  readonly data: string;
+  readonly copy: string;
+  readonly tokenFile: string;
+  readonly writeToken: string;
+};
+
+async function prepare(folder: string): Promise<Place> {
+  const data = join(folder, 'server');
+  const tokenFile = join(folder, 'follow.token');
+  writeFileSync(tokenFile, (await makeToken(data, 'follow')).token, { mode: 0o600 });
+  const { token } = await makeToken(data, 'admin');
+  return { folder, data, copy: join(folder, 'copy'), tokenFile, writeToken: token };
+}
+
+function followWords({ copy, tokenFile }: Place, server: Running): readonly string[] {
+  return ['data:follow', '--server', server.url, '--token-file', tokenFile, '--to', copy];
+}
+
+async function followOnce(place: Place, server: Running): Promise<Ended> {
+  return hookshelf([...followWords(place, server), '--once']);
+}
+
+/** Starts a follower that goes on until it is killed. */
+function follow(place: Place, server: Running) {
+  const child = start(followWords(place, server));
+  const { stderr, ended } = collectOutput(child);
+  return {
+    notes: stderr, ended,
+    async kill(): Promise<void> {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+async function addBook({ writeToken }: Place, server: Running, title: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${writeToken}` };
+  const reply = await ask(`${server.url}/api/books`, { method: 'POST', headers, body: { title } })
+    .catch(() => null);
+  return reply?.status === 201;
+}
+
+async function readFollowers(
+  { writeToken }: Place, server: Running,
+): Promise<readonly Record<string, unknown>[]> {
+  const headers = { authorization: `Bearer ${writeToken}` };
+  const { text } = await ask(`${server.url}/api/status`, { headers });
+  return JSON.parse(text).followers;
+}
+
+async function read(directory: string) {
+  return recoverState({ directory, files: createNodeFiles(), specs: COLLECTIONS });
+}
+
+/** The titles of the books in a directory, in the order in which they came. */
+async function readTitles(directory: string): Promise<readonly string[]> {
+  const books = (await read(directory)).collections.get('books');
+  assert.ok(books !== undefined);
+  const text = Buffer.concat(books.walk().nextSlices(1e9)).toString();
+  const records: { title: string }[] = JSON.parse(`[${text}]`);
+  return records.map(({ title }) => title);
+}
+
+async function digestOf(directory: string): Promise<string> {
+  const { collections, sequence } = await read(directory);
+  return `${sequence} ${computeDigest(await sumCollections(collections))}`;
+}
+
+async function verify(directory: string): Promise<void> {
+  const verified = await hookshelf(['data:verify', '--data', directory]);
+  assert.equal(verified.code, 0, verified.stderr);
+  assert.match(verified.stdout, /nothing is damaged/);
+}
+
+const ROUNDS = IS_LONG ? 40 : 6;
+
+test('what a copy has is a beginning of what was acknowledged, whoever is killed', () =>
+  inFolder(async (folder) => {
+    const place = await prepare(folder);
+    const random = createRandom(7);
+    // The follower has to find the server again.
+    let server = await startServer(['--data', place.data]);
+    const port = new URL(server.url).port;
+    const acknowledged: string[] = [];
+    let attempts = 0;
+    let isWriting = true;
+    const write = async (): Promise<void> => {
+      while (isWriting) {
+        attempts += 1;
+        const title = String(attempts);
+        if (await addBook(place, server, title)) acknowledged.push(title);
+      }
+    };
+    const writing = write();
+    try {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const follower = follow(place, server);
+        if (round === 0 || round % 2 === 1) {
+          await until('it is level', () => follower.notes().includes('level'),
+            { seen: follower.notes });
+        }
+        const count = acknowledged.length + below(random, 60);
+        await until('more is written', () => acknowledged.length >= count);
+        if (round % 3 === 2) {
+          await server.stop('SIGKILL');
+          server = await startServer(['--data', place.data, '--port', port]);
+          const last = acknowledged.length;
+          await until('the copy goes on by itself', async () =>
+            (await readFollowers(place, server)).some(({ isConnected, sequence }) =>
+              isConnected === true && Number(sequence) > last), { seen: follower.notes });
+        }
+        if (round % 2 === 0) {
+          for (let times = 0; times < 3; times += 1) {
+            const compacted = await hookshelf(['data:compact', '--data', place.data]);
+            assert.equal(compacted.code, 0, compacted.stderr);
+          }
+        }
+        await follower.kill();
+        await verify(place.copy);
+        const titles = await readTitles(place.copy);
+        const sent = new Set(titles);
+        const last = Number(titles.at(-1) ?? 0);
+        const missing = acknowledged.filter((title) => Number(title) < last && !sent.has(title));
+        assert.deepEqual(missing, [], 'nothing is missing in between');
+        assert.equal(titles.length, sent.size, 'nothing is there twice');
+      }
+      isWriting = false;
+      await writing;
+      const level = await followOnce(place, server);
+      assert.equal(level.code, 0, level.stderr);
+      await server.stop();
+      assert.deepEqual(await readTitles(place.copy), await readTitles(place.data));
+    } finally {
+      isWriting = false;
+      await server.stop('SIGKILL');
+    }
+    // After the loss of the server a server starts on the copy.
+    const successor = await startServer(['--data', place.copy]);
+    assert.ok(await addBook(place, successor, 'after'));
+    await successor.stop();
+    assert.equal((await readTitles(place.copy)).at(-1), 'after');
+  }));
+
+test('a copy is a second behind, and the server says so of it', () => inFolder(async (folder) => {
+  const place = await prepare(folder);
+  const server = await startServer(['--data', place.data]);
+  const follower = follow(place, server);
+  try {
+    await until('it is level', () => follower.notes().includes('level'), { seen: follower.notes });
+    for (let count = 0; count < 5; count += 1) assert.ok(await addBook(place, server, 'x'));
+    await until('the server knows', async () => {
+      const [view] = await readFollowers(place, server);
+      return view?.['behindTransactions'] === 0 && view['isConnected'] === true;
+    });
+    await until('the copy has them', async () => (await readTitles(place.copy)).length === 5,
+      { msMax: 5000 });
+    const headers = { authorization: `Bearer ${place.writeToken}` };
+    const { text } = await ask(`${server.url}/metrics`, { headers });
+    assert.match(text, /^hookshelf_followers_connected 1$/m);
+    assert.match(text, /^hookshelf_follower_lag_seconds\{copy="[-0-9a-f]+",name="[^"]+"\} 0$/m);
+    const doctor = await hookshelf(['doctor', '--data', place.data]);
+    assert.match(doctor.stdout, /followers +ok +1 copy follows, level/);
+    await follower.kill();
+    assert.ok(await addBook(place, server, 'y'));
+    await until('the server knows', async () => {
+      const [view] = await readFollowers(place, server);
+      return view?.['isConnected'] === false && Number(view['behindTransactions']) > 0;
+    });
+    const warned = await hookshelf(['doctor', '--data', place.data]);
+    assert.match(warned.stdout, /followers +warning/);
+    const again = await followOnce(place, server);
+    assert.equal(again.code, 0, again.stderr);
+  } finally {
+    await follower.kill();
+    await server.stop();
+  }
+}));
+
+test('a restored server is recognised, and what it replaces is kept', () =>
+  inFolder(async (folder) => {
+    const place = await prepare(folder);
+    const backup = join(folder, 'backup');
+    let server = await startServer(['--data', place.data]);
+    assert.ok(await addBook(place, server, 'first'));
+    assert.equal((await followOnce(place, server)).code, 0);
+    assert.equal((await hookshelf(['data:backup', '--to', backup, '--data', place.data])).code, 0);
+    for (const title of ['old 1', 'old 2']) assert.ok(await addBook(place, server, title));
+    assert.equal((await followOnce(place, server)).code, 0);
+    await server.stop();
+    const restored =
+      await hookshelf(['data:restore', '--from', backup, '--replace', '--data', place.data]);
+    assert.equal(restored.code, 0, restored.stderr);
+    server = await startServer(['--data', place.data]);
+    // As many transactions as before, and more, of another history.
+    for (let count = 0; count < 5; count += 1) assert.ok(await addBook(place, server, `new ${count}`));
+    const level = await followOnce(place, server);
+    assert.equal(level.code, 0, level.stderr);
+    assert.match(level.stderr, /another history/);
+    await verify(place.copy);
+    const before = readdirSync(place.copy).find((name) => name.startsWith('before-'));
+    assert.ok(before !== undefined && existsSync(join(place.copy, before)));
+    assert.deepEqual(await readTitles(join(place.copy, before)), ['first', 'old 1', 'old 2']);
+    await verify(join(place.copy, before));
+    await server.stop();
+    assert.equal(await digestOf(place.copy), await digestOf(place.data));
+  }));
+
+test('a directory with writes of its own, or of others, is refused as a copy', () =>
+  inFolder(async (folder) => {
+    const place = await prepare(folder);
+    const server = await startServer(['--data', place.data]);
+    assert.ok(await addBook(place, server, 'first'));
+    assert.equal((await followOnce(place, server)).code, 0);
+    const added = await hookshelf(['book:add', '--input', '{"title":"own"}', '--data', place.copy]);
+    assert.equal(added.code, 0, added.stderr);
+    const before = await digestOf(place.copy);
+    const refused = await followOnce(place, server);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /has writes of its own/);
+    assert.equal(await digestOf(place.copy), before);
+    const other = join(folder, 'other');
+    assert.equal((await hookshelf(['book:add', '--input', '{"title":"o"}', '--data', other])).code, 0);
+    const foreign = await followOnce({ ...place, copy: other }, server);
+    assert.equal(foreign.code, 1);
+    assert.match(foreign.stderr, /no data:follow brought there/);
+    const itself = await followOnce({ ...place, copy: place.data }, server);
+    assert.equal(itself.code, 1);
+    assert.match(itself.stderr, /in use by/);
+    await server.stop();
+    const away = await followOnce({ ...place, copy: join(folder, 'third') }, server);
+    assert.equal(away.code, 1);
+  }));
+
+test('only a token of the scope follow reads the log, and only over a safe way', () =>
+  inFolder(async (folder) => {
+    const place = await prepare(folder);
+    const server = await startServer(['--data', place.data, '--allow-anonymous']);
+    try {
+      for (const token of [null, place.writeToken]) {
+        const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+        for (const path of ['/api/follow/backup', '/api/follow/log']) {
+          const { status } = await ask(server.url + path, { headers });
+          assert.equal(status, token === null ? 401 : 403, path);
+        }
+      }
+      const words = ['data:follow', '--token-file', place.tokenFile, '--to', place.copy, '--once'];
+      const unsafe = await hookshelf([...words, '--server', 'http://books.example.com']);
+      assert.deepEqual([unsafe.code, /https:/.test(unsafe.stderr)], [2, true]);
+      const nowhere = await hookshelf(words.filter((word) => !word.endsWith('.token')
+        && word !== '--token-file'));
+      assert.equal(nowhere.code, 2);
+      assert.match(nowhere.stderr, /--server/);
+      assert.ok(!existsSync(place.copy));
+    } finally {
+      await server.stop();
+    }
+  }));

@@ -49,8 +49,8 @@ import { LogLines } from './monitoring/log-lines.ts';
 import { LEASES, NODES } from './nodes/node-records.ts';
 import { createNodeRoutes } from './nodes/node-routes.ts';
 import { Statistics } from './monitoring/statistics.ts';
-import { createFollowService } from './followers/follow-routes.ts';
-import type { FollowService } from './followers/follow-routes.ts';
+import { createFollowerRegistry } from './followers/follow-routes.ts';
+import type { FollowerRegistry } from './followers/follow-routes.ts';
 import type { Dispatcher } from './server/routing/dispatcher.ts';
 import { Metrics } from './server/metrics/metrics.ts';
 import type { HttpRoute } from './server/http-route.ts';
@@ -330,7 +330,7 @@ type Domains = {
   /** Tells readers of both domains' changes. */
   readonly stream: EventStream;
   /** Sends the log to processes that keep a copy of the data. */
-  readonly following: FollowService;
+  readonly following: FollowerRegistry;
 };
 
 /** The catalog, the relay of webhooks, and the event stream over both. */
@@ -364,7 +364,7 @@ function composeDomains(
     findWebhookIds: (name) => resolveHooks(webhooks.directories, name),
     mayRead: (exchange) => findCurrentScope(exchange, access.verifier) !== null,
   });
-  const following = createFollowService({
+  const following = createFollowerRegistry({
     store, files: createNodeFiles(), clock, logger,
     mayFollow: (exchange) => hasScope(exchange, access.verifier, 'follow'),
   });

@@ -9,7 +9,8 @@ const ARCHITECTURE = readFileSync(join(ROOT, 'src/manual/architecture.md'), 'utf
 const GLOSSARY = readFileSync(join(ROOT, 'src/manual/glossary.md'), 'utf8');
 /** Rooms whose classes and interfaces stand for concepts of the house. */
 const DOMAIN_ROOMS = [
-  'access', 'books', 'client', 'nodes', 'resources', 'server', 'store', 'stream', 'webhooks',
+  'access', 'books', 'client', 'followers', 'nodes', 'resources', 'server', 'store', 'stream',
+  'webhooks',
 ];
 /** Words that every program has: what a type is, where its other words say of which concept. */
 const GENERAL_WORDS = new Set(['index', 'list', 'options', 'deps', 'table', 'cache', 'registry']);

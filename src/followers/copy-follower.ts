@@ -9,7 +9,6 @@
  *   reads the copy from the disk first;
  * - the token, the server or the copy is not one that can be followed: that is thrown.
  */
-import type { IncomingMessage } from 'node:http';
 import { sleep } from '../base/clock.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -22,7 +21,7 @@ import type { JournalLine } from '../store/journal/journal-line.ts';
 import type { LoggedTransaction } from '../store/store-port.ts';
 import { FOLLOW_BACKUP_PATH, FOLLOW_LOG_PATH, FOLLOW_PROGRESS_PATH } from './follow-routes.ts';
 
-type FollowResponse = Pick<IncomingMessage, typeof Symbol.asyncIterator | 'destroy'>;
+type FollowResponse = AsyncIterable<string | Uint8Array> & { destroy(): unknown };
 
 /** How the server is asked; each call throws the error that the server answers. */
 interface FollowClient {
@@ -88,7 +87,7 @@ export class CopyFollower {
   /** Resolves with true once it is level, where that is asked for; with false when it ends. */
   async #followLog(endsWhenLevel: boolean): Promise<boolean> {
     const response = await this.#openLog();
-    const progress = new Progress(this.#deps);
+    const progress = new FollowProgress(this.#deps);
     try {
       for await (const lines of readLines(response)) {
         const isLevel = await this.#take(lines);
@@ -176,7 +175,7 @@ export class CopyFollower {
 }
 
 /** Tells the server what is on the disk: every second while that changes, else every ten. */
-class Progress {
+class FollowProgress {
   readonly #deps: CopyFollowerDeps;
   #timer: Timer;
   #toldSequence = -1;

@@ -15,7 +15,7 @@ import type { EpochPosition } from '../store/epochs.ts';
 import type { FollowerPlace, FollowerView } from './follower.ts';
 import type { Followers, FollowersDeps } from './followers.ts';
 
-export interface FollowService {
+export interface FollowerRegistry {
   readonly routes: readonly HttpRoute[];
   list(): readonly FollowerView[];
   /** Ends all streams; idempotent. */
@@ -37,7 +37,7 @@ type FollowOptions = FollowersDeps & {
 
 type LoadFollowers = () => Promise<Followers>;
 
-export function createFollowService(options: FollowOptions): FollowService {
+export function createFollowerRegistry(options: FollowOptions): FollowerRegistry {
   let followers: Followers | null = null;
   let isClosed = false;
   const load = async (): Promise<Followers> => {

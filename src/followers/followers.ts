@@ -39,7 +39,7 @@ const GATHER_MS = 100;
 /** A follower tells of itself every 10 s at the latest. */
 const SILENCE_MS_MAX = 60_000;
 
-type Connection = {
+type ConnectedFollower = {
   readonly follower: Follower;
   readonly log: FollowedLog;
   readonly cut: () => void;
@@ -48,7 +48,7 @@ type Connection = {
 export class Followers {
   readonly #deps: FollowersDeps;
   readonly #followers = new Map<string, Follower>();
-  readonly #connections = new Map<string, Connection>();
+  readonly #connections = new Map<string, ConnectedFollower>();
   readonly #gate = createConcurrencyLimiter(1);
   #backupCount = 0;
   #unfollow: (() => void) | null = null;

@@ -44,6 +44,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'webhooks in a file: its plan, secrets, a CI job, a server that applies it',
   },
   {
+    name: 'follow', title: 'A copy on a second machine',
+    summary: 'data:follow, a second or less behind: two boxes, and what is lost when',
+  },
+  {
     name: 'nodes', title: 'More than one machine',
     summary: 'several processes over one journal in PostgreSQL or etcd, and what that promises',
   },

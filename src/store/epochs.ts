@@ -18,7 +18,7 @@ import type { Collection, CollectionSpec, Transaction } from './store-port.ts';
 
 export const EPOCHS: CollectionSpec = { name: 'epochs', key: 'id' };
 
-type Epoch = { readonly id: string; readonly after: number };
+type EpochRecord = { readonly id: string; readonly after: number };
 
 /** The state of a log after a transaction, and the epoch that wrote that transaction. */
 export type EpochPosition = { readonly epoch: string; readonly sequence: number };
@@ -27,8 +27,8 @@ export type EpochPosition = { readonly epoch: string; readonly sequence: number 
 const EPOCHS_MAX = 1000;
 
 /** All epochs of a log, in its order. */
-export function listEpochs(collection: Collection): readonly Epoch[] {
-  const epochs: Epoch[] = [];
+export function listEpochs(collection: Collection): readonly EpochRecord[] {
+  const epochs: EpochRecord[] = [];
   const walk = collection.walk();
   for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
     const epoch = parseEpoch(collection.bytesAt(slot));
@@ -39,7 +39,7 @@ export function listEpochs(collection: Collection): readonly Epoch[] {
 
 /** Whether a state at `position` is a part of the log that has these epochs and this sequence. */
 export function isPartOfLog(
-  position: EpochPosition, epochs: readonly Epoch[], sequence: number,
+  position: EpochPosition, epochs: readonly EpochRecord[], sequence: number,
 ): boolean {
   const index = epochs.findIndex(({ id }) => id === position.epoch);
   const epoch = epochs[index];
@@ -55,7 +55,7 @@ type EpochDeps = {
 };
 
 /** The epoch of this process: staged with the first transaction that writes something. */
-export class OwnEpoch {
+export class Epoch {
   readonly #deps: EpochDeps;
   #id: string | null = null;
   #isDue: boolean;
@@ -76,9 +76,9 @@ export class OwnEpoch {
     }
     // An earlier transaction that is not committed yet may have it: that may still be refused.
     if (transaction.find(EPOCHS.name, id) !== undefined) return;
-    const epoch: Epoch = { id, after: sequence() };
+    const epoch: EpochRecord = { id, after: sequence() };
     transaction.put(EPOCHS.name, id, JSON.stringify(epoch));
-    const oldEpochs = listEpochs(collection).slice(0, -EPOCHS_MAX);
+    const oldEpochs = listEpochs(collection).slice(0, 1 - EPOCHS_MAX);
     for (const { id } of oldEpochs) transaction.delete(EPOCHS.name, id);
   }
 
@@ -90,7 +90,7 @@ export class OwnEpoch {
   }
 }
 
-function parseEpoch(bytes: Buffer | undefined): Epoch | null {
+function parseEpoch(bytes: Buffer | undefined): EpochRecord | null {
   const value: unknown = bytes === undefined ? null : JSON.parse(bytes.toString());
   if (!isJsonObject(value) || typeof value.id !== 'string' || !isCount(value.after)) return null;
   return { id: value.id, after: value.after };

@@ -26,7 +26,7 @@ import type { MemoryLimits } from './records/memory-limits.ts';
 import type {
   ChangeLog, Collection, CollectionSpec, Replica, Store, StoreStatistics, Transaction,
 } from './store-port.ts';
-import { EPOCHS, OwnEpoch } from './epochs.ts';
+import { EPOCHS, Epoch } from './epochs.ts';
 import { FileJournal } from './generations/file-journal.ts';
 import { recoverState } from './generations/recovery.ts';
 import type { RecoveredState } from './generations/recovery.ts';
@@ -193,7 +193,7 @@ class JournaledStore implements OpenedStore {
   readonly #commit: GroupCommit;
   readonly #clock: Clock;
   /** Null where the log has no epochs: in an engine, and without their collection. */
-  readonly #epoch: OwnEpoch | null;
+  readonly #epoch: Epoch | null;
   backupMs: number | null = null;
   #closing: Promise<void> | null = null;
 
@@ -212,7 +212,7 @@ class JournaledStore implements OpenedStore {
       since: async (sequence) => sequence > journal.sequence ? null : journal.read(sequence),
     };
     const epochs = deps.replica === null ? collections.get(EPOCHS.name) : undefined;
-    const epoch = epochs === undefined ? null : new OwnEpoch({
+    const epoch = epochs === undefined ? null : new Epoch({
       collection: epochs, sequence: () => journal.sequence,
       makeId: () => loadCrypto().randomUUID(),
     });

@@ -23,7 +23,8 @@ const ok = (method: 'GET' | 'POST' | 'ANY', path: string, access: Access) =>
 const ROUTES = [
   ok('GET', '/', 'public'), ok('GET', '/healthz', 'public'), ok('GET', '/readyz', 'public'),
   ok('GET', '/metrics', 'read'), ok('GET', '/api/books', 'read'), ok('POST', '/api/books', 'write'),
-  ok('GET', '/api/admin', 'admin'), ok('POST', '/control/backup', 'control'),
+  ok('GET', '/api/admin', 'admin'), ok('GET', '/api/copy', 'follow'),
+  ok('POST', '/control/backup', 'control'),
   ok('ANY', '/webhook/in/{rest...}', 'public'),
 ];
 
@@ -68,6 +69,24 @@ test('each route asks for its scope, and scopes include the smaller ones', async
       const refusal = isKnown ? 403 : 401;
       assert.equal(answer.status, tokens.includes(token) ? 200 : refusal, `${request} ${token}`);
     }
+  }
+});
+
+test('what reads secrets asks for its own scope, also while the API is open', async () => {
+  const verify: TokenVerifier['verify'] = (token) =>
+    token === 't-follow' ? 'follow' : stored.verify(token);
+  for (const isRequired of [true, false]) {
+    await using server = await start({ tokens: { isRequired, verify } });
+    const ask = async (path: string, token: string | null): Promise<number> => {
+      const headers = token === null ? {} : { Authorization: `Bearer ${token}` };
+      return (await rawRequest(server, 'GET', path, headers as Record<string, string>)).status;
+    };
+    assert.equal(await ask('/api/copy', 't-follow'), 200);
+    assert.equal(await ask('/api/copy', null), 401);
+    for (const token of ['t-read', 't-write', 't-admin']) {
+      assert.equal(await ask('/api/copy', token), 403, token);
+    }
+    assert.equal(await ask('/api/books', 't-follow'), isRequired ? 403 : 200);
   }
 });
 

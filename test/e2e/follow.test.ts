@@ -213,7 +213,7 @@ test('a restored server is recognised, and what it replaces is kept', () =>
     assert.equal(restored.code, 0, restored.stderr);
     server = await startServer(['--data', place.data]);
     // As many transactions as before, and more, of another history.
-    for (let count = 0; count < 5; count += 1) assert.ok(await addBook(place, server, `new ${count}`));
+    for (const title of ['a', 'b', 'c', 'd', 'e']) assert.ok(await addBook(place, server, title));
     const level = await followOnce(place, server);
     assert.equal(level.code, 0, level.stderr);
     assert.match(level.stderr, /another history/);
@@ -240,7 +240,8 @@ test('a directory with writes of its own, or of others, is refused as a copy', (
     assert.match(refused.stderr, /has writes of its own/);
     assert.equal(await digestOf(place.copy), before);
     const other = join(folder, 'other');
-    assert.equal((await hookshelf(['book:add', '--input', '{"title":"o"}', '--data', other])).code, 0);
+    const first = await hookshelf(['book:add', '--input', '{"title":"o"}', '--data', other]);
+    assert.equal(first.code, 0, first.stderr);
     const foreign = await followOnce({ ...place, copy: other }, server);
     assert.equal(foreign.code, 1);
     assert.match(foreign.stderr, /no data:follow brought there/);

@@ -13,6 +13,7 @@ import { CONFIGURATION_FAULTS } from './configuration.ts';
 import { CONSOLE_FAULTS } from './console.ts';
 import { DELIVERY_FAULTS } from './deliveries.ts';
 import { EVENT_FAULTS } from './events.ts';
+import { FOLLOWER_FAULTS } from './followers.ts';
 import { FOUNDATION_FAULTS } from './foundations.ts';
 import { INCOMING_FAULTS } from './incoming.ts';
 import { NODE_FAULTS } from './nodes.ts';
@@ -39,6 +40,7 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
   console: CONSOLE_FAULTS,
   deliveries: DELIVERY_FAULTS,
   events: EVENT_FAULTS,
+  followers: FOLLOWER_FAULTS,
   foundations: FOUNDATION_FAULTS,
   incoming: INCOMING_FAULTS,
   nodes: NODE_FAULTS,

@@ -19,7 +19,8 @@ export function describeFollowers(
   if (late.length === 0) {
     const copies = followers.length === 1 ? '1 copy follows' : `${followers.length} copies follow`;
     const behind = Math.max(...followers.map((follower) => Number(follower.behindTransactions)));
-    return ok(behind === 0 ? `${copies}, level` : `${copies}, at most ${behind} transactions behind`);
+    return ok(behind === 0 ? `${copies}, level`
+      : `${copies}, at most ${behind} transactions behind`);
   }
   const labels = late.slice(0, NAMED_MAX).map((follower) => {
     const { name, behindTransactions, behindSeconds, isConnected, seenAt } = follower;

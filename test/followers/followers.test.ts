@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EPOCHS, listEpochs } from '../../src/store/epochs.ts';
+import { parseLine } from '../../src/store/journal/journal-line.ts';
+import { addBook, openServer } from '../support/followed-store.ts';
+import { Disk } from '../support/simulated-disk.ts';
+import { SimulatedFiles } from '../support/simulated-files.ts';
+
+const PLACE = { copy: 'c', name: 'box', address: '::1' };
+
+async function open() {
+  const server = await openServer(new SimulatedFiles(new Disk()));
+  await server.store.beginEpochs();
+  const [epoch] = listEpochs(server.store.collection(EPOCHS.name));
+  let cuts = 0;
+  const connect = (copy: string, sequence = 1, mayFollow = () => true) =>
+    server.followers.open({ ...PLACE, copy }, { epoch: epoch?.id ?? '', sequence }, {
+      mayFollow, cut: () => void (cuts += 1),
+    });
+  return { ...server, connect, cuts: () => cuts };
+}
+
+function kindsOf(pieces: readonly Buffer[] | null): readonly string[] {
+  const lines = Buffer.concat(pieces ?? []).toString().split('\n').filter((line) => line !== '');
+  return lines.map((line) => {
+    const parsed = parseLine(Buffer.from(line), 0, Buffer.byteLength(line));
+    return `${parsed?.kind} ${parsed?.sequence}`;
+  });
+}
+
+test('the log begins with its start, and says where all was sent', async () => {
+  const { store, followers, clock, connect } = await open();
+  await addBook(store, 'a');
+  await addBook(store, 'b');
+  const log = await connect('c');
+  assert.deepEqual(kindsOf(await log.pull()), ['start 1']);
+  assert.deepEqual(kindsOf(await log.pull()), ['ops 2', 'ops 3']);
+  assert.deepEqual(kindsOf(await log.pull()), ['mark 3']);
+  const next = log.pull();
+  await addBook(store, 'd');
+  await addBook(store, 'e');
+  await clock.advance(100);
+  assert.deepEqual(kindsOf(await next), ['ops 4', 'ops 5'], 'sent together after a tenth');
+  assert.deepEqual(kindsOf(await log.pull()), ['mark 5']);
+  const heartbeat = log.pull();
+  await clock.advance(5000);
+  assert.deepEqual(kindsOf(await heartbeat), ['mark 5']);
+  followers.close();
+  assert.equal(await log.pull(), null);
+  await store.close();
+});
+
+test('a follower that is silent for a minute is cut, and so is one whose token is revoked',
+  async () => {
+    const { store, followers, clock, connect, cuts } = await open();
+    const log = await connect('c');
+    await log.pull();
+    await log.pull();
+    await clock.advance(30_000);
+    followers.confirm('c', 1);
+    await clock.advance(50_000);
+    await addBook(store, 'a');
+    await clock.advance(100);
+    assert.equal(cuts(), 0, 'it was heard');
+    await clock.advance(20_000);
+    await addBook(store, 'b');
+    await clock.advance(100);
+    assert.equal(cuts(), 1);
+    assert.equal(await log.pull(), null);
+    let isGood = true;
+    const other = await connect('d', 1, () => isGood);
+    await other.pull();
+    isGood = false;
+    assert.equal(await other.pull(), null);
+    await store.close();
+  });
+
+test('a copy that connects again takes the place of its earlier connection', async () => {
+  const { store, followers, connect, cuts } = await open();
+  const first = await connect('c');
+  const second = await connect('c');
+  assert.equal(cuts(), 1);
+  followers.leave('c', first);
+  assert.equal(followers.list()[0]?.isConnected, true);
+  followers.leave('c', second);
+  assert.deepEqual(followers.list().map(({ isConnected }) => isConnected), [false]);
+  await store.close();
+});
+
+test('sixteen followers may be connected, and no more', async () => {
+  const { store, followers, connect } = await open();
+  for (let number = 0; number < 16; number += 1) await connect(`c${number}`);
+  await assert.rejects(connect('c16'), { code: 'unavailable' });
+  await connect('c3');
+  followers.close();
+  await assert.rejects(connect('c17'), { code: 'unavailable', message: /stopping/ });
+  await store.close();
+});
+
+test('those that have gone are remembered, up to a number', async () => {
+  const { store, followers, connect } = await open();
+  for (let number = 0; number < 40; number += 1) {
+    followers.leave(`c${number}`, await connect(`c${number}`));
+  }
+  const copies = followers.list().map(({ copy }) => copy);
+  assert.deepEqual([copies.length, copies[0], copies.at(-1)], [32, 'c8', 'c39']);
+  await store.close();
+});
+
+test('two may begin at once, and each backup gives its files back', async () => {
+  const files = new SimulatedFiles(new Disk());
+  const { store, followers } = await openServer(files);
+  await addBook(store, 'a');
+  const openPaths = files.openPaths;
+  const backups = [await followers.openBackup(), await followers.openBackup()];
+  await assert.rejects(followers.openBackup(), { code: 'unavailable' });
+  for (const { close } of backups) close();
+  backups[0]?.close();
+  (await followers.openBackup()).close();
+  assert.deepEqual(files.openPaths, openPaths);
+  assert.equal(store.backupMs, null, 'it is none that an operator has asked for');
+  await store.close();
+});

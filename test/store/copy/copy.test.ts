@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../../src/base/log.ts';
+import { encodeTar } from '../../../src/store/backup/backup.ts';
+import { openStore } from '../../../src/store/store.ts';
+import {
+  COPY, SPECS, addBook, createCopyDisk, openCopyOn, openServer,
+} from '../../support/followed-store.ts';
+import { Disk } from '../../support/simulated-disk.ts';
+import { SimulatedFiles } from '../../support/simulated-files.ts';
+
+/** A backup of a server with some books, as it is sent. */
+async function makeBackup(): Promise<readonly Buffer[]> {
+  const { store, followers } = await openServer(new SimulatedFiles(new Disk()));
+  for (const id of ['a', 'b', 'c']) await addBook(store, id, 'text');
+  const backup = await followers.openBackup();
+  const pieces: Buffer[] = [];
+  for (let piece = await backup.pull(); piece !== null; piece = await backup.pull()) {
+    pieces.push(...piece);
+  }
+  backup.close();
+  await store.close();
+  return pieces;
+}
+
+async function* sent(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* pieces;
+}
+
+async function makeCopy(): Promise<SimulatedFiles> {
+  const files = createCopyDisk();
+  const copy = await openCopyOn(files);
+  assert.equal(copy.position, null);
+  assert.equal(await copy.replace(sent(await makeBackup()), false), null);
+  assert.equal(copy.sequence, 4);
+  await copy.close();
+  return files;
+}
+
+test('a copy is a data directory, which a server that reads leaves a copy', async () => {
+  const files = await makeCopy();
+  const store = await openStore({ directory: COPY, files, specs: SPECS, logger: silentLogger });
+  assert.equal(store.collection('books').size, 3);
+  await store.close();
+  const copy = await openCopyOn(files);
+  assert.equal(copy.sequence, 4);
+  await copy.close();
+});
+
+test('a copy that something was written to is none any more, and is left as it is', async () => {
+  const files = await makeCopy();
+  const store = await openStore({ directory: COPY, files, specs: SPECS, logger: silentLogger });
+  await addBook(store, 'own');
+  await store.close();
+  await assert.rejects(openCopyOn(files), { code: 'conflict', message: /writes of its own/ });
+  assert.deepEqual(files.openPaths, []);
+  const again = await openStore({ directory: COPY, files, specs: SPECS, logger: silentLogger });
+  assert.equal(again.collection('books').size, 4);
+  await again.close();
+});
+
+test('data that no follower has brought is refused', async () => {
+  const files = createCopyDisk();
+  const store = await openStore({ directory: COPY, files, specs: SPECS, logger: silentLogger });
+  await store.close();
+  await assert.rejects(openCopyOn(files), { code: 'conflict', message: /no data:follow brought/ });
+});
+
+test('a backup that was cut, changed or is none leaves the copy as it is', async () => {
+  const pieces = await makeBackup();
+  const whole = Buffer.concat(pieces);
+  const changed = Buffer.from(whole);
+  // Within the text of a record: the checksums of the lines are checked as well.
+  const at = changed.indexOf('"text":"text"');
+  changed[at + 9] = 0x78;
+  const lengthened = Buffer.concat([whole.subarray(0, 1024), whole.subarray(512)]);
+  for (const bytes of [
+    whole.subarray(0, 700), whole.subarray(0, whole.length - 1024), changed, lengthened,
+    Buffer.from('{"type":"error"}'), Buffer.alloc(4096, 'x'), Buffer.alloc(2048),
+  ]) {
+    const files = await makeCopy();
+    const names = files.disk.paths;
+    const copy = await openCopyOn(files);
+    await assert.rejects(copy.replace(sent([bytes]), true), { code: 'damaged' });
+    assert.equal(copy.sequence, 4, 'it goes on as before');
+    await copy.close();
+    assert.deepEqual(files.disk.paths.toSorted(), names.toSorted());
+  }
+});
+
+test('a backup names no file outside the copy', async () => {
+  const files = createCopyDisk();
+  const outside = new SimulatedFiles(new Disk());
+  outside.closeSync(outside.openSync('/evil', 'create'));
+  const source = { name: '../evil', descriptor: outside.openSync('/evil', 'read'), offset: 0,
+    bytes: 0 };
+  const pieces: Buffer[] = [];
+  const sources = { files: [source], contents: null, close() {} };
+  for await (const piece of encodeTar(outside, sources, 0, [])) pieces.push(piece);
+  const copy = await openCopyOn(files);
+  await assert.rejects(copy.replace(sent(pieces), true), { code: 'damaged' });
+  assert.ok(!files.disk.paths.some((path) => path.includes('evil')));
+});
+
+test('transactions that do not continue the copy are refused', async () => {
+  const files = await makeCopy();
+  const copy = await openCopyOn(files);
+  const operations = [{ collection: 'books', id: 'x', bytes: Buffer.from('{"id":"x"}') }];
+  for (const sequences of [[4], [6], [5, 7], [5, 5]]) {
+    const transactions = sequences.map((sequence) => ({ sequence, operations }));
+    await assert.rejects(copy.append(transactions), { code: 'damaged' });
+  }
+  await assert.rejects(copy.append([{ sequence: 5, operations: [
+    { collection: 'unknown', id: 'x', bytes: Buffer.from('{"id":"x"}') },
+  ] }]), { code: 'damaged', message: /newer hookshelf/ });
+  assert.equal(copy.sequence, 4);
+  await copy.append([{ sequence: 5, operations }]);
+  await copy.close();
+});

@@ -10,7 +10,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  * The callers that a route serves. `public`: anybody. `emit`, `read`, `write`, `admin`: holders of
  * a token whose scope includes that one, or anybody while no token exists. `control`: only
  * processes that can open the control socket; they may call every other route too. `follow`:
- * holders of a token of that scope alone, which no other includes, also while nobody else needs one.
+ * holders of a token of that very scope, also while nobody else needs a token.
  */
 export type Access = 'public' | 'emit' | 'read' | 'write' | 'admin' | 'follow' | 'control';
 

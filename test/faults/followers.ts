@@ -79,7 +79,8 @@ export const FOLLOWER_FAULTS: readonly PlantedFault[] = [
   {
     file: 'store/copy/copy.ts',
     text: 'if (state === null || note.epochs.includes(getLastEpoch(state))) {',
-    replacement: 'if (state === null || note.epochs.length > 0) {', tests: ['store/copy/copy.test.ts'],
+    replacement: 'if (state === null || note.epochs.length > 0) {',
+    tests: ['store/copy/copy.test.ts'],
   },
   {
     file: 'store/copy/copy.ts', text: 'if (files.listSync(directory).some(isStoreName)) {',
@@ -112,7 +113,7 @@ export const FOLLOWER_FAULTS: readonly PlantedFault[] = [
     tests: ['access/guard.test.ts'],
   },
   {
-    file: 'access/scope.ts', text: "admin: ['read', 'write', 'admin'],",
-    replacement: "admin: ['read', 'write', 'admin', 'follow'],", tests: ['access/guard.test.ts'],
+    file: 'access/scope.ts', text: "admin: ['emit', 'read', 'write', 'admin'],",
+    replacement: "admin: ['emit', 'read', 'write', 'admin', 'follow'],", tests: ['access/guard.test.ts'],
   },
 ];

@@ -137,7 +137,7 @@ test('where the log does not go back so far, the copy begins anew and leaves not
   await server.store.close();
 });
 
-test('a server that went back to an earlier state, by whatever way, is another history', async () => {
+test('a server that went back to an earlier state, however, is another history', async () => {
   const serverFiles = new SimulatedFiles(new Disk());
   const first = await openServer(serverFiles);
   await addBooks(first.store, 0, 10);

@@ -6,6 +6,8 @@ import type { Question } from './ask.ts';
 
 export type Described = {
   readonly url: string;
+  /** The data directory of the server. */
+  readonly data: string;
   readonly document: ApiDocument;
   /** Calls an operation and checks the answer against the document. */
   call(operationId: string, given?: Call): Promise<GivenAnswer>;

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { resolvePointer, validate } from '../support/json-schema.ts';
 import { assertDescribed, operationsOf } from '../support/open-api.ts';
 import type { ApiDocument, PlacedOperation } from '../support/open-api.ts';
+import { makeToken } from '../support/make-token.ts';
 import { SCOPE_OF } from '../support/scopes.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
@@ -23,7 +24,7 @@ async function withDocument(
       const operations = operationsOf(document);
       const called = new Set<string>();
       await use({
-        url: server.url, document, called,
+        url: server.url, data, document, called,
         async call(operationId, { status = 200, key = 'none', query = '', ...question } = {}) {
           const operation = operations.find((one) => one.operationId === operationId);
           assert.ok(operation !== undefined, `no operation ${operationId}`);
@@ -54,11 +55,18 @@ test('the document is sound: ids, references, parameters and examples', () =>
   }));
 
 test('every operation of the API refuses an unknown query parameter, as the document says', () =>
-  withDocument({}, async ({ document, call }) => {
+  withDocument({}, async ({ data, document, call }) => {
     const ofApi = operationsOf(document).filter(({ path }) => path.startsWith('/api/'));
     assert.ok(ofApi.length > 50);
-    for (const { operationId } of ofApi) {
-      await call(operationId, { status: 400, query: '?zzz=1', key: 'books' });
+    const isOfCopies = ({ path }: PlacedOperation) => path.startsWith('/api/follow/');
+    const question = { status: 400, query: '?zzz=1', key: 'books' };
+    for (const operation of ofApi.filter((one) => !isOfCopies(one))) {
+      await call(operation.operationId, question);
+    }
+    // The token closes the API to the calls before.
+    const headers = await makeFollowHeaders(data);
+    for (const { operationId } of ofApi.filter(isOfCopies)) {
+      await call(operationId, { ...question, headers });
     }
   }));
 
@@ -144,9 +152,38 @@ test('every route answers as the document says, when all is well and when it is 
     await call('importBooks', { body: BOOK, headers: jsonl, query: '?x=1', status: 400 });
     await call('deleteBook', { key: book, status: 204 });
     await exerciseWebhooks(described);
+    await exerciseFollowing(described);
     const all = operationsOf(document).map(({ operationId }) => operationId);
     assert.deepEqual(all.filter((id) => !called.has(id)), []);
   }));
+
+async function makeFollowHeaders(data: string): Promise<Readonly<Record<string, string>>> {
+  return { authorization: `Bearer ${(await makeToken(data, 'follow')).token}` };
+}
+
+/** After all others: the token closes the API to them. */
+async function exerciseFollowing({ url, data, call }: Described): Promise<void> {
+  const headers = await makeFollowHeaders(data);
+  const uuid = '00000000-0000-4000-8000-000000000000';
+  const query = `?after=0&epoch=${uuid}&copy=${uuid}`;
+  await call('followLog', { headers, query, status: 412 });
+  await call('followLog', { headers, query: '?after=0', status: 400 });
+  // A GET would have no end.
+  await call('followLog', { headers, query, method: 'HEAD' });
+  const { text } = await call('followBackup', { headers });
+  const [, epoch, after] = /\{"id":"([-0-9a-f]{36})","after":(\d+)\}/.exec(text) ?? [];
+  assert.ok(epoch !== undefined);
+  const progress = { headers, body: { copy: uuid, sequence: Number(after) + 1 } };
+  await call('tellFollowProgress', { ...progress, status: 404 });
+  await call('tellFollowProgress', { headers, body: { copy: uuid }, status: 422 });
+  const controller = new AbortController();
+  const known = `?after=${Number(after) + 1}&epoch=${epoch}&copy=${uuid}`;
+  const stream = await fetch(`${url}/api/follow/log${known}`,
+    { headers, signal: controller.signal });
+  assert.equal(stream.status, 200);
+  await call('tellFollowProgress', { ...progress, status: 204 });
+  controller.abort();
+}
 
 test('the document tells every route and the scope that it needs', () =>
   withDocument({}, ({ document }) => {

@@ -109,11 +109,13 @@ export const FOLLOWER_FAULTS: readonly PlantedFault[] = [
   },
   {
     // What reads secrets is open while the rest of the API is.
-    file: 'access/scope.ts', text: "return scope === 'follow';", replacement: "return scope === null;",
+    file: 'access/scope.ts',
+    text: "return scope === 'follow';", replacement: 'return scope === null;',
     tests: ['access/guard.test.ts'],
   },
   {
     file: 'access/scope.ts', text: "admin: ['emit', 'read', 'write', 'admin'],",
-    replacement: "admin: ['emit', 'read', 'write', 'admin', 'follow'],", tests: ['access/guard.test.ts'],
+    replacement: "admin: ['emit', 'read', 'write', 'admin', 'follow'],",
+    tests: ['access/guard.test.ts'],
   },
 ];

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 const PACKAGES = [
   'stripe', '@octokit/webhooks-methods', 'standardwebhooks', 'svix', 'twilio', 'square',
-  '@slack/bolt', '@sendgrid/eventwebhook', 'discord-interactions', '@linear/sdk',
+  '@slack/bolt', '@sendgrid/eventwebhook', 'discord-interactions', '@linear/sdk', 'cloudevents',
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'hookshelf-senders-'));

@@ -74,8 +74,9 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/senders/parse-form.test.ts', 'webhooks/senders/vectors.test.ts'],
   },
   {
-    file: 'webhooks/senders/verification/challenge.ts', text: '!isSameText(token, expectedToken)',
-    replacement: "token === ''", tests: ['webhooks/incoming/handshakes.test.ts'],
+    file: 'webhooks/senders/verification/challenge.ts',
+    text: 'isSameText(token, expectedToken) ? null', replacement: "token !== '' ? null",
+    tests: ['webhooks/incoming/handshakes.test.ts'],
   },
   {
     file: 'webhooks/senders/verification/challenge.ts',
@@ -317,6 +318,22 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
     file: 'webhooks/senders/diagnosis/diagnose.ts',
     text: "if (status === 'failed') report.fail('duplicate', finding);\n  else", replacement: '',
     tests: ['webhooks/incoming/diagnose-duplicates.test.ts'],
+  },
+  {
+    file: 'webhooks/senders/verification/challenge.ts',
+    text: '|| origins.includes(origin.toLowerCase())', replacement: '|| origin.length > 1',
+    tests: ['webhooks/incoming/cloudevents.test.ts'],
+  },
+  {
+    file: 'webhooks/senders/request/cloud-event.ts',
+    text: "return typeof value !== 'string' || value === '';",
+    replacement: 'return value === null;',
+    tests: ['webhooks/senders/cloud-event.test.ts'],
+  },
+  {
+    file: 'webhooks/incoming/receiving/receive.ts',
+    text: '    checkContent(deps, exchange, webhook, { body, reader });\n', replacement: '',
+    tests: ['webhooks/incoming/cloudevents.test.ts'],
   },
   {
     file: 'webhooks/senders/diagnosis/diagnosis-report.ts',

@@ -10,7 +10,7 @@ import type { SecretShape } from '../http/new-secret.ts';
 import { isTargetUrl } from '../http/target-rules.ts';
 import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
 import { PRESETS, findPreset } from '../senders/presets/preset-table.ts';
-import { NEEDS, type Need, type Scheme } from '../senders/scheme/scheme.ts';
+import { NEEDS, usesOrigins, type Need, type Scheme } from '../senders/scheme/scheme.ts';
 import { createRejection } from '../senders/verification/verdict.ts';
 import { createVerifier, type Verifier } from '../senders/verification/verify.ts';
 import { listSecrets, type SecretMembers } from '../senders/verification/webhook-secrets.ts';
@@ -20,9 +20,12 @@ export type Verification = {
   readonly toleranceS?: number;
   /** For the preset `custom`. */
   readonly scheme?: Scheme;
+  /** For presets whose senders name themselves in their handshake. */
+  readonly origins?: readonly string[];
 } & Readonly<Partial<Record<Need, string>>>;
 
 const TOLERANCE_MAX_S = 86_400;
+const ORIGINS_MAX = 20;
 const textSchema: StringSchema = { kind: 'string', minLength: 1, maxLength: 1024 };
 
 const NEED_DESCRIPTIONS: Readonly<Record<Need, string>> = {
@@ -64,6 +67,16 @@ export const verificationSchema: ObjectSchema = {
       description: `For presets that need it: ${NEED_DESCRIPTIONS.verifyToken}. Shown as ***; *** `
         + 'sent back keeps it',
     },
+    origins: {
+      schema: {
+        kind: 'array', maxItems: ORIGINS_MAX, isUnique: true,
+        items: {
+          kind: 'string', maxLength: 253, description: 'a name such as eventgrid.azure.net, or *',
+          canonical: (origin) => isOrigin(origin) ? origin.toLowerCase() : null,
+        },
+      },
+      description: 'For the preset cloudevents: the origins whose handshake is answered; * is any',
+    },
     scheme: {
       schema: schemeSchema,
       description: 'For the preset custom: how its sender signs',
@@ -77,8 +90,12 @@ function explainUnknownPreset(name: string): string {
     + suggestName(name, PRESETS.map((preset) => preset.name));
 }
 
+function isOrigin(origin: string): boolean {
+  return origin === '*' || /^[A-Za-z0-9](?:[A-Za-z0-9._:-]*[A-Za-z0-9])?$/.test(origin);
+}
+
 function findVerificationProblems(verification: JsonObject): FieldError[] {
-  const { preset: name, scheme, toleranceS } = verification;
+  const { preset: name, scheme, toleranceS, origins } = verification;
   const preset = findPreset(String(name));
   if (preset === undefined) return [];
   if (preset.scheme === null && scheme === undefined) {
@@ -103,6 +120,10 @@ function findVerificationProblems(verification: JsonObject): FieldError[] {
         : `cannot be used by the preset ${preset.name}: remove it`,
     });
   }
+  if (origins !== undefined && !usesOrigins(preset.scheme ?? {})) {
+    const detail = `cannot be used by the preset ${preset.name}: remove it`;
+    errors.push({ pointer: '/origins', detail });
+  }
   if (toleranceS !== undefined && timestamp === undefined) {
     const detail = `cannot be used by the preset ${preset.name}, which signs no time: remove it`;
     errors.push({ pointer: '/toleranceS', detail });
@@ -120,11 +141,13 @@ export type SenderVerifier = {
 /** The stored members that a verifier is compiled from. */
 type VerifiedMembers = SecretMembers & { readonly verification?: Verification };
 
-/** null: the webhook has no `verification`. */
-export function prepareSenderVerifier(webhook: VerifiedMembers): SenderVerifier | null {
+/** null: the webhook has no `verification`. `ratePerS` is its rate limit; 0: none. */
+export function prepareSenderVerifier(
+  webhook: VerifiedMembers, ratePerS = 0,
+): SenderVerifier | null {
   const { verification } = webhook;
   if (verification === undefined) return null;
-  const { preset, toleranceS = null, scheme: customScheme, ...settings } = verification;
+  const { preset, toleranceS = null, scheme: customScheme, origins, ...settings } = verification;
   const presetRow = findPreset(preset);
   const scheme = presetRow?.scheme ?? customScheme;
   // A later version of this program has stored it.
@@ -132,6 +155,8 @@ export function prepareSenderVerifier(webhook: VerifiedMembers): SenderVerifier 
   const { quirk = {} } = presetRow ?? {};
   return { preset, verifier: createVerifier({
     scheme, settings, toleranceS, secrets: listSecrets(webhook), quirk,
+    ...origins === undefined ? {} : { origins },
+    ...ratePerS === 0 ? {} : { ratePerMinute: String(Math.max(1, Math.floor(ratePerS * 60))) },
   }) };
 }
 

@@ -72,12 +72,15 @@ export function version0(preset: string, header: string, timeHeader: string): Se
 }
 
 /** The secret itself is sent. */
-export function token(preset: string, header: string, write: (secret: string) => string): Sender {
+export function token(
+  preset: string, header: string, write: (secret: string) => string,
+  headers: Readonly<Record<string, string>> = {},
+): Sender {
   return row({
     preset, header, encoding: 'text', coversBody: false,
     makeKey: (seed) => hmacKey(`user ${seed}:token`),
     send: ({ secret }, { body, spell }) => ({
-      query: '', body, headers: { ...JSON_TYPE, [header]: spell(write(secret)) },
+      query: '', body, headers: { ...JSON_TYPE, ...headers, [header]: spell(write(secret)) },
     }),
   });
 }

@@ -29,6 +29,8 @@ export const SENDERS: readonly Sender[] = [
   token('gitlab-token', 'X-Gitlab-Token', (secret) => secret),
   token('basic', 'Authorization', (secret) => `Basic ${Buffer.from(secret).toString('base64')}`),
   token('bearer', 'Authorization', (secret) => `Bearer ${secret}`),
+  token('cloudevents', 'Authorization', (secret) => `Bearer ${secret}`,
+    { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/a', 'ce-type': 'a' }),
   row({
     preset: 'stripe', header: 'Stripe-Signature', between: ',v1=', tolerance: 300,
     makeKey: (seed) => hmacKey(`whsec_${seed}`),

@@ -8,7 +8,8 @@ const PLAIN = 'it\'s a planted "secret" $HOME `x` \\n';
 const KEYS: Readonly<Record<string, string>> = {
   standard: 'whsec_cGxhbnRlZC1zZWNyZXQtb2YtYS1zZW5kZXI=', svix: PLAIN,
   gitlab: 'whsec_cGxhbnRlZC1zZWNyZXQtb2YtYS1zZW5kZXI=', bearer: 'planted-tök€n à',
-  'gitlab-token': 'planted-tök€n à', 'microsoft-graph': `${PLAIN}à\\`,
+  'gitlab-token': 'planted-tök€n à', cloudevents: 'planted-tök€n à',
+  'microsoft-graph': `${PLAIN}à\\`,
   discord: 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',
   sendgrid: pem('ec'), paypal: pem('rsa'),
 };
@@ -31,7 +32,7 @@ const NAMES = [
   'github', 'gitlab', 'gitlab-token', 'bitbucket', 'gitea', 'forgejo', 'gogs', 'linear', 'stripe',
   'shopify', 'paypal', 'square', 'slack', 'twilio', 'sendgrid', 'mailgun', 'zendesk', 'discord',
   'zoom', 'meta', 'dropbox', 'microsoft-graph', 'x', 'hookshelf', 'standard', 'svix', 'basic',
-  'bearer', 'custom',
+  'bearer', 'cloudevents', 'custom',
 ];
 
 function pem(type: 'ec' | 'rsa'): string {

@@ -12,6 +12,8 @@ import { pathToFileURL } from 'node:url';
 import { startRelayFor, type Headers } from '../relay.ts';
 import { hmacKey, type Sent } from '../../support/senders/signer.ts';
 import { sendAs, senderOf } from '../../support/senders/table.ts';
+import { startHttpTarget } from '../../support/http-target.ts';
+import { turnsUntil } from '../../support/turns.ts';
 
 const FOLDER = process.env['SENDERS_FOLDER'];
 const skip = FOLDER === undefined && 'run `node .ci/senders.mjs`';
@@ -170,3 +172,52 @@ for (const [preset, verify] of Object.entries(VERIFYING)) {
     assert.ok(preset !== 'discord' || await verify(sent, other.secret) === false);
   });
 }
+
+type SentEvent = { readonly headers: Readonly<Record<string, unknown>>; readonly body: unknown };
+
+test('the SDK of CloudEvents sends what the preset reads, in both modes', { skip },
+  async (context) => {
+    const { CloudEvent, HTTP } = await load('cloudevents');
+    const relay = await startRelayFor(context);
+    await relay.hook({ actionType: 'log' }, {
+      secret: 'a-token', inbox: 'all', verification: { preset: 'cloudevents' },
+    });
+    const makeEvent = (id: string): unknown => new CloudEvent({
+      id, source: '/a%20b', type: 'com.example.ü', subject: 'x y', data: { a: 'é' },
+    });
+    for (const [mode, messageOf] of [
+      ['binary', HTTP.binary], ['structured', HTTP.structured],
+    ] as const) {
+      const { headers, body } = messageOf(makeEvent(mode)) as SentEvent;
+      const sentHeaders = Object.fromEntries(Object.entries(headers)
+        .map(([name, value]) => [name, String(value)]));
+      const { status } = await relay.ask('POST', '/webhook/in/hook', Buffer.from(String(body)),
+        { ...sentHeaders, Authorization: 'Bearer a-token' });
+      assert.equal(status, 200, mode);
+      const { text } = await relay.ask('GET', '/api/requests?limit=1');
+      const [{ event, eventId }] = JSON.parse(text);
+      assert.deepEqual([event, eventId],
+        ['com.example.ü', JSON.stringify([mode === 'binary' ? '/a b' : '/a%20b', mode])], mode);
+    }
+  });
+
+test('the SDK of CloudEvents reads what we send', { skip }, async (context) => {
+  const { HTTP } = await load('cloudevents');
+  const target = await startHttpTarget();
+  context.after(() => target.close());
+  const relay = await startRelayFor(context);
+  const { status, text } = await relay.ask('POST', '/api/outgoing-webhooks', {
+    targetUrl: target.url, format: 'cloudevents', triggerEvent: 'a.b',
+  });
+  assert.equal(status, 201, text);
+  relay.webhooks.start();
+  await relay.ask('POST', '/api/events', { name: 'a.b', payload: { a: 'é' } });
+  await turnsUntil(() => target.received.length > 0);
+  const [{ headers, body } = { headers: {}, body: Buffer.alloc(0) }] = target.received;
+  const event = HTTP.toEvent({ headers, body: body.toString() });
+  assert.equal(event.validate(), true);
+  assert.deepEqual([event.specversion, event.source, event.data],
+    ['1.0', 'urn:hookshelf', { a: 'é' }]);
+  assert.match(event.id, /^[0-9a-f-]{36}$/);
+  assert.equal(event.type, 'a.b');
+});

@@ -32,6 +32,9 @@ export function createSenderField(
       const preset = presets.find(({ name }) => name === select.value) ?? null;
       fields = new Map(preset?.needs.map((name) =>
         [name, createNeedField(name, verification[name])]));
+      if (preset?.accepts.includes('origins') === true) {
+        fields.set('origins', createOriginsField(verification['origins']));
+      }
       if (preset !== null && preset.toleranceS !== null) {
         fields.set('toleranceS',
           createToleranceField(verification['toleranceS'], preset.toleranceS));
@@ -60,6 +63,15 @@ function createNeedField(name: string, value: unknown): Field {
   const [label = name, description = ''] = NEEDS[name] ?? [];
   const type = name === 'scheme' ? 'object' : 'string';
   return modelField({ name, label, isRequired: true, value, schema: { type, description } });
+}
+
+function createOriginsField(value: unknown): Field {
+  return modelField({
+    name: 'origins', label: 'Origins', itemLabel: 'Origin', isRequired: false, value, schema: {
+      type: 'array', items: { type: 'string' },
+      description: 'Who may ask to send here, such as eventgrid.azure.net; * is anybody',
+    },
+  });
 }
 
 function createToleranceField(value: unknown, defaultS: number): Field {

@@ -124,20 +124,21 @@ type HandshakeInput = {
 function makeHandshakeSample(
   preset: Preset, { signing, storedWebhook, path, inputs }: HandshakeInput,
 ): SampleRequest {
-  const handshake = makeHandshake(signing.scheme, signing.settings);
+  const { origins: [origin = ''] = [] } = storedWebhook.verification ?? {};
+  const handshake = makeHandshake(signing.scheme, { ...signing.settings, origins: origin });
   if (handshake === null) {
     throw new AppError('conflict', `${preset.sender} asks nothing before it sends: it has no `
       + 'handshake');
   }
-  const { method, search, isSigned } = handshake;
+  const { method, search, headers, isSigned } = handshake;
   const body = Buffer.from(handshake.body ?? '');
   const contentType = JSON_TYPE;
   const signedRequest = isSigned ? signAsSender(preset, signing, storedWebhook, {
     body, contentType, ...inputs, method, search,
   }) : null;
   return {
-    method, path: withQuery(path, search), headers: signedRequest?.headers ?? {},
-    body: method === 'GET' ? null : body.toString('base64'),
+    method, path: withQuery(path, search), headers: { ...headers, ...signedRequest?.headers },
+    body: method === 'POST' ? body.toString('base64') : null,
   };
 }
 
@@ -224,9 +225,10 @@ function buildEventHeader(
   sources: ValueSources | undefined, sampleHeaders: Readonly<Record<string, string>>,
   { event }: JsonObject,
 ): Readonly<Record<string, string>> {
-  const source = toSourceList(sources).find((one) => 'header' in one);
-  if (event === undefined || source === undefined || !('header' in source)) return {};
-  return { [matchHeaderName(sampleHeaders, source.header)]: String(event) };
+  const source = toSourceList(sources).find((one) => 'header' in one || 'cloudEvent' in one);
+  if (event === undefined || source === undefined) return {};
+  const name = 'header' in source ? source.header : 'ce-type';
+  return { [matchHeaderName(sampleHeaders, name)]: String(event) };
 }
 
 function withQuery(path: string, search: string): string {

@@ -78,12 +78,12 @@ function findBodyHint(
 }
 
 function findRejectionReason(
-  { enabled, methods }: ReadyIncomingWebhook, { scheme }: Verifier, request: RawRequest,
+  { enabled, methods }: ReadyIncomingWebhook, { scheme, quirk }: Verifier, request: RawRequest,
 ): string | null {
   if (!enabled) return 'the webhook is disabled, and answers 404 to everything';
   const { method } = request;
-  if (methods.includes(method)) return null;
   const reader = createRequestReader(scheme, request);
-  if (method === 'GET' && isChallengeAttempt(scheme, reader)) return null;
+  if (isChallengeAttempt(scheme, reader)) return null;
+  if (methods.includes(method)) return quirk.findContentProblem?.(reader) ?? null;
   return `the method ${method} is not among ${methods.join(', ')}`;
 }

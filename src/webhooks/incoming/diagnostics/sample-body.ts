@@ -10,9 +10,10 @@ type Sample = Preset['sample'];
 export function withEventId(sample: Sample, sources: ValueSources | null, id: string): Sample {
   const [source] = sources === null ? [] : toSourceList(sources);
   if (source === undefined) return sample;
-  if ('header' in source) {
+  if ('header' in source || 'cloudEvent' in source) {
     const { headers = {} } = sample;
-    return { ...sample, headers: { ...headers, [matchHeaderName(headers, source.header)]: id } };
+    const name = 'header' in source ? source.header : 'ce-id';
+    return { ...sample, headers: { ...headers, [matchHeaderName(headers, name)]: id } };
   }
   const path = findJsonPath(source);
   return path === null ? sample : { ...sample, body: withMember(sample.body, path, id) };

@@ -57,6 +57,7 @@ export function presetsRoute(): HttpRoute {
     responses: [
       listResponse('The presets', objectSchema('VerificationPreset', {
         name: TEXT, sender: TEXT, header: TEXT, needs: arraySchema(TEXT),
+        accepts: arraySchema(TEXT),
         covers: arraySchema({ kind: 'string', values: ['body', 'time', 'id'] }),
         toleranceS: seconds, answerWithinS: seconds, onFailure: TEXT, pasteUrl: TEXT,
         pasteSecret: TEXT, secretFrom: { kind: 'string', values: ['here', 'sender'] },

@@ -143,7 +143,7 @@ function toReadyWebhook(
   webhook: IncomingWebhook, defaultMethods: readonly string[], traffic: WebhookTraffic,
 ): ReadyIncomingWebhook {
   const { identifier, pathSegment, name, enabled, allowedMethods = [], allowedAddresses } = webhook;
-  const sender = prepareSenderVerifier(webhook);
+  const sender = prepareSenderVerifier(webhook, traffic.bucket?.ratePerS);
   return {
     ...prepareInbox(webhook, sender?.verifier.scheme ?? null), ...prepareLimits(webhook),
     identifier, pathSegment, name, enabled, traffic, sender,

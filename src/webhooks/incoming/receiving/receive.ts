@@ -11,6 +11,7 @@ import type { Exchange, Handler } from '../../../server/http-route.ts';
 import { SwitchedOffError } from '../../actions/switched-off-error.ts';
 import { FORM_FIELDS_MAX, hasTooManyFields } from '../../senders/request/parse-form.ts';
 import { PARTS_MAX, hasTooManyParts } from '../../senders/request/parse-multipart.ts';
+import type { RequestReader } from '../../senders/request/request-reader.ts';
 import type { ChallengeResponse } from '../../senders/verification/challenge.ts';
 import { resolveBodyKind } from '../body-format.ts';
 import {
@@ -167,9 +168,10 @@ async function receive(
   deps.health.recordPassedRequest(webhook.identifier, deps.clock.now());
   // The sender only asked whether we are there (its handshake): no action runs, nothing is stored.
   if ('status' in admission) {
-    const { status, type, body: text } = admission;
+    const { status, type, body: text, headers } = admission;
     reportOutcome(deps, exchange, webhook, 'accepted');
-    return exchange.send(status, ['Content-Type', type], status === 204 ? undefined : text);
+    return exchange.send(
+      status, ['Content-Type', type, ...headers], status === 204 ? undefined : text);
   }
   const { traffic, maxConcurrent } = webhook;
   const runningMax = maxConcurrent ?? deps.limits.maxConcurrent;
@@ -280,6 +282,7 @@ function admit(
     }) : verifySender(sender, reader, atMs);
   // A verdict is an admission, the response to a handshake (it has a status), or a refusal.
   if ('isAdmitted' in verdict) {
+    checkContent(deps, exchange, webhook, { body, reader });
     if (verdict.verified?.secret === 'previous') previousSecretUses.record(webhook, atMs);
     const { verified, signedAtMs } = verdict;
     return {
@@ -295,6 +298,20 @@ function admit(
     details: { challenge: null },
     // A sender sends again by itself what was rejected: a line a second tells it.
     ...sender === null ? {} : { linesMax: 1 },
+  });
+}
+
+/** Throws `malformed` for a genuine request that lacks what its sender's requests have. */
+function checkContent(
+  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
+  { body, reader }: { readonly body: Buffer; readonly reader: RequestReader | null },
+): void {
+  const { sender } = webhook;
+  if (sender === null || reader === null) return;
+  const finding = sender.verifier.quirk.findContentProblem?.(reader) ?? null;
+  if (finding === null) return;
+  throw recordAndReject(deps, exchange, webhook, body, {
+    code: 'malformed', message: 'Bad request', finding, check: 'parts', linesMax: 1,
   });
 }
 

@@ -70,13 +70,13 @@ export function verifySender(
     : buildChallengeResponse(signedChallenge, verifier, reader, secret);
 }
 
-/** Whether the webhook allows the method. It allows GET for its sender's handshake in any case. */
+/** Whether the webhook allows the method. Its sender's handshake may have GET or OPTIONS anyway. */
 export function isMethodAllowed(
   { methods, sender }: ReadyIncomingWebhook, exchange: Exchange,
 ): boolean {
   const { method = '' } = exchange.request;
   if (methods.includes(method)) return true;
-  return method === 'GET' && sender !== null
+  return sender !== null
     && isChallengeAttempt(sender.verifier.scheme, createReader(exchange, NO_BODY, sender));
 }
 

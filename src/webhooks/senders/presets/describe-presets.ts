@@ -1,4 +1,5 @@
 /** Describes the presets for people. Pure. */
+import { usesOrigins } from '../scheme/scheme.ts';
 import { computeCoverage } from '../scheme/coverage.ts';
 import { describeSources } from '../verification/verdict.ts';
 import { findPresetObstacle, PRESETS } from './preset-table.ts';
@@ -11,6 +12,8 @@ export type PresetDescription = {
   readonly header: string;
   /** The members of `verification` that the preset needs. */
   readonly needs: readonly string[];
+  /** The members of `verification` that the preset may have beside those. */
+  readonly accepts: readonly string[];
   /** The signed ones of body, time and id. */
   readonly covers: readonly string[];
   /** Seconds that a signed time may differ from now; null: no limit. */
@@ -50,6 +53,7 @@ export function describePresets(): readonly PresetDescription[] {
       name, sender,
       header: scheme === null ? SCHEME_DECIDES : describeSources(scheme.signature.from),
       needs: scheme === null ? ['scheme'] : scheme.needs ?? [],
+      accepts: scheme !== null && usesOrigins(scheme) ? ['origins'] : [],
       covers: (['body', 'time', 'id'] as const).filter((part) => coverage?.[part] === true),
       toleranceS: scheme?.timestamp?.tolerance ?? null,
       answerWithinS: scheme?.ackWithin ?? null, onFailure,

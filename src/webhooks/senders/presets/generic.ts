@@ -1,5 +1,6 @@
 /** Presets that belong to no one sender: our own, standards, and HTTP authentication. */
 import type { Preset } from './preset.ts';
+import { cloudEventsQuirk } from './quirks.ts';
 import { JSON_TYPE, hubSignature, standardWebhooks } from './preset.ts';
 
 const HELLO = '{"message":"Hello, World!"}';
@@ -61,6 +62,44 @@ export const GENERIC: readonly Preset[] = [
     documentation: 'https://www.rfc-editor.org/rfc/rfc6750',
     newSecret: 'hex',
     sample: SAMPLE,
+  },
+  {
+    name: 'cloudevents', sender: 'CloudEvents (Azure Event Grid, Knative, …)',
+    scheme: {
+      algorithm: 'token', key: 'utf8', content: '',
+      // RFC 6750 §2.1 and §2.3: the token is in the header, or in the query without a prefix.
+      signature: {
+        from: [{ header: 'Authorization' }, { query: 'access_token' }],
+        prefix: 'Bearer ', prefixOptional: true, encoding: 'utf8',
+      },
+      event: { cloudEvent: 'type' },
+      dedupe: { cloudEvent: 'id' },
+      // The handshake of "HTTP 1.1 Web Hooks for Event Delivery", section 4.
+      challenge: [{
+        method: 'OPTIONS',
+        when: [{ from: { header: 'WebHook-Request-Origin' } }],
+        verify: { from: { header: 'WebHook-Request-Origin' }, setting: 'origins' },
+        answer: {
+          status: 200, type: 'text/plain', body: '', headers: {
+            'WebHook-Allowed-Origin': { header: 'WebHook-Request-Origin' },
+            'WebHook-Allowed-Rate': '{ratePerMinute}', Allow: 'POST',
+          },
+        },
+      }],
+    },
+    quirk: cloudEventsQuirk,
+    setup: {
+      url: 'where the sender asks for an endpoint; name its origin in verification.origins',
+      secret: 'where the sender asks for a bearer token; or in the address: ?access_token=<token>',
+    },
+    documentation: 'https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/http-webhook.md',
+    newSecret: 'hex',
+    sample: {
+      body: HELLO, contentType: JSON_TYPE, headers: {
+        'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': 'urn:hookshelf:test',
+        'ce-type': 'com.example.hello',
+      },
+    },
   },
   {
     name: 'custom', sender: 'anyone else: described by verification.scheme',

@@ -10,6 +10,11 @@ export const giteaQuirk: Quirk = {
   },
 };
 
+/** A CloudEvent without one of its required attributes is none. */
+export const cloudEventsQuirk: Quirk = {
+  findContentProblem: (reader) => reader.cloudEvent().problem,
+};
+
 /**
  * Twilio signs the URL in the form that it calls, which may have gained or lost its standard port.
  * If the body is no form, the query holds the body's SHA-256 (twilio-node, webhooks.ts).

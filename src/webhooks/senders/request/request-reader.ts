@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { findOwnMember, findValueAt, type JsonPath } from '../../../base/json/path.ts';
 import { FORM_TYPE, parseMediaType, parseForm, type ParsedForm } from './parse-form.ts';
+import { readCloudEvent, type CloudEventHead } from './cloud-event.ts';
 import { isMultipartType, parseMultipart, type MultipartFields } from './parse-multipart.ts';
 import type { Scheme, ValueSource, ValueSources } from '../scheme/scheme.ts';
 import { sortForm } from './sort-form.ts';
@@ -32,7 +33,7 @@ type HeaderSource = Extract<ValueSource, { readonly header: string }>;
 
 /** A compiled source: `name` is a header's in lower case, as Node has it. */
 type CompiledSource = {
-  readonly kind: 'header' | 'form' | 'query' | 'json' | 'every';
+  readonly kind: 'header' | 'form' | 'query' | 'json' | 'every' | 'cloudEvent';
   readonly name: string;
   /** The steps of a path; the kind `every` has a step with `[]`. */
   readonly steps: JsonPath;
@@ -53,6 +54,7 @@ export class RequestReader {
   #isJsonRead = false;
   #form: ParsedForm | null | undefined;
   #multipart: MultipartFields | null | undefined;
+  #cloudEvent: CloudEventHead | null = null;
   #sortedForm: string | null = null;
   #isForm: boolean | null = null;
   #query: URLSearchParams | null = null;
@@ -129,6 +131,11 @@ export class RequestReader {
     return this.#multipart;
   }
 
+  cloudEvent(): CloudEventHead {
+    this.#cloudEvent ??= readCloudEvent(this.request.headers, () => this.json());
+    return this.#cloudEvent;
+  }
+
   /** Names and values in the order in which Twilio signs them. */
   sortedForm(): string {
     if (this.#sortedForm === null) {
@@ -174,6 +181,7 @@ export class RequestReader {
         this.#query ??= new URLSearchParams(this.request.search);
         return this.#query.get(name);
       case 'json': return formatScalar(findValueAt(this.json(), steps));
+      case 'cloudEvent': return this.cloudEvent()[name === 'id' ? 'id' : 'type'];
       case 'every': return this.readEvery(source)[0] ?? null;
     }
   }
@@ -192,6 +200,7 @@ function compileSource(source: ValueSource): CompiledSource {
   if ('header' in source) return { kind: 'header', name: source.header.toLowerCase(), steps: [] };
   if ('form' in source) return { kind: 'form', name: source.form, steps: [] };
   if ('query' in source) return { kind: 'query', name: source.query, steps: [] };
+  if ('cloudEvent' in source) return { kind: 'cloudEvent', name: source.cloudEvent, steps: [] };
   const kind = source.json.includes('[]') ? 'every' : 'json';
   return { kind, name: source.json, steps: source.json.split('.', STEPS_MAX + 1) };
 }

@@ -27,7 +27,9 @@
  */
 export type ValueSource =
   | { readonly header: string } | { readonly json: string }
-  | { readonly form: string } | { readonly query: string };
+  | { readonly form: string } | { readonly query: string }
+  // Of a CloudEvent in whichever mode, by request/cloud-event.ts. Only presets have it.
+  | { readonly cloudEvent: 'type' | 'id' };
 
 /** One source, or several of which the first that has a value counts. */
 export type ValueSources = ValueSource | readonly ValueSource[];
@@ -119,14 +121,16 @@ type ChallengeCondition = {
 
 /** A request by which a sender checks who listens at a URL. It is not an event. */
 export type Challenge = {
-  readonly method: 'GET' | 'POST';
+  /** OPTIONS is for presets alone. */
+  readonly method: 'GET' | 'POST' | 'OPTIONS';
   /** All must hold: the value is present, equals `equals`, or (null) is absent. */
   readonly when: readonly ChallengeCondition[];
   /**
    * `signature`: the challenge must be signed like any other request. A setting: the value must be
-   * the webhook's. Absent: anybody may ask.
+   * the webhook's, or one of its `origins`. Absent: anybody may ask.
    */
-  readonly verify?: 'signature' | { readonly from: ValueSource; readonly setting: 'verifyToken' };
+  readonly verify?: 'signature'
+    | { readonly from: ValueSource; readonly setting: 'verifyToken' | 'origins' };
   readonly answer: {
     readonly status: number;
     readonly type: string;
@@ -140,8 +144,18 @@ export type Challenge = {
     readonly value?: ValueSource;
     /** `{hmac}` is the HMAC-SHA256 of `value` under the secret, in this encoding. */
     readonly hmac?: 'hex' | 'base64';
+    /**
+     * Headers beside Content-Type: a value of the request, or a text, in which `{ratePerMinute}`
+     * is the rate limit of the webhook, or `*`. Only presets have them.
+     */
+    readonly headers?: Readonly<Record<string, ValueSource | string>>;
   };
 };
+
+/** Whether a handshake of the scheme names the origin that asks, so that it needs `origins`. */
+export function usesOrigins({ challenge = [] }: Partial<Scheme>): boolean {
+  return challenge.some(({ verify }) => typeof verify === 'object' && verify.setting === 'origins');
+}
 
 /** Whether the algorithm verifies with a public key, so that only the sender can sign. */
 export function isPublicKey(algorithm: Algorithm): boolean {

@@ -2,9 +2,10 @@
 import type { Challenge, Need, Scheme, ValueSource } from '../scheme/scheme.ts';
 
 type Handshake = {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'OPTIONS';
   /** The raw query without `?`. */
   readonly search: string;
+  readonly headers: Readonly<Record<string, string>>;
   /** null: the request has no body. */
   readonly body: string | null;
   readonly isSigned: boolean;
@@ -13,27 +14,32 @@ type Handshake = {
 /** The value that the response must give back. */
 const SAMPLE_TOKEN = 'hookshelf-test';
 
+/** The values that a handshake must show; `origins` is one of them. */
+type HandshakeSettings = Readonly<Partial<Record<Need | 'origins', string>>>;
+
 /** null: the sender makes no handshake. */
 export function makeHandshake(
-  { challenge: [challenge] = [] }: Scheme, settings: Readonly<Partial<Record<Need, string>>>,
+  { challenge: [challenge] = [] }: Scheme, settings: HandshakeSettings,
 ): Handshake | null {
   if (challenge === undefined) return null;
   const query = new URLSearchParams();
+  const headers: Record<string, string> = {};
   const json: Record<string, unknown> = {};
   for (const [source, value] of listSampleValues(challenge, settings)) {
     if ('query' in source) query.set(source.query, String(value));
+    else if ('header' in source) headers[source.header] = String(value);
     else if ('json' in source) setMember(json, source.json.split('.'), value);
   }
   const { method, verify } = challenge;
   return {
-    method, search: query.toString(), isSigned: verify === 'signature',
+    method, search: query.toString(), headers, isSigned: verify === 'signature',
     body: Object.keys(json).length > 0 ? JSON.stringify(json) : null,
   };
 }
 
 function listSampleValues(
   { when, verify, answer: { body, value } }: Challenge,
-  settings: Readonly<Partial<Record<Need, string>>>,
+  settings: HandshakeSettings,
 ): (readonly [ValueSource, string | number])[] {
   return [
     ...typeof body === 'object' ? [[body, SAMPLE_TOKEN] as const] : [],

@@ -4,6 +4,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { loadCrypto } from '../../../base/node-modules.ts';
+import { quote } from '../../../base/text/error-message.ts';
 import type { RequestReader } from '../request/request-reader.ts';
 import type { Challenge, Scheme, ValueSource } from '../scheme/scheme.ts';
 import { createRejection } from './verdict.ts';
@@ -12,6 +13,8 @@ import type { Verifier } from './verify.ts';
 
 export type ChallengeResponse = {
   readonly status: number; readonly type: string; readonly body: string;
+  /** Names and values in turn, beside Content-Type. */
+  readonly headers: readonly string[];
 };
 
 /** The challenge that the request is; null: it is none of that kind. */
@@ -25,11 +28,15 @@ export function findChallenge(
     ?? null;
 }
 
-/** Whether a GET is meant as a challenge, complete or not: it has a part of one. */
+/**
+ * Whether a request without an event, by its method, is meant as a challenge, complete or not: it
+ * has a part of one.
+ */
 export function isChallengeAttempt(scheme: Scheme, reader: RequestReader): boolean {
-  if (reader.request.method !== 'GET' || scheme.challenge === undefined) return false;
+  const { method } = reader.request;
+  if (method === 'POST' || scheme.challenge === undefined) return false;
   return scheme.challenge.some((challenge) =>
-    challenge.method === 'GET'
+    challenge.method === method
       && listChallengeSources(challenge).some((source) => reader.has(source)));
 }
 
@@ -40,12 +47,9 @@ export function buildChallengeResponse(
 ): ChallengeResponse | SenderRejection {
   const { verify, answer } = challenge;
   if (typeof verify === 'object') {
-    const token = reader.read(verify.from);
-    const expectedToken = verifier.settings[verify.setting];
-    if (token === null || expectedToken === undefined || !isSameText(token, expectedToken)) {
-      return createRejection(
-        'handshake', `the challenge's token is not verification.${verify.setting}`);
-    }
+    const finding = verify.setting === 'origins' ? checkOrigin(verifier, reader.read(verify.from))
+      : checkToken(verifier.settings[verify.setting], reader.read(verify.from));
+    if (finding !== null) return createRejection('handshake', finding);
   }
   const body = typeof answer.body === 'string'
     ? fillTemplate(answer.body, challenge, reader, findKey(verifier, secret))
@@ -53,7 +57,26 @@ export function buildChallengeResponse(
   if (body === null || body === '' && typeof answer.body !== 'string') {
     return createRejection('handshake', 'the challenge is not whole');
   }
-  return { status: answer.status, type: answer.type, body };
+  return {
+    status: answer.status, type: answer.type, body,
+    headers: Object.entries(answer.headers ?? {}).flatMap(([name, value]) => {
+      const text = typeof value !== 'string' ? reader.read(value) ?? ''
+        : value.replace('{ratePerMinute}', verifier.ratePerMinute);
+      return [name, text];
+    }),
+  };
+}
+
+function checkToken(expectedToken: string | undefined, token: string | null): string | null {
+  return token !== null && expectedToken !== undefined && isSameText(token, expectedToken) ? null
+    : 'the challenge\'s token is not verification.verifyToken';
+}
+
+function checkOrigin({ origins }: Verifier, origin: string | null): string | null {
+  const isAllowed = origin !== null && origin !== ''
+    && (origins.includes('*') || origins.includes(origin.toLowerCase()));
+  return isAllowed ? null
+    : `the origin ${quote(origin ?? '')} is not among verification.origins: add it there`;
 }
 
 function listChallengeSources(

@@ -23,6 +23,7 @@ export function describeSources(sources: ValueSources | undefined): string {
     if ('header' in source) return source.header;
     if ('json' in source) return `\`${source.json}\` in the JSON body`;
     if ('form' in source) return `form field \`${source.form}\``;
+    if ('cloudEvent' in source) return `\`${source.cloudEvent}\` of the CloudEvent`;
     return `query parameter \`${source.query}\``;
   }).join(' or ');
 }

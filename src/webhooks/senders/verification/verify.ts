@@ -34,6 +34,8 @@ export type Quirk = {
   readonly urls?: (url: string, reader: RequestReader) => Iterable<string>;
   /** Checks the rest after the match; gives a finding if it is wrong. */
   readonly check?: (reader: RequestReader) => string | null;
+  /** Checks what a genuine request holds; gives a finding if it is answered 400. */
+  readonly findContentProblem?: (reader: RequestReader) => string | null;
   /**
    * For signing: the query parameter that makes the signature cover this body. null: the body needs
    * none. `check` verifies it.
@@ -51,6 +53,10 @@ type VerifierKey = VerificationKey & {
 export type Verifier = {
   readonly scheme: Scheme;
   readonly settings: Readonly<Partial<Record<Need, string>>>;
+  /** The origins that a handshake may name, in lower case; `*` stands for any. */
+  readonly origins: readonly string[];
+  /** Requests a minute that the webhook takes, or `*`, for a handshake. */
+  readonly ratePerMinute: string;
   readonly toleranceMs: number | null;
   readonly content: readonly ContentPart[];
   /** Whether the signed content holds the id. */
@@ -74,8 +80,10 @@ export function createVerifier(input: {
   readonly toleranceS: number | null;
   readonly secrets: readonly VerifierSecret[];
   readonly quirk: Quirk;
+  readonly origins?: readonly string[];
+  readonly ratePerMinute?: string;
 }): Verifier {
-  const { scheme, settings, secrets, quirk } = input;
+  const { scheme, settings, secrets, quirk, origins = [], ratePerMinute = '*' } = input;
   const toleranceS = input.toleranceS ?? scheme.timestamp?.tolerance ?? null;
   const keys: VerifierKey[] = [];
   let problem = findConfigurationProblem(scheme, settings, secrets.length > 0);
@@ -89,7 +97,7 @@ export function createVerifier(input: {
   }
   const content = parseContent(scheme.content);
   return {
-    scheme, settings, keys, quirk, problem, content,
+    scheme, settings, origins, ratePerMinute, keys, quirk, problem, content,
     needsId: content.some((part) => part.kind === 'id' || part.kind === 'token'),
     toleranceMs: toleranceS === null ? null : toleranceS * 1000,
   };

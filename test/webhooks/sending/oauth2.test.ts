@@ -167,6 +167,28 @@ test('the token is *** in what is shown of a delivery and of a send', async (con
   }
 });
 
+test('a token goes beside the signature of another sender, both hidden, and not beside its token',
+  async (context) => {
+    const place = await open(context, { signing: { preset: 'github' }, secret: 'planted-key' });
+    trustNewTokens(place);
+    const { json } = await place.relay.ask('POST', '/api/events', { name: 'x', payload: {} });
+    const [id = ''] = json['deliveries'] as readonly string[];
+    const [attempt] = await readAttempts(place.relay, id);
+    assert.equal(attempt?.statusCode, 200);
+    const [request] = place.received();
+    assert.ok(request !== undefined);
+    assert.match(headerOf(request, 'x-hub-signature-256') ?? '', /^sha256=[0-9a-f]{64}$/);
+    const shown = await place.relay.ask('GET', `/api/deliveries/${id}`);
+    const { headers } = shown.json['sent'] as { readonly headers: readonly [string, string][] };
+    const values = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]));
+    assert.deepEqual([values.get('authorization'), values.get('x-hub-signature-256')],
+      ['***', '***']);
+    const refused = await place.relay.ask('PATCH', place.path, { signing: { preset: 'bearer' } });
+    assert.equal(refused.status, 422);
+    const [error] = refused.json['errors'] as readonly { readonly pointer: string }[];
+    assert.equal(error?.pointer, '/signing');
+  });
+
 const echo = (status: number, make: (received: Received) => unknown) =>
   (received: Received): void => respond(received, status, make(received));
 const FAILURES: readonly [string, (received: Received) => void, string][] = [

@@ -94,7 +94,7 @@ function parseToken({ body }: TargetResponse): AccessToken {
       : 'has an access_token that no header can carry');
   }
   // Servers that leave it out mean this type: there is no other in use.
-  if (type !== undefined && String(type).toLowerCase() !== 'bearer') {
+  if (type !== undefined && !(typeof type === 'string' && type.toLowerCase() === 'bearer')) {
     throw unusable('has a token of another type than Bearer');
   }
   // Some write the number as text.

@@ -178,13 +178,19 @@ const SHAPES: readonly Shape[] = [
       .map((body) => [json(body), 'loose']),
     refused: [json('{"n":43,"on":false,"a":{"b":"c"}}'), json('{"a":null}')],
   },
-  listed('travis', {
-    'parse-parameters-as-json': [payload('payload')],
-    'trigger-rule': is(payload('payload.state'), 'passed'),
-  }, /^travis: \/\d+\/parse-parameters-as-json: .*\(disabled\)$/),
+  {
+    hook: any('travis', {
+      'parse-parameters-as-json': [payload('payload')],
+      'trigger-rule': is(payload('payload.state'), 'passed'),
+    }),
+    runs: [[
+      { ...json('payload=%7B%22state%22%3A%22passed%22%7D'), headers: { 'content-type': FORM } },
+      'travis',
+    ]],
+    refused: [{ ...json('payload=passed'), headers: { 'content-type': FORM } }],
+  },
   listed('xml', { 'trigger-rule': is(payload('app.user.0.-name'), 'b') }, /XML.*\(disabled\)$/),
-  listed('answers', { 'response-message': 'thanks', 'success-http-response-code': 201 },
-    /\/response-message: /, /\/success-http-response-code: /),
+  listed('before', { 'pre-hook-command': '/bin/true' }, /\/pre-hook-command: /),
   listed('pattern', {
     'trigger-rule': {
       match: { type: 'regex', regex: '^refs/heads/.*', parameter: payload('ref') },
@@ -269,11 +275,11 @@ async function listWebhooks(): Promise<readonly WebhookView[]> {
   return JSON.parse(text);
 }
 
-test('a hook that answers with the output of its command has it in the answer', async () => {
+test('a hook that answers with the output of its command does so', async () => {
   const body = { binary: Buffer.from([0x68, 0x69, 0x0a]).toString('base64'), name: 'there' };
   const { status, text } = await call('file', { method: 'POST', body });
   assert.equal(status, 200, text);
-  assert.equal(JSON.parse(text).data.output, 'hi\nthere');
+  assert.equal(text, 'hi\nthere');
 });
 
 test('what has no counterpart is listed with its place, and nothing else is', () => {

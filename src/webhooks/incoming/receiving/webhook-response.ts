@@ -49,7 +49,10 @@ export type WebhookResponse = {
   /** Who has a response of their own get the status of that: see `findSentStatus`. */
   readonly status: 200 | 400; readonly body: string;
   readonly outcome: Exclude<ResponseOutcome, 'rejected'>;
-  /** The members `message` and `data` of the body. */
+  /**
+   * The members `message` and `data` of the body. Of routes that failed the body has no data, but a
+   * response of the webhook's own may.
+   */
   readonly message: string;
   readonly dataJson: string;
   /** The stored request that it tells of; absent or null: none is stored. */
@@ -125,16 +128,17 @@ export function buildOutcomeResponse({ result, dataJson }: RouteOutcome): Webhoo
 export function buildRoutesResponse(outcomes: readonly RouteOutcome[]): WebhookResponse {
   const isChainRefused = outcomes.some(({ result }) => result instanceof ChainRefusal);
   const failure = outcomes.find(({ result }) => !result.success);
+  if (outcomes.length === 0) return buildSuccess('Filtered', NO_DATA);
+  const routes = outcomes.map(({ name, dataJson }) => `${JSON.stringify(name)}:${dataJson}`);
+  const dataJson = `{"routes":{${routes.join(',')}}}`;
   if (failure !== undefined) {
     const message = failure.result.message ?? '';
     return {
-      status: 400, outcome: 'failed', body: encodeFailure(message), message, dataJson: NO_DATA,
+      status: 400, outcome: 'failed', body: encodeFailure(message), message, dataJson,
       isChainRefused,
     };
   }
-  if (outcomes.length === 0) return buildSuccess('Filtered', NO_DATA);
-  const routes = outcomes.map(({ name, dataJson }) => `${JSON.stringify(name)}:${dataJson}`);
-  return { ...buildSuccess('', `{"routes":{${routes.join(',')}}}`), isChainRefused };
+  return { ...buildSuccess('', dataJson), isChainRefused };
 }
 
 /** The response to a request that is on disk. */

@@ -80,14 +80,14 @@ for (const [name, text, message] of BROKEN) {
 
 test('prints the document, lists the rest with its place, and exits with 3', async () => {
   const file = join(createTemporaryFolder(), 'hooks.json');
-  writeFileSync(file, JSON.stringify([HOOK, { ...HOOK, id: 'b', 'response-message': 'no' }]));
+  writeFileSync(file, JSON.stringify([HOOK, { ...HOOK, id: 'b', 'pre-hook-command': 'no' }]));
   const { code, stdout, stderr } = await runCommand(['config:convert', '--from', 'adnanh', file]);
   assert.equal(code, 3);
   const names = (JSON.parse(stdout)['incomingWebhooks'] as JsonObject[]).map(({ pathSegment }) =>
     pathSegment);
   assert.deepEqual(names, ['a', 'b']);
   assert.match(stderr,
-    /^hookshelf: b: \/1\/response-message: .*: set "enabled" to true.*\(disabled\)$/m);
+    /^hookshelf: b: \/1\/pre-hook-command: .*: set "enabled" to true.*\(disabled\)$/m);
   assert.match(stderr, /put a, a copy or a link, into the folder of .*: \/bin\/a$/m);
 });
 
@@ -219,8 +219,28 @@ const GAPS: readonly (readonly [name: string, members: object, gaps: readonly st
   ['XML by its type', { 'incoming-payload-content-type': 'text/xml' },
     ['/0/incoming-payload-content-type disabled']],
   ['a part that nobody knows', { 'do-magic': true }, ['/0/do-magic disabled']],
-  ['headers of its own', { 'response-headers': [{ name: 'a', value: 'b' }] },
+  ['a header that we set', { 'response-headers': [{ name: 'Content-Length', value: '1' }] },
+    ['/0 disabled']],
+  ['headers that are no list', { 'response-headers': { a: 'b' } },
     ['/0/response-headers disabled']],
+  ['a status that is none of success', { 'success-http-response-code': 302 },
+    ['/0/success-http-response-code disabled']],
+  ['a status that is none of a rejection', {
+    ...signed('planted'), 'trigger-rule-mismatch-http-response-code': 302,
+  }, ['/0/trigger-rule-mismatch-http-response-code']],
+  ['a status for what a condition is not for', {
+    ...value(payload('ref'), 'a'), 'trigger-rule-mismatch-http-response-code': 400,
+  }, ['/0/trigger-rule-mismatch-http-response-code']],
+  ['output as a page', {
+    'include-command-output-in-response': true,
+    'response-headers': [{ name: 'Content-Type', value: 'text/html' }],
+  }, ['/0/include-command-output-in-response disabled']],
+  ['JSON within a header', {
+    'parse-parameters-as-json': [{ source: 'header', name: 'X-A' }, payload('a')],
+  }, ['/0/parse-parameters-as-json/0 disabled']],
+  ['JSON within JSON', {
+    'parse-parameters-as-json': [payload('a')], 'incoming-payload-content-type': 'application/json',
+  }, ['/0/parse-parameters-as-json/0 disabled']],
   ['a template of the file', { 'command-working-directory': "/srv/{{ getenv 'A' }}" },
     ['/0/command-working-directory disabled']],
   ['a folder that is not named from the root', { 'command-working-directory': 'srv' },
@@ -256,7 +276,7 @@ const GAPS: readonly (readonly [name: string, members: object, gaps: readonly st
   ['a method that is none', { 'http-methods': ['G ET'] }, ['/0 disabled']],
   ['output of a command that fails', {
     'include-command-output-in-response': true, 'include-command-output-in-response-on-error': true,
-  }, ['/0/include-command-output-in-response-on-error']],
+  }, []],
   ['empty members', {
     'response-message': '', 'response-headers': [], 'success-http-response-code': 200,
     'trigger-signature-soft-failures': true,
@@ -274,6 +294,85 @@ for (const [name, members, gaps] of GAPS) {
     assert.ok(!JSON.stringify(conversion).includes('planted'));
   });
 }
+
+const TEXT = { 'Content-Type': 'text/plain', 'X-A': 'b' };
+const ANSWERS: readonly (readonly [name: string, members: object, response: unknown])[] = [
+  ['nothing that is said of it', {}, undefined],
+  ['a message', { 'response-message': 'thanks {{' },
+    { accepted: { status: 200, body: 'thanks \\{{' } }],
+  ['a status and headers, the last of one name', {
+    'success-http-response-code': 202,
+    'response-headers': [{ name: 'x-a', value: 'a' }, { name: 'Content-Type', value: 'text/plain' },
+      { name: 'X-A', value: 'b' }],
+  }, { accepted: { status: 202, headers: { 'X-A': 'b', 'Content-Type': 'text/plain' } } }],
+  ['a 204, which has no body', { 'success-http-response-code': 204, 'response-message': 'a' },
+    { accepted: { status: 204 } }],
+  ['a message of JSON', {
+    'response-message': '{"a": "{{"}',
+    'response-headers': [{ name: 'content-type', value: 'application/json' }],
+  }, {
+    accepted: {
+      status: 200, headers: { 'content-type': 'application/json' }, body: '{"a": "\\\\{{"}',
+    },
+  }],
+  ['the output of the command', {
+    'include-command-output-in-response': true, 'success-http-response-code': 201,
+    'response-headers': Object.entries(TEXT).map(([name, text]) => ({ name, value: text })),
+  }, {
+    accepted: { status: 201, headers: TEXT, body: '{{ data.output }}' },
+    failed: {
+      status: 500, headers: { 'X-A': 'b' },
+      body: 'Error occurred while executing the hook\'s command. Please check your logs for more '
+        + 'details.',
+    },
+  }],
+  ['the output of the command of a route, and of one that fails', {
+    ...value(payload('ref'), 'a'), 'include-command-output-in-response': true,
+    'include-command-output-in-response-on-error': true,
+  }, {
+    accepted: { status: 200, body: '{{ data.routes.main.output }}' },
+    failed: { status: 500, body: '{{ data.routes.main.output }}{{ message }}' },
+  }],
+  ['output as JSON', {
+    'include-command-output-in-response': true,
+    'include-command-output-in-response-on-error': true,
+    'response-headers': [{ name: 'Content-Type', value: 'application/json' }],
+  }, {
+    accepted: {
+      status: 200, headers: { 'Content-Type': 'application/json' }, body: '"{{ data.output }}"',
+    },
+    failed: {
+      status: 500, headers: { 'Content-Type': 'application/json' },
+      body: '"{{ data.output }}{{ message }}"',
+    },
+  }],
+  ['a status of what is rejected', {
+    ...signed('planted'), 'trigger-rule-mismatch-http-response-code': 403,
+  }, { rejected: { status: 403, body: 'Hook rules were not satisfied.' } }],
+];
+
+for (const [name, members, response] of ANSWERS) {
+  test(`answers ${name}`, () => {
+    const conversion = convert(members);
+    assert.deepEqual(gapsOf(conversion), []);
+    assert.deepEqual(webhooksOf(conversion)[0]?.['response'], response);
+  });
+}
+
+test('reads fields that hold JSON, and keeps each a member of the payload', () => {
+  const fields = { 'parse-parameters-as-json': [payload('payload'), payload('payload')] };
+  const [plain, ofGithub] =
+    webhooksOf(convert(fields, { id: 'b', ...fields, ...signed('planted') }));
+  assert.deepEqual([plain?.['jsonFields'], plain?.['bodyFormat']], [['payload'], 'auto']);
+  assert.deepEqual(ofGithub?.['jsonFields'], ['payload']);
+  const { preset, scheme } = ofGithub?.['verification'] as JsonObject;
+  assert.equal(preset, 'custom');
+  assert.equal((scheme as JsonObject)['payload'], undefined);
+  const [multipart] = webhooksOf(convert({
+    ...fields, 'incoming-payload-content-type': 'multipart/form-data',
+  }));
+  assert.equal(multipart?.['bodyFormat'], 'multipart');
+});
 
 test('lists commands of one name, hooks of one id, and hooks without a command', () => {
   const conversion = convertHooks([

@@ -7,6 +7,8 @@ import { messageOf } from '../../../../base/errors.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { takeUniqueName } from '../../../../base/text/unique-name.ts';
 import { incomingSchema } from '../../../../webhooks/incoming/incoming-webhook.ts';
+import { findPreset } from '../../../../webhooks/senders/presets/preset-table.ts';
+import { ANSWER_MEMBERS, convertAnswers } from './hook-answers.ts';
 import { convertCommand, reportHiddenToken, type ConvertedCommand } from './hook-command.ts';
 import {
   HookReport, at, fillReferences, isSecretTemplate, type Gap, type HookSecret,
@@ -27,17 +29,12 @@ export type Conversion = {
 const ENABLE = 'set "enabled" to true, where the sender can do without it';
 /** Members without a counterpart, and what is lost with each. */
 const LOST_MEMBERS: Readonly<Record<string, string>> = {
-  'response-message': 'an answer of its own', 'response-headers': 'headers of its own in an answer',
-  'success-http-response-code': 'a status of its own',
-  'trigger-rule-mismatch-http-response-code': 'a status of its own',
-  'parse-parameters-as-json': 'JSON within a field or a header',
   'pre-hook-command': 'a command before the command',
 };
 const CONVERTED_MEMBERS = [
   'id', 'execute-command', 'command-working-directory', 'pass-arguments-to-command',
   'pass-environment-to-command', 'pass-file-to-command', 'trigger-rule', 'http-methods',
-  'include-command-output-in-response', 'include-command-output-in-response-on-error',
-  'incoming-payload-content-type',
+  'incoming-payload-content-type', 'parse-parameters-as-json', ...ANSWER_MEMBERS,
   // A signature is never one of several rules here, of which another may do.
   'trigger-signature-soft-failures',
 ];
@@ -122,17 +119,22 @@ function createMembers(
   const bodyFormat = convertContentType(hook, pointer, report)
     // With a verification it is the default.
     ?? (verification === null ? 'auto' : null);
+  const jsonFields = convertJsonFields(hook, bodyFormat, pointer, report);
+  const response = convertAnswers(hook, rule, pointer, report);
   const answersOutput = hook['include-command-output-in-response'] === true;
   return {
     ...verification === null ? {} : {
-      verification: verification.verification, secret: verification.secret,
+      verification: keepJsonField(verification.verification, jsonFields),
+      secret: verification.secret,
       // There a request that came before runs again.
       deduplicate: 'off',
     },
     ...allowedAddresses === null ? {} : { allowedAddresses: [...allowedAddresses] },
     allowedMethods: convertMethods(hook, pointer, report),
     ...bodyFormat === null ? {} : { bodyFormat },
+    ...jsonFields.length === 0 ? {} : { jsonFields },
     ...answersOutput ? {} : { inbox: 'all', answer: 'accepted', retrySchedule: [] },
+    ...response === null ? {} : { response },
   };
 }
 
@@ -154,6 +156,7 @@ function convertContentType(
   if (type === '') return null;
   if (type.includes('json')) return 'json';
   if (type.includes('x-www-form-urlencoded')) return 'form';
+  if (type.startsWith('multipart/form-data')) return 'multipart';
   const format = type.includes('xml') ? 'XML' : type;
   report.lose(at(pointer, 'incoming-payload-content-type'), `no payload is made of ${format}`,
     'have the sender send JSON or a form, or let the command read the body from its standard '
@@ -161,22 +164,47 @@ function convertContentType(
   return null;
 }
 
+/** The fields of forms whose values are JSON. */
+function convertJsonFields(
+  hook: JsonObject, bodyFormat: string | null, pointer: string, report: HookReport,
+): string[] {
+  const member = 'parse-parameters-as-json';
+  const parameters = hook[member] ?? [];
+  if (!Array.isArray(parameters)) {
+    report.lose(at(pointer, member), 'this is no list', 'write an array');
+    return [];
+  }
+  const fields = parameters.flatMap((parameter: JsonValue, index) => {
+    const { source, name } = isJsonObject(parameter) ? parameter : {};
+    const isField = source === 'payload' && textOf(name) !== '' && bodyFormat !== 'json';
+    if (isField) return [textOf(name)];
+    report.lose(at(pointer, member, index),
+      'JSON is read in fields of forms and multipart bodies, not in JSON, headers or parameters',
+      'let the command read it from the text');
+    return [];
+  });
+  return [...new Set(fields)];
+}
+
+/**
+ * The verification by which a field that a hook reads as JSON stays a member of the payload: to a
+ * preset that makes the whole payload of that field, a scheme is equal that does not.
+ */
+function keepJsonField(verification: JsonObject, jsonFields: readonly string[]): JsonObject {
+  const { payload, ...scheme } = findPreset(textOf(verification['preset']))?.scheme ?? {};
+  const formField = typeof payload === 'object' ? payload.formField : null;
+  return formField === null || !jsonFields.includes(formField) ? verification
+    : { preset: 'custom', scheme };
+}
+
 function reportMembers(hook: JsonObject, pointer: string, report: HookReport): void {
   for (const [member, value] of Object.entries(hook)) {
     const isEmpty = value === null || value === '' || value === 0 || value === false
       || Array.isArray(value) && value.length === 0;
     if (isEmpty || CONVERTED_MEMBERS.includes(member)) continue;
-    // 200 is the status of success, and of a request that no rule wants.
-    if (member.endsWith('-http-response-code') && Number(value) === 200) continue;
     const what = LOST_MEMBERS[member];
     report.lose(at(pointer, member), what === undefined ? 'there is nothing of that name'
-      : `${what} cannot be had yet`, ENABLE);
-  }
-  if (hook['include-command-output-in-response'] === true
-    && hook['include-command-output-in-response-on-error'] === true) {
-    report.note(at(pointer, 'include-command-output-in-response-on-error'),
-      'of a command that fails the last line of its standard error is answered, not its output',
-      'look into the log, which has the rest');
+      : `${what} cannot be had`, ENABLE);
   }
 }
 

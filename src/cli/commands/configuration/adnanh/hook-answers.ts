@@ -1,0 +1,126 @@
+/**
+ * Converts what a hook answers into the `response` of a webhook. "There" is adnanh/webhook, which
+ * answers a hook's message or the output of its command, with the hook's headers and statuses.
+ */
+import { isJsonObject } from '../../../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
+import { isJsonType } from '../../../../webhooks/templates/content-type.ts';
+import { chooseEscape } from '../../../../webhooks/templates/escape-value.ts';
+import { at, type HookReport } from './hook-report.ts';
+import { textOf } from './request-values.ts';
+import type { ConvertedRule } from './trigger-rule.ts';
+
+/** The members that are converted here. */
+export const ANSWER_MEMBERS = [
+  'response-message', 'response-headers', 'success-http-response-code',
+  'trigger-rule-mismatch-http-response-code', 'include-command-output-in-response',
+  'include-command-output-in-response-on-error',
+];
+
+/** What is answered there. */
+const NOT_SATISFIED = 'Hook rules were not satisfied.';
+const COMMAND_FAILED = 'Error occurred while executing the hook\'s command. Please check your logs '
+  + 'for more details.';
+const OK = 200;
+const SERVER_ERROR = 500;
+const NO_CONTENT = 204;
+
+/** The `response`; null: nothing is said of it there, so that our JSON is as good. */
+export function convertAnswers(
+  hook: JsonObject, rule: ConvertedRule, pointer: string, report: HookReport,
+): JsonObject | null {
+  const headers = convertHeaders(hook, pointer, report);
+  const answersOutput = hook['include-command-output-in-response'] === true;
+  const status = convertSuccess(hook, pointer, report);
+  const message = textOf(hook['response-message']);
+  const responses: Record<string, JsonValue> = {};
+  if (answersOutput) {
+    const path = rule.when === null ? 'data.output' : 'data.routes.main.output';
+    reportEscaped(headers, pointer, report);
+    responses['accepted'] = createResponse(status, headers, `{{ ${path} }}`);
+    responses['failed'] = hook['include-command-output-in-response-on-error'] === true
+      ? createResponse(SERVER_ERROR, headers, `{{ ${path} }}{{ message }}`)
+      : createResponse(SERVER_ERROR, withoutType(headers), COMMAND_FAILED);
+  } else if (message !== '' || status !== OK || Object.keys(headers).length > 0) {
+    responses['accepted'] = createResponse(status, headers, null, message);
+  }
+  const mismatch = convertMismatch(hook, rule, pointer, report);
+  if (mismatch !== null) responses['rejected'] = { status: mismatch, body: NOT_SATISFIED };
+  return Object.keys(responses).length === 0 ? null : responses;
+}
+
+/** `template` has placeholders; in place of it there may be a text without. */
+function createResponse(
+  status: number, headers: JsonObject, template: string | null, text = '',
+): JsonObject {
+  const isJson = isJsonType(findType(headers));
+  const literal = text.replaceAll('{{', isJson ? '\\\\{{' : '\\{{');
+  const placeholders = isJson ? JSON.stringify(template) : template;
+  const body = template === null ? literal : placeholders;
+  return {
+    status, ...Object.keys(headers).length === 0 ? {} : { headers },
+    ...body === '' || status === NO_CONTENT ? {} : { body },
+  };
+}
+
+/** Of two of one name the last counts there. */
+function convertHeaders(hook: JsonObject, pointer: string, report: HookReport): JsonObject {
+  const list = hook['response-headers'] ?? [];
+  if (!Array.isArray(list)) {
+    report.lose(at(pointer, 'response-headers'), 'this is no list', 'write an array');
+    return {};
+  }
+  const headers = new Map<string, readonly [string, string]>();
+  for (const header of list.filter(isJsonObject)) {
+    const name = textOf(header['name']);
+    headers.set(name.toLowerCase(), [name, textOf(header['value'])]);
+  }
+  return Object.fromEntries(headers.values());
+}
+
+function findType(headers: JsonObject): string {
+  const name = Object.keys(headers).find((each) => each.toLowerCase() === 'content-type');
+  return name === undefined ? 'text/plain' : textOf(headers[name]);
+}
+
+function withoutType(headers: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) =>
+    name.toLowerCase() !== 'content-type'));
+}
+
+/** Reports output that would not be answered as it is. */
+function reportEscaped(headers: JsonObject, pointer: string, report: HookReport): void {
+  const type = findType(headers);
+  if (chooseEscape(type)('<&') === '<&') return;
+  report.lose(at(pointer, 'include-command-output-in-response'),
+    `the output would be escaped within ${type}, as anybody may have a part in it`,
+    'answer it as text/plain, or as JSON');
+}
+
+function convertSuccess(hook: JsonObject, pointer: string, report: HookReport): number {
+  const code = Number(hook['success-http-response-code'] ?? 0);
+  if (code === 0 || code >= 200 && code <= 299) return code || OK;
+  report.lose(at(pointer, 'success-http-response-code'),
+    `${code} is no status of what was accepted`, 'choose one from 200 to 299 for "accepted"');
+  return OK;
+}
+
+/** The status of what is rejected; null: nothing is rejected, or as it is here by itself. */
+function convertMismatch(
+  hook: JsonObject, { verification, allowedAddresses, when }: ConvertedRule, pointer: string,
+  report: HookReport,
+): number | null {
+  const code = Number(hook['trigger-rule-mismatch-http-response-code'] ?? 0);
+  // 200 is the status there without the member, too.
+  if (code === 0 || code === OK) return null;
+  const place = at(pointer, 'trigger-rule-mismatch-http-response-code');
+  if (when !== null) {
+    report.note(place, `a request that "when" is not for is answered as accepted, not ${code}`,
+      'nothing runs for it; see what came in the inbox, as filtered');
+  }
+  if (verification === null && allowedAddresses === null) return null;
+  if (code >= 400 && code <= 599) return code;
+  report.note(place, `${code} is no status of what is rejected, which gets 401 or 403`,
+    'choose one from 400 to 599 for "rejected"');
+  return null;
+}

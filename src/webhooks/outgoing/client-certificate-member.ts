@@ -108,7 +108,7 @@ function isReadable(read: () => object): boolean {
 function findPairProblems(
   { certificate, privateKey }: JsonObject, given: JsonObject,
 ): FieldError[] {
-  const missing = ['certificate', 'privateKey'].filter((name) => !Object.hasOwn(given, name));
+  const missing = ['certificate', 'privateKey'].filter((name) => (given[name] ?? null) === null);
   if (missing.length > 0) {
     return missing.map((name) => ({ pointer: `/${name}`, detail: 'is required' }));
   }

@@ -59,7 +59,7 @@ function findMemberProblems(
   { tokenUrl, clientSecret }: JsonObject, given: JsonObject,
 ): FieldError[] {
   const errors: FieldError[] = [];
-  if (clientSecret === undefined && !Object.hasOwn(given, 'clientSecret')) {
+  if (clientSecret === undefined && (given['clientSecret'] ?? null) === null) {
     errors.push({ pointer: '/clientSecret', detail: 'is required' });
   }
   if (typeof tokenUrl === 'string' && hasCredentials(tokenUrl)) {

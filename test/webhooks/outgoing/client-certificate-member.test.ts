@@ -97,6 +97,8 @@ const REFUSALS: readonly [string, object, string, RegExp][] = [
   }, '/certificate', /certificate 2 of 2 cannot be read/],
   ['no key', { certificate }, '/privateKey', /is required/],
   ['no certificate', { privateKey }, '/certificate', /is required/],
+  ['null for a key', { certificate, privateKey: null }, '/privateKey', /is required/],
+  ['null for a certificate', { certificate: null, privateKey }, '/certificate', /is required/],
 ];
 for (const [title, pair, pointer, detail] of REFUSALS) {
   test(`${title} is refused`, async () => {

@@ -51,6 +51,7 @@ import { createNodeRoutes } from './nodes/node-routes.ts';
 import { Statistics } from './monitoring/statistics.ts';
 import { createFollowerRegistry } from './followers/follow-routes.ts';
 import type { FollowerRegistry } from './followers/follow-routes.ts';
+import type { ActivatedSocket } from './server/listening/activated-sockets.ts';
 import type { Dispatcher } from './server/routing/dispatcher.ts';
 import { Metrics } from './server/metrics/metrics.ts';
 import type { HttpRoute } from './server/http-route.ts';
@@ -102,6 +103,8 @@ type AppOptions = {
   readonly lines?: LogLines;
   /** The port and certificate that root has opened before it became the user who serves. */
   readonly preopenedResources?: PreopenedResources;
+  /** Sockets that a supervisor has opened: it listens on these, and on no port. */
+  readonly activatedSockets?: readonly ActivatedSocket[];
   /** The engine that keeps the log, and who we are to it. */
   readonly sharedLog?: SharedLog;
   /** Called once all is open and before anything listens; where it throws, nothing ever does. */
@@ -120,8 +123,12 @@ export interface App {
    * cluster. Idempotent; a command has none of it.
    */
   start(): void;
-  /** Serves the API on TCP, and starts. When this throws, nothing was started or stored. */
-  listen(address?: { readonly port?: number; readonly host?: string }): Promise<{ url: string }>;
+  /**
+   * Serves the API on TCP, or on the activated sockets, and starts; `url` is the first of `urls`.
+   * When this throws, nothing was started or stored.
+   */
+  listen(address?: { readonly port?: number; readonly host?: string }):
+  Promise<{ url: string; urls: readonly string[] }>;
   /** Reads the TLS certificate and key again, for new connections; false when there are none. */
   renewCertificate(): boolean;
   /** Answers what is in flight, flushes and releases the directory; idempotent. */
@@ -201,10 +208,10 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     dispatcher, books: books.shelf, bookList: books.list, webhooks, inFlight: deps.inFlight,
     start,
     async listen(address = {}) {
-      const { url } = await listening.listen(address);
+      const urls = await listening.listen(address);
       start();
       await dispatcher.prepare();
-      return { url };
+      return { url: urls[0] ?? '', urls };
     },
     renewCertificate: () => listening.renewCertificate(),
     close: () => closers.closeAll(),

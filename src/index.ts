@@ -126,7 +126,10 @@ export async function createHookshelf(options: HookshelfOptions = {}): Promise<H
   });
   app.start();
   return {
-    listen: (address) => app.listen(address),
+    async listen(address) {
+      const { url } = await app.listen(address);
+      return { url };
+    },
     handler: app.dispatcher.listeners('embedded').request,
     books: {
       ...app.books,

@@ -1,6 +1,7 @@
 /**
- * Listens for an app: on TCP for everybody, and on the control socket for the owner of the data
- * directory. A service that needs no token stays on loopback: that rule is checked here.
+ * Listens for an app: on TCP, or on the sockets that a supervisor has opened, for everybody, and on
+ * the control socket for the owner of the data directory. A service that needs no token stays on
+ * loopback: that rule is checked here. A unix socket of a supervisor counts as loopback.
  */
 import { dirname } from 'node:path';
 import { RENEWAL_HINT, examineValidity, readCertificate } from './certificate.ts';
@@ -8,8 +9,10 @@ import { makeControlSocketPath, removeSocketFolder } from './control-socket.ts';
 import { createServerLimits } from './room-options.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import { lazyImport } from '../base/lazy-import.ts';
 import type { Logger } from '../base/log.ts';
-import type { Dispatcher } from '../server/routing/dispatcher.ts';
+import type { Dispatcher, RequestListeners } from '../server/routing/dispatcher.ts';
+import type { ActivatedSocket } from '../server/listening/activated-sockets.ts';
 import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listening/listener.ts';
 import type {
   Certificate, ReservedPort, Listener, ServerLimits,
@@ -33,9 +36,14 @@ type ListeningOptions = {
   /** Whether callers need a token. */
   readonly needsToken: () => boolean;
   readonly preopenedResources?: PreopenedResources;
+  /** Where there are any, it listens on these alone. */
+  readonly activatedSockets?: readonly ActivatedSocket[];
 };
 
-type BoundAddress = { readonly url: string; readonly host: string; readonly port: number };
+export type BoundAddress =
+  | { readonly url: string; readonly host: string; readonly port: number }
+  /** A unix socket of a supervisor; its path is null where the system does not tell it. */
+  | { readonly url: string; readonly path: string | null };
 
 // No setting for TCP counts here, so that none locks the operator out. The callers own the
 // directory: an import may take as long as it needs.
@@ -44,11 +52,16 @@ const CONTROL_LIMITS: ServerLimits = {
 };
 const PORT_MAX = 65_535;
 const TOKEN_LENGTH_MIN = 16;
+/** Stands for a unix socket, whose peers are on this machine. */
+const LOOPBACK_NAME = 'localhost';
+
+const loadActivatedListener =
+  lazyImport(() => import('../server/listening/activated-listener.ts'));
 
 export class Listening {
   readonly #options: ListeningOptions;
   readonly #listeners: Listener[] = [];
-  #secure: Listener | null = null;
+  #secureListeners: Listener[] = [];
   /** The end of the certificate in use, in milliseconds since the epoch; null without one. */
   #certificateExpiresMs: number | null = null;
   #port: number | null = null;
@@ -71,51 +84,95 @@ export class Listening {
   }
 
   /**
-   * Throws `usage` for a host that is not loopback while no token is needed, and `unavailable` once
-   * this is closed.
+   * Listens on a port, or on all activated sockets, and resolves to the addresses. Throws `usage`
+   * for a host that is not loopback while no token is needed, and `unavailable` once this is
+   * closed.
    */
   async listen(
     address: { readonly port?: number; readonly host?: string },
-  ): Promise<{ url: string; port: number | null }> {
-    const { settings, dispatcher, clock, allowAnonymous, needsToken } = this.#options;
-    const { port: reservedPort, certificate: preopenedCertificate } =
-      this.#options.preopenedResources ?? { port: null, certificate: null };
+  ): Promise<readonly string[]> {
+    const { activatedSockets = [], settings } = this.#options;
+    if (this.#closing !== null) throw createClosedError();
+    const certificate =
+      this.#options.preopenedResources?.certificate ?? readCertificate(settings);
+    const listeners = activatedSockets.length === 0
+      ? [await this.#listenOnPort(address, certificate)]
+      : await this.#listenOnActivatedSockets(activatedSockets, certificate);
+    this.#port = listeners.find(({ port }) => port !== null)?.port ?? null;
+    if (certificate !== null) {
+      this.#secureListeners = listeners;
+      this.#checkValidity(certificate);
+    }
+    return listeners.map(({ url }) => url);
+  }
+
+  async #listenOnPort(
+    address: { readonly port?: number; readonly host?: string }, certificate: Certificate | null,
+  ): Promise<Listener> {
+    const { settings, clock } = this.#options;
     const { host = settings.server.host, port = settings.server.port } = address;
     if (!Number.isInteger(port) || port < 0 || port > PORT_MAX) {
       throw new AppError('usage', `the port must be an integer from 0 to ${PORT_MAX}`);
     }
-    if (this.#closing !== null) throw createClosedError();
+    const server = createHttpServer(
+      this.#chooseListeners(host), createServerLimits(settings), clock, certificate ?? undefined,
+    );
+    const reservedPort = this.#options.preopenedResources?.port ?? null;
+    const isReserved = reservedPort?.host === host && reservedPort.port === port;
+    const listener =
+      await listenOnPort(server, host, port, clock, isReserved ? reservedPort : null);
+    await this.#keep(listener);
+    if (listener.port !== null) {
+      this.#addresses.push({ url: listener.url, host, port: listener.port });
+    }
+    return listener;
+  }
+
+  /** All of them, or none: what was opened before one that fails is closed with the app. */
+  async #listenOnActivatedSockets(
+    sockets: readonly ActivatedSocket[], certificate: Certificate | null,
+  ): Promise<Listener[]> {
+    const { settings, clock } = this.#options;
+    const limits = createServerLimits(settings);
+    const results = await loadActivatedListener(({ listenOnActivatedSocket }) =>
+      Promise.allSettled(sockets.map(async (socket) => {
+        const listener = await listenOnActivatedSocket(socket, {
+          limits, clock, certificate,
+          chooseListeners: (host) => this.#chooseListeners(host ?? LOOPBACK_NAME),
+        });
+        await this.#keep(listener);
+        return listener;
+      })));
+    return results.map((result) => {
+      if (result.status === 'rejected') throw result.reason;
+      const { url, host, port, path } = result.value;
+      this.#addresses.push(host === null || port === null ? { url, path } : { url, host, port });
+      return result.value;
+    });
+  }
+
+  /** Closes it again where we have been closed meanwhile. */
+  async #keep(listener: Listener): Promise<void> {
+    if (this.#closing !== null) {
+      await listener.close(0);
+      throw createClosedError();
+    }
+    this.#listeners.push(listener);
+  }
+
+  /** Throws `usage` where nobody needs a token, or can guess it, and others can come. */
+  #chooseListeners(host: string): RequestListeners {
+    const { settings, dispatcher, allowAnonymous, needsToken } = this.#options;
     const isLocal = isLoopbackName(host);
     checkTokenLength(host, settings);
     if (!isLocal && !needsToken() && allowAnonymous !== true) {
       throw new AppError('usage', `on ${host} anybody could read and change everything: set `
         + 'HOOKSHELF_API_TOKEN, make a token with token:create, or give --allow-anonymous');
     }
-    const entrance = isLocal ? 'loopback' : 'network';
-    const certificate = preopenedCertificate ?? readCertificate(settings);
-    const server = createHttpServer(
-      dispatcher.listeners(entrance), createServerLimits(settings), clock, certificate ?? undefined,
-    );
-    const isReserved = reservedPort?.host === host && reservedPort.port === port;
-    const listener =
-      await listenOnPort(server, host, port, clock, isReserved ? reservedPort : null);
-    if (this.#closing !== null) {
-      await listener.close(0);
-      throw createClosedError();
-    }
-    this.#listeners.push(listener);
-    this.#port = listener.port;
-    if (listener.port !== null) {
-      this.#addresses.push({ url: listener.url, host, port: listener.port });
-    }
-    if (certificate !== null) {
-      this.#secure = listener;
-      this.#checkValidity(certificate);
-    }
-    return { url: listener.url, port: listener.port };
+    return dispatcher.listeners(isLocal ? 'loopback' : 'network');
   }
 
-  /** The addresses on TCP that it listens on. */
+  /** Where it listens, without the control socket. */
   get addresses(): readonly BoundAddress[] {
     return this.#addresses;
   }
@@ -131,7 +188,7 @@ export class Listening {
   renewCertificate(): boolean {
     const certificate = readCertificate(this.#options.settings);
     if (certificate === null) return false;
-    this.#secure?.renew(certificate);
+    for (const listener of this.#secureListeners) listener.renew(certificate);
     this.#checkValidity(certificate);
     return true;
   }

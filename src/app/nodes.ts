@@ -13,6 +13,7 @@ import {
   createNodeMetrics, explainUnreadiness, getPosition, listNodeViews,
 } from '../nodes/node-views.ts';
 import { FormUpkeep } from './form-upkeep.ts';
+import type { BoundAddress } from './listening.ts';
 import type { MetricSource } from '../server/metrics/metric-source.ts';
 import type { ReadConsistency } from '../server/routing/dispatcher.ts';
 import type { Store } from '../store/store-port.ts';
@@ -32,8 +33,8 @@ type NodesDeps = {
   readonly makeId: AdvancingIdSource;
   /** `http.timeout`: how long an attempt takes at most. */
   readonly attemptMs: number;
-  /** The addresses on TCP that this node listens on. */
-  readonly addresses: () => readonly { readonly host: string; readonly port: number }[];
+  /** Where this node listens. */
+  readonly addresses: () => readonly BoundAddress[];
 };
 
 export interface Nodes {
@@ -102,7 +103,7 @@ export function composeNodes(deps: NodesDeps): Nodes {
  * all addresses of the machine, that is the machine's name.
  */
 function findAdvertisedAddress({ addresses }: NodesDeps): string | null {
-  const [first] = addresses();
+  const first = addresses().find((address) => 'port' in address);
   if (first === undefined) return null;
   const { host, port } = first;
   const name = ['0.0.0.0', '::', ''].includes(host) ? hostname() : host;

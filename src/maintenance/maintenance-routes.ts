@@ -2,7 +2,7 @@
 import type { HttpRoute } from '../server/http-route.ts';
 import type { OpenedStore } from '../store/store.ts';
 
-/** `listAddresses` returns URL, host and port of each TCP listener. */
+/** `listAddresses` returns the URL of each listener, with host and port, or the path. */
 export function maintenanceRoutes(
   store: OpenedStore, listAddresses: () => readonly object[],
 ): readonly HttpRoute[] {
@@ -35,8 +35,8 @@ export function maintenanceRoutes(
     },
     {
       method: 'GET', path: '/control/places', operationId: 'listPlaces',
-      summary: 'Where on TCP the server listens', access: 'control',
-      responses: [{ status: 200, description: 'URL, host and port of each' }],
+      summary: 'Where the server listens', access: 'control',
+      responses: [{ status: 200, description: 'URL of each, with host and port, or the path' }],
       handle: (exchange) => exchange.sendJson(200, { places: listAddresses() }),
     },
   ];

@@ -1,6 +1,8 @@
 /** Faults of the server, the stream and monitoring. */
 import type { PlantedFault } from './fault.ts';
 
+const ACTIVATED_SOCKETS = ['server/listening/activated-sockets.test.ts'];
+
 export const SERVER_FAULTS: readonly PlantedFault[] = [
   // server/
   {
@@ -114,6 +116,20 @@ export const SERVER_FAULTS: readonly PlantedFault[] = [
   {
     file: 'server/listening/listener.ts', text: 'rmSync(path, { force: true });', replacement: '',
     tests: ['server/listening/listener.test.ts'],
+  },
+  // Sockets of a supervisor.
+  {
+    file: 'server/listening/activated-sockets.ts', text: 'delete environment[name];',
+    replacement: '', tests: ACTIVATED_SOCKETS,
+  },
+  {
+    file: 'server/listening/activated-sockets.ts',
+    text: ' && owner !== `${PARENT_PREFIX}${process.ppid}`', replacement: '',
+    tests: ACTIVATED_SOCKETS,
+  },
+  {
+    file: 'server/listening/activated-sockets.ts', text: 'if (count > SOCKETS_MAX)',
+    replacement: 'if (count === SOCKETS_MAX)', tests: ACTIVATED_SOCKETS,
   },
   {
     file: 'server/metrics/metrics.ts', text: 'count += bucketCount;',

@@ -1,12 +1,13 @@
 /**
  * Listens on a TCP port, plain or with TLS, and on a unix socket that only the owner of the data
- * directory can open. A listener that closes serves its pending requests first.
+ * directory can open. A listener that closes serves its pending requests first. Sockets that a
+ * supervisor has opened are in activated-listener.ts.
  */
 import { rmSync } from 'node:fs';
 import type { Server, ServerOptions } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
-import { createServer } from 'node:net';
-import type { ListenOptions, Server as NetServer, Socket } from 'node:net';
+import { Server as NetServer, createServer } from 'node:net';
+import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../base/errors.ts';
@@ -52,6 +53,15 @@ const IDLE_CHECK_MS = 50;
 export function createHttpServer(
   listeners: RequestListeners, limits: ServerLimits, clock: Clock, certificate?: Certificate,
 ): HttpServer {
+  const server = createUnattendedServer(limits, certificate);
+  attend(server, listeners, clock);
+  return server;
+}
+
+/** A server whose requests nobody answers yet. */
+export function createUnattendedServer(
+  limits: ServerLimits, certificate?: Certificate,
+): HttpServer {
   const options: ServerOptions = {
     requestTimeout: limits.requestTimeoutMs,
     headersTimeout: computeHeadersTimeout(limits),
@@ -76,6 +86,11 @@ export function createHttpServer(
   // No limit: past one Node silently drops headers, perhaps the Host or a token. The limit for the
   // size of the head bounds their number too.
   server.maxHeadersCount = 0;
+  return server;
+}
+
+/** Has the requests answered from now on. */
+export function attend(server: HttpServer, listeners: RequestListeners, clock: Clock): void {
   server.on('request', listeners.request);
   server.on('checkContinue', listeners.checkContinue);
   // Other expectations may be ignored (RFC 9110 §10.1.1); Node's own response says nothing.
@@ -83,7 +98,6 @@ export function createHttpServer(
   server.on('connect', (_request, socket) => rejectTunnel(socket, clock, listeners.countRejection));
   server.on('clientError', (error: Error, socket) =>
     respondToClientError(error, socket, clock, listeners.countRejection));
-  return server;
 }
 
 // Node accepts no longer limit for the head than for the request; 0 is none.
@@ -99,7 +113,7 @@ export type ReservedPort = {
 /** Takes a port for a later server. Until then its connections are closed. Throws `conflict`. */
 export async function reservePort(host: string, port: number): Promise<ReservedPort> {
   const server = createServer((socket) => socket.destroy());
-  await listen(server, { host, port });
+  await listen(server, { host, port }, (cause) => toListenError(cause, { host, port }));
   // If no server follows, the port must not keep the process alive.
   server.unref();
   return { host, port, server };
@@ -114,14 +128,18 @@ export async function listenOnPort(
   reservedPort: ReservedPort | null = null,
 ): Promise<Listener> {
   const sockets = trackSockets(server);
-  await listen(server, { host, port }, reservedPort);
+  await listen(server, reservedPort?.server ?? { host, port },
+    (cause) => toListenError(cause, { host, port }));
   server.ref();
   const address = server.address();
   assert(address !== null && typeof address === 'object');
-  const scheme = isTls(server) ? 'https' : 'http';
-  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  const url = `${scheme}://${name}:${address.port}`;
+  const url = formatUrl(server, address);
   return { url, port: address.port, ...createLifecycle(server, sockets, clock) };
+}
+
+export function formatUrl(server: HttpServer, { family, address, port }: AddressInfo): string {
+  const name = family === 'IPv6' ? `[${address}]` : address;
+  return `${isTls(server) ? 'https' : 'http'}://${name}:${port}`;
 }
 
 /** Listens on a unix socket (mode 0600), and replaces the file that a dead owner left there. */
@@ -136,7 +154,8 @@ export async function listenOnSocket(
   }
   const sockets = trackSockets(server);
   // listen() creates the socket before it returns, so the mode holds from the start.
-  await withPrivateUmask(() => listen(server, { path }));
+  await withPrivateUmask(() =>
+    listen(server, { path }, (cause) => toListenError(cause, { path })));
   return { url: path, port: null, ...createLifecycle(server, sockets, clock) };
 }
 
@@ -144,13 +163,15 @@ function isTls(server: HttpServer): server is TlsServer {
   return 'setSecureContext' in server;
 }
 
-function listen(
-  server: NetServer, options: ListenOptions, reservedPort: ReservedPort | null = null,
+/** `backlog`: how many connections the kernel queues; absent: Node's default. */
+export function listen(
+  server: NetServer, target: NetServer | (ListenOptions & { readonly fd?: number }),
+  toError: (cause: Error) => AppError, backlog?: number,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onError = (cause: Error): void => reject(toListenError(cause, options));
+    const onError = (cause: Error): void => reject(toError(cause));
     server.once('error', onError);
-    server.listen(reservedPort?.server ?? options, () => {
+    server.listen(target, backlog, () => {
       server.off('error', onError);
       resolve();
     });
@@ -189,7 +210,7 @@ type TrackedSockets = {
   readonly ready: ReadonlySet<Socket>;
 };
 
-function trackSockets(server: HttpServer): TrackedSockets {
+export function trackSockets(server: HttpServer): TrackedSockets {
   const track = (event: string): ReadonlySet<Socket> => {
     const sockets = new Set<Socket>();
     server.on(event, (socket: Socket) => {
@@ -202,8 +223,9 @@ function trackSockets(server: HttpServer): TrackedSockets {
   return { all, ready: isTls(server) ? track('secureConnection') : all };
 }
 
-function createLifecycle(
-  server: HttpServer, sockets: TrackedSockets, clock: Clock,
+/** `idleMs`: how long a close leaves connections that are idle to begin a request. */
+export function createLifecycle(
+  server: HttpServer, sockets: TrackedSockets, clock: Clock, idleMs = 0,
 ): Pick<Listener, 'renew' | 'close'> {
   let closing: Promise<void> | null = null;
   const { keepAliveTimeout } = server;
@@ -216,14 +238,15 @@ function createLifecycle(
     },
     close(timeoutMs) {
       idleCheck?.cancel();
-      closing ??= closeServer(server, sockets, clock, timeoutMs);
+      closing ??= closeServer(server, sockets, clock, { timeoutMs, idleMs });
       return closing;
     },
   };
 }
 
 function closeServer(
-  server: HttpServer, sockets: TrackedSockets, clock: Clock, timeoutMs: number,
+  server: HttpServer, sockets: TrackedSockets, clock: Clock,
+  { timeoutMs, idleMs }: { readonly timeoutMs: number; readonly idleMs: number },
 ): Promise<void> {
   return new Promise((resolve) => {
     const deadline = clock.startTimer(timeoutMs, () => {
@@ -236,15 +259,18 @@ function closeServer(
       // To Node a connection without a request is not idle.
       for (const socket of sockets.ready) if (socket.bytesRead === 0) socket.destroy();
     };
-    let timer = clock.startTimer(IDLE_CHECK_MS, function check() {
+    let timer = clock.startTimer(Math.max(idleMs, IDLE_CHECK_MS), function check() {
       cutIdleSockets();
       timer = clock.startTimer(IDLE_CHECK_MS, check);
     });
-    server.close(() => {
+    // The close of an HTTP server cuts idle connections: that of a plain one only stops accepting.
+    NetServer.prototype.close.call(server, () => {
       deadline.cancel();
       timer.cancel();
+      // Ends Node's timer that looks for slow clients, too.
+      server.close();
       resolve();
     });
-    cutIdleSockets();
+    if (idleMs === 0) cutIdleSockets();
   });
 }

@@ -1,6 +1,7 @@
 /** `doctor`: checks what a server needs and says what to do. Changes nothing. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { createServer } from 'node:net';
+import type { NetConnectOpts } from 'node:net';
 import { dirname } from 'node:path';
 import { createConfiguredEngine } from '../../../app/shared-log.ts';
 import { messageOf, systemCodeOf } from '../../../base/errors.ts';
@@ -192,9 +193,8 @@ async function checkServersPorts(socketPath: string): Promise<DoctorFinding> {
   const urls: string[] = [];
   for (const listener of Array.isArray(places) ? places.map(parseObject) : []) {
     const url = formatValue(listener['url']);
-    const problem = await tryToConnect(
-      { host: formatValue(listener['host']), port: Number(listener['port']) }, CONNECT_TIMEOUT_MS,
-    );
+    const address = readAddress(listener);
+    const problem = address === null ? null : await tryToConnect(address, CONNECT_TIMEOUT_MS);
     if (problem !== null) {
       return failed(`our server listens on ${url}, where nobody answers (${problem})`,
         'see its log, or restart it');
@@ -203,6 +203,13 @@ async function checkServersPorts(socketPath: string): Promise<DoctorFinding> {
   }
   return ok(urls.length === 0 ? 'our server listens on no port'
     : `our server listens on ${urls.join(' and ')}, and answers`);
+}
+
+/** Null for a unix socket whose path the system does not tell. */
+function readAddress({ host, port, path }: JsonObject): NetConnectOpts | null {
+  if (path === null) return null;
+  return typeof path === 'string' ? { path: path.replace(/^@/, '\0') }
+    : { host: formatValue(host), port: Number(port) };
 }
 
 /** Resolves with null once it has listened there, else with the error code of the system. */

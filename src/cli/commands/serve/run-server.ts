@@ -8,6 +8,7 @@ import { readCertificate } from '../../../app/certificate.ts';
 import { checkTokenLength, type PreopenedResources } from '../../../app/listening.ts';
 import type { Logger } from '../../../base/log.ts';
 import { reservePort } from '../../../server/listening/listener.ts';
+import type { ActivatedSocket } from '../../../server/listening/activated-sockets.ts';
 import type { LoadedSettings } from '../../../settings/load-settings.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { ServedFile } from '../configuration/served-file.ts';
@@ -21,15 +22,21 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 // A command ends soon and is waited for; another server is not.
 const COMMAND_WAIT_MS = 5000;
 
+type ServerOptions = {
+  readonly maxMemoryBytes: number;
+  /** Sockets that a supervisor has opened: it listens on these, and on no port. */
+  readonly activatedSockets: readonly ActivatedSocket[];
+};
+
 export async function runServer(
-  context: CommandContext, maxMemoryBytes: number,
+  context: CommandContext, { maxMemoryBytes, activatedSockets }: ServerOptions,
 ): Promise<number> {
   // Both before `loadSettings`, which makes us the owner of the data directory.
-  const preopenedResources = await preopenResources(context);
+  const preopenedResources = await preopenResources(context, activatedSockets.length > 0);
   const servedFile = await openServedFile(context);
   const { settings, origins, warnings } = context.loadSettings();
   // These two fail before anything is created or opened in the data directory.
-  checkTokenLength(settings.server.host, settings);
+  if (activatedSockets.length === 0) checkTokenLength(settings.server.host, settings);
   const certificate = preopenedResources.certificate ?? readCertificate(settings);
   const lines = new LogLines();
   const logger = createProcessLogger(settings, context.io, 'debug', (line) => lines.add(line));
@@ -39,6 +46,7 @@ export async function runServer(
     logger.info('the data directory is another user\'s, who serves', { uid: process.getuid?.() });
   }
   for (const { problem, fix } of warnings) logger.warning(problem, { mend: fix });
+  if (activatedSockets.length > 0) warnOfAddress(origins, logger);
   const stop = listenForStop(logger);
   let runningApp: App | null = null;
   // Set before the app is open: without a listener the signal would end the process.
@@ -50,7 +58,7 @@ export async function runServer(
     const app = await openApp({
       data: context.enterDataAsOwner(), settings, logger, role: 'server', waitMs: COMMAND_WAIT_MS,
       allowAnonymous: context.args.has('allow-anonymous'), maxMemoryBytes,
-      preopenedResources: { ...preopenedResources, certificate }, origins, lines,
+      preopenedResources: { ...preopenedResources, certificate }, activatedSockets, origins, lines,
       beforeListening: async (requestListener) =>
         servedFile?.applyAtStart(requestListener, logger),
     });
@@ -75,9 +83,21 @@ export async function runServer(
 async function listenAndAnnounce(
   { output, enterDataAsOwner }: CommandContext, app: App, logger: Logger,
 ): Promise<void> {
-  const { url } = await app.listen();
-  await output.result({ url }, `hookshelf listening on ${url}`);
-  logger.info('listening', { url, data: enterDataAsOwner(), pid: process.pid });
+  const { url, urls } = await app.listen();
+  const several = urls.length > 1 ? { urls } : {};
+  await output.result({ url, ...several },
+    ...urls.map((address) => `hookshelf listening on ${address}`));
+  logger.info('listening', { url, ...several, data: enterDataAsOwner(), pid: process.pid });
+}
+
+/** The settings may be right for a start without a supervisor, so they are no error. */
+function warnOfAddress(origins: LoadedSettings['origins'], logger: Logger): void {
+  for (const name of ['server.host', 'server.port']) {
+    const origin = origins.get(name);
+    if (origin === 'default') continue;
+    logger.warning(`${name} (from ${origin}) has no effect: the sockets of the supervisor are what `
+      + 'is listened on');
+  }
 }
 
 /** null without `--apply`. Loads its modules alone then: a server stays in memory. */
@@ -146,11 +166,14 @@ const FREE_PORT_MIN = 1024;
  * directory are the owner's, not root's. Opens nothing where the process keeps its user. Throws as
  * listening does.
  */
-async function preopenResources(context: CommandContext): Promise<PreopenedResources> {
+async function preopenResources(
+  context: CommandContext, hasSockets: boolean,
+): Promise<PreopenedResources> {
   if (!context.identity.needsSwitch) return { port: null, certificate: null };
   const loadedSettings = context.loadCallersSettings();
   const { host, port } = loadedSettings.settings.server;
-  const isLow = isSetByCaller(loadedSettings, 'server.port') && port > 0 && port < FREE_PORT_MIN;
+  const isLow = !hasSockets && isSetByCaller(loadedSettings, 'server.port')
+    && port > 0 && port < FREE_PORT_MIN;
   return {
     certificate: openCertificate(context, loadedSettings),
     port: isLow ? await reservePort(host, port) : null,

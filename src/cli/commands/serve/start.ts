@@ -1,6 +1,7 @@
 /** `serve`: in this process, or in one that is started under a memory cap. */
 import { statSync } from 'node:fs';
 import { AppError } from '../../../base/errors.ts';
+import type { ActivatedSocket } from '../../../server/listening/activated-sockets.ts';
 import type { CommandContext } from '../command-context.ts';
 
 const MEGABYTES_MIN = 64;
@@ -12,6 +13,7 @@ const APPLY_OPTIONS = ['prune', 'set', 'yes'];
 
 export async function serve(context: CommandContext): Promise<number> {
   checkApplyOptions(context);
+  const sockets = await takeSockets(context);
   const megabytes = context.args.integer('max-memory', MEGABYTES_MIN, MEGABYTES_MAX);
   if (megabytes !== undefined) {
     rejectPipedSettings(context);
@@ -19,10 +21,32 @@ export async function serve(context: CommandContext): Promise<number> {
     // another user reports them itself.
     if (!context.identity.needsSwitch) context.loadSettings();
     const { isCapped, runCapped } = await import('../../process/memory-cap.ts');
-    if (!isCapped(megabytes)) return runCapped(megabytes, () => context.identity.becomeOwner());
+    if (!isCapped(megabytes)) {
+      return runCapped(megabytes, () => context.identity.becomeOwner(), sockets);
+    }
   }
   const { runServer } = await import('./run-server.ts');
-  return runServer(context, megabytes === undefined ? Infinity : megabytes * MEBIBYTE);
+  return runServer(context, {
+    maxMemoryBytes: megabytes === undefined ? Infinity : megabytes * MEBIBYTE,
+    activatedSockets: sockets,
+  });
+}
+
+/** Options that name what a supervisor has already opened. */
+const ADDRESS_OPTIONS = ['port', 'host'];
+
+/** The sockets that a supervisor has opened for us. Throws `usage` for an address beside them. */
+async function takeSockets({ args }: CommandContext): Promise<readonly ActivatedSocket[]> {
+  const { env } = process;
+  if (env['LISTEN_PID'] === undefined && env['LISTEN_FDS'] === undefined) return [];
+  const { takeActivatedSockets } =
+    await import('../../../server/listening/activated-sockets.ts');
+  const sockets = takeActivatedSockets(env, process);
+  const option = ADDRESS_OPTIONS.find((name) => args.has(name));
+  if (sockets.length === 0 || option === undefined) return sockets;
+  throw new AppError('usage', `--${option} beside sockets of a supervisor (LISTEN_FDS): hookshelf `
+    + `listens on these alone; leave --${option} out and name the address in the unit of the `
+    + 'socket (ListenStream=), or start without that unit');
 }
 
 function checkApplyOptions({ args }: CommandContext): void {

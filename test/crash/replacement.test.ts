@@ -81,6 +81,31 @@ for (const before of [BEFORE, null]) {
     });
 }
 
+test('a crash while a start finishes a replacement leaves a whole state as well', async () => {
+  const disk = await prepareOld();
+  const oldContent = await contentOn(disk);
+  const { state, content } = await prepareNew();
+  const files = new SimulatedFiles(disk);
+  // Old files that are deleted are lost for good.
+  await replaceState(files, DIRECTORY, state, null);
+  // The process has died, and what it had not synced is not on disk yet.
+  const images = imagesOf(files, { seeds: 0, pageBytes: 64, tornEvery: Infinity })
+    .filter(({ disk: image }) => image.paths.some((path) => path.endsWith('.replacing')));
+  assert.ok(images.length > 20);
+  for (const { disk: image, origin } of images) {
+    const started = await openOn(image.clone());
+    const leftovers = started.files.disk.paths.filter((path) => path.endsWith('.replacing'));
+    assert.deepEqual(leftovers, [], `a start leaves no mark, ${origin}`);
+    await started.store.close();
+    for (const later of imagesOf(started.files, { seeds: 3, pageBytes: 64, tornEvery: Infinity })) {
+      await about(`${origin}, and then ${later.origin}`, async () => {
+        const held = await contentOn(later.disk);
+        assert.ok(isEqual(held, oldContent) || isEqual(held, content), 'one of the two states');
+      });
+    }
+  }
+});
+
 test('a replacement that finds no room leaves the old state as it was', async () => {
   const disk = await prepareOld();
   const oldContent = await contentOn(disk);

@@ -75,6 +75,23 @@ test('a follower that is silent for a minute is cut, and so is one whose token i
     await store.close();
   });
 
+test('a log whose next transactions compaction has deleted ends, and is gone', async () => {
+  const { store, followers, connect } = await open();
+  const log = await connect('c');
+  await log.pull();
+  await log.pull();
+  for (let times = 0; times < 20; times += 1) {
+    await addBook(store, `b${times}`);
+    await store.compact();
+  }
+  let pieces = await log.pull();
+  for (let count = 0; count < 30 && pieces !== null; count += 1) pieces = await log.pull();
+  assert.equal(pieces, null);
+  await assert.rejects(connect('c'), { code: 'gone' });
+  followers.close();
+  await store.close();
+});
+
 test('a copy that connects again takes the place of its earlier connection', async () => {
   const { store, followers, connect, cuts } = await open();
   const first = await connect('c');

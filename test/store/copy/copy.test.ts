@@ -73,9 +73,13 @@ test('a backup that was cut, changed or is none leaves the copy as it is', async
   // Within the text of a record: the checksums of the lines are checked as well.
   const at = changed.indexOf('"text":"text"');
   changed[at + 9] = 0x78;
+  // The files are those of a start, and not those of the manifest.
+  const summed = Buffer.from(whole);
+  const sumAt = summed.indexOf('"sha256":"') + 10;
+  summed[sumAt] = summed[sumAt] === 0x30 ? 0x31 : 0x30;
   const lengthened = Buffer.concat([whole.subarray(0, 1024), whole.subarray(512)]);
   for (const bytes of [
-    whole.subarray(0, 700), whole.subarray(0, whole.length - 1024), changed, lengthened,
+    whole.subarray(0, 700), whole.subarray(0, whole.length - 1024), changed, summed, lengthened,
     Buffer.from('{"type":"error"}'), Buffer.alloc(4096, 'x'), Buffer.alloc(2048),
   ]) {
     const files = await makeCopy();

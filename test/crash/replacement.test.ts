@@ -7,7 +7,7 @@ import { finishReplacements, replaceState } from '../../src/store/generations/re
 import { about, contentOn, imagesOf } from '../support/crashes.ts';
 import { DIRECTORY, openOn } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
-import { SimulatedFiles } from '../support/simulated-files.ts';
+import { SimulatedFiles, cuts } from '../support/simulated-files.ts';
 import { COLLECTIONS, contentOf, createSteps, runSteps } from '../support/workload.ts';
 import type { Content } from '../support/workload.ts';
 
@@ -89,10 +89,10 @@ test('a crash while a start finishes a replacement leaves a whole state as well'
   // Old files that are deleted are lost for good.
   await replaceState(files, DIRECTORY, state, null);
   // The process has died, and what it had not synced is not on disk yet.
-  const images = imagesOf(files, { seeds: 0, pageBytes: 64, tornEvery: Infinity })
-    .filter(({ disk: image }) => image.paths.some((path) => path.endsWith('.replacing')));
+  const images = [...cuts(files, { tornEvery: Infinity })].map(({ disk: image, index }) =>
+    ({ image: image.crash({ kind: 'kept' }), origin: `at operation ${index}` }));
   assert.ok(images.length > 20);
-  for (const { disk: image, origin } of images) {
+  for (const { image, origin } of images) {
     const started = await openOn(image.clone());
     const leftovers = started.files.disk.paths.filter((path) => path.endsWith('.replacing'));
     assert.deepEqual(leftovers, [], `a start leaves no mark, ${origin}`);

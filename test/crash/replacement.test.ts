@@ -89,15 +89,13 @@ test('a crash while a start finishes a replacement leaves a whole state as well'
   // Old files that are deleted are lost for good.
   await replaceState(files, DIRECTORY, state, null);
   // The process has died, and what it had not synced is not on disk yet.
-  const images = [...cuts(files, { tornEvery: Infinity })].map(({ disk: image, index }) =>
-    ({ image: image.crash({ kind: 'kept' }), origin: `at operation ${index}` }));
-  assert.ok(images.length > 20);
-  for (const { image, origin } of images) {
-    const started = await openOn(image.clone());
+  for (const { disk: image, index } of cuts(files, { tornEvery: Infinity })) {
+    const origin = `at operation ${index}`;
+    const started = await openOn(image.crash({ kind: 'kept' }));
     const leftovers = started.files.disk.paths.filter((path) => path.endsWith('.replacing'));
     assert.deepEqual(leftovers, [], `a start leaves no mark, ${origin}`);
     await started.store.close();
-    for (const later of imagesOf(started.files, { seeds: 3, pageBytes: 64, tornEvery: Infinity })) {
+    for (const later of imagesOf(started.files, { seeds: 4, pageBytes: 64, tornEvery: Infinity })) {
       await about(`${origin}, and then ${later.origin}`, async () => {
         const held = await contentOn(later.disk);
         assert.ok(isEqual(held, oldContent) || isEqual(held, content), 'one of the two states');

@@ -333,8 +333,8 @@ function makeRegistry(options: WebhooksOptions, events: EventPublisher): ActionR
     builtIn: [
       createLogAction(),
       createHttpForwardAction({ http, queue: (forward) => events.queueForward(forward) }),
-      createEmitEventAction(async (name, payloadJson, hops) =>
-        (await events.emitJson(name, payloadJson, { source: 'action', hops })).deliveries),
+      createEmitEventAction(async (name, payloadJson, { hops, trace }) =>
+        (await events.emitJson(name, payloadJson, { source: 'action', hops, trace })).deliveries),
       ...optionalActions,
     ],
     custom: actions,

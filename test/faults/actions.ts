@@ -109,8 +109,29 @@ const ACTIONS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/actions/http-forward-action.ts',
-    text: 'return addChainHeader(sentHeaders, hop);', replacement: 'return sentHeaders;',
+    text: 'addTraceHeaders(addChainHeader(sentHeaders, hop), trace)',
+    replacement: 'addTraceHeaders(sentHeaders, trace)',
     tests: ['webhooks/http/chain.test.ts'],
+  },
+  {
+    file: 'webhooks/actions/chained-http-sender.ts',
+    text: "some(([name]) => name.toLowerCase() === 'traceparent')",
+    replacement: "some(([name]) => name === 'traceparent')",
+    tests: ['webhooks/trace-context.test.ts'],
+  },
+  {
+    file: 'webhooks/http/pass-through.ts', text: ", 'traceparent', 'tracestate',", replacement: ',',
+    tests: ['webhooks/trace-context.test.ts'],
+  },
+  {
+    file: 'webhooks/deliveries/sent-request.ts',
+    text: '    ...listTraceHeaders(sent?.headers ?? [], readEventTrace(eventRecord)),\n',
+    replacement: '', tests: ['webhooks/trace-context.test.ts'],
+  },
+  {
+    file: 'base/trace-context.ts',
+    text: 'if (version === FIRST_VERSION && more !== undefined) return null;', replacement: '',
+    tests: ['base/trace-context.test.ts'],
   },
   {
     file: 'webhooks/actions/chained-http-sender.ts',

@@ -78,8 +78,8 @@ const DELIVERIES: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/deliveries/event-publisher.ts',
-    text: 'createdAt, name, source, key, hops };',
-    replacement: 'createdAt, name, source, key, hops: hops - 1 };',
+    text: 'createdAt, name, source, key, hops, trace };',
+    replacement: 'createdAt, name, source, key, hops: hops - 1, trace };',
     tests: ['webhooks/deliveries/deliveries.test.ts'],
   },
   {

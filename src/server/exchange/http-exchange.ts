@@ -9,6 +9,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { ErrorCode } from '../../base/errors.ts';
 import { createTaggedLogger } from '../../base/log.ts';
+import { readTraceId } from '../../base/trace-context.ts';
 import type { Logger } from '../../base/log.ts';
 import {
   addAcceptHeaders, announcedLength, asksForUpgrade, checkMediaType, checkUnread, isFramingDoubtful,
@@ -123,7 +124,9 @@ export class HttpExchange implements Exchange {
   }
 
   get log(): Logger {
-    return createTaggedLogger(this.#context.logger, { requestId: this.requestId });
+    const traceId = readTraceId(this.request.headers);
+    return createTaggedLogger(this.#context.logger,
+      traceId === null ? { requestId: this.requestId } : { requestId: this.requestId, traceId });
   }
 
   send(status: number, headers: HeaderList | HeaderText, body?: Buffer | string): void {

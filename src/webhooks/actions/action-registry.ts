@@ -3,6 +3,7 @@ import { AppError, messageOf } from '../../base/errors.ts';
 import type { LogFields, Logger } from '../../base/log.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { MaybePromise } from '../../base/when-done.ts';
+import type { TraceContext } from '../../base/trace-context.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { HttpSender } from '../http/http-sender.ts';
 import type { RequestOrigin } from '../http/pass-through.ts';
@@ -50,6 +51,8 @@ export type ActionCall = {
   readonly secretSources: readonly ValueSource[];
   /** The number of hops that led to this call: see base/webhook-chain.ts. */
   readonly hops: number;
+  /** The trace that its requests go on with; null: there is none. */
+  readonly trace: TraceContext | null;
   /** Set when a request of the action was refused because of its number of hops. */
   isChainRefused: boolean;
   /** Its lines carry the id of the request, or the webhook. */

@@ -1,13 +1,19 @@
-/** The HTTP client of one run of a custom action, whose requests carry the number of hops on. */
+/**
+ * The HTTP client of one run of a custom action, whose requests carry the number of hops on, and
+ * the trace.
+ */
 import {
   CHAIN_HEADER, isChainRefused, nextHop, addChainHeader,
 } from '../../base/webhook-chain.ts';
+import { addTraceHeaders, type TraceContext } from '../../base/trace-context.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import type { HttpSender, TargetResponse } from '../http/http-sender.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 
 /** The part of an `ActionCall` that tells of its chain of webhooks. */
-export type ChainedCall = { readonly hops: number; isChainRefused: boolean };
+export type ChainedCall = {
+  readonly hops: number; readonly trace: TraceContext | null; isChainRefused: boolean;
+};
 
 export class ChainedHttpSender implements HttpSender {
   readonly #http: HttpSender;
@@ -21,8 +27,12 @@ export class ChainedHttpSender implements HttpSender {
   async request(request: HttpRequest): Promise<TargetResponse> {
     const others = Object.entries(request.headers ?? {})
       .filter(([name]) => name.toLowerCase() !== CHAIN_HEADER);
-    const hops = nextHop(this.#call.hops, () => formatTargetLabel(request.url));
-    const headers = addChainHeader(Object.fromEntries(others), hops);
+    const { hops: callHops, trace } = this.#call;
+    const hops = nextHop(callHops, () => formatTargetLabel(request.url));
+    // An action may trace by itself.
+    const isTraced = others.some(([name]) => name.toLowerCase() === 'traceparent');
+    const headers = addTraceHeaders(
+      addChainHeader(Object.fromEntries(others), hops), isTraced ? null : trace);
     const response = await this.#http.request({ ...request, headers });
     if (isChainRefused(response.headers)) this.#call.isChainRefused = true;
     return response;

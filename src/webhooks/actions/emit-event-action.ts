@@ -3,10 +3,12 @@ import { withoutByteOrderMark } from '../../base/json/parse.ts';
 import { ActionResult } from './action.ts';
 import { findEmitProblem } from './event-name.ts';
 import { findUnknownOptions } from './action-registry.ts';
-import type { RegisteredAction } from './action-registry.ts';
+import type { ActionCall, RegisteredAction } from './action-registry.ts';
 
 /** Resolves with the deliveries' identifiers once they are on disk. */
-type EmitEvent = (name: string, payloadJson: string, hops: number) => Promise<readonly string[]>;
+type EmitEvent = (
+  name: string, payloadJson: string, cause: Pick<ActionCall, 'hops' | 'trace'>,
+) => Promise<readonly string[]>;
 
 export const EMIT_EVENT = 'emit-event';
 
@@ -28,7 +30,7 @@ export function createEmitEventAction(emit: EmitEvent): RegisteredAction {
       }
       const bytes = call.bytes();
       const payloadJson = bytes === null ? '[]' : withoutByteOrderMark(bytes).toString();
-      const deliveries = await emit(String(call.options['name']), payloadJson, call.hops);
+      const deliveries = await emit(String(call.options['name']), payloadJson, call);
       return ActionResult.ok({ deliveries: [...deliveries] });
     },
   };

@@ -5,6 +5,7 @@
  */
 import { isChainRefused, nextHop, addChainHeader } from '../../base/webhook-chain.ts';
 import type { FieldError } from '../../base/errors.ts';
+import { addTraceHeaders } from '../../base/trace-context.ts';
 import { quote } from '../../base/text/error-message.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import {
@@ -128,16 +129,16 @@ function buildPassedForward(call: ActionCall, origin: RequestOrigin): Forward {
 }
 
 /**
- * Adds the id of a stored request, by which the target can tell that it is sent again, and the
- * number of hops: a forward counts as one, as a forward to ourselves would go round for ever.
+ * Adds the id of a stored request, by which the target can tell that it is sent again, the trace,
+ * and the number of hops: a forward counts as one, as one to ourselves would go round for ever.
  */
 function addOwnHeaders(
-  headers: PassedHeaders, { hops, storedRequestId, options }: ActionCall,
+  headers: PassedHeaders, { hops, trace, storedRequestId, options }: ActionCall,
 ): PassedHeaders {
   const sentHeaders = storedRequestId === null ? headers
     : { ...headers, [REQUEST_ID_HEADER]: storedRequestId };
   const hop = nextHop(hops, () => formatTargetLabel(String(options['url'])));
-  return addChainHeader(sentHeaders, hop);
+  return addTraceHeaders(addChainHeader(sentHeaders, hop), trace);
 }
 
 function findOptionProblems(options: JsonObject): string[] {

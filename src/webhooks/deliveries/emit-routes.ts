@@ -2,6 +2,7 @@
  * The HTTP routes by which events come in: for all webhooks that hear them, or durably for one. An
  * event that begins later is cancelled here.
  */
+import { readTraceContext } from '../../base/trace-context.ts';
 import { AppError } from '../../base/errors.ts';
 import { EVENT_NAME_RULE, createNameTest } from '../../base/event-name.ts';
 import { quote } from '../../base/text/error-message.ts';
@@ -112,7 +113,10 @@ function checkEventGranted({ grant }: Exchange, name: string): void {
 
 /** Commands on this machine come through the control socket. */
 function readOrigin({ isControl, request: { headers } }: Exchange): EventOrigin {
-  return { source: isControl ? 'command' : 'api', hops: parseHops(headers[CHAIN_HEADER]) };
+  return {
+    source: isControl ? 'command' : 'api', hops: parseHops(headers[CHAIN_HEADER]),
+    trace: readTraceContext(headers),
+  };
 }
 
 function cancelRoute({ service }: EmitRouteDeps): HttpRoute {

@@ -10,6 +10,7 @@ import { AppError } from '../../base/errors.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { deriveIds } from '../../base/uuid.ts';
+import type { TraceContext } from '../../base/trace-context.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { FindRecord, TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
@@ -78,6 +79,8 @@ export type EventOrigin = {
   readonly source: EventSource;
   /** The length of the chain that led to it. */
   readonly hops: number;
+  /** The trace that it belongs to; absent: none. */
+  readonly trace?: TraceContext | null;
 };
 
 /** What a caller may say of an event beside its name and payload. */
@@ -91,7 +94,7 @@ export type EventTerms = {
  * What is said of an event that is staged beside its cause. It cannot be delayed: `emitJson` alone
  * ends the count of a delayed event that is staged and not yet committed.
  */
-type StageOptions = Pick<EventOrigin, 'source'> & {
+type StageOptions = Pick<EventOrigin, 'source' | 'trace'> & {
   /** The identifier of a webhook that does not get the event. */
   readonly except?: string | null;
   /** Whether it is a system event, which a webhook for `*` does not get. */
@@ -253,10 +256,10 @@ function stageWithoutDeliveries(
 
 /** Creates the head of an event's record, without its deliveries. */
 function createHead(
-  { inputs: { seed, nowMs }, name, source, key }: Emission, hops: number,
+  { inputs: { seed, nowMs }, name, source, key, trace }: Emission, hops: number,
 ): Omit<EventHead, 'deliveries' | 'webhookIds'> {
   const createdAt = formatTimestamp(nowMs);
-  return { identifier: deriveIds(seed)(), createdAt, name, source, key, hops };
+  return { identifier: deriveIds(seed)(), createdAt, name, source, key, hops, trace };
 }
 
 /** Finds the identifiers of the webhooks that hear an event. */

@@ -3,10 +3,12 @@
  * `events` collection, one JSON object with its members in this order:
  *
  *     {"identifier":"<UUIDv7>","createdAt":"<time>","name":"<name>","source":"<source>",
- *      "key":"<key>"?,"deliverAt":"<time>"?,"to":"<webhook>"?,"hooks":["<webhook>",…],
+ *      "key":"<key>"?,"deliverAt":"<time>"?,"to":"<webhook>"?,
+ *      "traceparent":"<trace>"?,"tracestate":"<state>"?,"hooks":["<webhook>",…],
  *      "depth":<hops>,"deliveries":["<delivery>",…],"payload":<JSON>}
  *
  * - `to` is the only webhook that an event is for, if it was sent to that one;
+ * - `traceparent` and `tracestate` are the trace that it belongs to (base/trace-context.ts);
  * - `hooks` and `deliveries` are parallel: the deliveries that were made with the event, and their
  *   webhooks. What is made later is in the collection `event-receivers` (late-deliveries.ts);
  * - `depth` is the number of hops that led to the event: see `readHops`;
@@ -34,6 +36,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/fields.ts';
 import { encodeString } from '../../base/json/encode.ts';
+import { readTraceContext, type TraceContext } from '../../base/trace-context.ts';
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import type { CollectionSpec, FindRecord, Transaction } from '../../store/store-port.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
@@ -65,6 +68,7 @@ export type EventHead = {
   readonly deliverAt?: string | undefined;
   /** The only webhook that it is for. */
   readonly to?: string | undefined;
+  readonly trace?: TraceContext | null | undefined;
   readonly hops: number;
   /** The identifiers of the deliveries made with it, and of their webhooks, in the same order. */
   readonly deliveries: readonly string[];
@@ -99,6 +103,8 @@ const NAME_PREFIX = Buffer.from(',"name":"');
 const SOURCE_PREFIX = Buffer.from(',"source":"');
 const KEY_PREFIX = Buffer.from(',"key":"');
 const DELIVER_AT_PREFIX = Buffer.from(',"deliverAt":"');
+const TRACE_PARENT_PREFIX = Buffer.from(',"traceparent":"');
+const TRACE_STATE_PREFIX = Buffer.from(',"tracestate":"');
 const DELIVERIES_PREFIX = Buffer.from(',"deliveries":[');
 const PAYLOAD_PREFIX = Buffer.from('],"payload":');
 const PAYLOAD_TEXT_PREFIX = Buffer.from('],"payloadText":');
@@ -136,7 +142,7 @@ export function deleteFinishedMark(transaction: Transaction, eventId: string): v
 
 /** Encodes an event. `payloadJson` is valid JSON, whose bytes are preserved. */
 export function encodeEvent(event: EventHead, payloadJson: string): string {
-  const { key, deliverAt, to, webhookIds, hops, deliveries } = event;
+  const { key, deliverAt, to, trace = null, webhookIds, hops, deliveries } = event;
   const isOneLine = !/[\r\n]/.test(payloadJson);
   const payload = isOneLine
     ? `"payload":${payloadJson}` : `"payloadText":${JSON.stringify(payloadJson)}`;
@@ -144,6 +150,11 @@ export function encodeEvent(event: EventHead, payloadJson: string): string {
   if (key !== undefined) json += `,"key":${encodeString(key)}`;
   if (deliverAt !== undefined) json += `,"deliverAt":"${deliverAt}"`;
   if (to !== undefined) json += `,"to":${encodeString(to)}`;
+  if (trace !== null) {
+    const { traceparent, tracestate } = trace;
+    json += `,"traceparent":${encodeString(traceparent)}`;
+    if (tracestate !== null) json += `,"tracestate":${encodeString(tracestate)}`;
+  }
   return `${json},"hooks":${encodeTexts(webhookIds)},"depth":${hops}`
     + `,"deliveries":${encodeTexts(deliveries)},${payload}}`;
 }
@@ -248,6 +259,13 @@ export function readEventKey(bytes: Buffer): string | null {
 /** Reads when the deliveries of an event begin; null: when it was made. */
 export function readDeliverAt(bytes: Buffer): string | null {
   return readHeadText(bytes, DELIVER_AT_PREFIX);
+}
+
+/** Reads the trace that an event belongs to; null: none. */
+export function readEventTrace(bytes: Buffer): TraceContext | null {
+  const traceparent = readHeadText(bytes, TRACE_PARENT_PREFIX);
+  if (traceparent === null) return null;
+  return { traceparent, tracestate: readHeadText(bytes, TRACE_STATE_PREFIX) };
 }
 
 /** Reads a text that stands before the embedded part, which has the payload. */
@@ -358,6 +376,14 @@ export function findForwardUrl(
 export function findForwardTarget(find: FindRecord, delivery: Delivery): string | null {
   const url = findForwardUrl(find, delivery);
   return url === null ? null : formatTargetLabel(url);
+}
+
+/** Finds the trace that a delivery belongs to; null: none. */
+export function findTrace(find: FindRecord, delivery: StoredDelivery): TraceContext | null {
+  const bytes = findEventRecord(find, delivery);
+  if (bytes === undefined) return null;
+  return readPayloadBytes(bytes) === null ? readTraceContext(decodeForward(bytes).headers)
+    : readEventTrace(bytes);
 }
 
 /** Finds how many hops led to a delivery; 0 when its event is gone. */

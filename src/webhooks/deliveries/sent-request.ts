@@ -1,5 +1,6 @@
 /** The request that a delivery sent last: its body byte for byte, its head without secrets. */
 import { MASK } from '../../base/log.ts';
+import { addTraceHeaders, type TraceContext } from '../../base/trace-context.ts';
 import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
@@ -9,7 +10,9 @@ import { hasRequestBody } from '../http/target-rules.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import type { StoredDelivery, SentHead } from './delivery.ts';
 import { findMadeBody } from './delivery-body.ts';
-import { decodeForward, readHops, findEventRecord, readPayloadBytes } from './event-record.ts';
+import {
+  decodeForward, findEventRecord, readEventTrace, readHops, readPayloadBytes,
+} from './event-record.ts';
 import { SYSTEM_EVENT_HEADER } from './system-events.ts';
 
 export type SentHttpRequest = SentHead & {
@@ -44,7 +47,7 @@ export function findSentRequest(store: Store, delivery: StoredDelivery): SentHtt
     return { url: publicUrl, method, headers: redactHeaders(headers), body };
   }
   if (sent === null) return null;
-  const headers = [...sent.headers, ...buildDerivedHeaders(delivery, readHops(eventRecord))];
+  const headers = [...sent.headers, ...buildDerivedHeaders(delivery, eventRecord)];
   const body = hasRequestBody(sent.method) ? findSentBody(store, delivery, eventRecord) : null;
   return { ...sent, headers, body };
 }
@@ -64,16 +67,25 @@ function findSentBody(
 }
 
 /** Builds the headers that follow from the delivery and its last attempt. */
-function buildDerivedHeaders({ item }: StoredDelivery, hops: number): string[] {
+function buildDerivedHeaders({ item }: StoredDelivery, eventRecord: Buffer): string[] {
   const { identifier, event, attempts, sent } = item;
   const isSigned = sent !== null && endsWithSignatures(sent.headers);
   const atMs = Date.parse(attempts.at(-1)?.at ?? '');
   return [
-    CHAIN_HEADER, String(hops),
+    CHAIN_HEADER, String(readHops(eventRecord)),
+    ...listTraceHeaders(sent?.headers ?? [], readEventTrace(eventRecord)),
     ...isSystemEventName(event) ? [SYSTEM_EVENT_HEADER, event] : [],
     ...isSigned
       ? ['webhook-id', identifier, 'webhook-timestamp', String(Math.floor(atMs / 1000))] : [],
   ];
+}
+
+/** A webhook may have a trace of its own among its headers, which stays. */
+function listTraceHeaders(
+  headers: readonly string[], trace: TraceContext | null,
+): readonly string[] {
+  if (trace === null || headers.includes('traceparent')) return [];
+  return Object.entries(addTraceHeaders<string>({}, trace)).flat();
 }
 
 function endsWithSignatures(headers: readonly string[]): boolean {

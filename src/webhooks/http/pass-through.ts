@@ -26,7 +26,7 @@ export const REQUEST_ID_HEADER = 'x-hookshelf-request';
 // Headers that we set ourselves, as a caller could claim anything.
 const OWN_HEADERS = [
   'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-request-id', EVENT_ID_HEADER,
-  REQUEST_ID_HEADER, CHAIN_HEADER,
+  REQUEST_ID_HEADER, CHAIN_HEADER, 'traceparent', 'tracestate',
 ];
 const SENDABLE_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 

@@ -1,5 +1,6 @@
 /** A stored incoming request, and how the runs of its routes change it. Pure. */
 import { MASK } from '../../base/log.ts';
+import { isTraceHeader, readTraceContext, type TraceContext } from '../../base/trace-context.ts';
 import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import type { DeliveryStatus } from '../deliveries/delivery.ts';
@@ -92,6 +93,20 @@ export type InlineBody = { readonly bytes: Buffer; readonly isEncoded: boolean }
 export const requestCollection: CollectionSpec = { name: 'requests', key: 'id' };
 /** The bodies that have a record of their own, under the id of their request. */
 export const requestBodyCollection: CollectionSpec = { name: 'request-bodies', key: 'id' };
+
+/** Finds the trace that the request belongs to; null: none. */
+export function findRequestTrace({ headers }: Pick<StoredRequest, 'headers'>): TraceContext | null {
+  // Most requests have none, and then nothing is allocated.
+  if (!headers.some(([name]) => isTraceHeader(name))) return null;
+  const values: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    if (!isTraceHeader(name)) continue;
+    const key = name.toLowerCase();
+    const previousValue = values[key];
+    values[key] = previousValue === undefined ? value : `${previousValue},${value}`;
+  }
+  return readTraceContext(values);
+}
 
 /** Returns the request with other deliveries of routes, from which its status follows. */
 export function withRoutes(

@@ -1,6 +1,7 @@
 /** The HTTP routes of outgoing webhooks: those that manage them, and one that sends at once. */
 import { CHAIN_HEADER, CHAIN_REFUSED, parseHops } from '../../base/webhook-chain.ts';
 import { createTaggedLogger, type Logger } from '../../base/log.ts';
+import { readTraceContext, type TraceContext } from '../../base/trace-context.ts';
 import type { ObjectSchema } from '../../base/schema.ts';
 import { collectionRoute } from '../../resources/collection-route.ts';
 import { notFoundError } from '../../resources/not-found.ts';
@@ -33,7 +34,8 @@ type OutgoingRouteDeps = {
   readonly send: (
     webhook: ReadyOutgoingWebhook, payloadJson: Buffer,
     origin: {
-      readonly hops: number; readonly log: Logger; readonly onChainRefused: () => void;
+      readonly hops: number; readonly trace: TraceContext | null; readonly log: Logger;
+      readonly onChainRefused: () => void;
     },
     options: SendOptions,
   ) => Promise<object>;
@@ -87,6 +89,7 @@ function sendRoute({ webhooks, send }: OutgoingRouteDeps): HttpRoute {
       const result = await send(webhook, payloadJson, {
         hops: parseHops(exchange.request.headers[CHAIN_HEADER]),
         log: createTaggedLogger(exchange.log, { path }),
+        trace: readTraceContext(exchange.request.headers),
         onChainRefused: () => {
           headers = ['X-Hookshelf-Chain', CHAIN_REFUSED];
         },

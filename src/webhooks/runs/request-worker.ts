@@ -9,6 +9,7 @@
  * After a failure a route is attempted again, as often as the schedule says. The last attempt is
  * that after which `applyRun` finds no next time: then the route has failed.
  */
+import { createTraceFields } from '../../base/trace-context.ts';
 import { parseTimestamp } from '../../base/clock.ts';
 import type { Turns } from '../../base/turns.ts';
 import { whenDone, type MaybePromise } from '../../base/when-done.ts';
@@ -20,7 +21,9 @@ import { incomingCollection } from '../incoming/incoming-webhook.ts';
 import { findCommittedRequest } from '../inbox/request-codec.ts';
 import { followPendingRoutes, type RouteChange } from '../inbox/route-changes.ts';
 import { computeRouteDueMs, type RouteDelivery } from '../deliveries/route-delivery.ts';
-import { requestCollection, type StoredRequest } from '../inbox/stored-request.ts';
+import {
+  findRequestTrace, requestCollection, type StoredRequest,
+} from '../inbox/stored-request.ts';
 import { requestQueue, type StoredStatus, type RequestRemoval } from '../inbox/request-changes.ts';
 import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
 import type { LongLane } from '../scheduler/lanes.ts';
@@ -296,7 +299,8 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     const { labels = { hook, hookName: null }, routes = [] } = this.#deps.webhooks.find(hook) ?? {};
     logRun(this.#deps, 'a stored request was run', {
       labels: {
-        request: id, ...labels, route, status, attempt: attemptCount + 1, nextAttemptAt,
+        request: id, ...createTraceFields(findRequestTrace(item)), ...labels, route, status,
+        attempt: attemptCount + 1, nextAttemptAt,
       },
       actionConfiguration: routes.find(({ name }) => name === route)?.actionConfiguration,
       ...attempt, isChainRefused,

@@ -1,6 +1,7 @@
 /** Runs one route of a stored request: the action gets the call that the request came with. */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { createTraceFields } from '../../base/trace-context.ts';
 import { isPromised, type MaybePromise } from '../../base/when-done.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
@@ -25,7 +26,8 @@ import { getRequestBody } from '../inbox/request-body.ts';
 import { decodeRequest, listRouteRecords } from '../inbox/request-codec.ts';
 import type { RouteDelivery, RunAttempt } from '../deliveries/route-delivery.ts';
 import {
-  requestBodyCollection, requestCollection, type StoredRequest, type UnparsedBody,
+  findRequestTrace, requestBodyCollection, requestCollection, type StoredRequest,
+  type UnparsedBody,
 } from '../inbox/stored-request.ts';
 import type { StoredItem } from '../durable-queue/queue-spec.ts';
 import { findRoutePlace } from './route-order.ts';
@@ -190,7 +192,10 @@ function runStoredRoute(
   deps: RunDeps, { labels, bodyReading, actionTimeoutMs: timeoutMs }: ReadyIncomingWebhook,
   route: ReadyWebhookRoute, run: Omit<StoredRun, 'bodyReading' | 'timeoutMs' | 'holder'>,
 ): MaybePromise<RouteOutcome> {
-  const holder = new LabelledLog(deps, { request: run.request.id, ...labels, route: route.name });
+  const holder = new LabelledLog(deps, {
+    request: run.request.id, ...createTraceFields(findRequestTrace(run.request)), ...labels,
+    route: route.name,
+  });
   return runRoute(deps, route, {
     holder,
     makeCall: (configuration) =>

@@ -3,6 +3,7 @@
  * crash loses neither. While the store takes no writes, the result waits in memory, because what
  * has been delivered must not be sent again.
  */
+import { createTraceFields } from '../../base/trace-context.ts';
 import { parseTimestamp } from '../../base/clock.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
@@ -10,7 +11,7 @@ import {
   afterAttempt, afterLateAttempt, afterProbe, type Delivery, type DeliveryStatus,
   type StoredDelivery, type AttemptOutcome, type SentHead,
 } from '../deliveries/delivery.ts';
-import { findForwardTarget, findHops } from '../deliveries/event-record.ts';
+import { findForwardTarget, findHops, findTrace } from '../deliveries/event-record.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import {
@@ -258,5 +259,6 @@ function logAttempt(
     delivery: identifier, ...labels, event, statusCode, error, durationMs,
     status: written?.status ?? null, attempt: written?.attempts.length ?? null,
     nextAttemptAt: written?.nextAttemptAt ?? null,
+    ...createTraceFields(findTrace(findCommitted(store), storedDelivery)),
   });
 }

@@ -5,6 +5,7 @@
 import { formatTimestamp, type Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { TraceContext } from '../../base/trace-context.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { ConfigurationIndex } from '../actions/configuration-index.ts';
 import type { ActionRegistry } from '../actions/action-registry.ts';
@@ -25,6 +26,8 @@ export interface BodyMaker {
 export type BodyOrigin = {
   /** The length of the chain that led to the request. */
   readonly hops: number;
+  /** The trace of the event; absent: it has none. */
+  readonly trace?: TraceContext | null;
   /** The logger of the action. */
   readonly log: Logger;
   /** Called when a request that the action sent was refused because of its chain. */
@@ -59,7 +62,7 @@ type BodyMakerDeps = Parameters<typeof createBodyMaker>[0];
 
 async function runConfiguredAction(
   deps: BodyMakerDeps, identifier: string, payloadJson: Buffer,
-  { hops, log, onChainRefused }: BodyOrigin,
+  { hops, trace = null, log, onChainRefused }: BodyOrigin,
 ): Promise<Buffer> {
   const configuration = deps.configurations.find(identifier);
   const action = configuration === undefined
@@ -85,6 +88,7 @@ async function runConfiguredAction(
     turn: null,
     timeoutMs: null,
     hops,
+    trace,
     isChainRefused: false,
     log,
     direction: 'outgoing' as const,

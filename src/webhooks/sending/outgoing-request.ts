@@ -1,4 +1,5 @@
 /** The request that a single `send` and an attempt of a delivery make, and its signature. */
+import { addTraceHeaders, type TraceContext } from '../../base/trace-context.ts';
 import type { ClientCertificate } from '../../client/client-certificate.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import type { PassedHeaders } from '../http/pass-through.ts';
@@ -53,6 +54,12 @@ export function buildWebhookRequest(
     oauth2: webhook.oauth2,
     clientCertificate: webhook.clientCertificate,
   };
+}
+
+/** Adds the trace of what caused the request, unless the webhook's headers name one. */
+export function addTrace(request: OutgoingRequest, trace: TraceContext | null): OutgoingRequest {
+  return trace === null ? request
+    : { ...request, headers: addTraceHeaders(request.headers, trace) };
 }
 
 /** A request for the client; `shown` is what a dialect added to it, without secrets. */

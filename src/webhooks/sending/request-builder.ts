@@ -2,13 +2,14 @@
 import { AppError, messageOf } from '../../base/errors.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
+import { createTraceFields } from '../../base/trace-context.ts';
 import { createTaggedLogger, MASK } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import { isSystemEventName } from '../actions/event-name.ts';
 import { SwitchedOffError } from '../actions/switched-off-error.ts';
-import type { BodyMaker } from './body-maker.ts';
+import type { BodyMaker, BodyOrigin } from './body-maker.ts';
 import { stageDelivery } from '../deliveries/delivery-changes.ts';
 import { decodeDelivery, readStatus } from '../deliveries/delivery-codec.ts';
 import {
@@ -18,7 +19,8 @@ import {
   deliveryBodyCollection, encodeBodyRecord, findMadeBody,
 } from '../deliveries/delivery-body.ts';
 import {
-  decodeEventHead, decodeForward, findEventRecord, findForwardUrl, readHops, readPayloadBytes,
+  decodeEventHead, decodeForward, findEventRecord, findForwardUrl, readEventTrace, readHops,
+  readPayloadBytes,
 } from '../deliveries/event-record.ts';
 import { nameSentEvent } from '../deliveries/durable-send.ts';
 import { SIGNATURES } from '../deliveries/sent-request.ts';
@@ -32,7 +34,9 @@ import type {
 } from '../outgoing/outgoing-webhook-index.ts';
 import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
-import { buildWebhookRequest, type Dialect, type OutgoingRequest } from './outgoing-request.ts';
+import {
+  addTrace, buildWebhookRequest, type Dialect, type OutgoingRequest,
+} from './outgoing-request.ts';
 
 export type RequestDeps = {
   readonly store: Store;
@@ -83,14 +87,15 @@ export async function prepareRequest(
   const webhook = deps.webhooks.find(delivery.hook);
   if (webhook === undefined || (!webhook.enabled && !webhook.isProbed)) return null;
   const hops = readHops(eventRecord);
+  const trace = readEventTrace(eventRecord);
   const dialect = webhook.getSigner === null ? null
     : await prepareDialect(webhook.getSigner, nameSentEvent(delivery, eventRecord));
   if (typeof dialect === 'string') return fail(createFailure(deps.clock, dialect));
   const sendBody = (
     body: Buffer, isPayload: boolean,
   ): PreparedAttempt | Promise<PreparedAttempt> => {
-    const request = addSystemEventHeader(
-      buildWebhookRequest(webhook, identifier, body, hops, dialect), delivery.event);
+    const request = addTrace(addSystemEventHeader(
+      buildWebhookRequest(webhook, identifier, body, hops, dialect), delivery.event), trace);
     const attempt = { request, sent: buildSentHead(webhook), isPayload, storedDelivery };
     return webhook.format === 'cloudevents' ? withCloudEvent(deps, attempt, eventRecord) : attempt;
   };
@@ -98,7 +103,8 @@ export async function prepareRequest(
   if (madeBody !== null) return sendBody(madeBody, false);
   if (delivery.isPayload || !deps.bodies.needsMaking(webhook)) return sendBody(payload, true);
   // The action runs beside the request and not after it, so what it sends is the same hop.
-  const failure = await makeAndStoreBody(deps, webhook, identifier, hops - 1, payload);
+  const cause = { hops: hops - 1, trace };
+  const failure = await makeAndStoreBody(deps, webhook, identifier, cause, payload);
   if (failure === NO_BODY_ROOM || failure instanceof SwitchedOffError) return failure;
   // All is checked again: the delivery may be cancelled meanwhile, or its webhook changed.
   return failure === null ? prepareRequest(deps, identifier) : fail(failure);
@@ -184,15 +190,18 @@ function addSystemEventHeader(request: OutgoingRequest, event: string | null): O
  * are made at the same time.
  */
 async function makeAndStoreBody(
-  deps: RequestDeps, webhook: ReadyOutgoingWebhook, identifier: string, hops: number,
-  payload: Buffer,
+  deps: RequestDeps, webhook: ReadyOutgoingWebhook, identifier: string,
+  cause: Required<Pick<BodyOrigin, 'hops' | 'trace'>>, payload: Buffer,
 ): Promise<AttemptOutcome | typeof NO_BODY_ROOM | SwitchedOffError | null> {
   const { capacity } = deps;
   if (!capacity.mayMakeBody(identifier)) return NO_BODY_ROOM;
   let text: string;
   let isChainRefused = false;
   const origin = {
-    hops, log: createTaggedLogger(deps.log, { delivery: identifier, ...webhook.labels }),
+    ...cause,
+    log: createTaggedLogger(deps.log, {
+      delivery: identifier, ...webhook.labels, ...createTraceFields(cause.trace),
+    }),
     onChainRefused: () => {
       isChainRefused = true;
     },

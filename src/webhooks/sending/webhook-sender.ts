@@ -25,7 +25,9 @@ import { encodePayload } from '../outgoing/encode-payload.ts';
 import type { Oauth2 } from '../outgoing/oauth2-member.ts';
 import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
 import type { SendOptions } from '../outgoing/send-options.ts';
-import { buildWebhookRequest, signRequest, type OutgoingRequest } from './outgoing-request.ts';
+import {
+  addTrace, buildWebhookRequest, signRequest, type OutgoingRequest,
+} from './outgoing-request.ts';
 
 export type SendResult = {
   readonly success: boolean;
@@ -132,7 +134,8 @@ async function sendNow(
     const body = await deps.bodies.make(webhook, encode(), { ...origin, log, onChainRefused });
     const dialect = webhook.getSigner === null ? null
       : { signer: await webhook.getSigner(), event: SENT_BY_HAND };
-    request = buildWebhookRequest(webhook, deps.makeId(), body, hops, dialect);
+    request = addTrace(
+      buildWebhookRequest(webhook, deps.makeId(), body, hops, dialect), origin.trace ?? null);
     if (webhook.format === 'cloudevents') request = await addSentByHand(deps, request);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;

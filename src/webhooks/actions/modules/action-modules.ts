@@ -218,8 +218,9 @@ export class ActionModules {
     const { clock, log, heapMiBMax } = this.#deps;
     const thread = startThread({
       clock, log, heapMiBMax,
-      createStrayTools: ({ hops, logTags }) => new CallTools(
-        { hops, isChainRefused: false, log: createTaggedLogger(log, logTags) }, this.#getHttp()),
+      createStrayTools: ({ hops, trace, logTags }) => new CallTools({
+        hops, trace, isChainRefused: false, log: createTaggedLogger(log, logTags),
+      }, this.#getHttp()),
       onEnd: (end) => this.#onEnd(worker, end),
     });
     const worker: ActionWorker = {
@@ -341,11 +342,11 @@ function isReady({ thread, loadedIds }: ActionWorker, { id }: LoadedModule): boo
 function createRunOrder(
   callId: number, { id: moduleId }: LoadedModule, call: ActionCall,
 ): WorkerOrder {
-  const { context: { body, ...others }, options, hops, log: { tags: logTags = {} } } = call;
+  const { context: { body, ...others }, options, hops, trace, log: { tags: logTags = {} } } = call;
   const bytes = call.bytes();
   const payloadBytes = bytes === null || bytes === body ? null : copyBytes(bytes);
   return {
-    order: 'run', callId, moduleId, options, hops, logTags,
+    order: 'run', callId, moduleId, options, hops, trace, logTags,
     // Mostly the payload is the body, which is copied once.
     payload: bytes === body ? 'body' : payloadBytes,
     context: { ...others, body: copyBytes(body) },

@@ -3,6 +3,7 @@
  * the tools of the runs. When it ends, by itself or because it does not answer or takes too much
  * memory, all that is under way in it has ended. `ActionModules` says what follows from that.
  */
+import type { TraceContext } from '../../../base/trace-context.ts';
 import { Worker } from 'node:worker_threads';
 import { endsInTime, type Clock, type Timer } from '../../../base/clock.ts';
 import { systemCodeOf } from '../../../base/errors.ts';
@@ -54,7 +55,9 @@ const ALLOCATION_MIB_MAX = 2048;
 const MIB = 2 ** 20;
 
 /** What the worker knows of a call that has ended here. */
-type StrayCall = { readonly hops: number; readonly logTags: LogFields };
+type StrayCall = {
+  readonly hops: number; readonly trace: TraceContext | null; readonly logTags: LogFields;
+};
 
 type ActionWorkerThreadDeps = {
   readonly clock: Clock;
@@ -252,12 +255,12 @@ export class ActionWorkerThread {
 
   #logLine(report: LogReport): void {
     const { callId, logTags } = report;
-    this.#findTools(callId, { hops: 0, logTags }).log(report);
+    this.#findTools(callId, { hops: 0, trace: null, logTags }).log(report);
   }
 
   async #serveRequest(report: RequestReport): Promise<void> {
-    const { callId, requestId, hops } = report;
-    const end = await this.#findTools(callId, { hops, logTags: {} }).request(report);
+    const { callId, requestId, hops, trace } = report;
+    const end = await this.#findTools(callId, { hops, trace, logTags: {} }).request(report);
     Atomics.sub(this.#marks.unansweredKiB, 0, requestKiB(report.request.body));
     if (this.#end !== null) return;
     this.#thread.postMessage({ order: 'respond', requestId, ...end } satisfies WorkerOrder);

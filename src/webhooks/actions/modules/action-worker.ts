@@ -14,8 +14,8 @@ import { ActionResult } from '../action.ts';
 import type { Action, ActionClass, ActionTools, Payload } from '../action.ts';
 import { requestKiB } from './worker-messages.ts';
 import type {
-  CheckReport, LoadReport, LogReport, OutcomeMessage, RequestSettlement, RunReport, ThrownMessage,
-  WorkerOrder, WorkerReport, WorkerSetup,
+  CheckReport, LoadReport, LogReport, OutcomeMessage, RequestReport, RequestSettlement, RunReport,
+  ThrownMessage, WorkerOrder, WorkerReport, WorkerSetup,
 } from './worker-messages.ts';
 
 /** The text of the worker's program. */
@@ -207,7 +207,7 @@ function describeOutcome(outcome: unknown): OutcomeMessage | null {
 }
 
 function createTools(
-  state: WorkerState, { callId, hops, logTags }: WorkerOrder & { readonly order: 'run' },
+  state: WorkerState, { callId, hops, trace, logTags }: WorkerOrder & { readonly order: 'run' },
 ): ActionTools {
   const logAt = (level: LogLevel) => (message: string, fields: object = {}): void =>
     reportLog(state, { callId, logTags, level }, message, fields);
@@ -215,7 +215,7 @@ function createTools(
     log: {
       debug: logAt('debug'), info: logAt('info'), warning: logAt('warning'), error: logAt('error'),
     },
-    http: { request: (request) => sendRequest(state, { callId, hops }, request) },
+    http: { request: (request) => sendRequest(state, { callId, hops, trace }, request) },
     ActionResult: state.ActionResultClass,
   };
 }
@@ -262,7 +262,7 @@ function waitWhileOver(mark: Int32Array, max: number): void {
 }
 
 function sendRequest(
-  state: WorkerState, call: { readonly callId: number; readonly hops: number },
+  state: WorkerState, call: Pick<RequestReport, 'callId' | 'hops' | 'trace'>,
   request: HttpRequest,
 ): Promise<TargetResponse> {
   const { port, requests, marks: { unansweredKiB }, unansweredKiBMax } = state;

@@ -53,8 +53,8 @@ export class CallTools {
 
   /** Keeps nothing of the request that the call is for: the action is late, and may never end. */
   forgetRequest(): void {
-    const { hops, log } = this.#call;
-    this.#call = { hops, log, isChainRefused: false };
+    const { hops, trace, log } = this.#call;
+    this.#call = { hops, trace, log, isChainRefused: false };
   }
 
   /** The error that the action threw, in this thread. */

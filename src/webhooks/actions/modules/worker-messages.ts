@@ -3,6 +3,7 @@
  * reports. They are copied by structured cloning (HTML, section 2.7): they are plain data alone.
  * A module is named by its number in the list of files, a call or request by one of its own.
  */
+import type { TraceContext } from '../../../base/trace-context.ts';
 import type { LogFields, LogLevel } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { HttpRequest } from '../../../client/http-client.ts';
@@ -39,6 +40,7 @@ export type WorkerOrder =
     readonly options: JsonObject;
     /** The number of hops that led to the call. */
     readonly hops: number;
+    readonly trace: TraceContext | null;
     /** The fields that stand before those of each of its log lines. */
     readonly logTags: LogFields;
   }
@@ -107,6 +109,7 @@ export type RequestReport = {
   readonly report: 'request'; readonly callId: number; readonly requestId: number;
   /** Those of the call, which may have ended. */
   readonly hops: number;
+  readonly trace: TraceContext | null;
   readonly request: Omit<HttpRequest, 'signal'>;
 };
 

@@ -3,6 +3,7 @@
  * request came. Credentials were never stored, so headers with credentials are missing.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { readTraceContext, type TraceContext } from '../../../base/trace-context.ts';
 import { MASK, silentLogger, type Logger } from '../../../base/log.ts';
 import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
 import type { ActionContext, VerifiedSender } from '../../actions/action.ts';
@@ -97,6 +98,10 @@ export class StoredActionCall extends IncomingActionCall {
 
   get hops(): number {
     return parseHops(this.#headers[CHAIN_HEADER]);
+  }
+
+  get trace(): TraceContext | null {
+    return readTraceContext(this.#headers);
   }
 
   get #headers(): IncomingHttpHeaders {

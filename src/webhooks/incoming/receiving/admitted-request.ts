@@ -1,5 +1,6 @@
 /** A request that passed its checks, and the form in which an action sees it, decoded lazily. */
 import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
+import { readTraceContext, type TraceContext } from '../../../base/trace-context.ts';
 import { formatTimestamp } from '../../../base/clock.ts';
 import { createTaggedLogger, type Logger } from '../../../base/log.ts';
 import type { Exchange } from '../../../server/http-route.ts';
@@ -107,6 +108,10 @@ export class AdmittedActionCall extends IncomingActionCall {
 
   get hops(): number {
     return parseHops(this.#request.exchange.request.headers[CHAIN_HEADER]);
+  }
+
+  get trace(): TraceContext | null {
+    return readTraceContext(this.#request.exchange.request.headers);
   }
 
   // The base class decodes the payload lazily: it asks the members below once an action needs it.

@@ -3,6 +3,7 @@
  * It decodes the payload when an action first asks for it; its subclasses say where the body comes
  * from, and how it is to be read.
  */
+import type { TraceContext } from '../../../base/trace-context.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { ActionContext } from '../../actions/action.ts';
 import { createEmptyPayload, type Payload } from '../../actions/action-payload.ts';
@@ -38,6 +39,7 @@ export abstract class IncomingActionCall implements ActionCall {
   abstract get requestOrigin(): RequestOrigin;
   abstract get log(): Logger;
   abstract get hops(): number;
+  abstract get trace(): TraceContext | null;
   protected abstract get body(): Buffer;
   protected abstract get contentType(): string | undefined;
   protected abstract get bodyReading(): BodyReading;

@@ -14,8 +14,8 @@ export function createCall(
       receivedAt: '2026-01-01T00:00:00.000Z', event: null, eventId: null, verified: null,
       request: null, attempt: 1, replay: false,
     },
-    options: {}, hops: 0, log, requestOrigin: null, storedRequestId: null, secretSources: [],
-    isChainRefused: false, webhookId: '', timeoutMs: null, configuration: 'c', turn: null,
-    direction: 'incoming',
+    options: {}, hops: 0, trace: null, log, requestOrigin: null, storedRequestId: null,
+    secretSources: [], isChainRefused: false, webhookId: '', timeoutMs: null,
+    configuration: 'c', turn: null, direction: 'incoming',
   };
 }

@@ -40,13 +40,14 @@ const BODIES = {
     http.request({ method: 'GET', url: 'http://host/' }).then(({ statusCode }) =>
       log.info('got', { statusCode }));
   }, 20),
+  sends: ({ http }) => http.request({ method: 'GET', url: 'http://host/sends' }),
   hostile: () => { throw new Proxy({}, { has() { throw new Error('has'); } }); },
 };
 export default class {
   static identifier() { return 'tools'; }
   static label() { return 'Tools'; }
-  execute({ body }, context, options, tools) {
-    BODIES[body](tools);
+  async execute({ body }, context, options, tools) {
+    await BODIES[body](tools);
     return tools.ActionResult.ok();
   }
 }`, { mode: 0o600 });
@@ -56,8 +57,15 @@ const lateLines: string[] = [];
 const serviceLog = createLogger({
   level: 'debug', format: 'json', now: () => 0, write: (line) => void lateLines.push(line),
 });
+const sentHeaders: unknown[] = [];
 const http = {
-  request: async () => ({ statusCode: 204, headers: {}, body: Buffer.alloc(0) }),
+  async request({ headers }: { readonly headers?: unknown }) {
+    sentHeaders.push(headers);
+    return { statusCode: 204, headers: {}, body: Buffer.alloc(0) };
+  },
+};
+const TRACE = {
+  traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'a=1',
 };
 const { sources, close } = await loadActionModules({
   folder, paths: [], log: serviceLog, callTimeoutMs: 30_000, heapMiBMax: 128,
@@ -81,7 +89,7 @@ async function run(registry: ActionRegistry, body: string): Promise<string[]> {
     write: (line) => void lines.push(line.replaceAll(/\\*"stack\\*":\\*"(?:Type)?Error.*?"/g, '')),
   });
   const taggedLog = createTaggedLogger(log, { requestId: 'r1' });
-  await registry.find('tools')?.run(createCall({ body }, taggedLog));
+  await registry.find('tools')?.run({ ...createCall({ body }, taggedLog), trace: TRACE });
   return lines;
 }
 
@@ -106,6 +114,15 @@ test('what a module logs after its result has the tags of its run, and it may se
   await until('the response is logged', () => lateLines.length === 2, { msMax: 10_000 });
   assert.match(lateLines.join(''),
     /"late","requestId":"r1"}\n.*"got","requestId":"r1","statusCode":204/);
+});
+
+test('what a module sends has the trace of its run, also after its result', async () => {
+  sentHeaders.length = 0;
+  await run(inWorker, 'sends');
+  await run(inWorker, 'late');
+  await until('both are sent', () => sentHeaders.length === 2, { msMax: 10_000 });
+  const headers = { 'x-hookshelf-chain': '1', ...TRACE };
+  assert.deepEqual(sentHeaders, [headers, headers]);
 });
 
 test('an error that cannot be read fails its run, and ends no worker', async () => {

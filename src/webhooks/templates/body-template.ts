@@ -9,7 +9,7 @@
 import type { JsonPath } from '../../base/json/path.ts';
 import { formatPlaceholderValue, splitPlaceholders } from '../../base/json/placeholders.ts';
 import { isJsonType } from './content-type.ts';
-import { chooseEscape, type EscapeValue } from './escape-value.ts';
+import { chooseEscape } from './escape-value.ts';
 import { fillJsonTemplate, parseJsonTemplate } from './json-template.ts';
 import {
   createTemplateError, createTooLongError, type ParsePlaceholder, type ReadValue,
@@ -18,8 +18,8 @@ import {
 export type BodyTemplate = {
   /** The paths of its placeholders. */
   readonly paths: readonly JsonPath[];
-  /** The body as text. Throws `too_large` if it passes `FILLED_LENGTH_MAX`. */
-  readonly fill: (readValue: ReadValue) => string;
+  /** The body as text. Throws `too_large` if it passes `lengthMax` characters. */
+  readonly fill: (readValue: ReadValue, lengthMax?: number) => string;
 };
 
 /** A template may repeat a value many times, so the length of the result has a limit. */
@@ -34,7 +34,10 @@ export function parseBodyTemplate(
 ): BodyTemplate {
   if (!isJsonType(contentType)) return parseText(source, contentType, parsePlaceholder);
   const { parts, paths } = parseJsonTemplate(source, parsePlaceholder);
-  return { paths, fill: (readValue) => fillJsonTemplate(parts, readValue, FILLED_LENGTH_MAX) };
+  return {
+    paths, fill: (readValue, lengthMax = FILLED_LENGTH_MAX) =>
+      fillJsonTemplate(parts, readValue, lengthMax),
+  };
 }
 
 function parseText(
@@ -47,17 +50,14 @@ function parseText(
   const escape = chooseEscape(contentType);
   return {
     paths: pieces.filter((piece) => typeof piece === 'object'),
-    fill: (readValue) => fillPieces(pieces, readValue, escape),
+    fill(readValue, lengthMax = FILLED_LENGTH_MAX) {
+      let text = '';
+      for (const piece of pieces) {
+        text += typeof piece === 'string' ? piece
+          : escape(formatPlaceholderValue(readValue(piece)));
+        if (text.length > lengthMax) throw createTooLongError(lengthMax);
+      }
+      return text;
+    },
   };
-}
-
-function fillPieces(
-  pieces: readonly (string | JsonPath)[], readValue: ReadValue, escape: EscapeValue,
-): string {
-  let text = '';
-  for (const piece of pieces) {
-    text += typeof piece === 'string' ? piece : escape(formatPlaceholderValue(readValue(piece)));
-    if (text.length > FILLED_LENGTH_MAX) throw createTooLongError(FILLED_LENGTH_MAX);
-  }
-  return text;
 }

@@ -4,7 +4,7 @@
  */
 import { FORM_TYPE, parseMediaType } from '../senders/request/parse-form.ts';
 
-export type EscapeValue = (value: string) => string;
+type EscapeValue = (value: string) => string;
 
 /** Texts of other types than XML, HTML and forms have values as they are. */
 export function chooseEscape(contentType: string): EscapeValue {

@@ -200,6 +200,46 @@ test('a duplicate has its own response, with the data of the first', async (t) =
   assert.equal(repeated.text, failed.text, 'the first request ran again');
 });
 
+test('a duplicate of a request that runs is answered as that once it has failed', async (t) => {
+  const ends: (() => void)[] = [];
+  class Wait {
+    static identifier(): string { return 'wait'; }
+    static label(): string { return 'Waits to be told'; }
+    async execute(): Promise<object> {
+      await new Promise<void>((resolve) => void ends.push(resolve));
+      return { success: false, message: 'late' };
+    }
+  }
+  const hook = await startRelayWithHook(t, { actionType: 'wait' }, {
+    deduplicate: { header: 'x-id' }, inbox: 'off',
+    response: {
+      failed: { status: 503, body: '{{ message }} {{ payload.n }}' },
+      duplicate: { status: 208, body: 'again' },
+    },
+  }, { actions: [Wait] });
+  const first = post(hook, { n: 1 }, { 'X-Id': 'a' });
+  await until('it runs', () => ends.length === 1);
+  const second = post(hook, { n: 1 }, { 'X-Id': 'a' });
+  const other = post(hook, {}, { 'X-Id': 'b' });
+  await until('another one runs beside', () => ends.length === 2);
+  for (const end of ends) end();
+  for (const answer of await Promise.all([first, second])) {
+    assert.deepEqual([answer.status, answer.text], [503, 'late 1']);
+  }
+  assert.equal((await other).status, 503);
+  assert.equal(ends.length, 2);
+});
+
+test('a chain that was refused is told in a response of its own, too', async (t) => {
+  const hook = await startRelayWithHook(t, {
+    actionType: 'emit-event', options: { name: 'a.b' },
+  }, { response: { failed: { status: 500, body: 'no' } } });
+  await hook.ask('POST', '/api/outgoing-webhooks',
+    { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'a.b' });
+  const { status, text: body, headers } = await post(hook, {}, { 'X-Hookshelf-Chain': '8' });
+  assert.deepEqual([status, body, headers['x-hookshelf-chain']], [500, 'no', 'refused']);
+});
+
 test('with the answer accepted the response has the id of the stored request', async (t) => {
   const hook = await startHook(t, {
     accepted: { status: 202, body: '{{ request.id }} {{ data.request }} {{ payload.text }}' },

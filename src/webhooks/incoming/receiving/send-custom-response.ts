@@ -22,6 +22,9 @@ type PreparedResponse = {
   readonly body: BodyTemplate | null;
 };
 
+/** Many are sent at once: what they take in memory depends on what senders say. */
+const BODY_LENGTH_MAX = 1 << 20;
+
 /** `response` is what the sender would get otherwise. */
 export function sendCustomResponse(
   request: AdmittedRequest, custom: CustomResponse, response: WebhookResponse,
@@ -30,7 +33,7 @@ export function sendCustomResponse(
   const { headers, headersOfChain, body } = prepare(custom, false);
   let text: string | undefined;
   try {
-    text = body?.fill(createValueReader(request, response));
+    text = body?.fill(createValueReader(request, response), BODY_LENGTH_MAX);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     // What ran has run: another status would have the sender send it again.

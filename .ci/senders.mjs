@@ -1,5 +1,5 @@
-// Holds our presets against the libraries that senders give out themselves. They are no dependency
-// of the project: installed in a folder of their own, which is removed again.
+// Holds our presets against the libraries that senders give out themselves, both ways. They are no
+// dependency of the project: installed in a folder of their own, which is removed again.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { join } from 'node:path';
 const PACKAGES = [
   'stripe', '@octokit/webhooks-methods', 'standardwebhooks', 'svix', 'twilio', 'square',
   '@slack/bolt', '@sendgrid/eventwebhook', 'discord-interactions', '@linear/sdk', 'cloudevents',
+  '@shopify/shopify-api',
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'hookshelf-senders-'));

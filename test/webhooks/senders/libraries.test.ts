@@ -1,18 +1,20 @@
 /**
- * The senders' own libraries against our presets: what those sign is taken, and what our signers
- * sign is taken by those that only verify. They are no dependency of ours: `node .ci/senders.mjs`
- * installs them aside and names their folder.
+ * The senders' own libraries against our presets, both ways: incoming webhooks take what those sign,
+ * and those take what outgoing webhooks sign. Those that only verify also take what the signers of
+ * our tests sign. They are no dependency of ours: `node .ci/senders.mjs` installs them aside and
+ * names their folder.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { generateKeyPairSync } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { startHttpTarget } from '../../support/http-target.ts';
 import { startRelayFor, type Headers } from '../relay.ts';
 import { hmacKey, type Sent } from '../../support/senders/signer.ts';
 import { sendAs, senderOf } from '../../support/senders/table.ts';
-import { startHttpTarget } from '../../support/http-target.ts';
 import { turnsUntil } from '../../support/turns.ts';
 
 const FOLDER = process.env['SENDERS_FOLDER'];
@@ -101,7 +103,8 @@ for (const { preset, secret, settings, body = BODY, type = 'application/json', s
   });
 }
 
-type Verifying = (sent: Sent, secret: string) => Promise<boolean>;
+/** `url` is the address that is registered with the sender. */
+type Verifying = (sent: Sent, secret: string, url: string) => Promise<boolean>;
 
 async function isQuiet(run: () => unknown): Promise<boolean> {
   try {
@@ -111,7 +114,8 @@ async function isQuiet(run: () => unknown): Promise<boolean> {
   }
 }
 
-const header = ({ headers }: Sent, name: string): string => headers[name] ?? '';
+const header = ({ headers }: Sent, name: string): string =>
+  headers[name] ?? headers[name.toLowerCase()] ?? '';
 
 const VERIFYING: Readonly<Record<string, Verifying>> = {
   async slack(sent, secret) {
@@ -124,10 +128,10 @@ const VERIFYING: Readonly<Record<string, Verifying>> = {
       },
     }));
   },
-  async square(sent, secret) {
+  async square(sent, secret, url) {
     const { WebhooksHelper } = await load('square');
     return isQuiet(() => WebhooksHelper.verifySignature({
-      requestBody: sent.body.toString(), signatureKey: secret, notificationUrl: URL,
+      requestBody: sent.body.toString(), signatureKey: secret, notificationUrl: url,
       signatureHeader: header(sent, 'x-square-hmacsha256-signature'),
     }));
   },
@@ -165,11 +169,127 @@ for (const [preset, verify] of Object.entries(VERIFYING)) {
     const sender = senderOf(preset);
     const key = preset === 'slack' ? hmacKey('0123abcd') : sender.makeKey('library');
     const sent = sendAs(sender, key, { body: Buffer.from(BODY) });
-    assert.equal(await verify(sent, key.secret), true);
+    assert.equal(await verify(sent, key.secret, URL), true);
     const changed = Buffer.from(sent.body.toString().replace('evt', 'evy'));
-    assert.equal(await verify({ ...sent, body: changed }, key.secret), false);
+    assert.equal(await verify({ ...sent, body: changed }, key.secret, URL), false);
     const other = preset === 'discord' ? senderOf(preset).makeKey('') : key;
-    assert.ok(preset !== 'discord' || await verify(sent, other.secret) === false);
+    assert.ok(preset !== 'discord' || await verify(sent, other.secret, URL) === false);
+  });
+}
+
+const makeEcdsaPem = (): string => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+  .export({ format: 'pem', type: 'pkcs8' }).toString();
+
+type Receiving = {
+  readonly title: string; readonly preset: string; readonly secret: string;
+  /** Gets the public key where the secret is a private one. */
+  readonly verify: Verifying;
+  /** The other members of the outgoing webhook. */
+  readonly members?: object;
+};
+
+const verifiedBy = (preset: string): Verifying => {
+  const verify = VERIFYING[preset];
+  assert.ok(verify);
+  return verify;
+};
+
+/** The library of Standard Webhooks, or Svix's own. */
+const createStandardVerifying = (name: string, prefix: string): Verifying =>
+  async (sent, secret) => {
+    const { Webhook } = await load(name);
+    const names = ['id', 'timestamp', 'signature'].map((part) => `${prefix}-${part}`);
+    return isQuiet(() => void new Webhook(secret).verify(sent.body.toString(),
+      Object.fromEntries(names.map((each) => [each, header(sent, each)]))));
+  };
+
+const RECEIVING: readonly Receiving[] = [
+  ...['slack', 'square', 'stripe', 'github'].map((preset) =>
+    ({ title: preset, preset, secret: 'a secret', verify: verifiedBy(preset) })),
+  {
+    title: 'sendgrid', preset: 'sendgrid', secret: makeEcdsaPem(), verify: verifiedBy('sendgrid'),
+  },
+  {
+    title: 'discord', preset: 'discord', verify: verifiedBy('discord'),
+    secret: `whsk_${Buffer.alloc(32, 'a seed').toString('base64')}`,
+  },
+  {
+    title: 'standard', preset: 'standard', secret: WHSEC,
+    verify: createStandardVerifying('standardwebhooks', 'webhook'),
+  },
+  {
+    title: 'svix', preset: 'svix', secret: WHSEC,
+    verify: createStandardVerifying('svix', 'svix'),
+  },
+  {
+    title: 'twilio, JSON', preset: 'twilio', secret: 'auth-token',
+    async verify(sent, secret, url) {
+      const { default: twilio } = await load('twilio');
+      return isQuiet(() => twilio.validateRequestWithBody(secret,
+        header(sent, 'X-Twilio-Signature'), `${url.split('?')[0]}?${sent.query}`,
+        sent.body.toString()));
+    },
+  },
+  {
+    title: 'twilio, a form', preset: 'twilio', secret: 'auth-token',
+    members: {
+      contentType: 'application/x-www-form-urlencoded',
+      payloadTemplate: 'Body={{ note }}&From=%2B14158675309&AccountSid=AC1&Id={{ id }}',
+    },
+    async verify(sent, secret, url) {
+      const { default: twilio } = await load('twilio');
+      const fields = Object.fromEntries(new URLSearchParams(sent.body.toString()));
+      return isQuiet(() => twilio.validateRequest(secret, header(sent, 'X-Twilio-Signature'), url,
+        fields));
+    },
+  },
+  {
+    title: 'shopify', preset: 'shopify', secret: 'a secret',
+    members: {
+      headers: {
+        'X-Shopify-Topic': 'orders/create', 'X-Shopify-Shop-Domain': 'a.myshopify.com',
+        'X-Shopify-API-Version': '2026-10',
+      },
+    },
+    async verify({ headers, body }, secret) {
+      await load('@shopify/shopify-api/adapters/node');
+      const { shopifyApi, ApiVersion, LogSeverity } = await load('@shopify/shopify-api');
+      const shopify = shopifyApi({
+        apiKey: 'a', apiSecretKey: secret, hostName: 'a.example.com', isEmbeddedApp: false,
+        apiVersion: Object.values(ApiVersion)[0], logger: { level: LogSeverity.Error },
+      });
+      const { valid } = await shopify.webhooks.validate({
+        rawBody: body.toString(), rawRequest: { headers, method: 'POST', url: '/' }, rawResponse: {},
+      });
+      return valid;
+    },
+  },
+];
+
+for (const { title, preset, secret, verify, members } of RECEIVING) {
+  test(`the library of ${title} takes what an outgoing webhook signs`, { skip }, async (context) => {
+    const relay = await startRelayFor(context);
+    const target = await startHttpTarget();
+    context.after(() => target.close());
+    const targetUrl = `${target.url}/in?a=1`;
+    const made = await relay.ask('POST', '/api/outgoing-webhooks', {
+      targetUrl, secret, signing: { preset }, ...members,
+    });
+    assert.equal(made.status, 201, made.text);
+    const { identifier, publicKey = secret } = made.json;
+    await relay.ask('POST', `/api/outgoing-webhooks/${String(identifier)}/send`,
+      `{"payload":${BODY}}`);
+    const [received] = target.received;
+    assert.ok(received);
+    const sent: Sent = {
+      headers: Object.fromEntries(Object.entries(received.headers).map(([name, value]) =>
+        [name, String(value)])),
+      query: received.url.split('?')[1] ?? '', body: received.body,
+    };
+    assert.equal(await verify(sent, String(publicKey), targetUrl), true);
+    const changed = Buffer.from(sent.body.toString().replace('evt', 'evy'));
+    assert.notDeepEqual(changed, sent.body);
+    assert.equal(await verify({ ...sent, body: changed }, String(publicKey), targetUrl), false);
   });
 }
 

@@ -238,3 +238,34 @@ test('a token that reads may preview, and one that writes send', { skip }, async
     assert.deepEqual([...changes, ...more].filter((name) => names.includes(name)), [], scope);
   }
 });
+
+test('one makes a webhook sign as another sender, and by a scheme', { skip }, async () => {
+  const { person } = at;
+  await at.open('#/outgoing/new');
+  await person.fill('textbox', 'Address', `${target.url}signed`);
+  await person.click('DisclosureTriangle', 'More');
+  await person.choose('Signed as', 'GitHub');
+  await person.click('button', 'Add the webhook');
+  const secret = await readNewSecret();
+  await person.click('button', 'I have it');
+  await person.sees('as github');
+  await person.click('button', 'Send it now');
+  await until('it was sent', () => arrivedAt('/signed').length === 1);
+  const [{ headers, body } = { headers: {}, body: '' }] = arrivedAt('/signed');
+  const digest = createHmac('sha256', secret).update(body).digest('hex');
+  assert.equal(headers['x-hub-signature-256'], `sha256=${digest}`);
+
+  await person.click('button', 'Edit');
+  await person.click('DisclosureTriangle', 'More');
+  await person.choose('Signed as', 'A scheme of its own');
+  await person.fill('textbox', 'Scheme', '{"algorithm": "hmac-sha256"}');
+  await person.click('button', 'Save');
+  await person.sees('Some fields cannot be saved as they are.');
+  await person.fill('textbox', 'Scheme', JSON.stringify({
+    algorithm: 'hmac-sha256', key: 'utf8', content: '{body}',
+    signature: { from: { header: 'X-Acme' }, encoding: 'hex' },
+  }));
+  await person.click('button', 'Save');
+  await person.sees('by a scheme of its own');
+  await at.isClean();
+});

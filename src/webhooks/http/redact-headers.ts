@@ -2,7 +2,7 @@
  * Redacts the headers of a sent request for people. A configured header may hold a secret under any
  * name, so all values are hidden but those of headers that never hold one. Pure.
  */
-import { MASK } from '../../base/log.ts';
+import { MASK, isSecretName } from '../../base/log.ts';
 
 const PUBLIC_HEADERS: ReadonlySet<string> = new Set([
   'accept', 'accept-language', 'content-encoding', 'content-language', 'content-type', 'date',
@@ -20,5 +20,7 @@ export function redactHeaders(
 
 function isPublicHeader(name: string): boolean {
   const lower = name.toLowerCase();
-  return PUBLIC_HEADERS.has(lower) || PUBLIC_PREFIXES.some((prefix) => lower.startsWith(prefix));
+  if (PUBLIC_HEADERS.has(lower)) return true;
+  // A token may stand under any name, such as X-Hookshelf-Token.
+  return PUBLIC_PREFIXES.some((prefix) => lower.startsWith(prefix)) && !isSecretName(lower);
 }

@@ -43,7 +43,7 @@ export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Reposito
       checkTarget(change, '/targetUrl', decodeTargetUrl, deps.isDeniedTarget);
       checkTarget(change, '/oauth2/tokenUrl', findTokenUrl, deps.isDeniedTarget);
       checkUses(transaction, change, inputs);
-      checkTextTemplate(transaction, change);
+      checkOlderNodes(transaction, change);
       stageMarkRemoval(transaction, change);
       stageFailingReset(transaction, change.id);
       if (change.after !== null) return;
@@ -53,11 +53,13 @@ export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Reposito
   });
 }
 
-/** An older node would stop at a template that is no JSON. */
-function checkTextTemplate(transaction: Transaction, { after }: Change): void {
-  const { contentType } = after === null ? {} : decodeOutgoingWebhook(after);
-  if (contentType === undefined || isJsonType(contentType)) return;
-  checkNewForm(findStaged(transaction), 'a contentType other than JSON');
+/** An older node would stop at a template that is no JSON, and sign in its own way. */
+function checkOlderNodes(transaction: Transaction, { after }: Change): void {
+  const { contentType, signing } = after === null ? {} : decodeOutgoingWebhook(after);
+  if (contentType !== undefined && !isJsonType(contentType)) {
+    checkNewForm(findStaged(transaction), 'a contentType other than JSON');
+  }
+  if (signing !== undefined) checkNewForm(findStaged(transaction), 'signing as another sender');
 }
 
 function decodeTargetUrl(bytes: Buffer): string {

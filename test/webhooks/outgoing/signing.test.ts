@@ -127,7 +127,7 @@ for (const preset of listSigningPresets()) {
     const secret = SECRETS[preset] ?? 'a s\u00e9cret';
     const made = await create(relay, {
       targetUrl, signing: { preset }, secret: preset === 'bearer' ? 'token' : secret,
-      triggerEvent: 'a.thing',
+      triggerEvent: 'a.thing', ...preset === 'cloudevents' ? { format: 'cloudevents' } : {},
     });
     const { needs = [] } = PRESETS.find(({ name }) => name === preset)?.scheme ?? {};
     await receive(relay, {

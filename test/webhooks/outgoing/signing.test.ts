@@ -524,7 +524,9 @@ test('no webhook begins to sign as another sender while older nodes may send for
 test('a token of OAuth 2 and one of a dialect are not the same header', async (context) => {
   const relay = await start(context);
   const oauth2 = { tokenUrl: 'http://127.0.0.1:9/token', clientId: 'a', clientSecret: 'b' };
-  for (const [preset, status] of [['bearer', 422], ['basic', 422], ['gitlab-token', 201]] as const) {
+  for (const [preset, status] of [
+    ['bearer', 422], ['basic', 422], ['gitlab-token', 201],
+  ] as const) {
     const { status: answered, text } = await relay.ask('POST', '/api/outgoing-webhooks', {
       targetUrl: 'http://127.0.0.1:9/', secret: 'a:b', signing: { preset }, oauth2,
     });

@@ -1,6 +1,6 @@
 /**
- * The senders' own libraries against our presets, both ways: incoming webhooks take what those sign,
- * and those take what outgoing webhooks sign. Those that only verify also take what the signers of
+ * The senders' own libraries against our presets, both ways: incoming webhooks take what they sign,
+ * and they take what outgoing webhooks sign. Those that only verify also take what the signers of
  * our tests sign. They are no dependency of ours: `node .ci/senders.mjs` installs them aside and
  * names their folder.
  */
@@ -259,7 +259,8 @@ const RECEIVING: readonly Receiving[] = [
         apiVersion: Object.values(ApiVersion)[0], logger: { level: LogSeverity.Error },
       });
       const { valid } = await shopify.webhooks.validate({
-        rawBody: body.toString(), rawRequest: { headers, method: 'POST', url: '/' }, rawResponse: {},
+        rawBody: body.toString(), rawResponse: {},
+        rawRequest: { headers, method: 'POST', url: '/' },
       });
       return valid;
     },
@@ -267,7 +268,8 @@ const RECEIVING: readonly Receiving[] = [
 ];
 
 for (const { title, preset, secret, verify, members } of RECEIVING) {
-  test(`the library of ${title} takes what an outgoing webhook signs`, { skip }, async (context) => {
+  const claim = `the library of ${title} takes what an outgoing webhook signs`;
+  test(claim, { skip }, async (context) => {
     const relay = await startRelayFor(context);
     const target = await startHttpTarget();
     context.after(() => target.close());

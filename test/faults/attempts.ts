@@ -67,11 +67,6 @@ export const ATTEMPT_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/sending/probe.test.ts'],
   },
   {
-    file: 'webhooks/scheduler/task-queues.ts',
-    text: '    queue.startsOnce = false;\n    task.state',
-    replacement: '    task.state', tests: ['webhooks/sending/probe.test.ts'],
-  },
-  {
     file: 'webhooks/outgoing/automatic-disabling.ts',
     text: "(reason !== 'gone' || !isProbed(fields))", replacement: 'true',
     tests: ['webhooks/sending/probe.test.ts'],

@@ -27,7 +27,8 @@ const RECORDS = {
             { not: { path: 'headers.x-a', op: 'exists' } }] } },
       ] },
     { pathSegment: 'hookshelf', actionConfiguration: 'log', secret: 'hush-2', enabled: false,
-      allowedAddresses: ['10.0.0.0/8'], staticHeaders: { A: 'still' } },
+      allowedAddresses: ['10.0.0.0/8'], staticHeaders: { A: 'still' }, rateLimit: 0.5,
+      maxConcurrent: 2, actionTimeout: 9, maxInFlight: 1 },
     { pathSegment: 'meta', actionConfiguration: 'log', secret: 'hush-3',
       verification: { preset: 'meta', verifyToken: 'verify-me' } },
     { pathSegment: '.x~', actionConfiguration: 'log', secret: 'hush-4',
@@ -39,7 +40,8 @@ const RECORDS = {
   '/api/outgoing-webhooks': [
     { name: 'gh', targetUrl: 'https://a.example/', secret: 'hush-5', triggerEvent: 'book.created',
       headers: { b: 'header-b', Authorization: 'Bearer header-a' }, retrySchedule: [1, 2] },
-    { name: 'plain', targetUrl: 'https://plain.example/', triggerEvents: ['b.*', 'a.*'] },
+    { name: 'plain', targetUrl: 'https://plain.example/', triggerEvents: ['b.*', 'a.*'],
+      retryOn: ['5xx', 429], rate: { limit: 100, seconds: 60 }, disableAfterHours: 72, probe: true },
     { name: 'xml', targetUrl: 'https://plain.example/', contentType: 'text/xml',
       payloadTemplate: '<a>{{ b }}</a>', format: 'cloudevents' },
   ],
@@ -102,11 +104,13 @@ test('records stand in order of their names, with no member at its default and n
     assert.deepEqual(document.actionConfigurations[1], { identifier: 'log', actionType: 'log' });
     assert.deepEqual(document.outgoingWebhooks[1], {
       name: 'plain', targetUrl: 'https://plain.example/', triggerEvents: ['b.*', 'a.*'],
+      retryOn: ['5xx', 429], rate: { limit: 100, seconds: 60 }, disableAfterHours: 72, probe: true,
     });
     assert.deepEqual(document.incomingWebhooks[2], {
       pathSegment: 'hookshelf', enabled: false, secret: { $env: 'HOOK_HOOKSHELF_SECRET' },
       allowedAddresses: ['10.0.0.0/8'], staticHeaders: { A: { $env: 'HOOK_HOOKSHELF_A' } },
-      actionConfiguration: 'log',
+      actionConfiguration: 'log', rateLimit: 0.5, maxConcurrent: 2, actionTimeout: 9,
+      maxInFlight: 1,
     });
   });
 

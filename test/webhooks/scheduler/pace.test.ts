@@ -69,11 +69,22 @@ test('another limit counts from the last start on', () => {
 test('a queue that waits for its pace has one timer, and lets other queues start', async () => {
   const clock = new ManualClock();
   const timers: number[] = [];
+  const liveTimers = new Set<object>();
   const counting = {
     now: () => clock.now(), monotonicMs: () => clock.monotonicMs(),
     startTimer(delayMs: number, run: () => void) {
       timers.push(delayMs);
-      return clock.startTimer(delayMs, run);
+      const timer = clock.startTimer(delayMs, () => {
+        liveTimers.delete(timer);
+        run();
+      });
+      liveTimers.add(timer);
+      return {
+        cancel() {
+          liveTimers.delete(timer);
+          timer.cancel();
+        },
+      };
     },
   };
   const scheduler = new Scheduler(counting, { runningMax: 64, runningPerQueueMax: 64 });
@@ -98,6 +109,8 @@ test('a queue that waits for its pace has one timer, and lets other queues start
   assert.deepEqual(startAll(), []);
   await clock.advance(1);
   assert.deepEqual(startAll(), ['slow-11']);
+  for (const limit of [3, 4, 5]) scheduler.setPace('slow', { limit, windowMs: 1000 });
+  assert.equal(liveTimers.size, 1);
   scheduler.setPace('slow', null);
   assert.equal(startAll().length, 48);
   scheduler.close();

@@ -182,11 +182,17 @@ for (const [title, behaviour, status, countMin] of TIMES) {
   });
 }
 
-test('a probe that hangs is alone', async () => {
-  const { simulation } = await placeProbed();
+test('a probe that hangs is alone, also when its delivery was cancelled', async () => {
+  const { simulation, id } = await placeProbed();
   await simulation.emit();
+  // A target that gives answers may have several attempts at once.
+  simulation.targets.set('target', { kind: 'answer', status: 500 });
+  await simulation.clock.advance(HOUR_MS + 1000);
   simulation.targets.set('target', { kind: 'hang' });
   await simulation.clock.advance(5 * HOUR_MS);
+  assert.equal(simulation.underWay.length, 1);
+  await simulation.run(simulation.webhooks.deliveries.cancel(id));
+  await simulation.clock.advance(HOUR_MS);
   assert.equal(simulation.underWay.length, 1);
 });
 

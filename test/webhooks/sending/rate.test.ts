@@ -84,6 +84,16 @@ test('one an hour stays one an hour where a process ends every few minutes', asy
   assert.deepEqual(gapsOf(simulation, 'slow'), new Array(4).fill(3_600_000));
 });
 
+test('a crash a moment after an attempt forgets nothing of it', async () => {
+  const simulation = new Simulation();
+  await simulation.addHook('slow', { secret, rate: { limit: 1, seconds: 3600 } });
+  await emitMany(simulation, 3);
+  await simulation.clock.advance(1000);
+  await simulation.crash();
+  await simulation.clock.advance(2 * 3_600_000 + 1000);
+  assert.deepEqual(gapsOf(simulation, 'slow'), [3_600_000, 3_600_000]);
+});
+
 test('a rate holds from the change on, and is taken away at once', async () => {
   const simulation = new Simulation();
   const hook = await simulation.addHook('slow', { secret, rate: { limit: 1, seconds: 3600 } });

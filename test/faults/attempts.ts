@@ -48,6 +48,10 @@ export const ATTEMPT_FAULTS: readonly PlantedFault[] = [
     replacement: 'false', tests: ['webhooks/sending/probe.test.ts'],
   },
   {
+    file: 'webhooks/sending/delivery-paces.ts', text: '    pace.countStart(nowMs);\n',
+    replacement: '', tests: ['webhooks/sending/rate.test.ts'],
+  },
+  {
     file: 'webhooks/sending/webhook-probes.ts', text: 'if (dueMs > nowMs) return',
     replacement: 'if (false) return', tests: ['webhooks/sending/probe.test.ts'],
   },

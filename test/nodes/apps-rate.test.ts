@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Reply } from '../e2e/ask.ts';
 import { until } from '../support/until.ts';
 import { withNodes } from './apps.ts';
 
@@ -18,34 +19,39 @@ test('nodes keep the rate of a webhook together, also when the one that attempte
       const views = JSON.parse((await first.ask('/api/nodes')).text) as { shards: number[] }[];
       return views.length === 2 && views.every(({ shards }) => shards.length === 8);
     });
-    const times = new Map<string, number[]>();
-    const url = await apps.target((_, body) => {
-      const { hook } = JSON.parse(body) as { hook: string };
-      times.set(hook, [...times.get(hook) ?? [], performance.now()]);
-    });
+    // The first request of a process loads the client: it must not hold up those that are timed.
+    const warm = await apps.target(() => {});
+    const made: Reply = await first.ask('/api/outgoing-webhooks',
+      { method: 'POST', body: { name: 'warm', targetUrl: warm } });
+    assert.equal(made.status, 201, made.text);
+    assert.equal((await first.ask('/api/outgoing-webhooks/warm/send',
+      { method: 'POST' })).status, 200);
+    const timesByWebhook: number[][] = [];
     for (let index = 0; index < WEBHOOKS; index += 1) {
-      const added = await first.ask('/api/outgoing-webhooks', {
+      const times: number[] = [];
+      timesByWebhook.push(times);
+      const targetUrl = await apps.target(() => times.push(performance.now()));
+      const added: Reply = await first.ask('/api/outgoing-webhooks', {
         method: 'POST', body: {
-          targetUrl: url, triggerEvent: 'thing.*', payloadTemplate: `{"hook":"${index}"}`,
-          rate: { limit: LIMIT, seconds: WINDOW_MS / 1000 },
+          targetUrl, triggerEvent: 'thing.*', rate: { limit: LIMIT, seconds: WINDOW_MS / 1000 },
         },
       });
       assert.equal(added.status, 201, added.text);
     }
-    const countAll = (): number =>
-      [...times.values()].reduce((sum, { length }) => sum + length, 0);
+    const countAll = (): number => timesByWebhook.flat().length;
     for (let event = 0; event < EVENTS; event += 1) {
-      const { status, text } = await (nodes[event % 2] ?? first)
-        .ask('/api/events', { method: 'POST', body: { name: 'thing.x', payload: { event } } });
-      assert.equal(status, 202, text);
+      const node = event % 2 === 0 ? first : second;
+      const emitted: Reply = await node.ask('/api/events',
+        { method: 'POST', body: { name: 'thing.x', payload: { event } } });
+      assert.equal(emitted.status, 202, emitted.text);
     }
     await until('some have arrived', () => countAll() >= WEBHOOKS * 4);
     await second.app.close();
     await until('all have arrived', () => countAll() >= WEBHOOKS * EVENTS);
-    assert.equal(times.size, WEBHOOKS);
-    for (const [hook, all] of times) {
+    for (const all of timesByWebhook) {
+      assert.equal(all.length, EVENTS);
       const most = Math.max(...all.map((beginMs) => all.filter((atMs) =>
         atMs >= beginMs && atMs < beginMs + WINDOW_MS - ARRIVAL_MS_MAX).length));
-      assert.ok(most <= LIMIT, `${most} at ${hook}: ${all.map((ms) => Math.round(ms))}`);
+      assert.ok(most <= LIMIT, `${most}: ${all.map((ms) => Math.round(ms))}`);
     }
   }));

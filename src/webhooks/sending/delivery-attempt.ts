@@ -3,6 +3,7 @@ import type { AttemptOutcome, SentHead } from '../deliveries/delivery.ts';
 import type { TargetHealth } from '../scheduler/task.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 import type { FinishedAttempt } from './attempt-recorder.ts';
+import type { DeliveryPaces } from './delivery-paces.ts';
 import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import {
   createFailure, NO_BODY_ROOM, prepareRequest, type PreparedAttempt, type RequestDeps,
@@ -11,6 +12,7 @@ import type { WebhookSender } from './webhook-sender.ts';
 
 export type AttemptDeps = RequestDeps & {
   readonly sender: Pick<WebhookSender, 'attempt'>;
+  readonly paces: Pick<DeliveryPaces, 'waitToSend'>;
 };
 
 /** A target that takes longer counts as slow, because it keeps others from being served. */
@@ -24,7 +26,7 @@ const SLOW_MS = 1000;
 export async function attemptDelivery(
   deps: AttemptDeps, identifier: string, lease: QueueLease, cutOff: AbortSignal,
 ): Promise<FinishedAttempt | typeof NO_BODY_ROOM | SwitchedOffError | null> {
-  const preparedAttempt = await unlessCutOff(prepareRequest(deps, identifier), cutOff);
+  const preparedAttempt = await prepareInTurn(deps, identifier, cutOff);
   if (preparedAttempt === null || preparedAttempt === NO_BODY_ROOM
     || preparedAttempt instanceof SwitchedOffError) return preparedAttempt;
   // The lease may have ended while the request was prepared.
@@ -43,6 +45,22 @@ export async function attemptDelivery(
 function addShownParts(sent: SentHead | null, { shown = null }: AttemptOutcome): SentHead | null {
   if (sent === null || shown === null) return sent;
   return { method: sent.method, url: shown.url, headers: [...sent.headers, ...shown.headers] };
+}
+
+/** Prepares the request, and waits until the rate of its webhook lets it leave. */
+async function prepareInTurn(
+  deps: AttemptDeps, identifier: string, cutOff: AbortSignal,
+): ReturnType<typeof prepareRequest> {
+  const preparedAttempt = await unlessCutOff(prepareRequest(deps, identifier), cutOff);
+  if (preparedAttempt === null || preparedAttempt === NO_BODY_ROOM
+    || preparedAttempt instanceof SwitchedOffError || 'failure' in preparedAttempt) {
+    return preparedAttempt;
+  }
+  const turn = deps.paces.waitToSend(preparedAttempt.storedDelivery.item.hook, cutOff);
+  if (turn === null) return preparedAttempt;
+  await turn;
+  // The delivery may be cancelled by now, or its webhook changed. The body is made already.
+  return unlessCutOff(prepareRequest(deps, identifier), cutOff);
 }
 
 /** Returns what an outcome shows of the target's health; null for nothing. */

@@ -2,6 +2,10 @@
  * Gives the queues of webhooks with a `rate` their pace. The pace itself is only in memory, as the
  * node that owns a webhook's queue is the only one that attempts it.
  *
+ * An attempt begins with the making of its body, for which an action may run for long. Several that
+ * have begun one after the other may then have their bodies at once, so their requests wait for
+ * each other a second time (`waitToSend`): no more of them than attempts are under way.
+ *
  * After a start, or when the queue came from another node, the attempts of before are known by the
  * webhook's health, whose record is written with each result of a webhook that has a rate
  * (attempt-recorder.ts). An attempt that a crash cut off is in no record. So the first attempt
@@ -13,6 +17,7 @@ import type { Ownership, QueueLease } from '../durable-queue/ownership.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import type { Rate } from '../outgoing/rate.ts';
+import { Pace, type StartLimit } from '../scheduler/pace.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 
 type DeliveryPacesDeps = {
@@ -29,6 +34,8 @@ export class DeliveryPaces {
   readonly #deps: DeliveryPacesDeps;
   /** By webhook with a rate, the lease of its queue; null: another node has it. */
   readonly #leases = new Map<string, QueueLease | null>();
+  /** By webhook with a rate, when its requests leave. */
+  readonly #sendPaces = new Map<string, Pace>();
 
   constructor(deps: DeliveryPacesDeps) {
     this.#deps = deps;
@@ -43,6 +50,7 @@ export class DeliveryPaces {
     const rate = webhooks.find(webhookId)?.rate;
     if (rate === undefined) {
       if (this.#leases.delete(webhookId)) scheduler.setPace(webhookId, null);
+      this.#sendPaces.delete(webhookId);
       return;
     }
     // Where the webhook has a rate from now on, the attempts of before are known: they were ours.
@@ -59,6 +67,30 @@ export class DeliveryPaces {
     }
   }
 
+  /**
+   * Resolves when a request of the webhook may leave, or `cutOff` was aborted. Returns null when it
+   * may leave at once.
+   */
+  waitToSend(webhookId: string | null, cutOff: AbortSignal): Promise<void> | null {
+    const pace = webhookId === null || this.#sendPaces.size === 0
+      ? undefined : this.#sendPaces.get(webhookId);
+    if (pace === undefined) return null;
+    const { clock } = this.#deps;
+    const nowMs = clock.monotonicMs();
+    const waitMs = pace.getWaitMs(nowMs);
+    pace.countStart(nowMs);
+    if (waitMs === 0) return null;
+    return new Promise((resolve) => {
+      const end = (): void => {
+        timer.cancel();
+        cutOff.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = clock.startTimer(Math.ceil(waitMs), end);
+      cutOff.addEventListener('abort', end);
+    });
+  }
+
   #enter(webhookId: string, rate: Rate, previousLease: QueueLease | null): void {
     const lease = this.#deps.ownership.findLease(webhookId);
     this.#leases.set(webhookId, lease);
@@ -69,6 +101,13 @@ export class DeliveryPaces {
       : Math.max(knownWaitMs, Math.min(intervalMs, FIRST_WAIT_MS_MAX));
     const startLimit = { limit: rate.limit, windowMs: rate.seconds * 1000 };
     this.#deps.scheduler.setPace(webhookId, startLimit, firstWaitMs);
+    this.#setSendPace(webhookId, startLimit);
+  }
+
+  #setSendPace(webhookId: string, startLimit: StartLimit): void {
+    const existing = this.#sendPaces.get(webhookId);
+    if (existing !== undefined) return existing.change(startLimit);
+    this.#sendPaces.set(webhookId, new Pace(startLimit, this.#deps.clock.monotonicMs()));
   }
 
   /** What is left of the interval after the last attempt that is known of. */

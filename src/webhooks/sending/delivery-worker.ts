@@ -89,8 +89,9 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
 
   constructor(deps: DeliveryWorkerDeps) {
     this.#loop = new QueueWorker(deps, this);
+    this.#paces = new DeliveryPaces(deps);
     this.#deps = {
-      ...deps, results: new ResultBatch(deliveryQueue, deps.store),
+      ...deps, paces: this.#paces, results: new ResultBatch(deliveryQueue, deps.store),
       closing: this.#loop.closing,
     };
     this.#records = deps.store.collection(deliveryCollection.name);
@@ -99,7 +100,6 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
       onEnd: (key) => deps.scheduler.update(this.#webhookQueueSettings(key)),
     });
     for (const webhook of deps.webhooks.all()) this.#followOrder(webhook.identifier, webhook);
-    this.#paces = new DeliveryPaces(deps);
     this.#probes = new WebhookProbes(deps);
     this.#unfollow = [
       followRecords(this.#records, (applied) => {

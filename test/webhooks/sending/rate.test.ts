@@ -1,6 +1,7 @@
 /** A webhook with a `rate` starts no more attempts than that, through retries and restarts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ActionResult } from '../../../src/webhooks/actions/action.ts';
 import { ScriptedOwnership } from '../durable-queue/scripted-ownership.ts';
 import { DOWN, Simulation, UP } from './simulation.ts';
 
@@ -111,6 +112,32 @@ test('a rate holds from the change on, and is taken away at once', async () => {
   await simulation.clock.advance(100);
   assert.equal(simulation.requests.length, 10);
 });
+
+test('requests whose bodies are made at one moment leave one after the other, or not at all',
+  async () => {
+    const waiting: (() => void)[] = [];
+    class Stalls {
+      static identifier(): string { return 'stalls'; }
+      static label(): string { return 'Stalls'; }
+      execute(payload: object): Promise<ActionResult> {
+        return new Promise((resolve) => waiting.push(() => resolve(ActionResult.ok(payload))));
+      }
+    }
+    const simulation = new Simulation({ actions: [Stalls] });
+    await simulation.run(simulation.webhooks.resources.configurations.add(
+      { identifier: 'stall', actionType: 'stalls' }));
+    await simulation.addHook('slow', { ...TWO_A_SECOND, actionConfiguration: 'stall' });
+    const ids = await emitMany(simulation, 4);
+    await simulation.clock.advance(1900);
+    assert.deepEqual([waiting.length, simulation.requests.length], [4, 0]);
+    for (const end of waiting) end();
+    await simulation.clock.advance(10);
+    assert.equal(simulation.requests.length, 1);
+    await simulation.run(simulation.webhooks.deliveries.cancel(ids[1] ?? ''));
+    await simulation.clock.advance(5000);
+    assert.deepEqual(simulation.requests.map(({ id }) => id), [ids[0], ids[2], ids[3]]);
+    assert.ok(gapsOf(simulation, 'slow').every((ms) => ms >= 500));
+  });
 
 test('a queue that comes from another node begins an interval later', async () => {
   const ownership = new ScriptedOwnership();

@@ -4,6 +4,7 @@
  */
 import { systemCodeOf } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
+import { hideSecretText } from '../../base/log.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import type { HttpResponse } from '../../client/http-response.ts';
 import type { NetworkError } from '../../client/network-error.ts';
@@ -18,6 +19,8 @@ export interface HttpSender {
 }
 
 const SHOWN_BYTES_MAX = 64 * 1024;
+/** Twice what is shown of a response at most, so that no secret is cut where that ends. */
+const SEARCHED_BYTES_MAX = 2 * SHOWN_BYTES_MAX;
 
 export function isSuccessStatus(statusCode: number): boolean {
   return statusCode >= 200 && statusCode < 300;
@@ -43,6 +46,17 @@ export function formatResponseBody(body: Buffer): unknown {
     }
   }
   return decodeTextStart(body, SHOWN_BYTES_MAX);
+}
+
+/**
+ * The body of a response with `***` for the secrets that its request held, as some targets answer
+ * with the headers that they got. No more of it is left than can be shown.
+ */
+export function hideSecrets(body: Buffer, secrets: readonly string[]): Buffer {
+  if (secrets.length === 0) return body;
+  const text = body.toString('utf8', 0, SEARCHED_BYTES_MAX);
+  const publicText = secrets.reduce(hideSecretText, text);
+  return publicText === text ? body : Buffer.from(publicText, 'utf8');
 }
 
 /** At most `bytesMax` bytes of `body` as text, cut between characters. */

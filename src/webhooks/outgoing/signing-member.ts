@@ -39,12 +39,16 @@ const signingSchema: ObjectSchema = {
     scheme: { schema: schemeSchema, description: 'How to sign where no preset says it' },
   },
   check({ scheme }, given) {
-    if ((given['preset'] === undefined) === (given['scheme'] === undefined)) {
+    if (isAbsent(given['preset']) === isAbsent(given['scheme'])) {
       return [{ pointer: '', detail: 'must have one of preset and scheme' }];
     }
     return findSchemeProblems(scheme);
   },
 };
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
 
 export const signingMembers: Readonly<Record<string, MemberSchema>> = {
   signing: {
@@ -83,8 +87,16 @@ function findSchemeProblems(value: JsonValue | undefined): readonly FieldError[]
   const { signature: { prefix = '', param = '' }, timestamp } = checkedScheme;
   const textInHeader = encodeHeaderText(prefix + param + (timestamp?.param ?? ''));
   return listPlacements(checkedScheme).flatMap(([, source]) => 'header' in source
-    ? findHeaderProblems({ [source.header]: textInHeader }).map(({ detail }) =>
+    ? findPlaceProblems(source.header, textInHeader).map((detail) =>
       ({ pointer: '/scheme', detail: `cannot be signed: ${source.header} ${detail}` })) : []);
+}
+
+/** They say what the body is, and how long the chain of webhooks, which ends loops. */
+const OUR_HEADERS = ['content-type', 'x-hookshelf-chain', 'x-hookshelf-event'];
+
+function findPlaceProblems(header: string, text: string): readonly string[] {
+  return OUR_HEADERS.includes(header.toLowerCase()) ? ['says something else: name another header']
+    : findHeaderProblems({ [header]: text }).map(({ detail }) => detail);
 }
 
 /**

@@ -29,6 +29,8 @@ type SignedParts = {
   readonly headers: PassedHeaders;
   /** What is stored to be shown: the URL, and the headers that were added, without secrets. */
   readonly shown: ShownParts;
+  /** The forms in which the request holds the secret itself; empty: it does not. */
+  readonly sentSecrets: readonly string[];
 };
 
 /** `headers` has names and values in turn. */
@@ -83,7 +85,17 @@ function signParts(
     url, headers: { ...headers, ...added },
     shown: { url: hideUrlSecrets(url, listHiddenParameters(signer)), headers: hideSignature(
       signer, added) },
+    sentSecrets: listSentSecrets(signer, signature.text),
   };
+}
+
+/** A token in its encoding, the text of that, and how a target may read that from a header. */
+function listSentSecrets({ scheme }: Signer, text: string): readonly string[] {
+  const { algorithm, signature: { prefix = '', encoding } } = scheme;
+  if (algorithm !== 'token') return [];
+  const token = text.slice(prefix.length);
+  const secret = Buffer.from(token, encoding).toString('utf8');
+  return [...new Set([token, secret, encodeHeaderText(secret)])];
 }
 
 function toLowerCaseNames(

@@ -5,11 +5,10 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
-import { hideSecretText } from '../../base/log.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import { canceledError, NetworkError } from '../../client/network-error.ts';
 import { unlessCutOff } from '../durable-queue/ownership.ts';
-import type { HttpSender, TargetResponse } from '../http/http-sender.ts';
+import { hideSecrets, type HttpSender, type TargetResponse } from '../http/http-sender.ts';
 import type { Oauth2 } from '../outgoing/oauth2-member.ts';
 import { AccessTokens } from './access-tokens.ts';
 
@@ -29,8 +28,6 @@ export type SendAuthorized =
   (oauth2: Oauth2, request: HttpRequest) => Promise<AuthorizedResponse>;
 
 const UNAUTHORIZED = 401;
-/** Twice what is shown of a response at most, so that no token is cut where that ends. */
-const SEARCHED_BYTES_MAX = 128 * 1024;
 
 export function createAuthorizedSending(
   { http, clock }: Pick<AuthorizedRequestDeps, 'http' | 'clock'>,
@@ -95,9 +92,7 @@ function limitTime(
 }
 
 function hideToken(response: TargetResponse, token: string): TargetResponse {
-  const { statusCode, headers, body } = response;
-  const text = body.toString('utf8', 0, SEARCHED_BYTES_MAX);
-  const publicText = hideSecretText(text, token);
-  return publicText === text ? response
-    : { statusCode, headers, body: Buffer.from(publicText, 'utf8') };
+  const body = hideSecrets(response.body, [token]);
+  const { statusCode, headers } = response;
+  return body === response.body ? response : { statusCode, headers, body };
 }

@@ -62,17 +62,24 @@ export function addTrace(request: OutgoingRequest, trace: TraceContext | null): 
     : { ...request, headers: addTraceHeaders(request.headers, trace) };
 }
 
-/** A request for the client; `shown` is what a dialect added to it, without secrets. */
-type RequestToSend = { readonly http: HttpRequest; readonly shown: ShownParts | null };
+/** A request for the client. */
+type RequestToSend = SecretParts & { readonly http: HttpRequest };
+
+type SecretParts = {
+  /** What a dialect added to it, without secrets. */
+  readonly shown: ShownParts | null;
+  /** What a target that repeats the request would tell: see `hideSecrets`. */
+  readonly sentSecrets: readonly string[];
+};
 
 /** Makes the request of the client, with signatures for the time `atMs` if there is a secret. */
 export function signRequest(
   request: OutgoingRequest, atMs: number, retries: number, signal?: AbortSignal,
 ): RequestToSend {
   const { method, body, timeoutMs, clientCertificate } = request;
-  const { url, headers, shown } = signParts(request, atMs);
+  const { url, headers, shown, sentSecrets } = signParts(request, atMs);
   return {
-    shown,
+    shown, sentSecrets,
     http: {
       method, url, headers, body: body ?? undefined, timeoutMs, totalTimeoutMs: timeoutMs, retries,
       signal, clientCertificate,
@@ -82,13 +89,13 @@ export function signRequest(
 
 function signParts(
   request: OutgoingRequest, atMs: number,
-): Pick<OutgoingRequest, 'url' | 'headers'> & { readonly shown: ShownParts | null } {
+): Pick<OutgoingRequest, 'url' | 'headers'> & SecretParts {
   const { id, url, headers, secret, previousSecret, body, dialect } = request;
   if (dialect !== null) {
     const { event, signer } = dialect;
     return signer({ ...request, event }, atMs);
   }
-  if (secret === null) return { url, headers, shown: null };
+  if (secret === null) return { url, headers, shown: null, sentSecrets: [] };
   const signature = createSignatureHeaders(secret, id, atMs, body ?? NO_BODY, previousSecret);
-  return { url, headers: { ...headers, ...signature }, shown: null };
+  return { url, headers: { ...headers, ...signature }, shown: null, sentSecrets: [] };
 }

@@ -14,8 +14,8 @@ import type { HttpRequest } from '../../client/http-client.ts';
 import { NetworkError } from '../../client/network-error.ts';
 import { parseRetryAfter } from '../../client/policy/retry.ts';
 import {
-  isSuccessStatus, formatResponseBody, decodeTextStart, wasServerNotAsked, type TargetResponse,
-  type HttpSender,
+  isSuccessStatus, formatResponseBody, decodeTextStart, hideSecrets, wasServerNotAsked,
+  type TargetResponse, type HttpSender,
 } from '../http/http-sender.ts';
 import type { AuthorizedResponse, SendAuthorized } from './authorized-request.ts';
 import type { BodyMaker, BodyOrigin } from './body-maker.ts';
@@ -147,8 +147,8 @@ async function sendNow(
     return fail(`Nothing was sent: ${messageOf(thrown)}`);
   }
   try {
-    const response = await sendRequest(
-      signRequest(request, clock.now(), retries).http, request.oauth2);
+    const signedRequest = signRequest(request, clock.now(), retries);
+    const response = await sendRequest(signedRequest.http, request.oauth2);
     const { statusCode, tokenError } = response;
     const success = isSuccessStatus(statusCode);
     const wasChainRefused = isChainRefused(response.headers);
@@ -156,7 +156,7 @@ async function sendNow(
     log[success || wasChainRefused ? 'debug' : 'warning'](
       'an outgoing webhook was sent',
       { statusCode, ...tokenError === undefined ? {} : { error: tokenError } });
-    const shownBody = formatResponseBody(response.body);
+    const shownBody = formatResponseBody(hideSecrets(response.body, signedRequest.sentSecrets));
     if (success) return { success, statusCode, response: shownBody };
     const reason = tokenError === undefined ? '' : `, and there was ${tokenError}`;
     const message = `The target answered ${statusCode}${reason}`;
@@ -203,11 +203,12 @@ async function makeAttempt(
     statusCode, error, response,
   });
   const signedRequest = signRequest(request, startedAt, 0, signal);
-  const { shown } = signedRequest;
+  const { shown, sentSecrets } = signedRequest;
   try {
     const response = await sendRequest(signedRequest.http, request.oauth2);
     const { statusCode, tokenError = null } = response;
-    const responseStart = decodeTextStart(response.body, RESPONSE_BYTES_MAX);
+    const responseStart =
+      decodeTextStart(hideSecrets(response.body, sentSecrets), RESPONSE_BYTES_MAX);
     const deliveryAttempt = createAttempt(statusCode, tokenError, responseStart);
     const kind = classifyStatus(statusCode);
     if (kind !== 'failed') return { kind, attempt: deliveryAttempt, shown, retryAfterMs: 0 };

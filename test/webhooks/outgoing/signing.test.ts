@@ -5,6 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { PRESETS } from '../../../src/webhooks/senders/presets/preset-table.ts';
 import { listSigningPresets } from '../../../src/webhooks/outgoing/signing-member.ts';
 import { startHttpTarget, type HttpTarget } from '../../support/http-target.ts';
+import { answer, startServer } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
 import { startRelayFor, type Answer, type Relay } from '../relay.ts';
 
@@ -242,6 +243,19 @@ const REFUSALS: readonly Refusal[] = [
     members: { secret: 's', signing: { preset: 'github', scheme: scheme('hmac-sha256', 'utf8') } },
   },
   {
+    title: 'null for a preset', members: { secret: 's', signing: { preset: null } },
+    pointer: '/signing', says: /one of preset and scheme/,
+  },
+  ...['X-Hookshelf-Chain', 'content-type'].map((header) => ({
+    title: `a signature in ${header}`, pointer: '/signing/scheme',
+    says: /^cannot be signed: .* says something else/,
+    members: {
+      secret: 's', signing: { scheme: scheme('hmac-sha256', 'utf8', {
+        signature: { from: { header }, encoding: 'hex' },
+      }) },
+    },
+  })),
+  {
     title: 'no secret', members: { signing: { preset: 'github' } }, pointer: '/secret',
     says: /is needed by signing/,
   },
@@ -410,6 +424,34 @@ test('a secret that is sent is asked for anew when the target has another origin
       assert.equal(sent.json['success'], true, sent.text);
     }
   });
+
+test('a secret that is sent is *** also where the target repeats it', async (context) => {
+  const relay = await start(context);
+  const target = await startServer({
+    onRequest({ head, socket }) {
+      socket.write(answer(200, head));
+    },
+  });
+  context.after(() => target.close());
+  const inQuery = {
+    ...SCHEMES.at(-1)?.[1], signature: { from: { query: 'key' }, encoding: 'utf8' },
+  };
+  for (const signing of [
+    { preset: 'gitlab-token' }, { preset: 'basic' }, { preset: 'bearer' }, { scheme: inQuery },
+  ]) {
+    const { json } = await create(relay, {
+      targetUrl: target.url('/'), secret: 'planted:key', signing, triggerEvent: 'x',
+    });
+    const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
+    const sent = await relay.ask('POST', `${path}/send`, { payload: {} });
+    const delivery = JSON.stringify(await deliver(relay, 'x', {}));
+    for (const text of [sent.text, delivery]) {
+      assert.match(text, /\*\*\*/);
+      assert.doesNotMatch(text, /planted|cGxhbnRlZDprZXk=/);
+    }
+    await relay.ask('DELETE', path);
+  }
+});
 
 test('a webhook that begins to send its secret is asked for it if its target moves as well',
   async (context) => {

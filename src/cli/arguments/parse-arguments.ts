@@ -131,6 +131,8 @@ export function mergeOptions(options: readonly OptionSpecs[]): OptionSpecs {
   return Object.fromEntries(merged);
 }
 
+const SHOWN_LENGTH_MAX = 64;
+
 /**
  * Splits the words of a command line. `optionSpecs` are those of all commands (`mergeOptions`), but
  * for the command's own. `--id` is short for `--identifier`.
@@ -151,7 +153,9 @@ export function parseCommandLine(words: readonly string[], optionSpecs: OptionSp
     if (token.kind !== 'option') continue;
     const isDashed = token.inlineValue === false && /^-./.test(token.value);
     if (isDashed) {
-      const hint = `write ${token.rawName}=${token.value} if that is the value`;
+      // A long one may be a private key in PEM, and errors are kept in logs.
+      const shownValue = token.value.length > SHOWN_LENGTH_MAX ? '<value>' : token.value;
+      const hint = `write ${token.rawName}=${shownValue} if that is the value`;
       throw new AppError('usage', `${token.rawName} needs a value; ${hint}`);
     }
     options.push({

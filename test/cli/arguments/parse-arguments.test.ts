@@ -22,6 +22,8 @@ const REFUSED: readonly (readonly [words: string[], stderr: RegExp])[] = [
   [['book:list', '--limit', '1000000001'], /--limit must be an integer from 1 to 1000000000/],
   [['book:list', '--limit', 'ten'], /--limit must be an integer/],
   [['book:list', '--q', '--json'], /--q needs a value; write --q=--json if that is the value/],
+  [['outgoingwebhook:update', '--id', 'a', '--client-certificate',
+    `-----BEGIN PRIVATE KEY-----${'planted'.repeat(9)}`], /write --client-certificate=<value> if/],
   [['book:list', '--json=yes'], /--json takes no value/],
   [['book:show'], /book:show needs <id>; see hookshelf help book:show/],
   [['book:show', 'a', '--id', 'b'], /--identifier and "a" are two of one/],

@@ -55,7 +55,8 @@ const REFUSED: readonly (readonly [words: string[], stderr: RegExp])[] = [
   [['outgoingwebhook:create', '--target-url', 'http://c/', '--header', 'Authorization: x'],
     /--headers-file <file>/],
   [['outgoingwebhook:create', '--target-url', 'http://c/', '--header', 'x'], /'Name: value'/],
-  [['token:create', '--name', 'a', '--scope', 'root'], /--scope must be one of emit, read, write, admin/],
+  [['token:create', '--name', 'a', '--scope', 'root'],
+    /--scope must be one of emit, read, write, admin/],
   [['token:create', '--name', 'a', '--scope', 'read', '--expires', 'soon'], /--expires must be/],
 ];
 for (const [words, stderr] of REFUSED) {

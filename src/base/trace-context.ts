@@ -33,6 +33,9 @@ const TENANT_KEY = /^[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13}$/;
 /** Printable characters without `,` and `=`, the last of which is no space. */
 const STATE_VALUE = /^[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
 
+/** Begins nowhere within white space, so that a long one is read once. */
+const SPACE_AT_END = /(?<![ \t])[ \t]+$/;
+
 const HEADER_LENGTHS: readonly number[] = ['traceparent'.length, 'tracestate'.length];
 
 /** Whether a header, in any case, is one of the two. */
@@ -84,7 +87,7 @@ function isTraceState(tracestate: string): boolean {
   const keys = new Set<string>();
   let memberCount = 0;
   for (const text of tracestate.split(',')) {
-    const member = text.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '');
+    const member = text.replace(/^[ \t]+/, '').replace(SPACE_AT_END, '');
     // Empty members are allowed, and do not count.
     if (member === '') continue;
     const separator = member.indexOf('=');

@@ -260,3 +260,24 @@ test('a token that writes can neither change a webhook nor sign for it', { skip 
   const names = (await person.everything()).map(({ name }) => name);
   assert.deepEqual([...CHANGES, 'Send a test request'].filter((name) => names.includes(name)), []);
 });
+
+test('one gives a webhook an answer of its own', { skip }, async () => {
+  const { person } = at;
+  const id = await at.makeIncoming('answers');
+  await at.open(`#/incoming/${id}`);
+  await person.click('button', 'Edit');
+  await person.click('DisclosureTriangle', 'More');
+  await person.fill('textbox', 'Body', 'thanks{{ message');
+  await person.fill('spinbutton', 'Status', '302');
+  await person.click('button', 'Save');
+  await person.sees('from 200 to 299');
+  await person.fill('spinbutton', 'Status', '202');
+  await person.click('button', 'Save');
+  await person.sees('not closed with }}');
+  await person.fill('textbox', 'Body', 'thanks{{ message }}');
+  await person.click('button', 'Save');
+  await person.sees('accepted 202');
+  const { status, text } = await ask(`${at.url}/webhook/in/answers`, { method: 'POST', body: {} });
+  assert.deepEqual([status, text], [202, 'thanks']);
+  await at.isClean();
+});

@@ -106,12 +106,11 @@ export class CopyFollower {
 
   /** Asks for the log; begins anew where it does not continue the copy. */
   async #openLog(): Promise<FollowResponse> {
-    const { client, copy, name, note } = this.#deps;
+    const { client, copy, name } = this.#deps;
     for (let beginnings = 0; ; beginnings += 1) {
       const { position } = copy;
       if (position === null) {
-        note('the copy begins with a backup');
-        await this.#beginAnew(false);
+        await this.#beginAnew('the copy begins with a backup', false);
         continue;
       }
       const query = new URLSearchParams({
@@ -122,20 +121,25 @@ export class CopyFollower {
       } catch (thrown) {
         const code = thrown instanceof AppError ? thrown.code : null;
         const isOtherHistory = code === 'precondition_failed';
-        if ((code !== 'gone' && !isOtherHistory) || beginnings >= BEGINNINGS_MAX) throw thrown;
-        note(isOtherHistory
+        if ((code !== 'gone' && !isOtherHistory) || beginnings >= BEGINNINGS_MAX) {
+          throw explainMissingRoute(thrown);
+        }
+        await this.#beginAnew(isOtherHistory
           ? 'the server has another history than the copy, as after a restore: the copy begins anew'
-          : 'the log of the server does not go back so far any more: the copy begins anew');
-        await this.#beginAnew(isOtherHistory);
+          : 'the log of the server does not go back so far any more: the copy begins anew',
+        isOtherHistory);
       }
     }
   }
 
-  async #beginAnew(keepsOldState: boolean): Promise<void> {
+  async #beginAnew(reason: string, keepsOldState: boolean): Promise<void> {
     const { client, copy, note } = this.#deps;
     const response = await client.stream({
       method: 'GET', path: FOLLOW_BACKUP_PATH, isForAttachment: true,
+    }).catch((thrown: unknown) => {
+      throw explainMissingRoute(thrown);
     });
+    note(reason);
     try {
       const before = await copy.replace(readChunks(response), keepsOldState);
       if (before !== null) note(`what the copy was before is in ${before}`);
@@ -257,6 +261,13 @@ function parseLines(bytes: Buffer): readonly (LoggedTransaction | JournalLine)[]
     start = end + 1;
   }
   return lines;
+}
+
+/** A server of an older release, or another path of a proxy, has no such route. */
+function explainMissingRoute(thrown: unknown): unknown {
+  if (!(thrown instanceof AppError) || thrown.code !== 'not_found') return thrown;
+  return new AppError('not_found', `${thrown.message}: is the address right, with its path? A `
+    + 'server before 1.1 cannot be followed', {}, thrown);
 }
 
 function createBrokenError(): AppError {

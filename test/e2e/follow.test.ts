@@ -273,6 +273,11 @@ test('only a token of the scope follow reads the log, and only over a safe way',
       assert.equal(nowhere.code, 2);
       assert.match(nowhere.stderr, /--server/);
       assert.ok(!existsSync(place.copy));
+      writeFileSync(place.tokenFile, 'other');
+      const unknown = await followOnce(place, server);
+      assert.deepEqual([unknown.code, /the scope follow/.test(unknown.stderr)], [1, true]);
+      const elsewhere = await followOnce(place, { ...server, url: `${server.url}/sub` });
+      assert.deepEqual([elsewhere.code, /address right/.test(elsewhere.stderr)], [1, true]);
     } finally {
       await server.stop();
     }

@@ -63,8 +63,8 @@ export const FOLLOWER_FAULTS: readonly PlantedFault[] = [
   },
   {
     // What a restored server replaces is deleted.
-    file: 'followers/copy-follower.ts', text: 'await this.#beginAnew(isOtherHistory);',
-    replacement: 'await this.#beginAnew(false);', tests: FOLLOWING,
+    file: 'followers/copy-follower.ts', text: '        isOtherHistory);',
+    replacement: '        false);', tests: FOLLOWING,
   },
   {
     // The mark of a server counts, though transactions are missing before it.
@@ -106,6 +106,17 @@ export const FOLLOWER_FAULTS: readonly PlantedFault[] = [
   {
     file: 'store/store.ts', text: 'await finishReplacements(files, directory);', replacement: '',
     tests: REPLACING,
+  },
+  {
+    // A copy that died is told as one that follows.
+    file: 'cli/commands/operation/doctor-followers.ts',
+    text: ': Number(behindTransactions) > 0;', replacement: ': false;',
+    tests: ['cli/commands/doctor-followers.test.ts'],
+  },
+  {
+    file: 'cli/commands/operation/doctor-followers.ts',
+    text: "scope === 'follow' && revokedAt === undefined", replacement: "scope === 'follow'",
+    tests: ['cli/commands/doctor-followers.test.ts'],
   },
   {
     // What reads secrets is open while the rest of the API is.

@@ -25,6 +25,7 @@ type RemoteOptions = {
 // The user has named this address: it may be on this machine or in this network.
 const NOT_DENIED: ReadonlySet<string> = new Set(['loopback', 'private']);
 const CONTROL_PATH = '/control/';
+const FOLLOW_PATH = '/api/follow/';
 /** Incoming webhooks take no API token: the sender's own signature authorizes there. */
 const WEBHOOKS_PATH = '/webhook/in/';
 const OUR_TYPES = /^(application\/(json|jsonl|x-ndjson)|text\/event-stream)\b/;
@@ -111,12 +112,18 @@ function createRedirectError(status: number, location: string | undefined, base:
     + 'are not followed: name the address where the server is');
 }
 
-function createUnauthorizedError({ method }: ApiCall, base: string, hasToken: boolean): AppError {
-  const scope = method === 'GET' ? 'read' : 'write, or admin to change webhooks';
+function createUnauthorizedError(call: ApiCall, base: string, hasToken: boolean): AppError {
+  const scope = getScopeFor(call);
   return new AppError('unauthorized', hasToken
     ? `${base} does not accept the token: it is of another server, revoked or expired (this needs `
       + `the scope ${scope})`
     : `${base} wants a token of scope ${scope}: name the file that holds one with --token-file`);
+}
+
+/** The scope of a token that a call takes, as people are told. */
+function getScopeFor({ method, path }: ApiCall): string {
+  if (path.startsWith(FOLLOW_PATH)) return 'follow';
+  return method === 'GET' ? 'read' : 'write, or admin to change webhooks';
 }
 
 /** Removes the slashes at the end, in linear time. */

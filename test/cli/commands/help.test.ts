@@ -115,5 +115,5 @@ test('every example is a line that its command takes', () => {
 test('help on a group lists its commands', async () => {
   const { stdout } = await runCommand(['help', 'data']);
   assert.deepEqual(stdout.match(/data:\w+/g),
-    ['data:verify', 'data:compact', 'data:backup', 'data:restore', 'data:move']);
+    ['data:verify', 'data:compact', 'data:backup', 'data:restore', 'data:move', 'data:follow']);
 });

@@ -14,7 +14,7 @@ import { watchLiveness } from './liveness.ts';
 import type { LivenessOptions } from './liveness.ts';
 
 export type ApiCall = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** A buffer or stream is sent as it is, anything else as JSON. */

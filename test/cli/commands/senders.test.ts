@@ -71,6 +71,11 @@ for (const way of WAYS) {
     assert.equal(plain.code, 0);
     assert.ok(!plain.stderr.includes('allowedAddresses'));
     assert.match(await run(1, 'incomingwebhook:test', 'pay', '--handshake'), /no handshake/);
+    await run(0, 'incomingwebhook:create', '--path-segment', 'grid', '--action-config', 'log',
+      '--preset', 'cloudevents', '--secret-file', secret,
+      '--verification', '{"origins":["a.example"]}');
+    assert.match(await run(0, 'incomingwebhook:test', 'grid', '--handshake'), /^status +200$/m);
+    await run(0, 'incomingwebhook:test', 'grid', '--event', 'com.example.b');
     await run(0, 'incomingwebhook:update', 'pay', '--inbox', 'all', '--deduplicate', 'json:a');
     await run(0, 'incomingwebhook:test', 'pay', '--payload', '{"a":"one"}');
     assert.match(await run(1, 'incomingwebhook:diagnose', 'pay', '--headers-file',

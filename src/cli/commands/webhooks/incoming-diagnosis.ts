@@ -70,7 +70,7 @@ function toCall({ method: sampleMethod, path, headers, body }: JsonObject): ApiC
   };
 }
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 const TONES: Readonly<Record<string, Tone>> = { ok: 'good', failed: 'bad', hint: 'warning' };
 

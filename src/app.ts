@@ -45,6 +45,7 @@ import { BoundedWordIndex } from './books/index/bounded-word-index.ts';
 import { identifierRoutes } from './maintenance/identifier-routes.ts';
 import { eventCollection, isEvent } from './webhooks/deliveries/event-record.ts';
 import { maintenanceRoutes } from './maintenance/maintenance-routes.ts';
+import type { ScheduledBackups } from './maintenance/scheduled-backups.ts';
 import { LogLines } from './monitoring/log-lines.ts';
 import { LEASES, NODES } from './nodes/node-records.ts';
 import { createNodeRoutes } from './nodes/node-routes.ts';
@@ -136,6 +137,7 @@ export interface App {
 }
 
 const loadNodes = lazyImport(() => import('./app/nodes.ts'));
+const loadBackups = lazyImport(() => import('./app/backups.ts'));
 const loadHookCommands = lazyImport(() => import('./app/hook-commands.ts'));
 
 /** The name of the folder in the data directory that holds those of command runs. */
@@ -153,6 +155,7 @@ const COLLECTION_NAMES = COLLECTIONS.map(({ name }) => name);
 
 /** Throws `conflict` when another process holds the directory, `damaged` when it cannot be read. */
 export async function openApp(options: AppOptions): Promise<App> {
+  await checkBackups(options);
   makeDataDirectory(options.data);
   const closers = new Closers();
   try {
@@ -174,9 +177,9 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
   const access = composeAccess(options, deps, closers);
   const domains =
     composeDomains(deps, { actions, commands, access, baseUri: () => listening.baseUri }, closers);
-  const dispatcher =
-    composeRoutes(options, deps, { access, domains, addresses: () => listening.addresses },
-      closers);
+  const backups = await openOwnBackups(deps, domains.webhooks, closers);
+  const dispatcher = composeRoutes(options, deps,
+    { access, domains, backups, addresses: () => listening.addresses }, closers);
   const { clock, settings } = deps;
   const { webhooks, books, stream, following } = domains;
   const listening = new Listening({
@@ -203,6 +206,7 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     deps.nodes?.start();
     webhooks.start();
     deps.keys.start();
+    backups?.start();
   };
   return {
     dispatcher, books: books.shelf, bookList: books.list, webhooks, inFlight: deps.inFlight,
@@ -216,6 +220,24 @@ async function compose(options: AppOptions, closers: Closers): Promise<App> {
     renewCertificate: () => listening.renewCertificate(),
     close: () => closers.closeAll(),
   };
+}
+
+/** Throws `usage` before anything is made or opened, where the backups would be within the data. */
+async function checkBackups({ settings, data, role }: AppOptions): Promise<void> {
+  if (role !== 'server' || settings.backup.to === null) return;
+  await loadBackups(({ checkBackupFolder }) => checkBackupFolder(settings.backup, data));
+}
+
+/** null: this process makes no backups by itself. */
+async function openOwnBackups(
+  deps: RoomDeps, webhooks: Webhooks, closers: Closers,
+): Promise<ScheduledBackups | null> {
+  const { to, everyHours, keep } = deps.settings.backup;
+  if (!deps.isServer || to === null || everyHours === 0) return null;
+  const backups = await loadBackups(({ openBackups }) =>
+    openBackups({ ...deps, webhooks }, { to, everyHours, keep }));
+  closers.add(() => backups.close());
+  return backups;
 }
 
 type OpenedData = {
@@ -382,8 +404,9 @@ function composeDomains(
 /** All routes, behind one dispatcher. */
 function composeRoutes(
   options: AppOptions, deps: RoomDeps,
-  { access, domains, addresses }: {
+  { access, domains, backups, addresses }: {
     readonly access: ApiAccess; readonly domains: Domains;
+    readonly backups: ScheduledBackups | null;
     readonly addresses: () => Listening['addresses'];
   },
   closers: Closers,
@@ -406,7 +429,8 @@ function composeRoutes(
     ...createNodeRoutes(() => nodes?.list() ?? []),
     ...composeMonitoring({
       ...deps, collections: COLLECTION_NAMES, indexes: books.indexes, webhooks,
-      listFollowers: () => following.list(), startedMs: clock.now(),
+      readBackups: () => backups?.status ?? null, listFollowers: () => following.list(),
+      startedMs: clock.now(),
       settings: { settings, origins: options.origins ?? new Map() },
     }),
     // Requests of queued forwards are in the same collection, and no list of events has them.

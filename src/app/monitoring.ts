@@ -28,6 +28,7 @@ type MonitoringDeps = {
   readonly settings: Pick<LoadedSettings, 'settings' | 'origins'>;
   readonly statistics: Statistics;
   readonly lines: LogLines;
+  readonly readBackups: () => ServiceStatus['backups'];
   readonly listFollowers: () => readonly FollowerView[];
   readonly startedMs: number;
 };
@@ -49,7 +50,9 @@ export function composeMonitoring(deps: MonitoringDeps): readonly HttpRoute[] {
 }
 
 function readStatus(
-  { store, unreadiness, collections, indexes, webhooks, listFollowers, startedMs }: MonitoringDeps,
+  {
+    store, unreadiness, collections, indexes, webhooks, listFollowers, readBackups, startedMs,
+  }: MonitoringDeps,
 ): ServiceStatus {
   const reason = unreadiness();
   const { generation, sequence, journalBytes, isCompacting, compactedMs } = store.statistics;
@@ -74,6 +77,7 @@ function readStatus(
       webhooks.health.incoming.countStates(), webhooks.health.outgoing.countStates()),
     heldBack: webhooks.listLongLanes(HELD_BACK_MAX)
       .map(({ queueKey, key, waiting }) => ({ hook: queueKey, key, waiting })),
+    backups: readBackups(),
     followers: listFollowers(),
   };
 }

@@ -43,6 +43,14 @@ export type ServiceStatus = {
     /** The identifier of the webhook. */
     readonly hook: string; readonly key: string | number | boolean; readonly waiting: number;
   }[];
+  /** What the server makes by itself (`backup.to`); null: it makes none. */
+  readonly backups: {
+    readonly to: string; readonly everyHours: number;
+    /** When the newest verified one was made; null while there is none, and on other nodes. */
+    readonly newestAt: string | null;
+    /** Why the last one failed, and when; null once one was made. */
+    readonly failure: { readonly at: string; readonly reason: string } | null;
+  } | null;
   /** The processes elsewhere that keep a copy of the data, since this process began. */
   readonly followers: readonly {
     readonly copy: string; readonly name: string; readonly address: string;
@@ -106,11 +114,15 @@ function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
       heldBack: arraySchema(objectSchema('HeldBackKey', {
         hook: TEXT, key: anything, waiting: integer,
       })),
+      backups: objectSchema('BackupsStatus', {
+        to: TEXT, everyHours: seconds, newestAt: time,
+        failure: objectSchema('BackupFailure', { at: time, reason: TEXT }),
+      }, { nullable: ['newestAt', 'failure'] }),
       followers: arraySchema(objectSchema('Follower', {
         copy: { kind: 'string', format: 'uuid' }, name: TEXT, address: TEXT, isConnected: flag,
         sequence: integer, behindTransactions: integer, behindSeconds: seconds, seenAt: time,
       })),
-    }, { nullable: ['reason'] }))],
+    }, { nullable: ['reason', 'backups'] }))],
     handle: (exchange) => exchange.sendJson(200, getStatus()),
   };
 }

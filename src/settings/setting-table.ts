@@ -33,6 +33,7 @@ type Setting<Value> = {
 };
 
 const DAYS_MAX = 36_500;
+const HOURS_MAX = DAYS_MAX * 24;
 const COUNT_MAX = 1_000_000_000;
 const BYTES_MAX = 1_000_000_000_000;
 /** The greatest value of `server.maxBodyBytes`. */
@@ -207,6 +208,12 @@ const store = {
   passwordFile: optionalPath('file of the password for store.url, readable by its owner alone'),
 };
 
+const backup = {
+  to: optionalPath('directory that the server backs up into by itself; best on another disk'),
+  everyHours: number(24, 'hours', 'between two such backups; 0 is off', 0, HOURS_MAX),
+  keep: count(7, 'such backups kept; older ones are deleted once a newer one is verified', 1),
+};
+
 const actions = {
   modules: paths('paths of custom action modules; `actions` may be this list'),
   commandDirectory: optional(checkAbsolutePath,
@@ -228,6 +235,7 @@ const SETTINGS = {
   events,
   outgoing,
   store,
+  backup,
   catalog: { events: flag(true, 'whether changes of books are events') },
   actions,
   log: {

@@ -19,6 +19,7 @@ import { createActionEndpoints } from './actions/action-endpoints.ts';
 import { OptionsChecks } from './actions/options-checks.ts';
 import type { ActionRunner } from './actions/run-action.ts';
 import { deliveryCollection } from './deliveries/delivery.ts';
+import type { SystemEvents } from './deliveries/system-events.ts';
 import type { EventPublisher } from './deliveries/event-publisher.ts';
 import { deliveryBodyCollection } from './deliveries/delivery-body.ts';
 import { lateDeliveryCollection } from './deliveries/late-deliveries.ts';
@@ -110,6 +111,10 @@ export interface Webhooks {
     webhook: string | SendingWebhook, payload: JsonValue, options?: SendOptions,
   ): Promise<SendResult>;
   emit(name: string, payload: unknown): Promise<string[]>;
+  /** Emits the event that a backup has failed. Throws what `Store.transact` throws. */
+  tellBackupFailed(
+    failure: { readonly at: string; readonly to: string; readonly reason: string },
+  ): Promise<void>;
   /** Starts deliveries and retention. Commands leave that to the server. */
   start(): void;
   /** Stops deliveries; running ones have `graceMs` to end. Idempotent. */
@@ -181,6 +186,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       sendNow({ webhooks: indexes.outgoing, sender, makeId }, webhook, payload, options),
     describeWebhook: (identifier) => describeWebhook(directories, identifier),
     emit: async (name, payload) => [...(await events.emitValue(name, payload)).deliveries],
+    tellBackupFailed: (failure) => tellBackupFailed(options, systemEvents, failure),
     start() {
       for (const part of [outgoing, incoming, jobs]) part.start();
       warnOfUnusableWebhooks(indexes.incoming, options.logger);
@@ -191,12 +197,19 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       runner.chainRefusalLog.close();
       for (const index of Object.values(indexes)) index.close();
     },
-    health, closeHealth: () => closeMonitors(health),
-    statistics: () => worker.statistics(),
+    health, closeHealth: () => closeMonitors(health), statistics: () => worker.statistics(),
     listLongLanes: (max) => listLongLanes([worker, incoming], max),
     rejections: () => indexes.incoming.countRejections(),
     unparsed: () => indexes.incoming.countUnparsed(),
   };
+}
+
+function tellBackupFailed(
+  { store, clock, makeId }: WebhooksOptions, systemEvents: SystemEvents,
+  failure: Parameters<Webhooks['tellBackupFailed']>[0],
+): Promise<void> {
+  const inputs = { nowMs: clock.now(), seed: makeId(), hops: 0 };
+  return store.transact((transaction) => systemEvents.backupFailed(transaction, inputs, failure));
 }
 
 function createConfigurationDeps(

@@ -4,6 +4,7 @@
  */
 import type { PlantedFault } from './fault.ts';
 
+const SCHEDULED_BACKUPS = ['maintenance/scheduled-backups.test.ts'];
 const FORMS: readonly PlantedFault[] = [
   {
     // Older nodes stop at records that they do not know.
@@ -244,6 +245,26 @@ const MAINTENANCE: readonly PlantedFault[] = [
     file: 'maintenance/identifier-routes.ts',
     text: 'if (slot % TURN_KEYS === TURN_KEYS - 1) await nextTurn();', replacement: '',
     tests: ['maintenance/identifier-routes.test.ts'],
+  },
+  {
+    file: 'maintenance/backup-folder.ts', text: '.filter(({ madeMs }) => madeMs <= nowMs)',
+    replacement: '.filter(({ madeMs }) => !Number.isNaN(madeMs))', tests: SCHEDULED_BACKUPS,
+  },
+  {
+    file: 'maintenance/backup-folder.ts', text: 'status.mtimeMs <= untilMs',
+    replacement: 'status.mtimeMs > 0', tests: SCHEDULED_BACKUPS,
+  },
+  {
+    file: 'maintenance/scheduled-backups.ts', text: 'if (!isMaker()) return CHECK_MS;',
+    replacement: '', tests: SCHEDULED_BACKUPS,
+  },
+  {
+    file: 'maintenance/scheduled-backups.ts', text: 'backups.length - keep,',
+    replacement: 'backups.length - keep - 1,', tests: SCHEDULED_BACKUPS,
+  },
+  {
+    file: 'store/backup/backup.ts', text: 'await verify(part);', replacement: '',
+    tests: SCHEDULED_BACKUPS,
   },
   {
     // Each backup leaves the files of the data directory open.

@@ -113,11 +113,22 @@ function render(
       ['Last compaction', store.isCompacting ? 'running'
         : timeElement(store.compactedAt, 'not since the start')],
       ['Last backup', timeElement(store.backedUpAt, 'not since the start')],
+      ['Backups by itself', status.backups !== null && describeBackups(status.backups)],
       ['Version', `${status.version}, Node ${status.node}`],
       ['Started', timeElement(status.startedAt)],
       ['Help', h('a', { href: `${BASE}/docs` }, 'API and manual')],
     ]),
   ];
+}
+
+/** The backups that the server makes by itself. */
+function describeBackups(
+  { to, newestAt, failure }: NonNullable<ServiceStatus['backups']>,
+): HTMLElement {
+  const place = h('span', timeElement(newestAt, 'none yet'), ', in ', h('code', to));
+  if (failure === null) return place;
+  return h('span', place, ' ', badge('failed'), ' ', timeElement(failure.at),
+    `: ${failure.reason}`);
 }
 
 /** The actions whose module has ended its worker again and again; no section without any. */
@@ -150,7 +161,7 @@ function heldBackSection({ heldBack }: ServiceStatus): readonly HTMLElement[] {
 }
 
 function statusBanner(
-  { isReady, reason, webhooks: { failing, rejecting } }: ServiceStatus,
+  { isReady, reason, webhooks: { failing, rejecting }, backups }: ServiceStatus,
 ): HTMLElement {
   const alarm = (state: string, text: string): HTMLElement =>
     h('p.card.alarm', { role: 'status' }, badge(state), ` ${text}`);
@@ -160,9 +171,11 @@ function statusBanner(
   if (rejecting > 0) {
     problems.push(`${formatQuantity(rejecting, 'webhook')} rejecting most requests`);
   }
+  if (backups !== null && backups.failure !== null) problems.push('the last backup failed');
   if (problems.length > 0) {
-    return alarm(failing > 0 ? 'failing' : 'rejecting',
-      `Writes are taken; ${problems.join(', ')}.`);
+    const [state = 'failed'] = WEBHOOK_STATES.filter((name) =>
+      (name === 'failing' && failing > 0) || (name === 'rejecting' && rejecting > 0));
+    return alarm(state, `Writes are taken; ${problems.join(', ')}.`);
   }
   return h('p.card', { role: 'status' }, badge('ready'),
     ' All is well: writes are taken.');

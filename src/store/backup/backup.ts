@@ -91,12 +91,14 @@ export function openFiles(
 
 /**
  * Copies a backup to `target`: one file when that ends in `.tar`, else an empty directory. Resolves
- * with what was copied.
+ * with what was copied. `verify` gets the path of the tar file before that has its name: where it
+ * throws, there is no backup.
  */
 export async function writeBackup(
   files: Files, sources: BackupSources, target: string, nowMs: number,
+  verify: (path: string) => Promise<void> = async () => {},
 ): Promise<readonly FileSum[]> {
-  if (target.endsWith('.tar')) return writeTar(files, sources, target, nowMs);
+  if (target.endsWith('.tar')) return writeTar(files, sources, target, { nowMs, verify });
   const isNew = !files.existsSync(target);
   if (isNew) files.makeDirectorySync(target);
   // By path, the owner of the parent folder could swap in another directory while we write.
@@ -195,7 +197,10 @@ async function writeCopy(
 
 /** Writes under a temporary name, and renames the file once all its bytes are on disk. */
 async function writeTar(
-  files: Files, sources: BackupSources, target: string, nowMs: number,
+  files: Files, sources: BackupSources, target: string,
+  { nowMs, verify }: {
+    readonly nowMs: number; readonly verify: (path: string) => Promise<void>;
+  },
 ): Promise<readonly FileSum[]> {
   if (files.existsSync(target)) {
     throw new AppError('conflict', `${target} is already there; name a new file`);
@@ -205,6 +210,7 @@ async function writeTar(
   try {
     const sums: FileSum[] = [];
     await writeCopy(files, part, encodeTar(files, sources, nowMs, sums), () => isMade = true);
+    await verify(part);
     files.renameSync(part, target);
     await files.syncDirectory(dirname(target));
     return sums;

@@ -9,8 +9,10 @@ import { basename, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { writeBackup } from './backup.ts';
 import type { BackupSources } from './backup.ts';
-import { checkContents, checkFiles, findManifest, readManifest } from './manifest.ts';
-import type { BackupManifest } from './manifest.ts';
+import {
+  checkContents, checkFiles, findManifest, hashChunks, readManifest,
+} from './manifest.ts';
+import type { BackupManifest, FileSum } from './manifest.ts';
 import type { BackupFile } from './backup-file.ts';
 import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
@@ -125,6 +127,26 @@ export async function openArchive(files: Files, from: string): Promise<BackupArc
   } catch (error) {
     close();
     throw error;
+  }
+}
+
+/** Reads a backup again: throws `damaged` unless its files are exactly those of its manifest. */
+export async function verifyTar(files: Files, path: string): Promise<void> {
+  const descriptor = files.openSync(path, 'read');
+  try {
+    const entries = await listTar(files, descriptor, path);
+    const manifestEntry = entries.find(({ name }) => name === MANIFEST_NAME);
+    if (manifestEntry === undefined) throw new AppError('damaged', `${path} has no manifest`);
+    const manifest = await readManifest(files, manifestEntry);
+    const sums: FileSum[] = [];
+    for (const entry of entries) {
+      if (entry === manifestEntry) continue;
+      const chunks = hashChunks(files, entry, sums);
+      while ((await chunks.next()).done !== true);
+    }
+    checkFiles(manifest, sums);
+  } finally {
+    files.closeSync(descriptor);
   }
 }
 

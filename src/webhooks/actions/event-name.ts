@@ -4,6 +4,7 @@ import { explainInvalidEventName, isEventName } from '../../base/event-name.ts';
 /** System events: hookshelf emits them about itself, and nobody else can emit their names. */
 export const SYSTEM_EVENTS = [
   'delivery.failed', 'webhook.disabled', 'request.failed', 'store.unwritable', 'store.recovered',
+  'store.backup_failed',
 ] as const;
 export type SystemEventName = (typeof SYSTEM_EVENTS)[number];
 

@@ -64,6 +64,11 @@ export interface SystemEvents {
     transaction: Transaction, seeds: readonly [string, string], nowMs: number,
     failure: { readonly sinceMs: number; readonly reason: string },
   ): void;
+  /** A backup that the server was to make by itself has failed. */
+  backupFailed(
+    transaction: Transaction, inputs: TransactionInputs,
+    failure: { readonly at: string; readonly to: string; readonly reason: string },
+  ): void;
   /** Whether the events about the store may be kept. */
   mayKeepStoreEvents(): boolean;
 }
@@ -121,6 +126,8 @@ export function createSystemEvents(deps: {
       stage(transaction, inputs(second), 'store.recovered',
         { since, until: formatTimestamp(nowMs), reason });
     },
+    backupFailed: (transaction, inputs, { at, to, reason }) =>
+      stage(transaction, inputs, 'store.backup_failed', { at, to, reason }),
     mayKeepStoreEvents: () =>
       events.mayKeep('store.unwritable', SYSTEM) || events.mayKeep('store.recovered', SYSTEM),
   };

@@ -1,5 +1,5 @@
 /** What each setting of the server and of the log changes. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
@@ -16,6 +16,19 @@ const tlsCert = join(folder, 'cert.pem');
 const tlsKey = join(folder, 'key.pem');
 writeFileSync(tlsCert, certificate.cert);
 writeFileSync(tlsKey, certificate.key, { mode: 0o600 });
+
+const listTars = (name: string): readonly string[] =>
+  existsSync(join(folder, name)) ? readdirSync(join(folder, name))
+    .filter((entry) => /^hookshelf-\w+\.tar$/.test(entry)) : [];
+
+/** Whether the server makes backups, and has made one there. */
+const backedUpInto = (name: string) => async ({ ask: call }: Place): Promise<boolean> => {
+  const { backups } = JSON.parse((await call('/api/status')).text);
+  if (backups === null) return false;
+  await until('it is made', async () => (await call('/metrics')).text
+    .includes('\nhookshelf_last_backup_timestamp_seconds '));
+  return listTars(name).length === 1;
+};
 
 const secured = async ({ url }: Place): Promise<unknown> => {
   const { status } = await ask(`${url.replace(/\/$/, '')}/healthz`, { ca: certificate.cert });
@@ -115,6 +128,28 @@ export const SERVER_ROWS: Rows = {
       return called;
     },
     changed: 'cut', standard: 200,
+  },
+  'backup.to': {
+    value: join(folder, 'made'), observe: backedUpInto('made'), changed: true, standard: false,
+  },
+  'backup.everyHours': {
+    // A second and a half.
+    value: 0.0004, beside: { 'backup.to': join(folder, 'often') },
+    observe: async () => {
+      await until('there are two', () => listTars('often').length >= 2);
+      return true;
+    },
+    changed: true,
+  },
+  'backup.keep': {
+    value: 1, beside: { 'backup.to': join(folder, 'few'), 'backup.everyHours': 0.0004 },
+    observe: async () => {
+      await until('there is one', () => listTars('few').length === 1);
+      const [first] = listTars('few');
+      await until('the next has taken its place', () => !listTars('few').includes(first ?? ''));
+      return listTars('few').length <= 2;
+    },
+    changed: true,
   },
   'server.console': {
     value: false,

@@ -26,6 +26,7 @@ import { findOwner } from '../../api-client/local-app.ts';
 import { parseObject, formatValue, webhookLabel } from '../resource-commands.ts';
 import { isListening, tryToConnect } from '../../api-client/socket-target.ts';
 import { checkAccess } from './doctor-access.ts';
+import { checkBackups } from './doctor-backups.ts';
 import { checkActions, checkCertificate, checkCommands } from './doctor-files.ts';
 import { describeFollowers } from './doctor-followers.ts';
 import { checkClock, checkDisk, checkLimits, checkNode } from './doctor-machine.ts';
@@ -60,6 +61,8 @@ const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'outgoing TLS': checkClientCertificates,
   'order': checkOrder,
   'followers': checkFollowers,
+  'backups': async (context, settings) =>
+    checkBackups(context, settings, await fetchFromServer(context, '/api/status')),
 };
 
 const TONES: Readonly<Record<NamedFinding['status'], Tone>> = {

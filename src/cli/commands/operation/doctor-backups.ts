@@ -1,0 +1,45 @@
+/** The check of `doctor` for the backups that a server makes by itself. */
+import { findNewestBackup } from '../../../app/backups.ts';
+import { messageOf } from '../../../base/errors.ts';
+import type { Settings } from '../../../settings/load-settings.ts';
+import type { CommandContext } from '../command-context.ts';
+import { formatValue, parseObject } from '../resource-commands.ts';
+import { failed, ok, warning } from './doctor-finding.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
+
+const HOUR_MS = 3_600_000;
+/** A backup may be late by as much as its interval. */
+const LATE_INTERVALS = 2;
+
+/** `status` is what a running server says of itself; null: none runs. */
+export function checkBackups(
+  { enterDataAsOwner, io }: CommandContext, { backup }: Settings, status: unknown,
+): DoctorFinding {
+  if (status !== null) return describeRunning(parseObject(status)['backups'], io.now());
+  const { to, everyHours } = backup;
+  if (to === null || everyHours === 0) return ok('none are made without data:backup');
+  try {
+    const newest = findNewestBackup(to, enterDataAsOwner(), io.now());
+    return newest === null ? warning(`there is none in ${to} yet`, 'start the server')
+      : ok(`the newest is ${newest} in ${to}`);
+  } catch (thrown) {
+    return failed(`backup.to cannot be used (${messageOf(thrown)})`, 'correct backup.to');
+  }
+}
+
+function describeRunning(backups: unknown, nowMs: number): DoctorFinding {
+  if (typeof backups !== 'object' || backups === null) {
+    return ok('the server makes none by itself');
+  }
+  const { to, everyHours, newestAt, failure } = parseObject(backups);
+  if (typeof failure === 'object' && failure !== null) {
+    const { at, reason } = parseObject(failure);
+    return failed(`the last one failed at ${formatValue(at)}: ${formatValue(reason)}`,
+      'mend that; the server tries again within the hour');
+  }
+  if (typeof newestAt !== 'string') return ok('another node makes them, or the first is under way');
+  const detail = `the newest is of ${newestAt}, in ${formatValue(to)}`;
+  const lateMs = nowMs - Date.parse(newestAt) - LATE_INTERVALS * Number(everyHours) * HOUR_MS;
+  return lateMs > HOUR_MS ? warning(detail, 'see the log for why no newer one was made')
+    : ok(detail);
+}

@@ -1,0 +1,88 @@
+/** Backups that a real server makes by itself, through kill -9, and what it says when one fails. */
+import assert from 'node:assert/strict';
+import {
+  existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createTemporaryFolder, inFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+import { addRecord, ask } from './ask.ts';
+import { hookshelf, startServer } from './processes.ts';
+
+const OFTEN = '0.0003';
+const KILLS = 6;
+
+function listTars(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.tar')).sort()
+    : [];
+}
+
+test('what has the name of a backup is whole, whenever the server is killed', async () => {
+  const folder = createTemporaryFolder();
+  const [data, to] = [join(folder, 'data'), join(folder, 'backups')];
+  const environment = { HOOKSHELF_BACKUP_TO: to, HOOKSHELF_BACKUP_EVERY_HOURS: OFTEN };
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const server = await startServer(['--data', data], { environment });
+    await addRecord(`${server.url}/api/books`, { title: `Emma ${kill}`.padEnd(900, '.') });
+    const count = listTars(to).length;
+    if (kill % 2 === 0) await until('one more is made', () => listTars(to).length > count);
+    await delay(kill * 7);
+    await server.stop('SIGKILL');
+  }
+  const tars = listTars(to);
+  assert.ok(tars.length >= KILLS / 2, tars.join());
+  for (const name of tars) {
+    assert.equal(statSync(join(to, name)).mode & 0o777, 0o600);
+    const restored = await hookshelf(
+      ['data:restore', '--from', join(to, name), '--data', join(folder, name)]);
+    assert.equal(restored.code, 0, restored.stderr);
+  }
+  const server = await startServer(['--data', data], { environment });
+  await until('nothing half written is left', () =>
+    readdirSync(to).every((name) => name.endsWith('.tar')));
+  await server.stop();
+});
+
+test('one that fails is an error line, an event, a finding of doctor, and in the status', () =>
+  inFolder(async (folder) => {
+    const [data, to] = [join(folder, 'data'), join(folder, 'backups')];
+    writeFileSync(to, 'no directory');
+    const words = ['--data', data];
+    const environment = { HOOKSHELF_BACKUP_TO: to, HOOKSHELF_BACKUP_EVERY_HOURS: OFTEN };
+    const server = await startServer(words, { environment });
+    await addRecord(`${server.url}/api/outgoing-webhooks`,
+      { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'store.backup_failed' });
+    await until('the event is there', async () =>
+      (await ask(`${server.url}/api/events?name=store.backup_failed`)).text.includes('"name"'));
+    assert.match(server.stderr(), /"level":"error","message":"the backup failed"/);
+    const { backups } = JSON.parse((await ask(`${server.url}/api/status`)).text);
+    assert.match(backups.failure.reason, /backup\.to .* cannot be made/);
+    const doctor = await hookshelf(['doctor', ...words]);
+    assert.equal(doctor.code, 1);
+    assert.match(doctor.stdout, /backups +failed +the last one failed at .* cannot be made/);
+    rmSync(to);
+    await until('it is made', () => listTars(to).length > 0);
+    const mended = await hookshelf(['doctor', ...words]);
+    assert.match(mended.stdout, /backups +ok +the newest is of /);
+    assert.doesNotMatch((await ask(`${server.url}/metrics`)).text,
+      /hookshelf_last_backup_timestamp_seconds 0/);
+    await server.stop();
+    const resting = await hookshelf(['doctor', ...words], { environment });
+    assert.match(resting.stdout, /backups +ok +the newest is hookshelf-/);
+  }));
+
+test('a start whose backups would be within the data is refused, and makes nothing', () =>
+  inFolder(async (folder) => {
+    mkdirSync(join(folder, 'data'));
+    symlinkSync(join(folder, 'data'), join(folder, 'link'));
+    for (const to of [join(folder, 'data', 'backups'), join(folder, 'link')]) {
+      const { code, stderr } = await hookshelf(
+        ['serve', '--port', '0', '--data', join(folder, 'data')],
+        { environment: { HOOKSHELF_BACKUP_TO: to } });
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, /backup\.to .* is within the data directory/);
+    }
+    assert.deepEqual(readdirSync(join(folder, 'data')), []);
+  }));

@@ -179,7 +179,8 @@ for (const [title, ownScheme, secret] of SCHEMES) {
     const delivery = await deliver(relay, 'a.thing', PAYLOAD);
     assert.equal(delivery['status'], 'delivered', JSON.stringify([delivery, relay.logLines]));
     assert.equal((await findReceived(relay)).eventId, delivery['identifier']);
-    for (const text of [JSON.stringify(delivery), ...relay.logLines]) {
+    const { text: inbox } = await relay.ask('GET', '/api/requests');
+    for (const text of [JSON.stringify(delivery), inbox, ...relay.logLines]) {
       assert.ok(!text.includes('planted'), text);
     }
   });

@@ -40,6 +40,7 @@ const SCHEMES: readonly (readonly [string, Scheme, string])[] = [
   ['Ed25519 as PEM', scheme('ed25519', 'pem'), WHSK],
   ['ECDSA as PEM', scheme('ecdsa-p256', 'pem'), ECDSA],
   ['RSA as PEM', scheme('rsa-sha256', 'pem'), RSA],
+  ['ECDSA as PEM without line ends', scheme('ecdsa-p256', 'spki'), ECDSA.replaceAll('\n', '')],
   ['RSA as SPKI', scheme('rsa-sha256', 'spki'), RSA],
   ['ISO times', scheme('hmac-sha256', 'utf8', {
     timestamp: { from: { header: 'X-Acme-Time' }, unit: 'iso', tolerance: 60 },
@@ -59,6 +60,10 @@ const SCHEMES: readonly (readonly [string, Scheme, string])[] = [
     timestamp: { from: { query: 'at' }, unit: 's', tolerance: 60 },
     id: { query: 'id' },
   }), 'secret'],
+  ['a token in the query', {
+    algorithm: 'token', key: 'utf8', signature: { from: { query: 'acme' }, encoding: 'utf8' },
+    id: { header: 'X-Acme-Id' },
+  }, 'planted+t\u00f6ken'],
   ['a token under a name of its own', {
     algorithm: 'token', key: 'utf8',
     signature: { from: { header: 'X-Acme' }, prefix: 'Key ', encoding: 'utf8' },
@@ -287,6 +292,13 @@ const REFUSALS: readonly Refusal[] = [
   {
     title: 'no PEM', members: { secret: 'abc', signing: { preset: 'sendgrid' } },
     pointer: '/secret', says: /PKCS#8 PEM.*openssl pkcs8/,
+  },
+  {
+    title: 'a PEM that holds no key', pointer: '/secret', says: /this one cannot be read/,
+    members: {
+      secret: '-----BEGIN PRIVATE KEY-----\nYWJj\n-----END PRIVATE KEY-----\n',
+      signing: { preset: 'sendgrid' },
+    },
   },
   {
     title: 'a key of another algorithm', pointer: '/secret', says: /is no key for ecdsa-p256/,

@@ -90,16 +90,19 @@ function createEd25519Key(secret: string, prefix: string): SigningKey | string {
 
 const PEM_START = '-----BEGIN PRIVATE KEY-----';
 const PEM_FORM = `must be a private key as PKCS#8 PEM, which begins with ${PEM_START}`;
+// A form with one line, or a variable of the environment, may have lost the line ends.
+const PEM = /^-----BEGIN PRIVATE KEY-----([\sA-Za-z0-9+/=]+)-----END PRIVATE KEY-----$/;
 const CONVERT = ': `openssl pkcs8 -topk8 -nocrypt` makes it of other forms';
 
 function createPemKey(
   { algorithm }: Scheme, secret: string, prefix: string,
 ): SigningKey | string {
-  const text = secret.trim();
-  if (!text.startsWith(PEM_START)) return `${PEM_FORM}${CONVERT}`;
+  const [, base64] = PEM.exec(secret.trim()) ?? [];
+  if (base64 === undefined) return `${PEM_FORM}${CONVERT}`;
   let key: KeyObject;
   try {
-    key = loadCrypto().createPrivateKey(text);
+    const bytes = Buffer.from(base64, 'base64');
+    key = loadCrypto().createPrivateKey({ key: bytes, format: 'der', type: 'pkcs8' });
   } catch {
     return `${PEM_FORM}, and this one cannot be read`;
   }

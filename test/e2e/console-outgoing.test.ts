@@ -181,6 +181,27 @@ test('who turns a webhook off is told what happens meanwhile, and may keep it on
   await at.isClean();
 });
 
+test('a webhook that is probed says when it is tried next, and can be turned off', {
+  skip,
+}, async () => {
+  const { person } = at;
+  const id = await at.make('/api/outgoing-webhooks', {
+    targetUrl: 'http://127.0.0.1:9/', triggerEvent: 'probed.one', probe: true,
+    retrySchedule: [0.1, 0.1, 0.1, 3600], disableAfterHours: 0.00001,
+  });
+  await at.call('POST', '/api/events', { name: 'probed.one', payload: {} });
+  const path = `/api/outgoing-webhooks/${id}`;
+  await until('it is off', async () => (await at.call('GET', path))['enabled'] === false);
+  await at.open(`#/outgoing/${id}`);
+  await person.sees(/every attempt failed for too long; tried next/);
+  await person.find('button', 'Turn on');
+  await person.click('button', 'Turn off');
+  await person.click('button', 'Turn it off');
+  await person.sees('somebody turned it off');
+  assert.equal((await at.call('GET', path))['disabledReason'], 'manual');
+  await at.isClean();
+});
+
 test('who turns a webhook on is offered what it has missed, with how many', { skip }, async () => {
   const { person } = at;
   await at.make('/api/outgoing-webhooks', { targetUrl: 'http://127.0.0.1:9/', triggerEvent: '*' });

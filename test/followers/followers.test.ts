@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { silentLogger } from '../../src/base/log.ts';
+import { Followers } from '../../src/followers/followers.ts';
 import { EPOCHS, listEpochs } from '../../src/store/epochs.ts';
 import { parseLine } from '../../src/store/journal/journal-line.ts';
-import { addBook, openServer } from '../support/followed-store.ts';
+import { SPECS, addBook, openServer } from '../support/followed-store.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { openSharedStore } from '../support/open-shared-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
+import { SimulatedEngine } from '../support/simulated-engine.ts';
 import { SimulatedFiles } from '../support/simulated-files.ts';
 
 const PLACE = { copy: 'c', name: 'box', address: '::1' };
@@ -121,6 +126,21 @@ test('those that have gone are remembered, up to a number', async () => {
   }
   const copies = followers.list().map(({ copy }) => copy);
   assert.deepEqual([copies.length, copies[0], copies.at(-1)], [32, 'c8', 'c39']);
+  await store.close();
+});
+
+test('a log in an engine is not followed, and begins no epochs', async () => {
+  const files = new SimulatedFiles(new Disk());
+  const clock = new ManualClock();
+  const store = await openSharedStore(new SimulatedEngine(), { specs: SPECS, clock });
+  const followers = new Followers({ store, files, clock, logger: silentLogger });
+  const message = /cannot be followed.*data:backup/;
+  await assert.rejects(followers.openBackup(), { code: 'conflict', message });
+  await assert.rejects(
+    followers.open(PLACE, { epoch: 'e', sequence: 0 }, { mayFollow: () => true, cut() {} }),
+    { code: 'conflict', message });
+  await store.beginEpochs();
+  assert.equal(store.collection(EPOCHS.name).size, 0);
   await store.close();
 });
 

@@ -5,13 +5,12 @@
  * - the connection, or the server: it asks again, every second, from what is on the disk;
  * - the log does not go back so far (410), or the copy is empty: it begins anew with a backup;
  * - the server has another history, as after a restore (412): the same, and the old state is kept;
- * - the disk refuses a write: nothing of it is there, and it asks again; after a failed sync it
- *   reads the copy from the disk first;
- * - the token, the server or the copy is not one that can be followed: that is thrown.
+ * - the disk refuses something: it asks again later, once the copy could be read from the disk;
+ * - anything else, as a token that is not good or a copy that is damaged, is thrown.
  */
 import { sleep } from '../base/clock.ts';
 import type { Clock, Timer } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError, isTemporary } from '../base/errors.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import { connectionLostError } from '../server/local/api-call.ts';
 import type { ApiCall } from '../server/local/api-call.ts';
@@ -47,9 +46,8 @@ const PROGRESS_MS_MAX = 10_000;
 /** How often it begins anew in one try to become level. */
 const BEGINNINGS_MAX = 3;
 const LINE_FEED = 0x0a;
-/** Errors that asking again does not mend. */
-const FINAL_CODES: readonly ErrorCode[] =
-  ['unauthorized', 'forbidden', 'conflict', 'not_found', 'usage', 'misconfigured', 'internal'];
+/** What may pass besides a disk or a server that is not available: the server failed once. */
+const PASSING_CODES: readonly ErrorCode[] = ['internal', 'timeout', 'gone'];
 
 export class CopyFollower {
   readonly #deps: CopyFollowerDeps;
@@ -62,16 +60,16 @@ export class CopyFollower {
 
   /** Follows without end. Throws what asking again does not mend. */
   async follow(): Promise<never> {
-    const { clock } = this.#deps;
+    const { clock, copy } = this.#deps;
     for (;;) {
       try {
+        await copy.recover();
         await this.#followLog(false);
         this.#noteProblem('the server has ended the connection');
         await sleep(clock, RETRY_MS);
       } catch (thrown) {
-        if (!(thrown instanceof AppError) || FINAL_CODES.includes(thrown.code)) throw thrown;
+        if (!mayPass(thrown)) throw thrown;
         this.#noteProblem(thrown.message);
-        await this.#recover(thrown);
         await sleep(clock, thrown.code === 'unavailable' ? RETRY_MS : LONG_RETRY_MS);
       }
     }
@@ -121,6 +119,7 @@ export class CopyFollower {
       } catch (thrown) {
         const code = thrown instanceof AppError ? thrown.code : null;
         const isOtherHistory = code === 'precondition_failed';
+        if (isOtherHistory && beginnings > 0) throw createTwoServersError(thrown);
         if ((code !== 'gone' && !isOtherHistory) || beginnings >= BEGINNINGS_MAX) {
           throw explainMissingRoute(thrown);
         }
@@ -157,12 +156,6 @@ export class CopyFollower {
     if (last === undefined || 'operations' in last) return false;
     if (last.sequence !== copy.sequence) throw createBrokenError();
     return last.kind === 'mark';
-  }
-
-  /** Makes the copy usable again after an error of its disk. */
-  async #recover({ code }: AppError): Promise<void> {
-    const { copy } = this.#deps;
-    if (code === 'unknown_outcome') await copy.reopen();
   }
 
   #noteProblem(problem: string): void {
@@ -268,6 +261,18 @@ function explainMissingRoute(thrown: unknown): unknown {
   if (!(thrown instanceof AppError) || thrown.code !== 'not_found') return thrown;
   return new AppError('not_found', `${thrown.message}: is the address right, with its path? A `
     + 'server before 1.1 cannot be followed', {}, thrown);
+}
+
+/** Whether asking again may mend it. */
+function mayPass(thrown: unknown): thrown is AppError {
+  return isTemporary(thrown) || (thrown instanceof AppError && PASSING_CODES.includes(thrown.code));
+}
+
+/** Asking again would fill the disk with old states. */
+function createTwoServersError(cause: unknown): AppError {
+  return new AppError('conflict', 'the server has another history than the backup that it has just '
+    + 'sent: are there two servers behind its address? Name one of them, or end the other', {},
+  cause);
 }
 
 function createBrokenError(): AppError {

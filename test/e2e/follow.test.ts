@@ -272,6 +272,8 @@ test('only a token of the scope follow reads the log, and only over a safe way',
         && word !== '--token-file'));
       assert.equal(nowhere.code, 2);
       assert.match(nowhere.stderr, /--server/);
+      const long = await hookshelf([...words, '--server', server.url, '--name', 'x'.repeat(101)]);
+      assert.deepEqual([long.code, /at most 100 characters/.test(long.stderr)], [2, true]);
       assert.ok(!existsSync(place.copy));
       writeFileSync(place.tokenFile, 'other');
       const unknown = await followOnce(place, server);

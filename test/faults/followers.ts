@@ -67,6 +67,20 @@ export const FOLLOWER_FAULTS: readonly PlantedFault[] = [
     replacement: '        false);', tests: FOLLOWING,
   },
   {
+    // A copy whose state could not be read again counts as empty.
+    file: 'followers/copy-follower.ts', text: '        await copy.recover();\n', replacement: '',
+    tests: FOLLOWING,
+  },
+  {
+    file: 'followers/copy-follower.ts',
+    text: 'if (isOtherHistory && beginnings > 0) throw createTwoServersError(thrown);',
+    replacement: '', tests: FOLLOWING,
+  },
+  {
+    file: 'followers/copy-follower.ts', text: 'if (!mayPass(thrown)) throw thrown;',
+    replacement: 'if (!(thrown instanceof AppError)) throw thrown;', tests: FOLLOWING,
+  },
+  {
     // The mark of a server counts, though transactions are missing before it.
     file: 'store/copy/copy.ts', text: 'if (wrong === undefined) return;',
     replacement: 'if (wrong !== undefined) return;', tests: FOLLOWING,

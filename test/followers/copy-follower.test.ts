@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { basename, dirname } from 'node:path';
 import { test } from 'node:test';
+import { AppError } from '../../src/base/errors.ts';
+import { CopyFollower } from '../../src/followers/copy-follower.ts';
 import { verifyDirectory } from '../../src/store/backup/verify.ts';
 import { EPOCHS } from '../../src/store/epochs.ts';
 import { recoverState } from '../../src/store/generations/recovery.ts';
@@ -33,7 +36,7 @@ async function becomeLevel(
   files: SimulatedFiles, server: Awaited<ReturnType<typeof openServer>>, chunkBytes?: number,
 ): Promise<readonly string[]> {
   const copy = await openCopyOn(files);
-  const { follower, notes } = createFollower(copy, server.followers, server.clock, chunkBytes);
+  const { follower, notes } = createFollower(copy, server, server.clock, chunkBytes);
   try {
     await follower.becomeLevel();
     assert.equal(copy.sequence, server.store.statistics.sequence);
@@ -41,6 +44,24 @@ async function becomeLevel(
     await copy.close();
   }
   return notes;
+}
+
+/** Lets time pass until something is so. */
+async function passTime(
+  clock: ManualClock, isSo: () => boolean, notes: readonly string[],
+): Promise<void> {
+  for (let turn = 0; turn < 2000 && !isSo(); turn += 1) {
+    await new Promise(setImmediate);
+    if (turn % 10 === 9) await clock.advance(200);
+  }
+  assert.ok(isSo(), notes.join('\n'));
+}
+
+/** A server whose disk went back to `earlier`, and that has written since. */
+async function openRestored(earlier: Disk, clock: ManualClock) {
+  const server = await openServer(new SimulatedFiles(earlier.crash({ kind: 'kept' })), clock);
+  await addBooks(server.store, 100, 103);
+  return server;
 }
 
 for (const chunkBytes of [1, 7, 1 << 16]) {
@@ -181,15 +202,9 @@ test('a follower without end goes on after whatever passes', async () => {
   await addBooks(server.store, 0, 5);
   const files = createCopyDisk();
   const copy = await openCopyOn(files, clock);
-  const { follower, notes } = createFollower(copy, server.followers, clock);
+  const { follower, notes } = createFollower(copy, server, clock);
   const following = follower.follow().catch((thrown: unknown) => thrown);
-  const until = async (isSo: () => boolean): Promise<void> => {
-    for (let turn = 0; turn < 2000 && !isSo(); turn += 1) {
-      await new Promise(setImmediate);
-      if (turn % 10 === 9) await clock.advance(200);
-    }
-    assert.ok(isSo(), notes.join('\n'));
-  };
+  const until = (isSo: () => boolean) => passTime(clock, isSo, notes);
   await until(() => copy.sequence === server.store.statistics.sequence);
   files.bytesMax = files.disk.bytesUsed;
   await addBooks(server.store, 5, 12);
@@ -204,3 +219,131 @@ test('a follower without end goes on after whatever passes', async () => {
   await copy.close();
   void following;
 });
+
+/** A copy that has 20 books of a server, which then is one that had 10 of them, and has others. */
+async function followRestored() {
+  const clock = new ManualClock();
+  const serverFiles = new SimulatedFiles(new Disk());
+  const first = await openServer(serverFiles, clock);
+  await addBooks(first.store, 0, 10);
+  const files = createCopyDisk();
+  await becomeLevel(files, first);
+  const earlier = serverFiles.disk.clone();
+  await addBooks(first.store, 10, 20);
+  await becomeLevel(files, first);
+  await first.store.close();
+  const address = await openRestored(earlier, clock);
+  const copy = await openCopyOn(files, clock);
+  const { follower, notes } = createFollower(copy, address, clock);
+  return {
+    files, copy, address, notes, clock, follow: () => follower.follow(),
+    until: (isSo: () => boolean) => passTime(clock, isSo, notes),
+  };
+}
+
+/** From the time on when the copy notes that it begins anew, nothing in it can be opened. */
+function failOpening(files: SimulatedFiles): () => boolean {
+  let hasFailed = false;
+  files.onCall = ({ kind, path }) => {
+    hasFailed ||= kind === 'open' && path.startsWith(`${COPY}/copy.json`);
+    return hasFailed && kind === 'open' && dirname(path) === COPY ? { code: 'EMFILE' } : null;
+  };
+  return () => hasFailed;
+}
+
+test('a copy that cannot be reopened for a while keeps what a restored server replaces',
+  async () => {
+    const { files, copy, address, notes, follow, until } = await followRestored();
+    const hasFailed = failOpening(files);
+    let ended: unknown = null;
+    const following = follow().catch((thrown: unknown) => {
+      ended = thrown;
+    });
+    await until(() => hasFailed() && notes.some((note) => note.includes('trying again')));
+    files.onCall = () => null;
+    await until(() => ended !== null || copy.sequence === address.store.statistics.sequence);
+    assert.equal(ended, null);
+    assert.equal((await readIds(files)).length, 13);
+    const kept = files.disk.paths.filter((path) => path.startsWith(`${COPY}/before-`));
+    assert.ok(kept.some((path) => path.endsWith('.jsonl')), notes.join('\n'));
+    address.followers.close();
+    await copy.close();
+    await address.store.close();
+    void following;
+  });
+
+test('a copy that is damaged when it is reopened ends with that, and nothing of it is deleted',
+  async () => {
+    const { files, copy, address, notes, follow, until } = await followRestored();
+    const hasFailed = failOpening(files);
+    let ended: unknown = null;
+    const following = follow().catch((thrown: unknown) => {
+      ended = thrown;
+    });
+    await until(() => hasFailed() && (ended !== null || notes.length > 1));
+    const names = files.disk.paths.filter((path) => /^journal|^books/.test(basename(path)));
+    files.onCall = ({ kind, path }) => {
+      const isJournal = kind === 'read' && basename(path).startsWith('journal');
+      return isJournal ? { bytes: 0 } : null;
+    };
+    await until(() => ended !== null);
+    await following;
+    assert.ok(ended instanceof AppError && ended.code === 'damaged', String(ended));
+    assert.ok(names.length > 0 && names.every((path) => files.disk.find(path) !== undefined));
+    await copy.close();
+    address.followers.close();
+    await address.store.close();
+  });
+
+test('two servers behind one address are told from a restored one, and fill no disk', async () => {
+  const { files, copy, address, clock } = await followRestored();
+  const other = await openServer(new SimulatedFiles(new Disk()), clock);
+  await addBooks(other.store, 0, 3);
+  // Each request reaches another one than the last.
+  let requests = 0;
+  const balancer = {
+    get followers() {
+      requests += 1;
+      return requests % 2 === 0 ? address.followers : other.followers;
+    },
+  };
+  const { follower } = createFollower(copy, balancer, clock);
+  await assert.rejects(follower.follow(), { code: 'conflict', message: /two servers/ });
+  const folders = files.disk.paths.filter((path) => dirname(path) === COPY
+    && basename(path).startsWith('before-'));
+  assert.equal(folders.length, 1);
+  await copy.close();
+  for (const { followers, store } of [address, other]) {
+    followers.close();
+    await store.close();
+  }
+});
+
+for (const [code, isFinal] of [
+  ['malformed', true], ['misdirected', true], ['unauthorized', true], ['damaged', true],
+  ['internal', false], ['unavailable', false], ['storage_full', false],
+] as const) {
+  test(`an answer of the server that is ${code} ${isFinal ? 'ends the follower' : 'passes'}`,
+    async () => {
+      const clock = new ManualClock();
+      const copy = await openCopyOn(createCopyDisk(), clock);
+      let requests = 0;
+      const answer = async (): Promise<never> => {
+        requests += 1;
+        if (requests === 3) throw new AppError('forbidden', 'at last');
+        throw new AppError(code, 'at first');
+      };
+      const follower = new CopyFollower({
+        client: { request: answer, stream: answer }, copy, clock, name: 'box', note: () => {},
+      });
+      let ended: unknown = null;
+      const following = follower.follow().catch((thrown: unknown) => {
+        ended = thrown;
+      });
+      await passTime(clock, () => ended !== null, []);
+      await following;
+      assert.ok(ended instanceof AppError);
+      assert.equal(ended.message, isFinal ? 'at first' : 'at last');
+      await copy.close();
+    });
+}

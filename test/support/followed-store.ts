@@ -39,13 +39,17 @@ export function openCopyOn(files: SimulatedFiles, clock = new ManualClock()): Pr
   return openCopy({ directory: COPY, files, clock, logger: silentLogger, specs: SPECS });
 }
 
+/** What answers at the address of the server; a test may put another there. */
+type ServerAddress = { readonly followers: Followers };
+
 /** Follows as `data:follow` does; `chunkBytes` is how the network cuts what comes. */
 export function createFollower(
-  copy: Copy, followers: Followers, clock: ManualClock, chunkBytes = 1 << 16,
+  copy: Copy, address: ServerAddress, clock: ManualClock, chunkBytes = 1 << 16,
 ) {
   const notes: string[] = [];
   const client = {
     async stream({ path }: ApiCall) {
+      const { followers } = address;
       const { pathname, searchParams } = new URL(path, 'http://localhost');
       const response = new Readable({ read: () => {} });
       if (pathname === '/api/follow/backup') {
@@ -69,7 +73,7 @@ export function createFollower(
     async request({ body }: ApiCall) {
       if (typeof body !== 'object' || body === null) throw new AppError('invalid', 'no body');
       const { copy: id, sequence } = { copy: '', sequence: 0, ...body };
-      followers.confirm(id, sequence);
+      address.followers.confirm(id, sequence);
     },
   };
   const follower = new CopyFollower({

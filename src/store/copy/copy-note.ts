@@ -18,7 +18,8 @@ export type CopyNote = { readonly id: string; readonly epochs: readonly string[]
 
 const NOTE_NAME = 'copy.json';
 const FORMAT = 'hookshelf-copy-1';
-const BYTES_MAX = 4096;
+/** A follower may take many epochs at once: there is room for more than 25,000. */
+const BYTES_MAX = 1 << 20;
 
 /** Null where there is none. Throws `damaged` for a file that is no note. */
 export async function findCopyNote(files: Files, directory: string): Promise<CopyNote | null> {

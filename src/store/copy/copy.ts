@@ -52,8 +52,10 @@ const STAGE_NAME = 'copy.tmp';
 export class Copy {
   readonly #deps: CopyDeps;
   #note: CopyNote;
-  /** Null while it holds nothing. */
+  /** Null while it holds nothing, and until `recover` where that is not known. */
   #state: CopiedState | null;
+  /** Whether what is on the disk is not known, as after a failed sync or replacement. */
+  #isUncertain = false;
 
   /** Use `openCopy`. */
   constructor(deps: CopyDeps, note: CopyNote, state: CopiedState | null) {
@@ -73,13 +75,15 @@ export class Copy {
 
   /** Null while it holds nothing. */
   get position(): EpochPosition | null {
+    assert(!this.#isUncertain, 'a copy is recovered before it is used');
     const state = this.#state;
     return state === null ? null : { epoch: getLastEpoch(state), sequence: this.sequence };
   }
 
   /**
    * Writes the next transactions of the log, all or none of them, and resolves once they are on
-   * disk. Throws `damaged` for those that do not continue the copy, and what the disk refuses.
+   * disk. Throws `unavailable` for those that do not continue the copy, `damaged` for those of a
+   * newer release, and what the disk refuses; after that `recover` must be called.
    */
   async append(transactions: readonly LoggedTransaction[]): Promise<void> {
     const state = this.#state;
@@ -92,6 +96,7 @@ export class Copy {
       collectOperations: () => transactions.map(({ operations }) => operations),
       onEnded: (error) => {
         if (error !== null) {
+          this.#isUncertain ||= error.code === 'unknown_outcome';
           reject(error);
           return;
         }
@@ -105,42 +110,38 @@ export class Copy {
   }
 
   /**
-   * Begins anew with the backup that `chunks` are; where this throws, the copy is as before.
-   * Returns the folder that the old state went to; null where it was deleted, or there was none.
+   * Begins anew with the backup that `chunks` are; where this throws, the copy is as before once
+   * `recover` has been called. Throws `damaged`, and what the disk refuses. Returns the folder that
+   * the old state went to; null where it was deleted, or there was none.
    */
   async replace(
     chunks: AsyncIterable<Buffer>, keepsOldState: boolean,
   ): Promise<string | null> {
-    const { directory, files, specs, clock } = this.#deps;
-    const stage = join(directory, STAGE_NAME);
-    clearStage(files, stage);
-    try {
-      files.makeDirectorySync(stage);
-      await receiveBackup(files, stage, chunks);
-      const oldState = this.#state;
-      const oldEpochs = oldState === null ? [] : [getLastEpoch(oldState)];
-      // Memory has no room for two states.
-      await this.close();
-      const state = await readReceived(files, stage, specs);
+    const { directory, files } = this.#deps;
+    const before = await withDiskErrors(directory, async () => {
+      const stage = join(directory, STAGE_NAME);
       clearStage(files, stage);
-      this.#note = { ...this.#note, epochs: [...oldEpochs, getLastEpoch(state)] };
-      await writeCopyNote(files, directory, this.#note);
-      const time = new Date(clock.now()).toISOString().replaceAll(':', '-');
-      const before = keepsOldState && oldState !== null ? `before-${time}` : null;
-      await replaceState(files, directory, state, before);
-      return before === null ? null : join(directory, before);
-    } catch (thrown) {
-      throw toDiskError(thrown, directory);
-    } finally {
-      clearStage(files, stage);
-      this.#state ??= await openState(this.#deps);
-    }
+      try {
+        files.makeDirectorySync(stage);
+        await receiveBackup(files, stage, chunks);
+        return await this.#replaceBy(stage, keepsOldState);
+      } finally {
+        clearStage(files, stage);
+      }
+    });
+    await this.recover();
+    return before === null ? null : join(directory, before);
   }
 
-  /** Reads it from the disk again: after a failed sync nobody knows what is there. */
-  async reopen(): Promise<void> {
+  /**
+   * Reads the state from the disk where it is not known what is there. Throws `damaged`, and what
+   * the disk refuses: then nothing is lost, and it may be called again.
+   */
+  async recover(): Promise<void> {
+    if (!this.#isUncertain) return;
     await this.close();
-    this.#state = await openState(this.#deps);
+    this.#state = await withDiskErrors(this.#deps.directory, () => openState(this.#deps));
+    this.#isUncertain = false;
   }
 
   /** Idempotent. */
@@ -148,6 +149,24 @@ export class Copy {
     const state = this.#state;
     this.#state = null;
     await state?.journal.close();
+  }
+
+  /** Returns the name of the folder that the old state went to; null where there is none. */
+  async #replaceBy(stage: string, keepsOldState: boolean): Promise<string | null> {
+    const { position: oldPosition } = this;
+    const { directory, files, specs, clock } = this.#deps;
+    // Memory has no room for two states.
+    this.#isUncertain = true;
+    await this.close();
+    const received = await readReceived(files, stage, specs);
+    clearStage(files, stage);
+    const oldEpochs = oldPosition === null ? [] : [oldPosition.epoch];
+    this.#note = { ...this.#note, epochs: [...oldEpochs, getLastEpoch(received)] };
+    await writeCopyNote(files, directory, this.#note);
+    const time = new Date(clock.now()).toISOString().replaceAll(':', '-');
+    const before = keepsOldState && oldPosition !== null ? `before-${time}` : null;
+    await replaceState(files, directory, received, before);
+    return before;
   }
 
   /** Before the first transaction of an epoch, the note names that epoch. */
@@ -160,16 +179,19 @@ export class Copy {
     if (newEpochs.length === 0) return;
     const { directory, files } = this.#deps;
     this.#note = { ...this.#note, epochs: [getLastEpoch(state), ...newEpochs] };
-    try {
-      await writeCopyNote(files, directory, this.#note);
-    } catch (thrown) {
-      throw toDiskError(thrown, directory);
-    }
+    await withDiskErrors(directory, () => writeCopyNote(files, directory, this.#note));
   }
 }
 
-/** Throws `conflict` for a directory that holds anything else than a copy, `damaged` as a start. */
-export async function openCopy(deps: CopyDeps): Promise<Copy> {
+/**
+ * Throws `conflict` for a directory that holds anything else than a copy, `damaged` as a start, and
+ * what the disk refuses.
+ */
+export function openCopy(deps: CopyDeps): Promise<Copy> {
+  return withDiskErrors(deps.directory, () => openDirectory(deps));
+}
+
+async function openDirectory(deps: CopyDeps): Promise<Copy> {
   const { directory, files } = deps;
   checkNotHalfCopied(files, directory);
   clearStage(files, join(directory, STAGE_NAME));
@@ -214,8 +236,8 @@ function checkContinuation(transactions: readonly LoggedTransaction[], sequence:
   const wrong = transactions.find((transaction, index) =>
     transaction.sequence !== sequence + index + 1);
   if (wrong === undefined) return;
-  throw new AppError('damaged', `transaction ${wrong.sequence} came where another was due, after `
-    + `${sequence}`);
+  throw new AppError('unavailable', `transaction ${wrong.sequence} came where another was due, `
+    + `after ${sequence}: what came was broken on the way`);
 }
 
 /** The epoch of the last transaction; `''` without any. */
@@ -230,7 +252,12 @@ function clearStage(files: Files, stage: string): void {
   files.removeDirectorySync(stage);
 }
 
-function toDiskError(thrown: unknown, directory: string): unknown {
-  if (thrown instanceof AppError || systemCodeOf(thrown) === undefined) return thrown;
-  return diskError(`${directory} cannot be written`, thrown);
+/** The result of `run`; what the system refuses in it is thrown as an error of the disk. */
+async function withDiskErrors<T>(directory: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (thrown) {
+    if (thrown instanceof AppError || systemCodeOf(thrown) === undefined) throw thrown;
+    throw diskError(`${directory} cannot be read or written`, thrown);
+  }
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { encodeTar } from '../../../src/store/backup/backup.ts';
+import { EPOCHS } from '../../../src/store/epochs.ts';
 import { openStore } from '../../../src/store/store.ts';
 import {
   COPY, SPECS, addBook, createCopyDisk, openCopyOn, openServer,
@@ -86,6 +88,7 @@ test('a backup that was cut, changed or is none leaves the copy as it is', async
     const names = files.disk.paths;
     const copy = await openCopyOn(files);
     await assert.rejects(copy.replace(sent([bytes]), true), { code: 'damaged' });
+    await copy.recover();
     assert.equal(copy.sequence, 4, 'it goes on as before');
     await copy.close();
     assert.deepEqual(files.disk.paths.toSorted(), names.toSorted());
@@ -106,13 +109,38 @@ test('a backup names no file outside the copy', async () => {
   assert.ok(!files.disk.paths.some((path) => path.includes('evil')));
 });
 
+test('a copy that takes many epochs at once is a copy at the next start', async () => {
+  const files = await makeCopy();
+  const copy = await openCopyOn(files);
+  await copy.append(Array.from({ length: 1000 }, (_, index) => {
+    const id = randomUUID();
+    const bytes = Buffer.from(JSON.stringify({ id, after: 4 + index }));
+    return { sequence: 5 + index, operations: [{ collection: EPOCHS.name, id, bytes }] };
+  }));
+  await copy.close();
+  const again = await openCopyOn(files);
+  assert.equal(again.sequence, 1004);
+  await again.close();
+});
+
+for (const [code, expected] of [['EIO', 'unavailable'], ['ENOSPC', 'storage_full']] as const) {
+  test(`a copy that the disk does not open (${code}) says so`, async () => {
+    const files = await makeCopy();
+    for (const kind of ['list', 'open', 'write'] as const) {
+      const broken = new SimulatedFiles(kind === 'write' ? createCopyDisk().disk : files.disk);
+      broken.onCall = (call) => call.kind === kind ? { code } : null;
+      await assert.rejects(openCopyOn(broken), { name: 'AppError', code: expected });
+    }
+  });
+}
+
 test('transactions that do not continue the copy are refused', async () => {
   const files = await makeCopy();
   const copy = await openCopyOn(files);
   const operations = [{ collection: 'books', id: 'x', bytes: Buffer.from('{"id":"x"}') }];
   for (const sequences of [[4], [6], [5, 7], [5, 5]]) {
     const transactions = sequences.map((sequence) => ({ sequence, operations }));
-    await assert.rejects(copy.append(transactions), { code: 'damaged' });
+    await assert.rejects(copy.append(transactions), { code: 'unavailable' });
   }
   await assert.rejects(copy.append([{ sequence: 5, operations: [
     { collection: 'unknown', id: 'x', bytes: Buffer.from('{"id":"x"}') },

@@ -22,6 +22,10 @@ export async function followData(context: CommandContext): Promise<number> {
   const { args, io, output } = context;
   checkServer(context);
   const name = args.find('name') ?? hostname().slice(0, FOLLOWER_NAME_LENGTH_MAX);
+  if (name.length > FOLLOWER_NAME_LENGTH_MAX) {
+    throw new AppError('usage', `--name has at most ${FOLLOWER_NAME_LENGTH_MAX} characters, not `
+      + `${name.length}`);
+  }
   // It reads the token, which the owner of the copy may not be allowed to.
   const client = await context.openApiClient();
   const { settings } = context.loadSettings();

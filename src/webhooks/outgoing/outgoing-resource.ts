@@ -3,6 +3,7 @@
  * `createOutgoingRepository` adds `toPublic` and `observe`, which need the clock and the health.
  */
 import { MASK } from '../../base/log.ts';
+import { invalid } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource, WriteCause } from '../../resources/resource.ts';
 import { keepEnabled, keepServiceMembers, markDisabled } from '../health/disabled-members.ts';
@@ -85,15 +86,20 @@ function createPatchBase(stored: JsonObject): JsonObject {
 
 /**
  * The body with the stored secret if it is to be kept: as such where it is not sent, and else as
- * `***`, which keeps it only for the same target.
+ * `***`, which keeps it only for the same target. Throws `invalid` where it begins to be sent: the
+ * target may have moved while it was not.
  */
 function keepUnsentSecret(
   body: JsonObject, current: JsonObject | null, cause: WriteCause,
 ): JsonObject {
   const storedSecret = current?.['secret'];
   const isKept = cause === 'patch' ? body['secret'] === MASK : !Object.hasOwn(body, 'secret');
-  if (storedSecret === undefined || !isKept) return body;
-  return { ...body, secret: sendsSecret(body) ? MASK : storedSecret };
+  if (storedSecret === undefined || (!isKept && body['secret'] !== MASK)) return body;
+  if (sendsSecret(body) && !sendsSecret(current ?? {})) {
+    const detail = 'must be given anew: this signing sends it as it is, which was not so before';
+    throw invalid([{ pointer: '/secret', detail }]);
+  }
+  return isKept ? { ...body, secret: sendsSecret(body) ? MASK : storedSecret } : body;
 }
 
 /** The record without secrets; a previous secret is mentioned while it is valid. */

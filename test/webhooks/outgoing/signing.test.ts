@@ -466,7 +466,7 @@ test('a secret that is sent is *** also where the target repeats it', async (con
   }
 });
 
-test('a webhook that begins to send its secret is asked for it if its target moves as well',
+test('a webhook that begins to send its secret is asked for it, wherever its target is',
   async (context) => {
     const relay = await start(context);
     const { json } = await create(relay, {
@@ -475,7 +475,19 @@ test('a webhook that begins to send its secret is asked for it if its target mov
     const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
     const moved = { targetUrl: 'http://127.0.0.1:10/', signing: { preset: 'bearer' } };
     assert.equal((await relay.ask('PATCH', path, moved)).status, 422);
+    // Nor after it has moved: the secret of a signature goes along.
+    const { targetUrl, signing } = moved;
+    assert.equal((await relay.ask('PATCH', path, { targetUrl })).status, 200);
+    for (const [method, body] of [
+      ['PATCH', { signing }], ['PUT', { targetUrl, signing }],
+      ['PUT', { targetUrl, signing, secret: '***' }],
+    ] as const) {
+      const refused = await relay.ask(method, path, body);
+      assert.equal(refused.status, 422, refused.text);
+      assert.match(refused.text, /"\/secret".*must be given anew/);
+    }
     assert.equal((await relay.ask('PATCH', path, { ...moved, secret: 'abc' })).status, 200);
+    assert.equal((await relay.ask('PATCH', path, { description: 'x' })).status, 200);
   });
 
 test('a configured header names the event, and none stands in the place of a signature',

@@ -12,7 +12,7 @@ import type { SecretShape } from '../http/new-secret.ts';
 import { findHeaderProblems } from '../http/target-rules.ts';
 import { findPreset, findPresetObstacle, PRESETS } from '../senders/presets/preset-table.ts';
 import { findDeliveryObstacle, listPlacements } from '../senders/scheme/placement.ts';
-import { schemeSchema } from '../senders/scheme/scheme-schema.ts';
+import { isSource, schemeSchema } from '../senders/scheme/scheme-schema.ts';
 import { isPublicKey, type Scheme } from '../senders/scheme/scheme.ts';
 import {
   createSigningKey, formatPublicKey, SEED_PREFIX,
@@ -107,8 +107,9 @@ function toScheme(value: JsonValue | undefined): Scheme | null {
   if (!isJsonObject(value)) return null;
   const { algorithm, key, content, signature } = value;
   const { from, encoding } = isJsonObject(signature) ? signature : {};
-  const isWhole = [algorithm, key, content, from, encoding].every((one) => one !== undefined);
-  return isWhole ? decodeRecordAs<Scheme>(JSON.stringify(value), () => true) : null;
+  const isWhole = [algorithm, key, content, encoding].every((one) => one !== undefined);
+  const places: readonly (JsonValue | undefined)[] = Array.isArray(from) ? from : [from];
+  return isWhole && places.length > 0 && places.every(isSource) ? decodeRecordAs<Scheme>(JSON.stringify(value), () => true) : null;
 }
 
 /** The scheme and the rules beside it; null: a later version of this program has stored it. */
@@ -136,7 +137,8 @@ export function restoreSigning(maskedWebhook: JsonObject, { signing }: JsonObjec
 /** Whether the requests of the webhook hold its secret itself. Its members may be unchecked yet. */
 export function sendsSecret({ signing }: JsonObject): boolean {
   const { preset, scheme } = isJsonObject(signing) ? signing : {};
-  const { algorithm } = isJsonObject(scheme) ? scheme : findPreset(String(preset))?.scheme ?? {};
+  const row = typeof preset === 'string' ? findPreset(preset)?.scheme : null;
+  const { algorithm } = isJsonObject(scheme) ? scheme : row ?? {};
   return algorithm === 'token';
 }
 

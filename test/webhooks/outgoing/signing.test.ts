@@ -388,6 +388,21 @@ test('what cannot be signed is refused when it is saved, with its pointer', asyn
   }
 });
 
+test('a signing of any shape is refused, and is no error of ours', async (context) => {
+  const relay = await start(context);
+  const { json } = await create(relay, { targetUrl: 'http://127.0.0.1:9/', secret: 'abc' });
+  const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
+  const shapes = [
+    '', 0, true, [null], ['X'], { header: 5 }, { header: null }, { header: { toString: 1 } },
+  ].map((from) => ({
+    scheme: scheme('hmac-sha256', 'utf8', { signature: { from, encoding: 'hex' } }),
+  }));
+  for (const signing of [...shapes, { preset: { toString: 1 } }, { preset: 5 }, 'github', []]) {
+    const { status, text } = await relay.ask('PATCH', path, { signing });
+    assert.equal(status, 422, JSON.stringify(signing) + text);
+  }
+});
+
 test('a secret cannot be taken from what signs with it', async (context) => {
   const relay = await start(context);
   const { json } = await create(relay, {

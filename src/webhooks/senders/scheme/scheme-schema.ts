@@ -284,7 +284,8 @@ function findChallengeProblems({ verify, answer, when }: JsonObject): FieldError
   return errors;
 }
 
-function isSource(value: JsonValue | undefined): boolean {
+/** Whether an unchecked value names one place in a request. */
+export function isSource(value: JsonValue | undefined): boolean {
   if (!isJsonObject(value)) return false;
   const [[name, path] = [], ...others] = Object.entries(value);
   return others.length === 0 && name !== undefined && Object.hasOwn(sourceSchema.members, name)

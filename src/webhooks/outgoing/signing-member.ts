@@ -109,7 +109,8 @@ function toScheme(value: JsonValue | undefined): Scheme | null {
   const { from, encoding } = isJsonObject(signature) ? signature : {};
   const isWhole = [algorithm, key, content, encoding].every((one) => one !== undefined);
   const places: readonly (JsonValue | undefined)[] = Array.isArray(from) ? from : [from];
-  return isWhole && places.length > 0 && places.every(isSource) ? decodeRecordAs<Scheme>(JSON.stringify(value), () => true) : null;
+  if (!isWhole || places.length === 0 || !places.every(isSource)) return null;
+  return decodeRecordAs<Scheme>(JSON.stringify(value), () => true);
 }
 
 /** The scheme and the rules beside it; null: a later version of this program has stored it. */

@@ -255,6 +255,10 @@ const MAINTENANCE: readonly PlantedFault[] = [
     replacement: 'status.mtimeMs > 0', tests: SCHEDULED_BACKUPS,
   },
   {
+    file: 'maintenance/backup-folder.ts', text: 'if (bavail * bsize >= bytes) return;',
+    replacement: 'if (bavail >= 0) return;', tests: SCHEDULED_BACKUPS,
+  },
+  {
     file: 'maintenance/scheduled-backups.ts', text: 'if (!isMaker()) return CHECK_MS;',
     replacement: '', tests: SCHEDULED_BACKUPS,
   },

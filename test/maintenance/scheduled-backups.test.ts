@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Clock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import { checkOutsideData } from '../../src/maintenance/backup-folder.ts';
+import { checkOutsideData, checkRoom } from '../../src/maintenance/backup-folder.ts';
 import { ScheduledBackups } from '../../src/maintenance/scheduled-backups.ts';
 import type { BackupFailure } from '../../src/maintenance/scheduled-backups.ts';
 import { verifyTar } from '../../src/store/backup/restore.ts';
@@ -222,6 +222,37 @@ test('one that does not read back as it was written fails, and deletes nothing',
   assert.equal(backups.status.failure, null);
   await backups.close();
   await store.close();
+});
+
+test('a disk that fills up while one is written fails, and keeps nothing of it', async () => {
+  const real = createNodeFiles();
+  let freeBytes = Infinity;
+  const files = {
+    ...real,
+    write: async (descriptor: number, source: Uint8Array, position: number) => {
+      freeBytes -= source.length;
+      if (freeBytes >= 0) return real.write(descriptor, source, position);
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    },
+  };
+  const { names, pass, backups, failures, store } = await open({ keep: 1, files });
+  await pass(0);
+  freeBytes = 2000;
+  await pass(24 * HOUR_MS);
+  assert.deepEqual(names(), ['hookshelf-20261127T090000Z.tar']);
+  assert.match(failures[0]?.reason ?? '', /no space left/);
+  freeBytes = Infinity;
+  await pass(HOUR_MS);
+  assert.deepEqual(names(), ['hookshelf-20261128T100000Z.tar']);
+  await backups.close();
+  await store.close();
+});
+
+test('less room than a backup takes is seen before anything is written', async () => {
+  const folder = createTemporaryFolder();
+  await checkRoom(folder, 1);
+  await assert.rejects(checkRoom(folder, 2 ** 60),
+    { code: 'storage_full', message: /has room for/ });
 });
 
 test('a folder whose parent is not there fails, with what to do', async () => {

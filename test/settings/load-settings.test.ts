@@ -60,6 +60,7 @@ test('the defaults are the contract\'s', () => {
     },
     catalog: { events: true },
     store: { url: null, passwordFile: null },
+    backup: { to: null, everyHours: 24, keep: 7 },
     actions: {
       modules: [], commandDirectory: null, workingDirectories: [], maxCommands: 4, maxMemory: 128,
     },
@@ -235,7 +236,7 @@ test('the least values are those that make sense', () => {
     'incoming.rateLimit', 'inbox.retentionDays', 'inbox.failedRetentionDays',
     'events.retentionDays', 'events.maxBytes',
     'outgoing.retentionDays', 'outgoing.retentionCount', 'outgoing.retentionBytes',
-    'outgoing.failedRetentionDays',
+    'outgoing.failedRetentionDays', 'backup.everyHours',
   ]);
   // The heap of the modules: with less than 16 MiB no module starts.
   assert.ok(rest.every((minimum) => [1, 0.001, 16].includes(minimum)), String(rest));

@@ -20,7 +20,7 @@ import type { JournalLine } from '../store/journal/journal-line.ts';
 import type { LoggedTransaction } from '../store/store-port.ts';
 import { FOLLOW_BACKUP_PATH, FOLLOW_LOG_PATH, FOLLOW_PROGRESS_PATH } from './follow-routes.ts';
 
-type FollowResponse = AsyncIterable<string | Uint8Array> & { destroy(): unknown };
+type FollowResponse = AsyncIterable<string | Uint8Array> & { destroy(error?: Error): unknown };
 
 /** How the server is asked; each call throws the error that the server answers. */
 interface FollowClient {
@@ -41,6 +41,8 @@ type CopyFollowerDeps = {
 const RETRY_MS = 1000;
 /** After an error that does not pass so soon, as a full disk. */
 const LONG_RETRY_MS = 10_000;
+/** Three heartbeats of the server (followed-log.ts): the connection is lost, and nobody says so. */
+const SILENCE_MS_MAX = 15_000;
 const PROGRESS_MS = 1000;
 const PROGRESS_MS_MAX = 10_000;
 /** How often it begins anew in one try to become level. */
@@ -85,9 +87,9 @@ export class CopyFollower {
   /** Resolves with true once it is level, where that is asked for; with false when it ends. */
   async #followLog(endsWhenLevel: boolean): Promise<boolean> {
     const response = await this.#openLog();
-    const progress = new FollowProgress(this.#deps);
+    const progress = new FollowProgress(this.#deps, (error) => void response.destroy(error));
     try {
-      for await (const lines of readLines(response)) {
+      for await (const lines of readLines(response, this.#deps.clock)) {
         const isLevel = await this.#take(lines);
         if (!isLevel) continue;
         this.#noteLevel();
@@ -174,13 +176,16 @@ export class CopyFollower {
 /** Tells the server what is on the disk: every second while that changes, else every ten. */
 class FollowProgress {
   readonly #deps: CopyFollowerDeps;
+  readonly #onLost: (error: AppError) => void;
   #timer: Timer;
   #toldSequence = -1;
   #toldMs = -Infinity;
   #isEnded = false;
 
-  constructor(deps: CopyFollowerDeps) {
+  /** `onLost` is called where the server does not know the connection any more. */
+  constructor(deps: CopyFollowerDeps, onLost: (error: AppError) => void) {
     this.#deps = deps;
+    this.#onLost = onLost;
     this.#timer = this.#start();
   }
 
@@ -197,6 +202,8 @@ class FollowProgress {
     } catch (thrown) {
       // The stream breaks where the server is away; only the state that it shows is older then.
       if (!(thrown instanceof AppError)) throw thrown;
+      if (thrown.code !== 'not_found') return;
+      this.#onLost(new AppError('unavailable', 'the server has lost the connection', {}, thrown));
     }
   }
 
@@ -217,19 +224,44 @@ class FollowProgress {
 /** The chunks of a response; throws `unavailable` where the connection breaks. */
 async function* readChunks(response: FollowResponse): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of response) yield Buffer.from(chunk);
+    for await (const chunk of response) {
+      yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
+    }
   } catch (cause) {
     throw connectionLostError(cause);
   }
 }
 
+/**
+ * The chunks of a response that a server sends something to every few seconds. The time that our
+ * own side takes for a chunk does not count.
+ */
+async function* readBeatingChunks(
+  response: FollowResponse, clock: Clock,
+): AsyncGenerator<Buffer> {
+  const watch = (): Timer => clock.startTimer(SILENCE_MS_MAX, () => {
+    response.destroy(new AppError('unavailable', `nothing has come from the server for ${
+      SILENCE_MS_MAX / 1000} s`));
+  });
+  let timer = watch();
+  try {
+    for await (const chunk of readChunks(response)) {
+      timer.cancel();
+      yield chunk;
+      timer = watch();
+    }
+  } finally {
+    timer.cancel();
+  }
+}
+
 /** The whole lines that have come together: transactions, and notes as they are. */
 async function* readLines(
-  response: FollowResponse,
+  response: FollowResponse, clock: Clock,
 ): AsyncGenerator<readonly (LoggedTransaction | JournalLine)[]> {
   // A line may be large, and come in many chunks.
   let partialLine: Buffer[] = [];
-  for await (const chunk of readChunks(response)) {
+  for await (const chunk of readBeatingChunks(response, clock)) {
     partialLine.push(chunk);
     if (!chunk.includes(LINE_FEED)) continue;
     const bytes = Buffer.concat(partialLine);

@@ -47,7 +47,7 @@ export function createFollowerRegistry(options: FollowOptions): FollowerRegistry
     return followers;
   };
   return {
-    routes: [logRoute(options, load), backupRoute(load), progressRoute(load)],
+    routes: [logRoute(options, load), backupRoute(options, load), progressRoute(load)],
     list: () => followers?.list() ?? [],
     close() {
       isClosed = true;
@@ -122,7 +122,7 @@ function logRoute({ mayFollow }: FollowOptions, load: LoadFollowers): HttpRoute 
   };
 }
 
-function backupRoute(load: LoadFollowers): HttpRoute {
+function backupRoute({ mayFollow }: FollowOptions, load: LoadFollowers): HttpRoute {
   return {
     method: 'GET', path: FOLLOW_BACKUP_PATH, operationId: 'followBackup', access: 'follow',
     summary: 'A backup as data:backup makes it, for a copy to begin with: secrets too',
@@ -138,7 +138,9 @@ function backupRoute(load: LoadFollowers): HttpRoute {
       const headers = ['Content-Type', 'application/x-tar', 'Cache-Control', 'no-store',
         'Content-Disposition', 'attachment; filename="hookshelf.tar"'];
       if (exchange.request.method === 'HEAD') return exchange.sendStream(200, headers, () => null);
-      const backup = await (await load()).openBackup();
+      const backup = await (await load()).openBackup({
+        mayFollow: () => mayFollow(exchange),
+      });
       try {
         await exchange.sendStream(200, headers, backup.pull);
       } finally {

@@ -32,7 +32,7 @@ export type FollowerPlace = {
 };
 
 export class Follower {
-  readonly place: FollowerPlace;
+  place: FollowerPlace;
   isConnected = true;
   /** When it was last heard, on the monotonic clock. */
   seenMs: number;
@@ -49,6 +49,9 @@ export class Follower {
     this.#sequence = sequence;
   }
 
+  /** The last transaction that is on its disk. */
+  get sequence(): number { return this.#sequence; }
+
   /** A transaction was committed. */
   recordCommit(sequence: number, nowMs: number): void {
     const last = this.#unconfirmed.at(-1);
@@ -58,6 +61,7 @@ export class Follower {
 
   /** All up to `sequence` is on its disk; `headSequence` is the last that is committed here. */
   confirm(sequence: number, headSequence: number, nowMs: number, timeMs: number): void {
+    const lastSeenMs = this.seenMs;
     this.seenMs = nowMs;
     this.#seenTimeMs = timeMs;
     this.#sequence = sequence;
@@ -66,9 +70,9 @@ export class Follower {
       : this.#unconfirmed[firstLater - 1];
     this.#unconfirmed = firstLater === -1 ? [] : this.#unconfirmed.slice(firstLater);
     const isBehind = sequence < headSequence && this.#unconfirmed[0]?.sequence !== sequence + 1;
-    // What it lacks came after that mark, and before the next.
+    // What it lacks came after that mark, and before the next; without one, while it was away.
     if (!isBehind) return;
-    this.#unconfirmed.unshift({ sequence: sequence + 1, ms: lastBefore?.ms ?? nowMs });
+    this.#unconfirmed.unshift({ sequence: sequence + 1, ms: lastBefore?.ms ?? lastSeenMs });
   }
 
   view(headSequence: number, nowMs: number): FollowerView {

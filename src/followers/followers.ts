@@ -34,6 +34,9 @@ type FollowerConnection = {
 const CONNECTED_MAX = 16;
 const REMEMBERED_MAX = 32;
 const BACKUPS_MAX = 2;
+/** A connection that broke unseen is taken over once; two followers of one copy do so for ever. */
+const TAKEOVERS_MAX = 3;
+const TAKEOVERS_MS = 10_000;
 /** Transactions of this time are sent together, so that many small ones cost little. */
 const GATHER_MS = 100;
 /** A follower tells of itself every 10 s at the latest. */
@@ -43,12 +46,15 @@ type ConnectedFollower = {
   readonly follower: Follower;
   readonly log: FollowedLog;
   readonly cut: () => void;
+  /** When it, and those before it, took the place of another connection of the same copy. */
+  readonly takeoversMs: readonly number[];
 };
 
 export class Followers {
   readonly #deps: FollowersDeps;
   readonly #followers = new Map<string, Follower>();
   readonly #connections = new Map<string, ConnectedFollower>();
+  /** One piece at a time: each holds the event loop for some milliseconds. */
   readonly #gate = createConcurrencyLimiter(1);
   #backupCount = 0;
   #unfollow: (() => void) | null = null;
@@ -62,17 +68,14 @@ export class Followers {
   /**
    * The log after `position`; `leave` must be called with it. Throws `precondition_failed` for a
    * position of another history, `gone` for one that the log does not go back to, `conflict` where
-   * an engine keeps the log, and `unavailable`.
+   * an engine keeps the log, and `unavailable`, also where two followers have the same copy.
    */
   async open(
     place: FollowerPlace, position: EpochPosition, { mayFollow, cut }: FollowerConnection,
   ): Promise<FollowedLog> {
     this.#checkOpen();
     const { store, clock } = this.#deps;
-    if (!this.#connections.has(place.copy) && this.#connections.size >= CONNECTED_MAX) {
-      throw new AppError('unavailable', `${CONNECTED_MAX} followers are connected, which is the `
-        + 'limit', { retryAfterS: 5 });
-    }
+    this.#checkRoom(place);
     const epochs = listEpochs(store.collection(EPOCHS.name));
     if (!isPartOfLog(position, epochs, store.statistics.sequence)) {
       throw new AppError('precondition_failed', `transaction ${position.sequence} of the copy is `
@@ -84,11 +87,16 @@ export class Followers {
         + 'backup');
     }
     // Others may have come meanwhile, and the server may be stopping.
-    if (this.#isClosed) log.close();
-    this.#checkOpen();
-    this.#cutConnection(place.copy);
-    const follower =
-      new Follower(place, position.sequence, clock.monotonicMs(), clock.now());
+    try {
+      this.#checkOpen();
+      this.#checkRoom(place);
+    } catch (thrown) {
+      log.close();
+      throw thrown;
+    }
+    const takeoversMs = this.#listTakeovers(place.copy);
+    if (this.#cutConnection(place.copy)) takeoversMs.push(clock.monotonicMs());
+    const follower = this.#findFollower(place, position.sequence);
     const followedLog = new FollowedLog({
       log, clock, gate: this.#gate, sequence: () => store.statistics.sequence,
       mayGoOn: () => mayFollow() && clock.monotonicMs() - follower.seenMs < SILENCE_MS_MAX,
@@ -96,7 +104,7 @@ export class Followers {
     follower.confirm(position.sequence, store.statistics.sequence, clock.monotonicMs(),
       clock.now());
     this.#remember(follower);
-    this.#connections.set(place.copy, { follower, log: followedLog, cut });
+    this.#connections.set(place.copy, { follower, log: followedLog, cut, takeoversMs });
     this.#follow();
     return followedLog;
   }
@@ -127,8 +135,11 @@ export class Followers {
     follower.confirm(Math.min(sequence, head), head, clock.monotonicMs(), clock.now());
   }
 
-  /** A backup as a tar archive, piece by piece; `close` must be called. Throws as `open`. */
-  async openBackup(): Promise<{
+  /**
+   * A backup as a tar archive, piece by piece, as long as `mayFollow`; `close` must be called.
+   * Throws as `open`.
+   */
+  async openBackup({ mayFollow }: Pick<FollowerConnection, 'mayFollow'>): Promise<{
     readonly pull: () => Promise<readonly Buffer[] | null>; readonly close: () => void;
   }> {
     this.#checkOpen();
@@ -151,6 +162,7 @@ export class Followers {
       };
       const pull = async (): Promise<readonly Buffer[] | null> => {
         if (this.#isClosed) throw createStoppingError();
+        if (!mayFollow()) throw new AppError('forbidden', 'the token is not good any more');
         const { done, value } = await pieces.next();
         return done === true ? null : [value];
       };
@@ -182,11 +194,47 @@ export class Followers {
       + 'memory, and data:backup makes a directory of them');
   }
 
-  #cutConnection(copy: string): void {
+  /** Throws `unavailable` where too many are connected, or two with the same copy. */
+  #checkRoom({ copy }: FollowerPlace): void {
+    const follower = this.#connections.get(copy)?.follower;
+    if (follower === undefined) {
+      if (this.#connections.size < CONNECTED_MAX) return;
+      throw new AppError('unavailable', `${CONNECTED_MAX} followers are connected, which is the `
+        + 'limit', { retryAfterS: 5 });
+    }
+    if (this.#listTakeovers(copy).length < TAKEOVERS_MAX) return;
+    const { name, address } = follower.place;
+    throw new AppError('unavailable', `the copy ${copy} is followed by another data:follow, `
+      + `${name} at ${address}, which this one and that cut by turns: if the directory of the copy `
+      + 'was cloned, begin one of them in a new directory', { retryAfterS: 5 });
+  }
+
+  /** When connections of a copy were taken over lately. */
+  #listTakeovers(copy: string): number[] {
+    const sinceMs = this.#deps.clock.monotonicMs() - TAKEOVERS_MS;
+    return (this.#connections.get(copy)?.takeoversMs ?? []).filter((ms) => ms > sinceMs);
+  }
+
+  /** Returns whether there was one. */
+  #cutConnection(copy: string): boolean {
     const connection = this.#connections.get(copy);
-    if (connection === undefined) return;
+    if (connection === undefined) return false;
     this.leave(copy, connection.log);
     connection.cut();
+    return true;
+  }
+
+  /** The lag of a copy that goes on does not begin anew with a connection. */
+  #findFollower(place: FollowerPlace, sequence: number): Follower {
+    const { clock } = this.#deps;
+    const follower = this.#followers.get(place.copy);
+    // A copy that has less than it had was set back.
+    if (follower === undefined || follower.sequence > sequence) {
+      return new Follower(place, sequence, clock.monotonicMs(), clock.now());
+    }
+    follower.place = place;
+    follower.isConnected = true;
+    return follower;
   }
 
   #remember(follower: Follower): void {

@@ -49,8 +49,9 @@ export const FOLLOWER_FAULTS: readonly PlantedFault[] = [
     replacement: 'HEARTBEAT_MS, () => {', tests: SENDING,
   },
   {
-    file: 'followers/followers.ts', text: 'this.#cutConnection(place.copy);', replacement: '',
-    tests: SENDING,
+    file: 'followers/followers.ts',
+    text: 'if (this.#cutConnection(place.copy)) takeoversMs.push(clock.monotonicMs());',
+    replacement: '', tests: SENDING,
   },
   {
     file: 'followers/followers.ts', text: 'if (connection?.log !== log) return;',
@@ -60,6 +61,38 @@ export const FOLLOWER_FAULTS: readonly PlantedFault[] = [
     file: 'followers/follower.ts',
     text: 'if (last !== undefined && nowMs - last.ms < MARK_EVERY_MS) return;',
     replacement: 'if (last !== undefined) return;', tests: ['followers/follower.test.ts'],
+  },
+  {
+    // The lag of a copy that fails begins anew with every connection.
+    file: 'followers/followers.ts',
+    text: 'if (follower === undefined || follower.sequence > sequence) {',
+    replacement: 'if (follower === undefined || follower.sequence >= sequence) {', tests: SENDING,
+  },
+  {
+    file: 'followers/follower.ts', text: 'lastBefore?.ms ?? lastSeenMs',
+    replacement: 'lastBefore?.ms ?? nowMs', tests: SENDING,
+  },
+  {
+    file: 'followers/followers.ts',
+    text: '      this.#checkOpen();\n      this.#checkRoom(place);\n',
+    replacement: '      this.#checkOpen();\n', tests: SENDING,
+  },
+  {
+    file: 'followers/followers.ts',
+    text: 'if (this.#listTakeovers(copy).length < TAKEOVERS_MAX) return;', replacement: 'return;',
+    tests: SENDING,
+  },
+  {
+    file: 'followers/followers.ts', text: 'if (!mayFollow()) throw',
+    replacement: 'if (mayFollow === null) throw', tests: SENDING,
+  },
+  {
+    file: 'followers/copy-follower.ts', text: 'yield chunk;\n      timer = watch();',
+    replacement: 'yield chunk;', tests: FOLLOWING,
+  },
+  {
+    file: 'followers/copy-follower.ts', text: "if (thrown.code !== 'not_found') return;",
+    replacement: 'return;', tests: FOLLOWING,
   },
   {
     // What a restored server replaces is deleted.

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { basename, dirname } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
+import { silentLogger } from '../../src/base/log.ts';
 import { CopyFollower } from '../../src/followers/copy-follower.ts';
+import { Followers } from '../../src/followers/followers.ts';
 import { verifyDirectory } from '../../src/store/backup/verify.ts';
 import { EPOCHS } from '../../src/store/epochs.ts';
 import { recoverState } from '../../src/store/generations/recovery.ts';
@@ -347,3 +349,24 @@ for (const [code, isFinal] of [
       await copy.close();
     });
 }
+
+test('a follower asks again where the server has fallen silent, or does not know it', async () => {
+  const clock = new ManualClock();
+  // Its clock stands still, so it sends no heartbeats.
+  const server = await openServer(new SimulatedFiles(new Disk()), new ManualClock());
+  const address = { followers: server.followers };
+  const copy = await openCopyOn(createCopyDisk(), clock);
+  const { follower, notes } = createFollower(copy, address, clock);
+  const following = follower.follow().catch((thrown: unknown) => thrown);
+  const until = (isSo: () => boolean) => passTime(clock, isSo, notes);
+  await until(() => notes.some((note) => note.includes('nothing has come from the server for 15')));
+  await until(() => notes.filter((note) => note.includes('is level')).length === 2);
+  const deps = { store: server.store, files: new SimulatedFiles(), clock, logger: silentLogger };
+  address.followers = new Followers(deps);
+  await until(() => notes.some((note) => note.includes('has lost the connection')));
+  await until(() => address.followers.list()[0]?.isConnected === true);
+  address.followers.close();
+  await copy.close();
+  await server.store.close();
+  void following;
+});

@@ -135,9 +135,9 @@ test('a log in an engine is not followed, and begins no epochs', async () => {
   const store = await openSharedStore(new SimulatedEngine(), { specs: SPECS, clock });
   const followers = new Followers({ store, files, clock, logger: silentLogger });
   const message = /cannot be followed.*data:backup/;
-  await assert.rejects(followers.openBackup(), { code: 'conflict', message });
-  await assert.rejects(
-    followers.open(PLACE, { epoch: 'e', sequence: 0 }, { mayFollow: () => true, cut() {} }),
+  const connection = { mayFollow: () => true, cut() {} };
+  await assert.rejects(followers.openBackup(connection), { code: 'conflict', message });
+  await assert.rejects(followers.open(PLACE, { epoch: 'e', sequence: 0 }, connection),
     { code: 'conflict', message });
   await store.beginEpochs();
   assert.equal(store.collection(EPOCHS.name).size, 0);
@@ -149,12 +149,74 @@ test('two may begin at once, and each backup gives its files back', async () => 
   const { store, followers } = await openServer(files);
   await addBook(store, 'a');
   const openPaths = files.openPaths;
-  const backups = [await followers.openBackup(), await followers.openBackup()];
-  await assert.rejects(followers.openBackup(), { code: 'unavailable' });
+  const begin = () => followers.openBackup({ mayFollow: () => true });
+  const backups = [await begin(), await begin()];
+  await assert.rejects(begin(), { code: 'unavailable' });
   for (const { close } of backups) close();
   backups[0]?.close();
-  (await followers.openBackup()).close();
+  (await begin()).close();
   assert.deepEqual(files.openPaths, openPaths);
   assert.equal(store.backupMs, null, 'it is none that an operator has asked for');
+  await store.close();
+});
+
+test('a backup ends when the token of the follower is revoked', async () => {
+  const { store, followers } = await open();
+  let isGood = true;
+  const backup = await followers.openBackup({ mayFollow: () => isGood });
+  assert.notEqual(await backup.pull(), null);
+  isGood = false;
+  await assert.rejects(backup.pull(), { code: 'forbidden' });
+  backup.close();
+  await store.close();
+});
+
+test('the lag of a copy that fails goes on, however often it connects', async () => {
+  const { store, followers, clock, connect } = await open();
+  for (let times = 0; times < 6; times += 1) {
+    const log = await connect('c');
+    await addBook(store, `b${times}`);
+    await clock.advance(1000);
+    followers.leave('c', log);
+    await clock.advance(9000);
+  }
+  await connect('c');
+  assert.equal(followers.list()[0]?.behindSeconds, 60);
+  followers.confirm('c', store.statistics.sequence);
+  assert.equal(followers.list()[0]?.behindSeconds, 0);
+  followers.close();
+  await store.close();
+});
+
+test('a copy that comes back is behind since it was heard last', async () => {
+  const { store, followers, clock, connect } = await open();
+  followers.leave('c', await connect('c'));
+  await addBook(store, 'a');
+  await clock.advance(60_000);
+  await connect('c');
+  assert.equal(followers.list()[0]?.behindSeconds, 60);
+  followers.close();
+  await store.close();
+});
+
+test('two followers with one copy are told so, and one of them goes on', async () => {
+  const { store, followers, clock, connect, cuts } = await open();
+  for (let times = 0; times < 4; times += 1) await connect('c');
+  assert.equal(cuts(), 3);
+  await assert.rejects(connect('c'), { code: 'unavailable', message: /was cloned/ });
+  assert.equal(cuts(), 3, 'the one that is connected goes on');
+  await clock.advance(10_000);
+  await connect('c');
+  followers.close();
+  await store.close();
+});
+
+test('not even those that come at once are more than sixteen', async () => {
+  const { store, followers, connect } = await open();
+  const results = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, number) => connect(`c${number}`)));
+  assert.equal(results.filter(({ status }) => status === 'rejected').length, 4);
+  assert.equal(followers.list().filter(({ isConnected }) => isConnected).length, 16);
+  followers.close();
   await store.close();
 });

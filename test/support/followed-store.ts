@@ -53,7 +53,7 @@ export function createFollower(
       const { pathname, searchParams } = new URL(path, 'http://localhost');
       const response = new Readable({ read: () => {} });
       if (pathname === '/api/follow/backup') {
-        const backup = await followers.openBackup();
+        const backup = await followers.openBackup({ mayFollow: () => true });
         void pump(backup.pull, response, chunkBytes).finally(backup.close);
         return response;
       }

@@ -17,10 +17,7 @@ export function describeFollowers(
   if (followers.length === 0) return describeUnusedTokens(tokens, nowMs);
   const late = followers.filter(isLate);
   if (late.length === 0) {
-    const copies = followers.length === 1 ? '1 copy follows' : `${followers.length} copies follow`;
-    const behind = Math.max(...followers.map((follower) => Number(follower.behindTransactions)));
-    return ok(behind === 0 ? `${copies}, level`
-      : `${copies}, at most ${behind} transactions behind`);
+    return ok(describeLevels(followers));
   }
   const labels = late.slice(0, NAMED_MAX).map((follower) => {
     const { name, behindTransactions, behindSeconds, isConnected, seenAt } = follower;
@@ -32,6 +29,18 @@ export function describeFollowers(
   const more = late.length > NAMED_MAX ? ` and ${late.length - NAMED_MAX} more` : '';
   return warning(`copies are behind: ${labels.join(', ')}${more}`,
     'see there whether data:follow runs, what it says, and whether its disk is full');
+}
+
+/** Copies that are not late: those that are away are level, as far as is known. */
+function describeLevels(followers: readonly JsonObject[]): string {
+  const connected = followers.filter(({ isConnected }) => isConnected === true);
+  const awayCount = followers.length - connected.length;
+  const away = awayCount === 0 ? [] : [`${awayCount} away, level when last heard`];
+  if (connected.length === 0) return `no copy is connected; ${away.join()}`;
+  const copies = connected.length === 1 ? '1 copy follows' : `${connected.length} copies follow`;
+  const behind = Math.max(...connected.map(({ behindTransactions }) => Number(behindTransactions)));
+  const level = behind === 0 ? 'level' : `at most ${behind} transactions behind`;
+  return [`${copies}, ${level}`, ...away].join('; ');
 }
 
 function isLate({ isConnected, behindTransactions, behindSeconds }: JsonObject): boolean {

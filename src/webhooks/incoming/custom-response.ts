@@ -28,7 +28,7 @@ export type ResponseOutcome = 'accepted' | 'failed' | 'duplicate' | 'rejected';
 const BODY_LENGTH_MAX = 64 * 1024;
 const DEFAULT_TYPE = 'text/plain; charset=utf-8';
 /** Their responses have no content (RFC 9110 §15.3.5, §15.3.6). */
-const BODILESS_STATUSES = [204, 205];
+export const BODILESS_STATUSES: readonly number[] = [204, 205];
 
 const successSchema = createResponseSchema('WebhookSuccessResponse', 200, 299);
 const failureSchema = createResponseSchema('WebhookFailureResponse', 400, 599);

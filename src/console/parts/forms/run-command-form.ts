@@ -65,6 +65,7 @@ const FACTORIES: Readonly<Record<string, (options: FieldOptions) => Field>> = {
   ]),
   output: choiceField('none', [
     ['', 'Is not told to the caller'], ['result', 'Is told to the caller, as data.output'],
+    ['text', 'Is told to the caller, as text also where it is JSON'],
   ]),
   files: createPairsField({
     nameLabel: 'Variable', valueLabel: 'Content', isLong: true,

@@ -26,6 +26,8 @@ export type HookCommand = {
   readonly successCodes: readonly number[];
   /** Whether its standard output is part of the result, and the caller learns of errors. */
   readonly showsOutput: boolean;
+  /** Whether output that is JSON becomes its value; else it stays text. */
+  readonly parsesOutput: boolean;
 };
 
 /** `name` is that of a variable. */
@@ -37,7 +39,7 @@ const COMMANDS_MAX = 1_000_000;
 const EXIT_CODE_MAX = 255;
 const BASE64_PATTERN = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const STDIN_VALUES = ['body', 'payload', 'none'];
-const OUTPUT_VALUES = ['none', 'result'];
+const OUTPUT_VALUES = ['none', 'result', 'text'];
 const VARIABLES: JsonSchema =
   { kind: 'json', isObject: true, bytesMax: OPTIONS_BYTES_MAX, depthMax: 2 };
 
@@ -95,7 +97,8 @@ const OPTIONS_SCHEMA: ObjectSchema = {
     },
     output: {
       schema: { kind: 'string', values: OUTPUT_VALUES }, default: 'none',
-      description: 'result: its standard output is in the answer, and the last line of its errors',
+      description: 'result: its standard output is in the answer, as its value where it is JSON, '
+        + 'and the last line of its errors; text: the same, but its output is always text',
     },
   },
   check: ({ arguments: texts, environment, files, successCodes }) => [
@@ -166,7 +169,8 @@ export function parseHookCommand(options: JsonObject): HookCommand {
     maxCommands: typeof maxCommands === 'number' ? maxCommands : null,
     coalesces: values['coalesce'] === true,
     successCodes: Array.isArray(values['successCodes']) ? values['successCodes'].map(Number) : [],
-    showsOutput: values['output'] === 'result',
+    showsOutput: values['output'] !== 'none',
+    parsesOutput: values['output'] === 'result',
   };
 }
 

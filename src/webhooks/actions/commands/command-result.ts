@@ -22,7 +22,7 @@ const RECORDED_OUTPUT_LENGTH_MAX = 200;
  * command: that says nothing about it.
  */
 export function toCommandResult(
-  end: HookCommandEnd, { successCodes, showsOutput }: HookCommand, timeoutMs: number,
+  end: HookCommandEnd, { successCodes, showsOutput, parsesOutput }: HookCommand, timeoutMs: number,
 ): ActionResult {
   if (end.isStopped) {
     throw new AppError('unavailable', 'The command was ended, as the service is stopping');
@@ -40,7 +40,7 @@ export function toCommandResult(
   }
   const text = end.output.toString('utf8');
   const data = {
-    ...head, output: isTruncated ? text : parseOutput(text),
+    ...head, output: parsesOutput && !isTruncated ? parseOutput(text) : text,
     ...isTruncated ? { truncated: true } : {},
   };
   const shortData = {

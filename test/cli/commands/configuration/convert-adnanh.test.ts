@@ -120,8 +120,14 @@ test('answers at once and runs once, unless the output is the answer', () => {
   assert.deepEqual({ inbox, answer, retrySchedule, bodyFormat },
     { inbox: 'all', answer: 'accepted', retrySchedule: [], bodyFormat: 'auto' });
   assert.deepEqual([second?.['answer'], second?.['inbox']], [undefined, undefined]);
-  assert.deepEqual(optionsOf(convert({}, output)).map((options) => options['output']),
-    [undefined, 'result']);
+});
+
+test('answers the output as it was printed, and JSON within JSON as its value', () => {
+  const output = { id: 'b', 'include-command-output-in-response': true };
+  const json = [{ name: 'content-type', value: 'application/json' }];
+  const conversion = convert({}, output, { ...output, id: 'c', 'response-headers': json });
+  assert.deepEqual(optionsOf(conversion).map((options) => options['output']),
+    [undefined, 'text', 'result']);
 });
 
 test('names the variables of secrets apart, never as our own, and shows no secret', () => {
@@ -307,6 +313,8 @@ const ANSWERS: readonly (readonly [name: string, members: object, response: unkn
   }, { accepted: { status: 202, headers: { 'X-A': 'b', 'Content-Type': 'text/plain' } } }],
   ['a 204, which has no body', { 'success-http-response-code': 204, 'response-message': 'a' },
     { accepted: { status: 204 } }],
+  ['a 205, which has no body', { 'success-http-response-code': 205, 'response-message': 'a' },
+    { accepted: { status: 205 } }],
   ['a message of JSON', {
     'response-message': '{"a": "{{"}',
     'response-headers': [{ name: 'content-type', value: 'application/json' }],

@@ -324,6 +324,8 @@ const RESULTS: readonly ResultCase[] = [
     { message: '', data: { exitCode: 0, signal: null, output: { a: [1, null] } } }, null],
   ['a number as output', 'echo 42', { output: 'result' }, 200,
     { message: '', data: { exitCode: 0, signal: null, output: 42 } }, null],
+  ['a number as text', 'echo 1.10', { output: 'text' }, 200,
+    { message: '', data: { exitCode: 0, signal: null, output: '1.10\n' } }, null],
   ['what is not quite JSON', 'echo "{a}"', { output: 'result' }, 200,
     { message: '', data: { exitCode: 0, signal: null, output: '{a}\n' } }, null],
   ['output that is no UTF-8', 'printf "a\\377b"', { output: 'result' }, 200,

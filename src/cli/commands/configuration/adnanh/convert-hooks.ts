@@ -120,7 +120,7 @@ function createMembers(
     // With a verification it is the default.
     ?? (verification === null ? 'auto' : null);
   const jsonFields = convertJsonFields(hook, bodyFormat, pointer, report);
-  const response = convertAnswers(hook, rule, pointer, report);
+  const response = convertAnswers(hook, rule, ROUTE_NAME, pointer, report);
   const answersOutput = hook['include-command-output-in-response'] === true;
   return {
     ...verification === null ? {} : {

@@ -4,6 +4,7 @@
  */
 import { isJsonObject } from '../../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
+import { BODILESS_STATUSES } from '../../../../webhooks/incoming/custom-response.ts';
 import { isJsonType } from '../../../../webhooks/templates/content-type.ts';
 import { chooseEscape } from '../../../../webhooks/templates/escape-value.ts';
 import { at, type HookReport } from './hook-report.ts';
@@ -23,11 +24,13 @@ const COMMAND_FAILED = 'Error occurred while executing the hook\'s command. Plea
   + 'for more details.';
 const OK = 200;
 const SERVER_ERROR = 500;
-const NO_CONTENT = 204;
 
-/** The `response`; null: nothing is said of it there, so that our JSON is as good. */
+/**
+ * The `response`; null: nothing is said of it there, so that our JSON is as good. `routeName` is
+ * that of the route of a hook with a condition.
+ */
 export function convertAnswers(
-  hook: JsonObject, rule: ConvertedRule, pointer: string, report: HookReport,
+  hook: JsonObject, rule: ConvertedRule, routeName: string, pointer: string, report: HookReport,
 ): JsonObject | null {
   const headers = convertHeaders(hook, pointer, report);
   const answersOutput = hook['include-command-output-in-response'] === true;
@@ -35,7 +38,7 @@ export function convertAnswers(
   const message = textOf(hook['response-message']);
   const responses: Record<string, JsonValue> = {};
   if (answersOutput) {
-    const path = rule.when === null ? 'data.output' : 'data.routes.main.output';
+    const path = rule.when === null ? 'data.output' : `data.routes.${routeName}.output`;
     reportEscaped(headers, pointer, report);
     responses['accepted'] = createResponse(status, headers, `{{ ${path} }}`);
     responses['failed'] = hook['include-command-output-in-response-on-error'] === true
@@ -59,17 +62,26 @@ function createResponse(
   const body = template === null ? literal : placeholders;
   return {
     status, ...Object.keys(headers).length === 0 ? {} : { headers },
-    ...body === '' || status === NO_CONTENT ? {} : { body },
+    ...body === '' || BODILESS_STATUSES.includes(status) ? {} : { body },
   };
 }
 
-/** Of two of one name the last counts there. */
+/** Whether the Content-Type of what a hook answers is one of JSON. */
+export function isJsonAnswer(hook: JsonObject): boolean {
+  return isJsonType(findType(readHeaders(hook['response-headers'])));
+}
+
 function convertHeaders(hook: JsonObject, pointer: string, report: HookReport): JsonObject {
   const list = hook['response-headers'] ?? [];
   if (!Array.isArray(list)) {
     report.lose(at(pointer, 'response-headers'), 'this is no list', 'write an array');
-    return {};
   }
+  return readHeaders(list);
+}
+
+/** Of two of one name the last counts there. */
+function readHeaders(list: JsonValue | undefined): JsonObject {
+  if (!Array.isArray(list)) return {};
   const headers = new Map<string, readonly [string, string]>();
   for (const header of list.filter(isJsonObject)) {
     const name = textOf(header['name']);

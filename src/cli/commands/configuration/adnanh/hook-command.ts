@@ -3,6 +3,7 @@ import { basename, isAbsolute, join } from 'node:path';
 import { isJsonObject } from '../../../../base/fields.ts';
 import { VARIABLE_NAME_PATTERN } from '../../../../base/hook-variables.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
+import { isJsonAnswer } from './hook-answers.ts';
 import { at, type HookReport } from './hook-report.ts';
 import { findValueTemplate, textOf } from './request-values.ts';
 
@@ -47,7 +48,9 @@ export function convertCommand(
       stdin: 'none',
       ...workingDirectory === null ? {} : { workingDirectory },
       timeout: TIMEOUT_S,
-      ...hook['include-command-output-in-response'] === true ? { output: 'result' } : {},
+      ...hook['include-command-output-in-response'] !== true ? {}
+        // Within a body of JSON, JSON stays a value. All else is answered as it was printed.
+        : { output: isJsonAnswer(hook) ? 'result' : 'text' },
     },
   };
 }

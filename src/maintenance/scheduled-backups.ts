@@ -23,7 +23,7 @@ export type BackupFailure = { readonly at: string; readonly to: string; readonly
 type BackupsStatus = {
   readonly to: string;
   readonly everyHours: number;
-  /** When the newest verified one was made; null while there is none. */
+  /** When the newest verified one was made; null: there is none, or another node makes them. */
   readonly newestAt: string | null;
   /** Why the last one failed, and when; null once one was made. */
   readonly failure: { readonly at: string; readonly reason: string } | null;
@@ -104,7 +104,10 @@ export class ScheduledBackups {
    */
   async #check(): Promise<number> {
     const { clock, isMaker } = this.#deps;
-    if (!isMaker()) return CHECK_MS;
+    if (!isMaker()) {
+      this.#forget();
+      return CHECK_MS;
+    }
     try {
       const dueMs = this.#findDueMs();
       if (dueMs <= 0) await this.#make();
@@ -116,6 +119,13 @@ export class ScheduledBackups {
       await this.#tellFailure(thrown);
       return this.#limitWait(retryMs);
     }
+  }
+
+  /** Another node makes them now. What we knew would look like a backup that is late. */
+  #forget(): void {
+    this.#newestMs = null;
+    this.#failure = null;
+    this.#retryMonotonicMs = -Infinity;
   }
 
   #limitWait(delayMs: number): number {

@@ -1,7 +1,7 @@
 /** Backups that a server makes by itself: of a real store, into real folders. */
 import assert from 'node:assert/strict';
 import {
-  existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync,
+  existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -191,6 +191,23 @@ test('a node that is not the maintainer makes none', async () => {
   isMaintainer = true;
   await pass(60_000);
   assert.equal(readdirSync(to).length, 1);
+  await backups.close();
+  await store.close();
+});
+
+test('a node that is the maintainer no more says nothing of the backups', async () => {
+  let isMaintainer = true;
+  const { to, folder, pass, backups, store } = await open({ isMaker: () => isMaintainer });
+  await pass(0);
+  assert.equal(backups.newestMs, START_MS);
+  renameSync(to, join(folder, 'elsewhere'));
+  writeFileSync(to, '');
+  await pass(24 * HOUR_MS);
+  assert.notEqual(backups.status.failure, null);
+  isMaintainer = false;
+  await pass(60_000);
+  assert.equal(backups.newestMs, null);
+  assert.equal(backups.status.failure, null);
   await backups.close();
   await store.close();
 });

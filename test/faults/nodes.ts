@@ -259,8 +259,12 @@ const MAINTENANCE: readonly PlantedFault[] = [
     replacement: 'if (bavail >= 0) return;', tests: SCHEDULED_BACKUPS,
   },
   {
-    file: 'maintenance/scheduled-backups.ts', text: 'if (!isMaker()) return CHECK_MS;',
-    replacement: '', tests: SCHEDULED_BACKUPS,
+    file: 'maintenance/scheduled-backups.ts', text: 'if (!isMaker()) {',
+    replacement: 'if (this.#isClosed) {', tests: SCHEDULED_BACKUPS,
+  },
+  {
+    file: 'maintenance/scheduled-backups.ts', text: 'this.#forget();', replacement: '',
+    tests: SCHEDULED_BACKUPS,
   },
   {
     file: 'maintenance/scheduled-backups.ts', text: 'backups.length - keep,',

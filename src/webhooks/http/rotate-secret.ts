@@ -78,6 +78,8 @@ type RotationDeps = {
   readonly shapeFor: (webhook: JsonObject) => { readonly shape: SecretShape } | string;
   /** Why a given secret is invalid for a stored webhook, as a clause; null: it is valid. */
   readonly findProblem?: (webhook: JsonObject, secret: string) => string | null;
+  /** Whether the old secret of a stored webhook can count beside the new one. Absent: always. */
+  readonly canOverlap?: (webhook: JsonObject) => boolean;
 };
 
 /** The schema of the response: the only time that a secret is shown. */
@@ -136,8 +138,9 @@ export function rotationRoute(deps: RotationDeps): HttpRoute {
  * Resolves with the new secret. Throws `not_found`, `invalid`, and `conflict` within an overlap.
  */
 async function rotate(
-  { resource: { noun, collection: { name, key } }, store, now, shapeFor, findProblem }:
-  RotationDeps, idOrName: string, input: JsonObject, { onStaged }: WriteOptions,
+  { resource: { noun, collection: { name, key } }, store, now, shapeFor, findProblem,
+    canOverlap = () => true }: RotationDeps,
+  idOrName: string, input: JsonObject, { onStaged }: WriteOptions,
 ): Promise<string> {
   const nowMs = now();
   const bytes = createSecretBytes();
@@ -159,8 +162,8 @@ async function rotate(
       getShape(shapeFor(webhook)), bytes, String(webhook['secret'] ?? ''));
     const { [key]: _key, secret: oldSecret, ...fields } = webhook;
     const validUntil = formatTimestamp(nowMs + Number(input['overlapHours']) * HOUR_MS);
-    const previous = oldSecret === undefined || input['overlapHours'] === 0 ? {}
-      : { previousSecret: { secret: oldSecret, validUntil } };
+    const overlaps = oldSecret !== undefined && input['overlapHours'] !== 0 && canOverlap(webhook);
+    const previous = overlaps ? { previousSecret: { secret: oldSecret, validUntil } } : {};
     const timestamps = nextTimestamps(key, id, before, nowMs);
     const members = { ...fields, secret, ...previous };
     const json = encodeRecord(key, id, timestamps, members);

@@ -21,7 +21,9 @@ import { rotationRoute } from '../http/rotate-secret.ts';
 import { secretSchema } from '../http/secret-members.ts';
 import { outgoingResource } from './outgoing-resource.ts';
 import { retriesMember, type SendOptions } from './send-options.ts';
-import { chooseOutgoingSecretShape, findDialectSecretProblem } from './signing-member.ts';
+import {
+  canHoldPrevious, chooseOutgoingSecretShape, findDialectSecretProblem,
+} from './signing-member.ts';
 import type { OutgoingWebhookIndex, ReadyOutgoingWebhook } from './outgoing-webhook-index.ts';
 
 type OutgoingRouteDeps = {
@@ -47,7 +49,7 @@ export function outgoingRoutes(deps: OutgoingRouteDeps): readonly HttpRoute[] {
     rotationRoute({
       resource: outgoingResource, records: deps.records, store: deps.store, now: deps.now,
       secretSchema, shapeFor: chooseOutgoingSecretShape,
-      findProblem: findDialectSecretProblem,
+      findProblem: findDialectSecretProblem, canOverlap: canHoldPrevious,
     }),
     collectionRoute(outgoingResource, deps.records, stateFilter(deps.health, 'outgoing')),
     ...resourceRoutes(outgoingResource, deps.records),

@@ -17,6 +17,7 @@ import { isPublicKey, type Scheme } from '../senders/scheme/scheme.ts';
 import {
   createSigningKey, formatPublicKey, SEED_PREFIX,
 } from '../senders/signing/signing-key.ts';
+import { canHoldSeveral } from '../senders/signing/sign-request.ts';
 import { encodeHeaderText } from '../senders/verification/encoding.ts';
 import type { Quirk } from '../senders/verification/verify.ts';
 import { findSecretProblem } from './outgoing-signature.ts';
@@ -179,6 +180,12 @@ export function findDialectSecretProblem(webhook: JsonObject, secret: string): s
     && secret.trim() === secret;
   return isSendable ? null
     : 'must have no control characters and no space at its ends: it is sent as it is';
+}
+
+/** Whether requests can hold a signature of the previous secret beside the current one's. */
+export function canHoldPrevious(webhook: JsonObject): boolean {
+  const scheme = findScheme(webhook);
+  return scheme === null || canHoldSeveral(scheme);
 }
 
 /** The key that receivers verify with; undefined: the webhook has no private key. */

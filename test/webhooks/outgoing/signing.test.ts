@@ -542,6 +542,23 @@ test('what is sent by hand has a name of its own for its event', async (context)
   assert.equal(target.received[0]?.headers['x-github-event'], 'hookshelf.send');
 });
 
+test('a rotation claims no overlap where requests hold one signature', async (context) => {
+  const relay = await start(context);
+  for (const [preset, overlaps] of [
+    ['standard', true], ['stripe', true], ['github', false], ['gitlab-token', false],
+  ] as const) {
+    const { json } = await create(relay, {
+      targetUrl: 'http://127.0.0.1:9/', secret: 'old', signing: { preset },
+    });
+    const path = `/api/outgoing-webhooks/${String(json['identifier'])}/rotate-secret`;
+    const rotated = await relay.ask('POST', path, { secret: 'new' });
+    assert.equal(rotated.status, 200, rotated.text);
+    assert.equal(rotated.json['previousSecret'] !== undefined, overlaps, preset);
+    const again = await relay.ask('POST', path, { secret: 'newer' });
+    assert.equal(again.status, overlaps ? 409 : 200, again.text);
+  }
+});
+
 test('a new secret has the form that the dialect needs', async (context) => {
   const relay = await start(context);
   for (const [preset, secret, form] of [

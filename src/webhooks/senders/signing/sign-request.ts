@@ -70,7 +70,7 @@ export function createSigner(
 }
 
 /** Whether a request can hold the signatures of two keys, of which the receiver tries each. */
-function canHoldSeveral({ algorithm, signature: { split, param } }: Scheme): boolean {
+export function canHoldSeveral({ algorithm, signature: { split, param } }: Scheme): boolean {
   return algorithm !== 'token' && (split !== undefined || param !== undefined);
 }
 

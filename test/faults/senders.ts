@@ -244,6 +244,10 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/outgoing/signing.test.ts'],
   },
   {
+    file: 'webhooks/http/rotate-secret.ts', text: ' && canOverlap(webhook);', replacement: ';',
+    tests: ['webhooks/outgoing/signing.test.ts'],
+  },
+  {
     file: 'webhooks/senders/signing/sign-request.ts',
     text: "secret === 'previous' && !canHoldSeveral(scheme)", replacement: "secret === 'previous'",
     tests: ['webhooks/outgoing/signing.test.ts'],

@@ -32,6 +32,11 @@ export const OUTGOING_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/sending/access-tokens.test.ts'],
   },
   {
+    file: 'webhooks/sending/access-tokens.ts',
+    text: 'if (refusal !== null && nowMs < slot.refusedUntilMs) {', replacement: 'if (false) {',
+    tests: ['webhooks/sending/access-tokens.test.ts'],
+  },
+  {
     file: 'webhooks/sending/authorized-request.ts',
     text: 'return hideToken(response, token);', replacement: 'return response;',
     tests: ['webhooks/sending/oauth2.test.ts'],

@@ -4,6 +4,7 @@
  * the change may be of the credentials.
  */
 import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
 import type { HttpSender } from '../http/http-sender.ts';
 import type { Oauth2 } from '../outgoing/oauth2-member.ts';
 import { requestToken } from './token-request.ts';
@@ -18,10 +19,16 @@ type TokenSlot = {
   usableUntilMs: number;
   /** The request for a token that is under way. */
   pendingToken: Promise<string> | null;
+  /** Why the server gave no token when it was last asked; null: it gave one, or was not reached. */
+  refusal: AppError | null;
+  /** The server is not asked again before, on the monotonic clock. */
+  refusedUntilMs: number;
 };
 
 /** A token is not used so shortly before its end, as the target may take a while to look at it. */
 const MARGIN_MS = 60_000;
+/** A server that asks for more patience is asked once an hour: its administrator may mend it. */
+const REFUSAL_MS_MAX = 3_600_000;
 
 export class AccessTokens {
   readonly #deps: AccessTokensDeps;
@@ -32,12 +39,18 @@ export class AccessTokens {
     this.#deps = deps;
   }
 
-  /** Resolves with a token. Throws as `requestToken` does. */
+  /**
+   * Resolves with a token. Throws as `requestToken` does. A refusal is thrown to all who come before
+   * the server may be asked again: each of many pending deliveries would ask it in vain.
+   */
   get(oauth2: Oauth2, timeoutMs: number | undefined): Promise<string> {
     const slot = this.#findSlot(oauth2);
-    const { token } = slot;
-    if (token !== null && this.#deps.clock.monotonicMs() < slot.usableUntilMs) {
-      return Promise.resolve(token);
+    const { token, refusal } = slot;
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (token !== null && nowMs < slot.usableUntilMs) return Promise.resolve(token);
+    if (refusal !== null && nowMs < slot.refusedUntilMs) {
+      return Promise.reject(new AppError(refusal.code, refusal.message,
+        { retryAfterS: (slot.refusedUntilMs - nowMs) / 1000 }, refusal));
     }
     slot.pendingToken ??= this.#request(oauth2, slot, timeoutMs);
     return slot.pendingToken;
@@ -52,7 +65,9 @@ export class AccessTokens {
   #findSlot(oauth2: Oauth2): TokenSlot {
     const existingSlot = this.#slots.get(oauth2);
     if (existingSlot !== undefined) return existingSlot;
-    const slot = { token: null, usableUntilMs: 0, pendingToken: null };
+    const slot = {
+      token: null, usableUntilMs: 0, pendingToken: null, refusal: null, refusedUntilMs: 0,
+    };
     this.#slots.set(oauth2, slot);
     return slot;
   }
@@ -64,9 +79,18 @@ export class AccessTokens {
     try {
       const { text, lifeMs } = await requestToken(this.#deps, oauth2, timeoutMs);
       slot.token = text;
+      slot.refusal = null;
       slot.usableUntilMs = lifeMs === null ? Infinity
         : askedMs + lifeMs - Math.min(MARGIN_MS, lifeMs / 2);
       return text;
+    } catch (thrown) {
+      const { retryAfterS } = thrown instanceof AppError ? thrown.details : {};
+      if (thrown instanceof AppError && retryAfterS !== undefined) {
+        slot.refusal = thrown;
+        slot.refusedUntilMs = this.#deps.clock.monotonicMs()
+          + Math.min(retryAfterS * 1000, REFUSAL_MS_MAX);
+      }
+      throw thrown;
     } finally {
       slot.pendingToken = null;
     }

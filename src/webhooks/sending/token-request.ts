@@ -26,6 +26,8 @@ type TokenRequestDeps = { readonly http: HttpSender; readonly clock: Clock };
 
 const RESPONSE_BYTES_MAX = 64 * 1024;
 const TIMEOUT_MS_MAX = 30_000;
+/** How long a server that gave no token is left alone, unless it asks for more. */
+const RETRY_AFTER_MS_MIN = 2000;
 /** What a header can carry (RFC 6750 §2.1, and what servers make beyond it). */
 const TOKEN_PATTERN = /^[\x21-\x7e]{1,16384}$/;
 /** RFC 6749 §5.2, and what else is registered for token endpoints. */
@@ -36,8 +38,8 @@ const ERROR_CODES = [
 ];
 
 /**
- * Resolves with a token. Throws `unavailable` with what keeps the server from giving one, and
- * NetworkError where it was not asked, as the proxy failed or our client is busy or closed.
+ * Resolves with a token. Throws `unavailable` with what keeps the server from giving one, which
+ * says when to ask again if the server has answered, and NetworkError where it was not asked, as the proxy failed or our client is busy or closed.
  * `timeoutMs` limits the whole request; undefined: the limit of the client does.
  */
 export async function requestToken(
@@ -57,9 +59,12 @@ export async function requestToken(
     throw new AppError('unavailable', describeNetworkError(thrown), {}, thrown);
   }
   if (isSuccessStatus(response.statusCode)) return parseToken(response);
-  const waitMs = parseRetryAfter(response.headers['retry-after'], clock.now());
-  throw new AppError('unavailable', describeRefusal(response),
-    waitMs === null ? {} : { retryAfterS: waitMs / 1000 });
+  const waitMs = parseRetryAfter(response.headers['retry-after'], clock.now()) ?? 0;
+  throw refused(describeRefusal(response), Math.max(waitMs, RETRY_AFTER_MS_MIN));
+}
+
+function refused(reason: string, waitMs: number, cause?: unknown): AppError {
+  return new AppError('unavailable', reason, { retryAfterS: waitMs / 1000 }, cause);
 }
 
 function encodeTokenRequest(oauth2: Oauth2): {
@@ -119,7 +124,7 @@ function parseMembers(body: Buffer): JsonObject {
 }
 
 function unusable(problem: string, cause?: unknown): AppError {
-  return new AppError('unavailable', `the token server's answer ${problem}`, {}, cause);
+  return refused(`the token server's answer ${problem}`, RETRY_AFTER_MS_MIN, cause);
 }
 
 function describeRefusal({ statusCode, body }: TargetResponse): string {

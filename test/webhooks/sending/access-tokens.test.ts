@@ -83,14 +83,51 @@ test('the refusal of an older token leaves the newer one', async () => {
   assert.equal(await tokens.get(OAUTH2, undefined), 'token-2');
 });
 
-test('all who wait share a failure, and the next asks again', async () => {
+const REFUSALS: readonly [title: string, response: TargetResponse, waitMs: number][] = [
+  ['for as long as it says', {
+    statusCode: 429, headers: { 'retry-after': '120' }, body: Buffer.from(''),
+  }, 120_000],
+  ['for 2 s when it says nothing', { statusCode: 401, headers: {}, body: Buffer.from('') }, 2000],
+  ['for 2 s when it says less', {
+    statusCode: 503, headers: { 'retry-after': '0' }, body: Buffer.from(''),
+  }, 2000],
+  ['for an hour when it says more', {
+    statusCode: 503, headers: { 'retry-after': '86400' }, body: Buffer.from(''),
+  }, HOUR_MS],
+  ['for 2 s when its answer has no token', {
+    statusCode: 200, headers: {}, body: Buffer.from('<p>'),
+  }, 2000],
+];
+for (const [title, response, waitMs] of REFUSALS) {
+  test(`a server that gives no token is not asked again ${title}`, async () => {
+    const { tokens, clock, requests } = open((count) =>
+      count === 1 ? response : giveToken({})(count));
+    await assert.rejects(tokens.get(OAUTH2, undefined), AppError);
+    await clock.advance(waitMs - 1000);
+    await assert.rejects(tokens.get(OAUTH2, undefined), (thrown) =>
+      thrown instanceof AppError && thrown.details.retryAfterS === 1);
+    assert.equal(requests.length, 1);
+    await clock.advance(1000);
+    assert.equal(await tokens.get(OAUTH2, undefined), 'token-2');
+  });
+}
+
+test('a server that could not be reached is asked again at once', async () => {
+  const { tokens } = open((count) => count === 1 ? new NetworkError('network', 'ECONNRESET', 'cut')
+    : giveToken({})(count));
+  await assert.rejects(tokens.get(OAUTH2, undefined), AppError);
+  assert.equal(await tokens.get(OAUTH2, undefined), 'token-2');
+});
+
+test('all who wait share a failure', async () => {
   const refusal = { statusCode: 503, headers: { 'retry-after': '7' }, body: Buffer.from('') };
-  const { tokens, requests } = open((count) => count === 1 ? refusal : giveToken({})(count));
+  const { tokens, clock, requests } = open((count) => count === 1 ? refusal : giveToken({})(count));
   const results = await Promise.allSettled([1, 2, 3].map(() => tokens.get(OAUTH2, undefined)));
   for (const result of results) {
     assert.ok(result.status === 'rejected' && result.reason instanceof AppError);
     assert.equal(result.reason.details.retryAfterS, 7);
   }
+  await clock.advance(7000);
   assert.equal(await tokens.get(OAUTH2, undefined), 'token-2');
   assert.equal(requests.length, 2);
 });

@@ -40,8 +40,8 @@ export class AccessTokens {
   }
 
   /**
-   * Resolves with a token. Throws as `requestToken` does. A refusal is thrown to all who come before
-   * the server may be asked again: each of many pending deliveries would ask it in vain.
+   * Resolves with a token. Throws as `requestToken` does. A refusal is thrown to all who come
+   * before the server may be asked again: each of many pending deliveries would ask it in vain.
    */
   get(oauth2: Oauth2, timeoutMs: number | undefined): Promise<string> {
     const slot = this.#findSlot(oauth2);

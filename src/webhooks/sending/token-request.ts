@@ -38,9 +38,10 @@ const ERROR_CODES = [
 ];
 
 /**
- * Resolves with a token. Throws `unavailable` with what keeps the server from giving one, which
- * says when to ask again if the server has answered, and NetworkError where it was not asked, as the proxy failed or our client is busy or closed.
- * `timeoutMs` limits the whole request; undefined: the limit of the client does.
+ * Resolves with a token. Throws `unavailable` with what keeps the server from giving one, and with
+ * when to ask again if it has answered, and NetworkError where it was not asked, as the proxy
+ * failed or our client is busy or closed. `timeoutMs` limits the whole request; undefined: the
+ * limit of the client does.
  */
 export async function requestToken(
   { http, clock }: TokenRequestDeps, oauth2: Oauth2, timeoutMs: number | undefined,

@@ -8,6 +8,9 @@ export const SYSTEM_EVENTS = [
 ] as const;
 export type SystemEventName = (typeof SYSTEM_EVENTS)[number];
 
+/** The header by which a receiver knows that a request carries a system event. */
+export const SYSTEM_EVENT_HEADER = 'x-hookshelf-event';
+
 const SYSTEM_EVENT_NAMES: ReadonlySet<unknown> = new Set(SYSTEM_EVENTS);
 
 export function isSystemEventName(name: unknown): name is SystemEventName {

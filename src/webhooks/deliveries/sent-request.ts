@@ -4,7 +4,7 @@ import { addTraceHeaders, type TraceContext } from '../../base/trace-context.ts'
 import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
-import { isSystemEventName } from '../actions/event-name.ts';
+import { isSystemEventName, SYSTEM_EVENT_HEADER } from '../actions/event-name.ts';
 import { redactHeaders } from '../http/redact-headers.ts';
 import { hasRequestBody } from '../http/target-rules.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
@@ -13,7 +13,6 @@ import { findMadeBody } from './delivery-body.ts';
 import {
   decodeForward, findEventRecord, readEventTrace, readHops, readPayloadBytes,
 } from './event-record.ts';
-import { SYSTEM_EVENT_HEADER } from './system-events.ts';
 
 export type SentHttpRequest = SentHead & {
   /** null: the method has none. */

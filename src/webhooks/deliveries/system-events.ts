@@ -15,14 +15,13 @@ import { isJsonObject } from '../../base/fields.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
-import { isSystemEventName, type SystemEventName } from '../actions/event-name.ts';
+import {
+  isSystemEventName, SYSTEM_EVENT_HEADER, type SystemEventName,
+} from '../actions/event-name.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import type { WebhookDirectories } from '../naming/directory.ts';
 import type { Delivery } from './delivery.ts';
 import type { EventPublisher } from './event-publisher.ts';
-
-/** The header by which a receiver knows that a request carries a system event. */
-export const SYSTEM_EVENT_HEADER = 'x-hookshelf-event';
 
 /** A stored request that has failed, with no attempt left. */
 type FailedRequest = {

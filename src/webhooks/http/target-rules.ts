@@ -6,7 +6,7 @@ import type { FieldError } from '../../base/errors.ts';
 import { invalid, isJsonObject, pointerStep } from '../../base/fields.ts';
 import { CONNECTION_HEADERS } from '../../base/network/connection-headers.ts';
 import { http } from '../../base/node-modules.ts';
-import type { JsonSchema, StringSchema } from '../../base/schema.ts';
+import type { JsonObject, JsonSchema, StringSchema } from '../../base/schema.ts';
 import type { Change } from '../../store/store-port.ts';
 
 const URL_LENGTH_MAX = 2048;
@@ -55,6 +55,23 @@ export function isTargetMethod(value: string): boolean {
 
 export function hasRequestBody(method: string): boolean {
   return !BODILESS_METHODS.includes(method);
+}
+
+/** The credentials that a webhook brings along for the header `Authorization`, for messages. */
+export function listOwnCredentials({ headers, targetUrl }: JsonObject): readonly string[] {
+  const names = isJsonObject(headers) ? Object.keys(headers) : [];
+  const isInHeaders = names.some((name) => name.toLowerCase() === 'authorization');
+  const isInUrl = typeof targetUrl === 'string' && hasCredentials(targetUrl);
+  return [
+    ...isInHeaders ? ['Authorization in headers'] : [],
+    ...isInUrl ? ['user and password in targetUrl'] : [],
+  ];
+}
+
+/** Whether a URL that can be parsed has a user or a password. */
+export function hasCredentials(url: string): boolean {
+  const { username, password } = new URL(url);
+  return username !== '' || password !== '';
 }
 
 /** Problems of a `headers` object, with pointers within it. */

@@ -10,7 +10,7 @@ import { MASK } from '../../base/log.ts';
 import type { JsonObject, ObjectSchema, StringSchema } from '../../base/schema.ts';
 import type { WriteCause } from '../../resources/resource.ts';
 import { collectUrls, restoreSecrets } from '../http/mask-secrets.ts';
-import { targetUrlSchema } from '../http/target-rules.ts';
+import { hasCredentials, listOwnCredentials, targetUrlSchema } from '../http/target-rules.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 
 export type Oauth2 = {
@@ -69,27 +69,14 @@ function findMemberProblems(
   return errors;
 }
 
-function hasCredentials(url: string): boolean {
-  const { username, password } = new URL(url);
-  return username !== '' || password !== '';
-}
-
 /** Finds credentials of the webhook that its access tokens would replace. */
-export function findOauth2Problems({ oauth2, headers, targetUrl }: JsonObject): FieldError[] {
-  if (oauth2 === undefined) return [];
-  const errors: FieldError[] = [];
-  const names = isJsonObject(headers) ? Object.keys(headers) : [];
-  if (names.some((name) => name.toLowerCase() === 'authorization')) {
-    const detail = 'cannot stand beside the header Authorization, which carries its access '
-      + 'tokens: remove that from headers';
-    errors.push({ pointer: '/oauth2', detail });
-  }
-  if (typeof targetUrl === 'string' && hasCredentials(targetUrl)) {
-    const detail = 'cannot stand beside the user and password in targetUrl, as both would be the '
-      + 'header Authorization: remove one of them';
-    errors.push({ pointer: '/oauth2', detail });
-  }
-  return errors;
+export function findOauth2Problems(webhook: JsonObject): FieldError[] {
+  if (webhook['oauth2'] === undefined) return [];
+  return listOwnCredentials(webhook).map((credentials) => ({
+    pointer: '/oauth2',
+    detail: `cannot stand beside ${credentials}, as both would be the header Authorization: remove `
+      + 'one of them',
+  }));
 }
 
 /** A masked webhook without its client secret, and with its token URL. */

@@ -6,14 +6,18 @@
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
+import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
+import { SYSTEM_EVENT_HEADER } from '../actions/event-name.ts';
 import type { SecretShape } from '../http/new-secret.ts';
-import { findHeaderProblems } from '../http/target-rules.ts';
+import { findHeaderProblems, listOwnCredentials } from '../http/target-rules.ts';
 import { findPreset, findPresetObstacle, PRESETS } from '../senders/presets/preset-table.ts';
-import { findDeliveryObstacle, listPlacements } from '../senders/scheme/placement.ts';
+import {
+  findDeliveryObstacle, findEventHeader, listPlacements,
+} from '../senders/scheme/placement.ts';
 import { isSource, schemeSchema } from '../senders/scheme/scheme-schema.ts';
-import { isPublicKey, type Scheme } from '../senders/scheme/scheme.ts';
+import { isPublicKey, type Scheme, type ValueSource } from '../senders/scheme/scheme.ts';
 import {
   createSigningKey, formatPublicKey, SEED_PREFIX,
 } from '../senders/signing/signing-key.ts';
@@ -87,13 +91,42 @@ function findSchemeProblems(value: JsonValue | undefined): readonly FieldError[]
   }
   const { signature: { prefix = '', param = '' }, timestamp } = checkedScheme;
   const textInHeader = encodeHeaderText(prefix + param + (timestamp?.param ?? ''));
-  return listPlacements(checkedScheme).flatMap(([, source]) => 'header' in source
-    ? findPlaceProblems(source.header, textInHeader).map((detail) =>
-      ({ pointer: '/scheme', detail: `cannot be signed: ${source.header} ${detail}` })) : []);
+  const places = listPlaces(checkedScheme);
+  const details = [
+    ...places.flatMap(([, source]) => 'header' in source
+      ? findPlaceProblems(source.header, textInHeader).map((detail) => `${source.header} ${detail}`)
+      : []),
+    ...findSharedPlaces(places),
+  ];
+  return details.map((detail) => ({ pointer: '/scheme', detail: `cannot be signed: ${detail}` }));
+}
+
+type ValuePlace = readonly [name: string, source: ValueSource];
+
+/** The places of all that a delivery adds: those of the signature, and the event's header. */
+function listPlaces(scheme: Scheme): readonly ValuePlace[] {
+  const header = findEventHeader(scheme);
+  return [
+    ...listPlacements(scheme), ...header === null ? [] : [['event', { header }] as const],
+  ];
+}
+
+/** One of two values in one place would be lost. */
+function findSharedPlaces(places: readonly ValuePlace[]): readonly string[] {
+  const namesByPlace = new Map<string, string>();
+  return places.flatMap(([name, source]) => {
+    if (!('header' in source) && !('query' in source)) return [];
+    const place = 'header' in source ? `header ${source.header.toLowerCase()}`
+      : `query ${source.query}`;
+    const otherName = namesByPlace.get(place);
+    namesByPlace.set(place, name);
+    return otherName === undefined ? []
+      : [`its ${otherName} and ${name} would stand in one place: give each its own`];
+  });
 }
 
 /** They say what the body is, and how long the chain of webhooks, which ends loops. */
-const OUR_HEADERS = ['content-type', 'x-hookshelf-chain', 'x-hookshelf-event'];
+const OUR_HEADERS = ['content-type', CHAIN_HEADER, SYSTEM_EVENT_HEADER];
 
 function findPlaceProblems(header: string, text: string): readonly string[] {
   return OUR_HEADERS.includes(header.toLowerCase()) ? ['says something else: name another header']
@@ -147,12 +180,14 @@ export function sendsSecret({ signing }: JsonObject): boolean {
 /** The rules between `signing` and other members. */
 export function findSigningProblems(webhook: JsonObject): readonly FieldError[] {
   const { secret, signing, oauth2 } = webhook;
-  const errors: FieldError[] = [];
-  if (oauth2 !== undefined && setsAuthorization(webhook)) {
-    const detail = 'cannot stand beside oauth2, as both would be the header Authorization: remove '
-      + 'one of them';
-    errors.push({ pointer: '/signing', detail });
-  }
+  const otherCredentials = [
+    ...oauth2 === undefined ? [] : ['oauth2'], ...listOwnCredentials(webhook),
+  ];
+  const errors = !setsAuthorization(webhook) ? [] : otherCredentials.map((credentials) => ({
+    pointer: '/signing',
+    detail: `cannot stand beside ${credentials}, as both would be the header Authorization: remove `
+      + 'one of them',
+  }));
   const problem = typeof secret === 'string' ? findDialectSecretProblem(webhook, secret)
     : MISSING_SECRET;
   const isChecked = typeof secret === 'string' || signing !== undefined;
@@ -164,7 +199,7 @@ const MISSING_SECRET = 'is needed by signing, which has nothing else to sign wit
 
 function setsAuthorization(webhook: JsonObject): boolean {
   const scheme = findScheme(webhook);
-  return scheme !== null && listPlacements(scheme).some(([, source]) =>
+  return scheme !== null && listPlaces(scheme).some(([, source]) =>
     'header' in source && source.header.toLowerCase() === 'authorization');
 }
 

@@ -6,7 +6,7 @@ import { AppError } from '../../base/errors.ts';
 import { MASK } from '../../base/log.ts';
 import type { PassedHeaders } from '../http/pass-through.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
-import { toSourceList, type Scheme } from '../senders/scheme/scheme.ts';
+import { findEventHeader } from '../senders/scheme/placement.ts';
 import { createSigner, signRequest, type Signer } from '../senders/signing/sign-request.ts';
 import { encodeHeaderText } from '../senders/verification/encoding.ts';
 import { listSecrets } from '../senders/verification/webhook-secrets.ts';
@@ -53,14 +53,8 @@ export function createWebhookSigner(webhook: OutgoingWebhook): WebhookSigner {
   });
   if (typeof signer === 'string') throw new AppError('invalid', `its secret ${signer}`);
   const search = new URL(targetUrl).search.slice(1);
-  const eventHeader = findEventHeader(dialect.scheme);
+  const eventHeader = findEventHeader(dialect.scheme)?.toLowerCase() ?? null;
   return (request, atMs) => signParts(signer, { targetUrl, search, eventHeader }, request, atMs);
-}
-
-/** The header, in lower case, in which the sender names the event; null: it has none. */
-function findEventHeader({ event }: Scheme): string | null {
-  const source = toSourceList(event).find((one) => 'header' in one);
-  return source !== undefined && 'header' in source ? source.header.toLowerCase() : null;
 }
 
 function signParts(

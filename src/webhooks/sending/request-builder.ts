@@ -7,7 +7,7 @@ import { createTaggedLogger, MASK } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
-import { isSystemEventName } from '../actions/event-name.ts';
+import { isSystemEventName, SYSTEM_EVENT_HEADER } from '../actions/event-name.ts';
 import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import type { BodyMaker, BodyOrigin } from './body-maker.ts';
 import { stageDelivery } from '../deliveries/delivery-changes.ts';
@@ -24,7 +24,6 @@ import {
 } from '../deliveries/event-record.ts';
 import { nameSentEvent } from '../deliveries/durable-send.ts';
 import { SIGNATURES } from '../deliveries/sent-request.ts';
-import { SYSTEM_EVENT_HEADER } from '../deliveries/system-events.ts';
 import { mustWriteOldForm } from '../durable-queue/record-form.ts';
 import { redactHeaders } from '../http/redact-headers.ts';
 import { resolveHeaders } from '../http/target-rules.ts';

@@ -361,6 +361,50 @@ const REFUSALS: readonly Refusal[] = [
       },
     },
   },
+  ...['Host', 'Content-Length', 'X-Hookshelf-Event'].map((header) => ({
+    title: `the event's name in ${header}`, pointer: '/signing/scheme',
+    says: /^cannot be signed: /,
+    members: {
+      secret: 's',
+      signing: { scheme: scheme('hmac-sha256', 'utf8', { event: { header } }) },
+    },
+  })),
+  ...([
+    [{ id: { header: 'x-acme-signature' } }, 'signature and id'],
+    [{ timestamp: { from: { header: 'X-Acme-Signature' }, unit: 's', tolerance: 60 } },
+      'signature and timestamp'],
+    [{ event: { header: 'X-Acme-Id' } }, 'id and event'],
+    [{ id: { query: 'q' }, timestamp: { from: { query: 'q' }, unit: 's', tolerance: 60 } },
+      'timestamp and id'],
+  ] as const).map(([more, values]) => ({
+    title: `one place for ${values}`, pointer: '/signing/scheme',
+    says: new RegExp(`^cannot be signed: its ${values} would stand in one place`),
+    members: { secret: 's', signing: { scheme: scheme('hmac-sha256', 'utf8', more) } },
+  })),
+  ...['basic', 'bearer'].flatMap((preset) => [
+    {
+      title: `${preset} beside a header of its own`, pointer: '/signing',
+      says: /^cannot stand beside Authorization in headers/,
+      members: {
+        secret: 'a:b', signing: { preset }, headers: { authorization: 'Bearer planted' },
+      },
+    },
+    {
+      title: `${preset} beside credentials in the URL`, pointer: '/signing',
+      says: /^cannot stand beside user and password in targetUrl/,
+      members: {
+        secret: 'a:b', signing: { preset }, targetUrl: 'http://me:planted@127.0.0.1:9/',
+      },
+    },
+  ]),
+  {
+    title: "the event's name in place of credentials in the URL", pointer: '/signing',
+    says: /^cannot stand beside user and password in targetUrl/,
+    members: {
+      secret: 's', targetUrl: 'http://me:planted@127.0.0.1:9/',
+      signing: { scheme: scheme('hmac-sha256', 'utf8', { event: { header: 'Authorization' } }) },
+    },
+  },
   {
     title: 'a prefix that no header can hold', pointer: '/signing/scheme', says: /control/,
     members: {
@@ -397,7 +441,10 @@ test('a signing of any shape is refused, and is no error of ours', async (contex
   ].map((from) => ({
     scheme: scheme('hmac-sha256', 'utf8', { signature: { from, encoding: 'hex' } }),
   }));
-  for (const signing of [...shapes, { preset: { toString: 1 } }, { preset: 5 }, 'github', []]) {
+  const events = [5, 'X', [null], { header: 5 }].map((event) =>
+    ({ scheme: scheme('hmac-sha256', 'utf8', { event }) }));
+  const others = [{ preset: { toString: 1 } }, { preset: 5 }, 'github', []];
+  for (const signing of [...shapes, ...events, ...others]) {
     const { status, text } = await relay.ask('PATCH', path, { signing });
     assert.equal(status, 422, JSON.stringify(signing) + text);
   }

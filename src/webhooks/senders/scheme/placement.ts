@@ -17,6 +17,12 @@ export function listPlacements(
   });
 }
 
+/** The header in which the sender names the event; null: it has none. */
+export function findEventHeader({ event }: Scheme): string | null {
+  const source = toSourceList(event).find((one) => 'header' in one);
+  return source !== undefined && 'header' in source ? source.header : null;
+}
+
 export function findPlacement(
   scheme: Scheme, requestedName: PlacementName,
 ): ValueSource | undefined {

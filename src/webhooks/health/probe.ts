@@ -12,7 +12,7 @@ import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
 import type { Health } from './health.ts';
 
-const PROBE_INTERVAL_MS = 3_600_000;
+export const PROBE_INTERVAL_MS = 3_600_000;
 
 export const probeMember: MemberSchema = {
   schema: { kind: 'boolean' },
@@ -41,12 +41,24 @@ export function isProbed({ enabled, disabledReason, probe }: ProbedMembers): boo
 
 /** The time of the next probe, by a clock that shows `nowMs`; it may be over. */
 export function computeNextProbeMs(
-  disabledAt: string | undefined, { lastSuccessMs, lastFailure }: Health, nowMs: number,
+  disabledAt: string | undefined, health: Health, nowMs: number,
 ): number {
+  const lastMs = findLastTryMs(disabledAt, health, nowMs);
+  return lastMs === null ? nowMs : Math.min(lastMs, nowMs) + PROBE_INTERVAL_MS;
+}
+
+/**
+ * Finds the time that the next probe follows: of the last attempt, or when the webhook was
+ * disabled. null: all of these are more than an interval ahead, from before the clock was set back.
+ * One that is less ahead may be of another node.
+ */
+export function findLastTryMs(
+  disabledAt: string | undefined, { lastSuccessMs, lastFailure }: Health, nowMs: number,
+): number | null {
   const disabledMs = disabledAt === undefined ? nowMs : parseTimestamp(disabledAt);
-  const lastMs = Math.max(disabledMs, lastSuccessMs ?? 0, lastFailure?.atMs ?? 0);
-  // The clock may have been set back since.
-  return Math.min(lastMs, nowMs) + PROBE_INTERVAL_MS;
+  const times = [disabledMs, lastSuccessMs, lastFailure?.atMs ?? null]
+    .filter((atMs) => atMs !== null && atMs <= nowMs + PROBE_INTERVAL_MS);
+  return times.length === 0 ? null : Math.max(...times);
 }
 
 /**

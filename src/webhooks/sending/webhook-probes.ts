@@ -7,7 +7,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
-import { computeNextProbeMs } from '../health/probe.ts';
+import { computeNextProbeMs, findLastTryMs, PROBE_INTERVAL_MS } from '../health/probe.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { DueTimes, type TimedTask } from '../scheduler/due-times.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
@@ -70,15 +70,18 @@ export class WebhookProbes {
 
   #begin(probe: Probe): void {
     probe.state = 'ready';
-    const { scheduler, clock } = this.#deps;
+    const { scheduler, webhooks, health, clock } = this.#deps;
     const { webhookId } = probe;
     const nowMs = clock.now();
+    const { disabledAt } = webhooks.find(webhookId) ?? {};
     // A late result of an attempt that began before the webhook was off may have come since.
     const dueMs = this.#computeDueMs(webhookId);
     if (dueMs > nowMs) return this.#dueTimes.wait(probe, dueMs);
+    const hasLastTry = findLastTryMs(disabledAt, health.find(webhookId), nowMs) !== null;
     scheduler.startOnce(webhookId);
-    // The result of the attempt sets the time anew, when this is over.
-    this.#dueTimes.wait(probe, nowMs + EMPTY_DELAY_MS);
+    // The result of the attempt sets the time anew, when this is over. After the clock was set back
+    // it may not, where another node's record still has the time of before.
+    this.#dueTimes.wait(probe, nowMs + (hasLastTry ? EMPTY_DELAY_MS : PROBE_INTERVAL_MS));
   }
 
   #computeDueMs(webhookId: string): number {

@@ -107,6 +107,23 @@ test('crashes make no probe sooner, and lose none', async () => {
   assert.equal(simulation.delivery(id)?.status, 'delivered');
 });
 
+for (const isCrash of [false, true]) {
+  test(`a clock that is set back by years ${isCrash ? 'and a crash ' : ''}ends no probes`,
+    async () => {
+      const { simulation, id } = await placeProbed();
+      await simulation.clock.advance(HOUR_MS);
+      simulation.clock.setBack(4 * 365 * 24 * HOUR_MS);
+      if (isCrash) await simulation.crash();
+      const before = simulation.requestsOf(id).length;
+      await simulation.clock.advance(5 * HOUR_MS + MINUTE_MS);
+      const times = simulation.requestsOf(id).slice(before).map(({ atMs }) => atMs);
+      assert.ok([5, 6].includes(times.length), `${times.length}`);
+      for (const [index, atMs] of times.slice(1).entries()) {
+        assert.ok(atMs - (times[index] ?? 0) >= HOUR_MS - MINUTE_MS);
+      }
+    });
+}
+
 test('a webhook that is off without a delivery tries the first that comes', async () => {
   const { simulation, id, shown } = await placeProbed();
   await simulation.run(simulation.webhooks.deliveries.cancel(id));

@@ -56,9 +56,9 @@ export function findLastTryMs(
   disabledAt: string | undefined, { lastSuccessMs, lastFailure }: Health, nowMs: number,
 ): number | null {
   const disabledMs = disabledAt === undefined ? nowMs : parseTimestamp(disabledAt);
-  const times = [disabledMs, lastSuccessMs, lastFailure?.atMs ?? null]
-    .filter((atMs) => atMs !== null && atMs <= nowMs + PROBE_INTERVAL_MS);
-  return times.length === 0 ? null : Math.max(...times);
+  const times = [disabledMs, lastSuccessMs ?? -Infinity, lastFailure?.atMs ?? -Infinity];
+  const lastMs = Math.max(...times.filter((atMs) => atMs <= nowMs + PROBE_INTERVAL_MS));
+  return lastMs === -Infinity ? null : lastMs;
 }
 
 /**

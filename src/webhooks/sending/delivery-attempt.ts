@@ -13,20 +13,23 @@ import type { WebhookSender } from './webhook-sender.ts';
 export type AttemptDeps = RequestDeps & {
   readonly sender: Pick<WebhookSender, 'attempt'>;
   readonly paces: Pick<DeliveryPaces, 'waitToSend'>;
+  /** Aborted as soon as nothing more is to wait for its turn. */
+  readonly closing: AbortSignal;
 };
 
 /** A target that takes longer counts as slow, because it keeps others from being served. */
 const SLOW_MS = 1000;
 
 /**
- * Prepares and sends the request. Resolves with null when the delivery must not be attempted any
+ * Prepares and sends the request. `onWaiting` is told of its wait for the rate. Resolves with null when the delivery must not be attempted any
  * more, its lease has ended or `cutOff` came first, and with `NO_BODY_ROOM` when there is no room
  * for the body. Rejects when it could not be prepared.
  */
 export async function attemptDelivery(
   deps: AttemptDeps, identifier: string, lease: QueueLease, cutOff: AbortSignal,
+  onWaiting: (isWaiting: boolean) => void,
 ): Promise<FinishedAttempt | typeof NO_BODY_ROOM | SwitchedOffError | null> {
-  const preparedAttempt = await prepareInTurn(deps, identifier, cutOff);
+  const preparedAttempt = await prepareInTurn(deps, identifier, cutOff, onWaiting);
   if (preparedAttempt === null || preparedAttempt === NO_BODY_ROOM
     || preparedAttempt instanceof SwitchedOffError) return preparedAttempt;
   // The lease may have ended while the request was prepared.
@@ -50,15 +53,19 @@ function addShownParts(sent: SentHead | null, { shown = null }: AttemptOutcome):
 /** Prepares the request, and waits until the rate of its webhook lets it leave. */
 async function prepareInTurn(
   deps: AttemptDeps, identifier: string, cutOff: AbortSignal,
+  onWaiting: (isWaiting: boolean) => void,
 ): ReturnType<typeof prepareRequest> {
   const preparedAttempt = await unlessCutOff(prepareRequest(deps, identifier), cutOff);
   if (preparedAttempt === null || preparedAttempt === NO_BODY_ROOM
     || preparedAttempt instanceof SwitchedOffError || 'failure' in preparedAttempt) {
     return preparedAttempt;
   }
-  const turn = deps.paces.waitToSend(preparedAttempt.storedDelivery.item.hook, cutOff);
+  const turn = deps.paces.waitToSend(preparedAttempt.storedDelivery.item, cutOff);
   if (turn === null) return preparedAttempt;
+  onWaiting(true);
   await turn;
+  onWaiting(false);
+  if (deps.closing.aborted) return null;
   // The delivery may be cancelled by now, or its webhook changed. The body is made already.
   return unlessCutOff(prepareRequest(deps, identifier), cutOff);
 }

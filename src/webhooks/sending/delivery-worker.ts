@@ -125,6 +125,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   async close(graceMs: number): Promise<void> {
     this.#laneUpdates.close();
     this.#probes.close();
+    this.#paces.close();
     await this.#loop.close(graceMs);
     // Only now: `cancelPending` goes on until no task is left, and these listeners remove tasks.
     for (const unfollow of this.#unfollow) unfollow();
@@ -163,9 +164,9 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   }
 
   async runAttempt(
-    id: string, lease: QueueLease, cutOff: AbortSignal,
+    id: string, lease: QueueLease, cutOff: AbortSignal, onWaiting: (isWaiting: boolean) => void,
   ): Promise<AttemptResult<FinishedAttempt> | null> {
-    const attempt = await attemptDelivery(this.#deps, id, lease, cutOff);
+    const attempt = await attemptDelivery(this.#deps, id, lease, cutOff, onWaiting);
     if (attempt === NO_BODY_ROOM) return this.#postponeForRoom(id);
     if (attempt instanceof SwitchedOffError) return { postponedMs: attempt.remainingMs };
     return attempt === null ? null : { result: attempt };
@@ -203,7 +204,10 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   /** Makes the task of a delivery what its record says. */
   #applyChange({ id, before, after }: Change): void {
     const { scheduler, clock, store } = this.#deps;
-    if (after === null || readStatus(after) !== 'pending') return scheduler.remove(id);
+    if (after === null || readStatus(after) !== 'pending') {
+      this.#paces.endWait(id);
+      return scheduler.remove(id);
+    }
     // A new delivery is not looked up: among many tasks that costs a cache miss or two.
     const task = before === null ? undefined : scheduler.find(id);
     // Such a task gets its next time when its result is written: see `findDueMs`.

@@ -113,20 +113,85 @@ test('a rate holds from the change on, and is taken away at once', async () => {
   assert.equal(simulation.requests.length, 10);
 });
 
+type StalledPlace = {
+  readonly simulation: Simulation; readonly hook: string;
+  /** Each lets one body be made. */
+  readonly waiting: readonly (() => void)[];
+};
+
+/** A webhook whose bodies are made when the test says so. */
+async function placeStalled(members: object): Promise<StalledPlace> {
+  const waiting: (() => void)[] = [];
+  class Stalls {
+    static identifier(): string { return 'stalls'; }
+    static label(): string { return 'Stalls'; }
+    execute(payload: object): Promise<ActionResult> {
+      return new Promise((resolve) => waiting.push(() => resolve(ActionResult.ok(payload))));
+    }
+  }
+  const simulation = new Simulation({ actions: [Stalls] });
+  await simulation.run(simulation.webhooks.resources.configurations.add(
+    { identifier: 'stall', actionType: 'stalls' }));
+  const hook = await simulation.addHook('slow', { ...members, actionConfiguration: 'stall' });
+  return { simulation, hook, waiting };
+}
+
+/** Four requests that are made, of which the first has left, and three wait for their turns. */
+async function placeWaiting(members: object = {}): Promise<StalledPlace & { ids: string[] }> {
+  const place = await placeStalled({ secret, rate: { limit: 8, seconds: 1 }, ...members });
+  const { simulation, waiting } = place;
+  const ids = await emitMany(simulation, 4);
+  await simulation.clock.advance(1200);
+  assert.equal(waiting.length, 4);
+  for (const end of waiting) end();
+  await simulation.clock.advance(1);
+  assert.equal(simulation.requests.length, 1);
+  return { ...place, ids };
+}
+
+test('requests that wait for their turn wait by the new rate', async () => {
+  const { simulation, hook } = await placeWaiting();
+  const patch = (rate: object | null): Promise<unknown> =>
+    simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { rate }));
+  await patch({ limit: 1, seconds: 3600 });
+  await simulation.clock.advance(3_000_000);
+  assert.equal(simulation.requests.length, 1);
+  await simulation.clock.advance(601_000);
+  assert.equal(simulation.requests.length, 2);
+  await patch({ limit: 1, seconds: 10 });
+  await simulation.clock.advance(10_000);
+  assert.equal(simulation.requests.length, 3);
+  await patch(null);
+  await simulation.clock.advance(1);
+  assert.equal(simulation.requests.length, 4);
+});
+
+test('requests that wait for their turn count as waiting, and end at once when all closes',
+  async () => {
+    const { simulation, hook, ids } = await placeWaiting();
+    await simulation.run(simulation.webhooks.resources.outgoing.patch(
+      hook, { rate: { limit: 1, seconds: 3600 } }));
+    await simulation.clock.advance(30);
+    assert.equal(simulation.webhooks.statistics().inFlight, 0);
+    const closing = simulation.webhooks.close(30_000).then(() => true);
+    await simulation.clock.advance(1);
+    assert.equal(await Promise.race([closing, false]), true);
+    assert.equal(simulation.requests.length, 1);
+    assert.equal(ids.filter((id) => simulation.delivery(id)?.status === 'pending').length, 3);
+  });
+
+test('a delivery that is cancelled while it waits takes no turn of others', async () => {
+  const { simulation, ids } = await placeWaiting();
+  for (const id of ids.slice(1, 3)) {
+    await simulation.run(simulation.webhooks.deliveries.cancel(id));
+  }
+  await simulation.clock.advance(130);
+  assert.deepEqual(simulation.requests.map(({ id }) => id), [ids[0], ids[3]]);
+});
+
 test('requests whose bodies are made at one moment leave one after the other, or not at all',
   async () => {
-    const waiting: (() => void)[] = [];
-    class Stalls {
-      static identifier(): string { return 'stalls'; }
-      static label(): string { return 'Stalls'; }
-      execute(payload: object): Promise<ActionResult> {
-        return new Promise((resolve) => waiting.push(() => resolve(ActionResult.ok(payload))));
-      }
-    }
-    const simulation = new Simulation({ actions: [Stalls] });
-    await simulation.run(simulation.webhooks.resources.configurations.add(
-      { identifier: 'stall', actionType: 'stalls' }));
-    await simulation.addHook('slow', { ...TWO_A_SECOND, actionConfiguration: 'stall' });
+    const { simulation, waiting } = await placeStalled(TWO_A_SECOND);
     const ids = await emitMany(simulation, 4);
     await simulation.clock.advance(1900);
     assert.deepEqual([waiting.length, simulation.requests.length], [4, 0]);

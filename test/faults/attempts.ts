@@ -48,8 +48,8 @@ export const ATTEMPT_FAULTS: readonly PlantedFault[] = [
     replacement: 'false', tests: ['webhooks/sending/probe.test.ts'],
   },
   {
-    file: 'webhooks/sending/delivery-paces.ts', text: '    pace.countStart(nowMs);\n',
-    replacement: '', tests: ['webhooks/sending/rate.test.ts'],
+    file: 'webhooks/sending/delivery-paces.ts', text: 'pace.countStart(nowMs);\n      end();',
+    replacement: 'end();', tests: ['webhooks/sending/rate.test.ts'],
   },
   {
     file: 'webhooks/sending/webhook-probes.ts', text: 'if (dueMs > nowMs) return',

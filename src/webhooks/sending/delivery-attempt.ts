@@ -21,9 +21,9 @@ export type AttemptDeps = RequestDeps & {
 const SLOW_MS = 1000;
 
 /**
- * Prepares and sends the request. `onWaiting` is told of its wait for the rate. Resolves with null when the delivery must not be attempted any
- * more, its lease has ended or `cutOff` came first, and with `NO_BODY_ROOM` when there is no room
- * for the body. Rejects when it could not be prepared.
+ * Prepares and sends the request. `onWaiting` is told of its wait for the rate. Resolves with null
+ * when the delivery must not be attempted any more, its lease has ended or `cutOff` came first, and
+ * with `NO_BODY_ROOM` when there is no room for the body. Rejects when it could not be prepared.
  */
 export async function attemptDelivery(
   deps: AttemptDeps, identifier: string, lease: QueueLease, cutOff: AbortSignal,

@@ -44,8 +44,8 @@ export const ATTEMPT_FAULTS: readonly PlantedFault[] = [
     replacement: 'isProbe', tests: ['webhooks/sending/rate.test.ts'],
   },
   {
-    file: 'webhooks/sending/attempt-recorder.ts', text: 'webhook?.isProbed === true',
-    replacement: 'false', tests: ['webhooks/sending/probe.test.ts'],
+    file: 'webhooks/sending/attempt-recorder.ts', text: 'attempt.isProbe || ',
+    replacement: '', tests: ['webhooks/sending/probe.test.ts'],
   },
   {
     file: 'webhooks/sending/delivery-paces.ts', text: 'pace.countStart(nowMs);\n      end();',

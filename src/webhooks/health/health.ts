@@ -93,8 +93,8 @@ export function addFinalFailure(health: Health, atMs: number): Health {
 }
 
 /**
- * Records that a person has enabled the webhook: its health begins then, unless it fails or
- * rejects.
+ * Records that a person or a probe has enabled the webhook: its health begins then, unless it
+ * fails or rejects.
  */
 export function addEnabling(health: Health, atMs: number): Health {
   return getState(health) === 'healthy' ? { ...health, healthySinceMs: atMs } : health;

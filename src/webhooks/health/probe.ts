@@ -72,6 +72,15 @@ export function dropProbedState(webhook: JsonObject): JsonObject {
 }
 
 /**
+ * Whether the body of a change by hand repeats that the webhook is off for failing, as it was read
+ * before a probe switched it on: that must not switch it off again.
+ */
+export function isProbeEcho(body: JsonObject, current: JsonObject | null): boolean {
+  return current !== null && current['enabled'] !== false && current['probe'] === true
+    && body['enabled'] === false && body['disabledReason'] === 'failing';
+}
+
+/**
  * Whether the body of a change by hand switches off a webhook that is probed. A body that repeats
  * `disabledReason` as it was read does not: it may change something else.
  */

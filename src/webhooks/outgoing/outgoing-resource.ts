@@ -7,7 +7,7 @@ import { invalid } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource, WriteCause } from '../../resources/resource.ts';
 import { keepEnabled, keepServiceMembers, markDisabled } from '../health/disabled-members.ts';
-import { dropProbedState, isProbed, isProbeEnded } from '../health/probe.ts';
+import { dropProbedState, isProbed, isProbeEcho, isProbeEnded } from '../health/probe.ts';
 import { healthColumns } from '../health/public-health.ts';
 import { maskSecrets, restoreSecrets, collectUrls } from '../http/mask-secrets.ts';
 import { keepPreviousSecret, addPublicPreviousSecret } from '../http/rotate-secret.ts';
@@ -59,6 +59,9 @@ function reconcileEnabled(
 ): JsonObject {
   const isPatchOfProbed = cause === 'patch' && current !== null && isProbed(current);
   const mustKeep = cause === 'apply' || isPatchOfProbed;
+  if (cause !== 'apply' && isProbeEcho(body, current)) {
+    return keepServiceMembers({ ...body, enabled: true }, current, nowMs);
+  }
   const webhook = keepServiceMembers(mustKeep ? keepEnabled(body, current) : body, current, nowMs);
   return cause !== 'apply' && isProbeEnded(body, current)
     ? markDisabled(webhook, 'manual', nowMs) : webhook;

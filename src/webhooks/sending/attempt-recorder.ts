@@ -53,6 +53,8 @@ export type FinishedAttempt = {
   readonly targetUrl: string | null;
   /** Whether the body of the request is the payload itself. */
   readonly isPayload: boolean;
+  /** Whether the webhook was probed when the attempt began; it may be on since, by hand. */
+  readonly isProbe: boolean;
   readonly storedDelivery: StoredDelivery;
   readonly lease: QueueLease;
 };
@@ -70,9 +72,9 @@ export async function recordOutcome(
 }
 
 function writeOutcome(
-  deps: RecorderDeps,
-  { outcome, sent, targetUrl, isPayload, storedDelivery, lease }: FinishedAttempt,
+  deps: RecorderDeps, attempt: FinishedAttempt,
 ): Promise<Delivery | undefined> {
+  const { outcome, sent, targetUrl, isPayload, storedDelivery, lease } = attempt;
   const { hook: webhookId } = storedDelivery.item;
   const webhook = webhookId === null ? undefined : deps.webhooks.find(webhookId);
   const { retrySchedule = deps.schedule, retryOn } = webhook ?? {};
@@ -80,7 +82,7 @@ function writeOutcome(
   // With an error beside it, a 401 tells of a token server that may be well at the next attempt.
   const mayTryAgain = isTriedAgain(retryOn, error === null ? statusCode : null);
   // An attempt that began while the webhook was on, and ended later, is as good as a probe.
-  const isProbe = webhook?.isProbed === true;
+  const isProbe = attempt.isProbe || webhook?.isProbed === true;
   const nowMs = deps.clock.now();
   const random = deps.random();
   // Set whenever `change` runs, and read in `stageMore`, which the same transaction calls after it.
@@ -110,16 +112,12 @@ function writeOutcome(
     const write = { storedDelivery, lease, targetUrl, change, stageMore, systemEvents };
     return writeAndRetire(deps, webhookId, write);
   }
-  if (webhook !== undefined && isProbe) {
-    const write = { change, stageMore, systemEvents, webhook, nowMs };
-    return writeProbe(deps, { outcome, storedDelivery, lease }, write);
-  }
   // If the target was not asked, the webhook is not failing.
   if (webhook === undefined || !disablesWhenFailing(webhook) || outcome.kind === 'proxy') {
     return deps.results.write(storedDelivery, lease, change, stageMore);
   }
   const write = { change, stageMore, systemEvents, webhook, nowMs };
-  return writeAndDisableIfFailing(deps, { outcome, storedDelivery, lease }, write);
+  return writeAndSwitch(deps, { ...attempt, isProbe }, write);
 }
 
 /**
@@ -200,44 +198,43 @@ async function writeAndRetire(
   return attemptedDelivery;
 }
 
-/** Writes a result for a webhook that is disabled when its attempts fail for too long. */
-async function writeAndDisableIfFailing(
-  { results, log }: RecorderDeps,
-  { outcome, storedDelivery, lease }: Pick<FinishedAttempt, 'outcome' | 'storedDelivery' | 'lease'>,
-  { change, stageMore, systemEvents, webhook, nowMs }:
-  DeliveryWrite & { readonly webhook: ReadyOutgoingWebhook; readonly nowMs: number },
+type SwitchingWrite = DeliveryWrite & {
+  readonly webhook: ReadyOutgoingWebhook; readonly nowMs: number;
+};
+
+/**
+ * Writes a result for a webhook that is disabled when its attempts fail for too long, and may be
+ * probed then. Any success switches a probed webhook on, also if it was disabled a moment ago, by
+ * a result in the same transaction. A failed probe says nothing new.
+ */
+async function writeAndSwitch(
+  deps: RecorderDeps, { outcome, storedDelivery, lease, isProbe }: FinishedAttempt,
+  { change, stageMore, systemEvents, webhook, nowMs }: SwitchingWrite,
 ): Promise<Delivery | undefined> {
+  const { identifier, labels, disabledAt } = webhook;
   const isSuccess = outcome.kind === 'delivered';
-  let failingSince: string | null = null;
-  const delivery = await results.write(storedDelivery, lease, change, (transaction, after) => {
-    failingSince = stageAttemptResult(transaction, webhook, isSuccess, nowMs);
+  const mayEnable = isSuccess && webhook.probe === true;
+  let [failingSince, isEnabled]: [string | null, boolean] = [null, false];
+  const delivery = await deps.results.write(storedDelivery, lease, change, (transaction, after) => {
+    isEnabled = mayEnable && enableProbedWebhook(transaction, identifier, nowMs);
+    failingSince = isProbe && !isSuccess ? null
+      : stageAttemptResult(transaction, webhook, isSuccess, nowMs);
     stageMore(transaction, after);
     if (failingSince !== null) systemEvents?.webhookDisabled(transaction, 'failing');
   });
-  // Without a written delivery it is from an earlier run of the transaction.
-  if (failingSince !== null && delivery !== undefined) {
-    log.warning('an outgoing webhook was disabled: every attempt has failed for as long as its '
-      + 'disableAfterHours', { ...webhook.labels, reason: 'failing', failingSince });
+  if (delivery === undefined) {
+    // The record is gone, and what was set is from an earlier run of the transaction.
+    failingSince = null;
+    isEnabled = mayEnable && await deps.store.transact((transaction) =>
+      lease.isHeld(transaction) && enableProbedWebhook(transaction, identifier, nowMs));
   }
-  return delivery;
-}
-
-/** Writes the result of a probe, which switches the webhook on if it has succeeded. */
-async function writeProbe(
-  { results, log }: RecorderDeps,
-  { outcome, storedDelivery, lease }: Pick<FinishedAttempt, 'outcome' | 'storedDelivery' | 'lease'>,
-  { change, stageMore, webhook, nowMs }:
-  DeliveryWrite & { readonly webhook: ReadyOutgoingWebhook; readonly nowMs: number },
-): Promise<Delivery | undefined> {
-  const { identifier, labels, disabledAt } = webhook;
-  let isEnabled = false;
-  const delivery = await results.write(storedDelivery, lease, change, (transaction, after) => {
-    isEnabled = outcome.kind === 'delivered' && enableProbedWebhook(transaction, identifier, nowMs);
-    stageMore(transaction, after);
-  });
-  if (isEnabled && delivery !== undefined) {
-    log.info('an outgoing webhook is on again: it was off for failing, and a delivery has arrived',
-      { ...labels, disabledAt });
+  if (failingSince !== null) {
+    deps.log.warning('an outgoing webhook was disabled: every attempt has failed for as long as '
+      + 'its disableAfterHours', { ...labels, reason: 'failing', failingSince });
+  }
+  if (isEnabled) {
+    deps.log.info('an outgoing webhook is on again: it was off for failing, and a delivery has '
+      + 'arrived', { ...labels, disabledAt });
   }
   return delivery;
 }

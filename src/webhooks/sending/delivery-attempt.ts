@@ -34,14 +34,16 @@ export async function attemptDelivery(
     || preparedAttempt instanceof SwitchedOffError) return preparedAttempt;
   // The lease may have ended while the request was prepared.
   if (!lease.mayContinue()) return null;
+  const { sent, isPayload, storedDelivery } = preparedAttempt;
+  const { hook: webhookId } = storedDelivery.item;
+  const isProbe = webhookId !== null && deps.webhooks.find(webhookId)?.isProbed === true;
   const outcome = await send(deps, preparedAttempt, cutOff);
   if (outcome === null) return null;
-  const { sent, isPayload, storedDelivery } = preparedAttempt;
   // A target that was not asked got no request.
   const isUnsent = outcome.kind === 'proxy' || outcome.isUnsent === true;
   const head = isUnsent ? null : addShownParts(sent, outcome);
   const targetUrl = 'request' in preparedAttempt ? preparedAttempt.request.url : null;
-  return { outcome, sent: head, targetUrl, isPayload, storedDelivery, lease };
+  return { outcome, sent: head, targetUrl, isPayload, isProbe, storedDelivery, lease };
 }
 
 /** The head with what another sender's dialect made of the request. */

@@ -57,7 +57,7 @@ type AttemptedWrite = DeliveryWrite & {
 type RetirementResult = {
   /** The delivery as written; undefined if it is gone, or its lease has ended. */
   readonly attemptedDelivery: Delivery | undefined;
-  /** Whether the webhook was enabled until now, and is disabled. */
+  /** Whether the webhook was enabled, or probed, until now, and is neither any more. */
   readonly isDisabled: boolean;
 };
 

@@ -23,6 +23,12 @@ type Place = {
   patch(members: object): Promise<unknown>;
 };
 
+function createGate(): { readonly opened: Promise<void>; open(): void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => { open = resolve; });
+  return { opened, open };
+}
+
 /** A webhook that is off, as its target was down for an hour, and is probed. */
 async function placeProbed(members: object = {}, ownership: Ownership = ALL_OWNED): Promise<Place> {
   const simulation = new Simulation({ ownership });
@@ -232,4 +238,69 @@ test('a webhook with a key in its order tries its oldest delivery, too', async (
   await simulation.clock.advance(HOUR_MS + MINUTE_MS);
   assert.equal(simulation.requests.find(({ result }) => result === 200)?.id, id);
   assert.equal(simulation.requests.filter(({ result }) => result === 200).length, 4);
+});
+
+test('a probe whose webhook is enabled meanwhile uses up nothing of the schedule', async () => {
+  const { simulation, id, patch } = await placeProbed();
+  const before = simulation.delivery(id)?.failures;
+  simulation.targets.set('target', { kind: 'slow', ms: 10 * MINUTE_MS, status: 500 });
+  await simulation.clock.advance(HOUR_MS + 1000);
+  assert.equal(simulation.underWay.length, 1);
+  await patch({ enabled: true });
+  simulation.targets.set('target', { kind: 'hang' });
+  await simulation.clock.advance(10 * MINUTE_MS);
+  assert.equal(simulation.requestsOf(id).at(-2)?.result, 500);
+  assert.deepEqual(
+    [simulation.delivery(id)?.status, simulation.delivery(id)?.failures], ['pending', before]);
+});
+
+test('a delivery that arrives as another disables the webhook switches it on again', async () => {
+  const simulation = new Simulation();
+  simulation.targets.set('target', { kind: 'answer', status: 500 });
+  const hook = await simulation.addHook('target', {
+    secret: 'a secret', retrySchedule: SCHEDULE, disableAfterHours: 1, probe: true,
+  });
+  await simulation.emit();
+  await simulation.clock.advance(55 * MINUTE_MS);
+  simulation.targets.set('target', { kind: 'slow', ms: 10 * MINUTE_MS, status: 500 });
+  await simulation.clock.advance(7 * MINUTE_MS);
+  simulation.targets.set('target', { kind: 'slow', ms: 10 * MINUTE_MS });
+  await simulation.emit();
+  await simulation.clock.advance(0);
+  assert.equal(simulation.underWay.length, 2);
+  const { store } = simulation;
+  const { transact } = store;
+  const gate = createGate();
+  store.transact = (prepare) => gate.opened.then(() => transact.call(store, prepare)) as never;
+  await simulation.clock.advance(11 * MINUTE_MS);
+  store.transact = transact;
+  gate.open();
+  await simulation.clock.advance(1000);
+  assert.ok(simulation.logLines.some((line) => line.includes('webhook was disabled')));
+  const record = simulation.webhooks.resources.outgoing.find(hook);
+  assert.equal(JSON.parse(String(record?.bytes)).enabled, true);
+});
+
+test('the record as it was read while probed does not switch off a webhook that is on again',
+  async () => {
+    const { simulation, hook, shown } = await placeProbed();
+    const stale = shown();
+    simulation.targets.set('target', UP);
+    await simulation.clock.advance(HOUR_MS + 1000);
+    const { outgoing } = simulation.webhooks.resources;
+    await simulation.run(outgoing.replace(hook, stale));
+    assert.deepEqual([shown().enabled, shown().disabledReason], [true, undefined]);
+    await simulation.run(outgoing.replace(hook, { ...shown(), enabled: false }));
+    assert.deepEqual([shown().enabled, shown().disabledReason], [false, 'manual']);
+  });
+
+test('a probe that succeeds switches the webhook on, though its delivery is gone', async () => {
+  const { simulation, id, shown } = await placeProbed();
+  simulation.targets.set('target', { kind: 'slow', ms: 5000 });
+  await simulation.clock.advance(HOUR_MS + 1000);
+  assert.equal(simulation.underWay.length, 1);
+  await simulation.run(simulation.store.transact(
+    (transaction) => transaction.delete('deliveries', id)));
+  await simulation.clock.advance(6000);
+  assert.deepEqual([shown().enabled, shown().disabledReason], [true, undefined]);
 });

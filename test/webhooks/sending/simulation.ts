@@ -30,7 +30,7 @@ export type Behaviour =
     readonly body?: string;
   }
   | { readonly kind: 'refuse' | 'proxy' | 'hang' }
-  | { readonly kind: 'slow'; readonly ms: number };
+  | { readonly kind: 'slow'; readonly ms: number; readonly status?: number };
 
 export type Request = {
   readonly id: string;
@@ -223,7 +223,7 @@ export class Simulation {
       });
     });
     if (generation !== this.#generation) return new Promise(() => {});
-    const status = behaviour.kind === 'answer' ? behaviour.status : 200;
+    const { status = 200 } = 'status' in behaviour ? behaviour : {};
     request.result = status;
     const body = behaviour.kind === 'answer' ? behaviour.body : undefined;
     const retryAfter = behaviour.kind === 'answer' ? behaviour.retryAfter : undefined;

@@ -57,7 +57,7 @@ import type { Dispatcher } from './server/routing/dispatcher.ts';
 import { Metrics } from './server/metrics/metrics.ts';
 import type { HttpRoute } from './server/http-route.ts';
 import {
-  checkCurrentScope, combineVerifiers, createFixedVerifier, findCurrentScope, hasScope,
+  checkCurrentScope, combineVerifiers, createFixedVerifier, hasScope,
 } from './access/token-verifier.ts';
 import type { TokenVerifier } from './access/token-verifier.ts';
 import { IDEMPOTENCY_KEYS, IdempotencyKeys } from './resources/idempotency-keys.ts';
@@ -344,7 +344,7 @@ function composeAccess(options: AppOptions, deps: RoomDeps, closers: Closers): A
     tokens.createVerifier(options.allowAnonymous === true),
   );
   const state = (): AccessState => ({
-    isClosed: verifier.isRequired, hasUsableToken: apiToken !== null || tokens.hasUsableToken,
+    isClosed: verifier.isRequired, hasUsableToken: apiToken !== null || tokens.hasReadingToken,
   });
   if (deps.isServer && isLockedOut(state())) {
     logger.warning('nobody has access to the API: it has had a token, and none is good now; '
@@ -391,7 +391,7 @@ function composeDomains(
     changes: store.changes, sequence: () => store.statistics.sequence, clock,
     replica: store.replica, logger,
     findWebhookIds: (name) => resolveHooks(webhooks.directories, name),
-    mayRead: (exchange) => findCurrentScope(exchange, access.verifier) !== null,
+    mayRead: (exchange) => hasScope(exchange, access.verifier, 'read'),
   });
   const following = createFollowerRegistry({
     store, files: createNodeFiles(), clock, logger,

@@ -6,7 +6,7 @@ import { isJsonObject } from '../base/fields.ts';
 export type AccessState = {
   /** Whether the API is closed to callers without a token. */
   readonly isClosed: boolean;
-  /** Whether a token is in the settings, or one is stored that is neither revoked nor expired. */
+  /** Whether a token is in the settings, or a good one is stored that may read. */
   readonly hasUsableToken: boolean;
 };
 

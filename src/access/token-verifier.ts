@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { loadCrypto } from '../base/node-modules.ts';
 import type { Exchange, Grant } from '../server/http-route.ts';
-import { includesScope, type Scope } from './scope.ts';
+import { includesScope, isAlwaysRequired, type Scope } from './scope.ts';
 
 export interface TokenVerifier {
   /** Whether callers need a token. Once a token has existed it stays true. */
@@ -94,12 +94,12 @@ export function findCurrentScope(
   return findCallerGrant(request, verifier)?.scope ?? null;
 }
 
-/** Whether the caller's token is still good for a scope, perhaps long after its request began. */
+/** Whether a caller still has a scope, perhaps long after his request began. */
 export function hasScope(
   { isControl, request }: Pick<Exchange, 'isControl' | 'request'>, verifier: TokenVerifier,
   requiredScope: Scope,
 ): boolean {
-  if (isControl) return true;
+  if (isControl || (!verifier.isRequired && !isAlwaysRequired(requiredScope))) return true;
   const grant = findCallerGrant(request, verifier);
   return grant !== null && includesScope(grant.scope, requiredScope);
 }

@@ -9,7 +9,7 @@ import { NAME_PATTERN_RULE, createNameTest } from '../base/event-name.ts';
 import { parseTime } from '../base/time.ts';
 import { decodeRecordAs, encodeRecord } from '../resources/record.ts';
 import type { Collection } from '../store/store-port.ts';
-import { SCOPES, type Scope } from './scope.ts';
+import { SCOPES, includesScope, type Scope } from './scope.ts';
 
 const EVENTS_MAX = 50;
 
@@ -135,6 +135,11 @@ export function decodeTokens(collection: Collection): Token[] {
 /** Whether callers can use the token: not revoked, not expired, and not the settings' record. */
 export function isUsable({ hash, expiresAt }: Token, nowMs: number): boolean {
   return hash !== undefined && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
+}
+
+/** Whether callers can use the token to look at the service. */
+export function mayRead(token: Token, nowMs: number): boolean {
+  return isUsable(token, nowMs) && includesScope(token.scope, 'read');
 }
 
 /** A token as callers see it: without its hash. */

@@ -19,7 +19,7 @@ import type { Change, CollectionSpec, Store } from '../store/store-port.ts';
 import { SCOPES } from './scope.ts';
 import {
   TOKEN_MODEL, decodeToken, decodeTokens, encodeToken, parseExpiry, generateToken, hashToken,
-  isUsable, toPublicToken,
+  isUsable, mayRead, toPublicToken,
 } from './token.ts';
 import type { Token } from './token.ts';
 
@@ -76,6 +76,12 @@ export class Tokens {
     return [...this.#byHash.values()].some((token) => isUsable(token, nowMs));
   }
 
+  /** Whether any of them lets its holder look at the service, which one to emit does not. */
+  get hasReadingToken(): boolean {
+    const nowMs = this.#clock.now();
+    return [...this.#byHash.values()].some((token) => mayRead(token, nowMs));
+  }
+
   #hasExisted(): boolean {
     return this.#store.collection(TOKENS.name).size > 0;
   }
@@ -88,7 +94,8 @@ export class Tokens {
     const nowMs = this.#clock.now();
     if (!isUsable(token, nowMs)) return null;
     this.#recordUse(token, nowMs);
-    return token;
+    const { scope, name, events } = token;
+    return { scope, name, ...events === undefined ? {} : { events } };
   }
 
   list(): JsonObject[] {

@@ -48,6 +48,15 @@ test('events bind a token of the scope emit alone, and are names or patterns', a
   }
 });
 
+test('a token for emitting or following alone closes the API, and opens it to nobody', async () => {
+  const { tokens } = open();
+  for (const scope of ['emit', 'follow']) await create(tokens, { scope });
+  assert.deepEqual([tokens.hasUsableToken, tokens.hasReadingToken], [true, false]);
+  assert.ok(tokens.createVerifier(true).isRequired);
+  await create(tokens, { scope: 'read' });
+  assert.ok(tokens.hasReadingToken);
+});
+
 test('a list shows neither text nor hash', async () => {
   const { tokens } = open();
   const { text } = await create(tokens);

@@ -3,7 +3,7 @@ import {
   ACCESS_STATE_PATH, UNLOCK_HINT, LOCKED_OUT_PROBLEM, isLockedOut, parseAccessState,
 } from '../../../access/access-state.ts';
 import type { AccessState } from '../../../access/access-state.ts';
-import { decodeTokens, isUsable } from '../../../access/token.ts';
+import { decodeTokens, mayRead } from '../../../access/token.ts';
 import { TOKENS } from '../../../access/tokens.ts';
 import { callApi } from '../../../server/local/api-call.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
@@ -64,6 +64,6 @@ async function readStoredAccess(directory: string, nowMs: number): Promise<Acces
   const tokens = [...collections.values()].flatMap(decodeTokens);
   return {
     isClosed: tokens.length > 0,
-    hasUsableToken: tokens.some((token) => isUsable(token, nowMs)),
+    hasUsableToken: tokens.some((token) => mayRead(token, nowMs)),
   };
 }

@@ -7,6 +7,7 @@ import { MASK } from '../../base/log.ts';
 import type { PassedHeaders } from '../http/pass-through.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import { findEventHeader } from '../senders/scheme/placement.ts';
+import type { Scheme } from '../senders/scheme/scheme.ts';
 import { createSigner, signRequest, type Signer } from '../senders/signing/sign-request.ts';
 import { encodeHeaderText } from '../senders/verification/encoding.ts';
 import { listSecrets } from '../senders/verification/webhook-secrets.ts';
@@ -85,11 +86,18 @@ function signParts(
 
 /** A token in its encoding, the text of that, and how a target may read that from a header. */
 function listSentSecrets({ scheme }: Signer, text: string): readonly string[] {
-  const { algorithm, signature: { prefix = '', encoding } } = scheme;
+  const { algorithm, signature, signature: { prefix = '', encoding } } = scheme;
   if (algorithm !== 'token') return [];
   const token = text.slice(prefix.length);
   const secret = Buffer.from(token, encoding).toString('utf8');
-  return [...new Set([token, secret, encodeHeaderText(secret)])];
+  // RFC 7617: user and password, of which a target may repeat the password alone.
+  const password = isBasic(signature) ? secret.slice(secret.indexOf(':') + 1) : secret;
+  const texts = [secret, password].filter((one) => one !== '');
+  return [...new Set([token, ...texts, ...texts.map(encodeHeaderText)])];
+}
+
+function isBasic({ prefix, encoding }: Scheme['signature']): boolean {
+  return encoding === 'base64' && prefix?.trim().toLowerCase() === 'basic';
 }
 
 function toLowerCaseNames(

@@ -528,6 +528,22 @@ test('a secret that is sent is *** also where the target repeats it', async (con
   }
 });
 
+test('the password of basic is *** where a target repeats it alone', async (context) => {
+  const relay = await start(context);
+  const target = await startServer({
+    onRequest({ socket }) {
+      socket.write(answer(200, '{"wrong":"planted:p\u00e4ss"}'));
+    },
+  });
+  context.after(() => target.close());
+  const { json } = await create(relay, {
+    targetUrl: target.url('/'), secret: 'user:planted:p\u00e4ss', signing: { preset: 'basic' },
+  });
+  const path = `/api/outgoing-webhooks/${String(json['identifier'])}/send`;
+  const { text } = await relay.ask('POST', path, { payload: {} });
+  assert.match(text, /"wrong":"\*\*\*"/);
+});
+
 test('a webhook that begins to send its secret is asked for it, wherever its target is',
   async (context) => {
     const relay = await start(context);

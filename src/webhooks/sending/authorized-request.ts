@@ -28,6 +28,8 @@ export type SendAuthorized =
   (oauth2: Oauth2, request: HttpRequest) => Promise<AuthorizedResponse>;
 
 const UNAUTHORIZED = 401;
+/** With less of its time limit a target is not asked: the timeout would be laid to its charge. */
+const TARGET_SHARE_MIN = 0.1;
 
 export function createAuthorizedSending(
   { http, clock }: Pick<AuthorizedRequestDeps, 'http' | 'clock'>,
@@ -39,8 +41,8 @@ export function createAuthorizedSending(
 /**
  * The target must answer, also to the second request, within the time limit of the request, which
  * begins before the first token is asked for. A request for a token has the same limit of its own,
- * as others may wait for it. Throws `unavailable` when there is no token, so that the target was
- * not asked, and NetworkError.
+ * as others may wait for it. Throws `unavailable` when there is no token in time, so that the
+ * target was not asked, and NetworkError.
  */
 async function sendAuthorized(
   deps: AuthorizedRequestDeps, oauth2: Oauth2, request: HttpRequest,
@@ -52,13 +54,13 @@ async function sendAuthorized(
     const response = await deps.http.request({ ...request, ...limits, headers: authorized });
     return hideToken(response, token);
   };
-  const token = await getToken(deps, oauth2, request);
+  const token = await getToken(deps, oauth2, request, startedMs);
   const response = await send(token);
   if (response.statusCode !== UNAUTHORIZED) return response;
   deps.tokens.drop(oauth2, token);
   let newToken: string;
   try {
-    newToken = await getToken(deps, oauth2, request);
+    newToken = await getToken(deps, oauth2, request, startedMs);
   } catch (thrown) {
     if (request.signal?.aborted === true) throw thrown;
     if (!(thrown instanceof AppError) && !(thrown instanceof NetworkError)) throw thrown;
@@ -70,14 +72,22 @@ async function sendAuthorized(
   return secondResponse;
 }
 
+/** Throws `unavailable` also when the token comes so late that the target could hardly answer. */
 async function getToken(
-  { tokens }: AuthorizedRequestDeps, oauth2: Oauth2, { timeoutMs, signal }: HttpRequest,
+  { tokens, clock }: AuthorizedRequestDeps, oauth2: Oauth2, request: HttpRequest,
+  startedMs: number,
 ): Promise<string> {
+  const { timeoutMs, totalTimeoutMs, signal } = request;
   const pendingToken = tokens.get(oauth2, timeoutMs);
   // The request for a token goes on, as others may wait for it.
   const token = signal === undefined ? await pendingToken
     : await unlessCutOff(pendingToken, signal);
   if (token === null) throw canceledError('the request was canceled', signal?.reason);
+  const limitMs = Math.min(timeoutMs ?? Infinity, totalTimeoutMs ?? Infinity);
+  if (limitMs - (clock.monotonicMs() - startedMs) < limitMs * TARGET_SHARE_MIN) {
+    throw new AppError('unavailable', 'the access token came too late: of the time limit too '
+      + 'little was left for the target');
+  }
   return token;
 }
 

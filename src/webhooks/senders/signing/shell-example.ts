@@ -31,6 +31,7 @@ type ShellExampleInput = {
 };
 
 const SECRET_VARIABLE = 'WEBHOOK_SECRET';
+const HEX_FILTER = "od -An -v -tx1 | tr -d ' \\n'";
 const MISSING_SECRET_HINT = 'must hold the secret of this webhook';
 
 /** Why a shell cannot make such a call, although our secret can sign; null: it can. */
@@ -81,9 +82,9 @@ function formatTimeStep({ timestamp }: Scheme): string[] {
 }
 
 function formatTokenSteps({ signature: { encoding } }: Scheme): string[] {
-  return [encoding === 'base64'
-    ? `signature=$(printf '%s' "$${SECRET_VARIABLE}" | openssl base64 -A)`
-    : `signature="$${SECRET_VARIABLE}"`];
+  if (encoding === 'utf8') return [`signature="$${SECRET_VARIABLE}"`];
+  const filter = encoding === 'hex' ? HEX_FILTER : 'openssl base64 -A';
+  return [`signature=$(printf '%s' "$${SECRET_VARIABLE}" | ${filter})`];
 }
 
 /** Formats the signature for its place in the body or in the query. */
@@ -102,11 +103,11 @@ function formatPlacementSteps(scheme: Scheme): string[] {
   return value === '$signature' ? [] : [`signature="${value}"`];
 }
 
-/** The signature with its prefix, or among pairs with the time. */
+/** The signature with its prefix, or among pairs with the time; a token is never among pairs. */
 function formatSignatureWord(
-  { signature: { prefix = '', param, split = ',' }, timestamp }: Scheme,
+  { algorithm, signature: { prefix = '', param, split = ',' }, timestamp }: Scheme,
 ): string {
-  if (param === undefined) return `${prefix}$signature`;
+  if (algorithm === 'token' || param === undefined) return `${prefix}$signature`;
   const pairs = timestamp?.param === undefined ? '' : `${timestamp.param}=$timestamp${split}`;
   return `${pairs}${param}=${prefix}$signature`;
 }
@@ -152,17 +153,17 @@ function formatKeyOption({ key }: Scheme): string {
 function formatKeyStep({ key }: Scheme): string[] {
   if (key === 'utf8') return [];
   if (key === 'hex') return [`key="$${SECRET_VARIABLE}"`];
-  const hex = "od -An -v -tx1 | tr -d ' \\n'";
   const base64 = (text: string): string => `printf '%s' "${text}" | openssl base64 -d -A`;
-  if (key === 'base64') return [`key=$(${base64(`$${SECRET_VARIABLE}`)} | ${hex})`];
+  if (key === 'base64') return [`key=$(${base64(`$${SECRET_VARIABLE}`)} | ${HEX_FILTER})`];
   // The key is a Standard Webhooks secret: base64 after `whsec_`, else the text itself.
   return [
     `key=$(case "$${SECRET_VARIABLE}" in whsec_*) ${base64(`\${${SECRET_VARIABLE}#whsec_}`)};;`,
-    `  *) printf '%s' "$${SECRET_VARIABLE}";; esac | ${hex})`,
+    `  *) printf '%s' "$${SECRET_VARIABLE}";; esac | ${HEX_FILTER})`,
   ];
 }
 
-// Secrets go through a pipe, as other users could read an argument.
+// A token goes to curl through a pipe, as other users could read an argument: curl runs for long.
+// The key of an HMAC is an argument of openssl, which has no other way to take one.
 function formatCurlStep(
   { scheme, method, contentType, headers, body, url }: ShellExampleInput,
 ): string {

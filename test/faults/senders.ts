@@ -278,7 +278,8 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
     replacement: '', tests: ['webhooks/senders/verification-key.test.ts'],
   },
   {
-    file: 'webhooks/senders/signing/handshake.ts', text: "isSigned: verify === 'signature'",
+    file: 'webhooks/incoming/diagnostics/make-handshake.ts',
+    text: "isSigned: verify === 'signature'",
     replacement: 'isSigned: false',
     tests: [
       'webhooks/incoming/handshakes.test.ts',

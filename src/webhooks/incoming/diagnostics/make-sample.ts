@@ -10,7 +10,6 @@ import { toSourceList, type Scheme, type ValueSources } from '../../senders/sche
 import {
   findSigningObstacle, isInBody, listRequiredInBody,
 } from '../../senders/scheme/placement.ts';
-import { makeHandshake } from '../../senders/signing/handshake.ts';
 import {
   createSigner, signSample, type SignedRequest, type SigningContext, type UnsignedRequest,
 } from '../../senders/signing/sign-request.ts';
@@ -20,6 +19,7 @@ import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.t
 import { prepareSenderVerifier } from '../verification-member.ts';
 import type { IncomingWebhook } from '../incoming-webhook.ts';
 import { makeCustomSample } from './custom-sample.ts';
+import { makeHandshake } from './make-handshake.ts';
 import {
   matchHeaderName, findJsonPath, setAtPath, toFormFields, withEventId, withField, withMember,
 } from './sample-body.ts';
@@ -130,14 +130,16 @@ function makeHandshakeSample(
     throw new AppError('conflict', `${preset.sender} asks nothing before it sends: it has no `
       + 'handshake');
   }
-  const { method, search, headers, isSigned } = handshake;
+  const { method, search, headers, isSigned, contentType } = handshake;
   const body = Buffer.from(handshake.body ?? '');
-  const contentType = JSON_TYPE;
   const signedRequest = isSigned ? signAsSender(preset, signing, storedWebhook, {
     body, contentType, ...inputs, method, search,
   }) : null;
   return {
-    method, path: withQuery(path, search), headers: { ...headers, ...signedRequest?.headers },
+    method, path: withQuery(path, search), headers: {
+      ...handshake.body === null ? {} : { 'Content-Type': contentType }, ...headers,
+      ...signedRequest?.headers,
+    },
     body: method === 'POST' ? body.toString('base64') : null,
   };
 }

@@ -1,5 +1,9 @@
 /** Makes a sender's handshake as the sender would, for tests of one's own webhook. Pure. */
-import type { Challenge, Need, Scheme, ValueSource } from '../scheme/scheme.ts';
+import type { JsonValue } from '../../../base/schema.ts';
+import { JSON_TYPE } from '../../senders/presets/preset.ts';
+import { FORM_TYPE } from '../../senders/request/parse-form.ts';
+import type { Challenge, Need, Scheme, ValueSource } from '../../senders/scheme/scheme.ts';
+import { setAtPath } from './sample-body.ts';
 
 type Handshake = {
   readonly method: 'GET' | 'POST' | 'OPTIONS';
@@ -8,6 +12,7 @@ type Handshake = {
   readonly headers: Readonly<Record<string, string>>;
   /** null: the request has no body. */
   readonly body: string | null;
+  readonly contentType: string;
   readonly isSigned: boolean;
 };
 
@@ -24,16 +29,19 @@ export function makeHandshake(
   if (challenge === undefined) return null;
   const query = new URLSearchParams();
   const headers: Record<string, string> = {};
-  const json: Record<string, unknown> = {};
+  const form = new URLSearchParams();
+  let json: JsonValue | undefined;
   for (const [source, value] of listSampleValues(challenge, settings)) {
     if ('query' in source) query.set(source.query, String(value));
     else if ('header' in source) headers[source.header] = String(value);
-    else if ('json' in source) setMember(json, source.json.split('.'), value);
+    else if ('form' in source) form.set(source.form, String(value));
+    else if ('json' in source) json = setAtPath(json, source.json.split('.'), () => value);
   }
   const { method, verify } = challenge;
   return {
     method, search: query.toString(), headers, isSigned: verify === 'signature',
-    body: Object.keys(json).length > 0 ? JSON.stringify(json) : null,
+    ...form.size > 0 ? { body: form.toString(), contentType: FORM_TYPE }
+      : { body: json === undefined ? null : JSON.stringify(json), contentType: JSON_TYPE },
   };
 }
 
@@ -42,23 +50,13 @@ function listSampleValues(
   settings: HandshakeSettings,
 ): (readonly [ValueSource, string | number])[] {
   return [
+    // The others may give a value to the same place, and then theirs counts.
+    ...when.flatMap(({ from, equals }) => equals === undefined ? [[from, SAMPLE_TOKEN] as const]
+      : []),
     ...typeof body === 'object' ? [[body, SAMPLE_TOKEN] as const] : [],
     ...value === undefined ? [] : [[value, SAMPLE_TOKEN] as const],
     ...typeof verify === 'object' ? [[verify.from, settings[verify.setting] ?? ''] as const] : [],
     ...when.flatMap(({ from, equals }) => equals === undefined || equals === null ? []
       : [[from, equals] as const]),
   ];
-}
-
-function setMember(
-  target: Record<string, unknown>, steps: readonly string[], value: unknown,
-): void {
-  const [step = '', ...rest] = steps;
-  if (rest.length === 0) {
-    target[step] = value;
-    return;
-  }
-  const inner: Record<string, unknown> = {};
-  setMember(inner, rest, value);
-  target[step] = inner;
 }

@@ -19,7 +19,7 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/incoming/receiving/send-custom-response.ts',
-    text: '{ ...request, parsedReader: null }', replacement: 'request',
+    text: 'payload ?? createEmptyPayload()', replacement: 'createEmptyPayload()',
     tests: ['webhooks/incoming/custom-responses.test.ts'],
   },
   {

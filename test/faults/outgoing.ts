@@ -81,8 +81,7 @@ export const OUTGOING_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/templates/body-template.ts',
-    text: 'escape(formatPlaceholderValue(readValue(piece)))',
-    replacement: 'formatPlaceholderValue(readValue(piece))',
+    text: "typeof piece === 'string' ? value : escape(value)", replacement: 'value',
     tests: ['webhooks/templates/body-template.test.ts'],
   },
   {

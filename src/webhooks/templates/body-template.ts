@@ -53,8 +53,10 @@ function parseText(
     fill(readValue, lengthMax = FILLED_LENGTH_MAX) {
       let text = '';
       for (const piece of pieces) {
-        text += typeof piece === 'string' ? piece
-          : escape(formatPlaceholderValue(readValue(piece)));
+        const value = typeof piece === 'string' ? piece : formatPlaceholderValue(readValue(piece));
+        // Before it is escaped, which takes long and never shortens it.
+        if (text.length + value.length > lengthMax) throw createTooLongError(lengthMax);
+        text += typeof piece === 'string' ? value : escape(value);
         if (text.length > lengthMax) throw createTooLongError(lengthMax);
       }
       return text;

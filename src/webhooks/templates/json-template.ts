@@ -95,12 +95,16 @@ export function fillJsonTemplate(
 
 function fillPart(part: Part, readValue: ReadValue, lengthMax: number): string {
   if (part.kind === 'text') return part.text;
-  if (part.kind === 'value') return encodeJson(readValue(part.path) ?? null);
+  if (part.kind === 'value') {
+    const value = readValue(part.path) ?? null;
+    if (typeof value === 'string' && value.length > lengthMax) throw createTooLongError(lengthMax);
+    return encodeJson(value);
+  }
   let text = '';
   for (const piece of part.pieces) {
     text += typeof piece === 'string' ? piece : formatPlaceholderValue(readValue(piece));
-    // The caller refuses such a length.
-    if (text.length > lengthMax) break;
+    // Before it is escaped, which takes long and never shortens it.
+    if (text.length > lengthMax) throw createTooLongError(lengthMax);
   }
   return JSON.stringify(text);
 }

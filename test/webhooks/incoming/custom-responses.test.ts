@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { prepareResponses } from
+  '../../../src/webhooks/incoming/receiving/send-custom-response.ts';
 import { until } from '../../support/until.ts';
 import {
   startRelay, startRelayFor, startRelayWithHook, type Answer, type Relay,
@@ -292,6 +294,41 @@ test('a body that would be too long is left out, and the status stays', async (t
   assert.deepEqual([status, body], [200, '']);
   await until('it is logged', () =>
     hook.logLines.some((line) => line.includes('without its body, which is too long')));
+});
+
+test('a response that cannot be prepared is told before anything runs', async (t) => {
+  let runs = 0;
+  class Count {
+    static identifier(): string { return 'count'; }
+    static label(): string { return 'Counts its runs'; }
+    execute(): object {
+      runs += 1;
+      return { success: true };
+    }
+  }
+  const hook = await startRelayWithHook(t, { actionType: 'count' },
+    { response: text('{{ message }}') }, { actions: [Count] });
+  const [made] = (await hook.ask('GET', '/api/incoming-webhooks')).json as unknown as
+    readonly { identifier: string }[];
+  const id = String(made?.identifier);
+  const { store } = hook;
+  const record = store.collection('incoming-webhooks').findBytes(id);
+  assert.ok(record);
+  const broken = Buffer.from(record.toString('latin1').replace('{{ message', '{{ massage'), 'latin1');
+  await store.transact((transaction) => transaction.put('incoming-webhooks', id, broken));
+  assert.deepEqual([(await post(hook, {})).status, runs], [503, 0]);
+});
+
+test('a body holds the payload if a placeholder names it, however it is written', () => {
+  const readsPayload = (body: string, type = 'text/plain'): boolean => prepareResponses({
+    webhook: { responses: {
+      own: { accepted: { status: 200, body, headers: { 'Content-Type': type } } }, preset: null,
+    } },
+    exchange: { request: { headers: {} } },
+  } as unknown as Parameters<typeof prepareResponses>[0]);
+  assert.equal(readsPayload('"{{ \\u0070ayload.a }}"', 'application/json'), true);
+  assert.equal(readsPayload('{{ payload }}'), true);
+  assert.equal(readsPayload('the payload came, {{ message }}'), false);
 });
 
 test('a response is shown as it is, and changed with the webhook', async (t) => {

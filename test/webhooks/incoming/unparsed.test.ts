@@ -71,6 +71,14 @@ async function hintOf(pathSegment: string, id: unknown): Promise<string | undefi
   return found?.finding;
 }
 
+test('a response with the payload counts a body that cannot be parsed only once', async () => {
+  const pathSegment = await makeHook({
+    response: { accepted: { status: 200, body: '{{ payload.a }}' } },
+  });
+  await post(pathSegment, JSON_TYPE, '{"a":');
+  assert.equal(countOf(pathSegment), 1);
+});
+
 const UNPARSED: readonly (readonly [
   title: string, hook: object, type: string | null, body: string | Buffer, fitting: string | null,
 ])[] = [

@@ -60,6 +60,16 @@ test('a text with a placeholder that is not closed is refused with its position'
   assert.throws(() => parseBodyTemplate('<a>{{ }}', 'text/xml', parsePath), /path.*column 4/);
 });
 
+test('a value that is too long is refused before it is escaped', () => {
+  // Escaped, it would be longer than any string can be.
+  const a = '\u0001'.repeat(1 << 27);
+  for (const source of ['"{{ a }}"', '"is {{ a }}"']) {
+    assert.throws(() => fill('application/json', source, { a }), /passes/, source);
+  }
+  const html = '"'.repeat(1 << 27);
+  assert.throws(() => fill('text/html', '{{ a }}', { a: html }), /passes/);
+});
+
 test('a text cannot make a small value into an endless body', () => {
   const source = '{{ a }}'.repeat(1000);
   assert.throws(() => fill('text/plain', source, { a: 'x'.repeat(8 * 1024 * 1024 / 500) }),

@@ -159,10 +159,8 @@ function toReadyWebhook(
 }
 
 function prepareResponses({ response, verification }: IncomingWebhook): ReadyResponses {
-  const bodies = Object.values(response ?? {}).map(({ body = '' }) => body);
   return {
     own: response ?? null, preset: findPreset(verification?.preset ?? '')?.responses ?? null,
-    readsPayload: bodies.some((body) => body.includes('payload')),
   };
 }
 

@@ -182,7 +182,10 @@ async function receive(
       `${traffic.running} actions are under way, which is ${maxConcurrent === null
         ? 'incoming.maxConcurrent' : 'its maxConcurrent'}`);
   }
-  const payloadBytes = holdsPayload(admission) ? payloadBudget.reserve(body) : 0;
+  const { own, preset } = webhook.responses;
+  const readsPayload = (own !== null || preset !== null)
+    && await prepareCustomResponses(exchange, admission);
+  const payloadBytes = readsPayload || holdsPayload(admission) ? payloadBudget.reserve(body) : 0;
   if (payloadBytes === null) {
     throw rejectBusy(exchange, webhook, 'the payloads under way leave no memory for this one');
   }
@@ -233,8 +236,21 @@ function findExcess(
  * when it runs.
  */
 function holdsPayload({ webhook, parsedReader }: AdmittedRequest): boolean {
-  return webhook.answer === 'result' || webhook.hasRoutes || parsedReader !== null
-    || webhook.responses.readsPayload;
+  return webhook.answer === 'result' || webhook.hasRoutes || parsedReader !== null;
+}
+
+/**
+ * Prepares the responses of the webhook's own, and tells whether one holds the payload. Before the
+ * run, as after it an error would have the sender send again what ran. Throws `unavailable`.
+ */
+async function prepareCustomResponses(
+  exchange: Exchange, admission: AdmittedRequest,
+): Promise<boolean> {
+  try {
+    return await loadCustomResponse(({ prepareResponses }) => prepareResponses(admission));
+  } catch (thrown) {
+    throw thrown instanceof AppError ? rejectUnstored(exchange, admission.webhook, thrown) : thrown;
+  }
 }
 
 function rejectBusy(exchange: Exchange, webhook: ReadyIncomingWebhook, finding: string): AppError {

@@ -9,11 +9,15 @@ import type { JsonValue } from '../../../base/schema.ts';
 import { CHAIN_REFUSED } from '../../../base/webhook-chain.ts';
 import { formatHeaders } from '../../../server/exchange/header-text.ts';
 import type { Exchange, HeaderText } from '../../../server/http-route.ts';
+import { createEmptyPayload } from '../../actions/action-payload.ts';
 import type { BodyTemplate } from '../../templates/body-template.ts';
 import type { ReadValue } from '../../templates/placeholder.ts';
-import { getContentType, parseBody, type CustomResponse } from '../custom-response.ts';
-import { AdmittedActionCall, type AdmittedRequest } from './admitted-request.ts';
-import type { WebhookResponse } from './webhook-response.ts';
+import { readPayload, resolveBodyKind } from '../body-format.ts';
+import {
+  getContentType, parseBody, type CustomResponse, type ResponseOutcome,
+} from '../custom-response.ts';
+import type { AdmittedRequest } from './admitted-request.ts';
+import { findCustomResponse, type AnsweredRequest, type WebhookResponse } from './webhook-response.ts';
 
 type PreparedResponse = {
   readonly headers: HeaderText;
@@ -24,6 +28,18 @@ type PreparedResponse = {
 
 /** Many are sent at once: what they take in memory depends on what senders say. */
 const BODY_LENGTH_MAX = 1 << 20;
+
+const OUTCOMES_OF_RUNS: readonly ResponseOutcome[] = ['accepted', 'failed', 'duplicate'];
+
+/**
+ * Prepares the responses that a request may get once it was handled, and tells whether a body of
+ * them holds what stands in the payload. Throws `malformed` for a template that cannot be read.
+ */
+export function prepareResponses(request: AnsweredRequest): boolean {
+  const responses = OUTCOMES_OF_RUNS.map((outcome) => findCustomResponse(request, outcome));
+  const bodies = responses.map((custom) => custom === null ? null : prepare(custom, false).body);
+  return bodies.some((body) => body?.paths.some(([source]) => source === 'payload') === true);
+}
 
 /** `response` is what the sender would get otherwise. */
 export function sendCustomResponse(
@@ -81,12 +97,16 @@ function createValueReader(request: AdmittedRequest, response: WebhookResponse):
   const readSource = (source: string): JsonValue | undefined => {
     if (source === 'data') return values['data'] ??= JSON.parse(dataJson) as JsonValue;
     // Parsed anew: an action may have changed the payload that it got.
-    if (source === 'payload') return values['payload'] ??= readPayload(request);
+    if (source === 'payload') return values['payload'] ??= parsePayload(request);
     return values[source];
   };
   return ([source = '', ...path]: JsonPath) => findValueAt(readSource(source) ?? null, path);
 }
 
-function readPayload(request: AdmittedRequest): JsonValue {
-  return new AdmittedActionCall({ ...request, parsedReader: null }).payload() as JsonValue;
+/** Not by a call of an action: a body that cannot be parsed would be counted once more. */
+function parsePayload({ exchange, body, webhook: { bodyReading } }: AdmittedRequest): JsonValue {
+  const { 'content-type': contentType } = exchange.request.headers;
+  const kind = resolveBodyKind(bodyReading.format, contentType);
+  const payload = kind === null ? null : readPayload(body, contentType, kind, bodyReading);
+  return (payload ?? createEmptyPayload()) as JsonValue;
 }

@@ -65,7 +65,7 @@ export type WebhookResponse = {
 type ResultResponse = WebhookResponse & { readonly result: ActionResult };
 
 /** The members of a request that say which response of its own it gets. */
-type AnsweredRequest = {
+export type AnsweredRequest = {
   readonly webhook: { readonly responses: ReadyResponses };
   readonly exchange: Pick<Exchange, 'request'>;
 };
@@ -76,8 +76,6 @@ export type ReadyResponses = {
   readonly own: CustomResponses | null;
   /** What the preset's sender wants when it sends no JSON, unless the webhook says its own. */
   readonly preset: CustomResponses | null;
-  /** Whether a body of the webhook's own may hold what stands in the payload. */
-  readonly readsPayload: boolean;
 };
 
 /** The response in place of the JSON; null: there is none. */

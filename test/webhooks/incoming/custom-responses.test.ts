@@ -314,7 +314,8 @@ test('a response that cannot be prepared is told before anything runs', async (t
   const { store } = hook;
   const record = store.collection('incoming-webhooks').findBytes(id);
   assert.ok(record);
-  const broken = Buffer.from(record.toString('latin1').replace('{{ message', '{{ massage'), 'latin1');
+  const broken = Buffer.from(
+    record.toString('latin1').replace('{{ message', '{{ massage'), 'latin1');
   await store.transact((transaction) => transaction.put('incoming-webhooks', id, broken));
   assert.deepEqual([(await post(hook, {})).status, runs], [503, 0]);
 });

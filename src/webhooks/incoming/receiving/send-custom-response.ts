@@ -17,7 +17,9 @@ import {
   getContentType, parseBody, type CustomResponse, type ResponseOutcome,
 } from '../custom-response.ts';
 import type { AdmittedRequest } from './admitted-request.ts';
-import { findCustomResponse, type AnsweredRequest, type WebhookResponse } from './webhook-response.ts';
+import {
+  findCustomResponse, type AnsweredRequest, type WebhookResponse,
+} from './webhook-response.ts';
 
 type PreparedResponse = {
   readonly headers: HeaderText;

@@ -118,7 +118,7 @@ export const INCOMING_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/incoming/routes.test.ts'],
   },
   {
-    file: 'webhooks/incoming/body-format.ts', text: "|| mediaType.endsWith('+json')",
+    file: 'webhooks/templates/content-type.ts', text: "|| mediaType.endsWith('+json')",
     replacement: '', tests: ['webhooks/incoming/body-format.test.ts'],
   },
   {

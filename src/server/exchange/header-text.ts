@@ -30,7 +30,7 @@ export function parseHeaderText(text: HeaderText): string[] {
   });
 }
 
-// Bounded, though only our own few names get here.
+// Bounded, as webhooks have names of their own in their responses.
 const NAMES_MAX = 200;
 const validNames = new Set<string>();
 

@@ -9,6 +9,7 @@ import {
 } from '../senders/request/parse-multipart.ts';
 import type { RequestReader } from '../senders/request/request-reader.ts';
 import { toSourceList, type Scheme, type ValueSource } from '../senders/scheme/scheme.ts';
+import { isJsonType } from '../templates/content-type.ts';
 
 export const BODY_FORMATS = ['json', 'form', 'text', 'auto', 'multipart'] as const;
 export type BodyFormat = typeof BODY_FORMATS[number];
@@ -34,13 +35,18 @@ export type BodyReading = {
 export function resolveBodyReading(
   { bodyFormat, jsonFields = [] }: BodyMembers, scheme: Scheme | null,
 ): BodyReading {
-  const { payload = 'auto' } = scheme ?? { payload: 'json' };
-  const secretSources = toSourceList(scheme?.signature.from);
-  if (typeof payload === 'object') {
-    const { formField } = payload;
-    return { format: bodyFormat ?? 'auto', formField, jsonFields, secretSources };
-  }
-  return { format: bodyFormat ?? payload, formField: null, jsonFields, secretSources };
+  const payload = scheme?.payload;
+  return {
+    format: bodyFormat ?? resolveSchemeFormat(scheme),
+    formField: typeof payload === 'object' ? payload.formField : null,
+    jsonFields, secretSources: toSourceList(scheme?.signature.from),
+  };
+}
+
+/** The format where a webhook has no `bodyFormat`; `scheme` is null without a `verification`. */
+export function resolveSchemeFormat(scheme: { readonly payload?: unknown } | null): BodyFormat {
+  if (scheme === null) return 'json';
+  return BODY_FORMATS.find((format) => format === scheme.payload) ?? 'auto';
 }
 
 /** The kind that a body is read as; null: no payload can be made of it. */
@@ -104,8 +110,19 @@ export function explainUnparsed(
   const hint = fittingFormat === null
     ? 'no bodyFormat fits: an action has its bytes in `context.body`'
     : `bodyFormat "${fittingFormat}" would fit`;
-  const reason = kind === null ? describeType(contentType) : UNREADABLE_REASONS[kind];
+  const reason = kind === null ? describeType(contentType)
+    : explainUnreadable(kind, body, contentType, reading.formField);
   return `${reason}, so that actions get the payload []: ${hint}`;
+}
+
+function explainUnreadable(
+  kind: BodyKind, body: Buffer, contentType: string | undefined, formField: string | null,
+): string {
+  const isForm = kind === 'form' || kind === 'multipart';
+  const isWholeForm = isForm && formField !== null
+    && readPayload(body, contentType, kind, { formField: null, jsonFields: [] }) !== null;
+  return isWholeForm ? `the field ${quote(formField)} of the form holds no JSON object or array`
+    : UNREADABLE_REASONS[kind];
 }
 
 const UNREADABLE_REASONS: Readonly<Record<BodyKind, string>> = {
@@ -120,7 +137,7 @@ function describeType(contentType: string | undefined): string {
 }
 
 function findKind(mediaType: string): BodyKind | null {
-  if (mediaType === 'application/json' || mediaType.endsWith('+json')) return 'json';
+  if (isJsonType(mediaType)) return 'json';
   if (mediaType === FORM_TYPE) return 'form';
   if (mediaType === MULTIPART_TYPE) return 'multipart';
   return mediaType.startsWith('text/') ? 'text' : null;

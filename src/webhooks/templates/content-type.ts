@@ -29,7 +29,7 @@ export function findContentTypeProblem(value: string): string | null {
     : `must have the charset utf-8, in which every body is sent, or none, not ${quote(charset)}`;
 }
 
-/** Whether bodies of the type are JSON: their templates are JSON text. */
+/** Whether bodies of the type are JSON, those that come as well as those that are made. */
 export function isJsonType(contentType: string): boolean {
   const mediaType = parseMediaType(contentType);
   return mediaType === 'application/json' || mediaType === 'text/json'

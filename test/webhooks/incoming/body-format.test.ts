@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readPayload, resolveBodyKind } from '../../../src/webhooks/incoming/body-format.ts';
+import {
+  explainUnparsed, readPayload, resolveBodyKind,
+} from '../../../src/webhooks/incoming/body-format.ts';
 
 test('the format auto reads a body by its media type, the others whatever it is', () => {
   for (const [contentType, kind] of [
     ['application/json', 'json'], ['Application/JSON; charset=utf-8', 'json'],
     ['application/cloudevents+json', 'json'], ['application/x-www-form-urlencoded', 'form'],
-    ['text/plain', 'text'],
+    ['text/plain', 'text'], ['text/json', 'json'],
     ['Multipart/Form-Data; boundary=x', 'multipart'], ['multipart/mixed; boundary=x', null],
     ['application/octet-stream', null], [undefined, null],
   ] as const) {
@@ -65,4 +67,13 @@ test('JSON of any kind may stand in a field', () => {
   const reading = { formField: null, jsonFields: ['a', 'b', 'c', 'd', 'e'] };
   assert.deepEqual(readPayload(body, undefined, 'form', reading),
     { a: 1, b: null, c: 't', d: true, e: [] });
+});
+
+test('a field that should hold the payload, and holds no JSON, is named', () => {
+  const reading = { format: 'auto', formField: 'payload', jsonFields: [], secretSources: [] } as const;
+  const formType = 'application/x-www-form-urlencoded';
+  assert.match(explainUnparsed(reading, Buffer.from('payload=hello'), formType) ?? '',
+    /^the field "payload" of the form holds no JSON object or array,/);
+  assert.match(explainUnparsed(reading, Buffer.from('a'), MULTIPART_TYPE) ?? '',
+    /^the body is no whole multipart form/);
 });

@@ -138,6 +138,12 @@ const REFUSED: readonly (readonly [hook: object, detail: RegExp])[] = [
   [{ jsonFields: ['a'] }, /needs the bodyFormat form, multipart, auto/],
   [{ jsonFields: ['a'], bodyFormat: 'json' }, /needs the bodyFormat/],
   [{ jsonFields: ['a'], bodyFormat: 'text' }, /needs the bodyFormat/],
+  [{
+    jsonFields: ['a'], secret: 'planted', verification: { preset: 'custom', scheme: {
+      algorithm: 'hmac-sha256', key: 'utf8', content: '{body}', payload: 'json',
+      signature: { from: { header: 'x-s' }, encoding: 'hex' },
+    } },
+  }, /needs the bodyFormat/],
   [{ jsonFields: [], bodyFormat: 'form' }, /must name a field/],
   [{ jsonFields: ['a', 'a'], bodyFormat: 'form' }, /./],
   [{ jsonFields: [''], bodyFormat: 'form' }, /must not be empty/],

@@ -62,11 +62,18 @@ test('what is no event of a known format is refused', () => {
 test('headers are unquoted, and then decoded once', () => {
   for (const [value, type] of [
     ['Euro%20%E2%82%AC%20%F0%9F%98%80', 'Euro € \u{1f600}'], ['"a \\"b\\" %25"', 'a "b" %'],
-    ['%2541', '%41'], ['100%', '100%'], ['%zz', '%zz'], ['%ff', '\ufffd'], ['"a', '"a'],
+    ['%2541', '%41'], ['100%', '100%'], ['%zz', '%zz'], ['"a', '"a'],
     ['"\\\\"', '\\'],
   ] as const) {
     assert.equal(readCloudEvent({ ...BINARY, 'ce-type': value }, NO_JSON).type, type, value);
     assert.equal(readCloudEvent({ ...BINARY, 'ce-id': value }, NO_JSON).id,
       JSON.stringify(['/s', type]), value);
+  }
+});
+
+test('escapes that are no UTF-8 are refused: two ids must not become one', () => {
+  for (const value of ['a%fe', 'a%ff', '%C0%A0', '"%e2%82"']) {
+    assert.match(problemOf({ ...BINARY, 'ce-id': value }) ?? '',
+      /the header `ce-id` has percent escapes that are no UTF-8/, value);
   }
 });

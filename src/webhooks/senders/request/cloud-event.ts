@@ -7,9 +7,11 @@
  *   any other                            binary: the body is the data, attributes are headers
  *
  * The headers `ce-id`, `ce-source`, `ce-type` and `ce-specversion` of the binary mode are quoted or
- * percent-encoded as section 3.1.3.2 of the binding says. An event is valid if it has all four as
- * texts that are not empty; a batch, if each of its events is. No format but JSON is read. Pure.
+ * percent-encoded as section 3.1.3.2 of the binding says, which refuses escapes that are no UTF-8.
+ * An event is valid if it has all four as texts that are not empty; a batch, if each of its events
+ * is. No format but JSON is read. Pure.
  */
+import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { findOwnMember } from '../../../base/json/path.ts';
 import { parseMediaType } from './parse-form.ts';
@@ -37,6 +39,10 @@ export function readCloudEvent(
   const mediaType = parseMediaType(headers['content-type']);
   const [format, suffix] = mediaType.split('+', 2);
   if (format !== STRUCTURED_TYPE && format !== BATCH_TYPE) {
+    const invalidName = REQUIRED_ATTRIBUTES.find((name) => hasInvalidEscapes(headers[`ce-${name}`]));
+    if (invalidName !== undefined) {
+      return createProblem(`the header \`ce-${invalidName}\` has percent escapes that are no UTF-8`);
+    }
     return createHead((name) => decodeAttribute(headers[`ce-${name}`]), 'the header `ce-', '`');
   }
   if (suffix !== 'json') return createProblem(`CloudEvents as ${mediaType} cannot be read`);
@@ -82,6 +88,17 @@ function decodeAttribute(value: string | string[] | undefined): string | undefin
   if (typeof value !== 'string') return undefined;
   const quoted = /^"((?:[^"\\]|\\.)*)"$/.exec(value)?.[1];
   const unquotedText = quoted === undefined ? value : quoted.replace(/\\(.)/g, '$1');
-  return unquotedText.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) =>
-    Buffer.from(escapes.replaceAll('%', ''), 'hex').toString('utf8'));
+  return unquotedText.replace(ESCAPES, (escapes) => decodeEscapes(escapes).toString('utf8'));
+}
+
+const ESCAPES = /(?:%[0-9a-f]{2})+/gi;
+
+function decodeEscapes(escapes: string): Buffer {
+  return Buffer.from(escapes.replaceAll('%', ''), 'hex');
+}
+
+/** With replacement characters two ids could become one, and the second event a duplicate. */
+function hasInvalidEscapes(value: string | string[] | undefined): boolean {
+  if (typeof value !== 'string') return false;
+  return (value.match(ESCAPES) ?? []).some((escapes) => !isUtf8(decodeEscapes(escapes)));
 }

@@ -70,7 +70,8 @@ test('JSON of any kind may stand in a field', () => {
 });
 
 test('a field that should hold the payload, and holds no JSON, is named', () => {
-  const reading = { format: 'auto', formField: 'payload', jsonFields: [], secretSources: [] } as const;
+  const reading =
+    { format: 'auto', formField: 'payload', jsonFields: [], secretSources: [] } as const;
   const formType = 'application/x-www-form-urlencoded';
   assert.match(explainUnparsed(reading, Buffer.from('payload=hello'), formType) ?? '',
     /^the field "payload" of the form holds no JSON object or array,/);

@@ -39,9 +39,10 @@ export function readCloudEvent(
   const mediaType = parseMediaType(headers['content-type']);
   const [format, suffix] = mediaType.split('+', 2);
   if (format !== STRUCTURED_TYPE && format !== BATCH_TYPE) {
-    const invalidName = REQUIRED_ATTRIBUTES.find((name) => hasInvalidEscapes(headers[`ce-${name}`]));
+    const invalidName = REQUIRED_ATTRIBUTES.find((name) =>
+      hasInvalidEscapes(headers[`ce-${name}`]));
     if (invalidName !== undefined) {
-      return createProblem(`the header \`ce-${invalidName}\` has percent escapes that are no UTF-8`);
+      return createProblem(`the header \`ce-${invalidName}\` has escapes that are no UTF-8`);
     }
     return createHead((name) => decodeAttribute(headers[`ce-${name}`]), 'the header `ce-', '`');
   }

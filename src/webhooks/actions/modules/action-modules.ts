@@ -342,7 +342,8 @@ function isReady({ thread, loadedIds }: ActionWorker, { id }: LoadedModule): boo
 function createRunOrder(
   callId: number, { id: moduleId }: LoadedModule, call: ActionCall,
 ): WorkerOrder {
-  const { context: { body, ...others }, options, hops, trace, log: { tags: logTags = {} } } = call;
+  const { context: { body, ...others }, options, hops, trace, log } = call;
+  const logTags = log.readTags?.() ?? {};
   const bytes = call.bytes();
   const payloadBytes = bytes === null || bytes === body ? null : copyBytes(bytes);
   return {

@@ -4,8 +4,8 @@
  *   {"format":"hookshelf-copy-1","id":"<uuid>","epochs":["<id>",…]}
  *
  * `id` names the copy to the server that it follows. `epochs` are the epochs (epochs.ts) that have
- * come from that server and may be the last of the copy: the one that it has, and the one that it
- * is about to take. The records of a directory are the copy's as long as their last epoch is one of
+ * come from that server and may be the last of the copy: the one that it has, and those that it is
+ * about to take. The records of a directory are the copy's as long as their last epoch is one of
  * these; once a server or a command has written there, that has begun another.
  */
 import { join } from 'node:path';

@@ -19,7 +19,7 @@ export type CustomResponse = {
   readonly body?: string;
 };
 
-/** Of an outcome without one the sender gets the JSON. */
+/** The responses by outcome; for one that has none the sender gets the JSON. */
 export type CustomResponses = Readonly<Partial<Record<ResponseOutcome, CustomResponse>>>;
 
 /** What became of a request. A filtered one is accepted; `rejected` are 401 and 403. */

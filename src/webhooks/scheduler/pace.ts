@@ -14,9 +14,9 @@ const TICK_MS = 20;
 export class Pace {
   #startLimit: StartLimit;
   #intervalMs: number;
-  /** How much earlier than its time an attempt may start. */
+  /** How much earlier than it is due an attempt may start. */
   #leadMs: number;
-  /** The time of the next attempt. */
+  /** When the next attempt is due by the interval; it may start `#leadMs` earlier. */
   #nextMs: number;
 
   /** The first attempt may start at `firstMs`. */

@@ -144,7 +144,7 @@ export function formatWait({ waitsFor }: Delivery): string | null {
 type Attempt = Delivery['attempts'][number];
 
 /**
- * What came of an attempt: the status of the answer, or what the action of a route said. After a
+ * The result of an attempt: the status of the answer, or the message of a route's action. After a
  * 401 there may be an error, too: why there was no new access token.
  */
 export function formatAttempt({ statusCode, error, success, message }: Attempt): string {

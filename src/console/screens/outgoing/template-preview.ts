@@ -69,7 +69,7 @@ function chooseEscape(mediaType: string): (value: string) => string {
   }
   const isXml = /^(text|application)\/xml$/.test(mediaType) || mediaType.endsWith('+xml');
   if (!isXml && mediaType !== 'text/html') return (value) => value;
-  // What XML cannot hold becomes the replacement character.
+  // The server puts the replacement character for all that XML cannot hold.
   return (value) => value
     .replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '\ufffd')
     .replace(isXml ? /[&<>"'\r]/g : /[&<>"']/g, (character) => ENTITIES[character] ?? character);

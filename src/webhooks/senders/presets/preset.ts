@@ -38,7 +38,7 @@ export type Preset = {
   readonly unconfirmed?: string;
 };
 
-/** By what became of a request; a body is a template for its Content-Type. */
+/** The responses by outcome of a request; a body is a template for its Content-Type. */
 type PresetResponses = Readonly<Partial<Record<'accepted' | 'duplicate', {
   readonly status: number;
   readonly headers: { readonly 'Content-Type': string };

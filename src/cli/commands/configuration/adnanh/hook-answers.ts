@@ -18,7 +18,7 @@ export const ANSWER_MEMBERS = [
   'include-command-output-in-response-on-error',
 ];
 
-/** What is answered there. */
+/** The texts and statuses that adnanh/webhook answers. */
 const NOT_SATISFIED = 'Hook rules were not satisfied.';
 const COMMAND_FAILED = 'Error occurred while executing the hook\'s command. Please check your logs '
   + 'for more details.';
@@ -79,7 +79,7 @@ function convertHeaders(hook: JsonObject, pointer: string, report: HookReport): 
   return readHeaders(list);
 }
 
-/** Of two of one name the last counts there. */
+/** The headers by name. As in adnanh/webhook the last of two of one name counts. */
 function readHeaders(list: JsonValue | undefined): JsonObject {
   if (!Array.isArray(list)) return {};
   const headers = new Map<string, readonly [string, string]>();

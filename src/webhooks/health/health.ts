@@ -78,7 +78,8 @@ export function addFailure(health: Health, { atMs, reason }: Failure): Health {
   return {
     ...health, failedTries, firstFailedMs,
     isFailing: health.isFailing || failedTries >= FAILED_TRIES_MIN,
-    lastFailure: { atMs, reason: cutReason(reason) },
+    // A slow try may be reported after one that began later.
+    lastFailure: selectLater({ atMs, reason: cutReason(reason) }, health.lastFailure),
   };
 }
 

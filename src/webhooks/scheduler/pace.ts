@@ -18,6 +18,7 @@ export class Pace {
   #leadMs: number;
   /** When the next attempt is due by the interval; it may start `#leadMs` earlier. */
   #nextMs: number;
+  #hasStarted = false;
 
   /** The first attempt may start at `firstMs`. */
   constructor(startLimit: StartLimit, firstMs: number) {
@@ -31,11 +32,12 @@ export class Pace {
   change(startLimit: StartLimit): void {
     const { limit, windowMs } = this.#startLimit;
     if (limit === startLimit.limit && windowMs === startLimit.windowMs) return;
-    const previousIntervalMs = this.#intervalMs;
+    const firstMs = this.#nextMs - this.#leadMs;
+    const lastMs = this.#nextMs - this.#intervalMs;
     this.#startLimit = startLimit;
     this.#leadMs = computeLeadMs(startLimit);
     this.#intervalMs = computeIntervalMs(startLimit);
-    this.#nextMs += this.#intervalMs - previousIntervalMs;
+    this.#nextMs = this.#hasStarted ? lastMs + this.#intervalMs : firstMs + this.#leadMs;
   }
 
   /** Milliseconds until an attempt may start; 0: it may now. */
@@ -46,6 +48,7 @@ export class Pace {
   /** Must be called when an attempt starts. */
   countStart(nowMs: number): void {
     this.#nextMs = Math.max(this.#nextMs, nowMs) + this.#intervalMs;
+    this.#hasStarted = true;
   }
 
   /** Lets no attempt start before that time. */

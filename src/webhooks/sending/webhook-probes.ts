@@ -24,12 +24,19 @@ type Probe = TimedTask & { readonly webhookId: string };
 
 /** How soon a due probe looks again for a delivery, if none is pending. */
 const EMPTY_DELAY_MS = 60_000;
+/**
+ * Between the beginnings of two probes: each looks through all tasks for its oldest, some 20 ms with
+ * a million, and a start may find very many due.
+ */
+const SPACING_MS = 100;
 
 export class WebhookProbes {
   readonly #deps: WebhookProbesDeps;
   readonly #dueTimes: DueTimes<Probe>;
   /** The next probe of each webhook that is probed here. */
   readonly #probes = new Map<string, Probe>();
+  /** Monotonic: when the last probe began. */
+  #lastBeginMs = -Infinity;
 
   constructor(deps: WebhookProbesDeps) {
     this.#deps = deps;
@@ -77,6 +84,9 @@ export class WebhookProbes {
     // A late result of an attempt that began before the webhook was off may have come since.
     const dueMs = this.#computeDueMs(webhookId);
     if (dueMs > nowMs) return this.#dueTimes.wait(probe, dueMs);
+    const spacingMs = this.#lastBeginMs + SPACING_MS - clock.monotonicMs();
+    if (spacingMs > 0) return this.#dueTimes.wait(probe, nowMs + Math.ceil(spacingMs));
+    this.#lastBeginMs = clock.monotonicMs();
     const hasLastTry = findLastTryMs(disabledAt, health.find(webhookId), nowMs) !== null;
     scheduler.startOnce(webhookId);
     // The result of the attempt sets the time anew, when this is over. After the clock was set back

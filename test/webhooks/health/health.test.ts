@@ -79,6 +79,14 @@ test('a try that ended late neither begins before the last success nor fails for
     assert.equal(addSuccess(healthy, 20).lastSuccessMs, 100);
   });
 
+test('the last failure is the one that began last, in whatever order they are reported', () => {
+  const quick = addFailure(INITIAL_HEALTH, { atMs: 200, reason: '500' });
+  const both = addFailure(quick, { atMs: 100, reason: 'ETIMEDOUT' });
+  assert.deepEqual([both.lastFailure, both.failedTries], [{ atMs: 200, reason: '500' }, 2]);
+  const again = addFailure(both, { atMs: 200, reason: '503' });
+  assert.deepEqual(again.lastFailure, { atMs: 200, reason: '503' });
+});
+
 test('what was switched on is healthy since then, unless it fails', () => {
   assert.deepEqual(shown(addEnabling(INITIAL_HEALTH, 7)), ['healthy', 7]);
   assert.deepEqual(shown(addEnabling(afterTries('---'), 7)), ['failing', 1]);

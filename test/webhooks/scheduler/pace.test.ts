@@ -66,6 +66,17 @@ test('another limit counts from the last start on', () => {
   assert.equal(pace.getWaitMs(20_000), 40_000);
 });
 
+test('another limit leaves the first start where it is', () => {
+  const fast = { limit: 1000, windowMs: 1000 };
+  const slow = { limit: 1, windowMs: 3_600_000 };
+  for (const [before, after] of [[fast, slow], [slow, fast]] as const) {
+    const pace = new Pace(before, 0);
+    pace.postpone(500);
+    pace.change(after);
+    assert.deepEqual([pace.getWaitMs(0), pace.getWaitMs(500)], [500, 0]);
+  }
+});
+
 test('a queue that waits for its pace has one timer, and lets other queues start', async () => {
   const clock = new ManualClock();
   const timers: number[] = [];

@@ -304,3 +304,22 @@ test('a probe that succeeds switches the webhook on, though its delivery is gone
   await simulation.clock.advance(6000);
   assert.deepEqual([shown().enabled, shown().disabledReason], [true, undefined]);
 });
+
+test('probes that are due at once begin apart, as each looks through all deliveries', async () => {
+  const { simulation } = await placeProbed();
+  for (let count = 0; count < 20; count += 1) {
+    await simulation.addHook('target', {
+      secret: 'a secret', retrySchedule: SCHEDULE, disableAfterHours: 1, probe: true,
+    });
+  }
+  await simulation.emit();
+  await simulation.clock.advance(2 * HOUR_MS);
+  simulation.clock.standStill(2 * HOUR_MS);
+  const before = simulation.requests.length;
+  await simulation.clock.advance(MINUTE_MS);
+  const times = simulation.requests.slice(before).map(({ atMs }) => atMs);
+  assert.equal(times.length, 21);
+  for (const [index, atMs] of times.slice(1).entries()) {
+    assert.ok(atMs - (times[index] ?? 0) >= 100, `${times.join(' ')}`);
+  }
+});

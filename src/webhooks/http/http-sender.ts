@@ -4,7 +4,7 @@
  */
 import { systemCodeOf } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
-import { hideSecretText } from '../../base/log.ts';
+import { hideSecretText, isSecretName } from '../../base/log.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import type { HttpResponse } from '../../client/http-response.ts';
 import type { NetworkError } from '../../client/network-error.ts';
@@ -18,9 +18,14 @@ export interface HttpSender {
   request(request: HttpRequest): Promise<TargetResponse>;
 }
 
-const SHOWN_BYTES_MAX = 64 * 1024;
-/** Twice what is shown of a response at most, so that no secret is cut where that ends. */
-const SEARCHED_BYTES_MAX = 2 * SHOWN_BYTES_MAX;
+/** So much of a response is shown where a webhook is sent by hand. */
+export const SHOWN_BYTES_MAX = 64 * 1024;
+/** Escapes, as `\\u0061` within JSON within JSON, lengthen a secret by no more than this. */
+const ESCAPED_LENGTH_FACTOR = 16;
+/** Shorter values may stand in any text. */
+const HEADER_SECRET_LENGTH_MIN = 6;
+/** A scheme and its token (RFC 9110 §11.4). */
+const AUTHORIZATION = /^[a-z]+ +(\S+)$/i;
 
 export function isSuccessStatus(statusCode: number): boolean {
   return statusCode >= 200 && statusCode < 300;
@@ -50,13 +55,32 @@ export function formatResponseBody(body: Buffer): unknown {
 
 /**
  * The body of a response with `***` for the secrets that its request held, as some targets answer
- * with the headers that they got. No more of it is left than can be shown.
+ * with the headers that they got. Of a long body only the start is searched, and only that is left:
+ * mostly `shownBytesMax`, and less where secrets take much of it.
  */
-export function hideSecrets(body: Buffer, secrets: readonly string[]): Buffer {
+export function hideSecrets(
+  body: Buffer, secrets: readonly string[], shownBytesMax: number,
+): Buffer {
   if (secrets.length === 0) return body;
-  const text = body.toString('utf8', 0, SEARCHED_BYTES_MAX);
-  const publicText = secrets.reduce(hideSecretText, text);
-  return publicText === text ? body : Buffer.from(publicText, 'utf8');
+  const longestBytes = Math.max(...secrets.map((secret) => Buffer.byteLength(secret)));
+  const marginBytes = longestBytes * ESCAPED_LENGTH_FACTOR;
+  // Twice what is shown, as the secrets in it become shorter.
+  const searchedBytes = 2 * shownBytesMax + marginBytes;
+  const text = secrets.reduce(hideSecretText, body.toString('utf8', 0, searchedBytes));
+  // The end of a text that was cut may be the beginning of a secret.
+  const isCut = body.length > searchedBytes;
+  return Buffer.from(isCut ? text.slice(0, Math.max(0, text.length - marginBytes)) : text, 'utf8');
+}
+
+/** The values of headers with secret-like names; of `Bearer <token>` and the like the token. */
+export function listHeaderSecrets(
+  headers: Readonly<Record<string, string | readonly string[]>>,
+): readonly string[] {
+  return Object.entries(headers)
+    .filter(([name]) => isSecretName(name))
+    .flatMap(([, value]) => [value].flat())
+    .map((value) => AUTHORIZATION.exec(value)?.[1] ?? value)
+    .filter((value) => value.length >= HEADER_SECRET_LENGTH_MIN);
 }
 
 /** At most `bytesMax` bytes of `body` as text, cut between characters. */

@@ -1,18 +1,19 @@
 /**
  * Sends a request with an access token (RFC 6750 §2.1). One that the target refuses with 401 is
- * sent again at once with a new token: the first may have been revoked. In what comes back the
- * token is `***`, as some targets answer with the headers that they got.
+ * sent again at once with a new token: the first may have been revoked.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import { canceledError, NetworkError } from '../../client/network-error.ts';
 import { unlessCutOff } from '../durable-queue/ownership.ts';
-import { hideSecrets, type HttpSender, type TargetResponse } from '../http/http-sender.ts';
+import type { HttpSender, TargetResponse } from '../http/http-sender.ts';
 import type { Oauth2 } from '../outgoing/oauth2-member.ts';
 import { AccessTokens } from './access-tokens.ts';
 
 export type AuthorizedResponse = TargetResponse & {
+  /** The token of its request, which the target may repeat: see `hideSecrets`. */
+  readonly accessToken?: string;
   /** Why there was no new token after this answer 401. */
   readonly tokenError?: string;
 };
@@ -48,11 +49,12 @@ async function sendAuthorized(
   deps: AuthorizedRequestDeps, oauth2: Oauth2, request: HttpRequest,
 ): Promise<AuthorizedResponse> {
   const startedMs = deps.clock.monotonicMs();
-  const send = async (token: string): Promise<TargetResponse> => {
-    const authorized = { ...request.headers, authorization: `Bearer ${token}` };
+  const send = async (accessToken: string): Promise<AuthorizedResponse> => {
+    const authorized = { ...request.headers, authorization: `Bearer ${accessToken}` };
     const limits = limitTime(deps.clock, request, startedMs);
-    const response = await deps.http.request({ ...request, ...limits, headers: authorized });
-    return hideToken(response, token);
+    const { statusCode, headers, body } =
+      await deps.http.request({ ...request, ...limits, headers: authorized });
+    return { statusCode, headers, body, accessToken };
   };
   const token = await getToken(deps, oauth2, request, startedMs);
   const response = await send(token);
@@ -64,8 +66,7 @@ async function sendAuthorized(
   } catch (thrown) {
     if (request.signal?.aborted === true) throw thrown;
     if (!(thrown instanceof AppError) && !(thrown instanceof NetworkError)) throw thrown;
-    const { statusCode, headers, body } = response;
-    return { statusCode, headers, body, tokenError: `no new token: ${messageOf(thrown)}` };
+    return { ...response, tokenError: `no new token: ${messageOf(thrown)}` };
   }
   const secondResponse = await send(newToken);
   if (secondResponse.statusCode === UNAUTHORIZED) deps.tokens.drop(oauth2, newToken);
@@ -99,10 +100,4 @@ function limitTime(
   const shorten = (limitMs: number | undefined): number | undefined =>
     limitMs === undefined ? undefined : Math.max(1, limitMs - elapsedMs);
   return { timeoutMs: shorten(timeoutMs), totalTimeoutMs: shorten(totalTimeoutMs) };
-}
-
-function hideToken(response: TargetResponse, token: string): TargetResponse {
-  const body = hideSecrets(response.body, [token]);
-  const { statusCode, headers } = response;
-  return body === response.body ? response : { statusCode, headers, body };
 }

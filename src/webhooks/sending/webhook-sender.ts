@@ -14,8 +14,8 @@ import type { HttpRequest } from '../../client/http-client.ts';
 import { NetworkError } from '../../client/network-error.ts';
 import { parseRetryAfter } from '../../client/policy/retry.ts';
 import {
-  isSuccessStatus, formatResponseBody, decodeTextStart, hideSecrets, wasServerNotAsked,
-  type TargetResponse, type HttpSender,
+  isSuccessStatus, formatResponseBody, decodeTextStart, hideSecrets, listHeaderSecrets,
+  SHOWN_BYTES_MAX, wasServerNotAsked, type TargetResponse, type HttpSender,
 } from '../http/http-sender.ts';
 import type { AuthorizedResponse, SendAuthorized } from './authorized-request.ts';
 import type { BodyMaker, BodyOrigin } from './body-maker.ts';
@@ -156,7 +156,8 @@ async function sendNow(
     log[success || wasChainRefused ? 'debug' : 'warning'](
       'an outgoing webhook was sent',
       { statusCode, ...tokenError === undefined ? {} : { error: tokenError } });
-    const shownBody = formatResponseBody(hideSecrets(response.body, signedRequest.sentSecrets));
+    const shownBody = formatResponseBody(
+      hideSentSecrets(response, request, signedRequest.sentSecrets, SHOWN_BYTES_MAX));
     if (success) return { success, statusCode, response: shownBody };
     const reason = tokenError === undefined ? '' : `, and there was ${tokenError}`;
     const message = `The target answered ${statusCode}${reason}`;
@@ -207,8 +208,8 @@ async function makeAttempt(
   try {
     const response = await sendRequest(signedRequest.http, request.oauth2);
     const { statusCode, tokenError = null } = response;
-    const responseStart =
-      decodeTextStart(hideSecrets(response.body, sentSecrets), RESPONSE_BYTES_MAX);
+    const publicBody = hideSentSecrets(response, request, sentSecrets, RESPONSE_BYTES_MAX);
+    const responseStart = decodeTextStart(publicBody, RESPONSE_BYTES_MAX);
     const deliveryAttempt = createAttempt(statusCode, tokenError, responseStart);
     const kind = classifyStatus(statusCode);
     if (kind !== 'failed') return { kind, attempt: deliveryAttempt, shown, retryAfterMs: 0 };
@@ -227,6 +228,17 @@ async function makeAttempt(
     const kind = wasServerNotAsked(thrown) ? 'proxy' : 'failed';
     return { kind, attempt: createAttempt(null, thrown.code, null), shown, retryAfterMs: 0 };
   }
+}
+
+/** The body of a response without what a target may repeat of its request. */
+function hideSentSecrets(
+  { body, accessToken }: AuthorizedResponse, { headers }: OutgoingRequest,
+  sentSecrets: readonly string[], shownBytesMax: number,
+): Buffer {
+  if (body.length === 0) return body;
+  const tokens = accessToken === undefined ? [] : [accessToken];
+  const secrets = [...sentSecrets, ...tokens, ...listHeaderSecrets(headers)];
+  return hideSecrets(body, secrets, shownBytesMax);
 }
 
 function classifyStatus(statusCode: number): AttemptOutcome['kind'] {

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { isSignatureValid, createSignatureKey } from '../../../src/webhooks/senders/x-signature.ts';
 import { answer, closedPort, startServer, type ScriptedServer } from '../../support/servers.ts';
+import { turnsUntil } from '../../support/turns.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
 
 class Shape {
@@ -212,3 +213,20 @@ test('one hookshelf feeds another with the same secret', async () => {
     success: true, statusCode: 200, response: { success: true, message: '', data: {} },
   });
 });
+
+test('a secret header that the target repeats is *** in its response, and in a delivery',
+  async () => {
+    reply = answer(200, '{"got":{"authorization":"Bearer planted-1","x-api-key":"planted-2"}}');
+    const { json } = await sendWith({
+      headers: { 'Authorization': 'Bearer planted-1', 'X-Api-Key': 'planted-2' },
+      triggerEvent: 'repeated',
+    });
+    assert.deepEqual(json['response'],
+      { got: { 'authorization': 'Bearer ***', 'x-api-key': '***' } });
+    relay.webhooks.start();
+    const emitted = await relay.ask('POST', '/api/events', { name: 'repeated', payload: {} });
+    const [id = ''] = emitted.json['deliveries'] as readonly string[];
+    await turnsUntil(() => relay.webhooks.deliveries.totals().pending === 0);
+    const { text } = await relay.ask('GET', `/api/deliveries/${id}`);
+    assert.ok(text.includes('Bearer ***') && !text.includes('planted'), text);
+  });

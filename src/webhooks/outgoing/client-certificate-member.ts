@@ -8,7 +8,8 @@ import { messageOf, type FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { MASK } from '../../base/log.ts';
 import { loadCrypto, loadTls } from '../../base/node-modules.ts';
-import type { JsonObject, JsonValue, ObjectSchema, StringSchema } from '../../base/schema.ts';
+import type { JsonObject, ObjectSchema, StringSchema } from '../../base/schema.ts';
+import { RecentValues } from '../../base/structures/recent-values.ts';
 import { listPemBlocks, type PemBlock } from '../../base/text/pem.ts';
 
 /** What is shown of a certificate. */
@@ -146,7 +147,7 @@ export function keepClientCertificate(
 export function toPublicClientCertificate(webhook: JsonObject): JsonObject {
   const { clientCertificate, ...rest } = webhook;
   if (!isJsonObject(clientCertificate)) return webhook;
-  return { ...rest, clientCertificate: describe(clientCertificate['certificate']) };
+  return { ...rest, clientCertificate: describe(String(clientCertificate['certificate'])) };
 }
 
 /** A sentence for each webhook, as it is shown, whose certificate ends within 30 days. */
@@ -163,13 +164,19 @@ export function findEndingCertificates(
   });
 }
 
-function describe(certificate: JsonValue | undefined): PublicClientCertificate {
-  const { X509Certificate } = loadCrypto();
-  const { subject, issuer, validTo } = new X509Certificate(String(certificate));
-  return {
-    subject: formatName(subject), issuer: formatName(issuer),
-    notAfter: formatTimestamp(Date.parse(validTo)),
-  };
+const DESCRIPTIONS_MAX = 1000;
+/** By their certificates, as a list shows every webhook, and reading one takes long. */
+const descriptions = new RecentValues<PublicClientCertificate>(DESCRIPTIONS_MAX);
+
+function describe(certificate: string): PublicClientCertificate {
+  return descriptions.use(certificate, () => {
+    const { X509Certificate } = loadCrypto();
+    const { subject, issuer, validTo } = new X509Certificate(certificate);
+    return {
+      subject: formatName(subject), issuer: formatName(issuer),
+      notAfter: formatTimestamp(Date.parse(validTo)),
+    };
+  });
 }
 
 /** Node has a name with a line for each of its parts: `C=AT`, `CN=us`. */

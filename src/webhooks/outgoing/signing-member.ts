@@ -6,6 +6,7 @@
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
+import { RecentValues } from '../../base/structures/recent-values.ts';
 import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -223,11 +224,20 @@ export function canHoldPrevious(webhook: JsonObject): boolean {
   return scheme === null || canHoldSeveral(scheme);
 }
 
+const PUBLIC_KEYS_MAX = 1000;
+/** By `signing` and secret, as a list shows every webhook, and making a key takes long. */
+const publicKeys = new RecentValues<{ readonly publicKey: string | undefined }>(PUBLIC_KEYS_MAX);
+
 /** The key that receivers verify with; undefined: the webhook has no private key. */
 export function findPublicKey(webhook: JsonObject): string | undefined {
-  const { secret } = webhook;
-  const scheme = findScheme(webhook);
-  if (scheme === null || typeof secret !== 'string') return undefined;
+  const { secret, signing } = webhook;
+  if (!isJsonObject(signing) || typeof secret !== 'string') return undefined;
+  return publicKeys.use(JSON.stringify([signing, secret]), () =>
+    ({ publicKey: makePublicKey(findScheme(webhook), secret) })).publicKey;
+}
+
+function makePublicKey(scheme: Scheme | null, secret: string): string | undefined {
+  if (scheme === null) return undefined;
   const key = createSigningKey(scheme, secret);
   return typeof key === 'string' ? undefined : formatPublicKey(scheme, key) ?? undefined;
 }

@@ -13,7 +13,7 @@ import { isRouteDeliveryId, parseRequestId } from '../../deliveries/route-delive
 import { findCommittedRequest } from '../../inbox/request-codec.ts';
 import { eventIdCollection, findEventId } from '../../inbox/event-ids.ts';
 import { requestCollection, type StoredRequest } from '../../inbox/stored-request.ts';
-import { withRequestId, type WebhookResponse } from '../receiving/webhook-response.ts';
+import { setRequestId, type WebhookResponse } from '../receiving/webhook-response.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
 import { EventMemory } from './event-memory.ts';
@@ -141,7 +141,7 @@ export class Duplicates {
         if (outcome === null) throw createBusyError();
         const { requestId, dataJson } = outcome;
         const response = outcome.response.status === 200 ? null
-          : withRequestId(outcome.response, requestId);
+          : setRequestId(outcome.response, requestId);
         return { requestId, dataJson, response, isIdReused: event.isIdReused };
       }
       const watch = this.#watchRequest(holder.id);

@@ -25,7 +25,7 @@
 import type { Turns } from '../../../base/turns.ts';
 import { whenDone, type MaybePromise } from '../../../base/when-done.ts';
 import {
-  buildDuplicateResponse, findSentStatus, withRequestId, type WebhookResponse,
+  buildDuplicateResponse, findSentStatus, setRequestId, type WebhookResponse,
 } from '../receiving/webhook-response.ts';
 import { AdmittedActionCall, type AdmittedRequest } from '../receiving/admitted-request.ts';
 import { createFacts, findMatchingRoutes } from '../run-webhook-routes.ts';
@@ -149,7 +149,7 @@ export class Intake {
     }
     claim.finish({ response, requestId, dataJson: response.dataJson });
     if (storageError !== undefined) throw storageError;
-    return withRequestId(response, requestId);
+    return setRequestId(response, requestId);
   }
 
   #answerDuplicate(
@@ -203,7 +203,7 @@ export class Intake {
 
 function getResponse({ response, requestId, storageError }: RunResult): WebhookResponse {
   if (storageError !== undefined) throw storageError;
-  return withRequestId(response, requestId);
+  return setRequestId(response, requestId);
 }
 
 function isSearchLong({ webhook: { hasRoutes, routes }, body }: AdmittedRequest): boolean {

@@ -14,7 +14,7 @@ import { LabelledLog, logRun } from '../../actions/run-log.ts';
 import { commitRequests } from '../../inbox/request-changes.ts';
 import type { StoredRequest } from '../../inbox/stored-request.ts';
 import {
-  buildOutcomeResponse, buildResultResponse, buildRoutesResponse, findSentStatus, withRequestId,
+  buildOutcomeResponse, buildResultResponse, buildRoutesResponse, findSentStatus, setRequestId,
   type WebhookResponse,
 } from '../receiving/webhook-response.ts';
 import {
@@ -154,7 +154,7 @@ export class ResultRuns {
     if (response.status === 200 || webhook.inbox === 'off') return response;
     const status = findSentStatus(request, response);
     return this.#inboxWriter.addFailed(request, [outcome], { status })
-      .then((requestId) => withRequestId(response, requestId));
+      .then((requestId) => setRequestId(response, requestId));
   }
 
   #run(

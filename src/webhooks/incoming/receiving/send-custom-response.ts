@@ -92,7 +92,7 @@ function prepare(custom: CustomResponse, isRejected: boolean): PreparedResponse 
 
 function createValueReader(request: AdmittedRequest, response: WebhookResponse): ReadValue {
   const { eventNames: { event, eventId } } = request;
-  const { dataJson, message, requestId = null } = response;
+  const { dataJson, message, requestId } = response;
   const values: Record<string, JsonValue | undefined> = {
     message, request: { id: requestId, event, eventId },
   };

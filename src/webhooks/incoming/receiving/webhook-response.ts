@@ -55,8 +55,8 @@ export type WebhookResponse = {
    */
   readonly message: string;
   readonly dataJson: string;
-  /** The stored request that it tells of; absent or null: none is stored. */
-  readonly requestId?: string | null;
+  /** The stored request that it tells of; null: none is stored, or not yet. */
+  requestId: string | null;
   /** The request's chain of webhooks was refused, here or further on. */
   readonly isChainRefused?: boolean;
 };
@@ -95,11 +95,12 @@ export function findSentStatus(
   return findCustomResponse(request, outcome)?.status ?? status;
 }
 
-/** The response with the stored request that it tells of. */
-export function withRequestId(
+/** Sets the stored request that a response tells of. A copy would take a microsecond. */
+export function setRequestId(
   response: WebhookResponse, requestId: string | null,
 ): WebhookResponse {
-  return requestId === null ? response : { ...response, requestId };
+  response.requestId = requestId;
+  return response;
 }
 
 export function sendWebhookResponse(
@@ -133,10 +134,11 @@ export function buildRoutesResponse(outcomes: readonly RouteOutcome[]): WebhookR
     const message = failure.result.message ?? '';
     return {
       status: 400, outcome: 'failed', body: encodeFailure(message), message, dataJson,
-      isChainRefused,
+      requestId: null, isChainRefused,
     };
   }
-  return { ...buildSuccess('', dataJson), isChainRefused };
+  const response = buildSuccess('', dataJson);
+  return isChainRefused ? { ...response, isChainRefused } : response;
 }
 
 /** The response to a request that is on disk. */
@@ -144,21 +146,21 @@ export function buildAcceptedResponse(
   id: string, message: '' | 'Filtered' | 'Duplicate',
 ): WebhookResponse {
   const outcome = message === DUPLICATE ? 'duplicate' : 'accepted';
-  return { ...buildSuccess(message, `{"request":"${id}"}`, outcome), requestId: id };
+  return setRequestId(buildSuccess(message, `{"request":"${id}"}`, outcome), id);
 }
 
 /** The response to a duplicate; `dataJson` is the data of the first response. */
 export function buildDuplicateResponse(
   { dataJson, requestId }: { readonly dataJson: string; readonly requestId: string | null },
 ): WebhookResponse {
-  return { ...buildSuccess(DUPLICATE, dataJson, 'duplicate'), requestId };
+  return setRequestId(buildSuccess(DUPLICATE, dataJson, 'duplicate'), requestId);
 }
 
 function buildSuccess(
   message: string, dataJson: string, outcome: WebhookResponse['outcome'] = 'accepted',
 ): WebhookResponse {
   const body = `{"success":true,"message":${JSON.stringify(message)},"data":${dataJson}}`;
-  return { status: 200, outcome, body, message, dataJson };
+  return { status: 200, outcome, body, message, dataJson, requestId: null };
 }
 
 function encodeResult(result: ActionResult, dataJson: string): ResultResponse {
@@ -167,12 +169,10 @@ function encodeResult(result: ActionResult, dataJson: string): ResultResponse {
   const status = success ? 200 : 400;
   const outcome = success ? 'accepted' : 'failed';
   const isChainRefused = result instanceof ChainRefusal;
-  if (success && result.message === null && dataJson === NO_DATA) {
-    return { status, outcome, body: EMPTY_SUCCESS, message, result, dataJson, isChainRefused };
-  }
-  const text = JSON.stringify(message);
-  const body = `{"success":${success},"message":${text},"data":${dataJson}}`;
-  return { status, outcome, body, message, result, dataJson, isChainRefused };
+  const isEmpty = success && result.message === null && dataJson === NO_DATA;
+  const body = isEmpty ? EMPTY_SUCCESS
+    : `{"success":${success},"message":${JSON.stringify(message)},"data":${dataJson}}`;
+  return { status, outcome, body, message, result, dataJson, requestId: null, isChainRefused };
 }
 
 function encodeFailure(message: string): string {

@@ -25,8 +25,8 @@ type Probe = TimedTask & { readonly webhookId: string };
 /** How soon a due probe looks again for a delivery, if none is pending. */
 const EMPTY_DELAY_MS = 60_000;
 /**
- * Between the beginnings of two probes: each looks through all tasks for its oldest, some 20 ms with
- * a million, and a start may find very many due.
+ * Between the beginnings of two probes: each looks through all tasks for its oldest, some 40 ms
+ * with a million, and a start may find very many due.
  */
 const SPACING_MS = 100;
 

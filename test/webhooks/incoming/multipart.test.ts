@@ -2,37 +2,14 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { Payload } from '../../../src/index.ts';
 import { turnsUntil } from '../../support/turns.ts';
-import { startRelay, type Relay } from '../relay.ts';
+import { startPayloadTaker, type PayloadTaker } from './payload-taker.ts';
 
-const payloads: Payload[] = [];
-
-class Takes {
-  static identifier(): string { return 'takes'; }
-  static label(): string { return 'Takes the payload'; }
-  execute(payload: Payload): object {
-    payloads.push(payload);
-    return { success: true };
-  }
-}
-
-let relay: Relay;
+let taker: PayloadTaker;
 before(async () => {
-  relay = await startRelay({ actions: [Takes] });
-  relay.webhooks.start();
+  taker = await startPayloadTaker();
 });
-after(() => relay.close());
-
-let count = 0;
-
-async function makeHook(hook: object): Promise<string> {
-  count += 1;
-  const pathSegment = `in-${count}`;
-  const made = await relay.hook({ actionType: 'takes' }, { pathSegment, inbox: 'all', ...hook });
-  assert.equal(made.status, 201, made.text);
-  return pathSegment;
-}
+after(() => taker.relay.close());
 
 async function encode(form: FormData): Promise<{ readonly type: string; readonly body: Buffer }> {
   const response = new Response(form);
@@ -49,17 +26,12 @@ function makeForm(parts: number): FormData {
 async function post(
   pathSegment: string, { type, body }: { readonly type: string; readonly body: Buffer },
 ): Promise<{ readonly status: number; readonly text: string }> {
-  return relay.ask('POST', `/webhook/in/${pathSegment}`, body, { 'Content-Type': type });
-}
-
-async function newest(pathSegment: string): Promise<Readonly<Record<string, unknown>>> {
-  const { text } = await relay.ask('GET', `/api/requests?hook=${pathSegment}&limit=1`);
-  return JSON.parse(text)[0];
+  return taker.relay.ask('POST', `/webhook/in/${pathSegment}`, body, { 'Content-Type': type });
 }
 
 for (const bodyFormat of ['multipart', 'auto']) {
   test(`with ${bodyFormat} an action gets fields, files, JSON, also replayed`, async () => {
-    const pathSegment = await makeHook({ bodyFormat, jsonFields: ['payload', 'none'] });
+    const pathSegment = await taker.makeHook({ bodyFormat, jsonFields: ['payload', 'none'] });
     const form = new FormData();
     form.append('payload', '{"event":"media.play","Account":{"id":1}}');
     form.append('none', 'plain');
@@ -69,40 +41,40 @@ for (const bodyFormat of ['multipart', 'auto']) {
       thumb: { filename: 't.jpg', contentType: 'image/jpeg', base64: '/9gA' },
     };
     assert.equal((await post(pathSegment, await encode(form))).status, 200);
-    assert.deepEqual(payloads.at(-1), wanted);
-    const request = await newest(pathSegment);
+    assert.deepEqual(taker.payloads.at(-1), wanted);
+    const request = await taker.readNewest(pathSegment);
     assert.ok(!('unparsed' in request));
-    payloads.length = 0;
+    taker.payloads.length = 0;
     const replay = `/api/requests/${String(request['id'])}/replay`;
-    assert.equal((await relay.ask('POST', replay, { as: 'new' })).status, 202);
-    await turnsUntil(() => payloads.length > 0);
-    assert.deepEqual(payloads, [wanted]);
+    assert.equal((await taker.relay.ask('POST', replay, { as: 'new' })).status, 202);
+    await turnsUntil(() => taker.payloads.length > 0);
+    assert.deepEqual(taker.payloads, [wanted]);
   });
 }
 
 test('more than 100 parts are 413, before a signature is asked for', async () => {
-  const pathSegment = await makeHook({ bodyFormat: 'auto', secret: 'a-secret-of-a-webhook' });
+  const pathSegment = await taker.makeHook({ bodyFormat: 'auto', secret: 'a-secret-of-a-webhook' });
   assert.equal((await post(pathSegment, await encode(makeForm(101)))).status, 413);
   assert.equal((await post(pathSegment, await encode(makeForm(100)))).status, 401);
 });
 
 test('a body that is cut runs the action with [], and is marked', async () => {
-  const pathSegment = await makeHook({ bodyFormat: 'multipart' });
+  const pathSegment = await taker.makeHook({ bodyFormat: 'multipart' });
   const { type, body } = await encode(makeForm(2));
   const cutBody = body.subarray(0, -5);
   assert.equal((await post(pathSegment, { type, body: cutBody })).status, 200);
-  assert.deepEqual(payloads.at(-1), []);
-  const { id, unparsed, fittingBodyFormat } = await newest(pathSegment);
+  assert.deepEqual(taker.payloads.at(-1), []);
+  const { id, unparsed, fittingBodyFormat } = await taker.readNewest(pathSegment);
   assert.deepEqual([unparsed, fittingBodyFormat], [true, 'text']);
-  const { json } = await relay.ask('POST', `/api/incoming-webhooks/${pathSegment}/diagnose`,
+  const { json } = await taker.relay.ask('POST', `/api/incoming-webhooks/${pathSegment}/diagnose`,
     { request: id });
   assert.match(JSON.stringify(json['checks']), /no whole multipart form/);
 });
 
 test('a multipart body that was to be JSON is marked with the format that would fit', async () => {
-  const pathSegment = await makeHook({});
+  const pathSegment = await taker.makeHook({});
   assert.equal((await post(pathSegment, await encode(makeForm(1)))).status, 200);
-  const { unparsed, fittingBodyFormat } = await newest(pathSegment);
+  const { unparsed, fittingBodyFormat } = await taker.readNewest(pathSegment);
   assert.deepEqual([unparsed, fittingBodyFormat], [true, 'multipart']);
 });
 
@@ -113,9 +85,9 @@ test('routes see the JSON of fields, and a scheme the fields of a multipart body
     signature: { from: { form: 'signature' }, encoding: 'hex' },
     timestamp: { from: { form: 'timestamp' }, unit: 's' }, event: { form: 'kind' },
   };
-  const { json: { identifier } } = await relay.ask('POST', '/api/action-configurations',
+  const { json: { identifier } } = await taker.relay.ask('POST', '/api/action-configurations',
     { actionType: 'takes' });
-  const pathSegment = await makeHook({
+  const pathSegment = await taker.makeHook({
     secret, verification: { preset: 'custom', scheme }, jsonFields: ['payload'],
     actionConfiguration: null, routes: [{
       name: 'play', actionConfiguration: identifier,
@@ -128,7 +100,7 @@ test('routes see the JSON of fields, and a scheme the fields of a multipart body
   form.append('kind', 'mail');
   form.append('payload', '{"kind":"play"}');
   assert.equal((await post(pathSegment, await encode(form))).status, 200);
-  const { event, status } = await newest(pathSegment);
+  const { event, status } = await taker.readNewest(pathSegment);
   assert.deepEqual([event, status], ['mail', 'done']);
   form.set('signature', '00'.repeat(32));
   assert.equal((await post(pathSegment, await encode(form))).status, 401);
@@ -150,7 +122,7 @@ const REFUSED: readonly (readonly [hook: object, detail: RegExp])[] = [
 ];
 for (const [hook, detail] of REFUSED) {
   test(`${JSON.stringify(hook)} is refused`, async () => {
-    const { status, text } = await relay.hook({ actionType: 'takes' },
+    const { status, text } = await taker.relay.hook({ actionType: 'takes' },
       { pathSegment: 'refused', ...hook });
     assert.equal(status, 422);
     assert.match(text, /\/jsonFields/);

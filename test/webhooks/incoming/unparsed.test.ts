@@ -1,69 +1,41 @@
 /** Bodies that no payload can be made of: answered 200 with [], and seen by the webhook's owner. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Payload } from '../../../src/index.ts';
 import { Metrics } from '../../../src/server/metrics/metrics.ts';
 import { incomingMetrics } from '../../../src/app/service-metrics.ts';
 import { turnsUntil } from '../../support/turns.ts';
-import { startRelay, type Relay } from '../relay.ts';
+import { startPayloadTaker, type PayloadTaker } from './payload-taker.ts';
 
 const LONG = { timeout: 120_000 };
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-const payloads: Payload[] = [];
-
-class Takes {
-  static identifier(): string { return 'takes'; }
-  static label(): string { return 'Takes the payload'; }
-  execute(payload: Payload): object {
-    payloads.push(payload);
-    return { success: true };
-  }
-}
-
 type Shown = Readonly<Record<string, unknown>>;
 
-let relay: Relay;
+let taker: PayloadTaker;
 before(async () => {
-  relay = await startRelay({ actions: [Takes] });
-  relay.webhooks.start();
+  taker = await startPayloadTaker();
 });
-after(() => relay.close());
-
-let count = 0;
-
-async function makeHook(hook: object): Promise<string> {
-  count += 1;
-  const pathSegment = `in-${count}`;
-  const made = await relay.hook({ actionType: 'takes' }, { pathSegment, inbox: 'all', ...hook });
-  assert.equal(made.status, 201, made.text);
-  return pathSegment;
-}
+after(() => taker.relay.close());
 
 async function post(
   pathSegment: string, type: string | null, body: string | Buffer,
 ): Promise<void> {
-  const { status } = await relay.ask('POST', `/webhook/in/${pathSegment}`, Buffer.from(body),
+  const { status } = await taker.relay.ask('POST', `/webhook/in/${pathSegment}`, Buffer.from(body),
     type === null ? {} : { 'Content-Type': type });
   assert.equal(status, 200);
 }
 
-async function newest(pathSegment: string): Promise<Shown> {
-  const { text } = await relay.ask('GET', `/api/requests?hook=${pathSegment}&limit=1`);
-  return JSON.parse(text)[0];
-}
-
 async function waitUntilDone(pathSegment: string): Promise<Shown> {
   for (;;) {
-    const request = await newest(pathSegment);
+    const request = await taker.readNewest(pathSegment);
     if (request['status'] === 'done') return request;
   }
 }
 
 function countOf(pathSegment: string): number {
   const metrics = new Metrics();
-  metrics.add(...incomingMetrics(relay.webhooks));
+  metrics.add(...incomingMetrics(taker.relay.webhooks));
   const line = `hookshelf_incoming_unparsed_total{hook="${pathSegment}"} `;
   const found = metrics.render().split('\n').find((one) => one.startsWith(line));
   return Number(found?.slice(line.length) ?? 0);
@@ -71,7 +43,7 @@ function countOf(pathSegment: string): number {
 
 async function hintOf(pathSegment: string, id: unknown): Promise<string | undefined> {
   const path = `/api/incoming-webhooks/${pathSegment}/diagnose`;
-  const { json } = await relay.ask('POST', path, { request: id });
+  const { json } = await taker.relay.ask('POST', path, { request: id });
   const checks = json['checks'] as { check: string; status: string; finding: string }[];
   const found = checks.find(({ check }) => check === 'body');
   if (found !== undefined) assert.equal(found.status, 'hint');
@@ -79,7 +51,7 @@ async function hintOf(pathSegment: string, id: unknown): Promise<string | undefi
 }
 
 test('a response with the payload counts an unparsed body only once', LONG, async () => {
-  const pathSegment = await makeHook({
+  const pathSegment = await taker.makeHook({
     answer: 'accepted', response: { accepted: { status: 200, body: '{{ payload.a }}' } },
   });
   await post(pathSegment, JSON_TYPE, '{"a":');
@@ -100,10 +72,10 @@ const UNPARSED: readonly (readonly [
 ];
 for (const [title, hook, type, body, fitting] of UNPARSED) {
   test(`${title} is marked, counted, and told of by a diagnosis`, async () => {
-    const pathSegment = await makeHook(hook);
+    const pathSegment = await taker.makeHook(hook);
     await post(pathSegment, type, body);
-    assert.deepEqual(payloads.at(-1), []);
-    const request = await newest(pathSegment);
+    assert.deepEqual(taker.payloads.at(-1), []);
+    const request = await taker.readNewest(pathSegment);
     assert.deepEqual([request['unparsed'], request['fittingBodyFormat']], [true, fitting]);
     assert.equal(countOf(pathSegment), 1);
     const hint = await hintOf(pathSegment, request['id']);
@@ -119,9 +91,9 @@ const PARSED: readonly (readonly [string, object, string, string])[] = [
 ];
 for (const [title, hook, type, body] of PARSED) {
   test(`${title} is not marked`, async () => {
-    const pathSegment = await makeHook(hook);
+    const pathSegment = await taker.makeHook(hook);
     await post(pathSegment, type, body);
-    const request = await newest(pathSegment);
+    const request = await taker.readNewest(pathSegment);
     assert.ok(!('unparsed' in request) && !('fittingBodyFormat' in request));
     assert.equal(countOf(pathSegment), 0);
     assert.equal(await hintOf(pathSegment, request['id']), undefined);
@@ -129,26 +101,26 @@ for (const [title, hook, type, body] of PARSED) {
 }
 
 test('a request that is answered before it runs is marked once it has run', LONG, async () => {
-  const pathSegment = await makeHook({ answer: 'accepted' });
+  const pathSegment = await taker.makeHook({ answer: 'accepted' });
   await post(pathSegment, JSON_TYPE, 'hello');
   const done = (): Promise<Shown> => waitUntilDone(pathSegment);
   assert.deepEqual([(await done())['unparsed'], countOf(pathSegment)], [true, 1]);
   // As the hint says.
-  const { status } = await relay.ask('PATCH', `/api/incoming-webhooks/${pathSegment}`,
+  const { status } = await taker.relay.ask('PATCH', `/api/incoming-webhooks/${pathSegment}`,
     { bodyFormat: 'text' });
   assert.equal(status, 200);
-  const { id } = await newest(pathSegment);
-  const before = payloads.length;
-  await relay.ask('POST', `/api/requests/${String(id)}/replay`, {});
-  await turnsUntil(() => payloads.length > before);
-  assert.deepEqual(payloads.at(-1), { text: 'hello' });
+  const { id } = await taker.readNewest(pathSegment);
+  const before = taker.payloads.length;
+  await taker.relay.ask('POST', `/api/requests/${String(id)}/replay`, {});
+  await turnsUntil(() => taker.payloads.length > before);
+  assert.deepEqual(taker.payloads.at(-1), { text: 'hello' });
   assert.ok(!('unparsed' in await done()));
   assert.equal(countOf(pathSegment), 1);
 });
 
 test('a request that no route is for, as it has no payload, is marked', async () => {
   const pathSegment = 'routed';
-  const made = await relay.ask('POST', '/api/incoming-webhooks', {
+  const made = await taker.relay.ask('POST', '/api/incoming-webhooks', {
     pathSegment, inbox: 'all', answer: 'accepted', routes: [{
       name: 'paid', actionConfiguration: await configuration(),
       when: { path: 'payload.paid', op: 'eq', value: true },
@@ -156,13 +128,13 @@ test('a request that no route is for, as it has no payload, is marked', async ()
   });
   assert.equal(made.status, 201, made.text);
   await post(pathSegment, FORM_TYPE, 'paid=true');
-  const request = await newest(pathSegment);
+  const request = await taker.readNewest(pathSegment);
   assert.deepEqual([request['status'], request['unparsed'], request['fittingBodyFormat']],
     ['filtered', true, 'form']);
   assert.equal(countOf(pathSegment), 1);
 });
 
 async function configuration(): Promise<unknown> {
-  return (await relay.ask('POST', '/api/action-configurations', { actionType: 'takes' }))
+  return (await taker.relay.ask('POST', '/api/action-configurations', { actionType: 'takes' }))
     .json['identifier'];
 }

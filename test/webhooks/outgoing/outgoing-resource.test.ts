@@ -22,7 +22,9 @@ function showAll(webhooks: readonly JsonObject[]): readonly string[] {
 test('keys and certificates are read once, not for each list of them', () => {
   const webhooks = Array.from({ length: 200 }, (_, index) => ({
     secret: `whsk_${randomBytes(32).toString('base64')}`, signing: { preset: 'standard' },
-    clientCertificate: { certificate: createCertificate([`us-${index}`]).cert, privateKey: 'a key' },
+    clientCertificate: {
+      certificate: createCertificate([`us-${index}`]).cert, privateKey: 'a key',
+    },
   }));
   let shown: readonly string[] = [];
   const firstMs = cpuMsOf(() => { shown = showAll(webhooks); });

@@ -37,8 +37,8 @@ export const OUTGOING_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/sending/access-tokens.test.ts'],
   },
   {
-    file: 'webhooks/sending/authorized-request.ts',
-    text: 'return hideToken(response, token);', replacement: 'return response;',
+    file: 'webhooks/sending/webhook-sender.ts',
+    text: 'accessToken === undefined ? [] : [accessToken]', replacement: '[]',
     tests: ['webhooks/sending/oauth2.test.ts'],
   },
   {

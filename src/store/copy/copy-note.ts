@@ -1,12 +1,14 @@
 /**
  * The note in the directory of a copy, `copy.json`, one JSON object in one line:
  *
- *   {"format":"hookshelf-copy-1","id":"<uuid>","epochs":["<id>",…]}
+ *   {"format":"hookshelf-copy-1","id":"<uuid>","epochs":["<id>",…],"oldStates":["before-<time>",…]}
  *
  * `id` names the copy to the server that it follows. `epochs` are the epochs (epochs.ts) that have
  * come from that server and may be the last of the copy: the one that it has, and those that it is
  * about to take. The records of a directory are the copy's as long as their last epoch is one of
- * these; once a server or a command has written there, that has begun another.
+ * these; once a server or a command has written there, that has begun another. `oldStates`, which
+ * is absent where there are none, are the folders to which a copy moved what it was before; people
+ * may have removed some.
  */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
@@ -14,7 +16,11 @@ import { isJsonObject } from '../../base/fields.ts';
 import { readSmallFile, replaceFile } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 
-export type CopyNote = { readonly id: string; readonly epochs: readonly string[] };
+export type CopyNote = {
+  readonly id: string;
+  readonly epochs: readonly string[];
+  readonly oldStates: readonly string[];
+};
 
 const NOTE_NAME = 'copy.json';
 const FORMAT = 'hookshelf-copy-1';
@@ -32,9 +38,12 @@ export async function findCopyNote(files: Files, directory: string): Promise<Cop
 }
 
 export function writeCopyNote(
-  files: Files, directory: string, { id, epochs }: CopyNote,
+  files: Files, directory: string, { id, epochs, oldStates }: CopyNote,
 ): Promise<void> {
-  const content = Buffer.from(`${JSON.stringify({ format: FORMAT, id, epochs })}\n`);
+  const note = {
+    format: FORMAT, id, epochs, oldStates: oldStates.length === 0 ? undefined : oldStates,
+  };
+  const content = Buffer.from(`${JSON.stringify(note)}\n`);
   return replaceFile(files, join(directory, NOTE_NAME), content);
 }
 
@@ -44,9 +53,14 @@ function parseNote(text: string): CopyNote | null {
     if (!isJsonObject(value) || value.format !== FORMAT || typeof value.id !== 'string') {
       return null;
     }
-    if (!Array.isArray(value.epochs)) return null;
-    return { id: value.id, epochs: value.epochs.filter((epoch) => typeof epoch === 'string') };
+    const { id, epochs, oldStates = [] } = value;
+    if (!Array.isArray(epochs) || !Array.isArray(oldStates)) return null;
+    return { id, epochs: epochs.filter(isText), oldStates: oldStates.filter(isText) };
   } catch {
     return null;
   }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }

@@ -7,7 +7,9 @@
  * Where the log of the server does not continue it, it begins anew: it receives a backup in the
  * folder `copy.tmp`, reads it whole, and replaces its state by that (replacement.ts). Until then
  * the old one stays. Where that is of another history, as after a restore, it is kept in
- * `before-<time>/`; else it is a beginning of the new one, and deleted.
+ * `before-<time>/`; else it is a beginning of the new one, and deleted. Of such folders there are
+ * only so many at once: none is ever deleted here, and a follower that is started again and again
+ * must not fill the disk.
  */
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
@@ -48,6 +50,7 @@ type CopiedState = {
 };
 
 const STAGE_NAME = 'copy.tmp';
+const OLD_STATES_MAX = 8;
 
 export class Copy {
   readonly #deps: CopyDeps;
@@ -111,13 +114,19 @@ export class Copy {
 
   /**
    * Begins anew with the backup that `chunks` are; where this throws, the copy is as before once
-   * `recover` has been called. Throws `damaged`, and what the disk refuses. Returns the folder that
-   * the old state went to; null where it was deleted, or there was none.
+   * `recover` has been called. Throws `damaged`, `conflict` while there are too many old states,
+   * and what the disk refuses. Returns the folder that the old state went to; null where it was
+   * deleted, or there was none.
    */
   async replace(
     chunks: AsyncIterable<Buffer>, keepsOldState: boolean,
   ): Promise<string | null> {
     const { directory, files } = this.#deps;
+    if (keepsOldState && this.#listOldStates().length >= OLD_STATES_MAX) {
+      throw new AppError('conflict', `${directory} holds ${OLD_STATES_MAX} folders before-…, with `
+        + 'what the copy was before: remove those that you need no more. If nobody has restored '
+        + 'the server so often, there may be two servers behind its address');
+    }
     const before = await withDiskErrors(directory, async () => {
       const stage = join(directory, STAGE_NAME);
       clearStage(files, stage);
@@ -161,12 +170,21 @@ export class Copy {
     const received = await readReceived(files, stage, specs);
     clearStage(files, stage);
     const oldEpochs = oldPosition === null ? [] : [oldPosition.epoch];
-    this.#note = { ...this.#note, epochs: [...oldEpochs, getLastEpoch(received)] };
-    await writeCopyNote(files, directory, this.#note);
     const time = new Date(clock.now()).toISOString().replaceAll(':', '-');
     const before = keepsOldState && oldPosition !== null ? `before-${time}` : null;
+    this.#note = {
+      ...this.#note, epochs: [...oldEpochs, getLastEpoch(received)],
+      oldStates: [...this.#listOldStates(), ...before === null ? [] : [before]],
+    };
+    await writeCopyNote(files, directory, this.#note);
     await replaceState(files, directory, received, before);
     return before;
+  }
+
+  /** The names of the folders with old states that are still there. */
+  #listOldStates(): readonly string[] {
+    const { directory, files } = this.#deps;
+    return this.#note.oldStates.filter((name) => files.existsSync(join(directory, name)));
   }
 
   /** Before the first transaction of an epoch, the note names that epoch. */
@@ -201,7 +219,7 @@ async function openDirectory(deps: CopyDeps): Promise<Copy> {
       throw new AppError('conflict', `${directory} holds data that no data:follow brought there: `
         + 'name a directory that is empty or new');
     }
-    const newNote = { id: loadCrypto().randomUUID(), epochs: [] };
+    const newNote = { id: loadCrypto().randomUUID(), epochs: [], oldStates: [] };
     await writeCopyNote(files, directory, newNote);
     return new Copy(deps, newNote, null);
   }

@@ -8,6 +8,7 @@ import { openStore } from '../../../src/store/store.ts';
 import {
   COPY, SPECS, addBook, createCopyDisk, openCopyOn, openServer,
 } from '../../support/followed-store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { Disk } from '../../support/simulated-disk.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 
@@ -149,3 +150,31 @@ test('transactions that do not continue the copy are refused', async () => {
   await copy.append([{ sequence: 5, operations }]);
   await copy.close();
 });
+
+test('old states are kept up to a limit, and then nothing is replaced until some are removed',
+  async () => {
+    const files = await makeCopy();
+    const clock = new ManualClock();
+    const folders: string[] = [];
+    for (let count = 0; count < 8; count += 1) {
+      // Each is another history, and a process of its own takes it.
+      await clock.advance(1000);
+      const copy = await openCopyOn(files, clock);
+      folders.push(await copy.replace(sent(await makeBackup()), true) ?? '');
+      await copy.close();
+    }
+    assert.equal(new Set(folders).size, 8);
+    await clock.advance(1000);
+    const copy = await openCopyOn(files, clock);
+    const names = files.disk.paths;
+    await assert.rejects(copy.replace(sent(await makeBackup()), true),
+      { code: 'conflict', message: /8 folders before-.*remove those/ });
+    assert.deepEqual(files.disk.paths, names);
+    assert.equal(copy.sequence, 4);
+    assert.equal(await copy.replace(sent(await makeBackup()), false), null);
+    const [oldest = ''] = folders;
+    for (const name of files.listSync(oldest)) files.unlinkSync(`${oldest}/${name}`);
+    files.removeDirectorySync(oldest);
+    assert.notEqual(await copy.replace(sent(await makeBackup()), true), null);
+    await copy.close();
+  });

@@ -17,7 +17,9 @@ import {
 } from './client-certificate-member.ts';
 import { keepClientSecret, restoreTokenUrl, toPublicOauth2 } from './oauth2-member.ts';
 import { outgoingCollection, outgoingSchema } from './outgoing-webhook.ts';
-import { findPublicKey, restoreSigning, sendsSecret } from './signing-member.ts';
+import {
+  dropUnusedPrevious, findPublicKey, restoreSigning, sendsSecret,
+} from './signing-member.ts';
 
 export const outgoingResource: Resource = {
   path: '/api/outgoing-webhooks',
@@ -40,7 +42,7 @@ export const outgoingResource: Resource = {
     const webhook = restoreSecrets(rest, stored, ({ targetUrl }) => collectUrls(targetUrl));
     const restored = oauth2 === undefined ? webhook
       : keepClientSecret({ ...webhook, oauth2 }, stored, cause);
-    return keepPreviousSecret(restored, current);
+    return dropUnusedPrevious(keepPreviousSecret(restored, current));
   },
   columns: [
     { title: 'NAME', member: 'name', widthMin: 12 },

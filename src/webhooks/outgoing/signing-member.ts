@@ -224,6 +224,14 @@ export function canHoldPrevious(webhook: JsonObject): boolean {
   return scheme === null || canHoldSeveral(scheme);
 }
 
+/** The webhook without a previous secret that signs nothing, as after a change of `signing`. */
+export function dropUnusedPrevious(webhook: JsonObject): JsonObject {
+  const { previousSecret, ...rest } = webhook;
+  if (!isJsonObject(previousSecret)) return webhook;
+  const isUsable = findDialectSecretProblem(webhook, String(previousSecret['secret'])) === null;
+  return isUsable && canHoldPrevious(webhook) ? webhook : rest;
+}
+
 const PUBLIC_KEYS_MAX = 1000;
 /** By `signing` and secret, as a list shows every webhook, and making a key takes long. */
 const publicKeys = new RecentValues<{ readonly publicKey: string | undefined }>(PUBLIC_KEYS_MAX);

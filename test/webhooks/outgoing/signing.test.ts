@@ -622,6 +622,31 @@ test('a rotation claims no overlap where requests hold one signature', async (co
   }
 });
 
+test('another signing within an overlap ends it where the old secret signs nothing any more',
+  async (context) => {
+    const relay = await start(context);
+    const cases = [
+      [null, 'stripe', true], ['stripe', 'standard', true], ['stripe', 'github', false],
+      [null, 'gitlab-token', false], ['stripe', null, true],
+    ] as const;
+    const toSigning = (preset: string | null) => preset === null ? null : { preset };
+    for (const [before, after, overlaps] of cases) {
+      const { json } = await create(relay, {
+        targetUrl: 'http://127.0.0.1:9/', secret: 'old', signing: toSigning(before),
+      });
+      const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
+      const rotated = await relay.ask('POST', `${path}/rotate-secret`, { secret: 'new' });
+      assert.notEqual(rotated.json['previousSecret'], undefined);
+      const changed = await relay.ask('PATCH', path, {
+        signing: toSigning(after), ...after === 'gitlab-token' ? { secret: 'new' } : {},
+      });
+      assert.equal(changed.status, 200, changed.text);
+      assert.equal(changed.json['previousSecret'] !== undefined, overlaps, `${after}`);
+      const again = await relay.ask('POST', `${path}/rotate-secret`, { secret: 'newer' });
+      assert.equal(again.status, overlaps ? 409 : 200, again.text);
+    }
+  });
+
 test('a new secret has the form that the dialect needs', async (context) => {
   const relay = await start(context);
   for (const [preset, secret, form] of [

@@ -289,7 +289,8 @@ export const SENDER_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: 'webhooks/senders/signing/shell-example.ts',
-    text: 'isSecret(name) ? \'@-\' : `"${line}"`', replacement: '`"${line}"`',
+    text: 'piped === \'header\' && name === \'signature\' ? \'@-\' : `"${line}"`',
+    replacement: '`"${line}"`',
     tests: ['webhooks/senders/shell-example.test.ts'],
   },
   {

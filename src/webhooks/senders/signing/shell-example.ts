@@ -1,17 +1,31 @@
 /**
- * Formats shell commands that sign and send a request as the sender would, with openssl and curl.
- * They read the secret from the environment. Pure.
+ * Formats shell commands that make, sign and send a request as the sender of a scheme would, to be
+ * copied. They read the secret from the environment. Such commands are, with the function of each:
  *
- * A word here is one of the shell: quoted text and variables, side by side without a space. The
- * commands set $timestamp, $id, $body and $signature, where the scheme uses them.
+ *     : "${WEBHOOK_SECRET:?must hold the secret of this webhook}"
+ *     timestamp=$(date +%s)                                               formatTimestampCommand
+ *     body='{"a":1}'
+ *     signature=$(printf '%s' "$timestamp"'.'"$body" \
+ *       | openssl dgst -sha256 -hmac "$WEBHOOK_SECRET" -binary | openssl base64 -A)
+ *                                                                         formatHmacCommands
+ *     curl --silent --show-error --request POST \                         formatCurlCommand
+ *       --header 'Content-Type: application/json' \
+ *       --header "Acme-Signature: t=$timestamp,v1=$signature" \
+ *       --data-binary "$body" \
+ *       'https://example.com/webhook/in/acme'
+ *
+ * So each value of the scheme is a variable of the shell: $timestamp, $id, $body, and $signature,
+ * which is the secret itself for the algorithm `token`. sign-request.ts computes the same values in
+ * this process: what a scheme can say has to be said in both, and tests run these commands for
+ * every preset against the verifier. Pure.
  */
 import { shellQuote } from '../../../base/text/shell-quote.ts';
 import { hasRequestBody } from '../../http/target-rules.ts';
 import { RequestReader } from '../request/request-reader.ts';
 import type { Need, Scheme } from '../scheme/scheme.ts';
-import { collectPieces, parseContent, type ContentPart } from '../verification/signed-content.ts';
+import { parseContent, type ContentPart } from '../verification/signed-content.ts';
 import {
-  findSigningObstacle, isJsonInForm, findPlacement, listPlacements, type PlacementName,
+  findSigningObstacle, isInBody, isJsonInForm, findPlacement, listPlacements, type PlacementName,
 } from '../scheme/placement.ts';
 
 type ShellExampleInput = {
@@ -31,8 +45,15 @@ type ShellExampleInput = {
 };
 
 const SECRET_VARIABLE = 'WEBHOOK_SECRET';
-const HEX_FILTER = "od -An -v -tx1 | tr -d ' \\n'";
 const MISSING_SECRET_HINT = 'must hold the secret of this webhook';
+const HEX_FILTER = "od -An -v -tx1 | tr -d ' \\n'";
+const BASE64_FILTER = 'openssl base64 -A';
+/** Each byte as `%` and two hex digits. */
+const PERCENT_FILTER = `${HEX_FILTER} | sed 's/../%&/g'`;
+/** A backslash before quotation marks and backslashes, as in a JSON string. */
+const JSON_FILTER = String.raw`sed 's/[\"]/\\&/g'`;
+/** openssl prints a name before a digest in hex, as in `SHA256(stdin)= `. */
+const DIGEST_FILTER = "sed 's/^.*= *//'";
 
 /** Why a shell cannot make such a call, although our secret can sign; null: it can. */
 export function findShellObstacle(scheme: Scheme, method: string): string | null {
@@ -46,25 +67,37 @@ export function findShellObstacle(scheme: Scheme, method: string): string | null
 }
 
 /** For a scheme without an obstacle, and a secret that is no public key. */
-export function formatShellExample(request: ShellExampleInput): string {
-  const { scheme, method } = request;
-  const body = hasRequestBody(method) ? request.body : '';
-  const holdsSignature = body.includes('{signature}');
-  const steps = [
+export function formatShellExample(input: ShellExampleInput): string {
+  const { scheme, method } = input;
+  const body = hasRequestBody(method) ? input.body : '';
+  const request = { ...input, body };
+  // What is signed is the body without the signature, which is known only after that.
+  const bodyHoldsSignature = body.includes('{signature}');
+  const signedBody = bodyHoldsSignature ? body.replace('{signature}', '') : body;
+  return [
     `# export ${SECRET_VARIABLE}="$(cat file-with-the-secret)"`,
     `: "\${${SECRET_VARIABLE}:?${MISSING_SECRET_HINT}}"`,
-    ...formatTimeStep(scheme),
+    ...formatTimestampCommand(scheme),
     ...usesId(request) ? ['id="hookshelf-test-$(date +%s)-$$"'] : [],
-    `body=${quoteWithVariables(holdsSignature ? body.replace('{signature}', '') : body)}`,
-    ...scheme.algorithm === 'token' ? formatTokenSteps(scheme)
-      : formatSigningSteps({ ...request, body }),
-    ...formatPlacementSteps(scheme),
-    // Again, with the signature, which is known only now: what is signed is the body without it.
-    ...holdsSignature ? [`body=${quoteWithVariables(body)}`] : [],
-  ];
-  return `${steps.join('\n')}\n${formatCurlStep({ ...request, body })}`;
+    `body=${formatFilledWord(signedBody)}`,
+    ...scheme.algorithm === 'token' ? formatTokenCommand(scheme) : formatHmacCommands(request),
+    ...formatEscapeCommand(scheme),
+    ...bodyHoldsSignature ? [`body=${formatFilledWord(body)}`] : [],
+    formatCurlCommand(request),
+  ].join('\n');
 }
 
+function formatTimestampCommand({ timestamp }: Scheme): string[] {
+  switch (timestamp?.unit) {
+    case undefined: return [];
+    case 's': return ['timestamp=$(date +%s)'];
+    case 'ms': return ['timestamp=$(date +%s)000'];
+    case 'iso': return ['timestamp=$(date -u +%Y-%m-%dT%H:%M:%SZ)'];
+    case 'http-date': return ["timestamp=$(LC_ALL=C date -u '+%a, %d %b %Y %H:%M:%S GMT')"];
+  }
+}
+
+/** Whether the request holds an id somewhere, or signs one. */
 function usesId({ scheme, body, headers }: ShellExampleInput): boolean {
   return listSchemeHeaders(scheme, headers).some(([name]) => name === 'id')
     || 'query' in (findPlacement(scheme, 'id') ?? {})
@@ -72,125 +105,130 @@ function usesId({ scheme, body, headers }: ShellExampleInput): boolean {
     || [body, ...Object.values(headers)].some((text) => text.includes('{id}'));
 }
 
-function formatTimeStep({ timestamp }: Scheme): string[] {
-  if (timestamp === undefined) return [];
-  if (timestamp.unit === 'iso') return ['timestamp=$(date -u +%Y-%m-%dT%H:%M:%SZ)'];
-  if (timestamp.unit === 'http-date') {
-    return ["timestamp=$(LC_ALL=C date -u '+%a, %d %b %Y %H:%M:%S GMT')"];
-  }
-  return [`timestamp=$(date +%s)${timestamp.unit === 'ms' ? '000' : ''}`];
-}
-
-function formatTokenSteps({ signature: { encoding } }: Scheme): string[] {
+/** Sets $signature to the secret in its encoding. */
+function formatTokenCommand({ signature: { encoding } }: Scheme): string[] {
   if (encoding === 'utf8') return [`signature="$${SECRET_VARIABLE}"`];
-  const filter = encoding === 'hex' ? HEX_FILTER : 'openssl base64 -A';
+  const filter = encoding === 'hex' ? HEX_FILTER : BASE64_FILTER;
   return [`signature=$(printf '%s' "$${SECRET_VARIABLE}" | ${filter})`];
 }
 
-/** Formats the signature for its place in the body or in the query. */
-function formatPlacementSteps(scheme: Scheme): string[] {
-  const source = findPlacement(scheme, 'signature');
-  if (source === undefined || 'header' in source) return [];
-  const isJsonEscaped = 'json' in source && scheme.algorithm === 'token';
-  const isPercentEncoded = 'query' in source || 'form' in source || isJsonInForm(scheme);
-  const filters = [
-    // JSON escapes quotation marks and backslashes.
-    ...isJsonEscaped ? [String.raw`sed 's/[\"]/\\&/g'`] : [],
-    ...isPercentEncoded ? [String.raw`od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g'`] : [],
-  ];
-  const value = formatSignatureWord(scheme);
-  if (filters.length > 0) return [`signature=$(printf '%s' "${value}" | ${filters.join(' | ')})`];
-  return value === '$signature' ? [] : [`signature="${value}"`];
-}
-
-/** The signature with its prefix, or among pairs with the time; a token is never among pairs. */
-function formatSignatureWord(
-  { algorithm, signature: { prefix = '', param, split = ',' }, timestamp }: Scheme,
-): string {
-  if (algorithm === 'token' || param === undefined) return `${prefix}$signature`;
-  const pairs = timestamp?.param === undefined ? '' : `${timestamp.param}=$timestamp${split}`;
-  return `${pairs}${param}=${prefix}$signature`;
-}
-
-function formatSigningSteps(
-  { scheme, settings, method, body, contentType }: ShellExampleInput,
-): string[] {
-  const { algorithm, content, signature: { encoding } } = scheme;
-  const parts = parseContent(content);
-  const reader = new RequestReader({
-    method, headers: { 'content-type': contentType }, rawHeaders: [], search: '',
-    body: Buffer.from(body),
-  });
-  // `formatWord` asks only for the text of constant parts, so time, id and body may be empty here.
-  const words = parts.map((part) => formatWord(part, () => collectPieces([part], {
-    url: settings.url ?? '', webhookId: settings.webhookId ?? '', body: Buffer.alloc(0),
-    timestamp: '', id: '', reader,
-  }).join('')));
-  const digest = `openssl dgst -${algorithm.slice('hmac-'.length)} ${formatKeyOption(scheme)}`;
-  // `sed` strips the name that openssl prints before a digest in hex, as in `SHA256(stdin)= `.
-  const shape = encoding === 'hex' ? "| sed 's/^.*= *//'" : '-binary | openssl base64 -A';
+/** Sets $signature to the HMAC of the content, without a prefix, and $key before it if needed. */
+function formatHmacCommands(request: ShellExampleInput): string[] {
+  const { algorithm, key, content, signature: { encoding } } = request.scheme;
+  const words = parseContent(content).map((part) => formatContentWord(part, request));
+  const keyOption = key === 'utf8' ? `-hmac "$${SECRET_VARIABLE}"`
+    : '-mac HMAC -macopt "hexkey:$key"';
+  const digest = `openssl dgst -${algorithm.slice('hmac-'.length)} ${keyOption}`;
+  const encoder = encoding === 'hex' ? `| ${DIGEST_FILTER}` : `-binary | ${BASE64_FILTER}`;
   return [
-    ...formatKeyStep(scheme),
-    `signature=$(printf '%s' ${words.join('')} \\\n  | ${digest} ${shape})`,
+    ...formatKeyCommand(request.scheme),
+    `signature=$(printf '%s' ${words.join('')} \\\n  | ${digest} ${encoder})`,
   ];
 }
 
-/** `{token}` in a content is the id, not the secret that `algorithm: token` sends. */
-function formatWord(part: ContentPart, literal: () => string): string {
-  switch (part.kind) {
-    case 'body': return '"$body"';
-    case 'timestamp': return '"$timestamp"';
-    case 'id': case 'token': return '"$id"';
-    default: return shellQuote(literal());
-  }
-}
-
-function formatKeyOption({ key }: Scheme): string {
-  return key === 'utf8' ? `-hmac "$${SECRET_VARIABLE}"` : '-mac HMAC -macopt "hexkey:$key"';
-}
-
-// Decoded bytes go through pipes, as a shell variable cannot hold every byte.
-function formatKeyStep({ key }: Scheme): string[] {
-  if (key === 'utf8') return [];
+/**
+ * Sets $key to the key in hex, unless the secret is the key as it is: bytes go through pipes, as a
+ * variable cannot hold every byte.
+ */
+function formatKeyCommand({ key }: Scheme): string[] {
+  const decode = (text: string): string => `printf '%s' "${text}" | openssl base64 -d -A`;
   if (key === 'hex') return [`key="$${SECRET_VARIABLE}"`];
-  const base64 = (text: string): string => `printf '%s' "${text}" | openssl base64 -d -A`;
-  if (key === 'base64') return [`key=$(${base64(`$${SECRET_VARIABLE}`)} | ${HEX_FILTER})`];
+  if (key === 'base64') return [`key=$(${decode(`$${SECRET_VARIABLE}`)} | ${HEX_FILTER})`];
+  if (key !== 'whsec') return [];
   // The key is a Standard Webhooks secret: base64 after `whsec_`, else the text itself.
   return [
-    `key=$(case "$${SECRET_VARIABLE}" in whsec_*) ${base64(`\${${SECRET_VARIABLE}#whsec_}`)};;`,
+    `key=$(case "$${SECRET_VARIABLE}" in whsec_*) ${decode(`\${${SECRET_VARIABLE}#whsec_}`)};;`,
     `  *) printf '%s' "$${SECRET_VARIABLE}";; esac | ${HEX_FILTER})`,
   ];
 }
 
-// A token goes to curl through a pipe, as other users could read an argument: curl runs for long.
-// The key of an HMAC is an argument of openssl, which has no other way to take one.
-function formatCurlStep(
-  { scheme, method, contentType, headers, body, url }: ShellExampleInput,
+/** A part of the signed content as a word of the shell. */
+function formatContentWord(part: ContentPart, request: ShellExampleInput): string {
+  const { settings } = request;
+  switch (part.kind) {
+    case 'body': return '"$body"';
+    case 'timestamp': return '"$timestamp"';
+    // This token is an id, and not the secret that the algorithm `token` sends.
+    case 'id': case 'token': return '"$id"';
+    case 'text': return shellQuote(part.text);
+    case 'url': return shellQuote(settings.url ?? '');
+    case 'webhookId': return shellQuote(settings.webhookId ?? '');
+    case 'formSorted': return shellQuote(sortFormOf(request));
+    case 'bodyCrc32': throw new RangeError('a shell computes no CRC-32');
+  }
+}
+
+function sortFormOf({ method, body, contentType }: ShellExampleInput): string {
+  return new RequestReader({
+    method, headers: { 'content-type': contentType }, rawHeaders: [], search: '',
+    body: Buffer.from(body),
+  }).sortedForm();
+}
+
+/**
+ * Sets $signature anew for a place in the body or in the query: with its prefix, and escaped. A
+ * header holds it as it is, with its prefix beside it.
+ */
+function formatEscapeCommand(scheme: Scheme): string[] {
+  const source = findPlacement(scheme, 'signature');
+  if (source === undefined || 'header' in source) return [];
+  const filters = [
+    // Signatures hold nothing that JSON would escape.
+    ...'json' in source && scheme.algorithm === 'token' ? [JSON_FILTER] : [],
+    ...'query' in source || 'form' in source || isJsonInForm(scheme) ? [PERCENT_FILTER] : [],
+  ];
+  const text = formatSignatureText(scheme);
+  if (filters.length > 0) return [`signature=$(printf '%s' "${text}" | ${filters.join(' | ')})`];
+  return text === '$signature' ? [] : [`signature="${text}"`];
+}
+
+/** The signature with its prefix, or among pairs with the time; a token is never among pairs. */
+function formatSignatureText(
+  { algorithm, signature: { prefix = '', param, split = ',' }, timestamp }: Scheme,
 ): string {
-  const isToken = scheme.algorithm === 'token';
-  const isSecret = (name: PlacementName): boolean => isToken && name === 'signature';
-  const isBodySecret = isToken && body.includes('{signature}');
-  const isQuerySecret = isToken && 'query' in (findPlacement(scheme, 'signature') ?? {});
+  if (algorithm === 'token' || param === undefined) return `${prefix}$signature`;
+  const timePair = timestamp?.param === undefined ? '' : `${timestamp.param}=$timestamp${split}`;
+  return `${timePair}${param}=${prefix}$signature`;
+}
+
+/**
+ * A token goes to curl through a pipe, as other users could read an argument: curl runs for long.
+ * The key of an HMAC is an argument of openssl, which has no other way to take one.
+ */
+function formatCurlCommand(request: ShellExampleInput): string {
+  const { scheme, method, contentType, headers, url } = request;
+  const piped = findPipedPart(scheme);
   const hasBody = hasRequestBody(method);
-  const address = shellQuote(url) + formatParameters(scheme, url);
+  const address = shellQuote(url) + formatParametersWord(scheme, url);
   const schemeHeaders = listSchemeHeaders(scheme, headers);
-  const lines = [
+  const curl = [
     `curl --silent --show-error ${method === 'HEAD' ? '--head' : `--request ${method}`}`,
     ...hasBody ? [`--header ${shellQuote(`Content-Type: ${contentType}`)}`] : [],
     ...Object.entries(headers).map(([header, text]) =>
-      `--header ${quoteWithVariables(`${header}: ${text}`)}`),
-    ...schemeHeaders.map(([name, line]) => `--header ${isSecret(name) ? '@-' : `"${line}"`}`),
-    ...hasBody ? [isBodySecret ? '--data-binary @-' : '--data-binary "$body"'] : [],
-    isQuerySecret ? '--config -' : address,
-  ];
-  const curl = lines.join(' \\\n  ');
-  if (isBodySecret) return `printf '%s' "$body" | ${curl}`;
-  if (isQuerySecret) return `printf 'url = "%s"\\n' ${address} | ${curl}`;
-  const [, secretLine] = schemeHeaders.find(([name]) => isSecret(name)) ?? [];
-  return secretLine === undefined ? curl : `printf '%s\\n' "${secretLine}" | ${curl}`;
+      `--header ${formatFilledWord(`${header}: ${text}`)}`),
+    ...schemeHeaders.map(([name, line]) =>
+      `--header ${piped === 'header' && name === 'signature' ? '@-' : `"${line}"`}`),
+    ...hasBody ? [piped === 'body' ? '--data-binary @-' : '--data-binary "$body"'] : [],
+    piped === 'query' ? '--config -' : address,
+  ].join(' \\\n  ');
+  const [, tokenLine = ''] = schemeHeaders.find(([name]) => name === 'signature') ?? [];
+  switch (piped) {
+    case null: return curl;
+    case 'header': return `printf '%s\\n' "${tokenLine}" | ${curl}`;
+    case 'body': return `printf '%s' "$body" | ${curl}`;
+    case 'query': return `printf 'url = "%s"\\n' ${address} | ${curl}`;
+  }
 }
 
-/** The header lines that the scheme reads, without an id that `headers` has already. */
+/** The part of the request that holds a token; null: none does. */
+function findPipedPart(scheme: Scheme): 'header' | 'query' | 'body' | null {
+  const source = findPlacement(scheme, 'signature');
+  if (scheme.algorithm !== 'token' || source === undefined) return null;
+  if (isInBody(source)) return 'body';
+  return 'query' in source ? 'query' : 'header';
+}
+
+/** The lines of the headers that the scheme reads, without an id that `headers` has already. */
 function listSchemeHeaders(
   scheme: Scheme, headers: ShellExampleInput['headers'],
 ): readonly (readonly [PlacementName, string])[] {
@@ -198,21 +236,24 @@ function listSchemeHeaders(
   return listPlacements(scheme).flatMap(([name, source]) => {
     if (!('header' in source)) return [];
     if (name === 'id' && names.includes(source.header.toLowerCase())) return [];
-    const value = name === 'signature' ? formatSignatureWord(scheme) : `$${name}`;
-    return [[name, `${source.header}: ${value}`] as const];
+    const text = name === 'signature' ? formatSignatureText(scheme) : `$${name}`;
+    return [[name, `${source.header}: ${text}`] as const];
   });
 }
 
-/** The parameters that the scheme reads, to stand after the URL. */
-function formatParameters(scheme: Scheme, url: string): string {
+/** The parameters that the scheme reads, as a word that continues the URL; '' without any. */
+function formatParametersWord(scheme: Scheme, url: string): string {
   const parameters = listPlacements(scheme).flatMap(([name, source]) =>
     'query' in source ? [`${encodeURIComponent(source.query)}={${name}}`] : []);
   if (parameters.length === 0) return '';
-  return quoteWithVariables(`${url.includes('?') ? '&' : '?'}${parameters.join('&')}`);
+  return formatFilledWord(`${url.includes('?') ? '&' : '?'}${parameters.join('&')}`);
 }
 
-/** A quoted word of the shell in which placeholders become variables. */
-function quoteWithVariables(text: string): string {
+/**
+ * A text as a word of the shell, with variables in place of {timestamp}, {id} and {signature}:
+ * quoted texts and variables side by side, without a space.
+ */
+function formatFilledWord(text: string): string {
   const words = text.split(/\{(timestamp|id|signature)\}/).map((piece, index) => {
     if (index % 2 === 1) return `"$${piece}"`;
     return piece === '' ? '' : shellQuote(piece);

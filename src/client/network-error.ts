@@ -51,6 +51,9 @@ export class NetworkError extends Error {
   }
 }
 
+/** The codes of the alert that a server sends to a client without a certificate (RFC 8446 §6.2). */
+export const CLIENT_CERTIFICATE_WANTED = /ALERT_CERTIFICATE_REQUIRED$/;
+
 const MESSAGES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was cut',
@@ -72,6 +75,9 @@ export function toNetworkError(thrown: unknown): NetworkError {
   }
   if (code.startsWith('HPE_')) {
     return new NetworkError('network', code, 'the answer is not valid HTTP', details);
+  }
+  if (CLIENT_CERTIFICATE_WANTED.test(code)) {
+    return new NetworkError('network', code, 'the server wants a client certificate', details);
   }
   if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) {
     return new NetworkError('network', code, 'the TLS handshake failed', details);

@@ -12,6 +12,7 @@ import { IS_LONG } from '../support/long.ts';
 import { makeToken } from '../support/make-token.ts';
 import { below, createRandom } from '../support/random.ts';
 import { inFolder } from '../support/temporary-folder.ts';
+import { createCertificate, type Certificate } from '../support/tls.ts';
 import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
 import { hookshelf, start, startServer, type Running } from './processes.ts';
@@ -280,6 +281,51 @@ test('only a token of the scope follow reads the log, and only over a safe way',
       assert.deepEqual([unknown.code, /the scope follow/.test(unknown.stderr)], [1, true]);
       const elsewhere = await followOnce(place, { ...server, url: `${server.url}/sub` });
       assert.deepEqual([elsewhere.code, /address right/.test(elsewhere.stderr)], [1, true]);
+    } finally {
+      await server.stop();
+    }
+  }));
+
+test('over TLS a follower takes a good certificate alone, and says how to mend another', () =>
+  inFolder(async (folder) => {
+    const place = await prepare(folder);
+    const [certPath, keyPath] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+    const install = ({ cert, key }: Certificate): void => {
+      writeFileSync(certPath, cert);
+      writeFileSync(keyPath, key);
+    };
+    const [good, expired, foreign] = [createCertificate(),
+      createCertificate(undefined, { fromDays: -9, toDays: -1 }),
+      createCertificate(['elsewhere.example'])];
+    install(good);
+    const authorities = join(folder, 'authorities.pem');
+    writeFileSync(authorities, [good, expired, foreign].map(({ cert }) => cert).join(''));
+    const server = await startServer(['--data', place.data], { environment: {
+      HOOKSHELF_SERVER_TLS_CERT: certPath, HOOKSHELF_SERVER_TLS_KEY: keyPath,
+    } });
+    const followTrusting = (): Promise<Ended> => hookshelf(
+      [...followWords(place, server), '--once'],
+      { environment: { NODE_EXTRA_CA_CERTS: authorities } });
+    try {
+      const level = await followTrusting();
+      assert.equal(level.code, 0, level.stderr);
+      assert.equal(await digestOf(place.copy), await digestOf(place.data));
+      const distrusting = await followOnce(place, server);
+      assert.equal(distrusting.code, 1);
+      assert.match(distrusting.stderr, /trusted with NODE_EXTRA_CA_CERTS=<file>\n$/);
+      for (const [number, [certificate, says]] of ([
+        [expired, /refused \(CERT_HAS_EXPIRED\): renew it on the server, or set the clock/],
+        [foreign, /refused \(ERR_TLS_CERT_ALTNAME_INVALID\): it is for other names; name the s/],
+      ] as const).entries()) {
+        install(certificate);
+        server.child.kill('SIGHUP');
+        await until('it is read', () =>
+          server.stderr().split('the certificate was read again').length === number + 2);
+        const { code, stderr } = await followTrusting();
+        assert.equal(code, 1);
+        assert.match(stderr, says);
+      }
+      await verify(place.copy);
     } finally {
       await server.stop();
     }

@@ -8,7 +8,9 @@ import { createClientOptions } from '../../app/room-options.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import { createConnector } from '../../client/connector.ts';
-import { NetworkError } from '../../client/network-error.ts';
+import {
+  CLIENT_CERTIFICATE_WANTED, NetworkError, toNetworkError,
+} from '../../client/network-error.ts';
 import type { ApiCall, RequestHead, ApiTarget } from '../../server/local/api-call.ts';
 import { PROBLEM_MEDIA_TYPE } from '../../server/problem.ts';
 import type { Settings } from '../../settings/load-settings.ts';
@@ -59,6 +61,7 @@ export function createRemoteTarget({ url, token, settings, clock }: RemoteOption
       connect: () => connector.connect().catch((thrown: unknown) => {
         throw createUnreachableError(thrown, base);
       }),
+      toLostError: (cause) => toLostError(cause, base),
       checkResponse: (response, call) => checkResponse(response, call, base, token !== null),
     },
   }, `the server at ${base}`, clock);
@@ -78,12 +81,35 @@ function createLocalOnlyError(base: string): AppError {
     + 'machine, with --data');
 }
 
+const UNKNOWN_AUTHORITY_HINT =
+  'is it the right server? A CA of your own is trusted with NODE_EXTRA_CA_CERTS=<file>';
+
+/** How each refusal is mended. All others are of certificates that nobody vouches for. */
+const CERTIFICATE_HINTS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'renew it on the server, or set the clock of this machine right',
+  CERT_NOT_YET_VALID: 'its time has not come; set the clock of this machine right',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'it is for other names; name the server as its certificate does',
+};
+
 function createUnreachableError(thrown: unknown, base: string): AppError {
-  const isCertificateFailure = thrown instanceof NetworkError && thrown.kind === 'certificate';
-  const hint = isCertificateFailure && !thrown.isProxyFailure
-    ? ': is it the right server? A CA of your own is trusted with NODE_EXTRA_CA_CERTS=<file>' : '';
-  return new AppError('unavailable', `cannot reach ${base}: ${messageOf(thrown)}${hint}`, {},
-    thrown);
+  const hint = findHint(thrown);
+  return new AppError('unavailable', `cannot reach ${base}: ${messageOf(thrown)}`
+    + (hint === null ? '' : `: ${hint}`), {}, thrown);
+}
+
+function findHint(thrown: unknown): string | null {
+  if (!(thrown instanceof NetworkError) || thrown.isProxyFailure) return null;
+  if (thrown.kind === 'certificate') {
+    return CERTIFICATE_HINTS[thrown.code] ?? UNKNOWN_AUTHORITY_HINT;
+  }
+  return CLIENT_CERTIFICATE_WANTED.test(thrown.code)
+    ? 'commands have none; name an address of it that takes a token alone' : null;
+}
+
+/** A server that wants a certificate says so only after the request was sent (TLS 1.3). */
+function toLostError(cause: unknown, base: string): unknown {
+  const error = toNetworkError(cause);
+  return CLIENT_CERTIFICATE_WANTED.test(error.code) ? createUnreachableError(error, base) : cause;
 }
 
 /** Throws for a redirect, for a 401, and for a response that is not hookshelf's. */

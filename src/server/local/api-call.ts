@@ -44,6 +44,8 @@ type NetworkTransport = {
   readonly connect: () => Promise<Socket>;
   /** The path as the request line has it, and the headers that every request has. */
   readonly buildHead: (path: string) => RequestHead;
+  /** The error of a connection that broke: `cause`, or one that says how to mend it. */
+  readonly toLostError: (cause: unknown) => unknown;
   /** Throws for a response that our routes cannot have sent. */
   readonly checkResponse: (response: IncomingMessage, call: ApiCall) => void;
 };
@@ -105,7 +107,8 @@ async function sendCall(target: ApiTarget, call: ApiCall): Promise<IncomingMessa
     });
     request.on('response', resolve);
     // A server that rejects a body closes while we still send it: then its response counts.
-    request.on('error', (cause) => reject(connectionLostError(cause)));
+    request.on('error', (cause) =>
+      reject(connectionLostError(network?.toLostError(cause) ?? cause)));
     if (liveness !== undefined) watchLiveness(request, liveness);
     if (isStream(body) && network !== undefined) pipeAfterContinue(body, request, network.clock);
     else if (isStream(body)) pipeBody(body, request);

@@ -73,6 +73,18 @@ test('a certificate that nobody vouches for is refused, and accepted without htt
     assert.equal(trusted.code, 0, trusted.stderr);
   }));
 
+test('a server that wants a certificate of its clients is told from one that is not there', () =>
+  withServer({
+    certificate: createCertificate(),
+    clientCertificates: { authority: createCertificate(['nobody']).cert },
+    onRequest: ({ socket }) => socket.end(list('[]')),
+  }, async (server) => {
+    const { code, stderr } = await books(server, '', { HOOKSHELF_HTTP_VERIFY: 'false' });
+    assert.equal(code, 1);
+    assert.match(stderr, /the server wants a client certificate \(.*\): commands have none; name /);
+    assert.equal(server.received.length, 0);
+  }));
+
 test('requests go through the proxy of the settings, to http and to https', async () => {
   const proxy = await startProxy({ credentials: 'ada:key' });
   const environment = {

@@ -60,6 +60,7 @@ function readStatus(
   const sum = (count: (name: string) => number): number =>
     collections.reduce((total, name) => total + count(name), 0);
   const requests = requestQueue.totals.readCommitted(store);
+  const backups = readBackups();
   return {
     isReady: reason === null, reason,
     version: VERSION, node: process.versions.node, startedAt: formatTimestamp(startedMs),
@@ -68,7 +69,7 @@ function readStatus(
       bytes: sum((name) => store.collection(name).bytesTotal),
       journalBytes, generation, sequence, isCompacting,
       compactedAt: formatTimestampOrNull(compactedMs),
-      backedUpAt: formatTimestampOrNull(store.backupMs),
+      backedUpAt: findLater(formatTimestampOrNull(store.backupMs), backups?.newestAt ?? null),
     },
     catalog: { indexes: indexes.reports() },
     deliveries: { pending, inFlight, oldestPendingMs: Math.round(oldestPendingMs) },
@@ -77,9 +78,14 @@ function readStatus(
       webhooks.health.incoming.countStates(), webhooks.health.outgoing.countStates()),
     heldBack: webhooks.listLongLanes(HELD_BACK_MAX)
       .map(({ queueKey, key, waiting }) => ({ hook: queueKey, key, waiting })),
-    backups: readBackups(),
+    backups,
     followers: listFollowers(),
   };
+}
+
+/** The later one of two timestamps, whose form sorts as their times do. */
+function findLater(left: string | null, right: string | null): string | null {
+  return (left ?? '') > (right ?? '') ? left : right;
 }
 
 function sumCounts(

@@ -10,7 +10,8 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../base/errors.ts';
+import { diskError } from '../store/disk/disk-error.ts';
 import type { Files } from '../store/disk/files.ts';
 
 type FolderBackup = { readonly name: string; readonly madeMs: number };
@@ -95,7 +96,16 @@ export async function checkRoom(folder: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize >= bytes) return;
   throw new AppError('storage_full', `${folder} has room for ${bavail * bsize} bytes, and a backup `
-    + `takes ${bytes}: free some, or lower backup.keep`);
+    + `takes ${bytes}: remove what you need no more, and lower backup.keep so that it lasts`);
+}
+
+/** Why no backup could be made there, with how to mend it. */
+export function explainFailure(folder: string, thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  const problem = `no backup can be written to ${folder}`;
+  if (!isAccessRefused(thrown)) return diskError(problem, thrown);
+  return new AppError('unavailable', `${problem} (${messageOf(thrown)}): let the server's user `
+    + 'write there; in a systemd unit ReadWritePaths= names it', {}, thrown);
 }
 
 /** The time of a name, which has whole seconds. */

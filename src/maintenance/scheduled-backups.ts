@@ -7,15 +7,15 @@
 import { join } from 'node:path';
 import { formatTimestamp, formatTimestampOrNull } from '../base/clock.ts';
 import type { Clock, Timer } from '../base/clock.ts';
-import { AppError, messageOf } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { writeBackup } from '../store/backup/backup.ts';
 import { verifyTar } from '../store/backup/restore.ts';
 import type { Files } from '../store/disk/files.ts';
 import type { OpenedStore } from '../store/store.ts';
 import {
-  checkOutsideData, checkRoom, formatBackupName, listBackups, makeBackupFolder, removeParts,
-  toNameTime,
+  checkOutsideData, checkRoom, explainFailure, formatBackupName, listBackups, makeBackupFolder,
+  removeParts, toNameTime,
 } from './backup-folder.ts';
 
 export type BackupFailure = { readonly at: string; readonly to: string; readonly reason: string };
@@ -30,7 +30,7 @@ type BackupsStatus = {
 };
 
 type ScheduledBackupsDeps = {
-  readonly store: Pick<OpenedStore, 'directory' | 'openBackupSources' | 'replica'>;
+  readonly store: Pick<OpenedStore, 'directory' | 'openStateSources' | 'replica'>;
   readonly files: Files;
   readonly clock: Clock;
   readonly log: Logger;
@@ -44,6 +44,8 @@ type ScheduledBackupsDeps = {
 const HOUR_MS = 3_600_000;
 const CHECK_MS = 60_000;
 const CHECK_MS_MIN = 100;
+/** How often a node looks whether it makes them now: which one does is not settled at its start. */
+const MAKER_CHECK_MS = 5000;
 const RETRY_MS_MAX = HOUR_MS;
 /** Another node may still write a part; one that is older was cut off. */
 const FOREIGN_PART_MS = HOUR_MS;
@@ -106,7 +108,7 @@ export class ScheduledBackups {
     const { clock, isMaker } = this.#deps;
     if (!isMaker()) {
       this.#forget();
-      return CHECK_MS;
+      return MAKER_CHECK_MS;
     }
     try {
       const dueMs = this.#findDueMs();
@@ -152,7 +154,7 @@ export class ScheduledBackups {
     const startedMs = clock.monotonicMs();
     removeParts(this.#files, to, store.replica === null ? Infinity : nowMs - FOREIGN_PART_MS);
     const path = join(to, formatBackupName(nowMs));
-    const sources = await store.openBackupSources();
+    const sources = await store.openStateSources();
     const bytes = sources.files.reduce((sum, file) => sum + file.bytes, 0);
     try {
       await checkRoom(to, bytes);
@@ -181,10 +183,11 @@ export class ScheduledBackups {
 
   async #tellFailure(thrown: unknown): Promise<void> {
     const { clock, plan: { to }, log, onFailure } = this.#deps;
-    const reason = messageOf(thrown);
+    const error = explainFailure(to, thrown);
+    const reason = error.message;
     const at = formatTimestamp(clock.now());
     this.#failure = { at, reason };
-    log.error('the backup failed', { to, error: thrown });
+    log.error('the backup failed', { to, error });
     await onFailure({ at, to, reason });
   }
 

@@ -6,13 +6,32 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { IS_LONG } from '../support/long.ts';
+import { PROGRAM } from '../support/program.ts';
 import { createTemporaryFolder, inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { addRecord, ask } from './ask.ts';
 import { hookshelf, startServer } from './processes.ts';
 
 const OFTEN = '0.0003';
-const KILLS = 6;
+const KILLS = IS_LONG ? 20 : 6;
+/** The shells differ: no file may grow past 64 KiB, or half of that, as on a disk that is full. */
+const LIMITED = ['/bin/sh', '-c', 'ulimit -f 64; exec "$@"', 'sh', process.execPath, PROGRAM];
+
+/** So many megabytes, in books of some 10 KB. */
+async function fill(data: string, megabytes: number): Promise<void> {
+  const line = `${JSON.stringify({ title: 'A', description: 'x'.repeat(10_000) })}\n`;
+  const imported = await hookshelf(
+    ['book:import', '--file', '-', '--format', 'jsonl', '--data', data],
+    { input: line.repeat(megabytes * 100) });
+  assert.equal(imported.code, 0, imported.stderr);
+  const compacted = await hookshelf(['data:compact', '--data', data]);
+  assert.equal(compacted.code, 0, compacted.stderr);
+}
+
+function listParts(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.part')) : [];
+}
 
 function listTars(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.tar')).sort()
@@ -22,15 +41,23 @@ function listTars(folder: string): readonly string[] {
 test('what has the name of a backup is whole, whenever the server is killed', async () => {
   const folder = createTemporaryFolder();
   const [data, to] = [join(folder, 'data'), join(folder, 'backups')];
-  const environment = { HOOKSHELF_BACKUP_TO: to, HOOKSHELF_BACKUP_EVERY_HOURS: OFTEN };
+  const environment = { HOOKSHELF_BACKUP_TO: to, HOOKSHELF_BACKUP_EVERY_HOURS: OFTEN,
+    HOOKSHELF_BACKUP_KEEP: String(2 * KILLS) };
+  await fill(data, 20);
+  let parts = 0;
   for (let kill = 0; kill < KILLS; kill += 1) {
+    const old = new Set(listParts(to));
     const server = await startServer(['--data', data], { environment });
     await addRecord(`${server.url}/api/books`, { title: `Emma ${kill}`.padEnd(900, '.') });
     const count = listTars(to).length;
+    const isUnderWay = (): boolean => listParts(to).some((name) => !old.has(name));
     if (kill % 2 === 0) await until('one more is made', () => listTars(to).length > count);
+    else await until('one is under way', isUnderWay);
     await delay(kill * 7);
     await server.stop('SIGKILL');
+    parts += listParts(to).length;
   }
+  assert.ok(parts > 0, 'one was killed half way');
   const tars = listTars(to);
   assert.ok(tars.length >= KILLS / 2, tars.join());
   for (const name of tars) {
@@ -71,6 +98,28 @@ test('one that fails is an error line, an event, a finding of doctor, and in the
     await server.stop();
     const resting = await hookshelf(['doctor', ...words], { environment });
     assert.match(resting.stdout, /backups +ok +the newest is hookshelf-/);
+  }));
+
+test('a disk that has no room for one keeps the others, and the server goes on', () =>
+  inFolder(async (folder) => {
+    const [data, to] = [join(folder, 'data'), join(folder, 'backups')];
+    await fill(data, 1);
+    const words = ['--data', data];
+    const environment = { HOOKSHELF_BACKUP_TO: to, HOOKSHELF_BACKUP_EVERY_HOURS: '0.0003',
+      HOOKSHELF_BACKUP_KEEP: '1' };
+    const first = await startServer(words, { environment });
+    await until('one is made', () => listTars(to).length > 0);
+    await first.stop();
+    const [kept] = listTars(to);
+    const server = await startServer(words, { environment, program: LIMITED });
+    await until('one has failed', () => server.stderr().includes('the backup failed'));
+    await addRecord(`${server.url}/api/books`, { title: 'Emma' });
+    assert.deepEqual([listTars(to), listParts(to)], [[kept], []]);
+    const { backups, store } = JSON.parse((await ask(`${server.url}/api/status`)).text);
+    assert.match(backups.failure.reason,
+      /^no backup can be written to .* \(EFBIG: .*\); free some room on the disk and try again$/);
+    assert.equal(store.backedUpAt, backups.newestAt, 'a backup that failed is none');
+    await server.stop();
   }));
 
 test('a start whose backups would be within the data is refused, and makes nothing', () =>

@@ -166,7 +166,7 @@ test('over an engine a part that another node may still write stays for an hour'
   const written = (ageMs: number): void => utimesSync(part, START_MS / 1000,
     (START_MS - ageMs) / 1000);
   const shared = { ...store, directory: store.directory, replica: { engine: 'simulated' },
-    openBackupSources: () => store.openBackupSources() };
+    openStateSources: () => store.openStateSources() };
   for (const [ageMs, isLeft] of [[HOUR_MS - 1000, true], [HOUR_MS, false]] as const) {
     rmSync(join(to, 'hookshelf-20261127T090000Z.tar'), { force: true });
     written(ageMs);
@@ -257,10 +257,44 @@ test('a disk that fills up while one is written fails, and keeps nothing of it',
   freeBytes = 2000;
   await pass(24 * HOUR_MS);
   assert.deepEqual(names(), ['hookshelf-20261127T090000Z.tar']);
-  assert.match(failures[0]?.reason ?? '', /no space left/);
+  assert.match(failures[0]?.reason ?? '', /no space left.*; free some room on the disk/);
   freeBytes = Infinity;
   await pass(HOUR_MS);
   assert.deepEqual(names(), ['hookshelf-20261128T100000Z.tar']);
+  await backups.close();
+  await store.close();
+});
+
+test('a backup is copied and verified in pieces, so that none holds the loop', async () => {
+  const real = createNodeFiles();
+  let bytesMax = 0;
+  const files = {
+    ...real,
+    read: async (descriptor: number, target: Uint8Array, position: number) => {
+      bytesMax = Math.max(bytesMax, target.length);
+      return real.read(descriptor, target, position);
+    },
+  };
+  const { pass, backups, store } = await open({ files });
+  await store.transact((transaction) => {
+    transaction.put('books', 'large', JSON.stringify({ id: 'large', title: 'x'.repeat(1 << 20) }));
+  });
+  await pass(0);
+  assert.equal(bytesMax, 1 << 18);
+  await backups.close();
+  await store.close();
+});
+
+test('a folder that the server may not write to says who has to be let in', async () => {
+  const files = {
+    ...createNodeFiles(),
+    openSync: (): never => {
+      throw Object.assign(new Error('permission denied, open'), { code: 'EACCES' });
+    },
+  };
+  const { pass, backups, failures, store } = await open({ files });
+  await pass(0);
+  assert.match(failures[0]?.reason ?? '', /permission denied.*the server.s user write there/);
   await backups.close();
   await store.close();
 });
@@ -269,7 +303,7 @@ test('less room than a backup takes is seen before anything is written', async (
   const folder = createTemporaryFolder();
   await checkRoom(folder, 1);
   await assert.rejects(checkRoom(folder, 2 ** 60),
-    { code: 'storage_full', message: /has room for/ });
+    { code: 'storage_full', message: /has room for .*: remove what .* lower backup\.keep/ });
 });
 
 test('a folder whose parent is not there fails, with what to do', async () => {

@@ -142,7 +142,7 @@ async function fillEmptyDirectory(
   }
 }
 
-/** The backup as one tar file, in pieces of about a mebibyte. */
+/** The backup as one tar file, in small pieces. */
 export async function* encodeTar(
   files: Files, sources: BackupSources, nowMs: number, sums: FileSum[],
 ): AsyncGenerator<Buffer> {

@@ -1,7 +1,9 @@
 /** Which webhooks fail, since when and why, in the console: also after a restart. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Browser, hasBrowser, lacksBrowser } from '../support/browser.ts';
 import { Person } from '../support/person.ts';
@@ -40,9 +42,12 @@ function goneTargetPort(): number {
   return address.port;
 }
 
-function withServer(use: (server: Running, data: string) => Promise<void>): Promise<void> {
+function withServer(
+  use: (server: Running, data: string) => Promise<void>,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<void> {
   return inFolder(async (data) => {
-    const server = await startServer(['--data', data]);
+    const server = await startServer(['--data', data], { environment });
     try {
       await use(server, data);
     } finally {
@@ -116,6 +121,37 @@ test('the overview names keys that hold back many deliveries', { skip },
     await open(server, '#/');
     await person.find('heading', 'Held back');
     await person.sees(/stock 127\.0\.0\.1:\d+\/stock\s+"tea"\s+101/);
+  }));
+
+test('the overview says when the server last backed up by itself, and why it did not', { skip },
+  () => inFolder(async (folder) => {
+    const to = join(folder, 'backups');
+    writeFileSync(to, 'no directory');
+    await withServer(async (server) => {
+      const readBackups = async (): Promise<Readonly<Record<string, unknown>>> =>
+        Object((await call(server, 'GET', '/api/status'))['backups']);
+      await until('one has failed', async () => (await readBackups())['failure'] !== null);
+      await open(server, '#/');
+      await person.sees('Writes are taken; the last backup failed.');
+      await person.sees(
+        /Last backup\s+not since .*\s+Backups by itself\s+none yet, in \S+ failed now: backup\.to /);
+      rmSync(to);
+      await until('one is made', async () => {
+        const { newestAt, failure } = await readBackups();
+        return newestAt !== null && failure === null;
+      });
+      await open(server, '#/');
+      await person.sees('All is well: writes are taken.');
+      await person.sees(/Last backup\s+now\s+Backups by itself\s+now, in \S+backups\s/);
+      await person.sees('backup.to', false);
+    }, { HOOKSHELF_BACKUP_TO: to, HOOKSHELF_BACKUP_EVERY_HOURS: '0.0003' });
+  }));
+
+test('the overview has no row of backups where the server makes none', { skip },
+  () => withServer(async (server) => {
+    await open(server, '#/');
+    await person.sees('Last backup');
+    await person.sees('Backups by itself', false);
   }));
 
 test('lists tell the state of each webhook, and are filtered by it in the address', { skip },

@@ -65,7 +65,8 @@ for (const [name, missing, startEngine] of [
         assert.deepEqual(await restoreTitles(folder, to), ['Emma']);
         const other = nodes.find((node) => node !== maker);
         assert.ok(other !== undefined);
-        assert.equal(JSON.parse((await ask(`${other.url}/api/status`)).text).backups.newestAt, null);
+        const { backups } = JSON.parse((await ask(`${other.url}/api/status`)).text);
+        assert.equal(backups.newestAt, null);
         await maker.stop('SIGKILL');
         await until('the other makes them', () => findMakers([other]).length === 1,
           { seen: other.stderr });

@@ -113,7 +113,8 @@ function render(
       ['Last compaction', store.isCompacting ? 'running'
         : timeElement(store.compactedAt, 'not since the start')],
       ['Last backup', timeElement(store.backedUpAt, 'not since the start')],
-      ['Backups by itself', status.backups !== null && describeBackups(status.backups)],
+      ['Backups by itself', status.backups !== null
+        && describeBackups(status.backups, nodes.length > 1)],
       ['Version', `${status.version}, Node ${status.node}`],
       ['Started', timeElement(status.startedAt)],
       ['Help', h('a', { href: `${BASE}/docs` }, 'API and manual')],
@@ -121,11 +122,12 @@ function render(
   ];
 }
 
-/** The backups that the server makes by itself. */
+/** The backups that the server makes by itself; of several nodes one makes them. */
 function describeBackups(
-  { to, newestAt, failure }: NonNullable<ServiceStatus['backups']>,
+  { to, newestAt, failure }: NonNullable<ServiceStatus['backups']>, hasOtherNodes: boolean,
 ): HTMLElement {
-  const place = h('span', timeElement(newestAt, 'none yet'), ', in ', h('code', to));
+  const none = hasOtherNodes ? 'none by this node' : 'none yet';
+  const place = h('span', timeElement(newestAt, none), ', in ', h('code', to));
   if (failure === null) return place;
   return h('span', place, ' ', badge('failed'), ' ', timeElement(failure.at),
     `: ${failure.reason}`);

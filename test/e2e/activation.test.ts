@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import type { RequestOptions } from 'node:http';
+import { request as secureRequest } from 'node:https';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import type { SupervisorSocket } from '../support/supervisor.ts';
 import { createTemporaryFolder, inFolder } from '../support/temporary-folder.ts';
 import { createCertificate } from '../support/tls.ts';
 import { until } from '../support/until.ts';
-import { addRecord, ask } from './ask.ts';
+import { addRecord } from './ask.ts';
 import { hookshelf, whenListening } from './processes.ts';
 import type { Running } from './processes.ts';
 
@@ -23,18 +24,24 @@ const ANSWERS_BETWEEN_RESTARTS = 30;
 
 type Answer = { readonly status: number; readonly text: string; readonly connection: string };
 
-/** One request to a socket of the supervisor; without an agent over a connection of its own. */
+/**
+ * One request to a socket of the supervisor; without an agent over a connection of its own. With
+ * certificate authorities, `ca`, it is made over TLS.
+ */
 function call(
   socket: SupervisorSocket, path: string,
-  { method = 'GET', headers = {}, agent = false, body = '' }: {
+  { method = 'GET', headers = {}, agent = false, body = '', ca }: {
     readonly method?: string; readonly headers?: Readonly<Record<string, string>>;
-    readonly agent?: Agent | false; readonly body?: string;
+    readonly agent?: Agent | false; readonly body?: string; readonly ca?: string;
   } = {},
 ): Promise<Answer> {
   const place: RequestOptions = socket.path === ''
     ? { host: '127.0.0.1', port: socket.port } : { socketPath: socket.path };
   return new Promise((resolve, reject) => {
-    const sent = request({ ...place, path, method, headers, agent }, (response) => {
+    const options = { ...place, path, method, headers, agent };
+    const send = ca === undefined ? request : secureRequest;
+    const secure = ca === undefined ? {} : { ca, servername: 'localhost' };
+    const sent = send({ ...options, ...secure }, (response) => {
       let text = '';
       response.on('data', (chunk: Buffer) => text += chunk.toString());
       response.on('error', reject);
@@ -71,6 +78,10 @@ test('a server listens on all sockets that it gets, and says so', () =>
     const doctor = await hookshelf(['doctor', '--data', join(folder, 'data')]);
     assert.match(doctor.stdout, new RegExp(`our server listens on .* unix:${local?.path}`));
     assert.equal((await server.stop()).code, 0);
+    // The supervisor keeps the sockets, so that the next request starts a server.
+    const resting = await hookshelf(['doctor', '--data', join(folder, 'data')],
+      { environment: { HOOKSHELF_SERVER_PORT: String(first?.port) } });
+    assert.match(resting.stdout, /is in use, though .* or a socket unit that starts this one/);
   }));
 
 test('a peer of a unix socket is loopback for Host, and no proxy unless all are trusted', () =>
@@ -97,6 +108,11 @@ test('a peer of a unix socket is loopback for Host, and no proxy unless all are 
     assert.equal((await call(socket, '/webhook/in/inside', { ...options, headers: forwarded }))
       .status, 403);
     await server.stop();
+    const picky = await supervise([socket], ['--data', data],
+      { HOOKSHELF_SERVER_TRUST_PROXY: '0.0.0.0/0,::/0' });
+    assert.equal((await call(socket, '/webhook/in/inside', { ...options, headers: forwarded }))
+      .status, 403, 'it has no address that a list could name');
+    await picky.stop();
     const trusting = await supervise([socket], ['--data', data],
       { HOOKSHELF_SERVER_TRUST_PROXY: 'true' });
     assert.equal((await call(socket, '/webhook/in/inside', options)).status, 403);
@@ -165,21 +181,23 @@ test('sockets speak TLS once there is a certificate, which SIGHUP renews on all'
       writeFileSync(join(folder, 'key.pem'), key);
     };
     install(certificates[0]);
-    const sockets = [openTcpSocket(), openTcpSocket()];
+    const sockets = [openTcpSocket(), openTcpSocket(), openUnixSocket(folder)];
     const server = await supervise(sockets, ['--data', join(folder, 'data')], {
       HOOKSHELF_SERVER_TLS_CERT: join(folder, 'cert.pem'),
       HOOKSHELF_SERVER_TLS_KEY: join(folder, 'key.pem'),
     });
-    const askBoth = async (ca: string): Promise<void> => {
-      for (const { port } of sockets) {
-        assert.equal((await ask(`https://127.0.0.1:${port}/healthz`, { ca })).status, 200);
+    const askAll = async (ca: string): Promise<void> => {
+      for (const socket of sockets) {
+        assert.equal((await call(socket, '/api/books', { ca })).status, 200);
+        await assert.rejects(call(socket, '/healthz'), 'without TLS nothing is answered');
       }
     };
-    await askBoth(certificates[0].cert);
+    await askAll(certificates[0].cert);
+    await assert.rejects(askAll(certificates[1].cert), { code: /SELF_SIGNED|UNABLE/ });
     install(certificates[1]);
     server.child.kill('SIGHUP');
     await until('it is read', () => server.stderr().includes('the certificate was read again'));
-    await askBoth(certificates[1].cert);
+    await askAll(certificates[1].cert);
     await server.stop();
   }));
 

@@ -177,7 +177,9 @@ async function checkPort(
   const code = await tryToListen(host, port);
   if (code === null) return ok(`port ${port} of ${host} is free`);
   if (code === 'EADDRINUSE') {
-    return failed(`port ${port} of ${host} is in use`, 'choose another with --port');
+    return failed(`port ${port} of ${host} is in use, though no server runs here: by another `
+      + 'program, a server of another directory, or a socket unit that starts this one',
+    'choose another with --port; a socket unit (systemctl list-sockets) is as it should be');
   }
   // We run as the directory's owner by now; a server opens the port while it is still root.
   if (code === 'EACCES' && identity.needsSwitch) {

@@ -25,6 +25,10 @@ export const ATTEMPT_FAULTS: readonly PlantedFault[] = [
     replacement: 'windowMs / limit', tests: ['webhooks/scheduler/pace.test.ts'],
   },
   {
+    file: 'webhooks/scheduler/pace.ts', text: 'this.#hasStarted ? lastMs',
+    replacement: 'true ? lastMs', tests: ['webhooks/scheduler/pace.test.ts'],
+  },
+  {
     file: 'webhooks/scheduler/scheduler.ts',
     text: '    pacedQueue.timer?.cancel();\n    pacedQueue',
     replacement: '    pacedQueue', tests: ['webhooks/scheduler/pace.test.ts'],
@@ -50,6 +54,10 @@ export const ATTEMPT_FAULTS: readonly PlantedFault[] = [
   {
     file: 'webhooks/sending/delivery-paces.ts', text: 'pace.countStart(nowMs);\n      end();',
     replacement: 'end();', tests: ['webhooks/sending/rate.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/webhook-probes.ts', text: 'if (spacingMs > 0) return',
+    replacement: 'if (false) return', tests: ['webhooks/sending/probe.test.ts'],
   },
   {
     file: 'webhooks/sending/webhook-probes.ts', text: 'if (dueMs > nowMs) return',

@@ -114,6 +114,10 @@ export const FOLLOWER_FAULTS: readonly PlantedFault[] = [
     replacement: 'if (!(thrown instanceof AppError)) throw thrown;', tests: FOLLOWING,
   },
   {
+    file: 'store/copy/copy.ts', text: 'this.#listOldStates().length >= OLD_STATES_MAX',
+    replacement: 'false', tests: ['store/copy/copy.test.ts'],
+  },
+  {
     // The mark of a server counts, though transactions are missing before it.
     file: 'store/copy/copy.ts', text: 'if (wrong === undefined) return;',
     replacement: 'if (wrong !== undefined) return;', tests: FOLLOWING,

@@ -37,6 +37,20 @@ export const OUTGOING_FAULTS: readonly PlantedFault[] = [
     tests: ['webhooks/sending/access-tokens.test.ts'],
   },
   {
+    file: 'webhooks/http/http-sender.ts', text: 'isCut ? text.slice',
+    replacement: 'false ? text.slice', tests: ['webhooks/http/hide-secrets.test.ts'],
+  },
+  {
+    file: 'webhooks/sending/webhook-sender.ts', text: ', ...listHeaderSecrets(headers)',
+    replacement: '', tests: ['webhooks/sending/send.test.ts'],
+  },
+  {
+    file: 'webhooks/outgoing/outgoing-resource.ts',
+    text: 'dropUnusedPrevious(keepPreviousSecret(restored, current))',
+    replacement: 'keepPreviousSecret(restored, current)',
+    tests: ['webhooks/outgoing/signing.test.ts'],
+  },
+  {
     file: 'webhooks/sending/webhook-sender.ts',
     text: 'accessToken === undefined ? [] : [accessToken]', replacement: '[]',
     tests: ['webhooks/sending/oauth2.test.ts'],

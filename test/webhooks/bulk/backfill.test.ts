@@ -1,5 +1,6 @@
 /** What a webhook that was off, or is new, gets of the events it has missed, and in which order. */
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import { formatTimestamp } from '../../../src/base/clock.ts';
 import { createIdSource } from '../../../src/base/uuid.ts';
@@ -398,3 +399,18 @@ test('answers 503 with the reason while nodes of an older version share the log'
       assert.match(text, /older/);
     }
   });
+
+test('what it makes is signed as the webhook signs', async (context) => {
+  const place = await open(context);
+  for (let n = 0; n < 3; n += 1) await place.emit('order.paid', { n });
+  const secret = 'a secret of the tests';
+  const hook = await place.add({ secret, signing: { preset: 'github' }, maxInFlight: 1 });
+  place.relay.webhooks.start();
+  await place.backfilled(hook);
+  await soon('all have come', () => place.arrived().length === 3);
+  for (const { headers, body } of place.target.received) {
+    const digest = createHmac('sha256', secret).update(body).digest('hex');
+    assert.equal(headers['x-hub-signature-256'], `sha256=${digest}`);
+    assert.equal(headers['x-github-event'], 'order.paid');
+  }
+});

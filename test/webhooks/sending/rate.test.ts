@@ -51,6 +51,20 @@ test('each key keeps its order, and all of them together the rate', async () => 
   }
 });
 
+test('a strict order waits for retries of its first, which keep the rate', async () => {
+  const simulation = new Simulation();
+  await simulation.addHook('slow',
+    { ...TWO_A_SECOND, order: 'strict', retrySchedule: [0.1, 0.1, 0.1, 0.1] });
+  simulation.targets.set('slow', DOWN);
+  const ids = await emitMany(simulation, 4);
+  await simulation.clock.advance(1200);
+  simulation.targets.set('slow', UP);
+  await simulation.clock.advance(60_000);
+  const attempted = simulation.requests.map(({ id }) => id);
+  assert.deepEqual(attempted, [ids[0], ids[0], ids[0], ...ids]);
+  assert.ok(gapsOf(simulation, 'slow').every((ms) => ms >= 500));
+});
+
 test('retries count, too', async () => {
   const simulation = new Simulation();
   await simulation.addHook('slow', { ...TWO_A_SECOND, retrySchedule: [0, 0, 0] });

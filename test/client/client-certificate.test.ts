@@ -66,8 +66,10 @@ test('a target that takes one certificate alone refuses all others', async (cont
   const { client } = setUp(context, [server], { verify: false });
   const request = { method: 'GET', url: server.url() };
   for (const clientCertificate of [undefined, createClientCertificate('stranger')]) {
-    const { kind, code } = await failure(client, { ...request, clientCertificate });
+    const { kind, code, message } = await failure(client, { ...request, clientCertificate });
     assert.equal(kind, 'network', code);
+    if (clientCertificate !== undefined) continue;
+    assert.match(message, /^the server wants a client certificate \(.*CERTIFICATE_REQUIRED\)$/);
   }
   const { statusCode } = await client.request({ ...request, clientCertificate: known });
   assert.equal(statusCode, 200);

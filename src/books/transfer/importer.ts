@@ -110,7 +110,9 @@ export class Importer {
     const { line } = source;
     try {
       if (source.problem !== undefined) throw new AppError('malformed', source.problem);
-      return { line, record: parseImportRecord(parseJson(source.json)) };
+      if ('otherType' in source) throw new AppError('malformed', `${source.otherType} is no book`);
+      const value = source.json === undefined ? source.body : parseJson(source.json);
+      return { line, record: parseImportRecord(value) };
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       this.#skipped += 1;

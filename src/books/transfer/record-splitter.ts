@@ -2,15 +2,34 @@
  * Splits a stream of bytes into records, wherever its chunks end, with the line on which each
  * begins. Memory is bounded by the longest record allowed; a longer one is reported and skipped.
  */
+import type { JsonObject } from '../../base/schema.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 
 /**
- * One record as JSON text in UTF-8, or the problem with it. `json` holds no line feed: an import
- * sends it as a line of JSON Lines.
+ * One record of a file: as JSON text in UTF-8 (in our own formats), as the book that a format's
+ * table made of it, as one that is no book, or as the problem with it. `key` is what the source
+ * calls it.
  */
 export type SourceRecord =
   | { readonly line: number; readonly json: Buffer; readonly problem?: never }
-  | { readonly line: number; readonly json?: never; readonly problem: string };
+  | {
+    readonly line: number; readonly key: string | null;
+    /** A book as an import takes it, perhaps without a title. */
+    readonly body: JsonObject;
+    /** The fields that did not fit into its `metadata`, by their names. */
+    readonly leftOut: readonly string[];
+    readonly json?: never; readonly problem?: never;
+  }
+  | {
+    readonly line: number; readonly key: string | null;
+    /** The kind of a record that is no book, in the format's word. */
+    readonly otherType: string;
+    readonly json?: never; readonly problem?: never;
+  }
+  | {
+    readonly line: number; readonly key?: string | null; readonly problem: string;
+    readonly json?: never;
+  };
 
 export interface RecordSplitter {
   /** The records that end in `chunk`. */

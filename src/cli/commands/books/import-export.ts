@@ -159,7 +159,7 @@ async function* toJsonLines(
       const lines: Buffer[] = [];
       for (const { line, json, problem } of records) {
         if (json === undefined) {
-          report.addInvalidLine(line, problem);
+          report.addInvalidLine(line, problem ?? 'no book');
           continue;
         }
         report.addSentLine(line);

@@ -1,0 +1,69 @@
+/** The formats of books, as users name them, and as media types and file endings name them. */
+export type Format = {
+  readonly name: string;
+  /** What a file of it is called, after "reading". */
+  readonly title: string;
+  /** Those that name it, by `Accept` and `Content-Type`; the first is sent. */
+  readonly mediaTypes: readonly string[];
+  /** Of file names; the first is written. */
+  readonly endings: readonly string[];
+  readonly isRead: boolean;
+  readonly isWritten: boolean;
+};
+
+const CSV = ['text/csv', 'text/tab-separated-values'];
+
+export const FORMATS = [
+  {
+    name: 'json', title: 'JSON', mediaTypes: ['application/json'], endings: ['.json'],
+    isRead: true, isWritten: true,
+  },
+  {
+    name: 'jsonl', title: 'JSON Lines',
+    mediaTypes: ['application/jsonl', 'application/x-ndjson', 'application/json-lines'],
+    endings: ['.jsonl', '.ndjson'], isRead: true, isWritten: true,
+  },
+  {
+    name: 'csv', title: 'CSV', mediaTypes: CSV, endings: ['.csv', '.tsv'],
+    isRead: true, isWritten: true,
+  },
+  {
+    name: 'jsonld', title: 'JSON-LD', mediaTypes: ['application/ld+json'], endings: ['.jsonld'],
+    isRead: true, isWritten: true,
+  },
+  {
+    name: 'csl', title: 'CSL-JSON', mediaTypes: ['application/vnd.citationstyles.csl+json'],
+    endings: ['.csl.json'], isRead: true, isWritten: true,
+  },
+  {
+    name: 'bibtex', title: 'BibTeX', mediaTypes: ['application/x-bibtex', 'text/x-bibtex'],
+    endings: ['.bib'], isRead: true, isWritten: true,
+  },
+  {
+    name: 'ris', title: 'RIS', mediaTypes: ['application/x-research-info-systems'],
+    endings: ['.ris'], isRead: true, isWritten: true,
+  },
+  {
+    name: 'goodreads', title: 'a Goodreads export', mediaTypes: CSV, endings: ['.csv'],
+    isRead: true, isWritten: false,
+  },
+  {
+    name: 'storygraph', title: 'a StoryGraph export', mediaTypes: CSV, endings: ['.csv'],
+    isRead: true, isWritten: false,
+  },
+  {
+    name: 'librarything', title: 'a LibraryThing export',
+    mediaTypes: ['text/tab-separated-values', 'application/json'], endings: ['.tsv', '.json'],
+    isRead: true, isWritten: false,
+  },
+  {
+    name: 'calibre', title: 'a Calibre catalog', mediaTypes: CSV, endings: ['.csv'],
+    isRead: true, isWritten: false,
+  },
+  {
+    name: 'isbn', title: 'a list of ISBNs', mediaTypes: ['text/plain'], endings: ['.txt'],
+    isRead: true, isWritten: false,
+  },
+] as const satisfies readonly Format[];
+
+export type FormatName = (typeof FORMATS)[number]['name'];

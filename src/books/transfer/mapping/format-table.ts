@@ -1,0 +1,78 @@
+/**
+ * What a file format of other programs says of a book, as data. A grammar cuts a file into field
+ * records; the rows of a format's table say which member of a book is read from which fields, and
+ * how it is written into them. `map-record.ts` and `write-record.ts` walk the table.
+ */
+import type { JsonValue } from '../../../base/schema.ts';
+import type { Book } from '../../book.ts';
+
+/** The fields of a record under the names of its format; values as the file has them. */
+export type Fields = ReadonlyMap<string, JsonValue>;
+
+/** A record as its file has it, before it is mapped to a book. */
+export type FieldRecord = {
+  /** On which it begins, from 1. */
+  readonly line: number;
+  /** What the source calls the record (its own id), by which messages name it too. */
+  readonly key: string | null;
+  /** The format's word for its kind, such as `incollection`; empty where there are no kinds. */
+  readonly type: string;
+  readonly fields: Fields;
+};
+
+/** A record whose grammar is broken. */
+export type BrokenRecord = {
+  readonly line: number; readonly key: string | null;
+  /** What is wrong, and where in the record. */
+  readonly problem: string;
+};
+
+/** Cuts a stream of UTF-8 into field records, wherever its chunks end, with bounded memory. */
+export interface FieldSplitter {
+  /** The records that end in `chunk`. Throws `invalid` where no record can be read at all. */
+  push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[];
+  /** The records that the end of the stream completes. */
+  end(): readonly (FieldRecord | BrokenRecord)[];
+}
+
+export type BookMember = Exclude<keyof Book, 'id' | 'createdAt' | 'updatedAt' | 'metadata'>;
+
+/** What a row reads: a value for its member, which the model has not checked yet. */
+export type RowValue = {
+  readonly value: JsonValue;
+  /** Whether it says all that its fields say; else they are kept in `metadata.source` too. */
+  readonly isWhole: boolean;
+};
+
+/** A value that says all that its fields say. */
+export function whole(value: JsonValue): RowValue {
+  return { value, isWhole: true };
+}
+
+/** A value that says less than its fields, which are kept in `metadata.source`. */
+export function part(value: JsonValue): RowValue {
+  return { value, isWhole: false };
+}
+
+export type MemberRow = {
+  readonly member: BookMember;
+  /** The fields that it reads; none for a member that follows from the record's kind. */
+  readonly from: readonly string[];
+  /** Undefined where the fields say nothing of the member. */
+  read(record: FieldRecord): RowValue | undefined;
+  /** The fields that say the member; absent in formats that are only read. */
+  write?(book: Book): readonly (readonly [name: string, value: JsonValue])[];
+};
+
+export type FormatTable = {
+  /** The format's name, and its member of `metadata.source`. */
+  readonly name: string;
+  /** Of several rows for one member the first counts whose value the model accepts. */
+  readonly rows: readonly MemberRow[];
+  /** The names under which `metadata.source` holds the own id; the first is written. */
+  readonly ownIdFields: readonly string[];
+  /** The field that holds, as JSON, the members that its other fields cannot say; null: none. */
+  readonly restField: string | null;
+  /** Whether a record of this kind is a book; others are kept only when all types are asked for. */
+  isBook(type: string): boolean;
+};

@@ -1,0 +1,153 @@
+/**
+ * Makes a book of a field record by the table of its format. Nothing is lost in silence: each field
+ * that no row reads whole, and each whose value the model refuses, goes as it stood to
+ * `metadata.source` under the format's name, as does the record's own id, while it fits; what does
+ * not fit goes, the longest first, and is named in `leftOut`.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject } from '../../../base/fields.ts';
+import { isDeeperThan } from '../../../base/json/encode.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { Book } from '../../book.ts';
+import { acceptMember } from './accept-member.ts';
+import type { BookMember, FieldRecord, Fields, FormatTable } from './format-table.ts';
+
+export type MappedRecord = {
+  /** A book as an import takes it, perhaps without a title. */
+  readonly body: JsonObject;
+  /** The fields that did not fit into `metadata`, by their names. */
+  readonly leftOut: readonly string[];
+};
+
+// `metadata` holds 16 KiB and 8 levels, of which `{"source":{"<format>":…}}` takes two and the rest
+// is room for a second source.
+const SOURCE_BYTES_MAX = 16_000;
+const SOURCE_DEPTH_MAX = 5;
+
+export function mapRecord(table: FormatTable, record: FieldRecord): MappedRecord {
+  const { body, unread } = readMembers(table, record);
+  if (table.restField !== null) addRest(table, record, body, unread);
+  const source = new Map<string, JsonValue>();
+  const [ownIdField] = table.ownIdFields;
+  if (record.key !== null && ownIdField !== undefined
+    && !table.ownIdFields.some((name) => record.fields.has(name))) {
+    source.set(ownIdField, record.key);
+  }
+  for (const [name, value] of record.fields) {
+    if (unread.has(name) && !isEmpty(value)) source.set(name, value);
+  }
+  const { kept, leftOut } = fitSource(source, table.ownIdFields);
+  if (kept.size === 0) return { body, leftOut };
+  const metadata = { source: { [table.name]: Object.fromEntries(kept) } };
+  return { body: { ...body, metadata }, leftOut };
+}
+
+type ReadMembers = { readonly body: Record<string, JsonValue>; readonly unread: Set<string> };
+
+/** The members that the rows read, and the fields that none of them says whole. */
+function readMembers(table: FormatTable, record: FieldRecord): ReadMembers {
+  const body: Record<string, JsonValue> = {};
+  const unread = new Set(record.fields.keys());
+  for (const row of table.rows) {
+    if (body[row.member] !== undefined) continue;
+    const read = row.read(record);
+    const accepted = read === undefined ? null : acceptMember(row.member, read.value);
+    if (read === undefined || accepted === null) continue;
+    body[row.member] = accepted.value;
+    const isWhole = read.isWhole && accepted.isWhole;
+    for (const name of row.from) {
+      if (isWhole && !table.ownIdFields.includes(name)) unread.delete(name);
+    }
+  }
+  return { body, unread };
+}
+
+/**
+ * Adds the members of the rest field. One is ignored whose fields have been changed since they were
+ * written, by a person or another program: what can be seen counts.
+ */
+function addRest(
+  table: FormatTable, record: FieldRecord, body: Record<string, JsonValue>, unread: Set<string>,
+): void {
+  const rest = parseRest(record.fields.get(table.restField ?? ''));
+  if (rest === null) return;
+  unread.delete(table.restField ?? '');
+  for (const [member, value] of Object.entries(rest)) {
+    const accepted = acceptMember(member as BookMember, value);
+    if (accepted === null) continue;
+    const written = writeMembers(table, { ...body, [member]: accepted.value });
+    const before = writeMembers(table, body);
+    if (hasSameFields(written, before)) body[member] = accepted.value;
+  }
+}
+
+function parseRest(value: JsonValue | undefined): JsonObject | null {
+  if (isJsonObject(value)) return value;
+  if (typeof value !== 'string') return null;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return isJsonObject(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The fields that the rows of a table write of a book, in their order. */
+export function writeMembers(table: FormatTable, body: JsonObject): Fields {
+  const book = { authors: [], ...body } as unknown as Book;
+  const fields = new Map<string, JsonValue>();
+  for (const row of table.rows) {
+    for (const [name, value] of row.write?.(book) ?? []) {
+      if (!fields.has(name)) fields.set(name, value);
+    }
+  }
+  return fields;
+}
+
+function hasSameFields(left: Fields, right: Fields): boolean {
+  return left.size === right.size
+    && [...left].every(([name, value]) => isSameValue(value, right.get(name)));
+}
+
+/** Whether two values are the same, where a run of white space is one blank. */
+export function isSameValue(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+  return isDeepStrictEqual(foldSpace(left), foldSpace(right));
+}
+
+function foldSpace(value: JsonValue | undefined): JsonValue | undefined {
+  if (typeof value === 'string') return value.replace(/\s+/g, ' ').trim();
+  if (Array.isArray(value)) return value.map((item: JsonValue) => foldSpace(item) ?? null);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value)
+    .map(([name, item]) => [name, foldSpace(item) ?? null]));
+}
+
+function isEmpty(value: JsonValue): boolean {
+  return value === null || value === '' || (Array.isArray(value) && value.every(isEmpty))
+    || (isJsonObject(value) && Object.keys(value).length === 0);
+}
+
+/** The fields that fit into `metadata`; the longest go first, own ids never. */
+function fitSource(
+  source: Fields, ownIdFields: readonly string[],
+): { readonly kept: Fields; readonly leftOut: readonly string[] } {
+  const sizes = [...source].map(([name, value]) => ({
+    name, size: isDeeperThan(value, SOURCE_DEPTH_MAX)
+      ? Infinity : Buffer.byteLength(JSON.stringify([name, value])),
+  }));
+  let total = sizes.reduce((sum, { size }) => sum + size, 0);
+  if (total <= SOURCE_BYTES_MAX) return { kept: source, leftOut: [] };
+  const kept = new Map(source);
+  const leftOut: string[] = [];
+  sizes.sort((left, right) => right.size - left.size);
+  for (const { name, size } of sizes) {
+    if (total <= SOURCE_BYTES_MAX) break;
+    if (ownIdFields.includes(name)) continue;
+    kept.delete(name);
+    leftOut.push(name);
+    total = size === Infinity
+      ? sizes.reduce((sum, other) => kept.has(other.name) ? sum + other.size : sum, 0)
+      : total - size;
+  }
+  return { kept, leftOut };
+}

@@ -1,0 +1,32 @@
+/** The books of a file whose format has a grammar and a table. */
+import type { RecordSplitter, SourceRecord } from '../record-splitter.ts';
+import type { BrokenRecord, FieldRecord, FieldSplitter, FormatTable } from './format-table.ts';
+import { mapRecord } from './map-record.ts';
+
+export class MappedSplitter implements RecordSplitter {
+  readonly #splitter: FieldSplitter;
+  readonly #table: FormatTable;
+  readonly #hasAllTypes: boolean;
+
+  /** `hasAllTypes`: records of other types, such as articles, are taken for books too. */
+  constructor(splitter: FieldSplitter, table: FormatTable, hasAllTypes: boolean) {
+    this.#splitter = splitter;
+    this.#table = table;
+    this.#hasAllTypes = hasAllTypes;
+  }
+
+  push(chunk: Buffer): readonly SourceRecord[] {
+    return this.#splitter.push(chunk).map((record) => this.#map(record));
+  }
+
+  end(): readonly SourceRecord[] {
+    return this.#splitter.end().map((record) => this.#map(record));
+  }
+
+  #map(record: FieldRecord | BrokenRecord): SourceRecord {
+    if ('problem' in record) return record;
+    const { line, key, type } = record;
+    if (!this.#hasAllTypes && !this.#table.isBook(type)) return { line, key, otherType: type };
+    return { line, key, ...mapRecord(this.#table, record) };
+  }
+}

@@ -61,7 +61,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'cli/commands': ['serve', 'configuration', 'webhooks', 'operation', 'books', 'completion'],
   server: ['local', 'listening', 'routing', 'exchange', 'documents', 'metrics'],
   'server/documents': ['page'],
-  'books/transfer': ['sources', 'mapping', 'grammars'],
+  'books/transfer': ['matching', 'sources', 'mapping', 'grammars'],
   store: ['copy', 'backup', 'replication', 'generations', 'engines', 'transactions', 'journal',
     'records', 'lock', 'disk'],
   'store/engines': ['etcd', 'postgres'],

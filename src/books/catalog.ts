@@ -13,6 +13,7 @@ import { decodeBook } from './book.ts';
 import type { Book, BookInput } from './book.ts';
 import { bookResource } from './book-resource.ts';
 import type { ImportRecord } from './transfer/import-record.ts';
+import type { BookImport, MatchMode } from './transfer/matching/book-import.ts';
 
 const { collection: { key, name: collection } } = bookResource;
 
@@ -39,6 +40,11 @@ export interface Catalog extends Repository {
     records: readonly ImportRecord[], isReplacing: boolean,
   ): Promise<readonly ImportedBook[]>;
   has(id: string): boolean;
+  /**
+   * Begins an import whose records are matched with the books that are there. Its caller has to
+   * close it. The first batch waits until what finds the matches is made, in the background.
+   */
+  openImport(mode: MatchMode): BookImport;
 }
 
 export function createCatalog(options: CatalogOptions): Catalog {

@@ -6,20 +6,24 @@ import type { ImportRecord } from '../import-record.ts';
 
 /**
  * By what a record and a book are the same, besides the id of our own formats, which always comes
- * first. A record that has no such thing matches none, and is added.
+ * first: `title` is title, first author and year, folded; `source` the source's own id. A record
+ * that has no such thing matches none, and is added.
  */
-export type Match =
-  | { readonly by: 'isbn' }
-  /** Title, first author and year, folded. */
-  | { readonly by: 'title' }
-  /** The source's own id within `metadata.source.<format>`, under the first name that it has. */
-  | { readonly by: 'source'; readonly format: string; readonly ownIdFields: readonly string[] };
+export type Match = 'isbn' | 'title' | 'source';
 
 /**
  * What becomes of the book that a record matches: `skip` leaves it as it is, `update` sets the
  * members that the record has, `replace` sets all members.
  */
 export type OnMatch = 'skip' | 'update' | 'replace';
+
+/** Where the books of a format of another program have the own id of their source. */
+export type SourceIds = {
+  /** The member of `metadata.source`. */
+  readonly format: string;
+  /** The names within it that may hold the id; the first that is there counts. */
+  readonly ownIdFields: readonly string[];
+};
 
 export type MatchMode = {
   /** Null: by the id of our own formats alone. */
@@ -29,6 +33,8 @@ export type MatchMode = {
    * where `match` is null, as imports without a match have always left such books alone.
    */
   readonly onMatch: OnMatch;
+  /** Of the format that is read; null for our own. Needed where `match` is `source`. */
+  readonly source: SourceIds | null;
   /** Whether nothing is stored: the outcomes are those that the import would have. */
   readonly isDryRun: boolean;
 };
@@ -43,7 +49,7 @@ export type ImportedBook =
     readonly id: string | null;
     /** `unchanged`: the book is already as the record says, and is not written. */
     readonly outcome: 'imported' | 'replaced' | 'updated' | 'unchanged' | 'exists';
-    /** The fields of its source that have no room beside the book's other metadata, by name. */
+    /** The members of its metadata that have no room beside those of the book, by name. */
     readonly leftOut: readonly string[];
   }
   /** Several books match, and none is touched: some of their ids, two at least, in order. */
@@ -58,8 +64,8 @@ export interface BookImport {
    */
   importBatch(records: readonly ImportRecord[]): Promise<readonly ImportedBook[]>;
   /**
-   * Ends the import, also where it has failed: until then it holds the memory by which it finds
-   * matches. Idempotent; batches that are under way are not disturbed.
+   * Ends the import, once all its batches are done: until then it holds the memory by which it
+   * finds matches. Idempotent.
    */
   close(): void;
 }

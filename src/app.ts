@@ -497,7 +497,7 @@ function composeBooks(deps: RoomDeps, events: EventPublisher, verifier: TokenVer
   const { store, keys, clock, turns, makeId, settings, maxMemoryBytes } = deps;
   const now = (): number => clock.now();
   const catalog = createCatalog({
-    store, now, makeId,
+    store, turns, now, makeId,
     ...settings.catalog.events ? { stageWithChange: createBookEvents(events) } : {},
   });
   const collection = store.collection(bookResource.collection.name);

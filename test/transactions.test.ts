@@ -10,6 +10,7 @@ import { createBookEvents } from '../src/app/relay.ts';
 import { systemClock } from '../src/base/clock.ts';
 import type { Clock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/log.ts';
+import { createTurns } from '../src/base/turns.ts';
 import { createIdSource, isUuid } from '../src/base/uuid.ts';
 import { createCatalog, type Catalog } from '../src/books/catalog.ts';
 import { bookResource } from '../src/books/book-resource.ts';
@@ -36,7 +37,8 @@ function build(statusCode = 200): House {
     outgoing: { ...OUTGOING, retrySchedule: [] },
   });
   const catalog = createCatalog({
-    store, makeId, now: () => clock.now(), stageWithChange: createBookEvents(webhooks.events),
+    store, makeId, now: () => clock.now(), turns: createTurns(clock),
+    stageWithChange: createBookEvents(webhooks.events),
   });
   const tokens = new Tokens({ store, clock, makeId, log: silentLogger });
   return { store, catalog, webhooks, tokens };

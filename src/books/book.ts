@@ -58,6 +58,9 @@ export type Address = {
 export const BOOK_FORMATS =
   ['Hardcover', 'Paperback', 'EBook', 'AudiobookFormat', 'GraphicNovel'] as const;
 
+/** How long the metadata of a book may be as JSON. */
+export const METADATA_BYTES_MAX = 16_384;
+
 const isbnSchema: StringSchema = {
   kind: 'string',
   description: 'an ISBN-10 or ISBN-13; hyphens and spaces are allowed',
@@ -174,7 +177,7 @@ export const bookSchema: ObjectSchema & { readonly name: string } = {
     image: { schema: urlSchema },
     metadata: {
       description: "The caller's own data: at most 16 KiB of JSON and 8 levels.",
-      schema: { kind: 'json', isObject: true, bytesMax: 16_384, depthMax: 8 },
+      schema: { kind: 'json', isObject: true, bytesMax: METADATA_BYTES_MAX, depthMax: 8 },
     },
   },
 };

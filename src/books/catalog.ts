@@ -3,6 +3,8 @@
  * of changes through a hook inside their transaction, and does not know who listens.
  */
 import { encodeChecked } from '../base/json/encode.ts';
+import { lazyImport } from '../base/lazy-import.ts';
+import type { Turns } from '../base/turns.ts';
 import { notFoundError } from '../resources/not-found.ts';
 import { encodeRecord, createTimestamps, nextTimestamps } from '../resources/record.ts';
 import { createRepository } from '../resources/repository.ts';
@@ -13,12 +15,15 @@ import { decodeBook } from './book.ts';
 import type { Book, BookInput } from './book.ts';
 import { bookResource } from './book-resource.ts';
 import type { ImportRecord } from './transfer/import-record.ts';
-import type { BookImport, MatchMode } from './transfer/matching/book-import.ts';
+import type { BookImport, ImportedBook, MatchMode } from './transfer/matching/book-import.ts';
+
+const loadImports = lazyImport(() => import('./transfer/matching/catalog-import.ts'));
 
 const { collection: { key, name: collection } } = bookResource;
 
 type CatalogOptions = {
   readonly store: Store;
+  readonly turns: Turns;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly makeId: () => string;
@@ -27,8 +32,6 @@ type CatalogOptions = {
 };
 
 type ImportOutcome = 'imported' | 'replaced' | 'exists';
-/** The id under which a record of an import is or was stored, and what became of the record. */
-export type ImportedBook = { readonly id: string; readonly outcome: ImportOutcome };
 
 export interface Catalog extends Repository {
   /**
@@ -38,7 +41,7 @@ export interface Catalog extends Repository {
    */
   importBatch(
     records: readonly ImportRecord[], isReplacing: boolean,
-  ): Promise<readonly ImportedBook[]>;
+  ): Promise<readonly { readonly id: string; readonly outcome: ImportOutcome }[]>;
   has(id: string): boolean;
   /**
    * Begins an import whose records are matched with the books that are there. Its caller has to
@@ -48,15 +51,20 @@ export interface Catalog extends Repository {
 }
 
 export function createCatalog(options: CatalogOptions): Catalog {
-  const { store, now, makeId } = options;
+  const { store, turns, now, makeId } = options;
   const repository = createRepository({ ...options, resource: bookResource });
   const records = store.collection(collection);
+  let openImport: ((mode: MatchMode) => BookImport) | null = null;
   return {
     ...repository,
     get size() {
       return records.size;
     },
     has: (id) => records.findSlot(id) !== -1,
+    openImport: (mode) => new OpeningImport(loadImports(({ createImportOpener }) => {
+      openImport ??= createImportOpener({ store, turns, now, makeId });
+      return openImport(mode);
+    })),
     importBatch(batch, isReplacing) {
       const nowMs = now();
       const ids = batch.map(({ id }) => id ?? makeId());
@@ -67,6 +75,29 @@ export function createCatalog(options: CatalogOptions): Catalog {
       }));
     },
   };
+}
+
+/** An import while what runs it is being loaded. */
+class OpeningImport implements BookImport {
+  readonly #whenOpen: Promise<BookImport>;
+  #opened: BookImport | null = null;
+
+  constructor(opening: BookImport | Promise<BookImport>) {
+    this.#whenOpen = Promise.resolve(opening);
+    // Before the batches that wait, so that none that comes later overtakes them.
+    this.#whenOpen.then((opened) => {
+      this.#opened = opened;
+    }, () => {});
+  }
+
+  importBatch(batch: readonly ImportRecord[]): Promise<readonly ImportedBook[]> {
+    return this.#opened?.importBatch(batch)
+      ?? this.#whenOpen.then((opened) => opened.importBatch(batch));
+  }
+
+  close(): void {
+    this.#whenOpen.then((opened) => opened.close(), () => {});
+  }
 }
 
 function importOne(

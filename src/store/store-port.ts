@@ -118,6 +118,11 @@ export interface Transaction {
   /** The ids of all records, in their order. It takes time with their number: not for the many. */
   listIds(collection: string): readonly string[];
   /**
+   * The latest operation of each record of a collection that is staged, before the transaction or
+   * by it, in no order: what its index of the committed records does not know.
+   */
+  listStaged(collection: string): Iterable<Operation>;
+  /**
    * Stages the whole record. `json` is one line that begins `{"<key>":"<id>"`, as text or in UTF-8;
    * it is copied. Returns the record with the copy, so that its representation can be cached at
    * once. Throws `conflict` when another record has one of its unique values.

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { createBookEvents } from '../../src/app/relay.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
+import { createTurns } from '../../src/base/turns.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { bookResource } from '../../src/books/book-resource.ts';
 import { createCatalog } from '../../src/books/catalog.ts';
@@ -27,7 +28,8 @@ async function writesOfBook(
   });
   await webhooks.resources.outgoing.add({ targetUrl: 'http://a/', triggerEvent, enabled });
   const catalog = createCatalog({
-    store, makeId, now: Date.now, stageWithChange: createBookEvents(webhooks.events),
+    store, makeId, now: Date.now, turns: createTurns(systemClock),
+    stageWithChange: createBookEvents(webhooks.events),
   });
   const from = store.lines.length;
   await catalog.add({ title: 'Emma' });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import { systemClock } from '../../src/base/clock.ts';
 import { AppError } from '../../src/base/errors.ts';
+import { createTurns } from '../../src/base/turns.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { createBookShelf, createCatalog } from '../../src/books/catalog.ts';
 import { bookResource } from '../../src/books/book-resource.ts';
@@ -22,7 +24,7 @@ beforeEach(() => {
 function catalogOf(stageWithChange?: ChangeHook): Catalog {
   const now = () => Date.parse(NOW);
   return createCatalog({
-    store, now, makeId: createIdSource({ now }),
+    store, now, makeId: createIdSource({ now }), turns: createTurns(systemClock),
     ...stageWithChange === undefined ? {} : { stageWithChange },
   });
 }

@@ -45,13 +45,13 @@ export async function startBookServer(options: {
   readonly keys?: IdempotencyKeys; readonly entrance?: Entrance;
 } = {}): Promise<BookServer> {
   const { store = createMemoryStore([bookResource.collection]), clock = systemClock } = options;
+  const turns = createTurns(systemClock);
   const catalog = createCatalog({
-    store, now: () => clock.now(), makeId: createIdSource(clock),
+    store, turns, now: () => clock.now(), makeId: createIdSource(clock),
     ...options.stageWithChange === undefined ? {}
       : { stageWithChange: options.stageWithChange },
   });
   const collection = store.collection(bookResource.collection.name);
-  const turns = createTurns(systemClock);
   const search = new WordIndex({ collection, turns, clock: systemClock });
   const list = createBookList({ collection, search, turns });
   const routes = bookRoutes({

@@ -144,6 +144,14 @@ function transactionOver(
           .map(({ id }) => id)]);
       return [...ids].filter((id) => find(collection, id) !== undefined).sort();
     },
+    * listStaged(collection) {
+      const latest = new Map([...before, ...operations]
+        .filter((operation) => operation.collection === collection)
+        .map((operation) => [operation.id, operation]));
+      for (const { id, json } of latest.values()) {
+        yield { collection, id, bytes: json === null ? null : Buffer.from(json) };
+      }
+    },
     put(collection, id, given) {
       const json = given.toString();
       const bytes = Buffer.from(json);

@@ -197,6 +197,7 @@ class Model {
       find: (name, id) => bufferOf(this.#of(name).get(id)),
       findId: (name, id) => this.#of(name).has(id) ? id : undefined,
       listIds: (name) => [...this.#of(name).keys()].sort(),
+      listStaged: () => [],
       put: (name, id, json): StoredRecord => {
         this.#of(name).set(id, json.toString());
         return { bytes: Buffer.from(json), representation: undefined };

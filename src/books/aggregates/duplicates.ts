@@ -11,7 +11,6 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import { fold } from '../../base/text/fold.ts';
 import { sortIndexes } from '../../base/structures/merge-sort.ts';
 import type { Exchange, Pull } from '../../server/http-route.ts';
 import { parseChoiceParameter, parseQuery } from '../../server/query.ts';
@@ -23,7 +22,8 @@ import type { FilterInputs } from '../list/slot-filter.ts';
 import { DUPLICATE_KEYS, DUPLICATE_MEMBERS, malformed } from '../query/query-parameters.ts';
 import type { DuplicateKey } from '../query/query-parameters.ts';
 import { selectMembers } from '../query/select-members.ts';
-import { readBookEdition, readFirstAuthor, readIsbn, readTitle } from '../query/stored-fields.ts';
+import { readBookEdition, readIsbn } from '../query/stored-fields.ts';
+import { readTitleKey } from '../query/title-key.ts';
 import { BYTES_PER_YIELD, eachMatch, openWholeScan } from './match-scan.ts';
 import type { AggregateDeps } from './match-scan.ts';
 
@@ -159,8 +159,7 @@ function readKey(bytes: Buffer, by: DuplicateKey): string | null {
     const isbn = readIsbn(bytes);
     return isbn === null ? null : JSON.stringify([isbn, edition]);
   }
-  const author = fold(readFirstAuthor(bytes)?.name ?? '');
-  return JSON.stringify([fold(readTitle(bytes)), author, edition]);
+  return JSON.stringify([...readTitleKey(bytes), edition]);
 }
 
 /**

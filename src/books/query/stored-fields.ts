@@ -7,6 +7,7 @@
  * other names, comes last.
  */
 
+import type { JsonObject } from '../../base/schema.ts';
 import type { SortableAuthor } from './author-key.ts';
 import { findNestingEnd, findStringEnd } from './stored-json.ts';
 
@@ -71,6 +72,17 @@ export function readPublisher(bytes: Buffer): string | null {
 /** The edition as the book tells it; null when the book has none. */
 export function readBookEdition(bytes: Buffer): string | null {
   return readOptionalText(bytes, BOOK_EDITION);
+}
+
+/**
+ * The metadata, parsed, if the text stands in them somewhere; null when it does not, or when the
+ * book has none.
+ */
+export function readMetadataWith(bytes: Buffer, text: string): JsonObject | null {
+  if (bytes[bytes.length - 2] !== BRACE_END) return null;
+  const nameStart = bytes.indexOf(METADATA);
+  if (nameStart < 0 || bytes.indexOf(text, nameStart + METADATA.length) < 0) return null;
+  return parsePart(bytes, nameStart + METADATA.length, bytes.length - 1);
 }
 
 /** The first author; null when the book has none. */

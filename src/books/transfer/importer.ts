@@ -11,7 +11,7 @@ import { assert } from '../../base/assert.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
-import type { Catalog, ImportedBook } from '../catalog.ts';
+import type { Catalog } from '../catalog.ts';
 import { parseImportRecord } from './import-record.ts';
 import type { ImportRecord } from './import-record.ts';
 import type { SourceRecord } from './record-splitter.ts';
@@ -52,7 +52,9 @@ export type ImportCatalog = Pick<Catalog, 'has' | 'importBatch'>;
 type ParsedRecord = { readonly line: number; readonly record: ImportRecord };
 
 /** An `ImportedBook`, but a dry run knows no id of a book that comes without one. */
-type BookOutcome = { readonly id: string | null; readonly outcome: ImportedBook['outcome'] };
+type BookOutcome = {
+  readonly id: string | null; readonly outcome: 'imported' | 'replaced' | 'exists';
+};
 
 export class Importer {
   readonly #catalog: ImportCatalog;

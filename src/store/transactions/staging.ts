@@ -167,6 +167,13 @@ export class StagedTransaction implements Transaction {
     return [...ids].sort();
   }
 
+  * listStaged(collection: string): Generator<Operation> {
+    for (const operation of this.#staging.getArea(collection).stagedRecords.values()) {
+      this.#recordDependency(operation);
+      yield operation;
+    }
+  }
+
   put(collection: string, id: string, json: string | Buffer): StoredRecord {
     assert(!this.#isSealed);
     const area = this.#staging.getArea(collection);

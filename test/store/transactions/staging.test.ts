@@ -105,6 +105,27 @@ test('a transaction lists the ids that it sees: committed, staged before it, and
   assert.equal(dependsOn, gathered);
 });
 
+test('staged operations are listed with the latest of each record, and waited for', () => {
+  const { staging } = createStaging();
+  const gathered = createBatch(1);
+  stage(staging, (transaction) => {
+    put(transaction, 'a');
+    put(transaction, 'b', 'first');
+  }).join(gathered);
+  const reader = stage(staging, (transaction) => {
+    assert.equal([...transaction.listStaged('books')].length, 2);
+  });
+  assert.equal(reader.dependsOn, gathered);
+  stage(staging, (transaction) => {
+    put(transaction, 'b', 'second');
+    put(transaction, 'c');
+    transaction.delete('books', 'a');
+    const staged = [...transaction.listStaged('books')].map(({ id, bytes }) =>
+      `${id} ${bytes?.includes('second')}`);
+    assert.deepEqual(staged.sort(), ['a undefined', 'b true', 'c false']);
+  });
+});
+
 test('a transaction of many records knows who has a unique value after each operation', () => {
   const { staging } = createStaging();
   const batch = createBatch(1);

@@ -6,10 +6,10 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
-import { isDeeperThan } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Book } from '../../book.ts';
 import { acceptMember } from './accept-member.ts';
+import { fitFields } from './fit-fields.ts';
 import type { BookMember, FieldRecord, Fields, FormatTable } from './format-table.ts';
 
 export type MappedRecord = {
@@ -21,8 +21,7 @@ export type MappedRecord = {
 
 // `metadata` holds 16 KiB and 8 levels, of which `{"source":{"<format>":…}}` takes two and the rest
 // is room for a second source.
-const SOURCE_BYTES_MAX = 16_000;
-const SOURCE_DEPTH_MAX = 5;
+const SOURCE_ROOM = { bytesMax: 16_000, depthMax: 5 };
 
 export function mapRecord(table: FormatTable, record: FieldRecord): MappedRecord {
   const { body, unread } = readMembers(table, record);
@@ -36,7 +35,7 @@ export function mapRecord(table: FormatTable, record: FieldRecord): MappedRecord
   for (const [name, value] of record.fields) {
     if (unread.has(name) && !isEmpty(value)) source.set(name, value);
   }
-  const { kept, leftOut } = fitSource(source, table.ownIdFields);
+  const { kept, leftOut } = fitFields(source, table.ownIdFields, SOURCE_ROOM);
   if (kept.size === 0) return { body, leftOut };
   const metadata = { source: { [table.name]: Object.fromEntries(kept) } };
   return { body: { ...body, metadata }, leftOut };
@@ -125,29 +124,4 @@ function foldSpace(value: JsonValue | undefined): JsonValue | undefined {
 function isEmpty(value: JsonValue): boolean {
   return value === null || value === '' || (Array.isArray(value) && value.every(isEmpty))
     || (isJsonObject(value) && Object.keys(value).length === 0);
-}
-
-/** The fields that fit into `metadata`; the longest go first, own ids never. */
-function fitSource(
-  source: Fields, ownIdFields: readonly string[],
-): { readonly kept: Fields; readonly leftOut: readonly string[] } {
-  const sizes = [...source].map(([name, value]) => ({
-    name, size: isDeeperThan(value, SOURCE_DEPTH_MAX)
-      ? Infinity : Buffer.byteLength(JSON.stringify([name, value])),
-  }));
-  let total = sizes.reduce((sum, { size }) => sum + size, 0);
-  if (total <= SOURCE_BYTES_MAX) return { kept: source, leftOut: [] };
-  const kept = new Map(source);
-  const leftOut: string[] = [];
-  sizes.sort((left, right) => right.size - left.size);
-  for (const { name, size } of sizes) {
-    if (total <= SOURCE_BYTES_MAX) break;
-    if (ownIdFields.includes(name)) continue;
-    kept.delete(name);
-    leftOut.push(name);
-    total = size === Infinity
-      ? sizes.reduce((sum, other) => kept.has(other.name) ? sum + other.size : sum, 0)
-      : total - size;
-  }
-  return { kept, leftOut };
 }

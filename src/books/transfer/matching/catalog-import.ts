@@ -1,0 +1,116 @@
+/** Imports into the catalog, each with what it needs to find the books that its records match. */
+import { assert } from '../../../base/assert.ts';
+import type { Turns } from '../../../base/turns.ts';
+import type { Collection, Store } from '../../../store/store-port.ts';
+import { bookResource } from '../../book-resource.ts';
+import type { ImportRecord } from '../import-record.ts';
+import type { BookImport, ImportedBook, MatchMode } from './book-import.ts';
+import { MatchIndexes } from './match-index.ts';
+import type { MatchIndex } from './match-index.ts';
+import { createMatchKeys } from './match-key.ts';
+import { DryRunStaging, TransactionStaging } from './book-staging.ts';
+import { storeRecord } from './store-record.ts';
+import type { StoreDeps } from './store-record.ts';
+
+type CatalogImportDeps = {
+  readonly store: Store;
+  readonly turns: Turns;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly makeId: () => string;
+};
+
+const { collection: { name: COLLECTION } } = bookResource;
+/** What the ids of a dry run's new books begin with. Nobody is told of them: no UUID begins so. */
+const NEW_ID = 'new-';
+
+/** Returns a function that opens an import; see `Catalog.openImport`. */
+export function createImportOpener(deps: CatalogImportDeps): (mode: MatchMode) => BookImport {
+  const indexes = new MatchIndexes({ ...deps, collection: deps.store.collection(COLLECTION) });
+  return (mode) => new CatalogImport(deps, indexes, mode);
+}
+
+class CatalogImport implements BookImport {
+  readonly #deps: CatalogImportDeps;
+  readonly #indexes: MatchIndexes;
+  readonly #mode: MatchMode;
+  readonly #index: MatchIndex | null;
+  readonly #dryRun: DryRun | null;
+  readonly #whenReady: Promise<unknown>;
+  #isReady: boolean;
+  #isClosed = false;
+
+  constructor(deps: CatalogImportDeps, indexes: MatchIndexes, mode: MatchMode) {
+    this.#deps = deps;
+    this.#indexes = indexes;
+    this.#mode = mode;
+    this.#index = indexes.acquire(mode);
+    const collection = deps.store.collection(COLLECTION);
+    this.#dryRun = mode.isDryRun ? new DryRun(mode, collection, this.#index) : null;
+    this.#isReady = this.#index === null;
+    this.#whenReady = this.#index?.whenReady ?? Promise.resolve();
+    // Before the batches that wait, so that none that comes later overtakes them.
+    this.#whenReady.then(() => {
+      this.#isReady = true;
+    }, () => {});
+  }
+
+  importBatch(records: readonly ImportRecord[]): Promise<readonly ImportedBook[]> {
+    assert(!this.#isClosed, 'an import is closed after its last batch');
+    return this.#isReady ? this.#run(records) : this.#whenReady.then(() => this.#run(records));
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (this.#index !== null) this.#indexes.release(this.#index);
+  }
+
+  #run(records: readonly ImportRecord[]): Promise<readonly ImportedBook[]> {
+    const { store, now, makeId } = this.#deps;
+    const nowMs = now();
+    if (this.#dryRun !== null) return Promise.resolve(this.#dryRun.run(records, nowMs));
+    // Drawn once, as the transaction may run again.
+    const newIds = records.map(({ id }) => id ?? makeId());
+    const keys = this.#index?.keys ?? null;
+    return store.transact((transaction) => {
+      const books = new TransactionStaging(transaction, COLLECTION, this.#index);
+      const deps = { books, mode: this.#mode, keys, nowMs };
+      return records.map((record, index) => storeRecord(deps, record, newIds[index] ?? ''));
+    });
+  }
+}
+
+/** Gives the outcomes that an import would have by what is committed now. */
+class DryRun {
+  readonly #deps: Omit<StoreDeps, 'nowMs'>;
+  #newCount = 0;
+
+  constructor(
+    mode: MatchMode, committed: Pick<Collection, 'findBytes'> | null, index: MatchIndex | null,
+  ) {
+    const { match, onMatch, source } = mode;
+    const keys = match === null ? null : createMatchKeys(match, source);
+    const needsBooks = match !== null || onMatch === 'replace';
+    const books = new DryRunStaging({ committed, index, keys, needsBooks });
+    this.#deps = { books, mode, keys };
+  }
+
+  run(records: readonly ImportRecord[], nowMs: number): readonly ImportedBook[] {
+    const deps = { ...this.#deps, nowMs };
+    return records.map((record) => {
+      this.#newCount += 1;
+      const book = storeRecord(deps, record, `${NEW_ID}${this.#newCount}`);
+      return book.id?.startsWith(NEW_ID) === true ? { ...book, id: null } : book;
+    });
+  }
+}
+
+/** A dry run where there is no catalog yet. */
+export function openEmptyDryRun(mode: MatchMode, now: () => number): BookImport {
+  const dryRun = new DryRun(mode, null, null);
+  return {
+    importBatch: (records) => Promise.resolve(dryRun.run(records, now())),
+    close() {},
+  };
+}

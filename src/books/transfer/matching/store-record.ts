@@ -1,0 +1,113 @@
+/**
+ * What becomes of one record of an import: a new book, another version of the book that it matches,
+ * or nothing. Pure but for what it puts, so that a transaction may run it again.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { assert } from '../../../base/assert.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import {
+  createTimestamps, decodeRecord, encodeRecord, nextTimestamps,
+} from '../../../resources/record.ts';
+import { bookResource } from '../../book-resource.ts';
+import type { ImportRecord } from '../import-record.ts';
+import type { ImportedBook, MatchMode } from './book-import.ts';
+import type { MatchKeys } from './match-key.ts';
+import type { BookStaging } from './book-staging.ts';
+import { mergeRecord } from './merge-record.ts';
+
+export type StoreDeps = {
+  readonly books: BookStaging;
+  readonly mode: MatchMode;
+  /** Null where nothing is matched but ids. */
+  readonly keys: MatchKeys | null;
+  readonly nowMs: number;
+};
+
+const { collection: { key: KEY } } = bookResource;
+// Of very many books that match, so many are named.
+const MATCHES_NAMED_MAX = 10;
+
+/** `newId` is that of a new book without an id of its own. */
+export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string): ImportedBook {
+  const { books, nowMs } = deps;
+  const ids = findMatches(deps, record);
+  const [id] = ids;
+  if (id === undefined) {
+    const addedId = record.id ?? newId;
+    books.put(addedId, encodeBook(addedId, record, null, nowMs));
+    return { id: addedId, outcome: 'imported', leftOut: [] };
+  }
+  if (ids.length > 1) return { id: null, outcome: 'ambiguous', ids };
+  if (isLeftAlone(deps.mode, id === record.id)) return { id, outcome: 'exists', leftOut: [] };
+  return writeVersion(deps, record, id);
+}
+
+/** The ids of the books that are the same as the record: its own id comes before its match key. */
+function findMatches({ books, keys }: StoreDeps, record: ImportRecord): readonly string[] {
+  if (record.id !== null && books.find(record.id) !== undefined) return [record.id];
+  const key = keys?.readMembers(record.fields) ?? null;
+  if (key === null) return [];
+  const ids: string[] = [];
+  for (const id of books.findMatches(key)) {
+    ids.push(id);
+    if (ids.length >= MATCHES_NAMED_MAX) break;
+  }
+  return ids.sort();
+}
+
+function isLeftAlone({ match, onMatch }: MatchMode, isSameId: boolean): boolean {
+  if (onMatch === 'skip') return true;
+  return onMatch === 'update' && isSameId && match === null;
+}
+
+/** Puts the next version of a book, unless that is the one that is there. */
+function writeVersion(
+  { books, mode: { onMatch, source }, nowMs }: StoreDeps, record: ImportRecord, id: string,
+): ImportedBook {
+  const before = books.find(id);
+  assert(before !== undefined, 'a match is a book');
+  const { [KEY]: _, createdAt, updatedAt, ...members } = decodeRecord(before);
+  if (onMatch === 'replace') {
+    const hasSameDates = (record.createdAt ?? createdAt) === createdAt
+      && (record.updatedAt ?? updatedAt) === updatedAt;
+    if (hasSameDates && isSame(members, record.fields)) {
+      return { id, outcome: 'unchanged', leftOut: [] };
+    }
+    books.put(id, encodeBook(id, record, before, nowMs));
+    return { id, outcome: 'replaced', leftOut: [] };
+  }
+  const merged = mergeRecord(members, record.fields, source?.ownIdFields ?? []);
+  const { leftOut } = merged;
+  if (isSame(members, merged.members)) return { id, outcome: 'unchanged', leftOut };
+  const timestamps = nextTimestamps(KEY, id, before, nowMs);
+  books.put(id, encodeRecord(KEY, id, timestamps, merged.members));
+  return { id, outcome: 'updated', leftOut };
+}
+
+/** Whether the members say the same; in metadata the order of names says nothing. */
+function isSame(members: JsonObject, others: JsonObject): boolean {
+  const text = JSON.stringify(others);
+  return text === JSON.stringify(members) || isDeepStrictEqual(JSON.parse(text), members);
+}
+
+/** The whole record as a stored book; `before` is the one that it replaces, null for none. */
+function encodeBook(
+  id: string, record: ImportRecord, before: Buffer | null, nowMs: number,
+): string {
+  const timestamps = before === null
+    ? createTimestamps(nowMs) : nextTimestamps(KEY, id, before, nowMs);
+  // A record may have one of the dates alone: the other must not contradict it.
+  const createdAt = record.createdAt ?? earlier(timestamps.createdAt, record.updatedAt);
+  const isNewWithDate = before === null && record.createdAt !== null;
+  const updatedAt = record.updatedAt
+    ?? (isNewWithDate ? createdAt : later(createdAt, timestamps.updatedAt));
+  return encodeRecord(KEY, id, { createdAt, updatedAt }, record.fields);
+}
+
+function earlier(left: string, right: string | null): string {
+  return right !== null && right < left ? right : left;
+}
+
+function later(left: string, right: string): string {
+  return left < right ? right : left;
+}

@@ -4,7 +4,7 @@
  */
 
 /** Calls `use` with the module, at once when it is loaded: only the first use waits. */
-type LazyModule<Module> =
+export type LazyModule<Module> =
   <Result>(use: (module: Module) => Result | Promise<Result>) => Result | Promise<Result>;
 
 const loaders = new Set<() => Promise<unknown>>();

@@ -8,10 +8,11 @@
 import { AppError } from '../../base/errors.ts';
 import { findNearest } from '../../base/text/nearest.ts';
 import type { Schema } from '../../base/schema.ts';
-import { bookSchema } from '../book.ts';
+import { bookSchema, decodeBook } from '../book.ts';
 import type { Author, Book } from '../book.ts';
 import { CsvRowSplitter, encodeCsvRow } from './csv-rows.ts';
 import type { CsvCell, CsvRow } from './csv-rows.ts';
+import type { FormatCodec } from './format-codec.ts';
 import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
 
 const CSV_COLUMNS: readonly string[] = Object.keys(bookSchema.members);
@@ -28,6 +29,15 @@ const LIST_SYNTAX: Readonly<Record<string, string>> = {
     + '["fantasy","satire"]',
 };
 const JSON_SYNTAX = 'write an object, {"shelf":"A1"}';
+
+export const csvCodec: FormatCodec = {
+  createReader: () => new CsvSplitter(),
+  createWriter: () => ({
+    begin: () => csvHeader,
+    write: (books) => books.map((book) => encodeCsvBook(decodeBook(book))).join(''),
+    end: () => '',
+  }),
+};
 
 export const csvHeader: string = encodeCsvRow(CSV_COLUMNS);
 

@@ -1,43 +1,87 @@
 /**
- * The file formats of books: json (one array), jsonl (one book a line) and csv. Files are read and
- * written as streams, so memory does not grow with the file. Reading what was written gives the
- * same books.
+ * What reads and writes each file format of books. Files are read and written as streams, so memory
+ * does not grow with the file. A person adds a format by a row in `format-list.ts` and a line here.
  */
-import { decodeBook } from '../book.ts';
-import { CsvSplitter, csvHeader, encodeCsvBook } from './csv.ts';
-import { JsonSplitter } from './json-splitter.ts';
-import { JsonLinesSplitter } from './record-splitter.ts';
+import { AppError } from '../../base/errors.ts';
+import { lazyImport } from '../../base/lazy-import.ts';
+import type { LazyModule } from '../../base/lazy-import.ts';
+import type { BookWriter, FormatCodec, ReaderOptions } from './format-codec.ts';
+import { FORMATS } from './format-list.ts';
+import type { Format, FormatName } from './format-list.ts';
 import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
 
-const FORMATS = ['json', 'jsonl', 'csv'] as const;
-export type BookFileFormat = (typeof FORMATS)[number];
+/** Each is loaded when its first file is read or written. */
+const CODECS: { readonly [Name in FormatName]?: LazyModule<FormatCodec> } = {
+  json: lazyImport(async () => (await import('./json.ts')).jsonCodec),
+  jsonl: lazyImport(async () => (await import('./json.ts')).jsonLinesCodec),
+  csv: lazyImport(async () => (await import('./csv.ts')).csvCodec),
+};
 
-/** The endings of their files, as a message says them: `.json, .jsonl or .csv`. */
-export const FORMAT_ENDINGS =
-  `${FORMATS.slice(0, -1).map((format) => `.${format}`).join(', ')} or .${FORMATS.at(-1)}`;
+/** The formats that this program has the code of. */
+export const KNOWN_FORMATS: readonly (Format & { readonly name: FormatName })[] =
+  FORMATS.filter(({ name }) => CODECS[name] !== undefined);
+
+/** The endings of files that can be written, as a message says them: `.json, .jsonl or .csv`. */
+export const FORMAT_ENDINGS = joinEndings(
+  KNOWN_FORMATS.filter(({ isWritten }) => isWritten).map(({ endings }) => endings[0] ?? ''));
+
+function joinEndings(endings: readonly string[]): string {
+  return `${endings.slice(0, -1).join(', ')} or ${endings.at(-1)}`;
+}
+
+/**
+ * The format that the ending of a file's name names, or null. Of an ending that several formats
+ * have it is the first in the list, our own.
+ */
+export function findFormat(path: string): FormatName | null {
+  const name = path.toLowerCase();
+  let found: { readonly name: FormatName; readonly length: number } | null = null;
+  for (const format of KNOWN_FORMATS) {
+    const length = Math.max(0, ...format.endings.filter((ending) => name.endsWith(ending))
+      .map((ending) => ending.length));
+    if (length > (found?.length ?? 0)) found = { name: format.name, length };
+  }
+  return found?.name ?? null;
+}
+
+/** Throws `invalid` for a format that is only written. */
+export async function createReader(
+  format: FormatName, options: ReaderOptions,
+): Promise<RecordSplitter> {
+  return await loadCodec(format, (codec) => codec.createReader(options));
+}
+
+/** Throws `invalid` for a format that is only read. */
+export async function createBookWriter(format: FormatName): Promise<BookWriter> {
+  return await loadCodec(format, (codec) => {
+    if (codec.createWriter !== undefined) return codec.createWriter();
+    throw new AppError('invalid', `the format ${format} is only read, not written`);
+  });
+}
+
+async function loadCodec<Result>(
+  format: FormatName, use: (codec: FormatCodec) => Result,
+): Promise<Result> {
+  const load = CODECS[format];
+  if (load === undefined) throw new AppError('invalid', `there is no format ${format}`);
+  return await load(use);
+}
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
-
-/** The format that a file's extension names, or null. */
-export function findFormat(path: string): BookFileFormat | null {
-  const ending = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
-  if (ending === 'ndjson') return 'jsonl';
-  return FORMATS.find((format) => format === ending) ?? null;
-}
 
 /**
  * The records of a file, some at a time, each as one line of JSON or as the problem with it. It may
  * overwrite the chunks of `source`. Throws `invalid` for an unusable csv header.
  */
 export async function* readRecords(
-  source: AsyncIterable<Buffer>, format: BookFileFormat,
+  source: AsyncIterable<Buffer>, format: FormatName,
 ): AsyncGenerator<readonly SourceRecord[], void, undefined> {
-  const splitter = createSplitter(format);
+  const reader = await createReader(format, { hasAllTypes: false });
   for await (const chunk of withoutByteOrderMark(source)) {
-    const records = splitter.push(chunk);
+    const records = reader.push(chunk);
     if (records.length > 0) yield records;
   }
-  const lastRecords = splitter.end();
+  const lastRecords = reader.end();
   if (lastRecords.length > 0) yield lastRecords;
 }
 
@@ -58,52 +102,4 @@ async function* withoutByteOrderMark(
     start = null;
   }
   if (start !== null && start.length > 0) yield start;
-}
-
-function createSplitter(format: BookFileFormat): RecordSplitter {
-  switch (format) {
-    case 'json': return new JsonSplitter();
-    case 'jsonl': return new JsonLinesSplitter();
-    case 'csv': return new CsvSplitter();
-  }
-}
-
-/** Writes the text of a file piece by piece from the stored bytes of books. */
-interface BookWriter {
-  begin(): string;
-  /** `books` are stored records, which are also what `GET /api/books` sends. */
-  write(books: readonly Buffer[]): string;
-  end(): string;
-}
-
-export function createBookWriter(format: BookFileFormat): BookWriter {
-  switch (format) {
-    case 'json': return createJsonWriter();
-    case 'jsonl': return {
-      begin: () => '',
-      write: (books) => books.map((book) => `${book.toString()}\n`).join(''),
-      end: () => '',
-    };
-    case 'csv': return {
-      begin: () => csvHeader,
-      write: (books) => books.map((book) => encodeCsvBook(decodeBook(book))).join(''),
-      end: () => '',
-    };
-  }
-}
-
-function createJsonWriter(): BookWriter {
-  let separator = '';
-  return {
-    begin: () => '[',
-    write(books) {
-      let text = '';
-      for (const book of books) {
-        text += `${separator}\n${book.toString()}`;
-        separator = ',';
-      }
-      return text;
-    },
-    end: () => '\n]\n',
-  };
 }

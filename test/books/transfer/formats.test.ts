@@ -4,12 +4,12 @@ import { parseImportRecord } from '../../../src/books/transfer/import-record.ts'
 import {
   createBookWriter, findFormat, readRecords,
 } from '../../../src/books/transfer/formats.ts';
-import type { BookFileFormat } from '../../../src/books/transfer/formats.ts';
 import type { SourceRecord } from '../../../src/books/transfer/record-splitter.ts';
 import { encodeRecord } from '../../../src/resources/record.ts';
 import { hostileBook } from '../../support/hostile-books.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { BOOK_FILE_FORMATS } from './book-file-formats.ts';
+import type { BookFileFormat } from './book-file-formats.ts';
 
 const RECORD_BYTES_MAX = 2 * 1024 * 1024;
 
@@ -20,7 +20,7 @@ test('what is written in any format reads back as the same bytes, however it is 
     const books = Array.from({ length: below(random, 30) }, (_, index) =>
       JSON.stringify(hostileBook(random, round * 100 + index)));
     for (const format of BOOK_FILE_FORMATS) {
-      const file = write(format, books);
+      const file = await write(format, books);
       const chunk = 1 + below(random, round % 2 === 0 ? 7 : 5000);
       const records = await read(format, file, chunk);
       assert.deepEqual(records.map(restore), books, `${format}, round ${round}`);
@@ -71,7 +71,7 @@ test('a byte order mark is skipped, however the file is cut', async () => {
 test('an empty file holds nothing', async () => {
   for (const format of BOOK_FILE_FORMATS) {
     assert.deepEqual(await read(format, Buffer.alloc(0), 10), []);
-    assert.deepEqual(await read(format, write(format, []), 10), []);
+    assert.deepEqual(await read(format, await write(format, []), 10), []);
   }
 });
 
@@ -156,7 +156,7 @@ test('the largest book there can be passes in every format', async () => {
   const book = encodeRecord('id', '018f2b7c-0000-7000-8000-000000000000',
     { createdAt: stamp, updatedAt: stamp }, fields);
   for (const format of BOOK_FILE_FORMATS) {
-    const records = await read(format, write(format, [book]), 65_536);
+    const records = await read(format, await write(format, [book]), 65_536);
     assert.deepEqual(records.map(restore), [book], format);
   }
 });
@@ -175,8 +175,8 @@ function restore(source: SourceRecord): string {
   }, fields);
 }
 
-function write(format: BookFileFormat, books: readonly string[]): Buffer {
-  const writer = createBookWriter(format);
+async function write(format: BookFileFormat, books: readonly string[]): Promise<Buffer> {
+  const writer = await createBookWriter(format);
   const half = Math.ceil(books.length / 2);
   const parts = [books.slice(0, half), books.slice(half)]
     .map((part) => writer.write(part.map((book) => Buffer.from(book))));

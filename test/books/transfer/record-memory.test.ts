@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { CsvSplitter } from '../../../src/books/transfer/csv.ts';
 import { JsonSplitter } from '../../../src/books/transfer/json-splitter.ts';
 import { JsonLinesSplitter } from '../../../src/books/transfer/record-splitter.ts';
-import type { BookFileFormat } from '../../../src/books/transfer/formats.ts';
 import type { RecordSplitter } from '../../../src/books/transfer/record-splitter.ts';
 import { heldBytes, heldBytesMax } from '../../support/memory.ts';
+import type { BookFileFormat } from './book-file-formats.ts';
 
 const BYTES = 1_000_000;
 

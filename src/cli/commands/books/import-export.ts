@@ -12,7 +12,7 @@ import { checkRecords } from '../../../books/transfer/check-records.ts';
 import {
   FORMAT_ENDINGS, createBookWriter, findFormat, readRecords,
 } from '../../../books/transfer/formats.ts';
-import type { BookFileFormat } from '../../../books/transfer/formats.ts';
+import type { FormatName } from '../../../books/transfer/format-list.ts';
 import { connectionLostError } from '../../../server/local/api-call.ts';
 import type { CommandContext } from '../command-context.ts';
 import { ImportReport } from './import-report.ts';
@@ -23,7 +23,7 @@ import { parseObject } from '../resource-commands.ts';
 const STANDARD_STREAM = '-';
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = Buffer.from('\n');
-const DEFAULT_FORMAT: BookFileFormat = 'json';
+const DEFAULT_FORMAT: FormatName = 'json';
 // White space and a byte order mark, or the part of one that a chunk ends in. The text was decoded
 // as latin1, so that each of the mark's three bytes is a character.
 const JSON_SPACE = /^[\xef\xbb\xbf\s]+/;
@@ -89,11 +89,11 @@ type Write = (text: string) => Promise<void>;
 
 /** Resolves with the number of books. */
 async function writeBooks(
-  { openApiClient, output }: CommandContext, format: BookFileFormat, write: Write,
+  { openApiClient, output }: CommandContext, format: FormatName, write: Write,
 ): Promise<number> {
   const apiClient = await openApiClient();
   const books = await apiClient.stream({ method: 'GET', path: '/api/books' });
-  const writer = createBookWriter(format);
+  const writer = await createBookWriter(format);
   let count = 0;
   try {
     await write(writer.begin());
@@ -152,7 +152,7 @@ async function writeFileAtomically<Result>(
 
 /** Converts records to JSON Lines; lines without a valid record are reported and left out. */
 async function* toJsonLines(
-  source: AsyncIterable<Buffer>, format: BookFileFormat, report: ImportReport,
+  source: AsyncIterable<Buffer>, format: FormatName, report: ImportReport,
 ): AsyncGenerator<Buffer> {
   try {
     for await (const records of readRecords(countBytes(source, report), format)) {
@@ -209,7 +209,7 @@ async function* parseJsonLines(response: AsyncIterable<Buffer>): AsyncGenerator<
   if (rest.trim() !== '') yield parseObject(JSON.parse(rest));
 }
 
-function resolveFormat({ args }: CommandContext, path: string): BookFileFormat {
+function resolveFormat({ args }: CommandContext, path: string): FormatName {
   const name = args.find('format') ?? (path === STANDARD_STREAM ? DEFAULT_FORMAT : undefined);
   const format = findFormat(name === undefined ? path : `.${name}`);
   if (format !== null) return format;
@@ -219,7 +219,7 @@ function resolveFormat({ args }: CommandContext, path: string): BookFileFormat {
 /** The file, or the sample: the command's row asks for one of `--file` and `--sample`. */
 async function openInput(
   context: CommandContext,
-): Promise<ImportInput & { readonly format: BookFileFormat }> {
+): Promise<ImportInput & { readonly format: FormatName }> {
   const path = context.args.find('file');
   if (path !== undefined) {
     return { format: resolveFormat(context, path), ...await openFile(context, path) };

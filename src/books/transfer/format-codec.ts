@@ -1,0 +1,21 @@
+/** The reader and the writer of a file format of books, as its own file provides them. */
+import type { RecordSplitter } from './record-splitter.ts';
+
+export type ReaderOptions = {
+  /** Whether records of other types, such as articles, are taken for books too. */
+  readonly hasAllTypes: boolean;
+};
+
+/** Writes the text of a file piece by piece from the stored bytes of books. */
+export interface BookWriter {
+  begin(): string;
+  /** `books` are stored records, which are also what `GET /api/books` sends. */
+  write(books: readonly Buffer[]): string;
+  end(): string;
+}
+
+/** A format that is only read has no writer. The reader takes UTF-8 without a byte order mark. */
+export type FormatCodec = {
+  createReader(options: ReaderOptions): RecordSplitter;
+  createWriter?(): BookWriter;
+};

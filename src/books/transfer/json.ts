@@ -1,0 +1,34 @@
+/** Books as JSON: one array (json), or one book a line (jsonl), as the catalog stores them. */
+import type { BookWriter, FormatCodec } from './format-codec.ts';
+import { JsonSplitter } from './json-splitter.ts';
+import { JsonLinesSplitter } from './record-splitter.ts';
+
+export const jsonCodec: FormatCodec = {
+  createReader: () => new JsonSplitter(),
+  createWriter: createJsonWriter,
+};
+
+export const jsonLinesCodec: FormatCodec = {
+  createReader: () => new JsonLinesSplitter(),
+  createWriter: () => ({
+    begin: () => '',
+    write: (books) => books.map((book) => `${book.toString()}\n`).join(''),
+    end: () => '',
+  }),
+};
+
+function createJsonWriter(): BookWriter {
+  let separator = '';
+  return {
+    begin: () => '[',
+    write(books) {
+      let text = '';
+      for (const book of books) {
+        text += `${separator}\n${book.toString()}`;
+        separator = ',';
+      }
+      return text;
+    },
+    end: () => '\n]\n',
+  };
+}

@@ -18,4 +18,8 @@ export interface BookWriter {
 export type FormatCodec = {
   createReader(options: ReaderOptions): RecordSplitter;
   createWriter?(): BookWriter;
+  /** The names under which `metadata.source` holds the own id; absent: records have none. */
+  readonly ownIdFields?: readonly string[];
+  /** What an import matches records by, unless told; absent: the own id, where there are such. */
+  readonly defaultMatch?: 'isbn';
 };

@@ -1,0 +1,135 @@
+/**
+ * The text of a file as UTF-8, whatever the file is encoded in. The rule, in this order:
+ *
+ * 1. A byte order mark names the encoding: EF BB BF UTF-8, FF FE UTF-16LE, FE FF UTF-16BE.
+ *    The mark itself is left out.
+ * 2. Else the file is ASCII up to its first byte from 80 on. Where a valid sequence of UTF-8
+ *    (RFC 3629) begins there, the whole file is UTF-8; else it is Windows-1252, as the WHATWG
+ *    Encoding standard defines it.
+ *
+ * What does not fit is never dropped, so that the record that holds it is refused: in UTF-8 wrong
+ * bytes stay as they are; in UTF-16 a lone surrogate, and half a unit at the end, become the byte
+ * FF, which is never UTF-8. The five bytes without a character in Windows-1252 become U+FFFD.
+ */
+import { isAscii, isUtf8 } from 'node:buffer';
+
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+
+/** Decodes a stream of bytes, wherever its chunks end. Between two chunks it holds three bytes. */
+export class Utf8Converter {
+  #encoding: Encoding | 'unmarked' | 'ascii' = 'unmarked';
+  /** The bytes of a mark or character whose end has not come yet. */
+  #heldBytes: Buffer = EMPTY;
+
+  /** As far as the bytes so far tell: ASCII is UTF-8. */
+  get encoding(): Encoding {
+    return this.#encoding === 'unmarked' || this.#encoding === 'ascii' ? 'utf-8' : this.#encoding;
+  }
+
+  /** The chunk as UTF-8: the chunk itself where it is that already. */
+  push(chunk: Buffer): Buffer {
+    const bytes = this.#heldBytes.length === 0 ? chunk : Buffer.concat([this.#heldBytes, chunk]);
+    this.#heldBytes = EMPTY;
+    return this.#convert(bytes, false);
+  }
+
+  /** What the end of the stream makes of the bytes that are held. */
+  end(): Buffer {
+    const bytes = this.#heldBytes;
+    this.#heldBytes = EMPTY;
+    return this.#convert(bytes, true);
+  }
+
+  #convert(bytes: Buffer, isEnd: boolean): Buffer {
+    switch (this.#encoding) {
+      case 'utf-8': return bytes;
+      case 'windows-1252': return fromWindows1252(bytes);
+      case 'utf-16le':
+      case 'utf-16be': return this.#fromUtf16(bytes, isEnd);
+      case 'unmarked': return this.#readMark(bytes, isEnd);
+      case 'ascii': return this.#readAscii(bytes, isEnd);
+    }
+  }
+
+  #readMark(bytes: Buffer, isEnd: boolean): Buffer {
+    for (const { encoding, mark } of MARKS) {
+      const start = bytes.subarray(0, mark.length);
+      if (start.equals(mark)) {
+        this.#encoding = encoding;
+        return this.#convert(bytes.subarray(mark.length), isEnd);
+      }
+      if (!isEnd && start.equals(mark.subarray(0, start.length))) return this.#hold(bytes, 0);
+    }
+    this.#encoding = 'ascii';
+    return this.#convert(bytes, isEnd);
+  }
+
+  #readAscii(bytes: Buffer, isEnd: boolean): Buffer {
+    if (isAscii(bytes)) return bytes;
+    const offset = bytes.findIndex((byte) => byte >= 0x80);
+    const length = sequenceLength(bytes[offset] ?? 0);
+    if (!isEnd && offset + length > bytes.length) return this.#hold(bytes, offset);
+    const sequence = bytes.subarray(offset, offset + length);
+    const isValid = length > 1 && isUtf8(sequence);
+    this.#encoding = isValid ? 'utf-8' : 'windows-1252';
+    return this.#convert(bytes, isEnd);
+  }
+
+  #fromUtf16(bytes: Buffer, isEnd: boolean): Buffer {
+    let end = bytes.length - bytes.length % 2;
+    if (!isEnd && end > 0 && this.#isHighSurrogate(bytes, end - 2)) end -= 2;
+    const units = this.#encoding === 'utf-16be'
+      ? Buffer.from(bytes.subarray(0, end)).swap16() : bytes.subarray(0, end);
+    const text = encodeText(units.toString('utf16le'));
+    if (!isEnd) {
+      this.#hold(bytes, end);
+      return text;
+    }
+    return end === bytes.length ? text : Buffer.concat([text, WRONG_BYTE]);
+  }
+
+  #isHighSurrogate(bytes: Buffer, offset: number): boolean {
+    const highByte = bytes[this.#encoding === 'utf-16be' ? offset : offset + 1] ?? 0;
+    return highByte >= 0xd8 && highByte < 0xdc;
+  }
+
+  /** Keeps the bytes from `offset` on for the next chunk; returns those before. */
+  #hold(bytes: Buffer, offset: number): Buffer {
+    // A copy: a few bytes must not keep a whole chunk alive.
+    this.#heldBytes = Buffer.from(bytes.subarray(offset));
+    return bytes.subarray(0, offset);
+  }
+}
+
+const EMPTY: Buffer = Buffer.alloc(0);
+const WRONG_BYTE = Buffer.from([0xff]);
+const MARKS: readonly { readonly encoding: Encoding; readonly mark: Buffer }[] = [
+  { encoding: 'utf-8', mark: Buffer.from([0xef, 0xbb, 0xbf]) },
+  { encoding: 'utf-16le', mark: Buffer.from([0xff, 0xfe]) },
+  { encoding: 'utf-16be', mark: Buffer.from([0xfe, 0xff]) },
+];
+
+/** Of the UTF-8 sequence that the byte begins; 1 for a byte that begins none. */
+function sequenceLength(firstByte: number): number {
+  if (firstByte < 0xc2 || firstByte > 0xf4) return 1;
+  if (firstByte < 0xe0) return 2;
+  return firstByte < 0xf0 ? 3 : 4;
+}
+
+/** UTF-8, in which each lone surrogate is a wrong byte. */
+function encodeText(text: string): Buffer {
+  const pieces = text.split(/\p{Surrogate}/u);
+  if (pieces.length === 1) return Buffer.from(text);
+  return Buffer.concat(pieces.flatMap((piece, index) =>
+    index === 0 ? [Buffer.from(piece)] : [WRONG_BYTE, Buffer.from(piece)]));
+}
+
+/** The characters of the bytes 80 to 9F: Node's own decoder makes control characters of them. */
+const WINDOWS_1252 = '€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ';
+
+function fromWindows1252(bytes: Buffer): Buffer {
+  if (isAscii(bytes)) return bytes;
+  const text = bytes.toString('latin1');
+  return Buffer.from(text.replace(/[\u0080-\u009f]/g, (character) =>
+    WINDOWS_1252[character.charCodeAt(0) - 0x80] ?? character));
+}

@@ -1,0 +1,120 @@
+/**
+ * By what a file is known whose ending or media type several formats share. A person adds a source
+ * by a row: the names that its files have are enough. One that no other row of the family has is
+ * telling, whatever its case.
+ */
+import { bookSchema } from '../book.ts';
+import type { FormatName } from './format-list.ts';
+
+export type Signature = {
+  readonly format: FormatName;
+  /** The names of the columns, or of the members of each record. */
+  readonly names: readonly string[];
+  /** A name that no file of the format lacks. */
+  readonly requiredName?: string;
+  /** Whether a single telling name is enough, among others that are not the format's. */
+  readonly isToldByOne?: true;
+};
+
+/** How the text of a file begins, line by line. */
+export type LineSignature = { readonly format: FormatName; readonly line: RegExp };
+
+/** Formats that share endings and media types. */
+export type Family = {
+  readonly endings: readonly string[];
+  readonly mediaTypes: readonly string[];
+  readonly layout: 'columns' | 'members' | 'lines';
+  /** The format of a file that has the telling names of none: it says what is wrong with it. */
+  readonly otherwise: FormatName;
+  readonly signatures: readonly Signature[];
+  readonly lineSignatures: readonly LineSignature[];
+};
+
+const OWN_NAMES = Object.keys(bookSchema.members);
+
+const COLUMN_SIGNATURES: readonly Signature[] = [
+  { format: 'csv', names: OWN_NAMES, isToldByOne: true },
+  {
+    format: 'goodreads',
+    names: [
+      'Book Id', 'Title', 'Author', 'Author l-f', 'Additional Authors', 'ISBN', 'ISBN13',
+      'My Rating', 'Average Rating', 'Publisher', 'Binding', 'Number of Pages', 'Year Published',
+      'Original Publication Year', 'Date Read', 'Date Added', 'Bookshelves',
+      'Bookshelves with positions', 'Exclusive Shelf', 'My Review', 'Spoiler', 'Private Notes',
+      'Read Count', 'Recommended For', 'Recommended By', 'Owned Copies', 'Original Purchase Date',
+      'Original Purchase Location', 'Condition', 'Condition Description', 'BCID',
+    ],
+  },
+  {
+    format: 'storygraph',
+    names: [
+      'Title', 'Authors', 'Contributors', 'ISBN/UID', 'Format', 'Read Status', 'Date Added',
+      'Last Date Read', 'Dates Read', 'Read Count', 'Moods', 'Pace', 'Character- or Plot-Driven?',
+      'Strong Character Development?', 'Loveable Characters?', 'Diverse Characters?',
+      'Flawed Characters?', 'Star Rating', 'Review', 'Content Warnings',
+      'Content Warning Description', 'Tags', 'Owned?',
+    ],
+  },
+  {
+    format: 'librarything',
+    names: [
+      'Book Id', 'Title', 'Sort Character', 'Primary Author', 'Primary Author Role',
+      'Secondary Author', 'Secondary Author Roles', 'Publication', 'Date', 'Review', 'Rating',
+      'Comment', 'Private Comment', 'Summary', 'Media', 'Physical Description', 'Weight', 'Height',
+      'Thickness', 'Length', 'Dimensions', 'Page Count', 'LCCN', 'Acquired', 'Date Started',
+      'Date Read', 'Barcode', 'BCID', 'Tags', 'Collections', 'Languages', 'Original Languages',
+      'LC Classification', 'ISBN', 'ISBNs', 'Subjects', 'Dewey Decimal', 'Dewey Wording',
+      'Other Call Number', 'Copies', 'Source', 'Entry Date', 'From Where', 'OCLC', 'Work id',
+      'Lending Patron', 'Lending Status', 'Lending Start', 'Lending End', 'List Price',
+      'Purchase Price', 'Value', 'Condition', 'ISSN',
+    ],
+  },
+  {
+    format: 'calibre',
+    names: [
+      'author_sort', 'authors', 'comments', 'cover', 'formats', 'id', 'identifiers', 'isbn',
+      'languages', 'library_name', 'ondevice', 'pubdate', 'publisher', 'rating', 'series',
+      'series_index', 'size', 'tags', 'timestamp', 'title', 'title_sort', 'uuid',
+    ],
+  },
+];
+
+const MEMBER_SIGNATURES: readonly Signature[] = [
+  { format: 'json', names: OWN_NAMES, isToldByOne: true },
+  {
+    format: 'csl', requiredName: 'type',
+    names: [
+      'id', 'type', 'title', 'title-short', 'author', 'editor', 'translator', 'issued', 'accessed',
+      'publisher', 'publisher-place', 'container-title', 'collection-title', 'collection-number',
+      'number-of-pages', 'page', 'edition', 'volume', 'language', 'abstract', 'note', 'keyword',
+      'source', 'genre', 'medium', 'original-date', 'event-place', 'call-number', 'archive',
+      'citation-key', 'citation-label', 'custom', 'DOI', 'ISBN', 'ISSN', 'URL', 'PMID',
+    ],
+  },
+  { format: 'jsonld', names: ['@context', '@graph', '@type', '@id'], isToldByOne: true },
+  // One object by id: the names are those of the records within it.
+  {
+    format: 'librarything', names: ['books_id', 'primaryauthor', 'entrydate', 'workcode'],
+    isToldByOne: true,
+  },
+];
+
+export const FAMILIES: readonly Family[] = [
+  {
+    endings: ['.csv', '.tsv'], mediaTypes: ['text/csv', 'text/tab-separated-values'],
+    layout: 'columns', otherwise: 'csv', signatures: COLUMN_SIGNATURES, lineSignatures: [],
+  },
+  {
+    endings: ['.json'], mediaTypes: ['application/json'],
+    layout: 'members', otherwise: 'json', signatures: MEMBER_SIGNATURES, lineSignatures: [],
+  },
+  {
+    endings: ['.txt'], mediaTypes: ['text/plain'],
+    layout: 'lines', otherwise: 'isbn', signatures: [],
+    lineSignatures: [
+      { format: 'isbn', line: /^\s*(isbn[-:\s\d]*)?[\d][-–\s\d]{8,16}[\dx]\s*$/i },
+      { format: 'ris', line: /^TY\s{0,2}-\s*[A-Z]+\s*$/ },
+      { format: 'bibtex', line: /^\s*@[a-z]+\s*[{(]/i },
+    ],
+  },
+];

@@ -1,0 +1,170 @@
+/**
+ * Which format a file has: the one that is named; else the one whose ending or media type no other
+ * has; else one of a family, by the first 64 KiB of the text (`format-signatures.ts`):
+ *
+ * - A file whose names are all our own is ours.
+ * - Else a format is possible that has a telling name in the file, and a second one or all names of
+ *   the file, unless one is enough for it. Where none has a telling name, each is possible that has
+ *   all names of the file.
+ * - Of one possible format it is that. Several are refused. Where none is possible the family's own
+ *   format reads the file, which says what is wrong with it.
+ */
+import { AppError } from '../../base/errors.ts';
+import type { FormatName } from './format-list.ts';
+import { FAMILIES } from './format-signatures.ts';
+import type { Family, Signature } from './format-signatures.ts';
+import { KNOWN_FORMATS } from './formats.ts';
+
+/** How much of a file's text is looked at. */
+export const HEAD_BYTES = 64 * 1024;
+
+/** A format, or formats of which the text of the file decides. */
+export type FormatChoice = FormatName | Family;
+
+/** The format of that name, or null; an ending without its dot is a name too. */
+export function findFormatByName(name: string): FormatName | null {
+  const lower = name.toLowerCase();
+  const format = KNOWN_FORMATS.find((one) => one.name === lower)
+    ?? KNOWN_FORMATS.find(({ endings }) => endings.some((ending) => ending === `.${lower}`));
+  return format?.name ?? null;
+}
+
+/** What the ending of a file's name says, or null. */
+export function findFormatByEnding(path: string): FormatChoice | null {
+  const lower = path.toLowerCase();
+  const hasEnding = (ending: string): boolean => lower.endsWith(ending);
+  const sharedEndings = FAMILIES.flatMap(({ endings }) => endings);
+  const format = KNOWN_FORMATS.find(({ endings }) =>
+    endings.some((ending) => hasEnding(ending) && !sharedEndings.includes(ending)));
+  return format?.name ?? FAMILIES.find(({ endings }) => endings.some(hasEnding)) ?? null;
+}
+
+/** What a media type without parameters says, or null. */
+export function findFormatByMediaType(mediaType: string): FormatChoice | null {
+  const family = FAMILIES.find(({ mediaTypes }) => mediaTypes.includes(mediaType));
+  if (family !== undefined) return family;
+  const format = KNOWN_FORMATS.find(({ mediaTypes }) => mediaTypes.includes(mediaType));
+  return format?.name ?? null;
+}
+
+/**
+ * The format of a file of the family. `head` is its first HEAD_BYTES as UTF-8, or all of it. Throws
+ * `invalid` for a file that could be of several formats.
+ */
+export function recogniseFormat(family: Family, head: Buffer): FormatName {
+  const text = head.toString('utf8', 0, HEAD_BYTES);
+  const found = family.layout === 'lines'
+    ? findByLines(family, text)
+    : findByNames(family, readNames(family, text));
+  const formats = found.filter((name) => KNOWN_FORMATS.some((format) => format.name === name));
+  const [format = family.otherwise] = formats;
+  if (formats.length > 1) throw createAmbiguity(formats);
+  return format;
+}
+
+function readNames(family: Family, text: string): readonly string[] {
+  return family.layout === 'columns' ? readColumns(family, text) : readMembers(text);
+}
+
+function createAmbiguity(formats: readonly FormatName[]): AppError {
+  const titles = formats.map((name) =>
+    KNOWN_FORMATS.find((format) => format.name === name)?.title ?? name);
+  return new AppError('invalid', `the file could be ${titles.join(' or ')}: `
+    + `name its format, ${formats.join(' or ')}`);
+}
+
+function findByNames({ signatures, otherwise }: Family, names: readonly string[]): FormatName[] {
+  const own = signatures.find(({ format }) => format === otherwise);
+  if (names.length === 0 || (own !== undefined && hasAll(own, names))) return [otherwise];
+  const telling = signatures.filter((signature) => isTold(signature, signatures, names));
+  if (telling.length > 0) return telling.map(({ format }) => format);
+  return signatures.filter((signature) => signature !== own && hasRequired(signature, names)
+    && hasAll(signature, names)).map(({ format }) => format);
+}
+
+function isTold(
+  signature: Signature, signatures: readonly Signature[], names: readonly string[],
+): boolean {
+  const others = signatures.filter((other) => other !== signature);
+  const tellingCount = names.filter((name) => signature.names.includes(name)
+    && !others.some((other) => hasAll(other, [name]))).length;
+  if (tellingCount === 0 || !hasRequired(signature, names)) return false;
+  return tellingCount > 1 || signature.isToldByOne === true || hasAll(signature, names);
+}
+
+function hasRequired({ requiredName }: Signature, names: readonly string[]): boolean {
+  return requiredName === undefined || names.includes(requiredName);
+}
+
+function hasAll(signature: Signature, names: readonly string[]): boolean {
+  const known = signature.names.map((name) => name.toLowerCase());
+  return names.every((name) => known.includes(name.toLowerCase()));
+}
+
+function findByLines({ lineSignatures }: Family, text: string): FormatName[] {
+  const lines = text.split(/\r\n|\r|\n/);
+  const first = lines.find((line) => line.trim() !== '') ?? '';
+  // An ISBN may stand in any text, so only the first line tells of a list of them.
+  return lineSignatures.filter(({ format, line }) =>
+    format === 'isbn' ? line.test(first) : lines.some((one) => line.test(one)))
+    .map(({ format }) => format);
+}
+
+const SEPARATORS = [',', ';', '\t'] as const;
+
+/** The cells of the first line that is not blank, by the separator that gives the most known. */
+function readColumns({ signatures }: Family, text: string): readonly string[] {
+  const header = text.split(/\r\n|\r|\n/).find((line) => line.trim() !== '') ?? '';
+  const known = new Set(signatures.flatMap(({ names }) =>
+    names.map((name) => name.toLowerCase())));
+  let best: readonly string[] = [];
+  let bestCount = -1;
+  for (const separator of SEPARATORS) {
+    const cells = splitCells(header, separator);
+    const count = cells.filter((cell) => known.has(cell.toLowerCase())).length;
+    if (count > bestCount) [best, bestCount] = [cells, count];
+  }
+  return best;
+}
+
+/** Cells without the quotes around them. A name has no quote or separator within. */
+function splitCells(header: string, separator: string): readonly string[] {
+  return header.split(separator).map((cell) => cell.trim().replace(/^"|"$/g, '').trim())
+    .filter((cell) => cell !== '');
+}
+
+/**
+ * The names of the members of all records, in a text that may be cut anywhere: of the outermost
+ * objects, and where these are named by numbers, of the objects within.
+ */
+function readMembers(text: string): readonly string[] {
+  const outer = new Set<string>();
+  const inner = new Set<string>();
+  // For each container that is open: whether it is an object.
+  const containers: boolean[] = [];
+  let depth = 0;
+  for (let offset = 0; offset < text.length; offset += 1) {
+    const character = text[offset];
+    if (character === '"') {
+      const end = closingQuote(text, offset + 1);
+      const isName = containers.at(-1) === true && /^\s*:/.test(text.slice(end + 1, end + 20));
+      const name = text.slice(offset + 1, end);
+      if (isName && depth === 1) outer.add(name);
+      else if (isName && depth === 2) inner.add(name);
+      offset = end;
+    } else if (character === '{' || character === '[') {
+      containers.push(character === '{');
+      depth += character === '{' ? 1 : 0;
+    } else if (character === '}' || character === ']') {
+      depth -= containers.pop() === true ? 1 : 0;
+    }
+  }
+  const isById = outer.size > 0 && [...outer].every((name) => /^\d+$/.test(name));
+  return [...isById ? inner : outer];
+}
+
+function closingQuote(text: string, start: number): number {
+  let offset = start;
+  while (offset < text.length && text[offset] !== '"') offset += text[offset] === '\\' ? 2 : 1;
+  return offset;
+}

@@ -1,9 +1,10 @@
 /** The HTTP routes of the catalog: those of every resource, the list with its queries, imports. */
 import { AppError } from '../base/errors.ts';
+import { lazyImport } from '../base/lazy-import.ts';
 import { quote } from '../base/text/error-message.ts';
-import { checkMediaType } from '../server/exchange/read-body.ts';
+import { checkMediaType, checkNotCompressed } from '../server/exchange/read-body.ts';
 import { problemResponses } from '../server/problem.ts';
-import { parseQuery } from '../server/query.ts';
+import { parseChoiceParameter, parseQuery } from '../server/query.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import { pagedListResponse } from '../resources/route-specs.ts';
 import { resourceRoutes } from '../resources/resource-routes.ts';
@@ -13,8 +14,11 @@ import { bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
 import { bookResource } from './book-resource.ts';
 import type { AggregateOptions } from './aggregates/match-scan.ts';
+import type { BodyKind } from './transfer/import.ts';
+import { FILE_TYPES, JSON_LINES_TYPES, READ_FORMATS } from './transfer/formats.ts';
+import { MATCHES, ON_MATCH } from './transfer/import-mode.ts';
+import type { ImportMode } from './transfer/import-mode.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
-import { runImport } from './transfer/import.ts';
 import {
   correctionHeaders, bookQueryParameters, fieldsParameter,
 } from './query/query-parameters.ts';
@@ -77,12 +81,33 @@ function listRoute(handle: Handler): HttpRoute {
   };
 }
 
-const IMPORT_MEDIA_TYPES = [JSON_LINES, 'application/x-ndjson', 'application/json-lines'] as const;
-
 const IMPORT_PARAMETERS: readonly ParameterSpec[] = [
   {
+    name: 'format', in: 'query',
+    schema: { kind: 'string', values: READ_FORMATS.map(({ name }) => name) },
+    description: 'The format of the file, whatever its media type. Without it a media type of one '
+      + 'format says it, and of a media type of several the first 64 KiB of the file.',
+  },
+  {
+    name: 'match', in: 'query', schema: { kind: 'string', values: MATCHES },
+    description: 'By what a record and a book are the same, besides their id: `isbn`; `title`, '
+      + 'which is title, first author and year; or `source`, the id that the source gave the '
+      + 'record. Default: `source` in formats whose records have such an id, `isbn` for a list of '
+      + 'ISBNs, else nothing.',
+  },
+  {
+    name: 'onMatch', in: 'query', schema: { kind: 'string', values: ON_MATCH },
+    description: 'What becomes of a book that a record matches: `skip` leaves it, `update` (the '
+      + 'default) sets the members that the record has, `replace` sets all. A book of the same id '
+      + 'is updated only with `match`; without it `update` skips it.',
+  },
+  {
     name: 'replace', in: 'query', schema: { kind: 'boolean' },
-    description: 'Replace a book whose id is taken, instead of skipping the new one.',
+    description: 'True is `onMatch=replace`.',
+  },
+  {
+    name: 'allTypes', in: 'query', schema: { kind: 'boolean' },
+    description: 'Take records of other types, such as articles, for books too.',
   },
   {
     name: 'dryRun', in: 'query', schema: { kind: 'boolean' },
@@ -92,37 +117,61 @@ const IMPORT_PARAMETERS: readonly ParameterSpec[] = [
 
 const IMPORT_RESPONSE: ResponseSpec = {
   status: 200,
-  description: 'JSON Lines, streamed while the body is read: for each book that came, in order, '
-    + '`{"line":1,"status":"imported","id":"…"}`, where `status` is `imported`, `replaced` or '
-    + '`skipped`; a skipped one says why in `detail` and, for broken rules, in `errors`. The last '
-    + 'line is the count: `{"imported":2,"skipped":1,"replaced":0,"existing":1,"dryRun":false}`, '
-    + 'with `error` when the import ended early; what it counts is stored even then. Read while '
-    + 'you send: after 8 MiB of answer that nobody takes, the body waits.',
+  description: 'JSON Lines, streamed while the body is read: first what it is taken for, '
+    + '`{"format":"jsonl","encoding":"utf-8"}`; then for each record that came, in order, '
+    + '`{"line":1,"status":"imported","id":"…"}`, where `status` is `imported`, `updated`, '
+    + '`unchanged`, `replaced`, `otherType` (with its `type`: it is no book) or `skipped`; a '
+    + 'skipped one says why in `detail` and, for broken rules, in `errors`, and a bad one has its '
+    + 'number, `record`, and what its source calls it, `key`. The last line is the count: '
+    + '`{"imported":2,"updated":0,"unchanged":0,"skipped":1,"replaced":0,"existing":1,'
+    + '"leftOut":{},"dryRun":false}`, with the fields that did not fit into `metadata` in '
+    + '`leftOut`, the records of other types in `otherTypes`, and `error` when the import ended '
+    + 'early; what it counts is stored even then. Read while you send: after 8 MiB of answer that '
+    + 'nobody takes, the body waits.',
   mediaType: JSON_LINES,
 };
 
 /** A short book: each record is one line, also where the documentation shows it. */
 const IMPORT_EXAMPLE = { title: 'Emma', authors: [{ name: 'Jane Austen' }] };
 
+const loadImport = lazyImport(() => import('./transfer/import.ts'));
+
 function importRoute(catalog: Catalog): HttpRoute {
   return {
     method: 'POST',
     path: BOOKS_IMPORT_PATH,
     operationId: 'importBooks',
-    summary: 'Import books, one JSON object a line, of any number; no events are fired',
+    summary: 'Import a file of books of any length and format; no events are fired',
     access: 'write',
     parameters: IMPORT_PARAMETERS,
-    body: { mediaTypes: IMPORT_MEDIA_TYPES, schema: importSchema, example: IMPORT_EXAMPLE },
-    responses: [IMPORT_RESPONSE, ...problemResponses(400, 415)],
-    handle(exchange) {
-      const query = parseQuery(exchange.search, ['replace', 'dryRun']);
-      const mode = {
-        isReplacing: isTrue(query, 'replace'), isDryRun: isTrue(query, 'dryRun'),
-      };
-      checkMediaType(exchange.request, IMPORT_MEDIA_TYPES);
-      // The response begins at once: what breaks the body is told in its last line, in no problem.
-      return runImport(catalog, exchange, mode);
+    body: {
+      mediaTypes: JSON_LINES_TYPES, fileMediaTypes: FILE_TYPES,
+      schema: importSchema, example: IMPORT_EXAMPLE,
     },
+    responses: [IMPORT_RESPONSE, ...problemResponses(400, 415, 422)],
+    handle(exchange) {
+      const query = parseQuery(exchange.search, IMPORT_PARAMETERS.map(({ name }) => name));
+      const format = parseChoiceParameter(query, 'format', READ_FORMATS.map(({ name }) => name));
+      const mode = parseImportMode(query);
+      checkNotCompressed(exchange.request);
+      const kind: BodyKind = format === null
+        ? { mediaType: checkMediaType(exchange.request, [...JSON_LINES_TYPES, ...FILE_TYPES]) }
+        : { format };
+      return loadImport(({ runImport }) => runImport(catalog, exchange, kind, mode));
+    },
+  };
+}
+
+function parseImportMode(query: ReadonlyMap<string, string>): ImportMode {
+  const isReplacing = isTrue(query, 'replace');
+  const onMatch = parseChoiceParameter(query, 'onMatch', ON_MATCH);
+  if (isReplacing && onMatch !== null && onMatch !== 'replace') {
+    throw new AppError('malformed', `\`replace=true\` contradicts \`onMatch=${onMatch}\``);
+  }
+  return {
+    match: parseChoiceParameter(query, 'match', MATCHES),
+    onMatch: isReplacing ? 'replace' : onMatch ?? 'update',
+    hasAllTypes: isTrue(query, 'allTypes'), isDryRun: isTrue(query, 'dryRun'),
   };
 }
 

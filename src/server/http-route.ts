@@ -62,6 +62,8 @@ export type ParameterSpec = {
 export type BodySpec = {
   /** Accepted media types, the usual one first. */
   readonly mediaTypes: readonly string[];
+  /** More accepted media types, of files that the schema does not describe. */
+  readonly fileMediaTypes?: readonly string[];
   readonly schema: Schema;
   /** A merge patch: every member may be absent, or null. */
   readonly isPatch?: boolean;

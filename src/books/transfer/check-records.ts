@@ -2,25 +2,26 @@
  * A dry run of an import where there is no catalog yet: the same results as from
  * `POST /api/books/import?dryRun=true` of an empty catalog, without making a store.
  */
-import { AssertionError } from '../../base/assert.ts';
+import type { Clock } from '../../base/clock.ts';
+import { openBookFile } from './book-file.ts';
+import type { FormatName } from './format-list.ts';
+import { createMatchMode } from './import-mode.ts';
+import type { ImportMode } from './import-mode.ts';
 import { Importer } from './importer.ts';
-import type { ImportCatalog } from './importer.ts';
-import { JsonLinesSplitter } from './record-splitter.ts';
+import { openEmptyDryRun } from './matching/catalog-import.ts';
 
-const EMPTY_CATALOG: ImportCatalog = {
-  has: () => false,
-  importBatch: () => Promise.reject(new AssertionError('a dry run stores nothing')),
-};
-
-/** `records` are JSON Lines; yields JSON Lines: a result for each, in order, and the count. */
+/** Yields JSON Lines: what the file is, a result for each record, in order, and the count. */
 export async function* checkRecords(
-  records: AsyncIterable<Buffer>, isReplacing: boolean,
+  source: AsyncIterable<Buffer>, format: FormatName, mode: ImportMode, clock: Clock,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const importer = new Importer(EMPTY_CATALOG, { isReplacing, isDryRun: true });
-  const splitter = new JsonLinesSplitter();
-  for await (const chunk of records) {
-    yield Buffer.from(await importer.run(splitter.push(chunk)));
-  }
-  yield Buffer.from(await importer.run(splitter.end()));
-  yield Buffer.from(`${JSON.stringify(importer.count)}\n`);
+  const file = await openBookFile(source, format, mode);
+  const dryRun = openEmptyDryRun(createMatchMode(format, file.codec, mode), () => clock.now());
+  const importer = new Importer(dryRun, true);
+  yield encode({ format, encoding: file.encoding });
+  for await (const records of file.readRecords()) yield Buffer.from(await importer.run(records));
+  yield encode(importer.count);
+}
+
+function encode(value: object): Buffer {
+  return Buffer.from(`${JSON.stringify(value)}\n`);
 }

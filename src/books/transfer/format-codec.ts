@@ -16,8 +16,8 @@ export interface BookWriter {
 
 /** A format that is only read has no writer. The reader takes UTF-8 without a byte order mark. */
 export type FormatCodec = {
-  createReader(options: ReaderOptions): RecordSplitter;
-  createWriter?(): BookWriter;
+  readonly createReader: (options: ReaderOptions) => RecordSplitter;
+  readonly createWriter?: () => BookWriter;
   /** The names under which `metadata.source` holds the own id; absent: records have none. */
   readonly ownIdFields?: readonly string[];
   /** What an import matches records by, unless told; absent: the own id, where there are such. */

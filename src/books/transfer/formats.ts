@@ -5,10 +5,11 @@
 import { AppError } from '../../base/errors.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { LazyModule } from '../../base/lazy-import.ts';
-import type { BookWriter, FormatCodec, ReaderOptions } from './format-codec.ts';
+import { Utf8Converter } from './decode-text.ts';
+import type { BookWriter, FormatCodec } from './format-codec.ts';
 import { FORMATS } from './format-list.ts';
 import type { Format, FormatName } from './format-list.ts';
-import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
+import type { SourceRecord } from './record-splitter.ts';
 
 /** Each is loaded when its first file is read or written. */
 const CODECS: { readonly [Name in FormatName]?: LazyModule<FormatCodec> } = {
@@ -20,6 +21,16 @@ const CODECS: { readonly [Name in FormatName]?: LazyModule<FormatCodec> } = {
 /** The formats that this program has the code of. */
 export const KNOWN_FORMATS: readonly (Format & { readonly name: FormatName })[] =
   FORMATS.filter(({ name }) => CODECS[name] !== undefined);
+
+export const READ_FORMATS = KNOWN_FORMATS.filter(({ isRead }) => isRead);
+
+export const JSON_LINES_TYPES: readonly string[] =
+  READ_FORMATS.find(({ name }) => name === 'jsonl')?.mediaTypes ?? [];
+
+/** The media types of all other files that can be read. */
+export const FILE_TYPES: readonly string[] = [...new Set(
+  READ_FORMATS.flatMap(({ mediaTypes }) => mediaTypes))]
+  .filter((mediaType) => !JSON_LINES_TYPES.includes(mediaType));
 
 /** The endings of files that can be written, as a message says them: `.json, .jsonl or .csv`. */
 export const FORMAT_ENDINGS = joinEndings(
@@ -44,62 +55,34 @@ export function findFormat(path: string): FormatName | null {
   return found?.name ?? null;
 }
 
-/** Throws `invalid` for a format that is only written. */
-export async function createReader(
-  format: FormatName, options: ReaderOptions,
-): Promise<RecordSplitter> {
-  return await loadCodec(format, (codec) => codec.createReader(options));
-}
-
 /** Throws `invalid` for a format that is only read. */
 export async function createBookWriter(format: FormatName): Promise<BookWriter> {
-  return await loadCodec(format, (codec) => {
-    if (codec.createWriter !== undefined) return codec.createWriter();
-    throw new AppError('invalid', `the format ${format} is only read, not written`);
-  });
+  const { createWriter } = await loadCodec(format);
+  if (createWriter !== undefined) return createWriter();
+  throw new AppError('invalid', `the format ${format} is only read, not written`);
 }
 
-async function loadCodec<Result>(
-  format: FormatName, use: (codec: FormatCodec) => Result,
-): Promise<Result> {
+/** What reads and writes the format. */
+export async function loadCodec(format: FormatName): Promise<FormatCodec> {
   const load = CODECS[format];
   if (load === undefined) throw new AppError('invalid', `there is no format ${format}`);
-  return await load(use);
+  return await load((codec) => codec);
 }
 
-const BYTE_ORDER_MARK = Buffer.from('\ufeff');
-
 /**
- * The records of a file, some at a time, each as one line of JSON or as the problem with it. It may
- * overwrite the chunks of `source`. Throws `invalid` for an unusable csv header.
+ * The records of a file in UTF-8, some at a time, each as one line of JSON or as the problem with
+ * it. It may overwrite the chunks of `source`. Throws `invalid` for an unusable csv header.
  */
 export async function* readRecords(
   source: AsyncIterable<Buffer>, format: FormatName,
 ): AsyncGenerator<readonly SourceRecord[], void, undefined> {
-  const reader = await createReader(format, { hasAllTypes: false });
-  for await (const chunk of withoutByteOrderMark(source)) {
-    const records = reader.push(chunk);
+  const converter = new Utf8Converter();
+  const { createReader } = await loadCodec(format);
+  const reader = createReader({ hasAllTypes: false });
+  for await (const chunk of source) {
+    const records = reader.push(converter.push(chunk));
     if (records.length > 0) yield records;
   }
-  const lastRecords = reader.end();
+  const lastRecords = [...reader.push(converter.end()), ...reader.end()];
   if (lastRecords.length > 0) yield lastRecords;
-}
-
-async function* withoutByteOrderMark(
-  source: AsyncIterable<Buffer>,
-): AsyncGenerator<Buffer, void, undefined> {
-  // The first bytes, until there are enough to tell; null from then on.
-  let start: Buffer | null = Buffer.alloc(0);
-  for await (const chunk of source) {
-    if (start === null) {
-      yield chunk;
-      continue;
-    }
-    start = start.length === 0 ? chunk : Buffer.concat([start, chunk]);
-    if (start.length < BYTE_ORDER_MARK.length) continue;
-    const hasMark = start.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
-    yield hasMark ? start.subarray(BYTE_ORDER_MARK.length) : start;
-    start = null;
-  }
-  if (start !== null && start.length > 0) yield start;
 }

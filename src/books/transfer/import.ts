@@ -1,16 +1,24 @@
 /**
- * `POST /api/books/import`: JSON Lines in, JSON Lines out, both as streams. Each record gives one
- * line of the response, in order; the last line is the count. Reading, storing and responding
- * overlap, and each waits for the next, so memory is bounded by the limits below.
+ * `POST /api/books/import`: a file of any format in, JSON Lines out, both as streams. The first line
+ * of the response names the format and the encoding, each record gives one line, in order, and the
+ * last line is the count. Reading, storing and responding overlap, and each waits for the next, so
+ * memory is bounded by the limits below.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import type { Catalog } from '../catalog.ts';
+import { openBookFile } from './book-file.ts';
+import type { BookFile } from './book-file.ts';
+import type { Encoding } from './decode-text.ts';
+import type { FormatName } from './format-list.ts';
+import { createMatchMode } from './import-mode.ts';
+import type { ImportMode } from './import-mode.ts';
 import { JSON_LINES } from './import-record.ts';
 import { Importer } from './importer.ts';
-import type { ImportMode } from './importer.ts';
-import { JsonLinesSplitter } from './record-splitter.ts';
+import type { BookImport } from './matching/book-import.ts';
+import { findFormatByMediaType } from './recognise-format.ts';
 import type { SourceRecord } from './record-splitter.ts';
 
 // A batch is one transaction. It also ends at the end of a chunk of the body, so that the books of
@@ -22,18 +30,37 @@ const BATCHES_IN_FLIGHT_MAX = 8;
 // (about 100 000 lines) is buffered before reading the body waits for the client.
 const RESPONSE_BYTES_HELD_MAX = 8 * 1024 * 1024;
 
-/** Runs one import. Resolves when the whole response is sent or the client has left. */
-export function runImport(catalog: Catalog, exchange: Exchange, mode: ImportMode): Promise<void> {
-  const run = new ImportRun(new Importer(catalog, mode));
+/** What a caller says of the body: its format; else a media type that an import takes. */
+export type BodyKind =
+  | { readonly format: FormatName; readonly mediaType?: never }
+  | { readonly format?: never; readonly mediaType: string };
+
+/**
+ * Runs one import. Resolves when the whole response is sent or the client has left. Throws `invalid`
+ * for a file that cannot be told or cannot be read at all, before anything is sent.
+ */
+export async function runImport(
+  catalog: Catalog, exchange: Exchange, kind: BodyKind, mode: ImportMode,
+): Promise<void> {
+  const choice = kind.format ?? findFormatByMediaType(kind.mediaType);
+  assert(choice !== null);
+  const file = await openBookFile(exchange.readChunks(), choice, mode);
+  const bookImport = catalog.openImport(createMatchMode(file.format, file.codec, mode));
+  const run = new ImportRun(file, bookImport, mode.isDryRun);
   exchange.response.once('close', () => run.abandon());
+  // The client may have left while the beginning was read.
+  if (exchange.response.closed) run.abandon();
   // Never rejects: `pull` reports what ended it.
-  void run.read(exchange.readChunks());
-  return exchange.sendStream(200, ['Content-Type', JSON_LINES], () => run.pull());
+  void run.read();
+  await exchange.sendStream(200, ['Content-Type', JSON_LINES], () => run.pull());
 }
 
 class ImportRun {
+  readonly #file: BookFile;
+  readonly #bookImport: BookImport;
   readonly #importer: Importer;
-  readonly #splitter = new JsonLinesSplitter();
+  /** What the first line says; null until it is sent, with the first lines of results. */
+  #firstEncoding: Encoding | null = null;
   /** Resolves when the lines of all batches so far are in the response. */
   #batchesReported: Promise<void> = Promise.resolve();
   #batchesInFlight = 0;
@@ -48,18 +75,21 @@ class ImportRun {
   /** Resumes `pull`, when it waits for lines; else does nothing. */
   #wakePull: () => void = () => {};
 
-  constructor(importer: Importer) {
-    this.#importer = importer;
+  constructor(file: BookFile, bookImport: BookImport, isDryRun: boolean) {
+    this.#file = file;
+    this.#bookImport = bookImport;
+    this.#importer = new Importer(bookImport, isDryRun);
   }
 
   /** Reads the body and imports its records; what goes wrong, the response or `pull` tells. */
-  async read(body: AsyncIterable<Buffer>): Promise<void> {
+  async read(): Promise<void> {
     try {
-      const error = await this.#readAll(body) ?? this.#importer.failure;
-      const { count } = this.#importer;
-      this.#respond(`${JSON.stringify(error === null ? count : { ...count, error })}\n`);
+      const error = await this.#readAll() ?? this.#importer.failure;
+      this.#respond(`${JSON.stringify(this.#createCount(error))}\n`);
     } catch (thrown) {
       this.#bug ??= thrown;
+    } finally {
+      this.#bookImport.close();
     }
     this.#isEnded = true;
     this.#wakePull();
@@ -92,17 +122,15 @@ class ImportRun {
    * Reads the body to its end, even when the store refuses writes, so that the sender gets to read
    * the response. Returns null, or why the body ended early.
    */
-  async #readAll(body: AsyncIterable<Buffer>): Promise<string | null> {
+  async #readAll(): Promise<string | null> {
     let error: string | null = null;
     try {
-      for await (const chunk of body) {
-        await this.#submit(this.#splitter.push(chunk));
+      for await (const records of this.#file.readRecords()) {
+        await this.#submit(records);
         if (this.#isAbandoned) break;
         // Chunks that are buffered already would otherwise hold up all other requests.
         await nextTurn();
       }
-      // Not reached when the body was cut short: half a line is not a record.
-      await this.#submit(this.#splitter.end());
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       error = thrown.message;
@@ -141,10 +169,26 @@ class ImportRun {
     }
   }
 
+  /** The last line. Its encoding is there when later bytes told another than the first line. */
+  #createCount(error: string | null): object {
+    const { encoding } = this.#file;
+    return {
+      ...this.#importer.count,
+      ...this.#firstEncoding === null || this.#firstEncoding === encoding ? {} : { encoding },
+      ...error === null ? {} : { error },
+    };
+  }
+
   #respond(lines: string): void {
-    const bytes = Buffer.from(lines);
+    const bytes = Buffer.from(this.#firstEncoding === null ? this.#begin() + lines : lines);
     this.#responseChunks.push(bytes);
     this.#responseBytes += bytes.length;
     this.#wakePull();
+  }
+
+  #begin(): string {
+    const { format, encoding } = this.#file;
+    this.#firstEncoding = encoding;
+    return `${JSON.stringify({ format, encoding })}\n`;
   }
 }

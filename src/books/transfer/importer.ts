@@ -11,70 +11,81 @@ import { assert } from '../../base/assert.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
-import type { Catalog } from '../catalog.ts';
 import { parseImportRecord } from './import-record.ts';
 import type { ImportRecord } from './import-record.ts';
+import type { BookImport, ImportedBook } from './matching/book-import.ts';
+import { NameCounts } from './name-counts.ts';
 import type { SourceRecord } from './record-splitter.ts';
 
-export type ImportMode = {
-  /** Whether a book whose id exists replaces the stored one; otherwise it is skipped. */
-  readonly isReplacing: boolean;
-  /** Whether everything is checked and reported as usual, but nothing is stored. */
-  readonly isDryRun: boolean;
-};
-
-/** The result of one record. `line` is its line in the input, from 1. */
+/**
+ * The result of one record. `line` is its line in the input, from 1. `record` is its number, from
+ * 1, and `key` what its source calls it: they name records that need a person.
+ */
 type RecordResult =
-  | { readonly line: number; readonly status: 'imported' | 'replaced'; readonly id: string | null }
   | {
-    readonly line: number; readonly status: 'skipped'; readonly id: string | null;
+    readonly line: number; readonly id: string | null;
+    readonly status: 'imported' | 'replaced' | 'updated' | 'unchanged';
+  }
+  | { readonly line: number; readonly status: 'otherType'; readonly type: string }
+  | {
+    readonly line: number; readonly record?: number; readonly key?: string;
+    readonly status: 'skipped'; readonly id: string | null;
     readonly detail: string; readonly errors?: readonly FieldError[];
   };
 
 /**
- * `imported` counts new and replaced books, `replaced` the latter alone. `skipped` counts all
- * others: existing, invalid, too large, refused by the store, not tried.
+ * `imported` counts new and replaced books, `replaced` the latter alone. `skipped` counts all that
+ * are none of the others: existing, invalid, too large, ambiguous, refused by the store, not tried.
  */
 type ImportCount = {
   readonly imported: number;
+  readonly updated: number;
+  readonly unchanged: number;
   readonly skipped: number;
   readonly replaced: number;
   readonly existing: number;
+  /** How many records are no books, by their types; absent: none. */
+  readonly otherTypes?: Readonly<Record<string, number>>;
+  /** In how many records a field did not fit into `metadata`, by its name. */
+  readonly leftOut: Readonly<Record<string, number>>;
   readonly dryRun: boolean;
 };
 
 /** The detail of a record that is skipped because its id exists. */
 export const ID_EXISTS = 'a book with this id exists';
+/** The detail of a record that is skipped because a book matches it. */
+export const BOOK_EXISTS = 'the catalog has this book';
 
-/** The part of a catalog that the importer uses. */
-export type ImportCatalog = Pick<Catalog, 'has' | 'importBatch'>;
-
-type ParsedRecord = { readonly line: number; readonly record: ImportRecord };
-
-/** An `ImportedBook`, but a dry run knows no id of a book that comes without one. */
-type BookOutcome = {
-  readonly id: string | null; readonly outcome: 'imported' | 'replaced' | 'exists';
+type ParsedRecord = {
+  readonly line: number; readonly number: number; readonly key: string | null;
+  readonly record: ImportRecord; readonly leftOut: readonly string[];
 };
 
 export class Importer {
-  readonly #catalog: ImportCatalog;
-  readonly #mode: ImportMode;
-  readonly #seenIds = new SeenIds();
+  readonly #bookImport: BookImport;
+  readonly #isDryRun: boolean;
+  readonly #otherTypes = new NameCounts();
+  readonly #leftOut = new NameCounts();
+  #records = 0;
   #imported = 0;
+  #updated = 0;
+  #unchanged = 0;
   #skipped = 0;
   #replaced = 0;
   #existing = 0;
   #failure: string | null = null;
 
-  constructor(catalog: ImportCatalog, mode: ImportMode) {
-    this.#catalog = catalog;
-    this.#mode = mode;
+  constructor(bookImport: BookImport, isDryRun: boolean) {
+    this.#bookImport = bookImport;
+    this.#isDryRun = isDryRun;
   }
 
   get count(): ImportCount {
     return {
-      imported: this.#imported, skipped: this.#skipped, replaced: this.#replaced,
-      existing: this.#existing, dryRun: this.#mode.isDryRun,
+      imported: this.#imported, updated: this.#updated, unchanged: this.#unchanged,
+      skipped: this.#skipped, replaced: this.#replaced, existing: this.#existing,
+      ...this.#otherTypes.isEmpty ? {} : { otherTypes: this.#otherTypes.toObject() },
+      leftOut: this.#leftOut.toObject(), dryRun: this.#isDryRun,
     };
   }
 
@@ -107,14 +118,20 @@ export class Importer {
     return lines.join('');
   }
 
-  /** The parsed record, or the line that says why it is skipped. */
+  /** The parsed record, or the line of one that is not imported. */
   #parseRecord(source: SourceRecord): ParsedRecord | string {
     const { line } = source;
+    const number = this.#records += 1;
+    if ('otherType' in source) {
+      this.#otherTypes.add(source.otherType);
+      return encode({ line, status: 'otherType', type: source.otherType });
+    }
+    const key = 'key' in source ? source.key ?? null : null;
     try {
       if (source.problem !== undefined) throw new AppError('malformed', source.problem);
-      if ('otherType' in source) throw new AppError('malformed', `${source.otherType} is no book`);
       const value = source.json === undefined ? source.body : parseJson(source.json);
-      return { line, record: parseImportRecord(value) };
+      const leftOut = source.json === undefined ? source.leftOut : [];
+      return { line, number, key, record: parseImportRecord(value), leftOut };
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       this.#skipped += 1;
@@ -122,7 +139,8 @@ export class Importer {
       const detail = thrown.message.replace(' at line 1, column', ' at column');
       const { errors } = thrown.details;
       return encode({
-        line, status: 'skipped', id: null, detail, ...errors === undefined ? {} : { errors },
+        line, ...identify(number, key), status: 'skipped', id: null, detail,
+        ...errors === undefined ? {} : { errors },
       });
     }
   }
@@ -133,12 +151,9 @@ export class Importer {
     if (this.#failure !== null) {
       return parsedRecords.map((record) => this.#reportRefusal(record, 'not tried'));
     }
-    if (this.#mode.isDryRun) {
-      return parsedRecords.map((record) => this.#reportResult(record, this.#predictResult(record)));
-    }
     try {
       const records = parsedRecords.map(({ record }) => record);
-      const books = await this.#catalog.importBatch(records, this.#mode.isReplacing);
+      const books = await this.#bookImport.importBatch(records);
       return parsedRecords.map((record, index) => this.#reportResult(record, books[index]));
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
@@ -163,24 +178,27 @@ export class Importer {
     return [...firstLines, ...await this.#importBatch(parsedRecords.slice(half))];
   }
 
-  /** The outcome that the catalog would give: an id exists in it, or earlier in the dry run. */
-  #predictResult({ record: { id } }: ParsedRecord): BookOutcome {
-    if (id === null) return { id, outcome: 'imported' };
-    const isTaken = this.#seenIds.add(id) || this.#catalog.has(id);
-    if (!isTaken) return { id, outcome: 'imported' };
-    return { id, outcome: this.#mode.isReplacing ? 'replaced' : 'exists' };
-  }
-
   /** Counts the result and formats its line. `result` is defined: there is one for each record. */
-  #reportResult({ line }: ParsedRecord, result: BookOutcome | undefined): string {
+  #reportResult(parsed: ParsedRecord, result: ImportedBook | undefined): string {
     assert(result !== undefined);
+    const { line, number, key, record, leftOut } = parsed;
+    if (result.outcome === 'ambiguous') {
+      this.#skipped += 1;
+      const detail = `several books match it, ${result.ids.join(' and ')}: keep one of them`;
+      return encode({ line, ...identify(number, key), status: 'skipped', id: null, detail });
+    }
     const { id, outcome } = result;
     if (outcome === 'exists') {
       this.#skipped += 1;
       this.#existing += 1;
-      return encode({ line, status: 'skipped', id, detail: ID_EXISTS });
+      return record.id === id
+        ? encode({ line, status: 'skipped', id, detail: ID_EXISTS })
+        : encode({ line, ...identify(number, key), status: 'skipped', id, detail: BOOK_EXISTS });
     }
-    this.#imported += 1;
+    for (const name of new Set([...leftOut, ...result.leftOut])) this.#leftOut.add(name);
+    if (outcome === 'updated') this.#updated += 1;
+    else if (outcome === 'unchanged') this.#unchanged += 1;
+    else this.#imported += 1;
     if (outcome === 'replaced') this.#replaced += 1;
     return encode({ line, status: outcome, id });
   }
@@ -191,21 +209,12 @@ export class Importer {
   }
 }
 
-function encode(result: RecordResult): string {
-  return `${JSON.stringify(result)}\n`;
+function identify(
+  number: number, key: string | null,
+): { readonly record: number; readonly key?: string } {
+  return key === null ? { record: number } : { record: number, key };
 }
 
-// Some 30 MB. A larger set would hold the event loop for over 20 ms each time it grows.
-const IDS_MAX = 250_000;
-
-/** The ids that a dry run of an import has met: it stores no books that could be looked up. */
-export class SeenIds {
-  readonly #ids = new Set<string>();
-
-  /** Adds the id. Returns whether it was there; ids beyond the limit are not remembered. */
-  add(id: string): boolean {
-    if (this.#ids.has(id)) return true;
-    if (this.#ids.size < IDS_MAX) this.#ids.add(id);
-    return false;
-  }
+function encode(result: RecordResult): string {
+  return `${JSON.stringify(result)}\n`;
 }

@@ -79,11 +79,14 @@ function buildOperation(route: HttpRoute, operationId: string, schemas: Schemas)
     ...route.body === undefined ? {} : {
       requestBody: {
         required: route.body.isOptional !== true,
-        content: buildContent(
-          route.body.mediaTypes, schemas.convert(route.body.schema, route.body.isPatch === true
-            ? 'patch' : 'body'),
-          route.body.example,
-        ),
+        content: {
+          ...buildContent(
+            route.body.mediaTypes, schemas.convert(route.body.schema, route.body.isPatch === true
+              ? 'patch' : 'body'),
+            route.body.example,
+          ),
+          ...buildContent(route.body.fileMediaTypes ?? [], {}),
+        },
       },
     },
     responses: buildResponses(route, schemas),

@@ -124,20 +124,24 @@ export function checkUnread(request: IncomingMessage): void {
 }
 
 /**
- * Throws `unsupported_media_type` unless the request's body is of one of the media types
- * (parameters are allowed) and not compressed.
+ * The media type of the request's body, without parameters. Throws `unsupported_media_type` unless
+ * it is one of the media types, and for a compressed body.
  */
-export function checkMediaType(request: IncomingMessage, mediaTypes: readonly string[]): void {
-  const { headers } = request;
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new AppError('unsupported_media_type',
-      `send the body without \`Content-Encoding: ${encoding}\``);
-  }
-  const contentType = headers['content-type'];
-  if (contentType !== undefined && mediaTypes.includes(parseMediaType(contentType))) return;
+export function checkMediaType(request: IncomingMessage, mediaTypes: readonly string[]): string {
+  checkNotCompressed(request);
+  const contentType = request.headers['content-type'];
+  const mediaType = contentType === undefined ? null : parseMediaType(contentType);
+  if (mediaType !== null && mediaTypes.includes(mediaType)) return mediaType;
   const acceptable = mediaTypes.map((type) => `\`Content-Type: ${type}\``).join(' or ');
   throw new AppError('unsupported_media_type', `send ${acceptable}`);
+}
+
+/** Throws `unsupported_media_type`. */
+export function checkNotCompressed(request: IncomingMessage): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
+  throw new AppError('unsupported_media_type',
+    `send the body without \`Content-Encoding: ${encoding}\``);
 }
 
 /** Adds the headers by which a 415 says what would be accepted (RFC 9110 §15.5.16). */
@@ -148,7 +152,8 @@ export function addAcceptHeaders(
   if (isEncoded) headers.push('Accept-Encoding', 'identity');
   if (route.body === undefined) return;
   const name = route.method === 'PATCH' ? 'Accept-Patch' : 'Accept-Post';
-  if (route.method !== 'PUT') headers.push(name, route.body.mediaTypes.join(', '));
+  const { mediaTypes, fileMediaTypes = [] } = route.body;
+  if (route.method !== 'PUT') headers.push(name, [...mediaTypes, ...fileMediaTypes].join(', '));
 }
 
 /** Throws `malformed`. */

@@ -1,5 +1,7 @@
 /** The rows of the commands `book:*`. */
 import { flag, text } from '../../arguments/option-spec.ts';
+import { READ_FORMATS } from '../../../books/transfer/formats.ts';
+import { MATCHES, ON_MATCH } from '../../../books/transfer/import-mode.ts';
 import type { OptionSpec, OptionSpecs } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { lazyDeleteCommand, lazyShowCommand } from '../lazy-resource-commands.ts';
@@ -143,8 +145,12 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     name: 'book:import', makesData: true,
     summary: 'Import books from a file',
     details: [
-      'Ids and dates that are given are kept; books whose id exists are skipped. A bad record is',
-      'reported with its line and the rest goes on. Exit code 1 when any was skipped.',
+      'Takes the exports of other programs too; the name of the file and its beginning tell which.',
+      'Ids and dates of our own formats are kept; books whose id exists are skipped. Records that',
+      'have an id of their source are matched by it: the same file again changes nothing, and a',
+      'later one updates what has changed. What the catalog has no place for goes to',
+      '`metadata.source`. A bad record is reported with its line, and the rest goes on. Exit code 1',
+      'when any was skipped.',
     ],
     options: {
       file: {
@@ -152,15 +158,29 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
         meaning: 'file to read, - for standard input',
       },
       sample: flag('import the sample catalog of the program instead'),
-      format,
+      format: {
+        type: 'string', placeholder: '<format>', values: READ_FORMATS.map(({ name }) => name),
+        meaning: 'format of the file; its name and its beginning say it otherwise',
+      },
+      match: {
+        type: 'string', placeholder: '<by>', values: MATCHES,
+        meaning: 'update books with the same isbn, the same title, author and year (title), or the '
+          + 'same id of their source (source)',
+      },
+      'on-match': {
+        type: 'string', placeholder: '<how>', values: ON_MATCH,
+        meaning: 'what becomes of a book that matches: skip, update (default) or replace',
+      },
+      replace: flag('replace books that match, or whose id exists'),
+      'all-types': flag('take articles and other types of records for books too'),
       'dry-run': flag('check every record and change nothing'),
-      replace: flag('replace books whose id exists'),
     },
     oneOf: [['file', 'sample']],
     examples: [
       'hookshelf book:import --sample',
       'hookshelf book:import --file data/samples/books.json',
       'hookshelf book:import --file books.csv --dry-run',
+      'hookshelf book:import --file goodreads_library_export.csv --match isbn',
       'zcat books.jsonl.gz | hookshelf book:import --file - --format jsonl',
     ],
     load: async () => (await loadTransfer()).importBooks,

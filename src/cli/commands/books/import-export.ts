@@ -1,5 +1,5 @@
 /**
- * `book:import` and `book:export`. Both stream: an import sends the file's records as JSON Lines to
+ * `book:import` and `book:export`. Both stream: an import sends the bytes of the file to
  * `POST /api/books/import` while the results come back, and holds neither as a whole.
  */
 import { createReadStream, statSync } from 'node:fs';
@@ -8,11 +8,19 @@ import { once } from 'node:events';
 import { AppError, messageOf } from '../../../base/errors.ts';
 import { readPackageFile } from '../../../base/files/package-file.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { startFile } from '../../../books/transfer/book-file.ts';
+import type { FileStart } from '../../../books/transfer/book-file.ts';
 import { checkRecords } from '../../../books/transfer/check-records.ts';
 import {
-  FORMAT_ENDINGS, createBookWriter, findFormat, readRecords,
+  FORMAT_ENDINGS, READ_FORMATS, createBookWriter, findFormat, readRecords,
 } from '../../../books/transfer/formats.ts';
+import { FORMATS } from '../../../books/transfer/format-list.ts';
 import type { FormatName } from '../../../books/transfer/format-list.ts';
+import { MATCHES, ON_MATCH } from '../../../books/transfer/import-mode.ts';
+import type { ImportMode } from '../../../books/transfer/import-mode.ts';
+import { findFormatByEnding, findFormatByName } from '../../../books/transfer/recognise-format.ts';
+import type { FormatChoice } from '../../../books/transfer/recognise-format.ts';
 import { connectionLostError } from '../../../server/local/api-call.ts';
 import type { CommandContext } from '../command-context.ts';
 import { ImportReport } from './import-report.ts';
@@ -22,52 +30,73 @@ import { parseObject } from '../resource-commands.ts';
 
 const STANDARD_STREAM = '-';
 const READ_BYTES = 256 * 1024;
-const LINE_FEED = Buffer.from('\n');
 const DEFAULT_FORMAT: FormatName = 'json';
-// White space and a byte order mark, or the part of one that a chunk ends in. The text was decoded
-// as latin1, so that each of the mark's three bytes is a character.
-const JSON_SPACE = /^[\xef\xbb\xbf\s]+/;
 
 /** Exit code 1 when a record was skipped, or would be. */
 export async function importBooks(context: CommandContext): Promise<number> {
   const { args, output } = context;
+  const mode = readImportMode(args);
   const input = await openInput(context);
   const progress = output.progress('books', input.bytesTotal);
-  const report = new ImportReport(output, progress, args.has('dry-run'));
-  const isFormatGuessed = args.find('file') === STANDARD_STREAM && !args.has('format');
-  const bytes = toBuffers(input.stream);
-  const lines = toJsonLines(isFormatGuessed ? assertJsonStart(bytes) : bytes, input.format, report);
-  const body = Readable.from(lines, { objectMode: false });
+  const report = new ImportReport(output, progress, mode.isDryRun);
   try {
-    // A dry run does not create a data directory, so the records are checked here.
-    const results = args.has('dry-run') && context.isDataMissing()
-      ? checkRecords(body, args.has('replace')) : await sendRecords(context, body);
-    for await (const result of parseJsonLines(results)) report.addResult(result);
+    const start = await startFile(countBytes(toBuffers(input.stream), report), input.choice);
+    if (input.isFormatGuessed) assertJsonStart(start);
+    report.begin(start);
+    await importFile(context, start, mode, report);
   } catch (thrown) {
-    // A source that breaks off breaks the request too. `toJsonLines` has left its error, which is
+    // A source that breaks off breaks the request too. `countBytes` has left its error, which is
     // the cause, in the report.
     throw report.sourceError ?? connectionLostError(thrown);
   } finally {
-    // First the lines that no result will follow; the totals, if there are any, are printed below.
     progress.end();
-    report.end();
-    body.destroy();
     input.close();
   }
   return report.print();
 }
 
-/** Resolves with the results, which arrive while records are still being sent. */
-async function sendRecords(
-  { args, openApiClient }: CommandContext, body: Readable,
+async function importFile(
+  context: CommandContext, start: FileStart, mode: ImportMode, report: ImportReport,
+): Promise<void> {
+  const body = Readable.from(readAll(start), { objectMode: false });
+  try {
+    // A dry run does not create a data directory, so the records are checked here.
+    const results = mode.isDryRun && context.isDataMissing()
+      ? checkRecords(body, start.format, mode, systemClock)
+      : await sendFile(context, start.format, mode, body);
+    for await (const result of parseJsonLines(results)) report.addResult(result);
+  } finally {
+    body.destroy();
+  }
+}
+
+/** Throws `usage` for options that contradict each other. */
+function readImportMode(args: CommandContext['args']): ImportMode {
+  const onMatch = ON_MATCH.find((one) => one === args.find('on-match')) ?? null;
+  if (args.has('replace') && onMatch !== null && onMatch !== 'replace') {
+    throw new AppError('usage', `--replace contradicts --on-match ${onMatch}: leave one out`);
+  }
+  return {
+    match: MATCHES.find((one) => one === args.find('match')) ?? null,
+    onMatch: args.has('replace') ? 'replace' : onMatch ?? 'update',
+    hasAllTypes: args.has('all-types'), isDryRun: args.has('dry-run'),
+  };
+}
+
+/** Resolves with the results, which arrive while the file is still being sent. */
+async function sendFile(
+  { openApiClient }: CommandContext, format: FormatName, mode: ImportMode, body: Readable,
 ): Promise<AsyncIterable<Buffer>> {
-  const query = new URLSearchParams();
-  if (args.has('replace')) query.set('replace', 'true');
-  if (args.has('dry-run')) query.set('dryRun', 'true');
+  const query = new URLSearchParams({ format });
+  if (mode.match !== null) query.set('match', mode.match);
+  if (mode.onMatch !== 'update') query.set('onMatch', mode.onMatch);
+  if (mode.hasAllTypes) query.set('allTypes', 'true');
+  if (mode.isDryRun) query.set('dryRun', 'true');
+  const mediaType = FORMATS.find(({ name }) => name === format)?.mediaTypes[0] ?? '';
   const apiClient = await openApiClient();
   return apiClient.stream({
     method: 'POST', path: `/api/books/import?${query}`, body,
-    headers: { 'content-type': 'application/jsonl' },
+    headers: { 'content-type': mediaType },
   });
 }
 
@@ -150,22 +179,20 @@ async function writeFileAtomically<Result>(
   }
 }
 
-/** Converts records to JSON Lines; lines without a valid record are reported and left out. */
-async function* toJsonLines(
-  source: AsyncIterable<Buffer>, format: FormatName, report: ImportReport,
+/** The bytes of the file, from its beginning on. */
+async function* readAll({ chunks, readRest }: FileStart): AsyncGenerator<Buffer> {
+  yield* chunks;
+  yield* readRest();
+}
+
+/** Counts the bytes, and leaves the error that ends them in the report. */
+async function* countBytes(
+  source: AsyncIterable<Buffer>, report: ImportReport,
 ): AsyncGenerator<Buffer> {
   try {
-    for await (const records of readRecords(countBytes(source, report), format)) {
-      const lines: Buffer[] = [];
-      for (const { line, json, problem } of records) {
-        if (json === undefined) {
-          report.addInvalidLine(line, problem ?? 'no book');
-          continue;
-        }
-        report.addSentLine(line);
-        lines.push(json, LINE_FEED);
-      }
-      if (lines.length > 0) yield Buffer.concat(lines);
+    for await (const chunk of source) {
+      report.bytesRead += chunk.length;
+      yield chunk;
     }
   } catch (thrown) {
     const message = `the file cannot be read: ${messageOf(thrown)}`;
@@ -175,27 +202,12 @@ async function* toJsonLines(
   }
 }
 
-/** Throws `usage` when the input, whose format is not named, does not begin like JSON. */
-async function* assertJsonStart(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let isChecked = false;
-  for await (const chunk of source) {
-    const start: string = isChecked ? '' : chunk.toString('latin1').replace(JSON_SPACE, '');
-    if (start !== '' && !/^[[{]/.test(start)) {
-      throw new AppError('usage', 'standard input is taken for JSON, and does not begin like it: '
-        + 'name its format, such as --format csv');
-    }
-    isChecked ||= start !== '';
-    yield chunk;
-  }
-}
-
-async function* countBytes(
-  source: AsyncIterable<Buffer>, report: ImportReport,
-): AsyncGenerator<Buffer> {
-  for await (const chunk of source) {
-    report.bytesRead += chunk.length;
-    yield chunk;
-  }
+/** Throws `usage` when standard input, whose format is not named, does not begin like JSON. */
+function assertJsonStart({ text }: FileStart): void {
+  const [first = '['] = text.toString('utf8').trimStart();
+  if (first === '[' || first === '{') return;
+  throw new AppError('usage', 'standard input is taken for JSON, and does not begin like it: '
+    + 'name its format, such as --format csv');
 }
 
 async function* parseJsonLines(response: AsyncIterable<Buffer>): AsyncGenerator<JsonObject> {
@@ -217,26 +229,47 @@ function resolveFormat({ args }: CommandContext, path: string): FormatName {
 }
 
 /** The file, or the sample: the command's row asks for one of `--file` and `--sample`. */
-async function openInput(
-  context: CommandContext,
-): Promise<ImportInput & { readonly format: FormatName }> {
+async function openInput(context: CommandContext): Promise<ImportInput> {
   const path = context.args.find('file');
   if (path !== undefined) {
-    return { format: resolveFormat(context, path), ...await openFile(context, path) };
+    const choice = resolveChoice(context, path);
+    const isFormatGuessed = path === STANDARD_STREAM && !context.args.has('format');
+    return { choice, isFormatGuessed, ...await openFile(context, path) };
   }
   const sample = readPackageFile('data/samples/books.json');
   const stream = Readable.from([sample]);
-  return { format: 'json', stream, bytesTotal: sample.length, close: () => stream.destroy() };
+  return {
+    choice: 'json', isFormatGuessed: false, stream, bytesTotal: sample.length,
+    close: () => stream.destroy(),
+  };
 }
 
-type ImportInput = {
+/** The format that is named, else what the name of the file says of it. Throws `usage`. */
+function resolveChoice({ args }: CommandContext, path: string): FormatChoice {
+  const name = args.find('format');
+  const choice = name === undefined
+    ? findFormatByEnding(path === STANDARD_STREAM ? `.${DEFAULT_FORMAT}` : path)
+    : findFormatByName(name);
+  if (choice !== null) return choice;
+  const endings = [...new Set(READ_FORMATS.flatMap((format) => format.endings))];
+  throw new AppError('usage',
+    `${path} ends in none of ${endings.join(', ')}: name its --format`);
+}
+
+type OpenFile = {
   readonly stream: NodeJS.ReadableStream;
   readonly bytesTotal: number | null;
   close(): void;
 };
 
+type ImportInput = OpenFile & {
+  readonly choice: FormatChoice;
+  /** Whether nobody has said anything of the format. */
+  readonly isFormatGuessed: boolean;
+};
+
 /** Opens the file, or standard input. */
-async function openFile({ io, identity }: CommandContext, path: string): Promise<ImportInput> {
+async function openFile({ io, identity }: CommandContext, path: string): Promise<OpenFile> {
   if (path === STANDARD_STREAM) {
     // An open standard input would keep this process alive as long as the producer.
     const close = (): void => {

@@ -1,24 +1,38 @@
 /**
- * Prints the outcome of an import: each bad record with its line, in the order of the lines, as
- * soon as the results of all earlier lines are known; and the totals at the end.
+ * Prints the outcome of an import: first what the file is taken for; each record that was skipped,
+ * with its line, as soon as its result is known; and the totals at the end.
  */
 import { AppError } from '../../../base/errors.ts';
 import type { FieldError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import type { JsonObject } from '../../../base/schema.ts';
-import { ID_EXISTS } from '../../../books/transfer/importer.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { Encoding } from '../../../books/transfer/decode-text.ts';
+import { FORMATS } from '../../../books/transfer/format-list.ts';
+import type { FormatName } from '../../../books/transfer/format-list.ts';
+import { BOOK_EXISTS, ID_EXISTS } from '../../../books/transfer/importer.ts';
 import type { Output } from '../../terminal/output.ts';
 import type { Progress } from '../../terminal/progress.ts';
 
-/** A line of the source; `problem` says why it was not sent, null: it was sent. */
-type SourceLine = { readonly line: number; readonly problem: string | null };
-type ImportProblem = { readonly line: number; readonly id?: string; readonly detail: string };
+type ImportProblem = {
+  readonly line: number; readonly record?: number; readonly key?: string; readonly id?: string;
+  readonly detail: string;
+};
 
 // A file that is imported twice, or a full disk, causes the same problem in every line. People are
 // told how many more there were; JSON has the first ones, and the count in `skipped`.
 const ALIKE_SHOWN_MAX = 20;
 const ALIKE_DETAILS_MAX = 1000;
 const PROBLEMS_IN_JSON_MAX = 10_000;
+
+const ENCODING_NAMES: Readonly<Record<string, string>> = {
+  'utf-16le': 'UTF-16', 'utf-16be': 'UTF-16', 'windows-1252': 'Windows-1252',
+} satisfies Record<Exclude<Encoding, 'utf-8'>, string>;
+
+/** What would be done with books that are there already. */
+const HINTS: Readonly<Record<string, string>> = {
+  [ID_EXISTS]: '; --replace replaces them',
+  [BOOK_EXISTS]: '; --on-match update updates them',
+};
 
 export class ImportReport {
   /** Bytes of the source read so far, for the progress. */
@@ -28,18 +42,11 @@ export class ImportReport {
   readonly #output: Output;
   readonly #progress: Progress;
   readonly #isDryRun: boolean;
-  /** The lines in order, without the settled ones that were removed. */
-  #lines: SourceLine[] = [];
-  /**
-   * How many lines, from the start of `#lines`, are settled: their result has come, or their
-   * problem is reported. Between calls the next line is one that was sent, or there is none.
-   */
-  #settledCount = 0;
   #problems: ImportProblem[] = [];
-  #invalidCount = 0;
   #resultCount = 0;
   /** How often each problem without field errors has occurred. */
   readonly #timesByDetail = new Map<string, number>();
+  #file: JsonObject = {};
   #totals: JsonObject | null = null;
 
   constructor(output: Output, progress: Progress, isDryRun: boolean) {
@@ -48,76 +55,78 @@ export class ImportReport {
     this.#isDryRun = isDryRun;
   }
 
-  /** Notes a line whose record is about to be sent: it is known before its result comes. */
-  addSentLine(line: number): void {
-    this.#lines.push({ line, problem: null });
-  }
-
-  /** Notes that the line holds no valid record. */
-  addInvalidLine(line: number, detail: string): void {
-    this.#invalidCount += 1;
-    this.#lines.push({ line, problem: detail });
-    this.#reportInvalidLines();
-  }
-
-  /** Reports the remaining invalid lines: no more results come. To be called before `print`. */
-  end(): void {
-    for (const { line, problem } of this.#lines.slice(this.#settledCount)) {
-      if (problem !== null) this.#report({ line, detail: problem });
-    }
-    this.#lines = [];
-    this.#settledCount = 0;
+  /** Says what the file is taken for. */
+  begin({ format, encoding }: { readonly format: FormatName; readonly encoding: Encoding }): void {
+    this.#file = { format, encoding };
+    if (this.#output.isJson) return;
+    const title = FORMATS.find(({ name }) => name === format)?.title ?? format;
+    const name = ENCODING_NAMES[encoding];
+    this.#output.note(`reading ${title}${name === undefined ? '' : ` (${name})`}`);
   }
 
   /**
-   * Adds one line of the response: the result of a record, or the totals at the end. Results come
-   * in the order of the records, so this one is for the first line that is not settled.
+   * Adds one line of the response: what the server takes the file for, the result of a record, or
+   * the totals at the end.
    */
   addResult(result: JsonObject): void {
     if (result['status'] === undefined) {
-      this.#totals = result;
+      // The first line says what `begin` has said.
+      if (result['imported'] !== undefined) this.#totals = result;
       return;
     }
     this.#resultCount += 1;
     this.#progress.update(this.#resultCount, this.bytesRead);
-    const line = this.#lines[this.#settledCount]?.line ?? 0;
-    this.#settledCount += 1;
-    if (result['status'] === 'skipped') this.#reportSkipped(line, result);
-    this.#reportInvalidLines();
+    if (result['status'] === 'skipped') this.#reportSkipped(result);
   }
 
-  #reportSkipped(line: number, result: JsonObject): void {
+  #reportSkipped(result: JsonObject): void {
     const errors = parseFieldErrors(result['errors']);
-    const identity = typeof result['id'] === 'string' ? { id: result['id'] } : {};
+    const { line, record, key, id } = result;
     const detail = String(result['detail']);
     if (errors.length === 0 && this.#countAlike(detail) > ALIKE_SHOWN_MAX) return;
     const fieldDetails = errors.map((error) =>
       error.pointer === '' ? error.detail : `${error.pointer}: ${error.detail}`).join('; ');
-    const message = 'id' in identity ? `${detail} (${identity.id})` : detail;
-    this.#report({ line, ...identity, detail: fieldDetails === '' ? message : fieldDetails });
+    this.#report({
+      line: Number(line),
+      ...record === undefined ? {} : { record: Number(record) },
+      ...typeof key === 'string' ? { key } : {},
+      ...typeof id === 'string' ? { id } : {},
+      detail: fieldDetails === '' ? detail : fieldDetails,
+    });
   }
 
-  /**
-   * Prints the totals, after `end`; resolves with the exit code. Throws when the import was cut
-   * short.
-   */
+  /** Prints the totals; resolves with the exit code. Throws when the import was cut short. */
   async print(): Promise<number> {
     const totals = this.#totals;
     if (totals === null) throw new AppError('unavailable', 'the import was cut short');
-    const skippedCount = Number(totals['skipped']) + this.#invalidCount;
-    for (const [detail, times] of this.#timesByDetail) {
-      if (times <= ALIKE_SHOWN_MAX || this.#output.isJson) continue;
-      this.#output.note(`${times - ALIKE_SHOWN_MAX} more: ${detail}`
-        + (detail === ID_EXISTS ? '; --replace replaces them' : ''));
-    }
-    const text = `imported ${String(totals['imported'])}, skipped ${skippedCount}`;
+    if (!this.#output.isJson) this.#noteTotals(totals);
+    const { imported, updated, unchanged, skipped } = totals;
+    const text = `imported ${String(imported)}, updated ${String(updated)}, `
+      + `unchanged ${String(unchanged)}, skipped ${String(skipped)}`;
     const summary = this.#isDryRun ? `would have ${text} (dry run, nothing was changed)` : text;
-    const result = { ...totals, skipped: skippedCount, problems: this.#problems };
-    await this.#output.result(result, summary);
+    await this.#output.result({ ...this.#file, ...totals, problems: this.#problems }, summary);
     if (typeof totals['error'] === 'string') {
       throw new AppError('unavailable', `the import stopped: ${totals['error']}`);
     }
-    return skippedCount > 0 ? 1 : 0;
+    return Number(skipped) > 0 ? 1 : 0;
+  }
+
+  #noteTotals(totals: JsonObject): void {
+    for (const [detail, times] of this.#timesByDetail) {
+      if (times <= ALIKE_SHOWN_MAX) continue;
+      this.#output.note(`${times - ALIKE_SHOWN_MAX} more: ${detail}${HINTS[detail] ?? ''}`);
+    }
+    const encoding = ENCODING_NAMES[String(totals['encoding'])];
+    if (encoding !== undefined) {
+      this.#output.note(`the file is no UTF-8: it was read as ${encoding}`);
+    }
+    for (const [type, count] of countsOf(totals['otherTypes'])) {
+      this.#output.note(`${formatOtherType(type, count)}: --all-types takes them`);
+    }
+    for (const [name, count] of countsOf(totals['leftOut'])) {
+      this.#output.note(
+        `left out: ${name} in ${count} record${count === 1 ? '' : 's'}, too long`);
+    }
   }
 
   /**
@@ -137,23 +146,28 @@ export class ImportReport {
       return;
     }
     this.#progress.end();
-    this.#output.note(`line ${problem.line}: ${problem.detail}`);
+    const { line, record, key, id, detail } = problem;
+    const names = [
+      ...record === undefined ? [] : [`record ${record}`],
+      ...[key, id].filter((name) => name !== undefined),
+    ];
+    this.#output.note(`line ${line}: ${detail}${names.length === 0 ? '' : ` (${names.join(', ')})`}`);
   }
+}
 
-  /** Reports invalid lines up to the next line whose result has not arrived. */
-  #reportInvalidLines(): void {
-    for (;;) {
-      const next = this.#lines[this.#settledCount];
-      if (next === undefined || next.problem === null) break;
-      this.#settledCount += 1;
-      this.#report({ line: next.line, detail: next.problem });
-    }
-    // Removed in blocks: `shift` for each line would move all others each time.
-    if (this.#settledCount > 4096) {
-      this.#lines = this.#lines.slice(this.#settledCount);
-      this.#settledCount = 0;
-    }
-  }
+/** The counts of an object by their names, those that occur most first. */
+function countsOf(value: JsonValue | undefined): readonly (readonly [string, number])[] {
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).map(([name, count]) => [name, Number(count)] as const)
+    .sort((left, right) => right[1] - left[1]);
+}
+
+/** `4 articles are no books`; `4 of type JOUR are no books` where the type is no English word. */
+function formatOtherType(type: string, count: number): string {
+  const isWord = /^[a-z]+[a-rt-z]$/.test(type);
+  const isOne = count === 1;
+  const records = isWord ? `${type}${isOne ? '' : 's'}` : `of type ${type === '' ? 'none' : type}`;
+  return `${count} ${records} ${isOne ? 'is no book' : 'are no books'}`;
 }
 
 function parseFieldErrors(errors: unknown): FieldError[] {

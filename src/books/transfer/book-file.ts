@@ -1,0 +1,114 @@
+/**
+ * A file of books as it arrives: which format and encoding it has, and its records. Memory is
+ * bounded by the head that is looked at first, and by what the format's reader holds.
+ */
+import { Utf8Converter } from './decode-text.ts';
+import type { Encoding } from './decode-text.ts';
+import type { FormatCodec, ReaderOptions } from './format-codec.ts';
+import type { FormatName } from './format-list.ts';
+import { loadCodec } from './formats.ts';
+import { HEAD_BYTES, recogniseFormat } from './recognise-format.ts';
+import type { FormatChoice } from './recognise-format.ts';
+import type { SourceRecord } from './record-splitter.ts';
+
+export type BookFile = {
+  readonly format: FormatName;
+  readonly codec: FormatCodec;
+  /** As far as it has been read. */
+  readonly encoding: Encoding;
+  /** Some records at a time, perhaps none, as they arrive. To be called once. */
+  readRecords(): AsyncIterable<readonly SourceRecord[]>;
+};
+
+/**
+ * Reads the beginning of the file. Throws `invalid` for a file that could be of several formats or
+ * cannot be read at all, and what `source` throws.
+ */
+export async function openBookFile(
+  source: AsyncIterable<Buffer>, choice: FormatChoice, options: ReaderOptions,
+): Promise<BookFile> {
+  const start = await startFile(source, choice);
+  try {
+    const codec = await loadCodec(start.format);
+    const reader = codec.createReader(options);
+    const converter = new Utf8Converter();
+    const firstRecords = start.chunks.flatMap((chunk) => reader.push(converter.push(chunk)));
+    return {
+      format: start.format, codec,
+      get encoding() {
+        return converter.encoding;
+      },
+      async* readRecords() {
+        try {
+          yield firstRecords;
+          for await (const chunk of start.readRest()) yield reader.push(converter.push(chunk));
+          // Not reached when the file was cut short: half a record is none.
+          yield [...reader.push(converter.end()), ...reader.end()];
+        } finally {
+          await start.close();
+        }
+      },
+    };
+  } catch (thrown) {
+    await start.close();
+    throw thrown;
+  }
+}
+
+/** The beginning of a file, and what follows it. */
+export type FileStart = {
+  readonly format: FormatName;
+  /** As far as the beginning shows. */
+  readonly encoding: Encoding;
+  /** The beginning, as it came and as UTF-8. */
+  readonly chunks: readonly Buffer[];
+  readonly text: Buffer;
+  readRest(): AsyncIterable<Buffer>;
+  /** To be called where the rest is not read. */
+  close(): Promise<void>;
+};
+
+/**
+ * Reads as much of the file as shows its format and encoding. JSON Lines are not waited for: their
+ * sender may want each answer before the next line. Throws `invalid` for a file that could be of
+ * several formats, and what `source` throws.
+ */
+export async function startFile(
+  source: AsyncIterable<Buffer>, choice: FormatChoice,
+): Promise<FileStart> {
+  const iterator = source[Symbol.asyncIterator]();
+  const close = async (): Promise<void> => {
+    await iterator.return?.();
+  };
+  try {
+    const head = await readHead(iterator, choice === 'jsonl' ? 1 : HEAD_BYTES);
+    const format = typeof choice === 'string' ? choice : recogniseFormat(choice, head.text);
+    const rest = { [Symbol.asyncIterator]: () => iterator };
+    return { ...head, format, readRest: () => rest, close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+type FileHead = {
+  readonly chunks: readonly Buffer[]; readonly text: Buffer; readonly encoding: Encoding;
+};
+
+/** Reads chunks until they give `bytesMin` of text, or all. */
+async function readHead(source: AsyncIterator<Buffer>, bytesMin: number): Promise<FileHead> {
+  const converter = new Utf8Converter();
+  const chunks: Buffer[] = [];
+  const parts: Buffer[] = [];
+  let length = 0;
+  while (length < bytesMin) {
+    const next = await source.next();
+    const part = next.done === true ? converter.end() : converter.push(next.value);
+    parts.push(part);
+    length += part.length;
+    if (next.done === true) break;
+    // A copy: whoever reads the text may write over it.
+    chunks.push(Buffer.from(next.value));
+  }
+  return { chunks, text: Buffer.concat(parts), encoding: converter.encoding };
+}

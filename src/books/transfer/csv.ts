@@ -33,6 +33,7 @@ const JSON_SYNTAX = 'write an object, {"shelf":"A1"}';
 export const csvCodec: FormatCodec = {
   createReader: () => new CsvSplitter(),
   createWriter: () => ({
+    leftOutCount: 0,
     begin: () => csvHeader,
     write: (books) => books.map((book) => encodeCsvBook(decodeBook(book))).join(''),
     end: () => '',

@@ -6,8 +6,17 @@ export type ReaderOptions = {
   readonly hasAllTypes: boolean;
 };
 
+export type WriterOptions = {
+  /** Whether the file is that of one book and never more: an object where many are a list. */
+  readonly isOneBook?: boolean;
+  /** Whether a spreadsheet opens the file: csv keeps what it would take for formulas as text. */
+  readonly isForSpreadsheet?: boolean;
+};
+
 /** Writes the text of a file piece by piece from the stored bytes of books. */
 export interface BookWriter {
+  /** How many of the books written so far have metadata that the format does not hold. */
+  readonly leftOutCount: number;
   begin(): string;
   /** `books` are stored records, which are also what `GET /api/books` sends. */
   write(books: readonly Buffer[]): string;
@@ -17,7 +26,7 @@ export interface BookWriter {
 /** A format that is only read has no writer. The reader takes UTF-8 without a byte order mark. */
 export type FormatCodec = {
   readonly createReader: (options: ReaderOptions) => RecordSplitter;
-  readonly createWriter?: () => BookWriter;
+  readonly createWriter?: (options: WriterOptions) => BookWriter;
   /** The names under which `metadata.source` holds the own id; absent: records have none. */
   readonly ownIdFields?: readonly string[];
   /** What an import matches records by, unless told; absent: the own id, where there are such. */

@@ -6,7 +6,7 @@ import { AppError } from '../../base/errors.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { LazyModule } from '../../base/lazy-import.ts';
 import { Utf8Converter } from './decode-text.ts';
-import type { BookWriter, FormatCodec } from './format-codec.ts';
+import type { BookWriter, FormatCodec, WriterOptions } from './format-codec.ts';
 import { FORMATS } from './format-list.ts';
 import type { Format, FormatName } from './format-list.ts';
 import type { SourceRecord } from './record-splitter.ts';
@@ -56,9 +56,11 @@ export function findFormat(path: string): FormatName | null {
 }
 
 /** Throws `invalid` for a format that is only read. */
-export async function createBookWriter(format: FormatName): Promise<BookWriter> {
+export async function createBookWriter(
+  format: FormatName, options: WriterOptions = {},
+): Promise<BookWriter> {
   const { createWriter } = await loadCodec(format);
-  if (createWriter !== undefined) return createWriter();
+  if (createWriter !== undefined) return createWriter(options);
   throw new AppError('invalid', `the format ${format} is only read, not written`);
 }
 

@@ -11,6 +11,7 @@ export const jsonCodec: FormatCodec = {
 export const jsonLinesCodec: FormatCodec = {
   createReader: () => new JsonLinesSplitter(),
   createWriter: () => ({
+    leftOutCount: 0,
     begin: () => '',
     write: (books) => books.map((book) => `${book.toString()}\n`).join(''),
     end: () => '',
@@ -20,6 +21,7 @@ export const jsonLinesCodec: FormatCodec = {
 function createJsonWriter(): BookWriter {
   let separator = '';
   return {
+    leftOutCount: 0,
     begin: () => '[',
     write(books) {
       let text = '';

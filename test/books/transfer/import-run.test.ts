@@ -58,7 +58,7 @@ test('lines come in the order of their records, whichever batch is stored first'
 type ImportBatch = (records: readonly unknown[]) => Promise<unknown>;
 
 function importBatch(records: readonly unknown[]): Promise<unknown> {
-  return Promise.resolve(records.map(() => ({ id: 'a', outcome: 'imported' })));
+  return Promise.resolve(records.map(() => ({ id: 'a', outcome: 'imported', leftOut: [] })));
 }
 
 /** A body of chunks of the same lines, and a catalog that stores them by `importBatch`. */
@@ -67,7 +67,7 @@ function startRun({ lines, importBatch, chunksMax = 1000 }: {
 }) {
   let chunks = 0;
   let pull: () => Promise<readonly Buffer[] | null> = () => Promise.resolve(null);
-  const catalog = { importBatch };
+  const catalog = { openImport: () => ({ importBatch, close() {} }) };
   const exchange = {
     response: new EventEmitter(),
     async* readChunks() {
@@ -82,6 +82,6 @@ function startRun({ lines, importBatch, chunksMax = 1000 }: {
     },
   };
   void runImport(catalog as unknown as Catalog, exchange as unknown as Exchange,
-    { isReplacing: false, isDryRun: false });
+    { format: 'jsonl' }, { match: null, onMatch: 'update', hasAllTypes: false, isDryRun: false });
   return { isRead: () => chunks, pull: () => pull() };
 }

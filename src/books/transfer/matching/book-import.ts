@@ -15,7 +15,7 @@ export type Match = 'isbn' | 'title' | 'source';
  * What becomes of the book that a record matches: `skip` leaves it as it is, `update` sets the
  * members that the record has, `replace` sets all members.
  */
-type OnMatch = 'skip' | 'update' | 'replace';
+export type OnMatch = 'skip' | 'update' | 'replace';
 
 /** Where the books of a format of another program have the own id of their source. */
 export type SourceIds = {

@@ -123,8 +123,8 @@ const IMPORT_RESPONSE: ResponseSpec = {
     + '`unchanged`, `replaced`, `otherType` (with its `type`: it is no book) or `skipped`; a '
     + 'skipped one says why in `detail` and, for broken rules, in `errors`, and a bad one has its '
     + 'number, `record`, and what its source calls it, `key`. The last line is the count: '
-    + '`{"imported":2,"updated":0,"unchanged":0,"skipped":1,"replaced":0,"existing":1,'
-    + '"leftOut":{},"dryRun":false}`, with the fields that did not fit into `metadata` in '
+    + '`{"imported":2,"skipped":1,"replaced":0,"existing":1,"dryRun":false,"updated":0,'
+    + '"unchanged":0,"leftOut":{}}`, with the fields that did not fit into `metadata` in '
     + '`leftOut`, the records of other types in `otherTypes`, and `error` when the import ended '
     + 'early; what it counts is stored even then. Read while you send: after 8 MiB of answer that '
     + 'nobody takes, the body waits.',

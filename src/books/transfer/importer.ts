@@ -39,16 +39,16 @@ type RecordResult =
  */
 type ImportCount = {
   readonly imported: number;
-  readonly updated: number;
-  readonly unchanged: number;
   readonly skipped: number;
   readonly replaced: number;
   readonly existing: number;
-  /** How many records are no books, by their types; absent: none. */
-  readonly otherTypes?: Readonly<Record<string, number>>;
+  readonly dryRun: boolean;
+  readonly updated: number;
+  readonly unchanged: number;
   /** In how many records a field did not fit into `metadata`, by its name. */
   readonly leftOut: Readonly<Record<string, number>>;
-  readonly dryRun: boolean;
+  /** How many records are no books, by their types; absent: none. */
+  readonly otherTypes?: Readonly<Record<string, number>>;
 };
 
 /** The detail of a record that is skipped because its id exists. */
@@ -82,10 +82,10 @@ export class Importer {
 
   get count(): ImportCount {
     return {
-      imported: this.#imported, updated: this.#updated, unchanged: this.#unchanged,
-      skipped: this.#skipped, replaced: this.#replaced, existing: this.#existing,
+      imported: this.#imported, skipped: this.#skipped, replaced: this.#replaced,
+      existing: this.#existing, dryRun: this.#isDryRun,
+      updated: this.#updated, unchanged: this.#unchanged, leftOut: this.#leftOut.toObject(),
       ...this.#otherTypes.isEmpty ? {} : { otherTypes: this.#otherTypes.toObject() },
-      leftOut: this.#leftOut.toObject(), dryRun: this.#isDryRun,
     };
   }
 

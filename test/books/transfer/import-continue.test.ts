@@ -26,7 +26,7 @@ test('a sender that waits for 100 Continue gets it, then its answer', async () =
 
 test('a sender whose import is refused is not asked for it', async () => {
   const socket = connect(server.port, '127.0.0.1');
-  socket.write(head('text/csv'));
+  socket.write(head('text/html'));
   assert.match(await readAll(socket), /^HTTP\/1\.1 415 /);
 });
 

@@ -1,7 +1,8 @@
 /** One import by itself: what it holds while the disk, or its reader, is slower than its sender. */
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { test } from 'node:test';
+import { before, test } from 'node:test';
+import { loadCodec } from '../../../src/books/transfer/formats.ts';
 import { runImport } from '../../../src/books/transfer/import.ts';
 import type { Catalog } from '../../../src/books/catalog.ts';
 import type { Exchange } from '../../../src/server/http-route.ts';
@@ -9,6 +10,9 @@ import { someTurns } from '../../support/turns.ts';
 
 const BATCH = 256;
 const TURNS = 400;
+
+// Loaded at the first import, in turns that these tests do not count.
+before(() => loadCodec('jsonl'));
 
 test('while eight batches wait for the disk no more is read', async () => {
   const { isRead } = startRun({

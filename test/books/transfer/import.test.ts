@@ -12,6 +12,9 @@ const ID_B = '018f2b7c-0000-4000-9000-00000000000b';
 const DATES = { createdAt: '2020-01-01T00:00:00.000Z', updatedAt: '2021-01-01T00:00:00.000Z' };
 const JSON_LINES = { 'Content-Type': 'application/jsonl' };
 
+/** What the count has since records can be matched, where none is. */
+const NO_MATCHES = { updated: 0, unchanged: 0, leftOut: {} };
+
 let server: BookServer;
 
 before(async () => {
@@ -27,7 +30,7 @@ test('what is given is kept: id in lower case, dates in UTC; what is not is assi
   ]);
   assert.deepEqual(first, { line: 1, status: 'imported', id: ID_A });
   assert.equal(second?.['status'], 'imported');
-  assert.deepEqual(count, { imported: 2, skipped: 0, replaced: 0, existing: 0, dryRun: false });
+  assert.deepEqual(count, { imported: 2, skipped: 0, replaced: 0, existing: 0, dryRun: false, ...NO_MATCHES });
   const kept = await get(ID_A);
   assert.deepEqual([kept['createdAt'], kept['updatedAt']],
     ['2020-01-01T00:00:00.000Z', '2020-01-01T00:00:00.000Z']);
@@ -42,12 +45,12 @@ test('a taken id is skipped, or replaced when asked, also twice in one import', 
   assert.deepEqual(skipped[1],
     { line: 2, status: 'skipped', id: ID_B, detail: 'a book with this id exists' });
   assert.deepEqual(skipped[2],
-    { imported: 1, skipped: 1, replaced: 0, existing: 1, dryRun: false });
+    { imported: 1, skipped: 1, replaced: 0, existing: 1, dryRun: false, ...NO_MATCHES });
   assert.equal((await get(ID_B))['title'], 'First');
   const replaced = await importLines([again, { id: ID_B, title: 'Third' }], '?replace=true');
   assert.deepEqual(replaced[0], { line: 1, status: 'replaced', id: ID_B });
   assert.deepEqual(replaced[2],
-    { imported: 2, skipped: 0, replaced: 2, existing: 0, dryRun: false });
+    { imported: 2, skipped: 0, replaced: 2, existing: 0, dryRun: false, ...NO_MATCHES });
   const third = await get(ID_B);
   assert.equal(third['title'], 'Third');
   assert.equal(third['createdAt'], DATES.createdAt);
@@ -62,7 +65,7 @@ test('a dry run answers the same and stores nothing', async () => {
   assert.deepEqual(answer.map((line) => line['status']),
     ['imported', 'skipped', 'skipped', 'imported', undefined]);
   assert.deepEqual(answer.at(-1),
-    { imported: 2, skipped: 2, replaced: 0, existing: 1, dryRun: true });
+    { imported: 2, skipped: 2, replaced: 0, existing: 1, dryRun: true, ...NO_MATCHES });
   assert.equal(server.catalog.size, size);
 });
 
@@ -120,7 +123,9 @@ test('no event is fired', async () => {
 
 test('a wrong media type or parameter is refused before anything is read', async () => {
   const refusals = [
-    ['', {}, 415], ['?replace=yes', JSON_LINES, 400], ['?dryrun=true', JSON_LINES, 400],
+    ['', { 'Content-Type': 'text/html' }, 415], ['?replace=yes', JSON_LINES, 400], ['?dryrun=true', JSON_LINES, 400],
+    ['?replace=true&onMatch=skip', JSON_LINES, 400], ['?match=ean', JSON_LINES, 400],
+    ['?format=word', JSON_LINES, 400], ['?match=source', JSON_LINES, 422],
   ] as const;
   for (const [query, headers, status] of refusals) {
     const answer = await server.ask('POST', `/api/books/import${query}`, '{}', headers);
@@ -130,7 +135,7 @@ test('a wrong media type or parameter is refused before anything is read', async
 
 test('an empty body is an import of nothing', async () => {
   assert.deepEqual(await importLines([]),
-    [{ imported: 0, skipped: 0, replaced: 0, existing: 0, dryRun: false }]);
+    [{ imported: 0, skipped: 0, replaced: 0, existing: 0, dryRun: false, ...NO_MATCHES }]);
 });
 
 test('a store that takes no more ends the import with the reason, after every result', async () => {
@@ -144,7 +149,8 @@ test('a store that takes no more ends the import with the reason, after every re
       { line: 1, status: 'skipped', id: null, detail: 'no space left' },
       { line: 2, status: 'skipped', id: null, detail: 'no space left' },
       {
-        imported: 0, skipped: 2, replaced: 0, existing: 0, dryRun: false, error: 'no space left',
+        imported: 0, skipped: 2, replaced: 0, existing: 0, dryRun: false, ...NO_MATCHES,
+        error: 'no space left',
       },
     ]);
   } finally {
@@ -222,9 +228,12 @@ async function importLines(books: readonly object[], query = ''): Promise<readon
   return lines(answer.text);
 }
 
+/** The lines after the first. */
 function lines(text: string): readonly Line[] {
   assert.ok(text.endsWith('\n'));
-  return text.trimEnd().split('\n').map((line): Line => JSON.parse(line));
+  const [first, ...rest] = text.trimEnd().split('\n').map((line): Line => JSON.parse(line));
+  assert.deepEqual(first, { format: 'jsonl', encoding: 'utf-8' });
+  return rest;
 }
 
 function pointers(result: Line | undefined): string[] {

@@ -1,0 +1,112 @@
+/**
+ * Names of persons, between an author of the model (`name` as it is displayed, `givenName`,
+ * `familyName`) and the parts that bibliographic formats have. Where an author has no `familyName`,
+ * the last word and the particles before it are the family: `Ursula K.` `Le Guin`. Chinese,
+ * Japanese and Korean names begin with the family and are displayed without a blank.
+ */
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { Author } from '../../book.ts';
+
+/** The parts of a name; those that it does not have are empty. */
+export type NameParts = {
+  readonly given: string;
+  /** With the particles that are always said with it: `van Gogh`. */
+  readonly family: string;
+  /** The particles that go when the family is named alone: the `van` of `Beethoven`. */
+  readonly droppingParticle: string;
+  /** Such as `Jr.` or `III`. */
+  readonly suffix: string;
+};
+
+/** Words before a family that belong to it, with a capital or without. */
+const PARTICLES: ReadonlySet<string> = new Set([
+  'bin', 'da', 'das', 'de', 'degli', 'dei', 'del', 'della', 'dello', 'den', 'der', 'des', 'di',
+  'dos', 'du', 'el', 'ibn', 'la', 'las', 'le', 'les', 'los', 'ten', 'ter', 'van', 'vom', 'von',
+  'zu', 'zum', 'zur', "'t", '’t',
+]);
+/** Those that are so in lower case alone: `Al` is a given name. */
+const LOWER_CASE_PARTICLES: ReadonlySet<string> =
+  new Set(['aan', 'af', 'al', 'auf', 'av', 'do', 'het', 'lo', 'op']);
+/** Words that join particles, as in `von und zu` and `in 't`. */
+const JOINING_WORDS: ReadonlySet<string> = new Set(['in', 'und']);
+
+const SUFFIX = /^(jr|sr|junior|senior|i{2,3}|iv|vi{1,3}|ph\.?d|m\.?d|esq)\.?$/i;
+const EAST_ASIAN =
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー・·々]+$/u;
+
+/** The parts of an author's name. */
+export function splitAuthor(author: Author): NameParts {
+  const { name, givenName = '', familyName = '' } = author;
+  if (familyName.trim() === '') {
+    const parts = splitName(name);
+    return givenName.trim() === '' ? parts : { ...parts, given: givenName };
+  }
+  const { words, suffix } = splitSuffix(name);
+  const text = words.join(' ');
+  const before = text.endsWith(familyName) ? text.slice(0, -familyName.length).trim() : '';
+  if (givenName.trim() === '') {
+    return { given: before, family: familyName, droppingParticle: '', suffix };
+  }
+  const between = before.startsWith(givenName) ? before.slice(givenName.length).trim() : '';
+  const particles = between.split(' ');
+  const isDropping = particles.every((_, index) => isParticle(particles, index));
+  return { given: givenName, family: familyName, suffix,
+    droppingParticle: isDropping ? between : '' };
+}
+
+/** The parts of a displayed name, such as `Ursula K. Le Guin`, or of `Le Guin, Ursula K.`. */
+export function splitName(name: string): NameParts {
+  const { words, suffix } = splitSuffix(name);
+  if (words.slice(0, -1).some((word) => word.endsWith(','))) {
+    return { ...splitInvertedName(words.join(' ')), suffix };
+  }
+  const [first = '', second = ''] = words;
+  if (words.length === 2 && EAST_ASIAN.test(first) && EAST_ASIAN.test(second)) {
+    return { given: second, family: first, droppingParticle: '', suffix };
+  }
+  // One word at least is the family, and one before the particles the given name.
+  let start = Math.max(words.length - 1, 0);
+  while (start > 1 && isParticle(words, start - 1)) start -= 1;
+  const family = words.slice(start).join(' ');
+  return { given: words.slice(0, start).join(' '), family, droppingParticle: '', suffix };
+}
+
+/** The parts of `Family, Given` or `Family, Given, Suffix`; a name without a comma is a family. */
+export function splitInvertedName(text: string): NameParts {
+  const [family = '', given = '', ...others] = text.split(',').map((piece) => piece.trim());
+  // Some programs write the suffix second: `King, Jr., Martin Luther`.
+  const [third = ''] = others;
+  const isSuffixSecond = SUFFIX.test(given) && third !== '' && !SUFFIX.test(third);
+  if (isSuffixSecond) {
+    return { given: others.join(', '), family, droppingParticle: '', suffix: given };
+  }
+  return { given, family, droppingParticle: '', suffix: others.join(', ') };
+}
+
+/** An author as an import takes it, with all that the parts say. */
+export function createAuthor(parts: NameParts): JsonObject {
+  const { given, family, droppingParticle, suffix } = parts;
+  const isEastAsian = EAST_ASIAN.test(given) && EAST_ASIAN.test(family);
+  const names = isEastAsian ? [family + given] : [given, droppingParticle, family];
+  const author: Record<string, JsonValue> = {
+    name: [...names, suffix].filter((text) => text !== '').join(' '),
+  };
+  if (given !== '') author['givenName'] = given;
+  if (family !== '') author['familyName'] = family;
+  return author;
+}
+
+function splitSuffix(name: string): { readonly words: string[]; readonly suffix: string } {
+  const words = name.split(/\s+/).filter((word) => word !== '');
+  const last = words.at(-1) ?? '';
+  if (words.length < 2 || !SUFFIX.test(last)) return { words, suffix: '' };
+  const others = words.slice(0, -1);
+  const family = others.pop() ?? '';
+  return { words: [...others, family.replace(/,$/, '')], suffix: last };
+}
+
+function isParticle(words: readonly string[], index: number): boolean {
+  const word = words[index] ?? '';
+  if (JOINING_WORDS.has(word)) return PARTICLES.has(words[index + 1]?.toLowerCase() ?? '');
+  return PARTICLES.has(word.toLowerCase()) || LOWER_CASE_PARTICLES.has(word);
+}

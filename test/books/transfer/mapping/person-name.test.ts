@@ -1,0 +1,65 @@
+/** Names of persons are split as people split them, and read back as they were. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  createAuthor, splitAuthor, splitInvertedName, splitName,
+} from '../../../../src/books/transfer/mapping/person-name.ts';
+
+const NAMES: readonly (readonly [name: string, given: string, family: string, suffix: string])[] = [
+  ['Ursula K. Le Guin', 'Ursula K.', 'Le Guin', ''],
+  ['Vincent van Gogh', 'Vincent', 'van Gogh', ''],
+  ['Carl Maria von und zu Weber', 'Carl Maria', 'von und zu Weber', ''],
+  ["Sophie in 't Veld", 'Sophie', "in 't Veld", ''],
+  ['Miguel de la Cruz', 'Miguel', 'de la Cruz', ''],
+  ['Homer', '', 'Homer', ''],
+  ['Van Morrison', 'Van', 'Morrison', ''],
+  ['Weird Al Yankovic', 'Weird Al', 'Yankovic', ''],
+  ['Frederick P. Brooks Jr.', 'Frederick P.', 'Brooks', 'Jr.'],
+  ['Martin Luther King, Jr.', 'Martin Luther', 'King', 'Jr.'],
+  ['Le Guin, Ursula K.', 'Ursula K.', 'Le Guin', ''],
+  ['村上 春樹', '春樹', '村上', ''],
+  ['  J.  R. R.\tTolkien ', 'J. R. R.', 'Tolkien', ''],
+  ['de la', 'de', 'la', ''],
+  [',', '', ',', ''],
+  ['', '', '', ''],
+];
+
+test('the last word of a name and the particles before it are the family', () => {
+  for (const [name, given, family, suffix] of NAMES) {
+    assert.deepEqual(splitName(name), { given, family, droppingParticle: '', suffix }, name);
+  }
+});
+
+test('a familyName counts before the name, whose other words are told apart', () => {
+  const cases = [
+    [{ name: 'Ludwig van Beethoven', givenName: 'Ludwig', familyName: 'Beethoven' },
+      ['Ludwig', 'van', 'Beethoven', '']],
+    [{ name: 'Gabriel García Márquez', familyName: 'García Márquez' },
+      ['Gabriel', '', 'García Márquez', '']],
+    [{ name: 'F. Scott Fitzgerald', givenName: 'Francis Scott', familyName: 'Fitzgerald' },
+      ['Francis Scott', '', 'Fitzgerald', '']],
+    [{ name: 'Frederick P. Brooks Jr.', givenName: 'Frederick P.', familyName: 'Brooks' },
+      ['Frederick P.', '', 'Brooks', 'Jr.']],
+    [{ name: '村上春樹', givenName: '春樹', familyName: '村上' }, ['春樹', '', '村上', '']],
+  ] as const;
+  for (const [author, [given, droppingParticle, family, suffix]] of cases) {
+    assert.deepEqual(splitAuthor(author), { given, droppingParticle, family, suffix });
+  }
+});
+
+test('an author made of parts has name, givenName and familyName', () => {
+  const none = { droppingParticle: '', suffix: '' };
+  assert.deepEqual(createAuthor({ ...none, given: 'Ursula K.', family: 'Le Guin' }),
+    { name: 'Ursula K. Le Guin', givenName: 'Ursula K.', familyName: 'Le Guin' });
+  assert.deepEqual(createAuthor({ ...none, given: '春樹', family: '村上' }),
+    { name: '村上春樹', givenName: '春樹', familyName: '村上' });
+  assert.deepEqual(createAuthor({ ...none, given: '', family: 'Homer' }),
+    { name: 'Homer', familyName: 'Homer' });
+});
+
+test('an inverted name may have its suffix second or third', () => {
+  for (const text of ['King, Martin Luther, Jr.', 'King, Jr., Martin Luther']) {
+    assert.deepEqual(splitInvertedName(text),
+      { given: 'Martin Luther', family: 'King', droppingParticle: '', suffix: 'Jr.' });
+  }
+});

@@ -61,7 +61,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'cli/commands': ['serve', 'configuration', 'webhooks', 'operation', 'books', 'completion'],
   server: ['local', 'listening', 'routing', 'exchange', 'documents', 'metrics'],
   'server/documents': ['page'],
-  'books/transfer': ['matching', 'sources', 'mapping', 'grammars'],
+  'books/transfer': ['sources', 'matching', 'grammars', 'mapping'],
   store: ['copy', 'backup', 'replication', 'generations', 'engines', 'transactions', 'journal',
     'records', 'lock', 'disk'],
   'store/engines': ['etcd', 'postgres'],

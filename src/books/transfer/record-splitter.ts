@@ -39,7 +39,7 @@ export interface RecordSplitter {
 }
 
 /** Above the largest book that an export can write, and still quick to parse. */
-const RECORD_BYTES_MAX = 2 * 1024 * 1024;
+export const RECORD_BYTES_MAX = 2 * 1024 * 1024;
 
 export const TOO_LONG = `the record is longer than ${RECORD_BYTES_MAX} bytes`;
 

@@ -1,36 +1,69 @@
 /**
- * Comma-separated values (RFC 4180) as a stream of rows, each with the line on which it begins.
- * Quoted cells may contain commas, doubled quotes and line feeds; rows end in LF or CRLF; blank
- * lines are skipped. Beyond the RFC, a cell records whether it was quoted, to tell an empty text
- * (`""`) from no text. Nothing is trimmed, and no cell is treated as a formula.
+ * Delimited text as a stream of rows, each with the line on which it begins: comma-separated values
+ * (RFC 4180), and what is like them but for its separator, a semicolon or a tab, which is found
+ * from the first row unless it is known. Quoted cells may contain separators, doubled quotes and
+ * line feeds; rows end in LF or CRLF; blank lines are skipped. Beyond the RFC, a cell records
+ * whether it was quoted, to tell an empty text (`""`) from no text. Nothing is trimmed, and no cell
+ * is treated as a formula. Where quotes mean nothing they are text, and each line is a row.
+ *
+ * A row is valid when it is UTF-8 of at most 2 MiB, its quoted cells are closed, with a separator
+ * or the row's end behind them, and it has no more cells than a header could name.
  */
 import { isUtf8 } from 'node:buffer';
 import { RecordBytes, TOO_LONG } from './record-splitter.ts';
 
 export type CsvCell = { readonly text: string; readonly isQuoted: boolean };
 
-export type CsvRow =
-  | { readonly line: number; readonly cells: readonly CsvCell[]; readonly problem?: never }
-  | { readonly line: number; readonly cells?: never; readonly problem: string };
+export type CsvRow = {
+  readonly line: number;
+  /** With a problem: those before it. */
+  readonly cells: readonly CsvCell[];
+  /** What is wrong with the row, and where in it. */
+  readonly problem?: string;
+};
+
+const SEPARATORS = [',', ';', '\t'] as const;
+export type CsvSeparator = (typeof SEPARATORS)[number];
+
+export type CsvSyntax = {
+  /** Null: of the three that the first row has most of. */
+  readonly separator: CsvSeparator | null;
+  /** Whether a quote at the start of a cell opens a quoted one. */
+  readonly hasQuotes: boolean;
+};
+
+const ANY_SEPARATOR: CsvSyntax = { separator: null, hasQuotes: true };
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const SEMICOLON = 0x3b;
+const TAB = 0x09;
+// Each cell takes some 60 bytes of memory, and a row of 2 MiB could have two million.
+const CELLS_MAX = 10_000;
 
 type CsvState = 'cell-start' | 'plain' | 'quoted' | 'quote-in-quoted';
 
 /** Finds where rows end. It works on bytes, so a chunk may end within a character. */
 export class CsvRowSplitter {
   readonly #rowBytes = new RecordBytes();
+  readonly #hasQuotes: boolean;
+  #separator: CsvSeparator | null;
   #state: CsvState = 'cell-start';
   #line = 1;
   #rowLine = 1;
+
+  constructor({ separator, hasQuotes }: CsvSyntax = ANY_SEPARATOR) {
+    this.#separator = separator;
+    this.#hasQuotes = hasQuotes;
+  }
 
   push(chunk: Buffer): readonly CsvRow[] {
     const rows: CsvRow[] = [];
     let start = 0;
     let state = this.#state;
+    let separatorCode = this.#separator?.charCodeAt(0) ?? null;
     for (let offset = start; offset < chunk.length; offset += 1) {
       const byte = chunk[offset] ?? 0;
       if (byte === LINE_FEED) {
@@ -38,15 +71,17 @@ export class CsvRowSplitter {
         if (state === 'quoted') continue;
         this.#rowBytes.add(chunk.subarray(start, offset));
         this.#finish(rows);
+        separatorCode = this.#separator?.charCodeAt(0) ?? null;
         start = offset + 1;
         state = 'cell-start';
       } else if (state === 'quoted') {
         if (byte === QUOTE) state = 'quote-in-quoted';
       } else if (byte === QUOTE) {
         // A quote opens a quoted cell only at its start; later in a cell it is text.
-        state = state === 'plain' ? 'plain' : 'quoted';
+        state = state === 'plain' || !this.#hasQuotes ? 'plain' : 'quoted';
       } else {
-        state = byte === COMMA ? 'cell-start' : 'plain';
+        const isSeparator = separatorCode === null ? isAnySeparator(byte) : byte === separatorCode;
+        state = isSeparator ? 'cell-start' : 'plain';
       }
     }
     this.#rowBytes.add(chunk.subarray(start));
@@ -57,7 +92,8 @@ export class CsvRowSplitter {
   end(): readonly CsvRow[] {
     const rows: CsvRow[] = [];
     if (this.#state === 'quoted') {
-      rows.push({ line: this.#rowLine, problem: 'a quoted cell is not closed' });
+      const line = this.#rowLine;
+      rows.push({ line, cells: [], problem: 'a quoted cell is not closed' });
     } else {
       this.#finish(rows);
     }
@@ -70,32 +106,55 @@ export class CsvRowSplitter {
     const isBlank = this.#rowBytes.isEmpty;
     const bytes = this.#rowBytes.take();
     if (bytes === null) {
-      rows.push({ line, problem: TOO_LONG });
+      rows.push({ line, cells: [], problem: TOO_LONG });
     } else if (!isUtf8(bytes)) {
-      rows.push({ line, problem: 'not valid UTF-8' });
+      rows.push({ line, cells: [], problem: 'not valid UTF-8' });
     } else if (!isBlank && !(bytes.length === 1 && bytes[0] === CARRIAGE_RETURN)) {
       const isCrLf = bytes[bytes.length - 1] === CARRIAGE_RETURN;
-      rows.push(parseRow(line, bytes.toString('utf8', 0, bytes.length - (isCrLf ? 1 : 0))));
+      const row = bytes.toString('utf8', 0, bytes.length - (isCrLf ? 1 : 0));
+      this.#separator ??= findSeparator(row);
+      const separator = this.#separator;
+      rows.push(parseRow(line, row, { separator, hasQuotes: this.#hasQuotes }));
     }
   }
 }
 
-function parseRow(line: number, row: string): CsvRow {
+function isAnySeparator(byte: number): boolean {
+  return byte === COMMA || byte === SEMICOLON || byte === TAB;
+}
+
+// A quoted cell, of which a separator is no part; a quote that is not closed goes to the end.
+const QUOTED_CELL = /"[^"]*("|$)/g;
+
+/** The separator that a row has most of outside of quotes; a comma where it has none. */
+function findSeparator(row: string): CsvSeparator {
+  const text = row.replace(QUOTED_CELL, '');
+  const counts = SEPARATORS.map((separator) => text.split(separator).length);
+  return SEPARATORS[counts.indexOf(Math.max(...counts))] ?? ',';
+}
+
+function parseRow(
+  line: number, row: string, { separator, hasQuotes }: CsvSyntax & { separator: CsvSeparator },
+): CsvRow {
   const cells: CsvCell[] = [];
   let offset = 0;
   for (;;) {
-    if (row[offset] === '"') {
+    if (cells.length === CELLS_MAX) {
+      return { line, cells, problem: `more than ${CELLS_MAX} cells` };
+    }
+    if (hasQuotes && row[offset] === '"') {
       const end = closingQuote(row, offset + 1);
       const next = row[end + 1];
-      if (next !== undefined && next !== ',') {
-        return { line, problem: `cell ${cells.length + 1}: text follows its closing quote` };
+      if (next !== undefined && next !== separator) {
+        const problem = `cell ${cells.length + 1}: text follows its closing quote`;
+        return { line, cells, problem };
       }
       const text = row.slice(offset + 1, end).replaceAll('""', '"');
       cells.push({ text, isQuoted: true });
       offset = end + 1;
     } else {
-      const comma = row.indexOf(',', offset);
-      const end = comma < 0 ? row.length : comma;
+      const next = row.indexOf(separator, offset);
+      const end = next < 0 ? row.length : next;
       cells.push({ text: row.slice(offset, end), isQuoted: false });
       offset = end;
     }

@@ -1,9 +1,10 @@
 /**
- * Books as rows of comma-separated values. The header row names the members. Text is written as it
- * is, a number in digits, and a nested value as JSON, except for authors of whom only the names are
- * known: `Terry Pratchett; Neil Gaiman`. Keywords may be given in the same way (`fantasy; satire`)
- * or as JSON. An empty cell is an absent member, a quoted empty one (`""`) an empty text. Reading
- * the row of a book gives the same book.
+ * Books as rows of comma-separated values, or as a spreadsheet saves them, with semicolons or tabs
+ * between them. The header row names the members. Text is written as it is (but for
+ * `formula-guard.ts`), a number in digits, and a nested value as JSON, except for authors of whom
+ * only the names are known: `Terry Pratchett; Neil Gaiman`. Keywords may be given in the same way
+ * (`fantasy; satire`) or as JSON. An empty cell is an absent member, a quoted empty one (`""`) an
+ * empty text. Reading the row of a book gives the same book.
  */
 import { AppError } from '../../base/errors.ts';
 import { findNearest } from '../../base/text/nearest.ts';
@@ -12,6 +13,7 @@ import { bookSchema, decodeBook } from '../book.ts';
 import type { Author, Book } from '../book.ts';
 import { CsvRowSplitter, encodeCsvRow } from './csv-rows.ts';
 import type { CsvCell, CsvRow } from './csv-rows.ts';
+import { guardText, unguardText } from './formula-guard.ts';
 import type { FormatCodec } from './format-codec.ts';
 import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
 
@@ -49,7 +51,7 @@ export function encodeCsvBook(book: Book): string {
     const value = members[name];
     if (name === 'authors') return encodeAuthors(book.authors);
     if (value === undefined) return null;
-    return typeof value === 'string' ? value : JSON.stringify(value);
+    return typeof value === 'string' ? guardText(value, false) : JSON.stringify(value);
   }));
 }
 
@@ -77,8 +79,8 @@ export class CsvSplitter implements RecordSplitter {
 }
 
 // Spreadsheets may end a table with rows that are only commas.
-function isBlank({ cells }: CsvRow): boolean {
-  return cells?.every(({ text, isQuoted }) => text === '' && !isQuoted) === true;
+function isBlank({ cells, problem }: CsvRow): boolean {
+  return problem === undefined && cells.every(({ text, isQuoted }) => text === '' && !isQuoted);
 }
 
 /** The members that the columns hold. Throws `invalid` with everything that is wrong. */
@@ -86,8 +88,8 @@ function parseHeader(row: CsvRow): readonly string[] {
   if (row.problem !== undefined) throw badHeader(row.line, row.problem);
   const columns = row.cells.map(({ text }) => findColumn(text.trim()) ?? text.trim());
   const unknownColumns = columns.filter((name) => !CSV_COLUMNS.includes(name));
-  if (unknownColumns.some((name) => /[;\t]/.test(name))) {
-    throw badHeader(row.line, 'cells must be separated by commas');
+  if (columns.length === 1 && unknownColumns.some((name) => /[|:^]/.test(name))) {
+    throw badHeader(row.line, 'cells must be separated by commas, semicolons or tabs');
   }
   const problems = [...describeUnknown(unknownColumns)];
   const repeatedColumns = CSV_COLUMNS.filter((name) =>
@@ -150,7 +152,8 @@ type CellValue =
   | { readonly json?: never; readonly problem: string };
 
 /** The value of a cell as JSON, or why it cannot be read. */
-function toJson(name: string, { text }: CsvCell): CellValue {
+function toJson(name: string, cell: CsvCell): CellValue {
+  const text = unguardText(cell.text);
   const kind: Schema['kind'] | undefined = bookSchema.members[name]?.schema.kind;
   if (kind === 'string') return { json: JSON.stringify(text) };
   if (kind === 'integer') {
@@ -181,7 +184,8 @@ function encodeAuthors(authors: readonly Author[]): string | null {
   if (authors.length === 0) return null;
   const isPlain = authors.every((author) => Object.keys(author).length === 1
     && author.name === author.name.trim() && !/;|^[[{]/.test(author.name));
-  return isPlain ? authors.map(({ name }) => name).join('; ') : JSON.stringify(authors);
+  if (!isPlain) return JSON.stringify(authors);
+  return guardText(authors.map(({ name }) => name).join('; '), false);
 }
 
 /** Authors of a list of names, as JSON. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { CsvSplitter, csvHeader, encodeCsvBook } from '../../../src/books/transfer/csv.ts';
-import { encodeCsvRow } from '../../../src/books/transfer/csv-rows.ts';
+import { CsvRowSplitter, encodeCsvRow } from '../../../src/books/transfer/csv-rows.ts';
+import { guardText, unguardText } from '../../../src/books/transfer/formula-guard.ts';
 import type { Book } from '../../../src/books/book.ts';
 
 const STAMPS = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
@@ -111,7 +112,7 @@ test('a header that cannot be used ends the import with what to mend', () => {
       + 'unknown columns "Verlag", "Seiten": known are id, .*; there is no column `title`$')],
     [`title,${Array.from({ length: 30 }, (_, index) => `x-${index}`).join()}`,
       /: 10 more are unknown; unknown columns "x-0", .*"x-19": known are/],
-    ['title;isbn', /separated by commas/],
+    ['title|isbn', /separated by commas, semicolons or tabs/],
     ['title,title', /`title` stands twice/],
     [`title,${'isbn'.padEnd(64, '-')}`, /did you mean `isbn`\?/],
     [`title,${'isbn'.padEnd(65, '-')}`, /known are id, createdAt, /],
@@ -122,6 +123,72 @@ test('a header that cannot be used ends the import with what to mend', () => {
     assert.throws(() => read(`${header}\nA\n`), (error) =>
       error instanceof AppError && error.code === 'invalid' && problem.test(error.message), header);
   }
+});
+
+test('a table with semicolons or tabs is read as one with commas', () => {
+  const book = { title: 'A, or; "B"\t', authors: [{ name: 'C' }, { name: 'D' }], isbn: '1' };
+  for (const separator of [',', ';', '\t']) {
+    const rows = [['title', 'authors', 'isbn'], ['"A, or; ""B""\t"', '"C; D"', '1']]
+      .map((cells) => cells.join(separator));
+    for (const end of ['\n', '\r\n']) {
+      const [record] = read(rows.join(end) + end);
+      assert.deepEqual(JSON.parse(String(record?.json)), book, JSON.stringify(separator));
+    }
+  }
+});
+
+test('the separator is what the header has most of outside of its quotes', () => {
+  const cases: readonly (readonly [header: string, cells: readonly string[]])[] = [
+    ['a;b,c;d', ['a', 'b,c', 'd']], ['"a;b;c",d', ['a;b;c', 'd']], ['a', ['a']],
+    ['"a,b,c"\td', ['a,b,c', 'd']], ['"a"",b,"";c";"d"', ['a",b,";c', 'd']],
+  ];
+  for (const [header, cells] of cases) {
+    const splitter = new CsvRowSplitter();
+    const [row] = [...splitter.push(Buffer.from(header)), ...splitter.end()];
+    assert.deepEqual(row?.cells.map(({ text }) => text), cells, header);
+  }
+});
+
+test('quotes are text where a syntax has none, and each line is a row', () => {
+  const splitter = new CsvRowSplitter({ separator: '\t', hasQuotes: false });
+  const rows = [...splitter.push(Buffer.from('"a\tb"\n"c"\t"\n\td,;')), ...splitter.end()];
+  assert.deepEqual(rows.map(({ cells }) => cells.map(({ text }) => text)),
+    [['"a', 'b"'], ['"c"', '"'], ['', 'd,;']]);
+});
+
+test('a row of more cells than a header could name is told', () => {
+  const records = read(`title,isbn\n${','.repeat(1_000_000)}\nB\n`);
+  assert.deepEqual(records.map(({ line, problem }) => [line, problem]),
+    [[2, 'more than 10000 cells'], [3, undefined]]);
+});
+
+test('the quote that an export for spreadsheets puts before a formula is taken off', () => {
+  const cases: readonly (readonly [cell: string, title: string])[] = [
+    ["'=1+1", '=1+1'], ["'+1", '+1'], ["'-1", '-1'], ["'@a", '@a'], ['"\'\ta"', '\ta'],
+    ['"\'\ra"', '\ra'], ['=1', '=1'], ["'tis", "'tis"], ["''=1", "'=1"], ["''a", "''a"],
+    ["'", "'"],
+  ];
+  for (const [cell, title] of cases) {
+    const [record] = read(`title\n${cell}\n`);
+    assert.deepEqual(JSON.parse(String(record?.json)), { title }, cell);
+  }
+  const [record] = read("title,authors,keywords\nA,'=B; C,'-x; y\n");
+  assert.deepEqual(JSON.parse(String(record?.json)),
+    { title: 'A', authors: [{ name: '=B' }, { name: 'C' }], keywords: ['-x', 'y'] });
+});
+
+test('a guarded text comes back as it was, for spreadsheets and else', () => {
+  for (const start of ['', "'", "''", "''" + "'"]) {
+    for (const end of ['', '=', '+1', '-', '@', '\t', '\r', 'a', ' =']) {
+      for (const isForSpreadsheet of [true, false]) {
+        const text = start + end;
+        const cell = guardText(text, isForSpreadsheet);
+        assert.equal(unguardText(cell), text);
+        if (isForSpreadsheet) assert.doesNotMatch(cell, /^[=+\-@\t\r]/);
+      }
+    }
+  }
+  assert.equal(guardText('=1', false), '=1');
 });
 
 function read(file: string | Buffer) {

@@ -91,13 +91,10 @@ export class CsvRowSplitter {
 
   end(): readonly CsvRow[] {
     const rows: CsvRow[] = [];
-    if (this.#state === 'quoted') {
-      const line = this.#rowLine;
-      rows.push({ line, cells: [], problem: 'a quoted cell is not closed' });
-    } else {
-      this.#finish(rows);
-    }
-    return rows;
+    this.#finish(rows);
+    if (this.#state !== 'quoted') return rows;
+    const problem = 'a quoted cell is not closed';
+    return rows.map((row) => ({ ...row, problem: row.problem ?? problem }));
   }
 
   #finish(rows: CsvRow[]): void {

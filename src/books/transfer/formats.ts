@@ -16,6 +16,12 @@ const CODECS: { readonly [Name in FormatName]?: LazyModule<FormatCodec> } = {
   json: lazyImport(async () => (await import('./json.ts')).jsonCodec),
   jsonl: lazyImport(async () => (await import('./json.ts')).jsonLinesCodec),
   csv: lazyImport(async () => (await import('./csv.ts')).csvCodec),
+  goodreads: lazyImport(async () => (await import('./sources/goodreads.ts')).goodreadsCodec),
+  storygraph: lazyImport(async () => (await import('./sources/storygraph.ts')).storygraphCodec),
+  librarything: lazyImport(async () =>
+    (await import('./sources/librarything.ts')).librarythingCodec),
+  calibre: lazyImport(async () => (await import('./sources/calibre.ts')).calibreCodec),
+  isbn: lazyImport(async () => (await import('./sources/isbn-list.ts')).isbnCodec),
 };
 
 /** The formats that this program has the code of. */

@@ -1,0 +1,94 @@
+/**
+ * Delimited text whose first row names its columns, as field records: a row is a record, a cell a
+ * field under the name of its column. A field is the text of its cell as it stands; empty cells are
+ * no fields. Of several columns with one name the first counts that has a text; a cell without a
+ * name is called by its number, `column 3`. Rows of empty cells are blank lines.
+ *
+ * A record is valid when its row is (`csv-rows.ts`) and has no text beyond the last column; one
+ * with fewer cells has empty ones. Without the columns that tell of a record no row can be read.
+ */
+import { AppError } from '../../../base/errors.ts';
+import { CsvRowSplitter } from '../csv-rows.ts';
+import type { CsvCell, CsvRow, CsvSyntax } from '../csv-rows.ts';
+import type { BrokenRecord, FieldRecord, FieldSplitter } from '../mapping/format-table.ts';
+
+export type DelimitedLayout = {
+  /** What a file of it is called, in messages. */
+  readonly title: string;
+  readonly syntax: CsvSyntax;
+  /** The columns that a file cannot do without. */
+  readonly requiredColumns: readonly string[];
+  /** The column of the own id. */
+  readonly keyColumn: string;
+  /** Whether a text that is not blank stands for none. */
+  isEmpty(column: string, text: string): boolean;
+};
+
+export class DelimitedTextSplitter implements FieldSplitter {
+  readonly #layout: DelimitedLayout;
+  readonly #rows: CsvRowSplitter;
+  #columns: readonly string[] | null = null;
+
+  constructor(layout: DelimitedLayout) {
+    this.#layout = layout;
+    this.#rows = new CsvRowSplitter(layout.syntax);
+  }
+
+  push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
+    return this.#read(this.#rows.push(chunk));
+  }
+
+  end(): readonly (FieldRecord | BrokenRecord)[] {
+    return this.#read(this.#rows.end());
+  }
+
+  #read(rows: readonly CsvRow[]): readonly (FieldRecord | BrokenRecord)[] {
+    const records: (FieldRecord | BrokenRecord)[] = [];
+    for (const row of rows) {
+      if (this.#columns === null) this.#columns = readColumns(this.#layout, row);
+      else if (!isBlank(row)) records.push(this.#readRow(this.#columns, row));
+    }
+    return records;
+  }
+
+  #readRow(
+    columns: readonly string[], { line, cells, problem }: CsvRow,
+  ): FieldRecord | BrokenRecord {
+    const fields = readFields(this.#layout, columns, cells);
+    const key = fields.get(this.#layout.keyColumn)?.trim() ?? null;
+    if (problem !== undefined) return { line, key, problem };
+    if (cells.slice(columns.length).some(({ text }) => text.trim() !== '')) {
+      const counts = `${cells.length} cells, but the header names ${columns.length}`;
+      return { line, key, problem: counts };
+    }
+    return { line, key, type: '', fields };
+  }
+}
+
+function isBlank({ cells, problem }: CsvRow): boolean {
+  return problem === undefined && cells.every(({ text }) => text.trim() === '');
+}
+
+function readColumns(layout: DelimitedLayout, { line, cells, problem }: CsvRow): readonly string[] {
+  const where = `line ${line}, the header of ${layout.title}`;
+  if (problem !== undefined) throw new AppError('invalid', `${where}: ${problem}`);
+  const columns = cells.map(({ text }, index) =>
+    text.replace(/^\ufeff/, '').trim() || `column ${index + 1}`);
+  const missing = layout.requiredColumns.filter((name) => !columns.includes(name));
+  if (missing.length === 0) return columns;
+  const names = missing.map((name) => `\`${name}\``).join(', ');
+  throw new AppError('invalid', `${where}: there is no column ${names}; `
+    + 'import the file as it was exported, or name the format that it has');
+}
+
+function readFields(
+  layout: DelimitedLayout, columns: readonly string[], cells: readonly CsvCell[],
+): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const [index, { text }] of cells.entries()) {
+    const column = columns[index];
+    if (column === undefined || fields.has(column)) continue;
+    if (text.trim() !== '' && !layout.isEmpty(column, text.trim())) fields.set(column, text);
+  }
+  return fields;
+}

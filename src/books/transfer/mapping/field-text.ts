@@ -1,0 +1,69 @@
+/** What texts of fields say, in forms that many programs write. */
+import { parseIsbn } from '../../isbn.ts';
+import { part, whole } from './format-table.ts';
+import type { FieldRecord, MemberRow, RowValue } from './format-table.ts';
+
+/** The text of a field without the white space around it; empty where it has none. */
+export function textOf(record: FieldRecord, name: string): string {
+  const value = record.fields.get(name);
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+/** A row that takes the text of a field as it is. */
+export function makeTextRow(member: MemberRow['member'], name: string): MemberRow {
+  return {
+    member, from: [name],
+    read(record) {
+      const text = textOf(record, name);
+      return text === '' ? undefined : whole(text);
+    },
+  };
+}
+
+/** Around an ISBN: the formula that keeps spreadsheets from reading a number, and brackets. */
+const AROUND_ISBN = /^(?:=\s*"|\[)|(?:"|\])$/g;
+
+/** An ISBN that stands alone in a text, as 13 digits; null where none does. */
+export function findIsbn(text: string): string | null {
+  return parseIsbn(text.trim().replace(AROUND_ISBN, '').trim());
+}
+
+/** The first ISBN of several fields; part where one of the others says something else. */
+export function readIsbn(texts: readonly string[]): RowValue | undefined {
+  const filledTexts = texts.filter((text) => text !== '');
+  const isbns = filledTexts.map(findIsbn);
+  const isbn = isbns.find((candidate) => candidate !== null);
+  if (isbn === undefined || isbn === null) return undefined;
+  return isbns.every((other) => other === isbn) ? whole(isbn) : part(isbn);
+}
+
+// A date with any separator, perhaps with a time behind it.
+const DATE = /^(-?[0-9]{1,5})(?:[-/.]([0-9]{1,2})(?:[-/.]([0-9]{1,2})(?:[T ].*)?)?)?$/;
+const CIRCA_YEAR = /^\[?(?:c|©|ca\.?|circa)?\s?([0-9]{4})\??\]?$/i;
+
+/** A date as `1969`, `2023/01/05` or `2019-03-05T00:00:00+00:00`, or a year as `c1969`. */
+export function readDate(text: string): RowValue | undefined {
+  const [, year = '', month, day] = DATE.exec(text) ?? [];
+  if (year !== '') {
+    const numbers = [month, day].filter((number) => number !== undefined);
+    return whole([year.padStart(4, '0'), ...numbers.map((number) => number.padStart(2, '0'))]
+      .join('-'));
+  }
+  const [, circaYear] = CIRCA_YEAR.exec(text) ?? [];
+  return circaYear === undefined ? undefined : part(circaYear);
+}
+
+const PAGES = /^([0-9]{1,9})(?:\s?(?:p|pp|pages|pg)\.?)?$/i;
+
+/** A number of pages, as `374` or `374 p.`. */
+export function readPages(text: string): RowValue | undefined {
+  const [, digits] = PAGES.exec(text) ?? [];
+  return digits === undefined ? undefined : whole(Number(digits));
+}
+
+/** Keywords with commas between them. */
+export function readKeywords(text: string): RowValue | undefined {
+  const keywords = text.split(',').map((keyword) => keyword.trim())
+    .filter((keyword) => keyword !== '');
+  return keywords.length === 0 ? undefined : whole(keywords);
+}

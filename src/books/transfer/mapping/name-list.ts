@@ -1,0 +1,33 @@
+/**
+ * Names of persons in one text with commas between them, where a comma may also stand within a
+ * name: before what follows it, such as `Jr.`, or the form of a company.
+ */
+
+/** What follows a name behind a comma, and is none itself. */
+const NAME_SUFFIX = new RegExp('^(?:'
+  + 'jr|sr|jnr|snr|i{2,3}|iv|vi{1,3}|2nd|3rd|4th'
+  + '|esq|ph\\.?\\s?d|m\\.?\\s?d|d\\.?\\s?d|d\\.?\\s?d\\.?\\s?s|d\\.?\\s?v\\.?\\s?m|j\\.?\\s?d'
+  + '|ed\\.?\\s?d|psy\\.?\\s?d|m\\.?\\s?a|m\\.?\\s?s|m\\.?\\s?b\\.?\\s?a|r\\.?\\s?n|r\\.?\\s?d'
+  + '|l\\.?\\s?c\\.?\\s?s\\.?\\s?w|c\\.?\\s?p\\.?\\s?a|o\\.?\\s?b\\.?\\s?e|s\\.?\\s?j|o\\.?\\s?p'
+  + '|o\\.?\\s?s\\.?\\s?b|inc|ltd|llc|l\\.?l\\.?c|co|corp|gmbh'
+  + ')\\.?$', 'i');
+
+/** The names of a text, in order. */
+export function splitNames(text: string): readonly string[] {
+  const names: string[] = [];
+  for (const piece of text.split(',').map(foldBlanks)) {
+    const previous = names.at(-1);
+    if (piece === '') continue;
+    if (previous !== undefined && NAME_SUFFIX.test(piece)) {
+      names[names.length - 1] = `${previous}, ${piece}`;
+    } else {
+      names.push(piece);
+    }
+  }
+  return names;
+}
+
+/** The text with one blank for each run of white space: catalogs have names with two. */
+export function foldBlanks(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}

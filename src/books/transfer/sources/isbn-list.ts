@@ -1,0 +1,61 @@
+/**
+ * A list of ISBNs, as a scanner makes it: one a line, with or without hyphens, perhaps with `ISBN`
+ * before it. Blank lines and lines that begin with `#` say nothing. A line that is no ISBN is a
+ * broken record. The title of such a book says what is known of it: `ISBN 9780439023481`.
+ */
+import type { FormatCodec } from '../format-codec.ts';
+import { explainIsbn, parseIsbn } from '../../isbn.ts';
+import { CsvRowSplitter } from '../csv-rows.ts';
+import type { CsvRow } from '../csv-rows.ts';
+import { textOf } from '../mapping/field-text.ts';
+import { whole } from '../mapping/format-table.ts';
+import type {
+  BrokenRecord, FieldRecord, FieldSplitter, FormatTable,
+} from '../mapping/format-table.ts';
+import { MappedSplitter } from '../mapping/mapped-splitter.ts';
+
+export const isbnTable: FormatTable = {
+  name: 'isbn',
+  ownIdFields: [],
+  restField: null,
+  isBook: () => true,
+  rows: [
+    { member: 'title', from: ['isbn'], read: (record) => whole(`ISBN ${textOf(record, 'isbn')}`) },
+    { member: 'isbn', from: ['isbn'], read: (record) => whole(textOf(record, 'isbn')) },
+  ],
+};
+
+export const isbnCodec: FormatCodec = {
+  createReader: ({ hasAllTypes }) =>
+    new MappedSplitter(createIsbnSplitter(), isbnTable, hasAllTypes),
+  defaultMatch: 'isbn',
+};
+
+export function createIsbnSplitter(): FieldSplitter {
+  return new IsbnSplitter();
+}
+
+/** A line is a row of delimited text without quotes, and a tab is white space in it. */
+class IsbnSplitter implements FieldSplitter {
+  readonly #lines = new CsvRowSplitter({ separator: '\t', hasQuotes: false });
+
+  push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
+    return this.#lines.push(chunk).flatMap(readLine);
+  }
+
+  end(): readonly (FieldRecord | BrokenRecord)[] {
+    return this.#lines.end().flatMap(readLine);
+  }
+}
+
+const PREFIX = /^ISBN(?:[- ]?1[03](?=\s*:|\s))?\s*:?\s*/i;
+
+function readLine({ line, cells, problem }: CsvRow): readonly (FieldRecord | BrokenRecord)[] {
+  if (problem !== undefined) return [{ line, key: null, problem }];
+  const text = cells.map((cell) => cell.text).join(' ').replace(/^\ufeff/, '').trim();
+  if (text === '' || text.startsWith('#')) return [];
+  const number = text.replace(PREFIX, '').replace(/[\u2010-\u2015\u2212]/g, '-');
+  const isbn = parseIsbn(number);
+  if (isbn === null) return [{ line, key: null, problem: explainIsbn(number) }];
+  return [{ line, key: null, type: '', fields: new Map([['isbn', isbn]]) }];
+}

@@ -1,0 +1,274 @@
+/**
+ * The exports of LibraryThing: tab-separated text, in which quotes are text, or JSON, which is one
+ * object with a member for each book, named by its id. Names are `Family, Given`; in the text those
+ * of `Secondary Author` and its roles have `|` between them. `Publication` is the publisher, the
+ * year in brackets and what is known of the edition: `Ace (1987), Edition: 2nd, 304 pages`; from a
+ * library's catalog also `New York : Ace Books, 1969`, where the place is what stands before the
+ * colon. `Summary` is made of title, author and year.
+ */
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { FormatCodec } from '../format-codec.ts';
+import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
+import { KeyedObjectSplitter } from '../grammars/nested-json.ts';
+import { readBookFormat } from '../mapping/book-format.ts';
+import { readDate, readIsbn, readKeywords, readPages, textOf } from '../mapping/field-text.ts';
+import { part, whole } from '../mapping/format-table.ts';
+import type {
+  BookMember, BrokenRecord, FieldRecord, FieldSplitter, FormatTable, MemberRow, RowValue,
+} from '../mapping/format-table.ts';
+import { readLanguage } from '../mapping/language.ts';
+import { MappedSplitter } from '../mapping/mapped-splitter.ts';
+import { foldBlanks } from '../mapping/name-list.ts';
+import { createAuthor, splitInvertedName } from '../mapping/person-name.ts';
+
+/** A row for a member that is a text in both exports, under a name in each. */
+function makeRows(
+  member: BookMember, names: readonly string[], read: (text: string) => RowValue | undefined,
+): readonly MemberRow[] {
+  return names.map((name) => ({
+    member, from: [name],
+    read(record) {
+      const text = textOf(record, name);
+      return text === '' ? undefined : read(text);
+    },
+  }));
+}
+
+export const librarythingTable: FormatTable = {
+  name: 'librarything',
+  ownIdFields: ['Book Id', 'books_id'],
+  restField: null,
+  isBook: () => true,
+  rows: [
+    ...makeRows('title', ['Title', 'title'], whole),
+    {
+      member: 'authors',
+      from: ['Primary Author', 'Primary Author Role', 'Secondary Author', 'Secondary Author Roles'],
+      read: (record) => readPersons(readNameFields(record)),
+    },
+    {
+      member: 'authors',
+      from: ['authors', 'primaryauthor', 'primaryauthorrole', 'secondaryauthor',
+        'secondaryauthorroles'],
+      read: (record) => readPersons(readNameMembers(record)),
+    },
+    {
+      member: 'isbn', from: ['ISBN', 'ISBNs'],
+      read: (record) =>
+        readIsbn([textOf(record, 'ISBN'), ...textOf(record, 'ISBNs').split(',')]),
+    },
+    {
+      member: 'isbn', from: ['originalisbn', 'isbn'],
+      read: (record) => readIsbn([textOf(record, 'originalisbn'), ...textsOf(record, 'isbn')]),
+    },
+    { member: 'publisher', from: ['Publication'], read: readPublisher },
+    { member: 'publisher', from: ['publication'], read: readPublisher },
+    ...makeRows('bookEdition', ['Publication', 'publication'], readEdition),
+    ...makeRows('datePublished', ['Date', 'date'], readDate),
+    ...makeRows('numberOfPages', ['Page Count', 'pages'], readPages),
+    ...makeRows('inLanguage', ['Languages'], readLanguage),
+    { member: 'inLanguage', from: ['language', 'language_codeA'], read: readLanguages },
+    ...makeRows('bookFormat', ['Media'], readBookFormat),
+    { member: 'bookFormat', from: ['format'], read: readMedia },
+    ...makeRows('keywords', ['Tags'], readKeywords),
+    { member: 'keywords', from: ['tags'], read: readTags },
+  ],
+};
+
+export const librarythingCodec: FormatCodec = {
+  createReader: ({ hasAllTypes }) =>
+    new MappedSplitter(createLibrarythingSplitter(), librarythingTable, hasAllTypes),
+  ownIdFields: librarythingTable.ownIdFields,
+};
+
+export function createLibrarythingSplitter(): FieldSplitter {
+  return new LibrarythingSplitter();
+}
+
+const LINE_FEED = 0x0a;
+const TAB = 0x09;
+// The header of a text export has some 700 bytes.
+const HEAD_BYTES_MAX = 64 * 1024;
+
+/** Reads whichever of the exports the start of a file shows it to be. */
+class LibrarythingSplitter implements FieldSplitter {
+  #splitter: FieldSplitter | null = null;
+  #head: Buffer = Buffer.alloc(0);
+
+  push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
+    if (this.#splitter !== null) return this.#splitter.push(chunk).map(withKey);
+    this.#head = Buffer.concat([this.#head, chunk]);
+    const isEnough = this.#head.length > HEAD_BYTES_MAX || isJson(this.#head)
+      || firstLine(this.#head).length < this.#head.length;
+    return isEnough ? this.#start() : [];
+  }
+
+  end(): readonly (FieldRecord | BrokenRecord)[] {
+    const records = this.#splitter === null ? this.#start() : [];
+    return [...records, ...(this.#splitter?.end() ?? []).map(withKey)];
+  }
+
+  #start(): readonly (FieldRecord | BrokenRecord)[] {
+    const head = this.#head;
+    this.#head = Buffer.alloc(0);
+    this.#splitter = isJson(head) ? new KeyedObjectSplitter()
+      : createTextSplitter(firstLine(head).includes(TAB));
+    return this.#splitter.push(head).map(withKey);
+  }
+}
+
+const JSON_START = /^\s*[{[]/;
+
+function isJson(head: Buffer): boolean {
+  return JSON_START.test(head.toString('latin1', 0, HEAD_BYTES_MAX));
+}
+
+/** The first line that is not blank, and the blank ones before it; all while it has not ended. */
+function firstLine(head: Buffer): Buffer {
+  let end = head.indexOf(LINE_FEED);
+  while (end >= 0 && head.toString('latin1', 0, end).trim() === '') {
+    end = head.indexOf(LINE_FEED, end + 1);
+  }
+  return end < 0 ? head : head.subarray(0, end);
+}
+
+/** A file without tabs has been saved by a spreadsheet, which writes quotes. */
+function createTextSplitter(hasTabs: boolean): FieldSplitter {
+  return new DelimitedTextSplitter({
+    title: 'a LibraryThing export',
+    syntax: hasTabs ? { separator: '\t', hasQuotes: false } : { separator: null, hasQuotes: true },
+    requiredColumns: ['Title'],
+    keyColumn: 'Book Id',
+    isEmpty: (_column, text) => text === '[]',
+  });
+}
+
+/** Records of an array are named by their own id, as those of an object are by its members. */
+function withKey(record: FieldRecord | BrokenRecord): FieldRecord | BrokenRecord {
+  if (record.key !== null || 'problem' in record) return record;
+  const id = record.fields.get('books_id');
+  return typeof id === 'string' || typeof id === 'number' ? { ...record, key: String(id) } : record;
+}
+
+/** The texts of a list or of the members of an object, or the one text that the field is. */
+function textsOf(record: FieldRecord, name: string): readonly string[] {
+  const value = record.fields.get(name);
+  const items: readonly JsonValue[] = isJsonObject(value) ? Object.values(value)
+    : Array.isArray(value) ? value : [value ?? null];
+  return items.filter((item) => typeof item === 'string').map((item) => item.trim());
+}
+
+type Person = { readonly invertedName: string; readonly name: string; readonly role: string };
+
+function readNameFields(record: FieldRecord): readonly Person[] {
+  const roles = splitBars(textOf(record, 'Secondary Author Roles'));
+  const others = splitBars(textOf(record, 'Secondary Author'))
+    .map((invertedName, index) => ({ invertedName, name: '', role: roles[index] ?? '' }));
+  const invertedName = textOf(record, 'Primary Author');
+  return [{ invertedName, name: '', role: textOf(record, 'Primary Author Role') }, ...others];
+}
+
+function splitBars(text: string): readonly string[] {
+  return text.split('|').map((piece) => piece.trim());
+}
+
+function readNameMembers(record: FieldRecord): readonly Person[] {
+  const authors = record.fields.get('authors');
+  // An author who is not there is an empty list.
+  const persons = (Array.isArray(authors) ? authors : []).filter((item) => isJsonObject(item))
+    .map((item) => ({
+      invertedName: memberText(item, 'lf'), name: memberText(item, 'fl'),
+      role: memberText(item, 'role'),
+    }));
+  if (persons.length > 0) return persons;
+  const others = splitBars(textOf(record, 'secondaryauthor'))
+    .map((invertedName) => ({ invertedName, name: '', role: '' }));
+  return [
+    {
+      invertedName: textOf(record, 'primaryauthor'), name: '',
+      role: textOf(record, 'primaryauthorrole'),
+    },
+    ...others,
+  ];
+}
+
+function memberText(value: JsonObject, name: string): string {
+  const text = value[name];
+  return typeof text === 'string' ? text.trim() : '';
+}
+
+const AUTHOR_ROLE = /^(?:|(?:co-?)?(?:author|writer))$/i;
+
+/** The first person, whatever the role, and the others who are authors; all else is kept. */
+function readPersons(persons: readonly Person[]): RowValue | undefined {
+  const named = persons.filter(({ invertedName, name }) => invertedName !== '' || name !== '');
+  const authors = named.filter(({ role }, index) => index === 0 || AUTHOR_ROLE.test(role));
+  if (authors.length === 0) return undefined;
+  const value = authors.map(readPerson);
+  return named.every(({ role }) => AUTHOR_ROLE.test(role)) ? whole(value) : part(value);
+}
+
+function readPerson({ invertedName, name }: Person): JsonObject {
+  const displayName = foldBlanks(name);
+  const author = createAuthor(splitInvertedName(foldBlanks(invertedName)));
+  const isSameName = displayName === '' || author['name'] === displayName;
+  if (invertedName.includes(',') && isSameName) return author;
+  return { name: displayName === '' ? foldBlanks(invertedName) : displayName };
+}
+
+const YEAR_IN_BRACKETS = /\s*\(\s*(?:c|©)?\s*[0-9]{4}\b[^()]*\)/i;
+const YEAR_AT_END = /[,;]?\s*\[?(?:c|©|ca\.)?\s?[0-9]{4}\??\]?\.?$/i;
+const EDITION = /(?:^|, )Edition: ([^,]+)/i;
+const PAGES_OR_EDITION = /^(?:Edition:.*|[0-9]+ (?:pages|p\.?))$/i;
+
+function readPublisher(record: FieldRecord): RowValue | undefined {
+  const text = textOf(record, 'Publication') || textOf(record, 'publication');
+  const date = textOf(record, 'Date') || textOf(record, 'date');
+  const yearStart = YEAR_IN_BRACKETS.exec(text)?.index;
+  const start = yearStart === undefined ? cutEdition(text) : text.slice(0, yearStart);
+  const colon = start.indexOf(' : ');
+  const publisher = (colon < 0 ? start : start.slice(colon + 3)).replace(/[\s,;:]+$/, '').trim();
+  if (publisher === '') return undefined;
+  const isAll = text === publisher || text === `${publisher} (${date})`;
+  return isAll ? whole(publisher) : part(publisher);
+}
+
+/** A publication that has no year in brackets, without what stands behind the publisher. */
+function cutEdition(text: string): string {
+  const pieces = text.split(', ');
+  while (pieces.length > 1) {
+    const last = pieces.at(-1) ?? '';
+    if (!PAGES_OR_EDITION.test(last) && readBookFormat(last) === undefined) break;
+    pieces.pop();
+  }
+  const publisher = pieces.join(', ');
+  return YEAR_AT_END.test(publisher) && !/^[0-9]+$/.test(publisher)
+    ? publisher.replace(YEAR_AT_END, '') : publisher;
+}
+
+function readEdition(publication: string): RowValue | undefined {
+  const [, edition = ''] = EDITION.exec(publication) ?? [];
+  return edition.trim() === '' ? undefined : part(edition.trim());
+}
+
+function readLanguages(record: FieldRecord): RowValue | undefined {
+  const names = textsOf(record, 'language');
+  const codes = textsOf(record, 'language_codeA');
+  const read = readLanguage(names.join(', ')) ?? readLanguage(codes.join(', '));
+  if (read === undefined || !read.isWhole || codes.length === 0) return read;
+  return readLanguage(codes.join(', '))?.value === read.value ? read : part(read.value);
+}
+
+/** The medium, whose code is kept. */
+function readMedia(record: FieldRecord): RowValue | undefined {
+  const media = record.fields.get('format');
+  const [first] = Array.isArray(media) ? media : [media];
+  const read = isJsonObject(first) ? readBookFormat(memberText(first, 'text')) : undefined;
+  return read === undefined ? undefined : part(read.value);
+}
+
+function readTags(record: FieldRecord): RowValue | undefined {
+  const tags = textsOf(record, 'tags').filter((tag) => tag !== '');
+  return tags.length === 0 ? undefined : whole(tags);
+}

@@ -1,0 +1,65 @@
+/**
+ * The library export of StoryGraph: comma-separated values. `ISBN/UID` is an ISBN, an ASIN or the
+ * UUID of a book that has neither, and the book's own id. `Authors` and `Contributors` are names
+ * with commas between them, the latter with their roles in brackets: `Ada Byron (Translator)`.
+ */
+import type { FormatCodec } from '../format-codec.ts';
+import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
+import { readBookFormat } from '../mapping/book-format.ts';
+import { findIsbn, makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
+import { part, whole } from '../mapping/format-table.ts';
+import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
+import { MappedSplitter } from '../mapping/mapped-splitter.ts';
+import { splitNames } from '../mapping/name-list.ts';
+
+export const storygraphTable: FormatTable = {
+  name: 'storygraph',
+  ownIdFields: ['ISBN/UID'],
+  restField: null,
+  isBook: () => true,
+  rows: [
+    makeTextRow('title', 'Title'),
+    { member: 'authors', from: ['Authors'], read: readAuthors },
+    { member: 'isbn', from: ['ISBN/UID'], read: readIsbnOrUid },
+    {
+      member: 'bookFormat', from: ['Format'],
+      read: (record) => readBookFormat(textOf(record, 'Format')),
+    },
+    {
+      member: 'keywords', from: ['Tags'], read: (record) => readKeywords(textOf(record, 'Tags')),
+    },
+  ],
+};
+
+export const storygraphCodec: FormatCodec = {
+  createReader: ({ hasAllTypes }) =>
+    new MappedSplitter(createStorygraphSplitter(), storygraphTable, hasAllTypes),
+  ownIdFields: storygraphTable.ownIdFields,
+};
+
+export function createStorygraphSplitter(): FieldSplitter {
+  return new DelimitedTextSplitter({
+    title: 'a StoryGraph export',
+    syntax: { separator: null, hasQuotes: true },
+    requiredColumns: ['Title'],
+    keyColumn: 'ISBN/UID',
+    isEmpty: () => false,
+  });
+}
+
+const AUTHOR_ROLE = /^(.*\S)\s*\((?:co-?)?(?:author|writer)\)$/i;
+
+/** Contributors who are authors are authors; the field of all of them is kept. */
+function readAuthors(record: FieldRecord): RowValue | undefined {
+  const names = new Set(splitNames(textOf(record, 'Authors')));
+  for (const contributor of splitNames(textOf(record, 'Contributors'))) {
+    const [, name = ''] = AUTHOR_ROLE.exec(contributor) ?? [];
+    if (name !== '') names.add(name);
+  }
+  return names.size === 0 ? undefined : whole([...names].map((name) => ({ name })));
+}
+
+function readIsbnOrUid(record: FieldRecord): RowValue | undefined {
+  const isbn = findIsbn(textOf(record, 'ISBN/UID'));
+  return isbn === null ? undefined : part(isbn);
+}

@@ -62,12 +62,11 @@ export const librarythingTable: FormatTable = {
       member: 'isbn', from: ['originalisbn', 'isbn'],
       read: (record) => readIsbn([textOf(record, 'originalisbn'), ...textsOf(record, 'isbn')]),
     },
-    { member: 'publisher', from: ['Publication'], read: readPublisher },
-    { member: 'publisher', from: ['publication'], read: readPublisher },
+    { member: 'publisher', from: ['Publication', 'publication'], read: readPublisher },
     ...makeRows('bookEdition', ['Publication', 'publication'], readEdition),
     ...makeRows('datePublished', ['Date', 'date'], readDate),
     ...makeRows('numberOfPages', ['Page Count', 'pages'], readPages),
-    ...makeRows('inLanguage', ['Languages'], readLanguage),
+    ...makeRows('inLanguage', ['Languages'], readLanguageName),
     { member: 'inLanguage', from: ['language', 'language_codeA'], read: readLanguages },
     ...makeRows('bookFormat', ['Media'], readBookFormat),
     { member: 'bookFormat', from: ['format'], read: readMedia },
@@ -252,10 +251,17 @@ function readEdition(publication: string): RowValue | undefined {
   return edition.trim() === '' ? undefined : part(edition.trim());
 }
 
+const TIME_IN_BRACKETS = /^(.+) \((.+)\)$/;
+
+/** Languages of other times are named `Greek (Ancient)`. */
+function readLanguageName(text: string): RowValue | undefined {
+  return readLanguage(text) ?? readLanguage(text.replace(TIME_IN_BRACKETS, '$2 $1'));
+}
+
 function readLanguages(record: FieldRecord): RowValue | undefined {
   const names = textsOf(record, 'language');
   const codes = textsOf(record, 'language_codeA');
-  const read = readLanguage(names.join(', ')) ?? readLanguage(codes.join(', '));
+  const read = readLanguageName(names.join(', ')) ?? readLanguage(codes.join(', '));
   if (read === undefined || !read.isWhole || codes.length === 0) return read;
   return readLanguage(codes.join(', '))?.value === read.value ? read : part(read.value);
 }

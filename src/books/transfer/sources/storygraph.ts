@@ -10,7 +10,7 @@ import { findIsbn, makeTextRow, readKeywords, textOf } from '../mapping/field-te
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { MappedSplitter } from '../mapping/mapped-splitter.ts';
-import { splitNames } from '../mapping/name-list.ts';
+import { foldBlanks, splitNames } from '../mapping/name-list.ts';
 
 export const storygraphTable: FormatTable = {
   name: 'storygraph',
@@ -47,14 +47,14 @@ export function createStorygraphSplitter(): FieldSplitter {
   });
 }
 
-const AUTHOR_ROLE = /^(.*\S)\s*\((?:co-?)?(?:author|writer)\)$/i;
+const CONTRIBUTOR = /([^()]+)\(([^()]*)\)\s*,?/g;
+const AUTHOR_ROLE = /^\s*(?:co-?)?(?:author|writer)\s*$/i;
 
 /** Contributors who are authors are authors; the field of all of them is kept. */
 function readAuthors(record: FieldRecord): RowValue | undefined {
   const names = new Set(splitNames(textOf(record, 'Authors')));
-  for (const contributor of splitNames(textOf(record, 'Contributors'))) {
-    const [, name = ''] = AUTHOR_ROLE.exec(contributor) ?? [];
-    if (name !== '') names.add(name);
+  for (const [, name = '', role = ''] of textOf(record, 'Contributors').matchAll(CONTRIBUTOR)) {
+    if (AUTHOR_ROLE.test(role)) names.add(foldBlanks(name));
   }
   return names.size === 0 ? undefined : whole([...names].map((name) => ({ name })));
 }

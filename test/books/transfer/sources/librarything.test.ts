@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
+import { librarythingCodec } from '../../../../src/books/transfer/sources/librarything.ts';
+import { makeRow, readBook, readExport } from './read-export.ts';
+
+const COLUMNS = ['Book Id', 'Title', 'Sort Character', 'Primary Author', 'Primary Author Role',
+  'Secondary Author', 'Secondary Author Roles', 'Publication', 'Date', 'Review', 'Rating',
+  'Comment', 'Private Comment', 'Summary', 'Media', 'Physical Description', 'Weight', 'Height',
+  'Thickness', 'Length', 'Dimensions', 'Page Count', 'LCCN', 'Acquired', 'Date Started',
+  'Date Read', 'Barcode', 'BCID', 'Tags', 'Collections', 'Languages', 'Original Languages',
+  'LC Classification', 'ISBN', 'ISBNs', 'Subjects', 'Dewey Decimal', 'Dewey Wording',
+  'Other Call Number', 'Copies', 'Source', 'Entry Date', 'From Where', 'OCLC', 'Work id',
+  'Lending Patron', 'Lending Status', 'Lending Start', 'Lending End'];
+
+const RAYUELA: Readonly<Record<string, string>> = {
+  'Book Id': '5498194', 'Title': '"Rayuela", or Hopscotch', 'Sort Character': '1',
+  'Primary Author': 'Cortázar, Julio', 'Secondary Author': 'Rabassa, Gregory|Byron, Ada',
+  'Secondary Author Roles': 'Translator|', 'Publication': 'Pantheon (1966), Hardcover, 564 pages',
+  'Date': '1966', 'Rating': '4.5', 'Summary': 'Hopscotch by Julio Cortázar (1966)',
+  'Media': 'Hardcover', 'Page Count': '564 ', 'Date Read': '[2007-05-08]',
+  'Tags': 'novel, Paris', 'Collections': 'Your library', 'Languages': 'English',
+  'Original Languages': 'Spanish', 'ISBN': '[0394752848]', 'ISBNs': '0394752848, 9780394752846',
+  'Entry Date': '[2006-08-09]', 'Work id': '57814',
+};
+
+test('a record of a LibraryThing text export is a book, its quotes left as they are', () => {
+  const cells = COLUMNS.map((column) => RAYUELA[column] ?? '');
+  const file = `${COLUMNS.join('\t')}\n${cells.join('\t')}\n`;
+  assert.deepEqual(readBook(librarythingCodec, file), {
+    title: '"Rayuela", or Hopscotch',
+    authors: [
+      { name: 'Julio Cortázar', givenName: 'Julio', familyName: 'Cortázar' },
+      { name: 'Ada Byron', givenName: 'Ada', familyName: 'Byron' },
+    ],
+    isbn: '9780394752846', publisher: 'Pantheon', datePublished: '1966', inLanguage: 'en',
+    numberOfPages: 564, bookFormat: 'Hardcover', keywords: ['novel', 'Paris'],
+    metadata: {
+      source: {
+        librarything: {
+          'Book Id': '5498194', 'Sort Character': '1', 'Primary Author': 'Cortázar, Julio',
+          'Secondary Author': 'Rabassa, Gregory|Byron, Ada',
+          'Secondary Author Roles': 'Translator|',
+          'Publication': 'Pantheon (1966), Hardcover, 564 pages', 'Rating': '4.5',
+          'Summary': 'Hopscotch by Julio Cortázar (1966)', 'Date Read': '[2007-05-08]',
+          'Collections': 'Your library', 'Original Languages': 'Spanish',
+          'Entry Date': '[2006-08-09]', 'Work id': '57814',
+        },
+      },
+    },
+  });
+});
+
+test('a record of a LibraryThing JSON export is the same book', () => {
+  const member = {
+    books_id: '5498194', title: '"Rayuela", or Hopscotch', sortcharacter: '1',
+    primaryauthor: 'Cortázar, Julio',
+    authors: [
+      { lf: 'Cortázar, Julio', fl: 'Julio Cortázar' },
+      { lf: 'Rabassa, Gregory', fl: 'Gregory Rabassa', role: 'Translator' },
+      { lf: 'Byron, Ada', fl: 'Ada Byron', role: 'Author' },
+    ],
+    publication: 'Pantheon (1966), Hardcover, 564 pages', date: '1966', rating: 4.5,
+    format: [{ code: '1.1.2', text: 'Hardcover' }], pages: '564 ', tags: ['novel', 'Paris'],
+    collections: ['Your library'], language: ['English'], language_codeA: ['eng'],
+    originalisbn: '0394752848', isbn: { 0: '0394752848', 2: '9780394752846' },
+    ddc: { code: ['863'], wording: ['Literature', 'Spanish'] }, entrydate: '2006-08-09',
+  };
+  const file = JSON.stringify({ 5498194: member }, null, 2);
+  const { authors, publication, primaryauthor, books_id, ...others } = member;
+  assert.deepEqual(readBook(librarythingCodec, file), {
+    title: '"Rayuela", or Hopscotch',
+    authors: [
+      { name: 'Julio Cortázar', givenName: 'Julio', familyName: 'Cortázar' },
+      { name: 'Ada Byron', givenName: 'Ada', familyName: 'Byron' },
+    ],
+    isbn: '9780394752846', publisher: 'Pantheon', datePublished: '1966', inLanguage: 'en',
+    numberOfPages: 564, bookFormat: 'Hardcover', keywords: ['novel', 'Paris'],
+    metadata: {
+      source: {
+        librarything: {
+          books_id, sortcharacter: '1', primaryauthor, authors, publication, rating: 4.5,
+          format: others.format, collections: others.collections, ddc: others.ddc,
+          entrydate: '2006-08-09',
+        },
+      },
+    },
+  });
+  assert.deepEqual(readExport(librarythingCodec, file).map((record) =>
+    'key' in record ? record.key : null), ['5498194']);
+});
+
+test('the publisher is what stands before the year, without a place before a colon', () => {
+  const cases: readonly (readonly [publication: string, publisher: string | undefined,
+    isKept: boolean])[] = [
+    ['Little, Brown (1951)', 'Little, Brown', false], ['Gallimard (1979), Poche', 'Gallimard', true],
+    ['Ace (1987), Edition: 2nd, Mass Market Paperback, 304 pages', 'Ace', true],
+    ['New York : Ace Books, 1969', 'Ace Books', true],
+    ['London ; New York : Penguin Books, c1990.', 'Penguin Books', true],
+    ['Boston : Little, Brown (1951)', 'Little, Brown', true],
+    ['Witch House Media', 'Witch House Media', false], ['Little, Brown', 'Little, Brown', false],
+    ['Ace, Paperback, 304 pages', 'Ace', true], ['(1994), Poche', undefined, true],
+    ['Seven:Stories (1951)', 'Seven:Stories', false], ['Pocket (2001)', 'Pocket', true],
+    ['Éditions 84 (1951)', 'Éditions 84', false],
+  ];
+  for (const [Publication, publisher, isKept] of cases) {
+    for (const [name, date] of [['Publication', 'Date'], ['publication', 'date']]) {
+      const fields = { [name ?? '']: Publication, [date ?? '']: '1951' };
+      const file = name === 'Publication' ? makeTabRow({ 'Book Id': '1', 'Title': 'A', ...fields })
+        : JSON.stringify({ 1: { title: 'A', ...fields } });
+      const book = readBook(librarythingCodec, file);
+      assert.equal(book['publisher'], publisher, Publication);
+      assert.equal(sourceOf(book)[name ?? ''], isKept ? Publication : undefined, Publication);
+    }
+  }
+});
+
+test('an edition is read from the publication', () => {
+  const book = readBook(librarythingCodec,
+    makeTabRow({ Title: 'A', Publication: 'Ace (1987), Edition: 2nd, 304 pages' }));
+  assert.equal(book['bookEdition'], '2nd');
+});
+
+test('names are turned around, and roles that are no authors are kept', () => {
+  const cases: readonly (readonly [fields: Readonly<Record<string, string>>,
+    names: readonly string[], isKept: boolean])[] = [
+    [{ 'Primary Author': 'Le Guin, Ursula K.' }, ['Ursula K. Le Guin'], false],
+    [{ 'Primary Author': 'King, Martin Luther, Jr.' }, ['Martin Luther King Jr.'], false],
+    [{ 'Primary Author': 'Homer' }, ['Homer'], false],
+    [{ 'Primary Author': 'B, A', 'Primary Author Role': 'Editor' }, ['A B'], true],
+    [{ 'Primary Author': 'B, A', 'Secondary Author': 'D, C|F, E',
+      'Secondary Author Roles': 'Author|Illustrator' }, ['A B', 'C D'], true],
+    [{ 'Secondary Author': 'D, C' }, ['C D'], false],
+  ];
+  for (const [fields, names, isKept] of cases) {
+    const book = readBook(librarythingCodec, makeTabRow({ Title: 'A', ...fields }));
+    assert.deepEqual((book['authors'] as { name: string }[]).map(({ name }) => name), names);
+    assert.deepEqual(sourceOf(book), isKept ? fields : {});
+  }
+});
+
+test('an author of the JSON export may be an empty list, or missing', () => {
+  const cases: readonly (readonly [members: JsonObject, authors: JsonValue | undefined])[] = [
+    [{ authors: [[]] }, undefined], [{ authors: 'x' }, undefined], [{}, undefined],
+    [{ authors: [{ fl: 'Gabriel García Márquez', lf: 'García Márquez, Gabriel' }] },
+      [{ name: 'Gabriel García Márquez', givenName: 'Gabriel', familyName: 'García Márquez' }]],
+    [{ authors: [{ fl: 'Mao Zedong', lf: 'Mao, Zedong' }] }, [{ name: 'Mao Zedong' }]],
+    [{ primaryauthor: 'Lackey, Chris', secondaryauthor: 'Fifer, Chad' }, [
+      { name: 'Chris Lackey', givenName: 'Chris', familyName: 'Lackey' },
+      { name: 'Chad Fifer', givenName: 'Chad', familyName: 'Fifer' },
+    ]],
+  ];
+  for (const [members, authors] of cases) {
+    const book = readBook(librarythingCodec, JSON.stringify({ 1: { title: 'A', ...members } }));
+    assert.deepEqual(book['authors'], authors);
+  }
+});
+
+test('an ISBN is read in brackets, from a list and from an object', () => {
+  for (const [members, isbn] of [
+    [{ isbn: ['978-0-394-75284-6'] }, '9780394752846'],
+    [{ isbn: { 0: '0394752848' } }, '9780394752846'], [{ originalisbn: '' }, undefined],
+    [{ originalisbn: 'B00X', isbn: ['0394752848'] }, '9780394752846'],
+  ] as const) {
+    const book = readBook(librarythingCodec, JSON.stringify({ 1: { title: 'A', ...members } }));
+    assert.equal(book['isbn'], isbn);
+  }
+  const book = readBook(librarythingCodec, makeTabRow({ Title: 'A', ISBN: '[]', ISBNs: '' }));
+  assert.deepEqual(book, { title: 'A' });
+});
+
+test('a language is read by its name, and the second one kept', () => {
+  for (const [Languages, language, isKept] of [
+    ['French', 'fr', false], ['English, French', 'en', true], ['Greek (Ancient)', 'grc', false],
+    ['Klingonese', undefined, true],
+  ] as const) {
+    const book = readBook(librarythingCodec, makeTabRow({ Title: 'A', Languages }));
+    assert.equal(book['inLanguage'], language, Languages);
+    assert.equal(sourceOf(book)['Languages'], isKept ? Languages : undefined);
+  }
+});
+
+test('a date that is none is kept, and a year of a copyright is a year', () => {
+  for (const [date, published, isKept] of [
+    ['1979', '1979', false], ['1979-05', '1979-05', false], ['?', undefined, true],
+    ['no date', undefined, true], ['c1979', '1979', true],
+  ] as const) {
+    const book = readBook(librarythingCodec, makeTabRow({ Title: 'A', Date: date }));
+    assert.equal(book['datePublished'], published);
+    assert.equal(sourceOf(book)['Date'], isKept ? date : undefined);
+  }
+});
+
+test('a broken line and a broken member are named by their book ids', () => {
+  const text = 'Book Id\tTitle\n1\tA\n2\tB\tC\n3\t"A\n';
+  assert.deepEqual(summarise(text), [[2, '1', undefined],
+    [3, '2', '3 cells, but the header names 2'], [4, '3', undefined]]);
+  const json = '{"1":{"title":"A"},\n"2":{"title":A},\n"3":7,\n"4":{"title":"D"}}';
+  const lines = summarise(json);
+  assert.deepEqual(lines.map(([line, key]) => [line, key]), [[1, '1'], [2, '2'], [3, '3'], [4, '4']]);
+  assert.deepEqual(lines.map(([, , problem]) => problem === undefined), [true, false, false, true]);
+});
+
+test('an export that a spreadsheet has saved with commas is read with its quotes', () => {
+  const book = readBook(librarythingCodec,
+    makeRow({ 'Book Id': '1', 'Title': 'A, "B"', 'Primary Author': 'C, D' }));
+  assert.equal(book['title'], 'A, "B"');
+});
+
+test('records of an array have their own ids for keys', () => {
+  assert.deepEqual(summarise('[{"books_id":7,"title":"A"}]').map(([, key]) => key), ['7']);
+});
+
+function summarise(file: string): (readonly [number, string | null, string | undefined])[] {
+  return readExport(librarythingCodec, file).map((record) =>
+    [record.line, ('key' in record ? record.key : null) ?? null, record.problem]);
+}
+
+function makeTabRow(fields: Readonly<Record<string, string>>): string {
+  return makeRow({ ...fields, Last: '' }, '\t', false);
+}
+
+function sourceOf(book: JsonObject): JsonObject {
+  const metadata = book['metadata'] as { source?: { librarything?: JsonObject } } | undefined;
+  const { 'Book Id': id, books_id, ...source } = metadata?.source?.librarything ?? {};
+  return source;
+}

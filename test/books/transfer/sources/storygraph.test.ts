@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonObject } from '../../../../src/base/schema.ts';
+import { storygraphCodec } from '../../../../src/books/transfer/sources/storygraph.ts';
+import { makeRow, readBook, readExport } from './read-export.ts';
+
+const COLUMNS = 'Title,Authors,Contributors,ISBN/UID,Format,Read Status,Date Added,Last Date Read,'
+  + 'Dates Read,Read Count,Moods,Pace,Character- or Plot-Driven?,Strong Character Development?,'
+  + 'Loveable Characters?,Diverse Characters?,Flawed Characters?,Star Rating,Review,'
+  + 'Content Warnings,Content Warning Description,Tags,Owned?';
+
+test('a record of a StoryGraph export is a book, and all else that it says is kept', () => {
+  const file = `${COLUMNS}\nAlways Coming Home,"Ursula K. Le Guin, Todd Barton",`
+    + '"Margaret Chodos-Irvine (Illustrator)",9780520227354,paperback,read,2021/05/10,2021/06/01,'
+    + '2021/05/11-2021/06/01,1,"reflective, slow",slow,A mix,Yes,,,,4.75,<div>Good</div>,,,'
+    + '"utopia, to keep",No\n';
+  assert.deepEqual(readBook(storygraphCodec, file), {
+    title: 'Always Coming Home', authors: [{ name: 'Ursula K. Le Guin' }, { name: 'Todd Barton' }],
+    isbn: '9780520227354', bookFormat: 'Paperback', keywords: ['utopia', 'to keep'],
+    metadata: {
+      source: {
+        storygraph: {
+          'Contributors': 'Margaret Chodos-Irvine (Illustrator)', 'ISBN/UID': '9780520227354',
+          'Read Status': 'read', 'Date Added': '2021/05/10', 'Last Date Read': '2021/06/01',
+          'Dates Read': '2021/05/11-2021/06/01', 'Read Count': '1', 'Moods': 'reflective, slow',
+          'Pace': 'slow', 'Character- or Plot-Driven?': 'A mix',
+          'Strong Character Development?': 'Yes', 'Star Rating': '4.75',
+          'Review': '<div>Good</div>', 'Owned?': 'No',
+        },
+      },
+    },
+  });
+});
+
+test('an own id that is a UUID or an ASIN is kept, and is no ISBN', () => {
+  for (const [id, isbn] of [
+    ['5b0a7a10-3a4e-4d3c-9d5a-2c0b3f6f8a11', undefined], ['B07D23CFGR', undefined],
+    ['0374538654', '9780374538651'], ['9780374538651', '9780374538651'],
+  ]) {
+    const fields = { 'Title': 'A', 'ISBN/UID': id ?? '' };
+    const book = readBook(storygraphCodec, makeRow(fields));
+    assert.equal(book['isbn'], isbn);
+    assert.deepEqual(sourceOf(book), { 'ISBN/UID': id });
+    assert.equal(readExport(storygraphCodec, makeRow(fields))[0]?.line, 2);
+  }
+});
+
+test('contributors are authors only by their role', () => {
+  const book = readBook(storygraphCodec, makeRow({
+    'Title': 'A', 'Authors': 'B C, Jr.',
+    'Contributors': 'D E (Narrator), F G (Co-Author), B C, Jr. (Author)', 'ISBN/UID': 'B07D23CFGR',
+  }));
+  assert.deepEqual(book['authors'], [{ name: 'B C, Jr.' }, { name: 'F G' }]);
+  assert.equal(sourceOf(book)['Contributors'],
+    'D E (Narrator), F G (Co-Author), B C, Jr. (Author)');
+});
+
+test('a digital or an audio book is known by its format', () => {
+  for (const [format, bookFormat] of [
+    ['digital', 'EBook'], ['audio', 'AudiobookFormat'], ['hardcover', 'Hardcover'],
+  ]) {
+    const book = readBook(storygraphCodec, makeRow({ 'Title': 'A', 'Format': format ?? '' }));
+    assert.equal(book['bookFormat'], bookFormat);
+  }
+});
+
+function sourceOf(book: JsonObject): JsonObject {
+  const metadata = book['metadata'] as { source?: { storygraph?: JsonObject } } | undefined;
+  return metadata?.source?.storygraph ?? {};
+}

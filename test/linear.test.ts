@@ -17,6 +17,15 @@ import { findNearest } from '../src/base/text/nearest.ts';
 import { listPemBlocks } from '../src/base/text/pem.ts';
 import { escapeControls } from '../src/base/text/printable.ts';
 import { CsvRowSplitter } from '../src/books/transfer/csv-rows.ts';
+import type { FormatCodec } from '../src/books/transfer/format-codec.ts';
+import { readDate, readIsbn, readPages } from '../src/books/transfer/mapping/field-text.ts';
+import { readHtml } from '../src/books/transfer/mapping/html-text.ts';
+import { splitNames } from '../src/books/transfer/mapping/name-list.ts';
+import { calibreCodec } from '../src/books/transfer/sources/calibre.ts';
+import { goodreadsCodec } from '../src/books/transfer/sources/goodreads.ts';
+import { isbnCodec } from '../src/books/transfer/sources/isbn-list.ts';
+import { librarythingCodec } from '../src/books/transfer/sources/librarything.ts';
+import { storygraphCodec } from '../src/books/transfer/sources/storygraph.ts';
 import { parseIsbn } from '../src/books/isbn.ts';
 import { createAuthorKey } from '../src/books/query/author-key.ts';
 import { ID_SORT } from '../src/books/query/book-sort.ts';
@@ -121,6 +130,14 @@ function csv(text: string): void {
   splitter.end();
 }
 
+/** A file whose one record has the text in each of its fields. */
+function exportOf(codec: FormatCodec, columns: readonly string[], text: string): void {
+  const reader = codec.createReader({ hasAllTypes: false });
+  const cell = `"${text.replaceAll('"', '""')}"`;
+  reader.push(Buffer.from(`${columns.join()}\n${columns.map(() => cell).join()}\n`));
+  reader.end();
+}
+
 const inSettings = (text: string): void => {
   for (const { variable } of SETTING_ROWS) loadSettings({ environment: { [variable]: text } });
 };
@@ -165,6 +182,17 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a secret': (text) => findSecretProblem(`whsec_${text}`),
   'a template': (text) => parseTemplate(JSON.stringify(text)),
   'csv': csv,
+  'a Goodreads export': (text) => exportOf(goodreadsCodec, ['Title', 'Author', 'Author l-f',
+    'Additional Authors', 'ISBN', 'Year Published', 'Number of Pages', 'Binding'], text),
+  'a StoryGraph export': (text) =>
+    exportOf(storygraphCodec, ['Title', 'Authors', 'Contributors', 'ISBN/UID', 'Tags'], text),
+  'a LibraryThing export': (text) => exportOf(librarythingCodec, ['Title', 'Primary Author',
+    'Secondary Author', 'Secondary Author Roles', 'Publication', 'Date', 'ISBNs'], text),
+  'a Calibre catalog': (text) => exportOf(calibreCodec,
+    ['title', 'authors', 'author_sort', 'identifiers', 'pubdate', 'comments', 'formats'], text),
+  'a list of ISBNs': (text) => exportOf(isbnCodec, [text], text),
+  'HTML': (text) => [readHtml(text), readHtml(`<a${text}`), readHtml(`<!--${text}`)],
+  'a field': (text) => [splitNames(text), readIsbn([text]), readDate(text), readPages(text)],
   'an address': (text) => [parseIpAddresses(text), normalizeHost(text), bypass(text, 80)],
   'a log line': (text) => [redactText(text), redactText(`http://${text}`), escapeControls(text)],
   'a name in a log': (text) => [isSecretName(text), redact({ [text]: text })],
@@ -179,6 +207,7 @@ const PIECES = [
   'a', '0', '-', '0-', '/', '//', ' ', '"', '\\', '\\"', ',', ';', 'for=', 'for="', ' "', '=', '&',
   'a=', '%', '%2a', ':', '1.', '.', '[', ']', '{', '{"a":', '{{', '\\{{ ', '}}', '@', '://', '?a=',
   '&token=', '\n', '\r\n', '\t', 'W/"', 'é', '中', '中a', '\u0301', 'aA', 'tokEn', 'x_', '*', '^',
+  '<', '<a ', '<a>', '<!--', '<style>', '&amp;', '(', '(a) ', '(1999', ' & ', '|', ', Jr.',
   '-----', '-----BEGIN A-----\n', '-----END A-----\n',
 ];
 const END = '!\u0001';

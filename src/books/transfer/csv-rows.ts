@@ -23,7 +23,7 @@ export type CsvRow = {
 };
 
 const SEPARATORS = [',', ';', '\t'] as const;
-export type CsvSeparator = (typeof SEPARATORS)[number];
+type CsvSeparator = (typeof SEPARATORS)[number];
 
 export type CsvSyntax = {
   /** Null: of the three that the first row has most of. */

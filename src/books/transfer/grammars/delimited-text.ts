@@ -12,7 +12,7 @@ import { CsvRowSplitter } from '../csv-rows.ts';
 import type { CsvCell, CsvRow, CsvSyntax } from '../csv-rows.ts';
 import type { BrokenRecord, FieldRecord, FieldSplitter } from '../mapping/format-table.ts';
 
-export type DelimitedLayout = {
+type DelimitedLayout = {
   /** What a file of it is called, in messages. */
   readonly title: string;
   readonly syntax: CsvSyntax;

@@ -13,8 +13,8 @@ const LINES: ReadonlyMap<string, string> = new Map([
   ...['br', 'div', 'li', 'dt', 'dd', 'tr', 'section', 'article', 'figure', 'figcaption']
     .map((name) => [name, '\n'] as const),
 ]);
-/** The tags that say no more than where a line ends. */
-const PLAIN_TAGS: ReadonlySet<string> = new Set(['p', 'div', 'br', 'span']);
+/** The tags that say no more than where a line ends, and comments. */
+const PLAIN_TAGS: ReadonlySet<string> = new Set(['', 'p', 'div', 'br', 'span']);
 const HIDDEN_TAGS: ReadonlySet<string> = new Set(['script', 'style']);
 
 /**
@@ -23,10 +23,11 @@ const HIDDEN_TAGS: ReadonlySet<string> = new Set(['script', 'style']);
  */
 export function readHtml(html: string): RowValue {
   const pieces: string[] = [];
+  // Their names; that of a comment is empty.
   const tags = new Set<string>();
   for (const token of splitTags(html)) {
     if (token.isTag) {
-      if (token.text !== '') tags.add(token.text);
+      tags.add(token.text);
       pieces.push(LINES.get(token.text) ?? '');
       if (token.text === 'li' && !token.isEnd) pieces.push('- ');
     } else {

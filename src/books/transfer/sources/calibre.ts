@@ -1,9 +1,9 @@
 /**
  * The CSV catalog of Calibre: comma-separated values, the columns that its owner chose, columns of
  * their own with a `#` before their names. Names in `authors` have ` & ` between them, in files of
- * older versions `, `: then `author_sort`, which has ` & ` always, tells how many there are. A comma
- * within a name is written `|`. `identifiers` is `isbn:…,amazon:…`; the column `isbn` has lost an X
- * at its end. `comments` is HTML.
+ * older versions `, `: then `author_sort`, which always has ` & `, tells how many there are. A
+ * comma within a name is written `|`. `identifiers` is `isbn:…,amazon:…`; the column `isbn` has
+ * lost an X at its end. `comments` is HTML.
  */
 import type { FormatCodec } from '../format-codec.ts';
 import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
@@ -13,9 +13,9 @@ import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mappi
 import { readHtml } from '../mapping/html-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { MappedSplitter } from '../mapping/mapped-splitter.ts';
-import { splitNames } from '../mapping/name-list.ts';
+import { foldBlanks, splitNames } from '../mapping/name-list.ts';
 
-export const calibreTable: FormatTable = {
+const calibreTable: FormatTable = {
   name: 'calibre',
   ownIdFields: ['uuid'],
   restField: null,
@@ -51,7 +51,7 @@ export const calibreCodec: FormatCodec = {
   ownIdFields: calibreTable.ownIdFields,
 };
 
-export function createCalibreSplitter(): FieldSplitter {
+function createCalibreSplitter(): FieldSplitter {
   return new DelimitedTextSplitter({
     title: 'a Calibre catalog',
     syntax: { separator: null, hasQuotes: true },
@@ -64,19 +64,20 @@ export function createCalibreSplitter(): FieldSplitter {
 /** The time that means none, 0101-01-01 in UTC, anywhere on earth. */
 const NO_DATE = /^(?:0101-01-01|0100-12-31)(?:[T ]|$)/;
 
-const JOINED = /\s+&\s+/;
+const AND = ' & ';
 
 function readAuthors(record: FieldRecord): RowValue | undefined {
-  const names = splitAuthors(textOf(record, 'authors'), textOf(record, 'author_sort'))
-    .map((name) => name.replace(/\s*\|\s*/g, ', ').replaceAll('&&', '&').trim())
+  const authors = foldBlanks(textOf(record, 'authors'));
+  const names = splitAuthors(authors, foldBlanks(textOf(record, 'author_sort')))
+    .map((name) => name.replace(/ ?\| ?/g, ', ').replaceAll('&&', '&').trim())
     .filter((name) => name !== '');
   return names.length === 0 ? undefined : whole(names.map((name) => ({ name })));
 }
 
 function splitAuthors(authors: string, authorSort: string): readonly string[] {
-  if (JOINED.test(authors)) return authors.split(JOINED);
+  if (authors.includes(AND)) return authors.split(AND);
   if (!authors.includes(',')) return [authors];
-  const count = authorSort === '' ? null : authorSort.split(JOINED).length;
+  const count = authorSort === '' ? null : authorSort.split(AND).length;
   if (count === 1) return [authors];
   const pieces = authors.split(',').map((piece) => piece.trim());
   return pieces.length === count ? pieces : splitNames(authors);

@@ -17,7 +17,7 @@ import { createAuthor, splitInvertedName } from '../mapping/person-name.ts';
 /** A formula around no ISBN. */
 const EMPTY_FORMULA = '=""';
 
-export const goodreadsTable: FormatTable = {
+const goodreadsTable: FormatTable = {
   name: 'goodreads',
   ownIdFields: ['Book Id'],
   restField: null,
@@ -56,7 +56,7 @@ export const goodreadsCodec: FormatCodec = {
   ownIdFields: goodreadsTable.ownIdFields,
 };
 
-export function createGoodreadsSplitter(): FieldSplitter {
+function createGoodreadsSplitter(): FieldSplitter {
   return new DelimitedTextSplitter({
     title: 'a Goodreads export',
     syntax: { separator: null, hasQuotes: true },

@@ -14,7 +14,7 @@ import type {
 } from '../mapping/format-table.ts';
 import { MappedSplitter } from '../mapping/mapped-splitter.ts';
 
-export const isbnTable: FormatTable = {
+const isbnTable: FormatTable = {
   name: 'isbn',
   ownIdFields: [],
   restField: null,
@@ -31,7 +31,7 @@ export const isbnCodec: FormatCodec = {
   defaultMatch: 'isbn',
 };
 
-export function createIsbnSplitter(): FieldSplitter {
+function createIsbnSplitter(): FieldSplitter {
   return new IsbnSplitter();
 }
 

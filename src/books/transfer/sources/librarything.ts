@@ -35,7 +35,7 @@ function makeRows(
   }));
 }
 
-export const librarythingTable: FormatTable = {
+const librarythingTable: FormatTable = {
   name: 'librarything',
   ownIdFields: ['Book Id', 'books_id'],
   restField: null,
@@ -81,7 +81,7 @@ export const librarythingCodec: FormatCodec = {
   ownIdFields: librarythingTable.ownIdFields,
 };
 
-export function createLibrarythingSplitter(): FieldSplitter {
+function createLibrarythingSplitter(): FieldSplitter {
   return new LibrarythingSplitter();
 }
 
@@ -216,21 +216,28 @@ function readPerson({ invertedName, name }: Person): JsonObject {
   return { name: displayName === '' ? foldBlanks(invertedName) : displayName };
 }
 
-const YEAR_IN_BRACKETS = /\s*\(\s*(?:c|©)?\s*[0-9]{4}\b[^()]*\)/i;
-const YEAR_AT_END = /[,;]?\s*\[?(?:c|©|ca\.)?\s?[0-9]{4}\??\]?\.?$/i;
+const YEAR_IN_BRACKETS = /\((?:c|©)?[0-9]{4}\b[^()]*\)/i;
+const YEAR_AT_END = /[,;]? ?\[?(?:c|©|ca\.)? ?[0-9]{4}\??\]?\.?$/i;
 const EDITION = /(?:^|, )Edition: ([^,]+)/i;
 const PAGES_OR_EDITION = /^(?:Edition:.*|[0-9]+ (?:pages|p\.?))$/i;
 
 function readPublisher(record: FieldRecord): RowValue | undefined {
-  const text = textOf(record, 'Publication') || textOf(record, 'publication');
+  const text = foldBlanks(textOf(record, 'Publication') || textOf(record, 'publication'));
   const date = textOf(record, 'Date') || textOf(record, 'date');
   const yearStart = YEAR_IN_BRACKETS.exec(text)?.index;
   const start = yearStart === undefined ? cutEdition(text) : text.slice(0, yearStart);
   const colon = start.indexOf(' : ');
-  const publisher = (colon < 0 ? start : start.slice(colon + 3)).replace(/[\s,;:]+$/, '').trim();
+  const publisher = trimSigns(colon < 0 ? start : start.slice(colon + 3));
   if (publisher === '') return undefined;
   const isAll = text === publisher || text === `${publisher} (${date})`;
   return isAll ? whole(publisher) : part(publisher);
+}
+
+/** The text without the signs at its end that led to what stood behind it. */
+function trimSigns(text: string): string {
+  let end = text.length;
+  while (end > 0 && ' ,;:'.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end).trim();
 }
 
 /** A publication that has no year in brackets, without what stands behind the publisher. */

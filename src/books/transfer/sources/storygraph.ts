@@ -12,7 +12,7 @@ import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mappi
 import { MappedSplitter } from '../mapping/mapped-splitter.ts';
 import { foldBlanks, splitNames } from '../mapping/name-list.ts';
 
-export const storygraphTable: FormatTable = {
+const storygraphTable: FormatTable = {
   name: 'storygraph',
   ownIdFields: ['ISBN/UID'],
   restField: null,
@@ -37,7 +37,7 @@ export const storygraphCodec: FormatCodec = {
   ownIdFields: storygraphTable.ownIdFields,
 };
 
-export function createStorygraphSplitter(): FieldSplitter {
+function createStorygraphSplitter(): FieldSplitter {
   return new DelimitedTextSplitter({
     title: 'a StoryGraph export',
     syntax: { separator: null, hasQuotes: true },
@@ -47,14 +47,14 @@ export function createStorygraphSplitter(): FieldSplitter {
   });
 }
 
-const CONTRIBUTOR = /([^()]+)\(([^()]*)\)\s*,?/g;
-const AUTHOR_ROLE = /^\s*(?:co-?)?(?:author|writer)\s*$/i;
+const AUTHOR_ROLE = /^(?:co-?)?(?:author|writer)$/i;
 
 /** Contributors who are authors are authors; the field of all of them is kept. */
 function readAuthors(record: FieldRecord): RowValue | undefined {
   const names = new Set(splitNames(textOf(record, 'Authors')));
-  for (const [, name = '', role = ''] of textOf(record, 'Contributors').matchAll(CONTRIBUTOR)) {
-    if (AUTHOR_ROLE.test(role)) names.add(foldBlanks(name));
+  for (const contributor of textOf(record, 'Contributors').split(')')) {
+    const [name = '', role = ''] = contributor.split('(');
+    if (AUTHOR_ROLE.test(role.trim())) names.add(foldBlanks(name.replace(/^\s*,/, '')));
   }
   return names.size === 0 ? undefined : whole([...names].map((name) => ({ name })));
 }

@@ -105,7 +105,8 @@ test('a language is read from its code, the first of several', () => {
 
 test('comments are read as text, and kept where marks are lost', () => {
   const cases: readonly (readonly [comments: string, description: string, isKept: boolean])[] = [
-    ['<div>\n<p>One&nbsp;&amp; two.</p>\n<p class="x">Three</p></div>', 'One & two.\n\nThree', false],
+    ['<div>\n<p>One&nbsp;&amp; two.</p>\n<p class="x">Three</p></div>',
+      'One & two.\n\nThree', false],
     ['Plain < text & more', 'Plain < text & more', false],
     ['<p>See <a href="http://a.test">here</a></p>', 'See here', true],
   ];

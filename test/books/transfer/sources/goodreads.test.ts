@@ -36,7 +36,7 @@ test('a record of a Goodreads export is a book, and all else that it says is kep
   });
 });
 
-test('the 31 columns of older exports are read, and a spreadsheet may have put in semicolons', () => {
+test('31 columns of older exports are read, and semicolons that a spreadsheet put in', () => {
   const cells = ['1', 'A', 'B C', 'C, B', '', '', '', '0', '', '', '', '', '', '', '', '', '', '',
     'read', '', '', '', '', 'Ada', '', '', '2020/05/01', 'Paris', '', '', '123'];
   for (const separator of [',', ';', '\t']) {
@@ -70,7 +70,8 @@ test('an ISBN is read out of its formula, and the ten digits where the thirteen 
     assert.equal(book['isbn'], isbn, `${ISBN} ${ISBN13}`);
     assert.deepEqual(sourceOf(book), { 'Book Id': '1', ...kept });
   }
-  const unquoted = readBook(goodreadsCodec, 'Title,ISBN,ISBN13\nA,="0439023483",="9780439023481"\n');
+  const unquoted =
+    readBook(goodreadsCodec, 'Title,ISBN,ISBN13\nA,="0439023483",="9780439023481"\n');
   assert.equal(unquoted['isbn'], '9780439023481');
 });
 

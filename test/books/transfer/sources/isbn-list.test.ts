@@ -16,7 +16,7 @@ test('a line of a list of ISBNs is a book of that ISBN', () => {
 
 test('a line that is no ISBN is told, and the next ones go on', () => {
   const file = '9780439023482\nHunger Games\n12345\n9780439023481\n\xff\n9780439023481';
-  const bytes = Buffer.concat([Buffer.from(file.slice(0, 40)), Buffer.from(file.slice(40), 'latin1')]);
+  const bytes = Buffer.from(file, 'latin1');
   assert.deepEqual(readExport(isbnCodec, bytes).map(({ line, problem }) => [line, problem]), [
     [1, 'must be an ISBN, not "9780439023482": its check digit is 2, but the other digits give 1'],
     [2, 'must be an ISBN-10 or ISBN-13 of digits, hyphens and spaces, not "Hunger Games"'],

@@ -93,7 +93,8 @@ test('a record of a LibraryThing JSON export is the same book', () => {
 test('the publisher is what stands before the year, without a place before a colon', () => {
   const cases: readonly (readonly [publication: string, publisher: string | undefined,
     isKept: boolean])[] = [
-    ['Little, Brown (1951)', 'Little, Brown', false], ['Gallimard (1979), Poche', 'Gallimard', true],
+    ['Little, Brown (1951)', 'Little, Brown', false],
+    ['Gallimard (1979), Poche', 'Gallimard', true],
     ['Ace (1987), Edition: 2nd, Mass Market Paperback, 304 pages', 'Ace', true],
     ['New York : Ace Books, 1969', 'Ace Books', true],
     ['London ; New York : Penguin Books, c1990.', 'Penguin Books', true],
@@ -197,7 +198,8 @@ test('a broken line and a broken member are named by their book ids', () => {
     [3, '2', '3 cells, but the header names 2'], [4, '3', undefined]]);
   const json = '{"1":{"title":"A"},\n"2":{"title":A},\n"3":7,\n"4":{"title":"D"}}';
   const lines = summarise(json);
-  assert.deepEqual(lines.map(([line, key]) => [line, key]), [[1, '1'], [2, '2'], [3, '3'], [4, '4']]);
+  assert.deepEqual(lines.map(([line, key]) => [line, key]),
+    [[1, '1'], [2, '2'], [3, '3'], [4, '4']]);
   assert.deepEqual(lines.map(([, , problem]) => problem === undefined), [true, false, false, true]);
 });
 

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readHtml } from '../../../../src/books/transfer/mapping/html-text.ts';
+
+test('HTML is read as text, whole where its tags only end lines', () => {
+  const cases: readonly (readonly [html: string, text: string, isWhole: boolean])[] = [
+    ['plain', 'plain', true], ['two\nlines', 'two\nlines', true], ['1 < 2 > 0', '1 < 2 > 0', true],
+    ['<p>One</p>\n<p class="a">Two</p>', 'One\n\nTwo', true],
+    ['<div>One<br>two<br/>three</div>', 'One\ntwo\nthree', true],
+    ['<P>One\n  two</P>', 'One two', true], ['<span style="x">A</span>', 'A', true],
+    ['A <b>bold</b> word', 'A bold word', false],
+    ['<ul><li>One</li><li>Two</li></ul>after', '- One\n\n- Two\n\nafter', false],
+    ['<a href="http://a.test/?b&amp;c">link</a>', 'link', false],
+    ['<style>p { color: red }</style>A', 'A', false],
+    ['<script>1 < 2</SCRIPT>A', 'A', false], ['A<!-- <p> -->B', 'AB', true],
+    ['A <!-- open', 'A <!-- open', true], ['A <b', 'A <b', true], ['<b>', '', false],
+    ['<!DOCTYPE html><p>A', 'A', true],
+  ];
+  for (const [html, text, isWhole] of cases) {
+    assert.deepEqual(readHtml(html), { value: text, isWhole }, html);
+  }
+});
+
+test('references are characters, and unknown ones stay', () => {
+  const cases: readonly (readonly [html: string, text: string])[] = [
+    ['AT&amp;T &lt;b&gt; &quot;c&quot; &#39;d&#x27;', 'AT&T <b> "c" \'d\''],
+    ['&eacute;&Uuml;&ccedil;&Scaron;&aring;&ntilde;&szlig;&AElig;', 'éÜçŠåñßÆ'],
+    ['a&nbsp;&mdash;&hellip;&#128512;', 'a —…😀'], ['&unknown; &; & &#0; &#xD800; &#9999999;',
+      '&unknown; &; & &#0; &#xD800; &#9999999;'],
+    ['&amp;lt;', '&lt;'], ['&constructor;', '&constructor;'],
+  ];
+  for (const [html, text] of cases) assert.equal(readHtml(html).value, text);
+});

@@ -1,0 +1,148 @@
+/** What no file may do to the readers of other programs' exports. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../../src/base/errors.ts';
+import { parseImportRecord } from '../../../../src/books/transfer/import-record.ts';
+import type { FormatCodec } from '../../../../src/books/transfer/format-codec.ts';
+import { calibreCodec } from '../../../../src/books/transfer/sources/calibre.ts';
+import { goodreadsCodec } from '../../../../src/books/transfer/sources/goodreads.ts';
+import { isbnCodec } from '../../../../src/books/transfer/sources/isbn-list.ts';
+import { librarythingCodec } from '../../../../src/books/transfer/sources/librarything.ts';
+import { storygraphCodec } from '../../../../src/books/transfer/sources/storygraph.ts';
+import { heldBytes, heldBytesMax } from '../../../support/memory.ts';
+import { below, createRandom } from '../../../support/random.ts';
+import type { Random } from '../../../support/random.ts';
+import { readExport } from './read-export.ts';
+
+type Sample = {
+  readonly codec: FormatCodec;
+  /** What stands before the records. */
+  readonly header: string;
+  readonly columns: readonly string[];
+  readonly separator: ',' | '\t';
+};
+
+function makeSample(codec: FormatCodec, separator: ',' | '\t', names: string): Sample {
+  const columns = names.split(',');
+  return { codec, header: `${columns.join(separator)}\n`, columns, separator };
+}
+
+const SAMPLES: Readonly<Record<string, Sample>> = {
+  goodreads: makeSample(goodreadsCodec, ',', 'Book Id,Title,Author,Author l-f,Additional Authors,'
+    + 'ISBN,ISBN13,Publisher,Binding,Number of Pages,Year Published,My Review'),
+  storygraph: makeSample(storygraphCodec, ',',
+    'ISBN/UID,Title,Authors,Contributors,Format,Tags,Review'),
+  librarything: makeSample(librarythingCodec, '\t', 'Book Id,Title,Primary Author,'
+    + 'Secondary Author,Secondary Author Roles,Publication,Date,Page Count,Tags,Languages,ISBNs'),
+  calibre: makeSample(calibreCodec, ',',
+    'uuid,title,authors,author_sort,identifiers,pubdate,comments,languages,formats'),
+  isbn: makeSample(isbnCodec, '\t', ''),
+};
+
+const PIECES = [
+  '"', '""', ',', ';', '\t', '\n', '\r\n', '\r', '=', '="', "'", '(', ')', '#1', '[', ']', '{',
+  '}', ':', ' : ', '|', ' & ', '&amp;', '&#0;', '<p>', '<', '-->', '<!--', '\\', '\0', '\ufeff',
+  '9780439023481', '0439023483', '9.78E+12', '1969', '-750', '2023/01/05', '0101-01-01', 'Jr.',
+  'Terry Pratchett', 'Le Guin, Ursula K.', 'é', '中', '😀', '\u202e', '__proto__', 'eng', ' ', 'a',
+];
+
+test('however an export is cut, the same records come out of it', () => {
+  const random = createRandom(33);
+  for (const [name, sample] of Object.entries(SAMPLES)) {
+    for (let round = 0; round < 30; round += 1) {
+      const file = makeFile(random, sample);
+      const whole = attempt(sample.codec, file, file.length);
+      for (const chunkBytes of [1, 1 + below(random, 7), 1 + below(random, 300)]) {
+        assert.deepEqual(attempt(sample.codec, file, chunkBytes), whole, `${name}, ${round}`);
+      }
+    }
+  }
+});
+
+test('the JSON of LibraryThing is cut anywhere too', () => {
+  const random = createRandom(34);
+  for (let round = 0; round < 30; round += 1) {
+    const members = Array.from({ length: below(random, 5) }, (_, index) => [`${index}`, {
+      books_id: `${index}`, title: makeText(random, 4) || 'A', authors: [[], { lf: 'B, C' }],
+      tags: [makeText(random, 3)], isbn: { 0: makeText(random, 2) },
+      publication: makeText(random, 5), language: [makeText(random, 2)],
+    }]);
+    const file = Buffer.from(JSON.stringify(Object.fromEntries(members), null, below(random, 2)));
+    const whole = attempt(librarythingCodec, file, file.length);
+    assert.equal(Array.isArray(whole) ? whole.length : whole, members.length);
+    for (const chunkBytes of [1, 1 + below(random, 30)]) {
+      assert.deepEqual(attempt(librarythingCodec, file, chunkBytes), whole, `${round}`);
+    }
+  }
+});
+
+test('random bytes are read to their end, and are refused only for their header', () => {
+  const random = createRandom(35);
+  for (const [name, { codec, header }] of Object.entries(SAMPLES)) {
+    for (let round = 0; round < 100; round += 1) {
+      const noise = Buffer.from(Array.from({ length: below(random, 500) }, () =>
+        below(random, 256)));
+      const start = Buffer.from(round % 2 === 0 ? header : '{"1":{');
+      attempt(codec, Buffer.concat([start, noise]), 1 + below(random, 100));
+      assert.ok(attempt(codec, noise, noise.length + 1) !== undefined, name);
+    }
+  }
+});
+
+test('every book of a hostile export is one that an import takes, but for its title', () => {
+  const random = createRandom(36);
+  for (const [name, sample] of Object.entries(SAMPLES)) {
+    for (let round = 0; round < 100; round += 1) {
+      for (const record of readExport(sample.codec, makeFile(random, sample))) {
+        if (!('body' in record)) continue;
+        const book = { ...record.body, title: record.body['title'] ?? 'A' };
+        assert.doesNotThrow(() => parseImportRecord(book), `${name}: ${JSON.stringify(book)}`);
+      }
+    }
+  }
+});
+
+const BYTES = 1_000_000;
+
+for (const [name, { codec, header, separator }] of Object.entries(SAMPLES)) {
+  test(`a ${name} record that is too long is not held, and is told`, () => {
+    const reader = codec.createReader({ hasAllTypes: false });
+    reader.push(Buffer.from(header));
+    reader.push(Buffer.from(separator === ',' ? '1,"' : '1\t'));
+    const before = heldBytes();
+    for (let count = 0; count < 16; count += 1) reader.push(Buffer.alloc(BYTES, 'x'));
+    const held = heldBytes() - before;
+    assert.ok(held < heldBytesMax(BYTES), `${held} bytes are held`);
+    const records = [...reader.push(Buffer.from(separator === ',' ? '"\n' : '\n')),
+      ...reader.end()];
+    assert.deepEqual(records.map(({ line, problem }) => [line, problem]),
+      [[2, 'the record is longer than 2097152 bytes']]);
+  });
+}
+
+/** A header and rows of hostile texts, mostly well-formed. */
+function makeFile(random: Random, { header, columns, separator }: Sample): Buffer {
+  const rows = Array.from({ length: below(random, 8) }, () => columns.map((column) => {
+    const text = column.toLowerCase() === 'title' && below(random, 4) > 0
+      ? 'A (B, #1)' : makeText(random, below(random, 6));
+    if (separator === '\t') return text.replace(/[\t\n]/g, ' ');
+    return below(random, 10) === 0 ? text : `"${text.replaceAll('"', '""')}"`;
+  }).join(separator));
+  return Buffer.from(header + rows.join(below(random, 2) === 0 ? '\n' : '\r\n'));
+}
+
+function makeText(random: Random, length: number): string {
+  return Array.from({ length }, () => PIECES[below(random, PIECES.length)] ?? '').join('');
+}
+
+/** The records, or the message of what is wrong with the file. */
+function attempt(
+  codec: FormatCodec, file: Buffer, chunkBytes: number,
+): readonly unknown[] | string {
+  try {
+    return readExport(codec, file, Math.max(chunkBytes, 1));
+  } catch (thrown) {
+    assert.ok(thrown instanceof AppError && thrown.code === 'invalid', String(thrown));
+    return thrown.message;
+  }
+}

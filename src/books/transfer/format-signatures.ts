@@ -94,7 +94,17 @@ const MEMBER_SIGNATURES: readonly Signature[] = [
   { format: 'jsonld', names: ['@context', '@graph', '@type', '@id'], isToldByOne: true },
   // One object by id: the names are those of the records within it.
   {
-    format: 'librarything', names: ['books_id', 'primaryauthor', 'entrydate', 'workcode'],
+    format: 'librarything',
+    names: [
+      'books_id', 'title', 'sortcharacter', 'public', 'primaryauthor', 'primaryauthorrole',
+      'secondaryauthor', 'secondaryauthorroles', 'authors', 'publication', 'date', 'review',
+      'rating', 'comment', 'privatecomment', 'summary', 'format', 'pages', 'weight', 'height',
+      'thickness', 'length', 'dimensions', 'tags', 'collections', 'language', 'language_codeA',
+      'originallanguage', 'originallanguage_codeA', 'originalisbn', 'isbn', 'ean', 'asin', 'lcc',
+      'ddc', 'subject', 'series', 'genre', 'awards', 'workcode', 'source', 'entrydate',
+      'dateacquired', 'datestarted', 'dateread', 'fromwhere', 'copies', 'volumes', 'barcode',
+      'callnumber', 'lccn', 'oclc',
+    ],
     isToldByOne: true,
   },
 ];

@@ -14,7 +14,7 @@ import { bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
 import { bookResource } from './book-resource.ts';
 import type { AggregateOptions } from './aggregates/match-scan.ts';
-import type { BodyKind } from './transfer/import.ts';
+import type { ImportBody } from './transfer/import.ts';
 import { FILE_TYPES, JSON_LINES_TYPES, READ_FORMATS } from './transfer/formats.ts';
 import { MATCHES, ON_MATCH } from './transfer/import-mode.ts';
 import type { ImportMode } from './transfer/import-mode.ts';
@@ -154,7 +154,7 @@ function importRoute(catalog: Catalog): HttpRoute {
       const format = parseChoiceParameter(query, 'format', READ_FORMATS.map(({ name }) => name));
       const mode = parseImportMode(query);
       checkNotCompressed(exchange.request);
-      const kind: BodyKind = format === null
+      const kind: ImportBody = format === null
         ? { mediaType: checkMediaType(exchange.request, [...JSON_LINES_TYPES, ...FILE_TYPES]) }
         : { format };
       return loadImport(({ runImport }) => runImport(catalog, exchange, kind, mode));

@@ -71,7 +71,7 @@ test('the single binary', async (t) => {
       assert.deepEqual(readdirSync(cwd), []);
       const server = await startServer([], { ...alone, cwd });
       const { stdout, stderr } = await run(['book:import', '--sample'], cwd);
-      assert.match(stdout, /^imported \d+, skipped 0\n$/, stderr);
+      assert.match(stdout, /^imported \d+, updated 0, unchanged 0, skipped 0\n$/, stderr);
       const books = await ask(`${server.url}/api/books?limit=1`);
       assert.ok(Number(books.headers['x-total-count']) > 10);
       assert.equal(JSON.parse((await ask(`${server.url}/openapi.json`)).text).openapi, '3.1.0');

@@ -58,13 +58,16 @@ test('a catalog comes back byte for byte from each format, ids and dates include
 
 const BAD: readonly [string, string, string, readonly RegExp[]][] = [
   ['jsonl', '{"title":"ok"}\n{bad\n\n{"title":""}\n[]\n{"title":"ok","id":"nope"}\n{"title":"ok"}',
-    'imported 2, skipped 4', [/^line 2: not valid JSON at column 2/, /^line 4: \/title/,
-      /^line 5: must be a JSON object/, /^line 6: \/id/]],
+    'imported 2, updated 0, unchanged 0, skipped 4',
+    [/^line 2: not valid JSON at column 2/, /^line 4: \/title/, /^line 5: must be a JSON object/,
+      /^line 6: \/id/]],
   ['json', '[\n{"title":"ok"},\n{"title":5},\n{"title":"ok",\n"isbn":"1"}\n,{"title":"ok"}]',
-    'imported 2, skipped 2', [/^line 3: \/title/, /^line 4: \/isbn/]],
-  ['json', '[{"title":"ok"},{"title":', 'imported 1, skipped 1', [/^line 1: the file ends/]],
+    'imported 2, updated 0, unchanged 0, skipped 2', [/^line 3: \/title/, /^line 4: \/isbn/]],
+  ['json', '[{"title":"ok"},{"title":', 'imported 1, updated 0, unchanged 0, skipped 1',
+    [/^line 1: the file ends/]],
   ['csv', 'title,isbn\r\n"two\nlines",\r\nBad,123\r\n"open,',
-    'imported 1, skipped 2', [/^line 4: \/isbn/, /^line 5: a quoted cell is not closed/]],
+    'imported 1, updated 0, unchanged 0, skipped 2',
+    [/^line 4: \/isbn/, /^line 5: a quoted cell is not closed/]],
 ];
 
 test('bad records are told with their lines, the rest is imported, and the exit code is 1', () =>
@@ -76,9 +79,9 @@ test('bad records are told with their lines, the rest is imported, and the exit 
       const checked = await hookshelf([...words, ...data, '--dry-run'], { input });
       const imported = await hookshelf([...words, ...data], { input });
       for (const { code, stderr } of [checked, imported]) {
-        // What the file itself has wrong is told before the server has judged its records.
-        const told = stderr.trim().split('\n').map((line) => line.replace(/^hookshelf: /, ''))
-          .sort();
+        const [first = '', ...told] = stderr.trim().split('\n')
+          .map((line) => line.replace(/^hookshelf: /, ''));
+        assert.match(first, /^reading /);
         assert.equal(code, 1, stderr);
         assert.equal(told.length, problems.length, stderr);
         for (const [line, problem] of problems.entries()) assert.match(told[line] ?? '', problem);
@@ -102,8 +105,8 @@ test('what exists is skipped, --replace replaces it, --dry-run changes nothing',
       return [code, stdout.trim(), book?.title];
     };
     assert.deepEqual((await run('none', '--dry-run')).toSpliced(1, 1), [0, undefined]);
-    assert.deepEqual(await run('one'), [0, 'imported 1, skipped 0', 'one']);
-    assert.deepEqual(await run('two'), [1, 'imported 0, skipped 1', 'one']);
+    assert.deepEqual(await run('one'), [0, 'imported 1, updated 0, unchanged 0, skipped 0', 'one']);
+    assert.deepEqual(await run('two'), [1, 'imported 0, updated 0, unchanged 0, skipped 1', 'one']);
     assert.deepEqual((await run('two', '--dry-run')).toSpliced(1, 1), [1, 'one']);
     assert.deepEqual((await run('two', '--replace', '--dry-run')).toSpliced(1, 1), [0, 'one']);
     const [code, , title] = await run('three', '--replace');

@@ -144,14 +144,15 @@ test('a dry run of an import checks without a data directory, and makes none', (
       const words = ['book:import', '--dry-run', '--data', data];
       const sample = await hookshelf([...words, '--sample']);
       assert.equal(sample.stdout,
-        'would have imported 105, skipped 0 (dry run, nothing was changed)\n', sample.stderr);
+        'would have imported 105, updated 0, unchanged 0, skipped 0 (dry run, nothing was '
+          + 'changed)\n', sample.stderr);
       assert.equal(sample.code, 0);
       const lines = ['--file', '-', '--format', 'jsonl'];
       const checked = await hookshelf([...words, ...lines], { input });
       assert.equal(checked.code, 1);
       assert.match(checked.stderr, /^hookshelf: line 2: a book with this id exists/m);
       assert.match(checked.stderr, /^hookshelf: line 3: \/title: /m);
-      assert.match(checked.stdout, /^would have imported 1, skipped 2 /);
+      assert.match(checked.stdout, /^would have imported 1, updated 0, unchanged 0, skipped 2 /);
       const replaced = await hookshelf([...words, ...lines, '--replace', '--json'], { input });
       const { imported, replaced: count, dryRun } = JSON.parse(replaced.stdout);
       assert.deepEqual([imported, count, dryRun], [2, 1, true]);

@@ -24,7 +24,7 @@ test('a reader that goes away ends a long list quietly', () => inFolder(async (d
   const imported = await hookshelf(
     ['book:import', '--file', '-', '--format', 'jsonl', '--data', data],
     { input: lines.join('\n') });
-  assert.equal(imported.stdout, 'imported 20000, skipped 0\n');
+  assert.equal(imported.stdout, 'imported 20000, updated 0, unchanged 0, skipped 0\n');
   for (const words of [['book:list'], ['book:list', '--json'], ['book:export']]) {
     const child = start([...words, '--data', data]);
     const ended = endOf(child);

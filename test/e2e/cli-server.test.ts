@@ -70,8 +70,9 @@ test('over https, books go in and out whole, and records are named by a part', a
   const input = `${lines.join('\n')}\nno book\n`;
   const imported = await run('write',
     ['book:import', '--file', '-', '--format', 'jsonl'], input);
-  assert.equal(imported.stdout, `imported ${BOOKS_COUNT}, skipped 1\n`, imported.stderr);
-  assert.match(imported.stderr, /^hookshelf: line 3001: /);
+  assert.equal(imported.stdout, `imported ${BOOKS_COUNT}, updated 0, unchanged 0, skipped 1\n`,
+    imported.stderr);
+  assert.match(imported.stderr, /^hookshelf: line 3001: /m);
   const file = join(folder, 'books.jsonl');
   const exported = await run('read', ['book:export', '--file', file]);
   assert.equal(exported.stdout, `exported ${BOOKS_COUNT} books to ${file}\n`, exported.stderr);

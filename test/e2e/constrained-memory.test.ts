@@ -34,7 +34,8 @@ for (const [name, node] of Object.entries(nodes)) {
       const server = await startServer(flags, { program, environment });
       const imported = await hookshelf(['book:import', '--file', '-', '--format', 'jsonl',
         '--data', data], { input: books() });
-      assert.equal(imported.stdout, `imported ${BOOKS}, skipped 0\n`, imported.stderr);
+      assert.equal(imported.stdout, `imported ${BOOKS}, updated 0, unchanged 0, skipped 0\n`,
+        imported.stderr);
       const all: readonly { readonly id: string }[] =
         JSON.parse((await ask(`${server.url}/api/books`)).text);
       assert.equal(all.length, BOOKS);

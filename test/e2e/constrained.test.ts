@@ -171,7 +171,8 @@ async function tour(url: string, data: string, options: ProcessOptions): Promise
   const made = await ask(`${url}/api/books`, { method: 'POST', body: { title: 'Emma' } });
   assert.equal(made.status, 201, made.text);
   const imported = await hookshelf(['book:import', '--sample', '--data', data], options);
-  assert.match(imported.stdout, /^imported \d+, skipped 0\n$/, imported.stderr);
+  assert.match(imported.stdout, /^imported \d+, updated 0, unchanged 0, skipped 0\n$/,
+    imported.stderr);
   const { stdout, stderr } = await hookshelf(['book:list', '--json', '--data', data], options);
   assert.ok(JSON.parse(stdout).length > 10);
   return imported.stderr + stderr;

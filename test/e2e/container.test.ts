@@ -31,7 +31,8 @@ test('process 1 of a container serves, and stops as it should', { skip }, (t) =>
       program: ['nsenter', '--target', String(pidOf(server)), '--all', '--', ...bare],
     };
     const imported = await hookshelf(['book:import', '--sample', '--data', data], inside);
-    assert.match(imported.stdout, /^imported \d+, skipped 0\n$/, imported.stderr);
+    assert.match(imported.stdout, /^imported \d+, updated 0, unchanged 0, skipped 0\n$/,
+      imported.stderr);
     process.kill(pidOf(server), 'SIGTERM');
     assert.equal((await server.ended).code, 0);
     const listed = await hookshelf(['book:list', '--json', '--data', data], container);

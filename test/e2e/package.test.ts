@@ -59,7 +59,8 @@ test('the package', async (t) => inFolder(async (folder) => {
     npm(['install', file, '--offline', '--no-audit', '--no-fund', '--ignore-scripts'], place);
     const program = join(place, 'node_modules/.bin/hookshelf');
     assert.equal(run(program, ['--version'], place), `${VERSION}\n`);
-    assert.match(run(program, ['book:import', '--sample'], place), /^imported \d+, skipped 0\n$/);
+    assert.match(run(program, ['book:import', '--sample'], place),
+      /^imported \d+, updated 0, unchanged 0, skipped 0\n$/);
     assert.match(run(program, ['book:list', '--limit', '1'], place), /\S/);
     assert.match(run(program, ['manual', 'deliveries'], place), /^# Events and deliveries\n/);
     const lock = JSON.parse(readFileSync(join(place, 'package-lock.json'), 'utf8'));

@@ -441,8 +441,28 @@ const TRANSFERS: readonly PlantedFault[] = [
   },
   {
     file: 'books/transfer/importer.ts',
-    text: 'if (this.#mode.isDryRun) {', replacement: 'if (this.#failure !== null) {',
+    text: "if (outcome === 'replaced') this.#replaced += 1;", replacement: '',
     tests: ['books/transfer/import.test.ts'],
+  },
+  {
+    file: 'books/transfer/import.ts',
+    text: 'this.#firstEncoding === null ? this.#begin() + lines : lines', replacement: 'lines',
+    tests: ['books/transfer/import.test.ts'],
+  },
+  {
+    file: 'books/transfer/decode-text.ts',
+    text: 'if (!isEnd && offset + length > bytes.length) return this.#hold(bytes, offset);',
+    replacement: '', tests: ['books/transfer/decode-text.test.ts'],
+  },
+  {
+    file: 'books/transfer/decode-text.ts',
+    text: 'if (!isEnd && end > 0 && this.#isHighSurrogate(bytes, end - 2)) end -= 2;',
+    replacement: '', tests: ['books/transfer/decode-text.test.ts'],
+  },
+  {
+    file: 'books/transfer/recognise-format.ts',
+    text: 'if (formats.length > 1) throw createAmbiguity(formats);', replacement: '',
+    tests: ['books/transfer/recognise-format.test.ts'],
   },
   {
     file: 'books/transfer/importer.ts',

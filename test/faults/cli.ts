@@ -95,8 +95,8 @@ export const CLI_FAULTS: readonly PlantedFault[] = [
     replacement: 'await file.commit();', tests: ['cli/faults.test.ts'],
   },
   {
-    file: 'cli/commands/books/import-report.ts', text: 'return skippedCount > 0 ? 1 : 0;',
-    replacement: "return Number(totals['skipped']) > 0 ? 1 : 0;",
+    file: 'cli/commands/books/import-report.ts', text: 'return Number(skipped) > 0 ? 1 : 0;',
+    replacement: 'return Number(imported) > 0 ? 1 : 0;',
     tests: ['cli/commands/books.test.ts'],
   },
   // a running server, and none

@@ -65,8 +65,8 @@ export const SERVER_FAULTS: readonly PlantedFault[] = [
     tests: ['server/exchange/read-body.test.ts'],
   },
   {
-    file: 'server/exchange/read-body.ts', text: "encoding.toLowerCase() !== 'identity'",
-    replacement: 'encoding === undefined', tests: ['server/exchange/read-body.test.ts'],
+    file: 'server/exchange/read-body.ts', text: " || encoding.toLowerCase() === 'identity'",
+    replacement: ' || encoding !== undefined', tests: ['server/exchange/read-body.test.ts'],
   },
   {
     file: 'server/exchange/read-body.ts',

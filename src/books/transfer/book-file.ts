@@ -3,7 +3,7 @@
  * bounded by the head that is looked at first, and by what the format's reader holds.
  */
 import { Utf8Converter } from './decode-text.ts';
-import type { Encoding } from './decode-text.ts';
+import type { FileEncoding } from './decode-text.ts';
 import type { FormatCodec, ReaderOptions } from './format-codec.ts';
 import type { FormatName } from './format-list.ts';
 import { loadCodec } from './formats.ts';
@@ -15,7 +15,7 @@ export type BookFile = {
   readonly format: FormatName;
   readonly codec: FormatCodec;
   /** As far as it has been read. */
-  readonly encoding: Encoding;
+  readonly encoding: FileEncoding;
   /** Some records at a time, perhaps none, as they arrive. To be called once. */
   readRecords(): AsyncIterable<readonly SourceRecord[]>;
 };
@@ -59,7 +59,7 @@ export async function openBookFile(
 export type FileStart = {
   readonly format: FormatName;
   /** As far as the beginning shows. */
-  readonly encoding: Encoding;
+  readonly encoding: FileEncoding;
   /** The beginning, as it came and as UTF-8. */
   readonly chunks: readonly Buffer[];
   readonly text: Buffer;
@@ -92,7 +92,7 @@ export async function startFile(
 }
 
 type FileHead = {
-  readonly chunks: readonly Buffer[]; readonly text: Buffer; readonly encoding: Encoding;
+  readonly chunks: readonly Buffer[]; readonly text: Buffer; readonly encoding: FileEncoding;
 };
 
 /** Reads chunks until they give `bytesMin` of text, or all. */

@@ -13,16 +13,16 @@
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+export type FileEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 /** Decodes a stream of bytes, wherever its chunks end. Between two chunks it holds three bytes. */
 export class Utf8Converter {
-  #encoding: Encoding | 'unmarked' | 'ascii' = 'unmarked';
+  #encoding: FileEncoding | 'unmarked' | 'ascii' = 'unmarked';
   /** The bytes of a mark or character whose end has not come yet. */
   #heldBytes: Buffer = EMPTY;
 
   /** As far as the bytes so far tell: ASCII is UTF-8. */
-  get encoding(): Encoding {
+  get encoding(): FileEncoding {
     return this.#encoding === 'unmarked' || this.#encoding === 'ascii' ? 'utf-8' : this.#encoding;
   }
 
@@ -103,7 +103,7 @@ export class Utf8Converter {
 
 const EMPTY: Buffer = Buffer.alloc(0);
 const WRONG_BYTE = Buffer.from([0xff]);
-const MARKS: readonly { readonly encoding: Encoding; readonly mark: Buffer }[] = [
+const MARKS: readonly { readonly encoding: FileEncoding; readonly mark: Buffer }[] = [
   { encoding: 'utf-8', mark: Buffer.from([0xef, 0xbb, 0xbf]) },
   { encoding: 'utf-16le', mark: Buffer.from([0xff, 0xfe]) },
   { encoding: 'utf-16be', mark: Buffer.from([0xfe, 0xff]) },

@@ -6,7 +6,7 @@
 import { bookSchema } from '../book.ts';
 import type { FormatName } from './format-list.ts';
 
-export type Signature = {
+export type FormatSignature = {
   readonly format: FormatName;
   /** The names of the columns, or of the members of each record. */
   readonly names: readonly string[];
@@ -17,7 +17,7 @@ export type Signature = {
 };
 
 /** How the text of a file begins, line by line. */
-export type LineSignature = { readonly format: FormatName; readonly line: RegExp };
+type LineSignature = { readonly format: FormatName; readonly line: RegExp };
 
 /** Formats that share endings and media types. */
 export type Family = {
@@ -26,13 +26,13 @@ export type Family = {
   readonly layout: 'columns' | 'members' | 'lines';
   /** The format of a file that has the telling names of none: it says what is wrong with it. */
   readonly otherwise: FormatName;
-  readonly signatures: readonly Signature[];
+  readonly signatures: readonly FormatSignature[];
   readonly lineSignatures: readonly LineSignature[];
 };
 
 const OWN_NAMES = Object.keys(bookSchema.members);
 
-const COLUMN_SIGNATURES: readonly Signature[] = [
+const COLUMN_SIGNATURES: readonly FormatSignature[] = [
   { format: 'csv', names: OWN_NAMES, isToldByOne: true },
   {
     format: 'goodreads',
@@ -79,7 +79,7 @@ const COLUMN_SIGNATURES: readonly Signature[] = [
   },
 ];
 
-const MEMBER_SIGNATURES: readonly Signature[] = [
+const MEMBER_SIGNATURES: readonly FormatSignature[] = [
   { format: 'json', names: OWN_NAMES, isToldByOne: true },
   {
     format: 'csl', requiredName: 'type',

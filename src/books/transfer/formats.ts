@@ -30,6 +30,8 @@ export const KNOWN_FORMATS: readonly (Format & { readonly name: FormatName })[] 
 
 export const READ_FORMATS = KNOWN_FORMATS.filter(({ isRead }) => isRead);
 
+export const WRITTEN_FORMATS = KNOWN_FORMATS.filter(({ isWritten }) => isWritten);
+
 export const JSON_LINES_TYPES: readonly string[] =
   READ_FORMATS.find(({ name }) => name === 'jsonl')?.mediaTypes ?? [];
 
@@ -38,9 +40,11 @@ export const FILE_TYPES: readonly string[] = [...new Set(
   READ_FORMATS.flatMap(({ mediaTypes }) => mediaTypes))]
   .filter((mediaType) => !JSON_LINES_TYPES.includes(mediaType));
 
-/** The endings of files that can be written, as a message says them: `.json, .jsonl or .csv`. */
-export const FORMAT_ENDINGS = joinEndings(
-  KNOWN_FORMATS.filter(({ isWritten }) => isWritten).map(({ endings }) => endings[0] ?? ''));
+/** The endings of files that can be read, as a message says them: `.json, .jsonl or .csv`. */
+export const READ_ENDINGS =
+  joinEndings([...new Set(READ_FORMATS.flatMap(({ endings }) => endings))]);
+/** The same of files that can be written. */
+export const WRITTEN_ENDINGS = joinEndings(WRITTEN_FORMATS.map(({ endings }) => endings[0] ?? ''));
 
 function joinEndings(endings: readonly string[]): string {
   return `${endings.slice(0, -1).join(', ')} or ${endings.at(-1)}`;

@@ -1,8 +1,8 @@
 /**
- * `POST /api/books/import`: a file of any format in, JSON Lines out, both as streams. The first line
- * of the response names the format and the encoding, each record gives one line, in order, and the
- * last line is the count. Reading, storing and responding overlap, and each waits for the next, so
- * memory is bounded by the limits below.
+ * `POST /api/books/import`: a file of any format in, JSON Lines out, both as streams. The first
+ * line of the response names the format and the encoding, each record gives one line, in order, and
+ * the last line is the count. Reading, storing and responding overlap, and each waits for the next,
+ * so memory is bounded by the limits below.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../../base/assert.ts';
@@ -11,7 +11,7 @@ import type { Exchange } from '../../server/http-route.ts';
 import type { Catalog } from '../catalog.ts';
 import { openBookFile } from './book-file.ts';
 import type { BookFile } from './book-file.ts';
-import type { Encoding } from './decode-text.ts';
+import type { FileEncoding } from './decode-text.ts';
 import type { FormatName } from './format-list.ts';
 import { createMatchMode } from './import-mode.ts';
 import type { ImportMode } from './import-mode.ts';
@@ -31,16 +31,16 @@ const BATCHES_IN_FLIGHT_MAX = 8;
 const RESPONSE_BYTES_HELD_MAX = 8 * 1024 * 1024;
 
 /** What a caller says of the body: its format; else a media type that an import takes. */
-export type BodyKind =
+export type ImportBody =
   | { readonly format: FormatName; readonly mediaType?: never }
   | { readonly format?: never; readonly mediaType: string };
 
 /**
- * Runs one import. Resolves when the whole response is sent or the client has left. Throws `invalid`
- * for a file that cannot be told or cannot be read at all, before anything is sent.
+ * Runs one import. Resolves when the whole response is sent or the client has left. Throws
+ * `invalid` for a file that cannot be told or cannot be read at all, before anything is sent.
  */
 export async function runImport(
-  catalog: Catalog, exchange: Exchange, kind: BodyKind, mode: ImportMode,
+  catalog: Catalog, exchange: Exchange, kind: ImportBody, mode: ImportMode,
 ): Promise<void> {
   const choice = kind.format ?? findFormatByMediaType(kind.mediaType);
   assert(choice !== null);
@@ -60,7 +60,7 @@ class ImportRun {
   readonly #bookImport: BookImport;
   readonly #importer: Importer;
   /** What the first line says; null until it is sent, with the first lines of results. */
-  #firstEncoding: Encoding | null = null;
+  #firstEncoding: FileEncoding | null = null;
   /** Resolves when the lines of all batches so far are in the response. */
   #batchesReported: Promise<void> = Promise.resolve();
   #batchesInFlight = 0;

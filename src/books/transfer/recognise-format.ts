@@ -12,7 +12,7 @@
 import { AppError } from '../../base/errors.ts';
 import type { FormatName } from './format-list.ts';
 import { FAMILIES } from './format-signatures.ts';
-import type { Family, Signature } from './format-signatures.ts';
+import type { Family, FormatSignature } from './format-signatures.ts';
 import { KNOWN_FORMATS } from './formats.ts';
 
 /** How much of a file's text is looked at. */
@@ -83,7 +83,7 @@ function findByNames({ signatures, otherwise }: Family, names: readonly string[]
 }
 
 function isTold(
-  signature: Signature, signatures: readonly Signature[], names: readonly string[],
+  signature: FormatSignature, signatures: readonly FormatSignature[], names: readonly string[],
 ): boolean {
   const others = signatures.filter((other) => other !== signature);
   const tellingCount = names.filter((name) => signature.names.includes(name)
@@ -92,11 +92,11 @@ function isTold(
   return tellingCount > 1 || signature.isToldByOne === true || hasAll(signature, names);
 }
 
-function hasRequired({ requiredName }: Signature, names: readonly string[]): boolean {
+function hasRequired({ requiredName }: FormatSignature, names: readonly string[]): boolean {
   return requiredName === undefined || names.includes(requiredName);
 }
 
-function hasAll(signature: Signature, names: readonly string[]): boolean {
+function hasAll(signature: FormatSignature, names: readonly string[]): boolean {
   const known = signature.names.map((name) => name.toLowerCase());
   return names.every((name) => known.includes(name.toLowerCase()));
 }

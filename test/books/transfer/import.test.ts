@@ -30,7 +30,8 @@ test('what is given is kept: id in lower case, dates in UTC; what is not is assi
   ]);
   assert.deepEqual(first, { line: 1, status: 'imported', id: ID_A });
   assert.equal(second?.['status'], 'imported');
-  assert.deepEqual(count, { imported: 2, skipped: 0, replaced: 0, existing: 0, dryRun: false, ...NO_MATCHES });
+  assert.deepEqual(count,
+    { imported: 2, skipped: 0, replaced: 0, existing: 0, dryRun: false, ...NO_MATCHES });
   const kept = await get(ID_A);
   assert.deepEqual([kept['createdAt'], kept['updatedAt']],
     ['2020-01-01T00:00:00.000Z', '2020-01-01T00:00:00.000Z']);
@@ -123,7 +124,8 @@ test('no event is fired', async () => {
 
 test('a wrong media type or parameter is refused before anything is read', async () => {
   const refusals = [
-    ['', { 'Content-Type': 'text/html' }, 415], ['?replace=yes', JSON_LINES, 400], ['?dryrun=true', JSON_LINES, 400],
+    ['', { 'Content-Type': 'text/html' }, 415], ['?replace=yes', JSON_LINES, 400],
+    ['?dryrun=true', JSON_LINES, 400],
     ['?replace=true&onMatch=skip', JSON_LINES, 400], ['?match=ean', JSON_LINES, 400],
     ['?format=word', JSON_LINES, 400], ['?match=source', JSON_LINES, 422],
   ] as const;

@@ -34,7 +34,7 @@ const REFUSED: readonly (readonly [words: string[], stderr: RegExp])[] = [
   [['book:add', '--input', '{"title":'], /--input: not valid JSON at line 1, column 10/],
   [['book:add', '--input', '{\n  oops}'], /--input: not valid JSON at line 2, column 3/],
   [['book:export', '--format', 'cvs'], /--format must be one of .*, not cvs; did you mean csv\?/],
-  [['book:import', '--file', 'books.txt'], /does not end in \.json, .* or \.\w+; name its/],
+  [['book:import', '--file', 'books.doc'], /does not end in \.json, .* or \.\w+; name its/],
   [['delivery:retry'], /delivery:retry needs <id> or --failed/],
   [['delivery:retry', '--failed', '--id', 'x'], /<id> or --failed, not both/],
   [['completion'], /completion needs one of bash, zsh, fish/],

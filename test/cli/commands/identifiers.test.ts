@@ -16,7 +16,8 @@ const IDS = [
 async function importBooks(place: Place): Promise<void> {
   const input = IDS.map((id, index) => JSON.stringify({ id, title: `Book ${index}` })).join('\n');
   const words = ['book:import', '--file', '-', '--format', 'jsonl'];
-  assert.equal((await place.run(words, { input })).stdout, 'imported 4, skipped 0\n');
+  assert.equal((await place.run(words, { input })).stdout,
+    'imported 4, updated 0, unchanged 0, skipped 0\n');
 }
 
 async function made(place: Place, words: readonly string[]): Promise<string> {

@@ -1,6 +1,6 @@
 /** The rows of the commands `book:*`. */
 import { flag, text } from '../../arguments/option-spec.ts';
-import { READ_FORMATS } from '../../../books/transfer/formats.ts';
+import { READ_FORMATS, WRITTEN_FORMATS } from '../../../books/transfer/formats.ts';
 import { MATCHES, ON_MATCH } from '../../../books/transfer/import-mode.ts';
 import type { OptionSpec, OptionSpecs } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
@@ -15,8 +15,8 @@ const bookInput: OptionSpec = {
   meaning: 'the book as JSON: in place, from a file, or from standard input',
 };
 const format: OptionSpec = {
-  type: 'string', placeholder: '<format>', values: ['json', 'jsonl', 'csv'],
-  meaning: 'json, jsonl or csv; the file name says it otherwise',
+  type: 'string', placeholder: '<format>', values: WRITTEN_FORMATS.map(({ name }) => name),
+  meaning: 'format of the file; its name says it otherwise',
 };
 const several = (option: OptionSpec): OptionSpec => ({ ...option, isRepeatable: true });
 const filterOptions: OptionSpecs = {
@@ -149,7 +149,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       'Ids and dates of our own formats are kept; books whose id exists are skipped. Records that',
       'have an id of their source are matched by it: the same file again changes nothing, and a',
       'later one updates what has changed. What the catalog has no place for goes to',
-      '`metadata.source`. A bad record is reported with its line, and the rest goes on. Exit code 1',
+      'metadata.source. A bad record is reported with its line, and the rest goes on. Exit code 1',
       'when any was skipped.',
     ],
     options: {

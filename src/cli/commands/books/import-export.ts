@@ -13,7 +13,7 @@ import { startFile } from '../../../books/transfer/book-file.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
 import { checkRecords } from '../../../books/transfer/check-records.ts';
 import {
-  FORMAT_ENDINGS, READ_FORMATS, createBookWriter, findFormat, readRecords,
+  READ_ENDINGS, WRITTEN_ENDINGS, createBookWriter, findFormat, readRecords,
 } from '../../../books/transfer/formats.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
 import type { FormatName } from '../../../books/transfer/format-list.ts';
@@ -42,7 +42,8 @@ export async function importBooks(context: CommandContext): Promise<number> {
   try {
     const start = await startFile(countBytes(toBuffers(input.stream), report), input.choice);
     if (input.isFormatGuessed) assertJsonStart(start);
-    report.begin(start);
+    // Of the sample everybody knows what it is.
+    if (args.has('file')) report.begin(start);
     await importFile(context, start, mode, report);
   } catch (thrown) {
     // A source that breaks off breaks the request too. `countBytes` has left its error, which is
@@ -225,7 +226,7 @@ function resolveFormat({ args }: CommandContext, path: string): FormatName {
   const name = args.find('format') ?? (path === STANDARD_STREAM ? DEFAULT_FORMAT : undefined);
   const format = findFormat(name === undefined ? path : `.${name}`);
   if (format !== null) return format;
-  throw new AppError('usage', `${path} does not end in ${FORMAT_ENDINGS}; name its --format`);
+  throw new AppError('usage', `${path} does not end in ${WRITTEN_ENDINGS}; name its --format`);
 }
 
 /** The file, or the sample: the command's row asks for one of `--file` and `--sample`. */
@@ -251,9 +252,7 @@ function resolveChoice({ args }: CommandContext, path: string): FormatChoice {
     ? findFormatByEnding(path === STANDARD_STREAM ? `.${DEFAULT_FORMAT}` : path)
     : findFormatByName(name);
   if (choice !== null) return choice;
-  const endings = [...new Set(READ_FORMATS.flatMap((format) => format.endings))];
-  throw new AppError('usage',
-    `${path} ends in none of ${endings.join(', ')}: name its --format`);
+  throw new AppError('usage', `${path} does not end in ${READ_ENDINGS}; name its --format`);
 }
 
 type OpenFile = {

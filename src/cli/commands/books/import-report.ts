@@ -6,9 +6,9 @@ import { AppError } from '../../../base/errors.ts';
 import type { FieldError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import type { Encoding } from '../../../books/transfer/decode-text.ts';
+import type { FileStart } from '../../../books/transfer/book-file.ts';
+import type { FileEncoding } from '../../../books/transfer/decode-text.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
-import type { FormatName } from '../../../books/transfer/format-list.ts';
 import { BOOK_EXISTS, ID_EXISTS } from '../../../books/transfer/importer.ts';
 import type { Output } from '../../terminal/output.ts';
 import type { Progress } from '../../terminal/progress.ts';
@@ -26,7 +26,7 @@ const PROBLEMS_IN_JSON_MAX = 10_000;
 
 const ENCODING_NAMES: Readonly<Record<string, string>> = {
   'utf-16le': 'UTF-16', 'utf-16be': 'UTF-16', 'windows-1252': 'Windows-1252',
-} satisfies Record<Exclude<Encoding, 'utf-8'>, string>;
+} satisfies Record<Exclude<FileEncoding, 'utf-8'>, string>;
 
 /** What would be done with books that are there already. */
 const HINTS: Readonly<Record<string, string>> = {
@@ -56,7 +56,7 @@ export class ImportReport {
   }
 
   /** Says what the file is taken for. */
-  begin({ format, encoding }: { readonly format: FormatName; readonly encoding: Encoding }): void {
+  begin({ format, encoding }: Pick<FileStart, 'format' | 'encoding'>): void {
     this.#file = { format, encoding };
     if (this.#output.isJson) return;
     const title = FORMATS.find(({ name }) => name === format)?.title ?? format;
@@ -151,7 +151,8 @@ export class ImportReport {
       ...record === undefined ? [] : [`record ${record}`],
       ...[key, id].filter((name) => name !== undefined),
     ];
-    this.#output.note(`line ${line}: ${detail}${names.length === 0 ? '' : ` (${names.join(', ')})`}`);
+    const place = names.length === 0 ? '' : ` (${names.join(', ')})`;
+    this.#output.note(`line ${line}: ${detail}${place}`);
   }
 }
 

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  findFormatByEnding, findFormatByMediaType, findFormatByName, recogniseFormat,
+} from '../../../src/books/transfer/recognise-format.ts';
+
+test('a name, an ending or a media type of one format alone decides', () => {
+  assert.deepEqual(['csv', 'JSONL', 'ndjson', 'books'].map(findFormatByName),
+    ['csv', 'jsonl', 'jsonl', null]);
+  assert.deepEqual(['a.JSONL', 'a.b.ndjson', 'json', '-'].map(findFormatByEnding),
+    ['jsonl', 'jsonl', null, null]);
+  assert.deepEqual(['application/jsonl', 'text/html'].map(findFormatByMediaType), ['jsonl', null]);
+});
+
+test('an ending and a media type that several formats have name the same family', () => {
+  for (const [ending, mediaType] of [
+    ['a.csv', 'text/csv'], ['a.TSV', 'text/tab-separated-values'], ['a.json', 'application/json'],
+    ['a.txt', 'text/plain'],
+  ] as const) {
+    const family = findFormatByEnding(ending);
+    assert.equal(typeof family, 'object');
+    assert.equal(findFormatByMediaType(mediaType), family);
+  }
+});
+
+test('a header of our own columns alone is our csv, whatever its case and separator', () => {
+  for (const header of [
+    'title', 'Title,Authors,ISBN', 'title;isbn', 'title\tpublisher\r\n', '\n\n"title","authors"',
+    'id,createdAt,updatedAt,title', 'nothing known', '',
+  ]) assert.equal(recognise('a.csv', header), 'csv', header);
+});
+
+test('a json file of our own members is ours, also where it is cut or broken', () => {
+  for (const text of [
+    '[{"title":"A"}]', '{"title":"A","authors":[{"name":"B"}]}\n{"title":"C"}', '[1,2]', '',
+    '[{"tit', '[{"title":"A","metadata":{"@type":"x","issued":1}}]', '[{"title":"A","author":"B"}]',
+    '[{"title":"A","authors":[],"type":"book"}]',
+  ]) assert.equal(recognise('a.json', text), 'json', text);
+});
+
+function recognise(path: string, text: string): string {
+  const family = findFormatByEnding(path);
+  assert.ok(family !== null && typeof family !== 'string');
+  return recogniseFormat(family, Buffer.from(text));
+}

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { systemClock } from '../../../../src/base/clock.ts';
+import { createTurns } from '../../../../src/base/turns.ts';
+import { createIdSource } from '../../../../src/base/uuid.ts';
+import { bookResource } from '../../../../src/books/book-resource.ts';
+import { createBookShelf, createCatalog } from '../../../../src/books/catalog.ts';
+import type { Catalog } from '../../../../src/books/catalog.ts';
+import { parseImportRecord } from '../../../../src/books/transfer/import-record.ts';
+import type { BookImport, MatchMode } from '../../../../src/books/transfer/matching/book-import.ts';
+import { createMemoryStore } from '../../../support/memory-store.ts';
+import type { MemoryStore } from '../../../support/memory-store.ts';
+import { endsInTurns } from '../../../support/turns.ts';
+
+const ID = '018f2b7c-0000-7000-8000-00000000000a';
+const ISBNS = ['9780441172719', '9780306406157', '9791090636071'];
+const GOODREADS = { format: 'goodreads', ownIdFields: ['Book Id'] };
+const DEFAULTS: MatchMode =
+  { match: 'isbn', onMatch: 'update', source: null, isDryRun: false };
+
+let store: MemoryStore;
+let catalog: Catalog;
+let changes = 0;
+
+beforeEach(() => {
+  changes = 0;
+  let nowMs = Date.UTC(2026, 0, 1);
+  const now = (): number => nowMs += 1;
+  store = createMemoryStore([bookResource.collection]);
+  catalog = createCatalog({
+    store, now, makeId: createIdSource({ now }), turns: createTurns(systemClock),
+    stageWithChange: () => { changes += 1; },
+  });
+});
+
+async function outcomesOf(
+  books: readonly object[], mode: Partial<MatchMode> = {},
+): Promise<readonly string[]> {
+  const results = await importAll(books, mode);
+  return results.map(({ outcome }) => outcome);
+}
+
+async function importAll(books: readonly object[], mode: Partial<MatchMode> = {}) {
+  const bookImport = catalog.openImport({ ...DEFAULTS, ...mode });
+  try {
+    return await bookImport.importBatch(books.map((book) => recordOf(book)));
+  } finally {
+    bookImport.close();
+  }
+}
+
+function contentOf(): readonly string[] {
+  const walk = catalog.walk(null);
+  const lines: string[] = [];
+  for (let record = walk(); record !== null; record = walk()) lines.push(record.bytes.toString());
+  return lines;
+}
+
+test('the same export again changes nothing, by each way to match', async () => {
+  const books = [
+    { title: 'A', isbn: ISBNS[0], authors: [{ name: 'X' }], metadata: sourceOf('1') },
+    { title: 'B', isbn: ISBNS[1], datePublished: '1960', metadata: sourceOf('2') },
+  ];
+  for (const match of ['isbn', 'title', 'source'] as const) {
+    for (const onMatch of ['update', 'replace'] as const) {
+      const mode = { match, onMatch, source: GOODREADS };
+      await importAll(books, mode);
+      const before = contentOf();
+      const lines = store.lines.length;
+      assert.deepEqual(await outcomesOf(books, mode), ['unchanged', 'unchanged']);
+      assert.deepEqual([contentOf(), store.lines.length], [before, lines]);
+    }
+  }
+  assert.equal(catalog.size, 2);
+  assert.equal(changes, 0, 'no event is fired');
+});
+
+test('on a match the book is updated, replaced or left', async () => {
+  const shelf = createBookShelf(catalog);
+  const first = await shelf.add({ title: 'Old', isbn: ISBNS[0] ?? '', publisher: 'P' });
+  const record = { title: 'New', isbn: ISBNS[0] };
+  const skipped = await importAll([record], { onMatch: 'skip' });
+  assert.deepEqual(skipped, [{ id: first.id, outcome: 'exists', leftOut: [] }]);
+  assert.deepEqual(shelf.get(first.id), first);
+  const updated = await importAll([record]);
+  assert.deepEqual(updated, [{ id: first.id, outcome: 'updated', leftOut: [] }]);
+  const { title, publisher, createdAt, updatedAt } = shelf.get(first.id);
+  assert.deepEqual([title, publisher, createdAt], ['New', 'P', first.createdAt]);
+  assert.ok(updatedAt > first.updatedAt);
+  const replaced = await importAll([record], { onMatch: 'replace' });
+  assert.deepEqual(replaced, [{ id: first.id, outcome: 'replaced', leftOut: [] }]);
+  assert.deepEqual([shelf.get(first.id).publisher, shelf.get(first.id).createdAt],
+    [undefined, first.createdAt]);
+});
+
+test('an update sets what the record has, also where a person has changed it', async () => {
+  const shelf = createBookShelf(catalog);
+  const record = { title: 'A', isbn: ISBNS[0], numberOfPages: 1 };
+  const [imported] = await importAll([record]);
+  const id = imported?.id ?? '';
+  await shelf.patch(id, { numberOfPages: 2, subtitle: 'mine' });
+  assert.deepEqual(await outcomesOf([record]), ['updated']);
+  assert.deepEqual([shelf.get(id).numberOfPages, shelf.get(id).subtitle], [1, 'mine']);
+});
+
+test('a record that several books match is told with their ids, and changes none', async () => {
+  const shelf = createBookShelf(catalog);
+  const ids: string[] = [];
+  for (const title of ['A', 'B', 'C']) {
+    ids.push((await shelf.add({ title, isbn: ISBNS[0] ?? '' })).id);
+  }
+  const before = contentOf();
+  const results = await importAll([{ title: 'D', isbn: ISBNS[0] }, { title: 'E' }]);
+  assert.deepEqual(results[0], { id: null, outcome: 'ambiguous', ids: ids.sort() });
+  assert.deepEqual(results[1]?.outcome, 'imported');
+  assert.deepEqual(contentOf().slice(0, 3), before);
+});
+
+test('the id of a record comes before its match', async () => {
+  const shelf = createBookShelf(catalog);
+  const other = await shelf.add({ title: 'Other', isbn: ISBNS[0] ?? '' });
+  await importAll([{ id: ID, title: 'A' }]);
+  const record = { id: ID, title: 'B', isbn: ISBNS[0] };
+  assert.deepEqual(await outcomesOf([record], { match: null }), ['exists']);
+  assert.deepEqual(await importAll([record]), [{ id: ID, outcome: 'updated', leftOut: [] }]);
+  assert.equal(shelf.get(other.id).title, 'Other');
+  const replaced = await importAll([{ id: ID, title: 'C' }], { match: null, onMatch: 'replace' });
+  assert.deepEqual(replaced, [{ id: ID, outcome: 'replaced', leftOut: [] }]);
+  const again = await outcomesOf([{ id: ID, title: 'C' }], { match: null, onMatch: 'replace' });
+  assert.deepEqual(again, ['unchanged']);
+});
+
+test('a record matches the book of a record before it, in its batch and in another', async () => {
+  const twice = [{ title: 'A', isbn: ISBNS[0] }, { title: 'B', isbn: ISBNS[0] }];
+  const other = { title: 'C', isbn: ISBNS[0] };
+  const bookImport = catalog.openImport(DEFAULTS);
+  const batches = [twice, [other, other]].map((books) =>
+    bookImport.importBatch(books.map(recordOf)));
+  const results = (await Promise.all(batches)).flat();
+  bookImport.close();
+  assert.deepEqual(results.map(({ outcome }) => outcome),
+    ['imported', 'updated', 'updated', 'unchanged']);
+  assert.equal(catalog.size, 1);
+});
+
+test('what is staged and not on disk yet is matched as it will be', async () => {
+  const shelf = createBookShelf(catalog);
+  const [first, second] = [await shelf.add({ title: 'A', isbn: ISBNS[0] ?? '' }),
+    await shelf.add({ title: 'B', isbn: ISBNS[1] ?? '' })];
+  const bookImport = catalog.openImport(DEFAULTS);
+  await bookImport.importBatch([]);
+  const release = store.holdBatches();
+  const writes = [
+    catalog.patch(first.id, { isbn: ISBNS[2] }), catalog.remove(second.id),
+    catalog.add({ title: 'C', isbn: ISBNS[0] }),
+  ];
+  const importing = bookImport.importBatch(ISBNS.map((isbn) => recordOf({ title: 'N', isbn })));
+  release();
+  await Promise.all(writes);
+  const results = await importing;
+  assert.deepEqual(results.map(({ outcome }) => outcome), ['updated', 'imported', 'updated']);
+  assert.equal(results[2]?.id, first.id);
+  bookImport.close();
+});
+
+test('a source matches its own records alone, and adds what it says to those of others', async () => {
+  const calibre = { format: 'calibre', ownIdFields: ['uuid'] };
+  await importAll([{ title: 'A', isbn: ISBNS[0], metadata: sourceOf('1') }],
+    { match: 'source', source: GOODREADS });
+  const book = { title: 'A', isbn: ISBNS[0], metadata: { source: { calibre: { uuid: '1' } } } };
+  assert.deepEqual(await outcomesOf([book], { source: calibre }), ['updated']);
+  assert.deepEqual(await outcomesOf([book], { match: 'source', source: calibre }), ['unchanged']);
+  assert.deepEqual(JSON.parse(contentOf()[0] ?? '').metadata,
+    { source: { goodreads: { 'Book Id': '1' }, calibre: { uuid: '1' } } });
+});
+
+test('a dry run has the outcomes of the import, knows no id of a new book, and stores nothing',
+  async () => {
+    const shelf = createBookShelf(catalog);
+    for (const title of ['A', 'B']) await shelf.add({ title, isbn: ISBNS[0] ?? '' });
+    await shelf.add({ title: 'C', isbn: ISBNS[1] ?? '' });
+    const batches = [
+      [{ title: 'D', isbn: ISBNS[0] }, { title: 'C', isbn: ISBNS[1] }, { title: 'E', isbn: ISBNS[2] }],
+      [{ title: 'E', isbn: ISBNS[2] }, { title: 'F', isbn: ISBNS[2] }, { id: ID, title: 'G' },
+        { id: ID, title: 'H' }],
+    ];
+    for (const onMatch of ['update', 'skip', 'replace'] as const) {
+      const before = contentOf();
+      const predicted = await importBatches(batches, { onMatch, isDryRun: true });
+      assert.deepEqual(contentOf(), before);
+      const done = await importBatches(batches, { onMatch });
+      assert.deepEqual(predicted.map(({ outcome }) => outcome),
+        done.map(({ outcome }) => outcome), onMatch);
+      for (const { id } of predicted) assert.ok(id === null || id === ID || catalog.find(id));
+      await catalog.remove(done[2]?.id ?? '');
+      await catalog.remove(ID);
+    }
+  });
+
+async function importBatches(batches: readonly (readonly object[])[], mode: Partial<MatchMode>) {
+  const bookImport = catalog.openImport({ ...DEFAULTS, ...mode });
+  const results = await Promise.all(batches.map((books) =>
+    bookImport.importBatch(books.map(recordOf))));
+  bookImport.close();
+  return results.flat();
+}
+
+test('batches are stored in the order of the calls, also while the index is made', async () => {
+  const bookImport = catalog.openImport(DEFAULTS);
+  const batches: ReturnType<BookImport['importBatch']>[] = [];
+  for (let round = 0; round < 30; round += 1) {
+    batches.push(bookImport.importBatch([recordOf({ title: `T${round}`, isbn: ISBNS[0] })]));
+    await Promise.resolve();
+  }
+  const outcomes = (await Promise.all(batches)).flat().map(({ outcome }) => outcome);
+  assert.deepEqual(outcomes, ['imported', ...Array.from({ length: 29 }, () => 'updated')]);
+  assert.equal(JSON.parse(contentOf()[0] ?? '').title, 'T29');
+  bookImport.close();
+});
+
+test('imports that match alike share an index, and the last one drops it', async () => {
+  const collection = store.collection('books');
+  let listeners = 0;
+  const { onChange } = collection;
+  collection.onChange = (listener) => {
+    listeners += 1;
+    const end = onChange.call(collection, listener);
+    return () => {
+      listeners -= 1;
+      end();
+    };
+  };
+  const [first, second, other] =
+    [DEFAULTS, DEFAULTS, { ...DEFAULTS, match: 'title' as const }]
+      .map((mode) => catalog.openImport(mode));
+  await Promise.all([first, second, other].map((each) => each?.importBatch([])));
+  assert.equal(listeners, 2);
+  first?.close();
+  first?.close();
+  other?.close();
+  await endsInTurns(second?.importBatch([recordOf({ title: 'A', isbn: ISBNS[0] })])
+    ?? Promise.resolve());
+  assert.equal(listeners, 1);
+  second?.close();
+  await endsInTurns(Promise.resolve());
+  assert.equal(listeners, 0);
+  const unmatched = catalog.openImport({ ...DEFAULTS, match: null });
+  await unmatched.importBatch([recordOf({ title: 'B' })]);
+  assert.equal(listeners, 0, 'without a match there is no index');
+  unmatched.close();
+});
+
+function sourceOf(bookId: string) {
+  return { source: { goodreads: { 'Book Id': bookId } } };
+}
+
+function recordOf(book: object) {
+  return parseImportRecord(book);
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { encodeRecord } from '../../../../src/resources/record.ts';
+import type { JsonObject } from '../../../../src/base/schema.ts';
+import { parseImportRecord } from '../../../../src/books/transfer/import-record.ts';
+import { createMatchKeys } from '../../../../src/books/transfer/matching/match-key.ts';
+import { randomBook } from '../../../support/random-books.ts';
+import { createRandom } from '../../../support/random.ts';
+
+const ID = '018f2b7c-0000-7000-8000-00000000000a';
+const TIME = '2026-03-01T12:00:00.000Z';
+const SOURCE = { format: 'goodreads', ownIdFields: ['Book Id', 'books_id'] };
+
+test('a stored book has the key that a record of the same members has', () => {
+  const random = createRandom(1);
+  for (let count = 0; count < 2000; count += 1) {
+    const fields = fieldsOf(JSON.parse(JSON.stringify(randomBook(random, ID))));
+    for (const match of ['isbn', 'title', 'source'] as const) {
+      const keys = createMatchKeys(match, SOURCE);
+      assert.equal(keys.readStored(store(fields)), keys.readMembers(fields), match);
+    }
+  }
+});
+
+test('title, first author and year are one key, whatever their case and accents', () => {
+  const base = {
+    title: 'Straße nach Łódź', authors: [{ name: 'José Río' }, { name: 'Other' }],
+    datePublished: '1960-05-17',
+  };
+  const same: readonly JsonObject[] = [
+    { ...base, title: 'STRASSE NACH LODZ' },
+    { ...base, authors: [{ name: 'jose rio' }] },
+    { ...base, datePublished: '1960' },
+    { ...base, subtitle: 'a', isbn: '9780441172719', bookEdition: '2' },
+  ];
+  const others: readonly JsonObject[] = [
+    { ...base, title: 'Straße' },
+    { ...base, authors: [{ name: 'Other' }, { name: 'José Río' }] },
+    { ...base, authors: [] },
+    { ...base, datePublished: '1961' },
+    { title: base.title, authors: base.authors },
+  ];
+  const { readMembers, readStored } = createMatchKeys('title', null);
+  for (const book of same) assert.equal(readMembers(fieldsOf(book)), readMembers(base));
+  for (const book of others) assert.notEqual(readMembers(fieldsOf(book)), readMembers(base));
+  assert.equal(readStored(store(fieldsOf({ title: 'A', datePublished: '0999-12' }))),
+    readMembers(fieldsOf({ title: 'a', datePublished: '0999' })));
+});
+
+test('the own id of a source is read of its own format alone', () => {
+  const cases: readonly (readonly [metadata: JsonObject, key: string | null])[] = [
+    [{ source: { goodreads: { 'Book Id': '7', 'books_id': '8' } } }, '7'],
+    [{ source: { calibre: { uuid: '1' }, goodreads: { 'books_id': 8 } } }, '8'],
+    [{ source: { calibre: { 'Book Id': '7' } } }, null],
+    [{ source: { goodreads: { 'Book Id': '' } } }, null],
+    [{ source: { goodreads: '7' } }, null],
+    [{ source: '"goodreads":{"Book Id":"7"}' }, null],
+    [{ goodreads: { 'Book Id': '7' } }, null],
+    [{ 'note': '"goodreads":{', 'source': { goodreads: { 'Book Id': 'a"b\\' } } }, 'a"b\\'],
+    [{}, null],
+  ];
+  const { readMembers, readStored } = createMatchKeys('source', SOURCE);
+  for (const [metadata, key] of cases) {
+    const fields = fieldsOf({ title: 'A "metadata":{ B', metadata });
+    assert.equal(readMembers(fields), key, JSON.stringify(metadata));
+    assert.equal(readStored(store(fields)), key, JSON.stringify(metadata));
+  }
+  assert.equal(readStored(store(fieldsOf({ title: '"goodreads":{' }))), null);
+});
+
+function fieldsOf(book: JsonObject): JsonObject {
+  return parseImportRecord(book).fields;
+}
+
+function store(fields: JsonObject): Buffer {
+  return Buffer.from(encodeRecord('id', ID, { createdAt: TIME, updatedAt: TIME }, fields));
+}

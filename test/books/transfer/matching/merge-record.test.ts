@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonObject } from '../../../../src/base/schema.ts';
+import { parseImportRecord } from '../../../../src/books/transfer/import-record.ts';
+import { mergeRecord } from '../../../../src/books/transfer/matching/merge-record.ts';
+import { IS_LONG } from '../../../support/long.ts';
+import { below, createRandom } from '../../../support/random.ts';
+import type { Random } from '../../../support/random.ts';
+
+const OWN_IDS = ['Book Id'];
+const SEEDS = IS_LONG ? 5000 : 500;
+
+test('an update sets what the record has and keeps the rest, in the order of the model', () => {
+  const book = fieldsOf({
+    title: 'Old', authors: [{ name: 'A' }], publisher: 'P', keywords: ['x'], url: 'http://a/b',
+  });
+  const record = fieldsOf({ title: 'New', subtitle: 'S', keywords: ['y'] });
+  const { members, leftOut } = mergeRecord(book, record, OWN_IDS);
+  assert.deepEqual(JSON.stringify(members), JSON.stringify({
+    title: 'New', subtitle: 'S', authors: [{ name: 'A' }], publisher: 'P', keywords: ['y'],
+    url: 'http://a/b',
+  }));
+  assert.deepEqual(leftOut, []);
+});
+
+test('the title of a list of ISBNs takes the place of no other', () => {
+  const isbn = '9780439023481';
+  const record = fieldsOf({ title: `ISBN ${isbn}`, isbn });
+  const { members } = mergeRecord(fieldsOf({ title: 'The Hunger Games', isbn }), record, []);
+  assert.equal(members['title'], 'The Hunger Games');
+});
+
+test('metadata are merged by member, and sources by format', () => {
+  const stored = { own: 1, kept: 2, source: { goodreads: { 'Book Id': '1', 'Shelf': 'a' } } };
+  const cases: readonly (readonly [JsonObject, JsonObject, JsonObject, readonly string[]])[] = [
+    [stored, { source: { calibre: { uuid: 'u' } } },
+      { ...stored, source: { ...stored.source, calibre: { uuid: 'u' } } }, []],
+    [stored, { own: 3, source: { goodreads: { 'Book Id': '1' } } },
+      { own: 3, kept: 2, source: { goodreads: { 'Book Id': '1' } } }, []],
+    [{ source: 'a shop' }, { source: { goodreads: { 'Book Id': '1', 'Shelf': 'a' } } },
+      { source: 'a shop' }, ['Book Id', 'Shelf']],
+    [{ source: ['a shop'] }, { source: { goodreads: { 'Book Id': '1' } } },
+      { source: ['a shop'] }, ['Book Id']],
+    [{ own: 1 }, { source: 'a shop' }, { own: 1, source: 'a shop' }, []],
+    [{ own: 1 }, { source: { goodreads: { 'Book Id': '1' } } },
+      { own: 1, source: { goodreads: { 'Book Id': '1' } } }, []],
+  ];
+  for (const [before, added, expected, names] of cases) {
+    const { members, leftOut } = mergeRecord(
+      fieldsOf({ title: 'A', metadata: before }), fieldsOf({ title: 'A', metadata: added }), OWN_IDS,
+    );
+    assert.deepEqual(members['metadata'], expected);
+    assert.deepEqual(leftOut, names);
+  }
+});
+
+test('the longest that a record brings goes where there is no room, and the own id stays', () => {
+  const before = { note: 'n'.repeat(10_000), source: { calibre: { uuid: 'u' } } };
+  const goodreads = { 'Book Id': '1', 'My Review': 'r'.repeat(7000), 'Shelf': 's'.repeat(5000) };
+  const { members, leftOut } = mergeRecord(fieldsOf({ title: 'A', metadata: before }),
+    fieldsOf({ title: 'A', metadata: { source: { goodreads } } }), OWN_IDS);
+  assert.deepEqual(leftOut, ['My Review']);
+  const { 'My Review': _, ...kept } = goodreads;
+  assert.deepEqual(members['metadata'],
+    { ...before, source: { ...before.source, goodreads: kept } });
+});
+
+test('merging again changes nothing, however full the metadata are', () => {
+  let fullCount = 0;
+  for (let seed = 0; seed < SEEDS; seed += 1) {
+    const random = createRandom(seed);
+    const own = random() < 0.5 ? { own: text(random, 6000) } : {};
+    let book = fieldsOf({ title: 'A', ...random() < 0.7 ? { metadata: own } : {} });
+    const records = ['goodreads', 'storygraph'].map((format) => fieldsOf({
+      title: 'A', metadata: { source: { [format]: randomSource(random) } },
+    }));
+    for (const record of records) book = merge(book, record);
+    for (const record of records) {
+      const { members, leftOut } = mergeRecord(book, record, OWN_IDS);
+      assert.equal(JSON.stringify(members), JSON.stringify(book), `seed ${seed}`);
+      if (leftOut.length > 0) fullCount += 1;
+    }
+  }
+  assert.ok(fullCount > SEEDS / 20, `${fullCount} were full`);
+});
+
+/** The merged members, which the model has to accept. */
+function merge(book: JsonObject, record: JsonObject): JsonObject {
+  const { members } = mergeRecord(book, record, OWN_IDS);
+  assert.deepEqual(fieldsOf(members), members);
+  return members;
+}
+
+/** As much as one source alone may say. */
+function randomSource(random: Random): JsonObject {
+  const fields: Record<string, string> = { 'Book Id': text(random, 20) };
+  for (let index = 0; index < 6; index += 1) {
+    const value = text(random, 9000);
+    const { length } = Buffer.from(JSON.stringify([fields, value]));
+    if (length < 15_900) fields[`Field ${index}`] = value;
+  }
+  return fields;
+}
+
+function text(random: Random, lengthMax: number): string {
+  return ['a', '"', 'é', '😀'][below(random, 4)]?.repeat(below(random, lengthMax / 4)) ?? '';
+}
+
+function fieldsOf(book: JsonObject): JsonObject {
+  return parseImportRecord(book).fields;
+}

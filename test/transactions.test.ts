@@ -18,6 +18,8 @@ import { createWebhooks, webhookCollections, type Webhooks } from '../src/webhoo
 import { createMemoryStore, type MemoryStore } from './support/memory-store.ts';
 import { EVENTS, INBOX, INCOMING, OUTGOING } from './webhooks/relay.ts';
 
+const ISBN = '9780441172719';
+
 type House = {
   readonly store: MemoryStore; readonly catalog: Catalog; readonly webhooks: Webhooks;
   readonly tokens: Tokens;
@@ -58,7 +60,12 @@ test('a change of a book and its events', async () => {
   await house.catalog.replace(id, { title: 'Villette' });
   await house.catalog.remove(id);
   const fields = { title: 'Emma' };
-  await house.catalog.importBatch([{ id: null, createdAt: null, updatedAt: null, fields }], false);
+  const bookImport = house.catalog.openImport({
+    match: 'title', onMatch: 'update', source: null, isDryRun: false,
+  });
+  const record = { id: null, createdAt: null, updatedAt: null, fields };
+  await bookImport.importBatch([record, { ...record, fields: { ...fields, isbn: ISBN } }]);
+  bookImport.close();
   assert.equal(house.store.collection('deliveries').size, 9);
 });
 

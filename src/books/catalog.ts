@@ -6,11 +6,10 @@ import { encodeChecked } from '../base/json/encode.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import type { Turns } from '../base/turns.ts';
 import { notFoundError } from '../resources/not-found.ts';
-import { encodeRecord, createTimestamps, nextTimestamps } from '../resources/record.ts';
 import { createRepository } from '../resources/repository.ts';
 import type { ChangeHook } from '../resources/record-stager.ts';
 import type { Repository } from '../resources/repository.ts';
-import type { Store, Transaction } from '../store/store-port.ts';
+import type { Store } from '../store/store-port.ts';
 import { decodeBook } from './book.ts';
 import type { Book, BookInput } from './book.ts';
 import { bookResource } from './book-resource.ts';
@@ -19,7 +18,7 @@ import type { BookImport, ImportedBook, MatchMode } from './transfer/matching/bo
 
 const loadImports = lazyImport(() => import('./transfer/matching/catalog-import.ts'));
 
-const { collection: { key, name: collection } } = bookResource;
+const { collection: { name: collection } } = bookResource;
 
 type CatalogOptions = {
   readonly store: Store;
@@ -31,18 +30,7 @@ type CatalogOptions = {
   readonly stageWithChange?: ChangeHook;
 };
 
-type ImportOutcome = 'imported' | 'replaced' | 'exists';
-
 export interface Catalog extends Repository {
-  /**
-   * Stores the books in one transaction and fires no event. A stored book with the id of a record
-   * is replaced if `isReplacing`, else left as it is (`exists`). There is one result for each
-   * record, in their order. Rejects with `too_large` when they do not fit into one transaction.
-   */
-  importBatch(
-    records: readonly ImportRecord[], isReplacing: boolean,
-  ): Promise<readonly { readonly id: string; readonly outcome: ImportOutcome }[]>;
-  has(id: string): boolean;
   /**
    * Begins an import whose records are matched with the books that are there. Its caller has to
    * close it. The first batch waits until what finds the matches is made, in the background.
@@ -60,20 +48,10 @@ export function createCatalog(options: CatalogOptions): Catalog {
     get size() {
       return records.size;
     },
-    has: (id) => records.findSlot(id) !== -1,
     openImport: (mode) => new OpeningImport(loadImports(({ createImportOpener }) => {
       openImport ??= createImportOpener({ store, turns, now, makeId });
       return openImport(mode);
     })),
-    importBatch(batch, isReplacing) {
-      const nowMs = now();
-      const ids = batch.map(({ id }) => id ?? makeId());
-      return store.transact((transaction) => batch.map((record, index) => {
-        const id = ids[index] ?? '';
-        const outcome = importOne(transaction, id, record, nowMs, isReplacing);
-        return { id, outcome };
-      }));
-    },
   };
 }
 
@@ -98,31 +76,6 @@ class OpeningImport implements BookImport {
   close(): void {
     this.#whenOpen.then((opened) => opened.close(), () => {});
   }
-}
-
-function importOne(
-  transaction: Transaction, id: string, record: ImportRecord, nowMs: number, isReplacing: boolean,
-): ImportOutcome {
-  const before = record.id === null ? undefined : transaction.find(collection, id);
-  if (before !== undefined && !isReplacing) return 'exists';
-  const timestamps = before === undefined
-    ? createTimestamps(nowMs) : nextTimestamps(key, id, before, nowMs);
-  // A record may have one of the dates alone: the other must not contradict it.
-  const createdAt = record.createdAt ?? earlier(timestamps.createdAt, record.updatedAt);
-  const isNewWithDate = before === undefined && record.createdAt !== null;
-  const updatedAt = record.updatedAt
-    ?? (isNewWithDate ? createdAt : later(createdAt, timestamps.updatedAt));
-  transaction.put(collection, id,
-    encodeRecord(key, id, { createdAt, updatedAt }, record.fields));
-  return before === undefined ? 'imported' : 'replaced';
-}
-
-function earlier(left: string, right: string | null): string {
-  return right !== null && right < left ? right : left;
-}
-
-function later(left: string, right: string): string {
-  return left < right ? right : left;
 }
 
 /** The catalog for programs that embed it: objects in, objects out. */

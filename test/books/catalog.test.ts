@@ -7,6 +7,7 @@ import { createIdSource } from '../../src/base/uuid.ts';
 import { createBookShelf, createCatalog } from '../../src/books/catalog.ts';
 import { bookResource } from '../../src/books/book-resource.ts';
 import type { Catalog } from '../../src/books/catalog.ts';
+import type { ImportRecord } from '../../src/books/transfer/import-record.ts';
 import { parseImportRecord } from '../../src/books/transfer/import-record.ts';
 import type { ChangeHook } from '../../src/resources/record-stager.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
@@ -67,7 +68,7 @@ test('an import keeps the dates it is given and makes up what is missing', async
   ] as const;
   for (const [dates, createdAt, updatedAt] of cases) {
     const catalog = catalogOf();
-    const [imported] = await catalog.importBatch([record({ ...dates })], false);
+    const [imported] = await importBatch(catalog, [record({ ...dates })]);
     const book = createBookShelf(catalog).get(imported?.id ?? '');
     assert.deepEqual([book.createdAt, book.updatedAt], [createdAt, updatedAt]);
   }
@@ -76,9 +77,9 @@ test('an import keeps the dates it is given and makes up what is missing', async
 test('an import that replaces without dates keeps createdAt and raises updatedAt', async () => {
   const catalog = catalogOf();
   const createdAt = '2999-01-01T00:00:00.000Z';
-  await catalog.importBatch([record({ id: ID, createdAt })], false);
-  const again = await catalog.importBatch([record({ id: ID, title: 'B' })], true);
-  assert.deepEqual(again, [{ id: ID, outcome: 'replaced' }]);
+  await importBatch(catalog, [record({ id: ID, createdAt })]);
+  const again = await importBatch(catalog, [record({ id: ID, title: 'B' })], 'replace');
+  assert.deepEqual(again, [{ id: ID, outcome: 'replaced', leftOut: [] }]);
   const book = createBookShelf(catalog).get(ID);
   assert.deepEqual([book.title, book.createdAt, book.updatedAt],
     ['B', createdAt, '2999-01-01T00:00:00.001Z']);
@@ -87,8 +88,8 @@ test('an import that replaces without dates keeps createdAt and raises updatedAt
 test('an import is one line a batch and fires nothing', async () => {
   let changes = 0;
   const catalog = catalogOf(() => { changes += 1; });
-  const results = await catalog.importBatch([record({}), record({ id: ID }), record({ id: ID })],
-    false);
+  const records = [record({}), record({ id: ID }), record({ id: ID })];
+  const results = await importBatch(catalog, records);
   assert.deepEqual(results.map(({ outcome }) => outcome), ['imported', 'imported', 'exists']);
   assert.deepEqual(store.lines.map((line) => line.length), [2]);
   assert.equal(changes, 0);
@@ -120,6 +121,15 @@ test('ids of any version are taken, in lower case', () => {
     assert.throws(() => record({ id }), isError('invalid'), id);
   }
 });
+
+async function importBatch(
+  catalog: Catalog, records: readonly ImportRecord[], onMatch: 'update' | 'replace' = 'update',
+) {
+  const bookImport = catalog.openImport({ match: null, onMatch, source: null, isDryRun: false });
+  const results = await bookImport.importBatch(records);
+  bookImport.close();
+  return results;
+}
 
 function record(book: object) {
   return parseImportRecord({ title: 'A', ...book });

@@ -7,8 +7,8 @@ const MODEL: readonly PlantedFault[] = [
     tests: ['books/isbn.test.ts'],
   },
   {
-    file: 'books/catalog.ts',
-    text: "if (before !== undefined && !isReplacing) return 'exists';", replacement: '',
+    file: 'books/transfer/matching/store-record.ts',
+    text: "return onMatch === 'update' && isSameId && match === null;", replacement: 'return false;',
     tests: ['books/catalog.test.ts'],
   },
 ];

@@ -64,8 +64,8 @@ export interface BookImport {
    */
   importBatch(records: readonly ImportRecord[]): Promise<readonly ImportedBook[]>;
   /**
-   * Ends the import, once all its batches are done: until then it holds the memory by which it
-   * finds matches. Idempotent.
+   * Begins no more batches: with the last one that is under way, the memory goes by which matches
+   * are found. Idempotent.
    */
   close(): void;
 }

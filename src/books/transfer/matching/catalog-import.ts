@@ -38,6 +38,7 @@ class CatalogImport implements BookImport {
   readonly #dryRun: DryRun | null;
   readonly #whenReady: Promise<unknown>;
   #isReady: boolean;
+  #batchesUnderWay = 0;
   #isClosed = false;
 
   constructor(deps: CatalogImportDeps, indexes: MatchIndexes, mode: MatchMode) {
@@ -57,13 +58,27 @@ class CatalogImport implements BookImport {
 
   importBatch(records: readonly ImportRecord[]): Promise<readonly ImportedBook[]> {
     assert(!this.#isClosed, 'an import is closed after its last batch');
-    return this.#isReady ? this.#run(records) : this.#whenReady.then(() => this.#run(records));
+    const batch = this.#isReady
+      ? this.#run(records) : this.#whenReady.then(() => this.#run(records));
+    this.#batchesUnderWay += 1;
+    const onEnd = (): void => {
+      this.#batchesUnderWay -= 1;
+      this.#releaseIndex();
+    };
+    batch.then(onEnd, onEnd);
+    return batch;
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (this.#index !== null) this.#indexes.release(this.#index);
+    this.#releaseIndex();
+  }
+
+  /** A transaction may run again until it has ended, and then needs the index. */
+  #releaseIndex(): void {
+    if (!this.#isClosed || this.#batchesUnderWay > 0 || this.#index === null) return;
+    this.#indexes.release(this.#index);
   }
 
   #run(records: readonly ImportRecord[]): Promise<readonly ImportedBook[]> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import { crc32 } from 'node:zlib';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { createTurns } from '../../../../src/base/turns.ts';
 import { createIdSource } from '../../../../src/base/uuid.ts';
@@ -217,6 +218,35 @@ test('batches are stored in the order of the calls, also while the index is made
   assert.equal(JSON.parse(contentOf()[0] ?? '').title, 'T29');
   bookImport.close();
 });
+
+test('an import that is closed finds matches to the end of its last batch', async () => {
+  const shelf = createBookShelf(catalog);
+  await shelf.add({ title: 'A', isbn: ISBNS[0] ?? '' });
+  const bookImport = catalog.openImport(DEFAULTS);
+  const importing = bookImport.importBatch([recordOf({ title: 'A', isbn: ISBNS[0] })]);
+  bookImport.close();
+  assert.deepEqual((await importing).map(({ outcome }) => outcome), ['unchanged']);
+});
+
+test('books whose keys share a hash are told apart', async () => {
+  const [left, right] = findCollision();
+  const mode = { match: 'source', source: GOODREADS } as const;
+  await importAll([{ title: 'A', metadata: sourceOf(left) }], mode);
+  assert.deepEqual(await outcomesOf([{ title: 'B', metadata: sourceOf(right) }], mode),
+    ['imported']);
+});
+
+/** Two ids with the same hash: among 400,000 there are some. */
+function findCollision(): readonly [string, string] {
+  const ids = new Map<number, string>();
+  for (let count = 0; count < 1_000_000; count += 1) {
+    const id = `id ${Math.imul(count, 0x9e3779b1).toString(36)}`;
+    const other = ids.get(crc32(id));
+    if (other !== undefined) return [other, id];
+    ids.set(crc32(id), id);
+  }
+  return assert.fail('no two hashes are the same');
+}
 
 test('imports that match alike share an index, and the last one drops it', async () => {
   const collection = store.collection('books');

@@ -1,0 +1,73 @@
+/** What imports make of a catalog, record by record, by the simplest means: for property tests. */
+import type { JsonObject, JsonValue } from '../../src/base/schema.ts';
+import type { MatchMode } from '../../src/books/transfer/matching/book-import.ts';
+
+export type NaiveOutcome = { readonly outcome: string; readonly ids: readonly string[] };
+
+export class NaiveCatalog {
+  readonly books = new Map<string, JsonObject>();
+
+  /** `newId` is that of a book without an id of its own. */
+  import(mode: MatchMode, id: string | null, record: JsonObject, newId: string): NaiveOutcome {
+    const { match, onMatch } = mode;
+    const isKnown = id !== null && this.books.has(id);
+    const ids = isKnown ? [id]
+      : [...this.books].filter(([, book]) => isSame(mode, book, record)).map(([other]) => other);
+    const [first] = ids;
+    if (first === undefined) {
+      this.books.set(id ?? newId, record);
+      return { outcome: 'imported', ids: [id ?? newId] };
+    }
+    if (ids.length > 1) return { outcome: 'ambiguous', ids: ids.sort() };
+    if (onMatch === 'skip' || (isKnown && match === null && onMatch === 'update')) {
+      return { outcome: 'exists', ids };
+    }
+    const before = this.books.get(first) ?? {};
+    const after = onMatch === 'replace' ? record : update(before, record);
+    if (toText(after) === toText(before)) return { outcome: 'unchanged', ids };
+    this.books.set(first, after);
+    return { outcome: onMatch === 'replace' ? 'replaced' : 'updated', ids };
+  }
+}
+
+function isSame({ match, source }: MatchMode, book: JsonObject, record: JsonObject): boolean {
+  const read = (from: JsonObject): unknown => {
+    if (match === 'isbn') return from['isbn'];
+    if (match === 'source') return readSource(from, source?.format ?? '', source?.ownIdFields[0]);
+    if (match === null) return undefined;
+    const authors = from['authors'] as readonly { readonly name: string }[];
+    const year = String(from['datePublished'] ?? '').slice(0, 4);
+    return `${plain(String(from['title']))}|${plain(authors[0]?.name ?? '')}|${year}`;
+  };
+  return read(record) !== undefined && read(record) === read(book);
+}
+
+function readSource(from: JsonObject, format: string, name = ''): unknown {
+  const { source } = (from['metadata'] ?? {}) as { readonly source?: JsonObject };
+  return (source?.[format] as JsonObject | undefined)?.[name];
+}
+
+function plain(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+}
+
+function update(book: JsonObject, record: JsonObject): JsonObject {
+  const { authors, metadata, ...members } = record;
+  const hasAuthors = Array.isArray(authors) && authors.length > 0;
+  const [stored, added] = [book['metadata'], metadata] as readonly (JsonObject | undefined)[];
+  const source = { ...stored?.['source'] as JsonObject, ...added?.['source'] as JsonObject };
+  const merged: Record<string, JsonValue> = { ...stored, ...added };
+  if (Object.keys(source).length > 0) merged['source'] = source;
+  return {
+    ...book, ...members, ...hasAuthors ? { authors } : {},
+    ...stored === undefined && added === undefined ? {} : { metadata: merged },
+  };
+}
+
+/** Equal for equal books, whatever the order of their members. */
+export function toText(value: JsonValue | undefined): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([left], [right]) => left < right ? -1 : 1))
+      : member);
+}

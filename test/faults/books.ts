@@ -13,62 +13,62 @@ const MODEL: readonly PlantedFault[] = [
   },
 ];
 
-const MATCHING_TESTS = 'books/transfer/matching';
+const MATCHING_ROOM = 'books/transfer/matching';
 
 const MATCHING: readonly PlantedFault[] = [
   {
-    file: `${MATCHING_TESTS}/match-index.ts`,
+    file: `${MATCHING_ROOM}/match-index.ts`,
     text: 'collection.onChange(({ after }, slot) => this.#set(slot, after));',
-    replacement: 'collection.onChange(() => {});', tests: [`${MATCHING_TESTS}/property.test.ts`],
+    replacement: 'collection.onChange(() => {});', tests: [`${MATCHING_ROOM}/property.test.ts`],
   },
   {
-    file: `${MATCHING_TESTS}/match-index.ts`,
+    file: `${MATCHING_ROOM}/match-index.ts`,
     text: ' || this.keys.readStored(bytes) !== key', replacement: '',
-    tests: [`${MATCHING_TESTS}/catalog-import.test.ts`],
+    tests: [`${MATCHING_ROOM}/catalog-import.test.ts`],
   },
   {
-    file: `${MATCHING_TESTS}/book-staging.ts`,
+    file: `${MATCHING_ROOM}/book-staging.ts`,
     text: 'if (!over.has(id)) yield id;', replacement: 'yield id;',
-    tests: [`${MATCHING_TESTS}/property.test.ts`],
+    tests: [`${MATCHING_ROOM}/property.test.ts`],
   },
   {
-    file: `${MATCHING_TESTS}/book-staging.ts`,
+    file: `${MATCHING_ROOM}/book-staging.ts`,
     text: '    this.#staged?.put(id, bytes);', replacement: '',
-    tests: [`${MATCHING_TESTS}/property.test.ts`],
+    tests: [`${MATCHING_ROOM}/property.test.ts`],
   },
   {
-    file: `${MATCHING_TESTS}/staging-index.ts`, text: '    this.#forget(id);', replacement: '',
-    tests: [`${MATCHING_TESTS}/property.test.ts`],
+    file: `${MATCHING_ROOM}/staging-index.ts`, text: '    this.#forget(id);', replacement: '',
+    tests: [`${MATCHING_ROOM}/catalog-import.test.ts`],
   },
   {
-    file: `${MATCHING_TESTS}/catalog-import.ts`,
+    file: `${MATCHING_ROOM}/catalog-import.ts`,
     text: ' || this.#batchesUnderWay > 0', replacement: '',
-    tests: [`${MATCHING_TESTS}/catalog-import.test.ts`],
+    tests: [`${MATCHING_ROOM}/catalog-import.test.ts`],
   },
   {
-    file: `${MATCHING_TESTS}/store-record.ts`,
+    file: `${MATCHING_ROOM}/store-record.ts`,
     text: 'return text === JSON.stringify(members) || isDeepStrictEqual(JSON.parse(text), members);',
-    replacement: 'return text === null;', tests: [`${MATCHING_TESTS}/catalog-import.test.ts`],
+    replacement: 'return text === null;', tests: [`${MATCHING_ROOM}/catalog-import.test.ts`],
   },
   {
-    file: `${MATCHING_TESTS}/merge-record.ts`,
+    file: `${MATCHING_ROOM}/merge-record.ts`,
     text: 'return value !== createStandInTitle(String(record[\'isbn\']));',
-    replacement: 'return true;', tests: [`${MATCHING_TESTS}/merge-record.test.ts`],
+    replacement: 'return true;', tests: [`${MATCHING_ROOM}/merge-record.test.ts`],
   },
   {
-    file: `${MATCHING_TESTS}/merge-record.ts`,
+    file: `${MATCHING_ROOM}/merge-record.ts`,
     text: '{ ...source, [format]: fields }', replacement: '{ [format]: fields }',
-    tests: [`${MATCHING_TESTS}/merge-record.test.ts`],
+    tests: [`${MATCHING_ROOM}/merge-record.test.ts`],
   },
   {
     file: 'books/transfer/mapping/fit-fields.ts',
     text: '    || Number(left.isOwnId) - Number(right.isOwnId)', replacement: '',
-    tests: [`${MATCHING_TESTS}/merge-record.test.ts`],
+    tests: [`${MATCHING_ROOM}/merge-record.test.ts`],
   },
   {
-    file: `${MATCHING_TESTS}/slot-chains.ts`,
+    file: `${MATCHING_ROOM}/slot-chains.ts`,
     text: '        this.#unlinkFrom(divided, slot);', replacement: '',
-    tests: [`${MATCHING_TESTS}/slot-chains.test.ts`],
+    tests: [`${MATCHING_ROOM}/slot-chains.test.ts`],
   },
 ];
 
@@ -567,4 +567,5 @@ const TRANSFERS: readonly PlantedFault[] = [
 ];
 
 export const BOOK_FAULTS: readonly PlantedFault[] =
-  [...MODEL, ...MATCHING, ...AGGREGATES, ...QUERIES, ...TYPOS, ...LISTS, ...INDEX, ...ENGINE, ...TRANSFERS];
+  [...MODEL, ...MATCHING, ...AGGREGATES, ...QUERIES, ...TYPOS, ...LISTS, ...INDEX, ...ENGINE,
+    ...TRANSFERS];

@@ -144,6 +144,12 @@ test('a record matches the book of a record before it, in its batch and in anoth
   assert.equal(catalog.size, 1);
 });
 
+test('a book that a record has changed matches by what it is now', async () => {
+  const records = [{ id: ID, title: 'A', isbn: ISBNS[0] }, { id: ID, title: 'A', isbn: ISBNS[1] },
+    { title: 'B', isbn: ISBNS[0] }, { title: 'A', isbn: ISBNS[1] }];
+  assert.deepEqual(await outcomesOf(records), ['imported', 'updated', 'imported', 'unchanged']);
+});
+
 test('what is staged and not on disk yet is matched as it will be', async () => {
   const shelf = createBookShelf(catalog);
   const [first, second] = [await shelf.add({ title: 'A', isbn: ISBNS[0] ?? '' }),

@@ -65,6 +65,17 @@ test('the longest that a record brings goes where there is no room, and the own 
     { ...before, source: { ...before.source, goodreads: kept } });
 });
 
+test('the own id stays also where it is the longest, while anything else can go', () => {
+  const before = { note: 'n'.repeat(15_000) };
+  const goodreads = { 'Book Id': 'i'.repeat(1000), 'Shelf': 's'.repeat(500) };
+  const record = fieldsOf({ title: 'A', metadata: { source: { goodreads } } });
+  const merged = mergeRecord(fieldsOf({ title: 'A', metadata: before }), record, OWN_IDS);
+  assert.deepEqual(merged.leftOut, ['Shelf']);
+  const full = fieldsOf({ title: 'A', metadata: { note: 'n'.repeat(16_000) } });
+  assert.deepEqual(mergeRecord(full, record, OWN_IDS),
+    { members: full, leftOut: ['Shelf', 'Book Id'] });
+});
+
 test('merging again changes nothing, however full the metadata are', () => {
   let fullCount = 0;
   for (let seed = 0; seed < SEEDS; seed += 1) {

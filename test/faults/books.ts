@@ -8,7 +8,8 @@ const MODEL: readonly PlantedFault[] = [
   },
   {
     file: 'books/transfer/matching/store-record.ts',
-    text: "return onMatch === 'update' && isSameId && match === null;", replacement: 'return false;',
+    text: "return onMatch === 'update' && isSameId && match === null;",
+    replacement: 'return false;',
     tests: ['books/catalog.test.ts'],
   },
 ];

@@ -170,7 +170,7 @@ test('what is staged and not on disk yet is matched as it will be', async () => 
   bookImport.close();
 });
 
-test('a source matches its own records alone, and adds what it says to those of others', async () => {
+test('a source matches its own records alone, and adds to those of others', async () => {
   const calibre = { format: 'calibre', ownIdFields: ['uuid'] };
   await importAll([{ title: 'A', isbn: ISBNS[0], metadata: sourceOf('1') }],
     { match: 'source', source: GOODREADS });

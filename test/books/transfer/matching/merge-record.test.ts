@@ -47,7 +47,8 @@ test('metadata are merged by member, and sources by format', () => {
   ];
   for (const [before, added, expected, names] of cases) {
     const { members, leftOut } = mergeRecord(
-      fieldsOf({ title: 'A', metadata: before }), fieldsOf({ title: 'A', metadata: added }), OWN_IDS,
+      fieldsOf({ title: 'A', metadata: before }), fieldsOf({ title: 'A', metadata: added }),
+      OWN_IDS,
     );
     assert.deepEqual(members['metadata'], expected);
     assert.deepEqual(leftOut, names);

@@ -1,0 +1,131 @@
+/** Importing the same export twice changes nothing and says so, for each format with own ids. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { startBookServer } from '../../support/book-server.ts';
+import type { BookServer } from '../../support/book-server.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+
+const GOODREADS_COLUMNS = ['Book Id', 'Title', 'Author', 'ISBN13', 'Number of Pages', 'My Rating',
+  'My Review', 'Private Notes'];
+
+/** A file for each format: those that programs have written, and small ones made by hand. */
+const FILES: readonly (readonly [format: string, file: string])[] = [
+  ['goodreads', readExport('goodreads.csv')],
+  ['storygraph', readExport('storygraph.csv')],
+  ['librarything', readExport('librarything.tsv')],
+  ['librarything', readExport('librarything.json')],
+  ['calibre', readExport('calibre.csv')],
+  ['isbn', readExport('isbns.txt')],
+  ['goodreads', createHostileExport()],
+];
+
+
+let server: BookServer;
+
+beforeEach(async () => {
+  server = await startBookServer();
+});
+
+afterEach(() => server.close());
+
+for (const [index, [format, file]] of FILES.entries()) {
+  test(`the same file of ${format} again changes nothing (${index + 1})`, async () => {
+    const query = `?format=${format}`;
+    const predicted = await importFile(file, `${query}&dryRun=true`);
+    const first = await importFile(file, query);
+    const { imported, leftOut } = first.count;
+    assert.ok(Number(imported) > 0, JSON.stringify(first));
+    assert.deepEqual(predicted.count, { ...first.count, dryRun: true });
+    const books = await readBooks();
+    for (const onMatch of ['update', 'replace']) {
+      const { count } = await importFile(file, `${query}&onMatch=${onMatch}`);
+      assert.deepEqual(count, {
+        ...first.count, imported: 0, unchanged: imported, leftOut: leftOut,
+      });
+    }
+    assert.equal(await readBooks(), books);
+  });
+}
+
+test('a later export adds and updates what has changed, and keeps what was added here', async () => {
+  const rows = [['1', 'A', 'X', '', '100', '3', '', ''], ['2', 'B', 'X', '', '0', '4', '', '']];
+  const [first, second] = (await importFile(toCsv(rows), '?format=goodreads')).results;
+  await server.ask('PATCH', `/api/books/${String(first?.['id'])}`,
+    JSON.stringify({ keywords: ['mine'], numberOfPages: 7, metadata: { own: 1 } }),
+    { 'Content-Type': 'application/merge-patch+json' });
+  const later = [['1', 'A', 'X', '', '100', '5', '', ''], ['2', 'B', 'X', '', '0', '4', '', ''],
+    ['3', 'C', 'X', '', '', '', '', '']];
+  const { results, count } = await importFile(toCsv(later), '?format=goodreads');
+  assert.deepEqual(results.map(({ status }) => status), ['updated', 'unchanged', 'imported']);
+  assert.deepEqual([count['updated'], count['unchanged'], count['imported']], [1, 1, 1]);
+  assert.equal(results[1]?.['id'], second?.['id']);
+  const [book] = JSON.parse(await readBooks());
+  assert.deepEqual([book.numberOfPages, book.keywords, book.metadata], [100, ['mine'], {
+    own: 1, source: { goodreads: { 'Book Id': '1', 'My Rating': '5' } },
+  }]);
+});
+
+test('a second source adds what it says, and what has no room is told by its name', async () => {
+  const isbn = '9780439023481';
+  const row = ['1', 'A', 'X', isbn, '', '3', 'r'.repeat(12_000), ''];
+  await importFile(toCsv([row]), '?format=goodreads');
+  const uuid = 'bd0f5b4c-4d1c-4f0a-9c6e-000000000001';
+  const calibre = `uuid,title,authors,isbn,#notes,#mine\n"${uuid}",A,X,${isbn},${
+    'n'.repeat(5000)},${'m'.repeat(100)}\n`;
+  for (const status of ['updated', 'unchanged']) {
+    const { results, count } = await importFile(calibre, '?format=calibre&match=isbn');
+    assert.deepEqual(results.map((result) => result['status']), [status]);
+    assert.deepEqual(count['leftOut'], { '#notes': 1 });
+  }
+  const [book] = JSON.parse(await readBooks());
+  assert.equal(book.metadata.source.goodreads['My Review'].length, 12_000);
+  assert.deepEqual(book.metadata.source.calibre, { uuid, '#mine': 'm'.repeat(100) });
+});
+
+test('a record that two books match is skipped, and told with both', async () => {
+  const isbn = '9780439023481';
+  const ids: string[] = [];
+  for (const title of ['A', 'B']) {
+    const { text } = await server.ask('POST', '/api/books', JSON.stringify({ title, isbn }));
+    ids.push(JSON.parse(text).id);
+  }
+  const { results, count } = await importFile(`${isbn}\n`, '?format=isbn');
+  assert.equal(results[0]?.['status'], 'skipped');
+  for (const id of ids) assert.ok(String(results[0]?.['detail']).includes(id));
+  assert.deepEqual([count['skipped'], count['imported']], [1, 0]);
+});
+
+async function importFile(
+  file: string, query: string,
+): Promise<{ readonly results: readonly Line[]; readonly count: Line }> {
+  const { status, text } = await server.ask('POST', `/api/books/import${query}`, file,
+    { 'Content-Type': 'text/csv' });
+  assert.equal(status, 200, text);
+  const lines: readonly Line[] = text.trimEnd().split('\n').map((line) => JSON.parse(line));
+  return { results: lines.slice(1, -1), count: lines.at(-1) ?? {} };
+}
+
+async function readBooks(): Promise<string> {
+  return (await server.ask('GET', '/api/books')).text;
+}
+
+function readExport(name: string): string {
+  return readFileSync(join(import.meta.dirname, 'exports', name), 'utf8');
+}
+
+/** Values that the model refuses, and more than has room. */
+function createHostileExport(): string {
+  return toCsv([
+    ['1', 'A', 'X', '9.78E+12', '0', '3', 'r'.repeat(15_000), 's'.repeat(9000)],
+    ['2', 'B', 'Y'.repeat(400), '123', '-5', '', '<br/>"\n{', ''],
+    ['3', 'C', '', '="9780439023481"', '1e9', '4', '', 't'.repeat(20_000)],
+  ]);
+}
+
+function toCsv(rows: readonly (readonly string[])[]): string {
+  return [GOODREADS_COLUMNS, ...rows]
+    .map((row) => `${row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')}\n`).join('');
+}

@@ -2,7 +2,7 @@
  * A file of books as it arrives: which format and encoding it has, and its records. Memory is
  * bounded by the head that is looked at first, and by what the format's reader holds.
  */
-import { Utf8Converter } from './decode-text.ts';
+import { FileDecoder } from './decode-text.ts';
 import type { FileEncoding } from './decode-text.ts';
 import type { FormatCodec, ReaderOptions } from './format-codec.ts';
 import type { FormatName } from './format-list.ts';
@@ -31,7 +31,7 @@ export async function openBookFile(
   try {
     const codec = await loadCodec(start.format);
     const reader = codec.createReader(options);
-    const converter = new Utf8Converter();
+    const converter = new FileDecoder();
     const firstRecords = start.chunks.flatMap((chunk) => reader.push(converter.push(chunk)));
     return {
       format: start.format, codec,
@@ -97,7 +97,7 @@ type FileHead = {
 
 /** Reads chunks until they give `bytesMin` of text, or all. */
 async function readHead(source: AsyncIterator<Buffer>, bytesMin: number): Promise<FileHead> {
-  const converter = new Utf8Converter();
+  const converter = new FileDecoder();
   const chunks: Buffer[] = [];
   const parts: Buffer[] = [];
   let length = 0;

@@ -16,7 +16,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 export type FileEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 /** Decodes a stream of bytes, wherever its chunks end. Between two chunks it holds three bytes. */
-export class Utf8Converter {
+export class FileDecoder {
   #encoding: FileEncoding | 'unmarked' | 'ascii' = 'unmarked';
   /** The bytes of a mark or character whose end has not come yet. */
   #heldBytes: Buffer = EMPTY;

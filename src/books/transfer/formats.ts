@@ -5,7 +5,7 @@
 import { AppError } from '../../base/errors.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { LazyModule } from '../../base/lazy-import.ts';
-import { Utf8Converter } from './decode-text.ts';
+import { FileDecoder } from './decode-text.ts';
 import type { BookWriter, FormatCodec, WriterOptions } from './format-codec.ts';
 import { FORMATS } from './format-list.ts';
 import type { Format, FormatName } from './format-list.ts';
@@ -51,13 +51,13 @@ function joinEndings(endings: readonly string[]): string {
 }
 
 /**
- * The format that the ending of a file's name names, or null. Of an ending that several formats
- * have it is the first in the list, our own.
+ * The format to write that the ending of a file's name names, or null. Of an ending that several
+ * formats have it is the first in the list, our own.
  */
 export function findFormat(path: string): FormatName | null {
   const name = path.toLowerCase();
   let found: { readonly name: FormatName; readonly length: number } | null = null;
-  for (const format of KNOWN_FORMATS) {
+  for (const format of WRITTEN_FORMATS) {
     const length = Math.max(0, ...format.endings.filter((ending) => name.endsWith(ending))
       .map((ending) => ending.length));
     if (length > (found?.length ?? 0)) found = { name: format.name, length };
@@ -88,7 +88,7 @@ export async function loadCodec(format: FormatName): Promise<FormatCodec> {
 export async function* readRecords(
   source: AsyncIterable<Buffer>, format: FormatName,
 ): AsyncGenerator<readonly SourceRecord[], void, undefined> {
-  const converter = new Utf8Converter();
+  const converter = new FileDecoder();
   const { createReader } = await loadCodec(format);
   const reader = createReader({ hasAllTypes: false });
   for await (const chunk of source) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Utf8Converter } from '../../../src/books/transfer/decode-text.ts';
+import { FileDecoder } from '../../../src/books/transfer/decode-text.ts';
 import { below, createRandom } from '../../support/random.ts';
 
 const TEXT = 'Book Id,Title\n1,Émile – “Ça va” 😀 €\n';
@@ -67,7 +67,7 @@ test('chunks that end anywhere give the same text', () => {
 });
 
 test('plain UTF-8 passes as it is, without a copy', () => {
-  const converter = new Utf8Converter();
+  const converter = new FileDecoder();
   for (const text of ['ascii', 'é', 'more']) {
     const chunk = Buffer.from(text);
     assert.equal(converter.push(chunk), chunk);
@@ -75,7 +75,7 @@ test('plain UTF-8 passes as it is, without a copy', () => {
 });
 
 function decode(file: Buffer, chunkBytes: number) {
-  const converter = new Utf8Converter();
+  const converter = new FileDecoder();
   const parts: Buffer[] = [];
   for (let start = 0; start < file.length; start += chunkBytes) {
     parts.push(Buffer.from(converter.push(Buffer.from(file.subarray(start, start + chunkBytes)))));

@@ -149,7 +149,8 @@ export class ImportReport {
     const { line, record, key, id, detail } = problem;
     const names = [
       ...record === undefined ? [] : [`record ${record}`],
-      ...[key, id].filter((name) => name !== undefined),
+      ...key === undefined ? [] : [`key ${key}`],
+      ...id === undefined ? [] : [id],
     ];
     const place = names.length === 0 ? '' : ` (${names.join(', ')})`;
     this.#output.note(`line ${line}: ${detail}${place}`);

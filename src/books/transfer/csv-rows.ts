@@ -40,6 +40,8 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const SEMICOLON = 0x3b;
 const TAB = 0x09;
+/** No byte: the first row has not shown the separator yet. */
+const NOT_FOUND = -1;
 // Each cell takes some 60 bytes of memory, and a row of 2 MiB could have two million.
 const CELLS_MAX = 10_000;
 
@@ -63,7 +65,7 @@ export class CsvRowSplitter {
     const rows: CsvRow[] = [];
     let start = 0;
     let state = this.#state;
-    let separatorCode = this.#separator?.charCodeAt(0) ?? null;
+    let separatorCode = this.#separatorCode();
     for (let offset = start; offset < chunk.length; offset += 1) {
       const byte = chunk[offset] ?? 0;
       if (byte === LINE_FEED) {
@@ -71,7 +73,7 @@ export class CsvRowSplitter {
         if (state === 'quoted') continue;
         this.#rowBytes.add(chunk.subarray(start, offset));
         this.#finish(rows);
-        separatorCode = this.#separator?.charCodeAt(0) ?? null;
+        separatorCode = this.#separatorCode();
         start = offset + 1;
         state = 'cell-start';
       } else if (state === 'quoted') {
@@ -80,7 +82,8 @@ export class CsvRowSplitter {
         // A quote opens a quoted cell only at its start; later in a cell it is text.
         state = state === 'plain' || !this.#hasQuotes ? 'plain' : 'quoted';
       } else {
-        const isSeparator = separatorCode === null ? isAnySeparator(byte) : byte === separatorCode;
+        const isSeparator = byte === separatorCode
+          || (separatorCode === NOT_FOUND && isAnySeparator(byte));
         state = isSeparator ? 'cell-start' : 'plain';
       }
     }
@@ -95,6 +98,10 @@ export class CsvRowSplitter {
     if (this.#state !== 'quoted') return rows;
     const problem = 'a quoted cell is not closed';
     return rows.map((row) => ({ ...row, problem: row.problem ?? problem }));
+  }
+
+  #separatorCode(): number {
+    return this.#separator?.charCodeAt(0) ?? NOT_FOUND;
   }
 
   #finish(rows: CsvRow[]): void {

@@ -1,0 +1,117 @@
+/** Files as they arrive: whatever their encoding, and wherever their chunks end. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openBookFile } from '../../../src/books/transfer/book-file.ts';
+import type { FormatName } from '../../../src/books/transfer/format-list.ts';
+import { READ_FORMATS } from '../../../src/books/transfer/formats.ts';
+import { findFormatByEnding } from '../../../src/books/transfer/recognise-format.ts';
+import { below, createRandom } from '../../support/random.ts';
+
+/** A file of each format, with a character that each encoding has another way of writing. */
+const FILES: Readonly<Record<FormatName, readonly [name: string, text: string]>> = {
+  json: ['a.json', '[{"title":"Émile"},\n{"title":"b"},{"titl":"c"}]'],
+  jsonl: ['a.jsonl', '{"title":"Émile"}\r\n\r\n{"title":"b"}\n{'],
+  csv: ['a.csv', 'title,subtitle\r\n"Ém""i\nle",b\r\nc,d,e\n'],
+  jsonld: ['a.jsonld', '{"@context":"https://schema.org","@graph":[{"@type":"Book",'
+    + '"@id":"urn:1","name":"Émile","author":{"name":"A B"}},{"@type":"Book","name":"b"}]}'],
+  csl: ['a.csl.json', '[{"id":"x","type":"book","title":"Émile","issued":{"date-parts":[[1762]]}},'
+    + '{"id":"y","type":"article","title":"b"}]'],
+  bibtex: ['a.bib', '@string{p = {É. P.}}\n@book{x, title = {{\\\'E}mile}, publisher = p # " x"}\n'
+    + '@article{y, title = {b}}\n@book{z, title = {Émile'],
+  ris: ['a.ris', 'TY  - BOOK\r\nID  - 1\r\nTI  - Émile\r\nAU  - Rousseau, J.\r\nER  - \r\n'
+    + 'TY  - JOUR\nTI  - b\nER  -\n'],
+  goodreads: ['a.csv', 'Book Id,Title,Author,ISBN13,Exclusive Shelf\n'
+    + '1,"Émile, ou",J. Rousseau,"=""9780439023511""",read\n2,,x,,\n'],
+  storygraph: ['a.csv', 'Title,Authors,Contributors,ISBN/UID,Read Status\nÉmile,"A, B",,x,read\n'],
+  librarything: ['a.tsv', 'Book Id\tTitle\tPrimary Author\tPublication\tWork id\n'
+    + '1\tÉmile "ou"\tRousseau, J.\tLittle, Brown (1951)\t5\n'],
+  calibre: ['a.csv', 'author_sort,authors,title,identifiers,uuid\n"R, J",J R,Émile,isbn:x,u-1\n'],
+  isbn: ['a.txt', '978-0-439-02348-1\r\n\nÉ\n0439023513\n'],
+};
+
+const ENCODINGS = [
+  ['utf-8', (text: string) => Buffer.from(text)],
+  ['utf-8', (text: string) => Buffer.from(`\ufeff${text}`)],
+  ['utf-16le', (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+  ['utf-16be', (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
+  ['windows-1252', (text: string) => Buffer.from(text, 'latin1')],
+] as const;
+
+for (const { name, title } of READ_FORMATS) {
+  test(`${title} is known, in any encoding, and its records are the same however it is cut`,
+    async () => {
+      const random = createRandom(3310);
+      const [path, text] = FILES[name];
+      const whole = await read(path, [Buffer.from(text)]);
+      assert.equal(whole.format, name);
+      assert.ok(whole.records.length > 0);
+      for (const [encoding, encode] of ENCODINGS) {
+        const bytes = encode(text);
+        for (const size of [1, 2, 3, 1 + below(random, 30), bytes.length]) {
+          const file = await read(path, cut(bytes, size));
+          assert.deepEqual(file, { ...whole, encoding }, `${encoding} in pieces of ${size}`);
+        }
+      }
+    });
+}
+
+test('a byte that is no UTF-8 far within a file makes it Windows-1252 from there on', async () => {
+  const rows = Array.from({ length: 20_000 }, (_, index) => `Title ${index}\n`);
+  const bytes = Buffer.from(`title\n${rows.join('')}\xc9mile \x96 x\n`, 'latin1');
+  const { encoding, records } = await read('a.csv', cut(bytes, 65_536));
+  assert.equal(encoding, 'windows-1252');
+  assert.equal(records.length, 20_001);
+  assert.deepEqual(records.at(-1), { line: 20_002, json: '{"title":"Émile – x"}' });
+});
+
+test('after valid UTF-8 a record with a wrong byte is bad, and the others are not', async () => {
+  const bytes = Buffer.concat([Buffer.from('title\nÉmile\n'), Buffer.from('\xc9\nC\n', 'latin1')]);
+  const { encoding, records } = await read('a.csv', [bytes]);
+  assert.equal(encoding, 'utf-8');
+  assert.deepEqual(records.map((record) => record['problem'] ?? 'good'),
+    ['good', 'not valid UTF-8', 'good']);
+});
+
+test('a file that is not read to its end lets its source go', async () => {
+  let isReleased = false;
+  async function* source(): AsyncGenerator<Buffer> {
+    try {
+      for (;;) yield Buffer.from('title\nA\n'.repeat(10_000));
+    } finally {
+      isReleased = true;
+    }
+  }
+  const file = await openBookFile(source(), 'csv', { hasAllTypes: false });
+  for await (const records of file.readRecords()) if (records.length > 0) break;
+  assert.equal(isReleased, true);
+  isReleased = false;
+  const family = findFormatByEnding('a.csv') ?? 'csv';
+  async function* unclear(): AsyncGenerator<Buffer> {
+    yield Buffer.from('nope,nada\n');
+    yield* source();
+  }
+  await assert.rejects(openBookFile(unclear(), family, { hasAllTypes: false }), /header of the csv/);
+  assert.equal(isReleased, true);
+});
+
+type PlainRecord = Readonly<Record<string, unknown>>;
+
+async function read(path: string, chunks: readonly Buffer[]) {
+  async function* source(): AsyncGenerator<Buffer> {
+    for (const chunk of chunks) yield Buffer.from(chunk);
+  }
+  const choice = findFormatByEnding(path);
+  assert.ok(choice !== null);
+  const file = await openBookFile(source(), choice, { hasAllTypes: false });
+  const records: PlainRecord[] = [];
+  for await (const some of file.readRecords()) {
+    records.push(...some.map((record) =>
+      record.json === undefined ? record : { ...record, json: record.json.toString() }));
+  }
+  return { format: file.format, encoding: file.encoding, records };
+}
+
+function cut(bytes: Buffer, size: number): readonly Buffer[] {
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size));
+}

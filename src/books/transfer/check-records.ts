@@ -2,7 +2,6 @@
  * A dry run of an import where there is no catalog yet: the same results as from
  * `POST /api/books/import?dryRun=true` of an empty catalog, without making a store.
  */
-import type { Clock } from '../../base/clock.ts';
 import { openBookFile } from './book-file.ts';
 import type { FormatName } from './format-list.ts';
 import { createMatchMode } from './import-mode.ts';
@@ -12,10 +11,10 @@ import { openEmptyDryRun } from './matching/catalog-import.ts';
 
 /** Yields JSON Lines: what the file is, a result for each record, in order, and the count. */
 export async function* checkRecords(
-  source: AsyncIterable<Buffer>, format: FormatName, mode: ImportMode, clock: Clock,
+  source: AsyncIterable<Buffer>, format: FormatName, mode: ImportMode, now: () => number,
 ): AsyncGenerator<Buffer, void, undefined> {
   const file = await openBookFile(source, format, mode);
-  const dryRun = openEmptyDryRun(createMatchMode(format, file.codec, mode), () => clock.now());
+  const dryRun = openEmptyDryRun(createMatchMode(format, file.codec, mode), now);
   const importer = new Importer(dryRun, true);
   yield encode({ format, encoding: file.encoding });
   for await (const records of file.readRecords()) yield Buffer.from(await importer.run(records));

@@ -10,6 +10,8 @@ export type FormatSignature = {
   readonly format: FormatName;
   /** The names of the columns, or of the members of each record. */
   readonly names: readonly string[];
+  /** What other names of the format begin with, such as a person's own columns. */
+  readonly namePrefix?: string;
   /** A name that no file of the format lacks. */
   readonly requiredName?: string;
   /** Whether a single telling name is enough, among others that are not the format's. */
@@ -70,7 +72,7 @@ const COLUMN_SIGNATURES: readonly FormatSignature[] = [
     ],
   },
   {
-    format: 'calibre',
+    format: 'calibre', namePrefix: '#',
     names: [
       'author_sort', 'authors', 'comments', 'cover', 'formats', 'id', 'identifiers', 'isbn',
       'languages', 'library_name', 'ondevice', 'pubdate', 'publisher', 'rating', 'series',

@@ -86,7 +86,7 @@ function isTold(
   signature: FormatSignature, signatures: readonly FormatSignature[], names: readonly string[],
 ): boolean {
   const others = signatures.filter((other) => other !== signature);
-  const tellingCount = names.filter((name) => signature.names.includes(name)
+  const tellingCount = names.filter((name) => isNameOf(signature, name)
     && !others.some((other) => hasAll(other, [name]))).length;
   if (tellingCount === 0 || !hasRequired(signature, names)) return false;
   return tellingCount > 1 || signature.isToldByOne === true || hasAll(signature, names);
@@ -96,9 +96,14 @@ function hasRequired({ requiredName }: FormatSignature, names: readonly string[]
   return requiredName === undefined || names.includes(requiredName);
 }
 
+function isNameOf({ names, namePrefix }: FormatSignature, name: string): boolean {
+  return names.includes(name) || (namePrefix !== undefined && name.startsWith(namePrefix));
+}
+
+/** Whether the format has all names, whatever their case. */
 function hasAll(signature: FormatSignature, names: readonly string[]): boolean {
   const known = signature.names.map((name) => name.toLowerCase());
-  return names.every((name) => known.includes(name.toLowerCase()));
+  return names.every((name) => known.includes(name.toLowerCase()) || isNameOf(signature, name));
 }
 
 function findByLines({ lineSignatures }: Family, text: string): FormatName[] {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.ts';
 import {
   findFormatByEnding, findFormatByMediaType, findFormatByName, recogniseFormat,
 } from '../../../src/books/transfer/recognise-format.ts';
@@ -36,6 +37,34 @@ test('a json file of our own members is ours, also where it is cut or broken', (
     '[{"tit', '[{"title":"A","metadata":{"@type":"x","issued":1}}]', '[{"title":"A","author":"B"}]',
     '[{"title":"A","authors":[],"type":"book"}]',
   ]) assert.equal(recognise('a.json', text), 'json', text);
+});
+
+test('an export is known by the columns of its program, also some of them, in any order', () => {
+  for (const [header, format] of [
+    ['Exclusive Shelf,Title,My Rating', 'goodreads'], ['"Book Id";"Title";"Author"', 'goodreads'],
+    ['Title,Authors,ISBN/UID,Read Status,My own', 'storygraph'],
+    ['Book Id\tTitle\tPrimary Author', 'librarything'], ['title,authors,uuid', 'calibre'],
+    ['author_sort,authors,title,#shelf', 'calibre'], ['title,author,comments', 'csv'],
+  ] as const) assert.equal(recognise('a.csv', header), format, header);
+});
+
+test('a file that could be two things is refused with both names', () => {
+  for (const [path, text, names] of [
+    ['a.csv', 'Book Id,Title', /Goodreads .* or a LibraryThing .*, goodreads or librarything$/],
+    ['a.tsv', 'Author\tMy Rating\tMoods\tPace', /, goodreads or storygraph$/],
+    ['a.csv', 'title,datePublished,uuid,author_sort', /CSV or a Calibre catalog.*, csv or calibre$/],
+  ] as const) {
+    assert.throws(() => recognise(path, text),
+      (thrown) => thrown instanceof AppError && thrown.code === 'invalid'
+        && names.test(thrown.message), text);
+  }
+});
+
+test('an object of records by number is LibraryThing\'s, and plain text a list of ISBNs', () => {
+  assert.equal(recognise('a.json', '{"7":{"books_id":"7","title":"A"},"8":{"boo'), 'librarything');
+  assert.equal(recognise('a.txt', '\n978-0-439-02348-1\n'), 'isbn');
+  assert.equal(recognise('a.txt', 'ISBN 0439023513\nsomething else\n'), 'isbn');
+  assert.equal(recognise('a.txt', 'something else\n'), 'isbn');
 });
 
 function recognise(path: string, text: string): string {

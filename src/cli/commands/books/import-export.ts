@@ -8,7 +8,6 @@ import { once } from 'node:events';
 import { AppError, messageOf } from '../../../base/errors.ts';
 import { readPackageFile } from '../../../base/files/package-file.ts';
 import type { JsonObject } from '../../../base/schema.ts';
-import { systemClock } from '../../../base/clock.ts';
 import { startFile } from '../../../books/transfer/book-file.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
 import { checkRecords } from '../../../books/transfer/check-records.ts';
@@ -63,7 +62,7 @@ async function importFile(
   try {
     // A dry run does not create a data directory, so the records are checked here.
     const results = mode.isDryRun && context.isDataMissing()
-      ? checkRecords(body, start.format, mode, systemClock)
+      ? checkRecords(body, start.format, mode, context.io.now)
       : await sendFile(context, start.format, mode, body);
     for await (const result of parseJsonLines(results)) report.addResult(result);
   } finally {

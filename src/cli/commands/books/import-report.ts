@@ -121,7 +121,8 @@ export class ImportReport {
       this.#output.note(`the file is no UTF-8: it was read as ${encoding}`);
     }
     for (const [type, count] of countsOf(totals['otherTypes'])) {
-      this.#output.note(`${formatOtherType(type, count)}: --all-types takes them`);
+      this.#output.note(
+        `${formatOtherType(type, count)}: --all-types takes ${count === 1 ? 'it' : 'them'}`);
     }
     for (const [name, count] of countsOf(totals['leftOut'])) {
       this.#output.note(

@@ -1,0 +1,121 @@
+/** `book:import` of files of other programs. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ImportReport } from '../../../src/cli/commands/books/import-report.ts';
+import { Output } from '../../../src/cli/terminal/output.ts';
+import { WAYS, inPlace } from '../place.ts';
+
+const GOODREADS = 'Book Id,Title,Author,Exclusive Shelf,My Review\n'
+  + '1,"Emma, again",Jane Austen,read,good\n3,Persuasion,Jane Austen,to-read,\n';
+
+for (const way of WAYS) {
+  test(`an export is told first and counted last, and again it changes nothing, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const file = join(place.folder, 'goodreads.csv');
+      const words = ['book:import', '--file', file];
+      const steps = [
+        [GOODREADS, ['--dry-run'],
+          'would have imported 2, updated 0, unchanged 0, skipped 0 (dry run, nothing was changed)'],
+        [GOODREADS, [], 'imported 2, updated 0, unchanged 0, skipped 0'],
+        [GOODREADS, [], 'imported 0, updated 0, unchanged 2, skipped 0'],
+        [GOODREADS.replace('good', 'better'), [], 'imported 0, updated 1, unchanged 1, skipped 0'],
+        [`${GOODREADS}4,New,A B,read,\n`, ['--match', 'title'],
+          'imported 1, updated 1, unchanged 1, skipped 0'],
+      ] as const;
+      for (const [text, options, count] of steps) {
+        writeFileSync(file, text);
+        const { code, stdout, stderr } = await place.run([...words, ...options]);
+        assert.deepEqual([code, stdout, stderr],
+          [0, `${count}\n`, 'hookshelf: reading a Goodreads export\n']);
+      }
+      const left = await place.run([...words, '--on-match', 'skip']);
+      assert.deepEqual([left.code, left.stdout],
+        [1, 'imported 0, updated 0, unchanged 0, skipped 3\n']);
+      assert.match(left.stderr, /line 2: the catalog has this book \(record 1, key 1, \S+\)$/m);
+    }));
+}
+
+test('a bad record is named by its line, its number and its key', () =>
+  inPlace('without a server', async (place) => {
+    const words = ['book:import', '--file', '-', '--format', 'goodreads'];
+    const input = GOODREADS.replace('Persuasion', '');
+    const { code, stderr } = await place.run(words, { input });
+    assert.equal(code, 1);
+    assert.match(stderr, /^hookshelf: line 3: \/title: is required \(record 2, key 3\)$/m);
+    const { stdout } = await place.run([...words, '--json'], { input });
+    const { problems, format } = JSON.parse(stdout);
+    assert.deepEqual(problems, [{ line: 3, record: 2, key: '3', detail: '/title: is required' }]);
+    assert.equal(format, 'goodreads');
+  }));
+
+for (const way of WAYS) {
+  test(`a long file whose header is unusable is refused with what is wrong, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const file = join(place.folder, 'long.csv');
+      writeFileSync(file, `nope,nada\n${'1,2\n'.repeat(2_000_000)}`);
+      const { code, stderr } = await place.run(['book:import', '--file', file]);
+      assert.equal(code, 1);
+      assert.match(stderr, /^hookshelf: reading CSV\nhookshelf: line 1, the header of the csv: unk/);
+    }));
+}
+
+test('another encoding than UTF-8 is told with the format', () =>
+  inPlace('without a server', async (place) => {
+    for (const [name, bytes] of [
+      ['UTF-16', Buffer.from('\ufefftitle\nÉmile\n', 'utf16le')],
+      ['Windows-1252', Buffer.from('title\n\xc9mile\n', 'latin1')],
+    ] as const) {
+      const file = join(place.folder, 'books.csv');
+      writeFileSync(file, bytes);
+      const { stderr } = await place.run(['book:import', '--file', file]);
+      assert.equal(stderr, `hookshelf: reading CSV (${name})\n`);
+    }
+    const books = await place.json<{ title: string }[]>(['book:list']);
+    assert.deepEqual(books.map(({ title }) => title), ['Émile', 'Émile']);
+  }));
+
+test('a file that could be two things is refused with both names, and nothing is sent', () =>
+  inPlace('without a server', async (place) => {
+    const file = join(place.folder, 'books.csv');
+    writeFileSync(file, 'Book Id,Title\n1,A\n');
+    const { code, stderr } = await place.run(['book:import', '--file', file]);
+    assert.equal(code, 1);
+    assert.equal(stderr, 'hookshelf: the file could be a Goodreads export or a LibraryThing export: '
+      + 'name its format, goodreads or librarything\n');
+    const named = await place.run(['book:import', '--file', file, '--format', 'goodreads']);
+    assert.equal(named.stdout, 'imported 1, updated 0, unchanged 0, skipped 0\n');
+  }));
+
+test('what is left out and what is no book is counted by name before the count', async () => {
+  const notes: string[] = [];
+  const write = (text: string): boolean => notes.push(text) > 0;
+  const stream = { write, on() {}, isTTY: false, columns: 80 };
+  const output = new Output({
+    stdin: process.stdin, stdout: stream, stderr: stream, environment: {}, now: () => 0,
+  } as unknown as ConstructorParameters<typeof Output>[0], false);
+  const report = new ImportReport(output, output.progress('books', null), false);
+  report.addResult({
+    imported: 3, updated: 1, unchanged: 7, skipped: 0, leftOut: { 'My Review': 3, Spoiler: 1 },
+    otherTypes: { article: 4, thesis: 1, JOUR: 2 }, encoding: 'windows-1252',
+  });
+  await report.print();
+  assert.deepEqual(notes.map((note) => note.trimEnd()), [
+    'hookshelf: the file is no UTF-8: it was read as Windows-1252',
+    'hookshelf: 4 articles are no books: --all-types takes them',
+    'hookshelf: 2 of type JOUR are no books: --all-types takes them',
+    'hookshelf: 1 of type thesis is no book: --all-types takes it',
+    'hookshelf: left out: My Review in 3 records, too long',
+    'hookshelf: left out: Spoiler in 1 record, too long',
+    'imported 3, updated 1, unchanged 7, skipped 0',
+  ]);
+});
+
+test('options that contradict each other are refused', () =>
+  inPlace('without a server', async (place) => {
+    const { code, stderr } = await place.run(
+      ['book:import', '--sample', '--replace', '--on-match', 'skip']);
+    assert.equal(code, 2);
+    assert.match(stderr, /--replace contradicts --on-match skip/);
+  }));

@@ -146,7 +146,7 @@ test('an import whose server goes away ends, though its producer has more to giv
     await server.stop('SIGKILL');
     const { code, stdout, stderr } = await ended;
     assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /^hookshelf: the connection to the server broke[^\n]*may or may not/);
+    assert.match(stderr, /^hookshelf: the connection to the server broke[^\n]*may or may not/m);
   }));
 
 /** Ids that the answer told of before the connection broke. */

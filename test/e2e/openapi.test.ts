@@ -145,7 +145,10 @@ test('every route answers as the document says, when all is well and when it is 
     await call('listBooks', { query: '?nope=1', status: 400 });
     const jsonl = { 'content-type': 'application/jsonl' };
     await call('importBooks', { body: BOOK, headers: jsonl, query: '?dryRun=true' });
-    await call('importBooks', { body: BOOK, status: 415 });
+    await call('importBooks', {
+      body: BOOK, headers: { 'content-type': 'text/html' }, status: 415,
+    });
+    await call('importBooks', { body: BOOK, query: '?format=csv', status: 422 });
     await call('findIdentifiers', { key: 'books', query: '?part=0' });
     await call('findIdentifiers', { key: 'books', query: '?piece=0', status: 400 });
     await call('findIdentifiers', { key: 'tokens', query: '?part=0', status: 404 });

@@ -33,6 +33,10 @@ export async function openBookFile(
     const reader = codec.createReader(options);
     const converter = new FileDecoder();
     const firstRecords = start.chunks.flatMap((chunk) => reader.push(converter.push(chunk)));
+    const readEnd = (): readonly SourceRecord[] =>
+      [...reader.push(converter.end()), ...reader.end()];
+    // What is wrong with all of a short file, such as its header, is thrown here too.
+    if (start.isWhole) firstRecords.push(...readEnd());
     return {
       format: start.format, codec,
       get encoding() {
@@ -41,9 +45,10 @@ export async function openBookFile(
       async* readRecords() {
         try {
           yield firstRecords;
+          if (start.isWhole) return;
           for await (const chunk of start.readRest()) yield reader.push(converter.push(chunk));
           // Not reached when the file was cut short: half a record is none.
-          yield [...reader.push(converter.end()), ...reader.end()];
+          yield readEnd();
         } finally {
           await start.close();
         }
@@ -63,6 +68,8 @@ export type FileStart = {
   /** The beginning, as it came and as UTF-8. */
   readonly chunks: readonly Buffer[];
   readonly text: Buffer;
+  /** Whether nothing follows. */
+  readonly isWhole: boolean;
   readRest(): AsyncIterable<Buffer>;
   /** To be called where the rest is not read. */
   close(): Promise<void>;
@@ -92,7 +99,8 @@ export async function startFile(
 }
 
 type FileHead = {
-  readonly chunks: readonly Buffer[]; readonly text: Buffer; readonly encoding: FileEncoding;
+  readonly chunks: readonly Buffer[]; readonly text: Buffer; readonly isWhole: boolean;
+  readonly encoding: FileEncoding;
 };
 
 /** Reads chunks until they give `bytesMin` of text, or all. */
@@ -101,8 +109,10 @@ async function readHead(source: AsyncIterator<Buffer>, bytesMin: number): Promis
   const chunks: Buffer[] = [];
   const parts: Buffer[] = [];
   let length = 0;
-  while (length < bytesMin) {
+  let isWhole = false;
+  while (length < bytesMin && !isWhole) {
     const next = await source.next();
+    isWhole = next.done === true;
     const part = next.done === true ? converter.end() : converter.push(next.value);
     parts.push(part);
     length += part.length;
@@ -110,5 +120,5 @@ async function readHead(source: AsyncIterator<Buffer>, bytesMin: number): Promis
     // A copy: whoever reads the text may write over it.
     chunks.push(Buffer.from(next.value));
   }
-  return { chunks, text: Buffer.concat(parts), encoding: converter.encoding };
+  return { chunks, text: Buffer.concat(parts), isWhole, encoding: converter.encoding };
 }

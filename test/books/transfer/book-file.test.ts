@@ -90,7 +90,8 @@ test('a file that is not read to its end lets its source go', async () => {
     yield Buffer.from('nope,nada\n');
     yield* source();
   }
-  await assert.rejects(openBookFile(unclear(), family, { hasAllTypes: false }), /header of the csv/);
+  await assert.rejects(
+    openBookFile(unclear(), family, { hasAllTypes: false }), /header of the csv/);
   assert.equal(isReleased, true);
 });
 

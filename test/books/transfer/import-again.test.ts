@@ -50,7 +50,7 @@ for (const [index, [format, file]] of FILES.entries()) {
   });
 }
 
-test('a later export adds and updates what has changed, and keeps what was added here', async () => {
+test('a later export adds and updates what has changed, and keeps what is ours', async () => {
   const rows = [['1', 'A', 'X', '', '100', '3', '', ''], ['2', 'B', 'X', '', '0', '4', '', '']];
   const [first, second] = (await importFile(toCsv(rows), '?format=goodreads')).results;
   await server.ask('PATCH', `/api/books/${String(first?.['id'])}`,

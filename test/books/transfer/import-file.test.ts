@@ -48,11 +48,12 @@ test('a named format wins over the media type, and over none', async () => {
   }
 });
 
-test('a file that could be two things, or is none, is refused before anything is stored', async () => {
+test('a file that could be two things, or is none, is refused at once', async () => {
   const { size } = server.catalog;
   for (const [body, query, mediaType, expected] of [
     ['Book Id,Title\n1,A\n', '', 'text/csv', /Goodreads export or a LibraryThing export/],
     ['nope,nada\n1,2\n', '', 'text/csv', /the header of the csv: unknown columns/],
+    ['nope,nada', '', 'text/csv', /the header of the csv: unknown columns/],
     ['title\nA\n', '?format=csv&match=source', 'text/csv', /csv have no id of their source/],
   ] as const) {
     const answer = await send(body, query, mediaType);

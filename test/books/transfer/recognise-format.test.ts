@@ -52,7 +52,7 @@ test('a file that could be two things is refused with both names', () => {
   for (const [path, text, names] of [
     ['a.csv', 'Book Id,Title', /Goodreads .* or a LibraryThing .*, goodreads or librarything$/],
     ['a.tsv', 'Author\tMy Rating\tMoods\tPace', /, goodreads or storygraph$/],
-    ['a.csv', 'title,datePublished,uuid,author_sort', /CSV or a Calibre catalog.*, csv or calibre$/],
+    ['a.csv', 'title,datePublished,uuid,author_sort', /CSV or a Calibre .*, csv or calibre$/],
   ] as const) {
     assert.throws(() => recognise(path, text),
       (thrown) => thrown instanceof AppError && thrown.code === 'invalid'

@@ -17,7 +17,8 @@ for (const way of WAYS) {
       const words = ['book:import', '--file', file];
       const steps = [
         [GOODREADS, ['--dry-run'],
-          'would have imported 2, updated 0, unchanged 0, skipped 0 (dry run, nothing was changed)'],
+          'would have imported 2, updated 0, unchanged 0, skipped 0 '
+            + '(dry run, nothing was changed)'],
         [GOODREADS, [], 'imported 2, updated 0, unchanged 0, skipped 0'],
         [GOODREADS, [], 'imported 0, updated 0, unchanged 2, skipped 0'],
         [GOODREADS.replace('good', 'better'), [], 'imported 0, updated 1, unchanged 1, skipped 0'],

@@ -58,7 +58,7 @@ for (const way of WAYS) {
       writeFileSync(file, `nope,nada\n${'1,2\n'.repeat(2_000_000)}`);
       const { code, stderr } = await place.run(['book:import', '--file', file]);
       assert.equal(code, 1);
-      assert.match(stderr, /^hookshelf: reading CSV\nhookshelf: line 1, the header of the csv: unk/);
+      assert.match(stderr, /^hookshelf: reading CSV\nhookshelf: line 1, the header of the csv: /);
     }));
 }
 

@@ -62,8 +62,9 @@ function readMembers(table: FormatTable, record: FieldRecord): ReadMembers {
 }
 
 /**
- * Adds the members of the rest field. One is ignored whose fields have been changed since they were
- * written, by a person or another program: what can be seen counts.
+ * Adds the members of the rest field; null is one that the book does not have. One is ignored whose
+ * fields have been changed since they were written, by a person or another program: what can be
+ * seen counts.
  */
 function addRest(
   table: FormatTable, record: FieldRecord, body: Record<string, JsonValue>, unread: Set<string>,
@@ -71,13 +72,33 @@ function addRest(
   const rest = parseRest(record.fields.get(table.restField ?? ''));
   if (rest === null) return;
   unread.delete(table.restField ?? '');
+  const members = new Map<string, JsonValue | null>();
   for (const [member, value] of Object.entries(rest)) {
-    const accepted = acceptMember(member as BookMember, value);
-    if (accepted === null) continue;
-    const written = writeMembers(table, { ...body, [member]: accepted.value });
-    const before = writeMembers(table, body);
-    if (hasSameFields(written, before)) body[member] = accepted.value;
+    const accepted = value === null ? null : acceptMember(member as BookMember, value);
+    if (value === null || accepted !== null) members.set(member, accepted?.value ?? null);
   }
+  // Together first: a title and a subtitle, which one field says, can only change together.
+  if (addUnseen(table, body, [...members])) return;
+  for (const entry of members) addUnseen(table, body, [entry]);
+}
+
+/** Adds the members to the body where that changes none of its fields, and says whether it did. */
+function addUnseen(
+  table: FormatTable, body: Record<string, JsonValue>,
+  members: readonly (readonly [member: string, value: JsonValue | null])[],
+): boolean {
+  const changed = new Map(Object.entries(body));
+  for (const [member, value] of members) {
+    if (value === null) changed.delete(member);
+    else changed.set(member, value);
+  }
+  const written = writeMembers(table, Object.fromEntries(changed));
+  if (!hasSameFields(written, writeMembers(table, body))) return false;
+  for (const [member, value] of members) {
+    if (value === null) Reflect.deleteProperty(body, member);
+    else body[member] = value;
+  }
+  return true;
 }
 
 function parseRest(value: JsonValue | undefined): JsonObject | null {

@@ -1,12 +1,14 @@
 /**
  * Makes the fields of a book by the table of a format: what its rows write, then what
  * `metadata.source` still has from a record of this format, then in the rest field the members that
- * a reader of these fields would not get back.
+ * a reader of these fields would not get back. A field of the source that still says what the book
+ * has is written as it stood.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Book } from '../../book.ts';
-import type { FieldRecord, Fields, FormatTable } from './format-table.ts';
+import type { Fields, FormatTable } from './format-table.ts';
 import { isSameValue, mapRecord, writeMembers } from './map-record.ts';
 
 export type WrittenRecord = {
@@ -18,18 +20,25 @@ export type WrittenRecord = {
 };
 
 export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
-  const { id, createdAt, updatedAt, metadata, ...members } = book;
-  const fields = new Map(writeMembers(table, members as unknown as JsonObject));
-  const source = findSource(table, metadata);
+  const { id, createdAt, updatedAt, metadata, ...others } = book;
+  const members = others as unknown as JsonObject;
+  const fields = new Map(writeMembers(table, members));
+  const original = new Map<string, JsonValue>();
   let key: string | null = null;
-  for (const [name, value] of Object.entries(source ?? {})) {
+  for (const [name, value] of Object.entries(findSource(table, metadata) ?? {})) {
     if (table.ownIdFields.includes(name)) key ??= String(value);
-    else if (!fields.has(name)) fields.set(name, value);
+    else if (fields.has(name)) original.set(name, value);
+    else fields.set(name, value);
   }
-  if (table.restField !== null) {
-    const rest = findRest(table, members as unknown as JsonObject, { key, fields });
-    if (rest !== null) fields.set(table.restField, JSON.stringify(rest));
+  const isAllSaid = table.restField === null && original.size === 0;
+  const rest = isAllSaid ? null : findRest(table, members, fields);
+  if (original.size > 0) {
+    const originalFields = new Map([...fields, ...original]);
+    if (isDeepStrictEqual(rest, findRest(table, members, originalFields))) {
+      for (const [name, value] of original) fields.set(name, value);
+    }
   }
+  if (rest !== null && table.restField !== null) fields.set(table.restField, JSON.stringify(rest));
   return { key, fields, leavesOut: leavesOut(table, metadata) };
 }
 
@@ -47,16 +56,23 @@ function leavesOut(table: FormatTable, metadata: JsonObject | undefined): boolea
     ? Object.keys(source).some((name) => name !== table.name) : source !== undefined;
 }
 
-/** The members that are not read back from the fields as they are; null: there are none. */
-function findRest(
-  table: FormatTable, members: JsonObject, { key, fields }: Pick<FieldRecord, 'key' | 'fields'>,
-): JsonObject | null {
-  const { body } = mapRecord(table, { line: 1, key, type: '', fields });
-  const rest = Object.entries(members).filter(([name, value]) =>
-    !isSameValue(value, body[name]) && !(name === 'authors' && isNone(value)));
-  return rest.length === 0 ? null : Object.fromEntries(rest);
+/**
+ * The members that are not read back from the fields as they are, and as null those that are read
+ * though the book has none; null: the fields say it all.
+ */
+function findRest(table: FormatTable, members: JsonObject, fields: Fields): JsonObject | null {
+  const { metadata, ...body } = mapRecord(table, { line: 1, key: null, type: '', fields }).body;
+  const rest = new Map<string, JsonValue>();
+  for (const name of Object.keys(body)) {
+    if (members[name] === undefined || isNone(members[name])) rest.set(name, null);
+  }
+  for (const [name, value] of Object.entries(members)) {
+    if (!isNone(value) && !isSameValue(value, body[name])) rest.set(name, value);
+  }
+  return rest.size === 0 ? null : Object.fromEntries(rest);
 }
 
+/** Whether it is a list without items, as books without authors have it. */
 function isNone(value: JsonValue): boolean {
   return Array.isArray(value) && value.length === 0;
 }

@@ -1,0 +1,34 @@
+/**
+ * The ISBN in a text of another program, which may hold several numbers and words around them:
+ * `0-441-47812-3 978-0-441-47812-5`, `ISBN: 9780441478125 (pbk.)`.
+ */
+import { parseIsbn } from '../../isbn.ts';
+import { part, whole } from './format-table.ts';
+import type { RowValue } from './format-table.ts';
+
+const SEPARATORS = /[\s,;:()[\]|/]+/;
+/** Hyphens and dashes that typesetters put between the groups. */
+const DASHES = /[\u00ad\u2010-\u2015\u2212]/g;
+// Enough for each edition of a work, and little to look through.
+const TEXT_LENGTH_MAX = 2000;
+
+/** The first ISBN of the texts; whole where they hold nothing but it. */
+export function readIsbn(texts: readonly string[]): RowValue | undefined {
+  const isbns = texts.map(findIsbns);
+  const [first] = isbns.flatMap(({ found }) => found);
+  if (first === undefined) return undefined;
+  const isAll = isbns.every(({ found, isAll: isAllOfText }) =>
+    isAllOfText && found.every((isbn) => isbn === first));
+  return isAll ? whole(first) : part(first);
+}
+
+function findIsbns(text: string): { readonly found: readonly string[]; readonly isAll: boolean } {
+  if (text.length > TEXT_LENGTH_MAX) return { found: [], isAll: false };
+  const plain = text.replace(DASHES, '-').trim();
+  const single = parseIsbn(plain);
+  if (single !== null) return { found: [single], isAll: true };
+  const words = plain.split(SEPARATORS).filter((word) => word !== '');
+  const isbns = words.map(parseIsbn);
+  const found = isbns.filter((isbn) => isbn !== null);
+  return { found, isAll: found.length === words.length };
+}

@@ -74,17 +74,24 @@ function addRest(
   unread.delete(table.restField ?? '');
   const members = new Map<string, JsonValue | null>();
   for (const [member, value] of Object.entries(rest)) {
-    const accepted = value === null ? null : acceptMember(member as BookMember, value);
-    if (value === null || accepted !== null) members.set(member, accepted?.value ?? null);
+    if (value === null || (member === 'keywords' && isEmpty(value))) {
+      members.set(member, value);
+      continue;
+    }
+    const accepted = acceptMember(member as BookMember, value);
+    if (accepted !== null) members.set(member, accepted.value);
   }
   // Together first: a title and a subtitle, which one field says, can only change together.
-  if (addUnseen(table, body, [...members])) return;
-  for (const entry of members) addUnseen(table, body, [entry]);
+  if (addUnseen(table, record.fields, body, [...members])) return;
+  for (const entry of members) addUnseen(table, record.fields, body, [entry]);
 }
 
-/** Adds the members to the body where that changes none of its fields, and says whether it did. */
+/**
+ * Adds the members to the body where the fields of the record, or others that say the same, would
+ * be written of it with them, and says whether it did.
+ */
 function addUnseen(
-  table: FormatTable, body: Record<string, JsonValue>,
+  table: FormatTable, fields: Fields, body: Record<string, JsonValue>,
   members: readonly (readonly [member: string, value: JsonValue | null])[],
 ): boolean {
   const changed = new Map(Object.entries(body));
@@ -93,7 +100,11 @@ function addUnseen(
     else changed.set(member, value);
   }
   const written = writeMembers(table, Object.fromEntries(changed));
-  if (!hasSameFields(written, writeMembers(table, body))) return false;
+  const writtenBefore = writeMembers(table, body);
+  const isUnseen = [...new Set([...written.keys(), ...writtenBefore.keys()])].every((name) =>
+    isSameValue(written.get(name), writtenBefore.get(name))
+    || isSameValue(written.get(name), fields.get(name)));
+  if (!isUnseen) return false;
   for (const [member, value] of members) {
     if (value === null) Reflect.deleteProperty(body, member);
     else body[member] = value;
@@ -122,11 +133,6 @@ export function writeMembers(table: FormatTable, body: JsonObject): Fields {
     }
   }
   return fields;
-}
-
-function hasSameFields(left: Fields, right: Fields): boolean {
-  return left.size === right.size
-    && [...left].every(([name, value]) => isSameValue(value, right.get(name)));
 }
 
 /** Whether two values are the same, where a run of white space is one blank. */

@@ -4,7 +4,6 @@
  * the last word and the particles before it are the family: `Ursula K.` `Le Guin`. Chinese,
  * Japanese and Korean names begin with the family and are displayed without a blank.
  */
-import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Author } from '../../book.ts';
 
 /** The parts of a name; those that it does not have are empty. */
@@ -83,17 +82,15 @@ export function splitInvertedName(text: string): NameParts {
   return { given, family, droppingParticle: '', suffix: others.join(', ') };
 }
 
-/** An author as an import takes it, with all that the parts say. */
-export function createAuthor(parts: NameParts): JsonObject {
+/** An author with all that the parts say. */
+export function createAuthor(parts: NameParts): Author {
   const { given, family, droppingParticle, suffix } = parts;
   const isEastAsian = EAST_ASIAN.test(given) && EAST_ASIAN.test(family);
   const names = isEastAsian ? [family + given] : [given, droppingParticle, family];
-  const author: Record<string, JsonValue> = {
-    name: [...names, suffix].filter((text) => text !== '').join(' '),
-  };
-  if (given !== '') author['givenName'] = given;
-  if (family !== '') author['familyName'] = family;
-  return author;
+  const name = [...names, suffix].filter((text) => text !== '').join(' ');
+  if (given === '' && family === '') return { name };
+  if (given === '') return { name, familyName: family };
+  return family === '' ? { name, givenName: given } : { name, givenName: given, familyName: family };
 }
 
 function splitSuffix(name: string): { readonly words: string[]; readonly suffix: string } {

@@ -64,15 +64,15 @@ function findRest(table: FormatTable, members: JsonObject, fields: Fields): Json
   const { metadata, ...body } = mapRecord(table, { line: 1, key: null, type: '', fields }).body;
   const rest = new Map<string, JsonValue>();
   for (const name of Object.keys(body)) {
-    if (members[name] === undefined || isNone(members[name])) rest.set(name, null);
+    if (members[name] === undefined || isNobody(name, members[name])) rest.set(name, null);
   }
   for (const [name, value] of Object.entries(members)) {
-    if (!isNone(value) && !isSameValue(value, body[name])) rest.set(name, value);
+    if (!isNobody(name, value) && !isSameValue(value, body[name])) rest.set(name, value);
   }
   return rest.size === 0 ? null : Object.fromEntries(rest);
 }
 
-/** Whether it is a list without items, as books without authors have it. */
-function isNone(value: JsonValue): boolean {
-  return Array.isArray(value) && value.length === 0;
+/** Whether it is the list of authors of a book that has none: an import fills it in. */
+function isNobody(member: string, value: JsonValue): boolean {
+  return member === 'authors' && Array.isArray(value) && value.length === 0;
 }

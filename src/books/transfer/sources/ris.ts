@@ -163,8 +163,13 @@ function splitTitle(text: string): readonly string[] {
 
 /** `Family, Given, Suffix`; what has no comma is a name as it is, such as an organization's. */
 function readAuthors(texts: readonly string[]): RowValue | undefined {
-  return readList(texts.map((text) =>
-    text.includes(',') ? createAuthor(splitInvertedName(text)) : { name: text }));
+  if (texts.length === 0) return undefined;
+  const authors = texts.map((text) =>
+    text.includes(',') ? createAuthor(splitInvertedName(text)) : { name: text });
+  // The model has no organizations: their names are kept as they stood.
+  const isAll = authors.every((author, index) =>
+    formatAuthor(author) === texts[index]?.replace(/,\s*/g, ', '));
+  return isAll ? whole(authors) : part(authors);
 }
 
 function readList(values: readonly JsonValue[]): RowValue | undefined {

@@ -1,0 +1,140 @@
+/** RIS is read as programs write it, wherever a chunk ends, and broken records are named. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RisSplitter } from '../../../../src/books/transfer/grammars/ris.ts';
+import type {
+  BrokenRecord, FieldRecord,
+} from '../../../../src/books/transfer/mapping/format-table.ts';
+import { TOO_LONG } from '../../../../src/books/transfer/record-splitter.ts';
+import { heldBytes, heldBytesMax } from '../../../support/memory.ts';
+import { below, createRandom } from '../../../support/random.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+function split(
+  text: string | Buffer, chunkLength = Infinity,
+): readonly (FieldRecord | BrokenRecord)[] {
+  const splitter = new RisSplitter();
+  const bytes = Buffer.from(text);
+  const records: (FieldRecord | BrokenRecord)[] = [];
+  for (let start = 0; start < bytes.length; start += chunkLength) {
+    records.push(...splitter.push(bytes.subarray(start, start + chunkLength)));
+  }
+  return [...records, ...splitter.end()];
+}
+
+function describe(record: FieldRecord | BrokenRecord | undefined): unknown {
+  if (record === undefined || 'problem' in record) return record;
+  const { line, key, type, fields } = record;
+  return { line, key, type, ...Object.fromEntries(fields) };
+}
+
+const TWO = [
+  '\ufeffProvider: a site', '', 'TY  - BOOK', 'ID  - b1', 'TI  - The Left Hand', 'of Darkness',
+  'KW  - snow', 'ice', 'AU  -Le Guin, Ursula K.', 'PY - 1969', 'AB  - ', 'ER  -', '', '2.',
+  'TY  - JOUR', 'AU  - Å', 'AU  - B', 'ER  - ', '',
+];
+const TWO_RECORDS = [
+  {
+    line: 3, key: 'b1', type: 'BOOK', ID: 'b1', TI: 'The Left Hand of Darkness',
+    KW: ['snow', 'ice'], AU: 'Le Guin, Ursula K.', PY: '1969',
+  },
+  { line: 15, key: null, type: 'JOUR', TY: 'JOUR', AU: ['Å', 'B'] },
+];
+
+test('lines end with LF, CR or CRLF, wherever chunks end', () => {
+  for (const lineEnd of ['\n', '\r', '\r\n']) {
+    for (const chunkLength of [Infinity, 1, 2, 3, 7]) {
+      const records = split(TWO.join(lineEnd), chunkLength);
+      assert.deepEqual(records.map(describe), TWO_RECORDS, JSON.stringify([lineEnd, chunkLength]));
+    }
+  }
+});
+
+test('a record ends at the next TY, but not at the end of the file', () => {
+  const [first, second, ...others] = split('TY  - BOOK\nTI  - A\nTY  - BOOK\nID  - b\nTI  - B');
+  assert.deepEqual(describe(first), { line: 1, key: null, type: 'BOOK', TI: 'A' });
+  assert.deepEqual(second, {
+    line: 3, key: 'b',
+    problem: 'the file ends within this record: its last line, `ER  - `, is missing',
+  });
+  assert.deepEqual(others, []);
+});
+
+test('fields without a TY are told once, and so is a file without any record', () => {
+  const problem = 'expected `TY  - `, the first line of a RIS record, such as `TY  - BOOK`';
+  const stray = split('TI  - A\nAU  - B\nER  - \nTY  - BOOK\nER  - \nnotes\n');
+  assert.deepEqual(stray.map(describe), [
+    { line: 1, key: null, problem }, { line: 4, key: null, type: 'BOOK' },
+  ]);
+  assert.deepEqual(split('\n\n{"title":"A"}'), [{ line: 3, key: null, problem }]);
+  assert.deepEqual(split(Buffer.alloc(3 * MEGABYTE, 'x')), [{ line: 1, key: null, problem }]);
+  assert.deepEqual(split('\n \n'), []);
+});
+
+test('a line that begins like a word with a dash continues the field', () => {
+  const [record] = split('TY  - BOOK\nAB  - dangers of\nUV-light and\nT1-weighted\nER  - \n');
+  assert.deepEqual(describe(record),
+    { line: 1, key: null, type: 'BOOK', AB: 'dangers of UV-light and T1-weighted' });
+});
+
+test('a record that is not UTF-8 is bad, and the next is read', () => {
+  const text = Buffer.from('TY  - BOOK\nID  - a\nTI  - caf\xe9\nER  - \nTY  - BOOK\nER  - \n', 'latin1');
+  assert.deepEqual(split(text).map(describe), [
+    { line: 1, key: 'a', problem: 'not valid UTF-8' }, { line: 5, key: null, type: 'BOOK' },
+  ]);
+});
+
+test('a record that is too long is bad, whether by one line or by many, and the next is read', () => {
+  const next = 'ER  - \nTY  - BOOK\nTI  - B\nER  - \n';
+  for (const text of ['x'.repeat(3 * MEGABYTE), 'KW  - x\n'.repeat(MEGABYTE / 2)]) {
+    const records = split(`TY  - BOOK\nAB  - ${text}\n${next}`, 65_536);
+    assert.deepEqual(records.map((record) => 'problem' in record ? record.problem : record.type),
+      [TOO_LONG, 'BOOK']);
+  }
+});
+
+test('a record that never ends is not held', () => {
+  const splitter = new RisSplitter();
+  splitter.push(Buffer.from('TY  - BOOK\nAB  - '));
+  const before = heldBytes();
+  for (let count = 0; count < 64; count += 1) {
+    splitter.push(Buffer.from(`${'x'.repeat(MEGABYTE)}${count % 2 === 0 ? '\n' : ''}`));
+  }
+  const held = heldBytes() - before;
+  assert.ok(held < heldBytesMax(2 * MEGABYTE), `${held} bytes are held`);
+});
+
+const PIECES = ['TY  - BOOK', 'ER  - ', 'TI  - ', 'KW  -', 'U5  - hookshelf:{}', '\r', '\n', '\r\n',
+  'word', '\ufeff', ' ', '-', 'ID  - ', '\u0000', 'é', '😀', 'ER', 'T'];
+
+test('any text gives the same records whatever its chunks', () => {
+  const random = createRandom(7);
+  for (let count = 0; count < 500; count += 1) {
+    const text = Array.from({ length: below(random, 60) }, () =>
+      PIECES[below(random, PIECES.length)]).join('');
+    const whole = split(text).map(describe);
+    assert.deepEqual(split(text, 1 + below(random, 5)).map(describe), whole, JSON.stringify(text));
+  }
+});
+
+test('random bytes are read to their end', () => {
+  const random = createRandom(8);
+  for (let count = 0; count < 200; count += 1) {
+    const noise = Buffer.from(Array.from({ length: 300 }, () => below(random, 256)));
+    const bytes = Buffer.concat([Buffer.from('TY  - BOOK\n'), noise, Buffer.from('\nER  - \n')]);
+    assert.ok(split(bytes, 1 + below(random, 50)).length >= 1);
+  }
+});
+
+test('continued lines take linear time', () => {
+  const timeMs = (count: number): number => {
+    const text = Buffer.from(`TY  - BOOK\nAB  - ${'word\n'.repeat(count)}ER  - \n`);
+    const start = process.cpuUsage();
+    for (let round = 0; round < 5; round += 1) split(text);
+    return process.cpuUsage(start).user / 1000;
+  };
+  timeMs(20_000);
+  const short = timeMs(40_000);
+  assert.ok(timeMs(320_000) < 40 * Math.max(short, 5));
+});

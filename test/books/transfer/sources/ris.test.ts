@@ -1,0 +1,151 @@
+/** Books come and go as RIS, and come back as they were. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
+import { risCodec } from '../../../../src/books/transfer/sources/ris.ts';
+import {
+  bodyOf, comparable, importBook, readText, withoutSpace, writeText,
+} from '../../../support/format-round-trip.ts';
+import { hostileBook } from '../../../support/hostile-books.ts';
+import { createRandom } from '../../../support/random.ts';
+
+const BOOK_COUNT = 3000;
+const samples = JSON.parse(readFileSync('data/samples/books.json', 'utf8')) as JsonObject[];
+
+function readOne(lines: readonly string[], hasAllTypes = false): JsonObject {
+  const text = [...lines, 'ER  - ', ''].join('\n');
+  const records = readText(risCodec, text, { hasAllTypes });
+  assert.equal(records.length, 1);
+  return bodyOf(records[0]);
+}
+
+function sourceOf(book: JsonObject): JsonValue | undefined {
+  return (book['metadata'] as { source?: { ris?: JsonValue } } | undefined)?.source?.ris;
+}
+
+function assertRoundTrip(books: readonly JsonObject[]): void {
+  const text = writeText(risCodec, books);
+  const records = readText(risCodec, text);
+  assert.equal(records.length, books.length);
+  const bodies = records.map(bodyOf);
+  for (const [index, body] of bodies.entries()) {
+    assert.deepEqual(comparable(body), comparable(books[index] ?? {}));
+  }
+  const again = writeText(risCodec, bodies.map(importBook)).split('TY  - BOOK\r\n');
+  for (const [index, record] of text.split('TY  - BOOK\r\n').entries()) {
+    assert.equal(withoutSpace(again[index] ?? ''), withoutSpace(record));
+  }
+}
+
+test('the sample catalog comes back as it was, and its file too', () => {
+  assertRoundTrip(samples);
+});
+
+test('books with hostile text come back as they were, and their file too', () => {
+  const random = createRandom(33);
+  assertRoundTrip(Array.from({ length: BOOK_COUNT }, (_, number) => hostileBook(random, number)));
+});
+
+test('a hundred authors come back as they were', () => {
+  const authors = Array.from({ length: 100 }, (_, number) =>
+    ({ name: `Ana ${'x'.repeat(250)} ${number} de la Cruz` }));
+  assertRoundTrip([{ ...samples[0], authors }]);
+});
+
+test('a record of Zotero is read, and what the model lacks is kept as it stood', () => {
+  const book = readOne([
+    'TY  - BOOK', 'TI  - Animal Farm: A Fairy Story', 'AU  - Orwell, George', 'A2  - Doe, Jane',
+    'CN  - PR6029', 'CY  - London', 'DA  - 2008/07/03/', 'PY  - 2008', 'ET  - 2nd',
+    'LA  - eng', 'PB  - Penguin', 'SN  - 978-0-14-103613-7', 'SP  - 112', 'UR  - https://a.example/',
+    'KW  - satire', 'KW  - fable', 'AB  - Some animals.',
+  ]);
+  assert.deepEqual(book, {
+    title: 'Animal Farm', subtitle: 'A Fairy Story',
+    authors: [{ name: 'George Orwell', givenName: 'George', familyName: 'Orwell' }],
+    isbn: '9780141036137', publisher: 'Penguin', datePublished: '2008-07-03', inLanguage: 'en',
+    numberOfPages: 112, bookEdition: '2nd', keywords: ['satire', 'fable'],
+    description: 'Some animals.', url: 'https://a.example/',
+    metadata: { source: { ris: { A2: 'Doe, Jane', CN: 'PR6029', CY: 'London' } } },
+  });
+});
+
+test('each tag that programs use for a member is read', () => {
+  const cases: readonly (readonly [line: string, member: string, value: JsonValue])[] = [
+    ['T1  - A', 'title', 'A'], ['CT  - A', 'title', 'A'], ['BT  - A', 'title', 'A'],
+    ['N2  - A', 'description', 'A'], ['Y1  - 1969///', 'datePublished', '1969'],
+    ['PY  - 1969/03/05/', 'datePublished', '1969-03-05'],
+    ['DA  - 1969/03//Spring', 'datePublished', '1969-03'], ['PY  - c1969', 'datePublished', '1969'],
+    ['DA  - March 5, 1969', 'datePublished', '1969-03-05'],
+    ['PY  - 1969/02/31/', 'datePublished', '1969-02'],
+    ['SN  - 0-441-47812-3 (pbk.)', 'isbn', '9780441478125'],
+    ['LA  - German', 'inLanguage', 'de'], ['SP  - 304 p.', 'numberOfPages', 304],
+  ];
+  for (const [line, member, value] of cases) {
+    assert.deepEqual(readOne(['TY  - BOOK', line])[member], value, line);
+  }
+});
+
+test('authors are read from all tags of theirs, with suffixes and as organizations', () => {
+  const { authors } = readOne([
+    'TY  - BOOK', 'TI  - A', 'A1  - Orwell, George', 'AU  - King, Martin Luther, Jr.',
+    'AU  - World Health Organization',
+  ]);
+  assert.deepEqual(authors, [
+    { name: 'Martin Luther King Jr.', givenName: 'Martin Luther', familyName: 'King' },
+    { name: 'World Health Organization' },
+    { name: 'George Orwell', givenName: 'George', familyName: 'Orwell' },
+  ]);
+});
+
+test('a value that the model refuses is kept in the source, and the book stays', () => {
+  const lines = [
+    'TY  - BOOK', 'TI  - A', 'SN  - 9.78E+12', 'PY  - -750', 'SP  - 0', 'UR  - ftp://a.example/',
+    'LA  - Klingonese', 'ID  - a1',
+  ];
+  const book = readOne(lines);
+  assert.deepEqual(Object.keys(book), ['title', 'metadata']);
+  assert.deepEqual(sourceOf(book), {
+    SN: '9.78E+12', PY: '-750', SP: '0', UR: 'ftp://a.example/', LA: 'Klingonese', ID: 'a1',
+  });
+});
+
+test('an ISSN and all but the first of several values stay in the source', () => {
+  const book = readOne([
+    'TY  - BOOK', 'TI  - A', 'TI  - B', 'SN  - 0028-0836', 'SN  - 9780441478125', 'PB  - Ace',
+    'PB  - Gollancz',
+  ]);
+  assert.deepEqual([book['title'], book['isbn'], book['publisher']], ['A', '9780441478125', 'Ace']);
+  assert.deepEqual(sourceOf(book),
+    { TI: ['A', 'B'], SN: ['0028-0836', '9780441478125'], PB: ['Ace', 'Gollancz'] });
+});
+
+test('fields that the source has are given back as they stood, until the book is edited', () => {
+  const lines = ['TY  - EDBOOK', 'ID  - a1', 'TI  - A', 'SN  - 0441478123; 978-0-441-47812-5x',
+    'CY  - London', 'N1  - one', 'N1  - two'];
+  const book = importBook(readOne(lines));
+  assert.equal(writeText(risCodec, [book]), [...lines, 'ER  - ', '', ''].join('\r\n'));
+  const edited = writeText(risCodec, [{ ...book, isbn: '9780141036137' }]);
+  assert.match(edited, /^SN {2}- 9780141036137\r$/m);
+  assert.match(edited, /^CY {2}- London\r$/m);
+});
+
+test('what another program changed in a written record counts, and the rest stays', () => {
+  const [sample = {}] = samples;
+  const text = writeText(risCodec, [sample]).replace('Orwell, George', 'Blair, Eric');
+  const book = bodyOf(readText(risCodec, text)[0]);
+  assert.deepEqual(book['authors'],
+    [{ name: 'Eric Blair', givenName: 'Eric', familyName: 'Blair' }]);
+  assert.equal(book['bookFormat'], sample['bookFormat']);
+});
+
+test('articles are counted by their kind, and taken for books only when asked', () => {
+  const text = 'TY  - JOUR\nTI  - A\nSP  - 12\nER  - \nTY  - EBOOK\nTI  - B\nER  - \n';
+  const [article, book] = readText(risCodec, text);
+  assert.deepEqual(article, { line: 1, key: null, otherType: 'JOUR' });
+  assert.deepEqual(bodyOf(book), { title: 'B', bookFormat: 'EBook' });
+  const all = readText(risCodec, text, { hasAllTypes: true }).map(bodyOf);
+  assert.deepEqual(all[0], { title: 'A', metadata: { source: { ris: { TY: 'JOUR', SP: '12' } } } });
+  const written = writeText(risCodec, all.map(importBook));
+  assert.deepEqual(written.match(/^TY.*$/gm), ['TY  - JOUR', 'TY  - EBOOK']);
+});

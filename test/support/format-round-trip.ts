@@ -7,7 +7,7 @@ import { below } from './random.ts';
 import type { Random } from './random.ts';
 
 export function writeText(codec: FormatCodec, books: readonly JsonObject[]): string {
-  const writer = codec.createWriter?.();
+  const writer = codec.createWriter?.({});
   if (writer === undefined) throw new Error('the format is only read');
   const stored = books.map((book) => Buffer.from(JSON.stringify(book)));
   return writer.begin() + writer.write(stored) + writer.end();

@@ -73,6 +73,8 @@ export type FormatTable = {
   readonly ownIdFields: readonly string[];
   /** The field that holds, as JSON, the members that its other fields cannot say; null: none. */
   readonly restField: string | null;
+  /** Whether its texts keep runs of white space; in others one is a blank. */
+  readonly keepsSpace?: boolean;
   /** Whether a record of this kind is a book; others are kept only when all types are asked for. */
   isBook(type: string): boolean;
 };

@@ -102,8 +102,8 @@ function addUnseen(
   const written = writeMembers(table, Object.fromEntries(changed));
   const writtenBefore = writeMembers(table, body);
   const isUnseen = [...new Set([...written.keys(), ...writtenBefore.keys()])].every((name) =>
-    isSameValue(written.get(name), writtenBefore.get(name))
-    || isSameValue(written.get(name), fields.get(name)));
+    isSameValue(table, written.get(name), writtenBefore.get(name))
+    || isSameValue(table, written.get(name), fields.get(name)));
   if (!isUnseen) return false;
   for (const [member, value] of members) {
     if (value === null) Reflect.deleteProperty(body, member);
@@ -112,7 +112,8 @@ function addUnseen(
   return true;
 }
 
-function parseRest(value: JsonValue | undefined): JsonObject | null {
+/** The members that a rest field holds; null where it is none that we wrote. */
+export function parseRest(value: JsonValue | undefined): JsonObject | null {
   if (isJsonObject(value)) return value;
   if (typeof value !== 'string') return null;
   try {
@@ -135,8 +136,11 @@ export function writeMembers(table: FormatTable, body: JsonObject): Fields {
   return fields;
 }
 
-/** Whether two values are the same, where a run of white space is one blank. */
-export function isSameValue(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+/** Whether two values are the same to a format, which may make a run of white space a blank. */
+export function isSameValue(
+  { keepsSpace = false }: FormatTable, left: JsonValue | undefined, right: JsonValue | undefined,
+): boolean {
+  if (keepsSpace) return isDeepStrictEqual(left, right);
   return isDeepStrictEqual(foldSpace(left), foldSpace(right));
 }
 

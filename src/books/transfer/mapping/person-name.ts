@@ -36,10 +36,7 @@ const EAST_ASIAN =
 /** The parts of an author's name. */
 export function splitAuthor(author: Author): NameParts {
   const { name, givenName = '', familyName = '' } = author;
-  if (familyName.trim() === '') {
-    const parts = splitName(name);
-    return givenName.trim() === '' ? parts : { ...parts, given: givenName };
-  }
+  if (familyName.trim() === '') return splitUnfamiliar(name, givenName.trim());
   const { words, suffix } = splitSuffix(name);
   const text = words.join(' ');
   const before = text.endsWith(familyName) ? text.slice(0, -familyName.length).trim() : '';
@@ -51,6 +48,17 @@ export function splitAuthor(author: Author): NameParts {
   const isDropping = particles.every((_, index) => isParticle(particles, index));
   return { given: givenName, family: familyName, suffix,
     droppingParticle: isDropping ? between : '' };
+}
+
+/** The parts of a name of which at most the given name is known. */
+function splitUnfamiliar(name: string, givenName: string): NameParts {
+  const parts = splitName(name);
+  if (givenName === '') return parts;
+  const { words, suffix } = splitSuffix(name);
+  const text = words.join(' ');
+  if (!text.startsWith(givenName)) return { ...parts, given: givenName };
+  const family = text.slice(givenName.length).trim();
+  return { given: givenName, family, droppingParticle: '', suffix };
 }
 
 /** The parts of a displayed name, such as `Ursula K. Le Guin`, or of `Le Guin, Ursula K.`. */
@@ -88,9 +96,9 @@ export function createAuthor(parts: NameParts): Author {
   const isEastAsian = EAST_ASIAN.test(given) && EAST_ASIAN.test(family);
   const names = isEastAsian ? [family + given] : [given, droppingParticle, family];
   const name = [...names, suffix].filter((text) => text !== '').join(' ');
-  if (given === '' && family === '') return { name };
-  if (given === '') return { name, familyName: family };
-  return family === '' ? { name, givenName: given } : { name, givenName: given, familyName: family };
+  if (given === '') return family === '' ? { name } : { name, familyName: family };
+  if (family === '') return { name, givenName: given };
+  return { name, givenName: given, familyName: family };
 }
 
 function splitSuffix(name: string): { readonly words: string[]; readonly suffix: string } {

@@ -31,18 +31,28 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
     else fields.set(name, value);
   }
   const isAllSaid = table.restField === null && original.size === 0;
-  const rest = isAllSaid ? null : findRest(table, members, fields);
+  let rest = isAllSaid ? null : findRest(table, members, fields);
   if (original.size > 0) {
-    const originalFields = new Map([...fields, ...original]);
-    if (isDeepStrictEqual(rest, findRest(table, members, originalFields))) {
+    const originalRest = findRest(table, members, new Map([...fields, ...original]));
+    if (isWithin(originalRest ?? {}, rest ?? {})) {
       for (const [name, value] of original) fields.set(name, value);
+      rest = originalRest;
     }
   }
   if (rest !== null && table.restField !== null) fields.set(table.restField, JSON.stringify(rest));
   return { key, fields, leavesOut: leavesOut(table, metadata) };
 }
 
-function findSource(table: FormatTable, metadata: JsonObject | undefined): JsonObject | null {
+/** Whether the one object has nothing that the other does not have too. */
+function isWithin(inner: JsonObject, outer: JsonObject): boolean {
+  return Object.entries(inner).every(([name, value]) =>
+    Object.hasOwn(outer, name) && isDeepStrictEqual(value, outer[name]));
+}
+
+/** What `metadata.source` has from a record of the format. */
+export function findSource(
+  table: FormatTable, metadata: JsonObject | undefined,
+): JsonObject | null {
   const source = metadata?.['source'];
   const own = isJsonObject(source) ? source[table.name] : undefined;
   return isJsonObject(own) ? own : null;
@@ -67,7 +77,7 @@ function findRest(table: FormatTable, members: JsonObject, fields: Fields): Json
     if (members[name] === undefined || isNobody(name, members[name])) rest.set(name, null);
   }
   for (const [name, value] of Object.entries(members)) {
-    if (!isNobody(name, value) && !isSameValue(value, body[name])) rest.set(name, value);
+    if (!isNobody(name, value) && !isSameValue(table, value, body[name])) rest.set(name, value);
   }
   return rest.size === 0 ? null : Object.fromEntries(rest);
 }

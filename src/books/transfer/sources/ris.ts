@@ -4,12 +4,12 @@
  * all else that the model lacks stay in `metadata.source`.
  */
 import type { JsonValue } from '../../../base/schema.ts';
-import { decodeBook } from '../../book.ts';
 import type { Author, Book } from '../../book.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import {
   DEFAULT_KIND, RIS_REST_FIELD, RisSplitter, encodeRisRecord, joinLines, listTexts,
 } from '../grammars/ris.ts';
+import { joinTitle, parsePageCount, splitTitle } from '../mapping/book-text.ts';
 import { readDate } from '../mapping/date-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type {
@@ -18,6 +18,8 @@ import type {
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { MappedSplitter } from '../mapping/mapped-splitter.ts';
+import { createMappedWriter } from '../mapping/mapped-writer.ts';
+import type { EncodedRecord } from '../mapping/mapped-writer.ts';
 import { createAuthor, splitAuthor, splitInvertedName } from '../mapping/person-name.ts';
 import { writeRecord } from '../mapping/write-record.ts';
 
@@ -26,7 +28,6 @@ const BOOK_KINDS: ReadonlySet<string> = new Set(['', DEFAULT_KIND, 'EBOOK', 'EDB
 /** The title of a book, the one that counts first: of several the others are kept. */
 const TITLE_TAGS = ['TI', 'T1', 'CT', 'BT'] as const;
 const DATE_TAGS = ['PY', 'Y1', 'DA'] as const;
-const PAGE_COUNT = /^([0-9]{1,6})(?: ?(?:pp?|pages)\.?)?$/i;
 const EBOOK = 'EBook';
 
 export const risTable: FormatTable = {
@@ -79,18 +80,14 @@ export const risTable: FormatTable = {
 
 export const risCodec: FormatCodec = {
   createReader: ({ hasAllTypes }) => new MappedSplitter(new RisSplitter(), risTable, hasAllTypes),
-  createWriter: () => ({
-    begin: () => '',
-    write: (books) => books.map((book) => encodeRisBook(decodeBook(book))).join(''),
-    end: () => '',
-  }),
+  createWriter: () => createMappedWriter(encodeBook, { begin: '', separator: '', end: '' }),
   ownIdFields: risTable.ownIdFields,
 };
 
 /** A book as a record, under its own id: that of its source, else the catalog's. */
-function encodeRisBook(book: Book): string {
-  const { key, fields } = writeRecord(risTable, book);
-  return encodeRisRecord(key ?? book.id, fields);
+function encodeBook(book: Book): EncodedRecord {
+  const { key, fields, leavesOut } = writeRecord(risTable, book);
+  return { text: encodeRisRecord(key ?? book.id, fields), leavesOut };
 }
 
 function textsOf({ fields }: FieldRecord, tag: string): readonly string[] {
@@ -143,22 +140,14 @@ function createTitleRows(tag: (typeof TITLE_TAGS)[number], index: number): reado
       if (text === undefined) return undefined;
       return isLast(pieces) && textsOf(record, tag).length === 1 ? whole(text) : part(text);
     };
+  // Runs of white space become a blank in any case, so blanks at their ends are no reason.
   const write = ({ title, subtitle = '' }: Book): ReturnType<typeof writeTexts> =>
-    writeTexts(tag, [subtitle === '' ? title : `${title}: ${subtitle}`]);
+    writeTexts(tag, [joinTitle(title.trim(), subtitle.trim())]);
   // With a subtitle the title says a part: where the model refuses the other, the field is kept.
   const titleRow: MemberRow =
     { member: 'title', from: [tag], read: read(0, (pieces) => pieces.length === 1) };
   const subtitleRow: MemberRow = { member: 'subtitle', from: [tag], read: read(1, () => true) };
   return [index > 0 ? titleRow : { ...titleRow, write }, subtitleRow];
-}
-
-/** Title and subtitle, or the title alone; nothing where the text is blank. */
-function splitTitle(text: string): readonly string[] {
-  const end = text.indexOf(': ');
-  const pieces = end < 0 ? [text] : [text.slice(0, end), text.slice(end + 2)];
-  const trimmed = pieces.map((piece) => piece.trim());
-  if (!trimmed.includes('')) return trimmed;
-  return text.trim() === '' ? [] : [text.trim()];
 }
 
 /** `Family, Given, Suffix`; what has no comma is a name as it is, such as an organization's. */
@@ -211,7 +200,7 @@ function readPageCount(record: FieldRecord): RowValue | undefined {
   const [kind = ''] = textsOf(record, 'TY');
   if (!risTable.isBook(kind) || record.fields.has('EP')) return undefined;
   return readSingle(record, 'SP', (text) => {
-    const [, digits] = PAGE_COUNT.exec(text) ?? [];
-    return digits === undefined ? undefined : whole(Number(digits));
+    const count = parsePageCount(text);
+    return count === null ? undefined : whole(count);
   });
 }

@@ -1,0 +1,252 @@
+/**
+ * Books in CSL-JSON, the input data of the Citation Style Language (citeproc, Zotero, pandoc): an
+ * array of items, or one item. What the schema has no member for stands in `custom`, which it lets
+ * programs have: `custom.hookshelf` holds what no member of an item says.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject } from '../../../base/fields.ts';
+import { messageOf } from '../../../base/errors.ts';
+import { parseJson } from '../../../base/json/parse.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { Author, Book } from '../../book.ts';
+import type { FormatCodec } from '../format-codec.ts';
+import { JsonSplitter } from '../json-splitter.ts';
+import { joinTitle, parsePageCount, splitTitle } from '../mapping/book-text.ts';
+import { createDate, readDate } from '../mapping/date-text.ts';
+import { part, whole } from '../mapping/format-table.ts';
+import type {
+  BrokenRecord, FieldRecord, FieldSplitter, FormatTable, MemberRow, RowValue,
+} from '../mapping/format-table.ts';
+import { readIsbn } from '../mapping/isbn-text.ts';
+import { readLanguage } from '../mapping/language.ts';
+import { parseRest } from '../mapping/map-record.ts';
+import { MappedSplitter } from '../mapping/mapped-splitter.ts';
+import { createMappedWriter } from '../mapping/mapped-writer.ts';
+import type { EncodedRecord } from '../mapping/mapped-writer.ts';
+import { createAuthor, splitAuthor } from '../mapping/person-name.ts';
+import { findSource, writeRecord } from '../mapping/write-record.ts';
+import type { SourceRecord } from '../record-splitter.ts';
+import { isCslMember, isCslType } from './csl-schema.ts';
+
+const BOOK_TYPE = 'book';
+/** `classic` is a work of antiquity; an item without a type is taken for a book. */
+const BOOK_TYPES: ReadonlySet<string> = new Set(['', BOOK_TYPE, 'classic']);
+const OWN_CUSTOM = 'hookshelf';
+const REST_FIELD = `custom.${OWN_CUSTOM}`;
+
+export const cslTable: FormatTable = {
+  name: 'csl',
+  rows: [
+    {
+      member: 'title', from: ['title'],
+      read: (record) => readTitle(record, 0),
+      write: ({ title, subtitle }) => [['title', joinTitle(title, subtitle)]],
+    },
+    { member: 'subtitle', from: ['title'], read: (record) => readTitle(record, 1) },
+    {
+      member: 'authors', from: ['author'],
+      read: ({ fields }) => readAuthors(fields.get('author')),
+      write: ({ authors }) => authors.length === 0 ? [] : [['author', authors.map(writeName)]],
+    },
+    createRow('isbn', 'ISBN', (text) => readIsbn([text]), ({ isbn }) => isbn),
+    createRow('publisher', 'publisher', whole, ({ publisher }) => publisher),
+    {
+      member: 'datePublished', from: ['issued'],
+      read: ({ fields }) => readIssued(fields.get('issued')),
+      write: ({ datePublished }) => datePublished === undefined ? []
+        : [['issued', { 'date-parts': [datePublished.split('-').map(Number)] }]],
+    },
+    createRow('inLanguage', 'language', readLanguage, ({ inLanguage }) => inLanguage),
+    // As a text: the first version of the schema has no number there.
+    createRow('numberOfPages', 'number-of-pages', readPageCount,
+      ({ numberOfPages }) => numberOfPages?.toString()),
+    createRow('bookEdition', 'edition', whole, ({ bookEdition }) => bookEdition),
+    {
+      member: 'keywords', from: ['keyword'],
+      read: ({ fields }) => readKeywords(fields.get('keyword')),
+      write: ({ keywords = [] }) =>
+        keywords.length === 0 ? [] : [['keyword', keywords.join(', ')]],
+    },
+    createRow('description', 'abstract', whole, ({ description }) => description),
+    createRow('url', 'URL', whole, ({ url }) => url),
+  ],
+  ownIdFields: ['id'],
+  restField: REST_FIELD,
+  keepsSpace: true,
+  isBook: (type) => BOOK_TYPES.has(type),
+};
+
+export const cslCodec: FormatCodec = {
+  createReader: ({ hasAllTypes }) =>
+    new MappedSplitter(new CslSplitter(), cslTable, hasAllTypes),
+  createWriter: () => createMappedWriter(encodeItem, { begin: '[', separator: ',', end: '\n]\n' }),
+  ownIdFields: cslTable.ownIdFields,
+};
+
+/** The items of a file, one at a time. */
+export class CslSplitter implements FieldSplitter {
+  readonly #splitter = new JsonSplitter();
+
+  push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
+    return this.#splitter.push(chunk).flatMap(readItems);
+  }
+
+  end(): readonly (FieldRecord | BrokenRecord)[] {
+    return this.#splitter.end().flatMap(readItems);
+  }
+}
+
+function readItems(
+  { line, json, problem }: Pick<SourceRecord & { json?: Buffer }, 'line' | 'json' | 'problem'>,
+): readonly (FieldRecord | BrokenRecord)[] {
+  if (json === undefined) return [{ line, key: null, problem: problem ?? '' }];
+  let value: unknown;
+  try {
+    value = parseJson(json);
+  } catch (cause) {
+    return [{ line, key: null, problem: messageOf(cause) }];
+  }
+  // The web API of Zotero sends its items within an object.
+  const items: readonly unknown[] = isJsonObject(value) && Array.isArray(value['items'])
+    && !Object.hasOwn(value, 'title') ? value['items'] : [value];
+  return items.map((item) => isJsonObject(item) ? createRecord(line, item)
+    : { line, key: null, problem: 'must be an object, an item of CSL-JSON' });
+}
+
+function createRecord(line: number, item: JsonObject): FieldRecord {
+  const fields = new Map(Object.entries(item));
+  const { id, type, custom } = item;
+  if (isJsonObject(custom) && isJsonObject(custom[OWN_CUSTOM])) {
+    const { [OWN_CUSTOM]: rest = null, ...others } = custom;
+    fields.set('custom', others);
+    fields.set(REST_FIELD, rest);
+  }
+  if (type === BOOK_TYPE) fields.delete('type');
+  const isNamed = typeof id === 'number' || (typeof id === 'string' && id !== '');
+  return { line, key: isNamed ? String(id) : null, type: String(type ?? ''), fields };
+}
+
+/** An item of a book, under its own id: that of its source, else the catalog's. */
+function encodeItem(book: Book): EncodedRecord {
+  const { key, fields, leavesOut } = writeRecord(cslTable, book);
+  const sourceId = findSource(cslTable, book.metadata)?.['id'];
+  const type = fields.get('type');
+  const item: Record<string, JsonValue> = {
+    id: typeof sourceId === 'number' ? sourceId : key ?? book.id,
+    type: typeof type === 'string' && isCslType(type) ? type : BOOK_TYPE,
+  };
+  const custom = new Map<string, JsonValue>();
+  const ownCustom = fields.get('custom');
+  for (const [name, value] of Object.entries(isJsonObject(ownCustom) ? ownCustom : {})) {
+    custom.set(name, value);
+  }
+  for (const [name, value] of fields) {
+    const isDone = name === 'type' || name === REST_FIELD
+      || (name === 'custom' && isJsonObject(value));
+    if (isCslMember(name, value)) item[name] = value;
+    else if (!isDone) custom.set(name, value);
+  }
+  const rest = parseRest(fields.get(REST_FIELD));
+  if (rest !== null) custom.set(OWN_CUSTOM, rest);
+  if (custom.size > 0) item['custom'] = Object.fromEntries(custom);
+  return { text: `\n${JSON.stringify(item)}`, leavesOut };
+}
+
+/** A row of a member that one text says. */
+function createRow(
+  member: MemberRow['member'], name: string, read: (text: string) => RowValue | undefined,
+  getText: (book: Book) => string | undefined,
+): MemberRow {
+  return {
+    member, from: [name],
+    read({ fields }) {
+      const text = textOf(fields.get(name));
+      return text === null ? undefined : read(text);
+    },
+    write(book) {
+      const text = getText(book);
+      return text === undefined ? [] : [[name, text]];
+    },
+  };
+}
+
+/** A text, which may be written as a number; null: there is none. */
+function textOf(value: JsonValue | undefined): string | null {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+// With a subtitle the title says a part: where the model refuses the other, the field is kept.
+function readTitle({ fields }: FieldRecord, index: number): RowValue | undefined {
+  const pieces = splitTitle(textOf(fields.get('title')) ?? '');
+  const piece = pieces[index];
+  if (piece === undefined) return undefined;
+  return index === pieces.length - 1 ? whole(piece) : part(piece);
+}
+
+function readPageCount(text: string): RowValue | undefined {
+  const count = parsePageCount(text);
+  return count === null ? undefined : whole(count);
+}
+
+/** Keywords by commas, or by semicolons where there are any. */
+function readKeywords(value: JsonValue | undefined): RowValue | undefined {
+  const texts = Array.isArray(value)
+    ? value.map((item: JsonValue) => textOf(item) ?? '')
+    : (textOf(value) ?? '').split(String(value).includes(';') ? ';' : ',');
+  const keywords = texts.map((text) => text.trim()).filter((text) => text !== '');
+  return keywords.length === 0 ? undefined : whole(keywords);
+}
+
+/** The date of numbers, or of a text; whole where it says neither a span nor a doubt. */
+function readIssued(value: JsonValue | undefined): RowValue | undefined {
+  if (!isJsonObject(value)) return readDate(textOf(value) ?? '');
+  const { 'date-parts': dates, raw, literal, edtf, ...others } = value;
+  const text = textOf(raw) ?? textOf(edtf) ?? textOf(literal);
+  const isList = Array.isArray(dates);
+  const [first] = isList ? dates as readonly JsonValue[] : [];
+  const date = Array.isArray(first) ? readParts(first) : readDate(text ?? '');
+  if (date === undefined) return undefined;
+  const isAlone = Object.keys(others).length === 0 && (text === null || !isList)
+    && (!isList || dates.length === 1);
+  return isAlone ? date : part(date.value);
+}
+
+/** `[1969, 3, 5]`, `["1969"]`; no month or day may be 0 too. */
+function readParts(parts: readonly JsonValue[]): RowValue | undefined {
+  const [year, month, day] = parts.map((item) => {
+    const number = Number(textOf(item) ?? 0);
+    return number === 0 ? null : number;
+  });
+  return createDate(year ?? 0, month ?? null, day ?? null);
+}
+
+function readAuthors(value: JsonValue | undefined): RowValue | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  const items: readonly JsonValue[] = value;
+  const authors = items.map(readName);
+  // What is not written as it was read, such as an organization, is kept as it stood.
+  const isAll = authors.every((author, index) =>
+    isDeepStrictEqual(writeName(author), items[index]));
+  return isAll ? whole(authors) : part(authors);
+}
+
+function readName(item: JsonValue): Author {
+  if (!isJsonObject(item)) return { name: textOf(item) ?? '' };
+  const textIn = (name: string): string => textOf(item[name]) ?? '';
+  const literal = textIn('literal');
+  if (literal !== '') return { name: literal };
+  const particle = textIn('non-dropping-particle');
+  // `d'` and `al-` are written without a blank.
+  const glue = particle === '' || /['’-]$/.test(particle) ? '' : ' ';
+  return createAuthor({
+    given: textIn('given'), family: (particle + glue + textIn('family')).trim(),
+    droppingParticle: textIn('dropping-particle'), suffix: textIn('suffix'),
+  });
+}
+
+function writeName(author: Author): JsonObject {
+  const { family, given, droppingParticle, suffix } = splitAuthor(author);
+  const parts = { family, given, 'dropping-particle': droppingParticle, suffix };
+  return Object.fromEntries(Object.entries(parts).filter(([, text]) => text !== ''));
+}

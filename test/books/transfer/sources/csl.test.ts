@@ -1,0 +1,216 @@
+/** Books come and go as CSL-JSON, valid by its schema, and come back as they were. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
+import { cslCodec } from '../../../../src/books/transfer/sources/csl.ts';
+import { cslSchema } from '../../../support/csl-schema.ts';
+import { bodyOf, importBook, readText, writeText } from '../../../support/format-round-trip.ts';
+import { hostileBook } from '../../../support/hostile-books.ts';
+import { validate } from '../../../support/json-schema.ts';
+import { below, createRandom } from '../../../support/random.ts';
+
+const BOOK_COUNT = 3000;
+const samples = JSON.parse(readFileSync('data/samples/books.json', 'utf8')) as JsonObject[];
+
+function readOne(item: JsonObject, hasAllTypes = false): JsonObject {
+  const records = readText(cslCodec, JSON.stringify([item]), { hasAllTypes });
+  assert.equal(records.length, 1);
+  return bodyOf(records[0]);
+}
+
+function sourceOf(book: JsonObject): JsonValue | undefined {
+  return (book['metadata'] as { source?: { csl?: JsonValue } } | undefined)?.source?.csl;
+}
+
+/** The items as they are written, after the schema has been asked. */
+function writeItems(books: readonly JsonObject[]): readonly JsonObject[] {
+  const items = JSON.parse(writeText(cslCodec, books)) as JsonObject[];
+  assert.deepEqual(validate(items, cslSchema, cslSchema), []);
+  return items;
+}
+
+function assertRoundTrip(books: readonly JsonObject[]): void {
+  const items = writeItems(books);
+  const records = readText(cslCodec, writeText(cslCodec, books));
+  assert.equal(records.length, books.length);
+  const bodies = records.map(bodyOf);
+  for (const [index, body] of bodies.entries()) {
+    const { id, createdAt, updatedAt, metadata, ...members } = books[index] ?? {};
+    const { metadata: source, ...others } = body;
+    assert.deepEqual({ authors: [], ...others }, { authors: [], ...members });
+  }
+  const again = writeItems(bodies.map(importBook));
+  for (const [index, item] of items.entries()) assert.deepEqual(again[index], item);
+}
+
+test('the sample catalog comes back as it was, and its file too', () => {
+  assertRoundTrip(samples);
+});
+
+test('books with hostile text come back as they were, and their file too', () => {
+  const random = createRandom(34);
+  assertRoundTrip(Array.from({ length: BOOK_COUNT }, (_, number) => hostileBook(random, number)));
+});
+
+test('a hundred authors come back as they were', () => {
+  const authors = Array.from({ length: 100 }, (_, number) =>
+    ({ name: `Ana ${'x'.repeat(250)} ${number} de la Cruz` }));
+  assertRoundTrip([{ ...samples[0], authors }]);
+});
+
+test('no books are an empty array', () => {
+  assert.deepEqual(writeItems([]), []);
+});
+
+test('an item says what the model has under the names of CSL', () => {
+  const [item] = writeItems([{
+    id: 'b1', title: 'Nova', subtitle: 'A Novel', authors: [{ name: 'Ursula K. Le Guin' }],
+    isbn: '9780441478125', datePublished: '1969-03', numberOfPages: 304, bookEdition: '2nd',
+    keywords: ['snow', 'ice'], inLanguage: 'en-US', publisher: 'Ace', description: 'Cold.',
+    url: 'https://a.example/', bookFormat: 'EBook',
+  }]);
+  assert.deepEqual(item, {
+    id: 'b1', type: 'book', title: 'Nova: A Novel',
+    author: [{ family: 'Le Guin', given: 'Ursula K.' }], ISBN: '9780441478125', publisher: 'Ace',
+    issued: { 'date-parts': [[1969, 3]] }, language: 'en-US', 'number-of-pages': '304',
+    edition: '2nd', keyword: 'snow, ice', abstract: 'Cold.', URL: 'https://a.example/',
+    custom: { hookshelf: { authors: [{ name: 'Ursula K. Le Guin' }], bookFormat: 'EBook' } },
+  });
+});
+
+test('an item is read, and what the model lacks is kept as it stood', () => {
+  const book = readOne({
+    id: 42, type: 'book', title: 'Animal Farm: A Fairy Story',
+    author: [{ family: 'Orwell', given: 'George' }], ISBN: '0-14-103613-3 978-0-14-103613-7',
+    issued: { 'date-parts': [['2008', '7', 3]] }, 'number-of-pages': 112, edition: 2,
+    language: 'eng', keyword: 'satire; fable', editor: [{ literal: 'A. B.' }],
+    custom: { shelf: 3 }, note: '', URL: 'https://a.example/', abstract: 'Animals.',
+  });
+  assert.deepEqual(book, {
+    title: 'Animal Farm', subtitle: 'A Fairy Story',
+    authors: [{ name: 'George Orwell', givenName: 'George', familyName: 'Orwell' }],
+    isbn: '9780141036137', datePublished: '2008-07-03', inLanguage: 'en', numberOfPages: 112,
+    bookEdition: '2', keywords: ['satire', 'fable'], url: 'https://a.example/',
+    description: 'Animals.',
+    metadata: {
+      source: { csl: { id: 42, editor: [{ literal: 'A. B.' }], custom: { shelf: 3 } } },
+    },
+  });
+});
+
+test('dates are read from parts, raw and literal, and kept where they say more', () => {
+  const cases: readonly (readonly [issued: JsonValue, date: string | undefined, isAll: boolean])[] =
+    [
+      [{ 'date-parts': [[1969]] }, '1969', true],
+      [{ 'date-parts': [['1969', '03', '05']] }, '1969-03-05', true],
+      [{ 'date-parts': [[1969, 0, 0]] }, '1969', true],
+      [{ 'date-parts': [[750]] }, '0750', true],
+      [{ raw: '1969-03-05' }, '1969-03-05', true],
+      [{ literal: 'March 1969' }, '1969-03', true],
+      ['1969-03', '1969-03', true],
+      [{ 'date-parts': [[1969]], circa: true }, '1969', false],
+      [{ 'date-parts': [[1969], [1970]] }, '1969', false],
+      [{ 'date-parts': [[1969, 2, 31]] }, '1969-02', false],
+      [{ literal: 'around 1969' }, '1969', false],
+      [{ 'date-parts': [[-750]] }, undefined, false],
+      [{ 'date-parts': [] }, undefined, false],
+      [{ literal: 'long ago' }, undefined, false],
+    ];
+  for (const [issued, date, isAll] of cases) {
+    const book = readOne({ type: 'book', title: 'A', issued });
+    assert.equal(book['datePublished'], date, JSON.stringify(issued));
+    assert.equal(sourceOf(book) === undefined, isAll, JSON.stringify(issued));
+  }
+});
+
+test('particles belong to names, and names are given back as they stood', () => {
+  const author = [
+    { family: 'Gogh', given: 'Vincent', 'non-dropping-particle': 'van' },
+    { family: 'Beethoven', given: 'Ludwig', 'dropping-particle': 'van' },
+    { family: 'Alembert', given: 'Jean', 'non-dropping-particle': "d'" },
+    { family: 'King', given: 'Martin Luther', suffix: 'Jr.' },
+    { literal: 'World Health Organization' }, { family: '村上', given: '春樹' },
+    { given: 'Plato' },
+  ];
+  const item = { id: 'a', type: 'book', title: 'A', author };
+  const book = readOne(item);
+  assert.deepEqual(book['authors'], [
+    { name: 'Vincent van Gogh', givenName: 'Vincent', familyName: 'van Gogh' },
+    { name: 'Ludwig van Beethoven', givenName: 'Ludwig', familyName: 'Beethoven' },
+    { name: "Jean d'Alembert", givenName: 'Jean', familyName: "d'Alembert" },
+    { name: 'Martin Luther King Jr.', givenName: 'Martin Luther', familyName: 'King' },
+    { name: 'World Health Organization' },
+    { name: '村上春樹', givenName: '春樹', familyName: '村上' },
+    { name: 'Plato', givenName: 'Plato' },
+  ]);
+  assert.deepEqual(writeItems([importBook(book)]), [item]);
+});
+
+test('members that the schema does not know are written in custom', () => {
+  const book = readOne({
+    id: 'a', type: 'chapter', title: 'A', 'citation-key': 'a1', volume: 2, note: 7,
+    'container-title': 'B', custom: { hookshelf: { bookFormat: 'Hardcover' }, own: [1] },
+  }, true);
+  assert.equal(book['bookFormat'], 'Hardcover');
+  assert.deepEqual(writeItems([importBook(book)]), [{
+    id: 'a', type: 'chapter', title: 'A', volume: 2, 'container-title': 'B',
+    custom: { own: [1], 'citation-key': 'a1', note: 7, hookshelf: { bookFormat: 'Hardcover' } },
+  }]);
+});
+
+test('values that the model refuses are kept in the source, and the book stays', () => {
+  const refused = {
+    ISBN: '9.78E+12', 'number-of-pages': 0, URL: 'ftp://a.example/', language: 'Klingonese',
+    author: [{ literal: 'x'.repeat(301) }], keyword: { a: 1 }, issued: [1969],
+  };
+  const book = readOne({ type: 'book', title: 'A', ...refused });
+  assert.deepEqual(book, { title: 'A', metadata: { source: { csl: refused } } });
+});
+
+test('articles are counted by their type, and one object or a list of Zotero is read', () => {
+  const text = '[{"type":"article-journal","title":"A","id":"x"},\n{"title":"B"}]';
+  const [article, book] = readText(cslCodec, text);
+  assert.deepEqual(article, { line: 1, key: 'x', otherType: 'article-journal' });
+  assert.deepEqual(bodyOf(book), { title: 'B' });
+  assert.deepEqual(readText(cslCodec, '{"type":"book","title":"C"}').map(bodyOf), [{ title: 'C' }]);
+  assert.deepEqual(readText(cslCodec, '{"items":[{"type":"book","title":"C"}]}').map(bodyOf),
+    [{ title: 'C' }]);
+});
+
+test('a broken item is named by its line, and the next is read', () => {
+  const text = '[\n{"id":"a" "title":"A"},\n5,\n{"id":"b","title":"B"}]';
+  const [broken, number, book] = readText(cslCodec, text);
+  assert.equal(broken?.line, 2);
+  assert.match(broken?.problem ?? '', /^not valid JSON at /);
+  assert.deepEqual(number,
+    { line: 3, key: null, problem: 'must be an object, an item of CSL-JSON' });
+  assert.equal(bodyOf(book)['title'], 'B');
+});
+
+const PIECES = ['[', ']', '{', '}', ',', '"id":', '"title":"A"', '"author":[', '"issued":',
+  '{"date-parts":[[', '1', 'null', '"', '\\', '\n', '{"family":1}', '"custom":{"hookshelf":', '😀'];
+
+test('any text is read to its end, with the same records whatever its chunks', () => {
+  const random = createRandom(9);
+  for (let count = 0; count < 500; count += 1) {
+    const text = Array.from({ length: below(random, 40) }, () =>
+      PIECES[below(random, PIECES.length)]).join('');
+    assert.deepEqual(readText(cslCodec, text, { random }), readText(cslCodec, text), text);
+  }
+});
+
+test('items with any values of any members are read', () => {
+  const random = createRandom(10);
+  const values: readonly JsonValue[] = [null, true, 0, -1, 1e300, '', 'x', [], {}, [[]], [null],
+    [{ family: 5, given: [] }], { 'date-parts': [[null]] }, { 'date-parts': 7, raw: {} },
+    { hookshelf: [] }, { hookshelf: { title: 5, authors: 'x', id: 'y', none: 1 } }];
+  const names = ['id', 'type', 'title', 'author', 'issued', 'ISBN', 'keyword', 'custom',
+    'edition', '__proto__', 'constructor', 'custom.hookshelf'];
+  for (let count = 0; count < 2000; count += 1) {
+    const item = Object.fromEntries(names.map((name) =>
+      [name, values[below(random, values.length)] ?? null]));
+    const book = readOne({ ...item, type: 'book' });
+    if (typeof book['title'] === 'string') writeText(cslCodec, [importBook(book)]);
+  }
+});

@@ -1,6 +1,6 @@
 /**
- * The schema of CSL's input data (citationstyles.org, csl-data.json 1.0), as JSON Schema: its facts,
- * for checking what is written.
+ * What the schema of CSL's input data says (citationstyles.org, csl-data.json 1.0), for checking
+ * what is written.
  */
 const TEXT = { type: 'string' };
 const TEXT_OR_NUMBER = { type: ['string', 'number'] };

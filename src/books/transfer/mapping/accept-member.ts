@@ -8,7 +8,7 @@ import type { JsonValue, ObjectSchema } from '../../../base/schema.ts';
 import { bookSchema } from '../../book.ts';
 import type { BookMember } from './format-table.ts';
 
-export type AcceptedValue = {
+type AcceptedValue = {
   /** In the model's canonical form. */
   readonly value: JsonValue;
   /** Whether nothing was taken out. */

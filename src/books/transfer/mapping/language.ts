@@ -54,7 +54,7 @@ export function readLanguage(text: string): RowValue | undefined {
 }
 
 /** The BCP 47 tag of one language, or null. */
-export function findLanguage(text: string): string | null {
+function findLanguage(text: string): string | null {
   const name = text.trim().toLowerCase();
   const tag = name.replaceAll('_', '-');
   if (TAG.test(tag)) return canonicalize(tag);

@@ -12,7 +12,7 @@ import { acceptMember } from './accept-member.ts';
 import { fitFields } from './fit-fields.ts';
 import type { BookMember, FieldRecord, Fields, FormatTable } from './format-table.ts';
 
-export type MappedRecord = {
+type MappedRecord = {
   /** A book as an import takes it, perhaps without a title. */
   readonly body: JsonObject;
   /** The fields that did not fit into `metadata`, by their names. */

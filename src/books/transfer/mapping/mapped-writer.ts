@@ -10,7 +10,7 @@ export type EncodedRecord = {
 };
 
 /** What stands around and between the records of a file. */
-export type FileFrame = {
+type FileFrame = {
   readonly begin: string; readonly separator: string; readonly end: string;
 };
 

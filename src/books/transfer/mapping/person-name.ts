@@ -7,7 +7,7 @@
 import type { Author } from '../../book.ts';
 
 /** The parts of a name; those that it does not have are empty. */
-export type NameParts = {
+type PersonNameParts = {
   readonly given: string;
   /** With the particles that are always said with it: `van Gogh`. */
   readonly family: string;
@@ -34,7 +34,7 @@ const EAST_ASIAN =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー・·々]+$/u;
 
 /** The parts of an author's name. */
-export function splitAuthor(author: Author): NameParts {
+export function splitAuthor(author: Author): PersonNameParts {
   const { name, givenName = '', familyName = '' } = author;
   if (familyName.trim() === '') return splitUnfamiliar(name, givenName.trim());
   const { words, suffix } = splitSuffix(name);
@@ -51,7 +51,7 @@ export function splitAuthor(author: Author): NameParts {
 }
 
 /** The parts of a name of which at most the given name is known. */
-function splitUnfamiliar(name: string, givenName: string): NameParts {
+function splitUnfamiliar(name: string, givenName: string): PersonNameParts {
   const parts = splitName(name);
   if (givenName === '') return parts;
   const { words, suffix } = splitSuffix(name);
@@ -62,7 +62,7 @@ function splitUnfamiliar(name: string, givenName: string): NameParts {
 }
 
 /** The parts of a displayed name, such as `Ursula K. Le Guin`, or of `Le Guin, Ursula K.`. */
-export function splitName(name: string): NameParts {
+export function splitName(name: string): PersonNameParts {
   const { words, suffix } = splitSuffix(name);
   if (words.slice(0, -1).some((word) => word.endsWith(','))) {
     return { ...splitInvertedName(words.join(' ')), suffix };
@@ -79,7 +79,7 @@ export function splitName(name: string): NameParts {
 }
 
 /** The parts of `Family, Given` or `Family, Given, Suffix`; a name without a comma is a family. */
-export function splitInvertedName(text: string): NameParts {
+export function splitInvertedName(text: string): PersonNameParts {
   const [family = '', given = '', ...others] = text.split(',').map((piece) => piece.trim());
   // Some programs write the suffix second: `King, Jr., Martin Luther`.
   const [third = ''] = others;
@@ -91,7 +91,7 @@ export function splitInvertedName(text: string): NameParts {
 }
 
 /** An author with all that the parts say. */
-export function createAuthor(parts: NameParts): Author {
+export function createAuthor(parts: PersonNameParts): Author {
   const { given, family, droppingParticle, suffix } = parts;
   const isEastAsian = EAST_ASIAN.test(given) && EAST_ASIAN.test(family);
   const names = isEastAsian ? [family + given] : [given, droppingParticle, family];

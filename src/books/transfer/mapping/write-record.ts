@@ -11,7 +11,7 @@ import type { Book } from '../../book.ts';
 import type { Fields, FormatTable } from './format-table.ts';
 import { isSameValue, mapRecord, writeMembers } from './map-record.ts';
 
-export type WrittenRecord = {
+type WrittenRecord = {
   /** The own id of the record that the book came from; null where it came from none. */
   readonly key: string | null;
   readonly fields: Fields;

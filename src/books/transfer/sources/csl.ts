@@ -34,7 +34,7 @@ const BOOK_TYPES: ReadonlySet<string> = new Set(['', BOOK_TYPE, 'classic']);
 const OWN_CUSTOM = 'hookshelf';
 const REST_FIELD = `custom.${OWN_CUSTOM}`;
 
-export const cslTable: FormatTable = {
+const cslTable: FormatTable = {
   name: 'csl',
   rows: [
     {
@@ -84,7 +84,7 @@ export const cslCodec: FormatCodec = {
 };
 
 /** The items of a file, one at a time. */
-export class CslSplitter implements FieldSplitter {
+class CslSplitter implements FieldSplitter {
   readonly #splitter = new JsonSplitter();
 
   push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {

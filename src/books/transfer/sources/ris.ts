@@ -30,7 +30,7 @@ const TITLE_TAGS = ['TI', 'T1', 'CT', 'BT'] as const;
 const DATE_TAGS = ['PY', 'Y1', 'DA'] as const;
 const EBOOK = 'EBook';
 
-export const risTable: FormatTable = {
+const risTable: FormatTable = {
   name: 'ris',
   rows: [
     ...TITLE_TAGS.flatMap(createTitleRows),

@@ -79,13 +79,14 @@ test('a line that begins like a word with a dash continues the field', () => {
 });
 
 test('a record that is not UTF-8 is bad, and the next is read', () => {
-  const text = Buffer.from('TY  - BOOK\nID  - a\nTI  - caf\xe9\nER  - \nTY  - BOOK\nER  - \n', 'latin1');
+  const lines = ['TY  - BOOK', 'ID  - a', 'TI  - caf\xe9', 'ER  - ', 'TY  - BOOK', 'ER  - '];
+  const text = Buffer.from(lines.join('\n'), 'latin1');
   assert.deepEqual(split(text).map(describe), [
     { line: 1, key: 'a', problem: 'not valid UTF-8' }, { line: 5, key: null, type: 'BOOK' },
   ]);
 });
 
-test('a record that is too long is bad, whether by one line or by many, and the next is read', () => {
+test('a record too long by one line or by many is bad, and the next is read', () => {
   const next = 'ER  - \nTY  - BOOK\nTI  - B\nER  - \n';
   for (const text of ['x'.repeat(3 * MEGABYTE), 'KW  - x\n'.repeat(MEGABYTE / 2)]) {
     const records = split(`TY  - BOOK\nAB  - ${text}\n${next}`, 65_536);

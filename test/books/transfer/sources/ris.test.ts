@@ -57,7 +57,8 @@ test('a record of Zotero is read, and what the model lacks is kept as it stood',
   const book = readOne([
     'TY  - BOOK', 'TI  - Animal Farm: A Fairy Story', 'AU  - Orwell, George', 'A2  - Doe, Jane',
     'CN  - PR6029', 'CY  - London', 'DA  - 2008/07/03/', 'PY  - 2008', 'ET  - 2nd',
-    'LA  - eng', 'PB  - Penguin', 'SN  - 978-0-14-103613-7', 'SP  - 112', 'UR  - https://a.example/',
+    'LA  - eng', 'PB  - Penguin', 'SN  - 978-0-14-103613-7', 'SP  - 112',
+    'UR  - https://a.example/',
     'KW  - satire', 'KW  - fable', 'AB  - Some animals.',
   ]);
   assert.deepEqual(book, {

@@ -70,7 +70,7 @@ function withoutRefused(value: JsonValue, errors: readonly FieldError[]): JsonVa
 }
 
 /** Both lists of the model, authors and keywords, hold this many. */
-const LIST_ITEMS_MAX = 100;
+export const LIST_ITEMS_MAX = 100;
 
 function compareDescending(left: readonly string[], right: readonly string[]): number {
   for (const [index, step] of left.entries()) {

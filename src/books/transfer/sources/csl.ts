@@ -11,6 +11,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Author, Book } from '../../book.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { JsonSplitter } from '../json-splitter.ts';
+import { LIST_ITEMS_MAX } from '../mapping/accept-member.ts';
 import { joinTitle, parsePageCount, splitTitle } from '../mapping/book-text.ts';
 import { createDate, readDate } from '../mapping/date-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
@@ -224,7 +225,8 @@ function readParts(parts: readonly JsonValue[]): RowValue | undefined {
 function readAuthors(value: JsonValue | undefined): RowValue | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const items: readonly JsonValue[] = value;
-  const authors = items.map(readName);
+  // One more than the model takes, so that it is told that there are more.
+  const authors = items.slice(0, LIST_ITEMS_MAX + 1).map(readName);
   // What is not written as it was read, such as an organization, is kept as it stood.
   const isAll = authors.every((author, index) =>
     isDeepStrictEqual(writeName(author), items[index]));

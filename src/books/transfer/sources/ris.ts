@@ -9,6 +9,7 @@ import type { FormatCodec } from '../format-codec.ts';
 import {
   DEFAULT_KIND, RIS_REST_FIELD, RisSplitter, encodeRisRecord, joinLines, listTexts,
 } from '../grammars/ris.ts';
+import { LIST_ITEMS_MAX } from '../mapping/accept-member.ts';
 import { joinTitle, parsePageCount, splitTitle } from '../mapping/book-text.ts';
 import { readDate } from '../mapping/date-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
@@ -153,7 +154,8 @@ function createTitleRows(tag: (typeof TITLE_TAGS)[number], index: number): reado
 /** `Family, Given, Suffix`; what has no comma is a name as it is, such as an organization's. */
 function readAuthors(texts: readonly string[]): RowValue | undefined {
   if (texts.length === 0) return undefined;
-  const authors = texts.map((text) =>
+  // One more than the model takes, so that it is told that there are more.
+  const authors = texts.slice(0, LIST_ITEMS_MAX + 1).map((text) =>
     text.includes(',') ? createAuthor(splitInvertedName(text)) : { name: text });
   // The model has no organizations: their names are kept as they stood.
   const isAll = authors.every((author, index) =>

@@ -26,7 +26,6 @@ import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import type { EncodedRecord } from '../mapping/mapped-writer.ts';
 import { createAuthor, splitAuthor } from '../mapping/person-name.ts';
 import { findSource, writeRecord } from '../mapping/write-record.ts';
-import type { SourceRecord } from '../record-splitter.ts';
 import { isCslMember, isCslType } from './csl-schema.ts';
 
 const BOOK_TYPE = 'book';
@@ -97,9 +96,10 @@ class CslSplitter implements FieldSplitter {
   }
 }
 
-function readItems(
-  { line, json, problem }: Pick<SourceRecord & { json?: Buffer }, 'line' | 'json' | 'problem'>,
-): readonly (FieldRecord | BrokenRecord)[] {
+/** A JSON text of a file, or what is wrong with it. */
+type CslText = { readonly line: number; readonly json?: Buffer; readonly problem?: string };
+
+function readItems({ line, json, problem }: CslText): readonly (FieldRecord | BrokenRecord)[] {
   if (json === undefined) return [{ line, key: null, problem: problem ?? '' }];
   let value: unknown;
   try {

@@ -26,6 +26,8 @@ import { goodreadsCodec } from '../src/books/transfer/sources/goodreads.ts';
 import { isbnCodec } from '../src/books/transfer/sources/isbn-list.ts';
 import { librarythingCodec } from '../src/books/transfer/sources/librarything.ts';
 import { storygraphCodec } from '../src/books/transfer/sources/storygraph.ts';
+import { encodeLatex } from '../src/books/transfer/grammars/latex.ts';
+import { bibtexCodec } from '../src/books/transfer/sources/bibtex.ts';
 import { parseIsbn } from '../src/books/isbn.ts';
 import { createAuthorKey } from '../src/books/query/author-key.ts';
 import { ID_SORT } from '../src/books/query/book-sort.ts';
@@ -138,6 +140,15 @@ function exportOf(codec: FormatCodec, columns: readonly string[], text: string):
   reader.end();
 }
 
+function bibtex(text: string): void {
+  const reader = bibtexCodec.createReader({ hasAllTypes: true });
+  const fields =
+    ['title', 'author', 'keywords', 'date', 'year', 'month', 'isbn', 'url', 'crossref'];
+  reader.push(Buffer.from(`@book{a, ${fields.map((name) => `${name} = {${text}},`).join('\n')}}`));
+  reader.push(Buffer.from(text));
+  reader.end();
+}
+
 const inSettings = (text: string): void => {
   for (const { variable } of SETTING_ROWS) loadSettings({ environment: { [variable]: text } });
 };
@@ -193,6 +204,8 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a list of ISBNs': (text) => exportOf(isbnCodec, [text], text),
   'HTML': (text) => [readHtml(text), readHtml(`<a${text}`), readHtml(`<!--${text}`)],
   'a field': (text) => [splitNames(text), readIsbn([text]), readDate(text), readPages(text)],
+  BibTeX: bibtex,
+  'text that becomes LaTeX': encodeLatex,
   'an address': (text) => [parseIpAddresses(text), normalizeHost(text), bypass(text, 80)],
   'a log line': (text) => [redactText(text), redactText(`http://${text}`), escapeControls(text)],
   'a name in a log': (text) => [isSecretName(text), redact({ [text]: text })],

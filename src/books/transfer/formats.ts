@@ -22,6 +22,7 @@ const CODECS: { readonly [Name in FormatName]?: LazyModule<FormatCodec> } = {
     (await import('./sources/librarything.ts')).librarythingCodec),
   calibre: lazyImport(async () => (await import('./sources/calibre.ts')).calibreCodec),
   isbn: lazyImport(async () => (await import('./sources/isbn-list.ts')).isbnCodec),
+  bibtex: lazyImport(async () => (await import('./sources/bibtex.ts')).bibtexCodec),
   csl: lazyImport(async () => (await import('./sources/csl.ts')).cslCodec),
   ris: lazyImport(async () => (await import('./sources/ris.ts')).risCodec),
 };

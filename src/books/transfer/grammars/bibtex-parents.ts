@@ -1,0 +1,209 @@
+/**
+ * Gives entries of a BibTeX file the fields of those that they refer to: by `crossref`, where a
+ * title becomes the title of the whole (BibLaTeX, appendix B), and by `xdata`. An entry that waits
+ * for a later one is held back: at most 10,000 entries and 16 MiB; one more is a bad record. Of
+ * earlier entries the newest 4 MiB are remembered. At the end of the file an entry whose parent
+ * has not come, or whose parents go in a circle, is read as it stands.
+ */
+import type { JsonValue } from '../../../base/schema.ts';
+import type { BrokenRecord, FieldRecord } from '../mapping/format-table.ts';
+import { FIELDS_MAX, TYPE_FIELD } from './bibtex-entry.ts';
+import type { BibtexEntry, BibtexField } from './bibtex-entry.ts';
+
+const WAITING_MAX = 10_000;
+const WAITING_LENGTH_MAX = 16 * 1024 * 1024;
+const REMEMBERED_LENGTH_MAX = 4 * 1024 * 1024;
+/** What entries of one chunk may take from their parents besides. */
+const INHERITED_LENGTH_MAX = 24 * 1024 * 1024;
+/** What an object takes in memory besides its text, about. */
+const FIELD_LENGTH = 40;
+
+/** An entry that waits no more. */
+type ReleasedEntry = {
+  readonly entry: BibtexEntry;
+  /** For whom it waited last; null: nobody, or one that has not come. */
+  readonly lastParent: BibtexEntry | null;
+};
+
+/** An entry that waits, and the keys of the parents that it waits for. */
+type WaitingEntry = { readonly entry: BibtexEntry; readonly missing: Set<string> };
+
+export class BibtexParents {
+  readonly #remembered = new Map<string, BibtexEntry>();
+  #rememberedLength = 0;
+  /** By the keys that they wait for. */
+  readonly #waiting = new Map<string, WaitingEntry[]>();
+  /** The keys of entries that wait. */
+  readonly #waitingEntries = new Set<WaitingEntry>();
+  #waitingLength = 0;
+  #inheritedLengthLeft = 0;
+
+  /** Lets the entries of a chunk take from their parents. */
+  allow(chunkLength: number): void {
+    this.#inheritedLengthLeft = INHERITED_LENGTH_MAX + chunkLength;
+  }
+
+  /** The entries that this one completes: itself, unless it waits, and those that waited for it. */
+  add(entry: BibtexEntry): readonly (BibtexEntry | BrokenRecord)[] {
+    const missing = new Set(listParents(entry)
+      .filter((key) => key !== entry.key?.toLowerCase() && !this.#remembered.has(key)));
+    if (missing.size === 0) return this.#complete([{ entry, lastParent: null }]);
+    const { line, key, length } = entry;
+    if (this.#waitingEntries.size >= WAITING_MAX
+      || this.#waitingLength + length > WAITING_LENGTH_MAX) {
+      const problem = `more than ${WAITING_MAX} entries, or ${WAITING_LENGTH_MAX} bytes, wait for `
+        + 'the entry of their crossref: write it before them';
+      return [{ line, key, problem }];
+    }
+    const waitingEntry = { entry, missing };
+    this.#waitingEntries.add(waitingEntry);
+    this.#waitingLength += length;
+    for (const parentKey of missing) {
+      const others = this.#waiting.get(parentKey);
+      if (others === undefined) this.#waiting.set(parentKey, [waitingEntry]);
+      else others.push(waitingEntry);
+    }
+    return [];
+  }
+
+  /** The entries that still wait, as they stand. */
+  end(): readonly (BibtexEntry | BrokenRecord)[] {
+    this.allow(0);
+    const completed: (BibtexEntry | BrokenRecord)[] = [];
+    const keys = new Set([...this.#waitingEntries].map(({ entry }) => entry.key?.toLowerCase()));
+    // First those whose parents are not in the file: others may wait for them.
+    for (const parentKey of [...this.#waiting.keys()]) {
+      if (!keys.has(parentKey)) completed.push(...this.#complete(this.#release(parentKey, null)));
+    }
+    for (const waitingEntry of this.#waitingEntries) {
+      this.#waitingEntries.delete(waitingEntry);
+      completed.push(...this.#complete([{ entry: waitingEntry.entry, lastParent: null }]));
+    }
+    this.#waiting.clear();
+    return completed;
+  }
+
+  #complete(entries: readonly ReleasedEntry[]): (BibtexEntry | BrokenRecord)[] {
+    const completed: (BibtexEntry | BrokenRecord)[] = [];
+    const queue = [...entries];
+    // It grows meanwhile.
+    for (const next of queue) {
+      const whole = this.#inherit(next);
+      completed.push(whole);
+      if ('problem' in whole || whole.key === null) continue;
+      const key = whole.key.toLowerCase();
+      this.#remember(key, whole);
+      for (const child of this.#release(key, whole)) queue.push(child);
+    }
+    return completed;
+  }
+
+  /** The entries that waited for this parent last. */
+  #release(parentKey: string, parent: BibtexEntry | null): ReleasedEntry[] {
+    const waitingEntries = this.#waiting.get(parentKey) ?? [];
+    this.#waiting.delete(parentKey);
+    const released: ReleasedEntry[] = [];
+    for (const waitingEntry of waitingEntries) {
+      waitingEntry.missing.delete(parentKey);
+      if (waitingEntry.missing.size > 0 || !this.#waitingEntries.delete(waitingEntry)) continue;
+      this.#waitingLength -= waitingEntry.entry.length;
+      released.push({ entry: waitingEntry.entry, lastParent: parent });
+    }
+    return released;
+  }
+
+  #remember(key: string, entry: BibtexEntry): void {
+    if (this.#remembered.has(key)) return;
+    this.#remembered.set(key, entry);
+    this.#rememberedLength += memoryOf(entry);
+    for (const [oldestKey, oldest] of this.#remembered) {
+      if (this.#rememberedLength <= REMEMBERED_LENGTH_MAX) return;
+      this.#remembered.delete(oldestKey);
+      this.#rememberedLength -= memoryOf(oldest);
+    }
+  }
+
+  /** The entry with the fields of its parents. */
+  #inherit({ entry, lastParent }: ReleasedEntry): BibtexEntry | BrokenRecord {
+    const keys = listParents(entry);
+    if (keys.length === 0) return entry;
+    const crossrefKey = readKeys(entry, 'crossref')[0];
+    const fields = new Map(entry.fields);
+    let inheritedLength = 0;
+    for (const key of keys) {
+      const parent = key === lastParent?.key?.toLowerCase()
+        ? lastParent : this.#remembered.get(key);
+      if (parent === undefined || key === entry.key?.toLowerCase()) continue;
+      for (const [name, field] of parent.fields) {
+        const target = key === crossrefKey ? nameInherited(name, parent.type, entry.type) : name;
+        if (!canInherit(target, entry, fields)) continue;
+        fields.set(target, { name: target === name ? field.name : target, values: field.values });
+        inheritedLength += lengthOf(field);
+      }
+    }
+    this.#inheritedLengthLeft -= inheritedLength;
+    if (this.#inheritedLengthLeft >= 0) {
+      return { ...entry, fields, length: entry.length + inheritedLength };
+    }
+    const problem = `the entries take more than ${INHERITED_LENGTH_MAX} bytes from their crossref`;
+    return { line: entry.line, key: entry.key, problem };
+  }
+}
+
+/** The keys of an entry's parents, in lower case: BibTeX compares them so. */
+function listParents(entry: BibtexEntry): readonly string[] {
+  return [...readKeys(entry, 'xdata'), ...readKeys(entry, 'crossref').slice(0, 1)];
+}
+
+function readKeys(entry: BibtexEntry, name: string): readonly string[] {
+  const [value = ''] = entry.fields.get(name)?.values ?? [];
+  return value.toLowerCase().split(',').map((key) => key.trim()).filter((key) => key !== '');
+}
+
+/** Fields that say something of one entry alone. */
+const NOT_INHERITED: ReadonlySet<string> = new Set([
+  'crossref', 'xref', 'xdata', 'entryset', 'entrysubtype', 'execute', 'ids', 'label', 'options',
+  'presort', 'related', 'relatedoptions', 'relatedstring', 'relatedtype', 'shortauthor',
+  'shorteditor', 'shorthand', 'shorthandintro', 'sortkey', 'x-hookshelf',
+]);
+const TITLES: ReadonlySet<string> = new Set(['title', 'subtitle', 'titleaddon']);
+const DATES: readonly string[] = ['date', 'year', 'month', 'day'];
+
+/** What a field of the parent is called in the child. */
+function nameInherited(name: string, parentType: string, childType: string): string {
+  if (!TITLES.has(name) || parentType === childType) return name;
+  if (parentType.startsWith('mv')) return `main${name}`;
+  if (parentType === 'periodical') return name.replace('title', 'journaltitle');
+  return `book${name}`;
+}
+
+function canInherit(
+  name: string, entry: BibtexEntry, fields: ReadonlyMap<string, BibtexField>,
+): boolean {
+  if (fields.has(name) || NOT_INHERITED.has(name) || fields.size >= FIELDS_MAX) return false;
+  // Parts of two dates make no date.
+  return !DATES.includes(name) || !DATES.some((date) => entry.fields.has(date));
+}
+
+function lengthOf({ name, values }: BibtexField): number {
+  return values.reduce((length, value) => length + value.length, name.length + FIELD_LENGTH);
+}
+
+function memoryOf({ fields }: BibtexEntry): number {
+  let length = FIELD_LENGTH;
+  for (const field of fields.values()) length += lengthOf(field);
+  return length;
+}
+
+export function toFieldRecord(
+  { line, key, type, fields }: BibtexEntry, namesRead: ReadonlySet<string>,
+): FieldRecord {
+  const values = new Map<string, JsonValue>();
+  if (type !== 'book') values.set(TYPE_FIELD, type);
+  for (const [lowerCaseName, field] of fields) {
+    const [first = ''] = field.values;
+    const name = namesRead.has(lowerCaseName) ? lowerCaseName : field.name;
+    values.set(name, field.values.length === 1 ? first : field.values);
+  }
+  return { line, key, type, fields: values };
+}

@@ -1,0 +1,186 @@
+/**
+ * Names in BibTeX's `author`: `First von Last`, `von Last, First`, `von Last, Jr, First`, and
+ * BibLaTeX's `family=Last, given=First`; `{…}` around all of it is the name of an organisation.
+ * Names are joined by ` and ` outside of braces; `and others` says that there are more.
+ */
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { Author } from '../../book.ts';
+import { decodeLatex, encodeLatex, foldBlanks } from '../grammars/latex.ts';
+import { part, whole } from '../mapping/format-table.ts';
+import type { RowValue } from '../mapping/format-table.ts';
+import { createAuthor, splitAuthor, splitName } from '../mapping/person-name.ts';
+
+/** More than a book may have: what follows is refused in any case. */
+const NAMES_MAX = 200;
+
+export function readNames(latex: string): RowValue | undefined {
+  const authors: JsonObject[] = [];
+  const names = splitNames(latex, NAMES_MAX + 1);
+  let isWhole = names.length <= NAMES_MAX;
+  for (const name of names.slice(0, NAMES_MAX)) {
+    const author = name.toLowerCase() === 'others' ? null : readName(name);
+    if (author !== null) authors.push(author);
+    if (author === null || decodeLatex(name).hasMarkup || !isWrittenAgain(author, name)) {
+      isWhole = false;
+    }
+  }
+  if (authors.length === 0) return undefined;
+  return isWhole ? whole(authors) : part(authors);
+}
+
+/** Whether the name comes out again as it stood, or is one whose form says nothing more. */
+function isWrittenAgain(author: JsonObject, name: string): boolean {
+  return !isWrapped(name) || writeName(author as unknown as Author) === foldBlanks(name);
+}
+
+export function writeNames(authors: readonly Author[]): string {
+  return authors.map(writeName).filter((name) => name !== '').join(' and ');
+}
+
+/** `von Last, Jr, First`; where reading that would give another name, in braces. */
+function writeName(author: Author): string {
+  // Such as `Smith and Sons`, who are no person.
+  if (author.familyName === undefined && AND.test(author.name)) return encodePiece(author.name);
+  const { given, family, droppingParticle, suffix } = splitAuthor(author);
+  const last = [droppingParticle, family].filter((text) => text !== '').join(' ');
+  const pieces = (suffix === '' ? [last, given] : [last, suffix, given]).map(encodePiece);
+  if (pieces.at(-1) === '') pieces.pop();
+  const [only = ''] = pieces;
+  if (only === '') return encodePiece(author.name);
+  if (pieces.length > 1) return pieces.join(', ');
+  const isOneWord = !/\s/.test(only) && only.toLowerCase() !== 'others';
+  return isOneWord || isWrapped(only) ? only : `{${only}}`;
+}
+
+const AND = /(^|\s)and($|\s)/i;
+
+/** In braces where a comma, an `and` or a `=` would be read as one of the list's. */
+function encodePiece(text: string): string {
+  const latex = encodeLatex(text);
+  return /[,=]/.test(latex) || AND.test(latex) ? `{${latex}}` : latex;
+}
+
+/** The first names of a list, without blanks around them. */
+function splitNames(latex: string, countMax: number): readonly string[] {
+  const names: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let offset = 0; offset < latex.length && names.length < countMax; offset += 1) {
+    const char = latex[offset] ?? '';
+    if (char === '{') depth += 1;
+    else if (char === '}') depth -= 1;
+    else if (depth === 0 && isBlank(char) && isAnd(latex, offset + 1)) {
+      names.push(latex.slice(start, offset));
+      start = offset + 4;
+      offset += 3;
+    }
+  }
+  names.push(latex.slice(start));
+  return names.map((name) => name.trim()).filter((name) => name !== '');
+}
+
+function isAnd(latex: string, offset: number): boolean {
+  return isBlank(latex[offset + 3] ?? '')
+    && latex.slice(offset, offset + 3).toLowerCase() === 'and';
+}
+
+function isBlank(char: string): boolean {
+  return char === ' ' || char === '\n' || char === '\t' || char === '\r';
+}
+
+/** Whether one pair of braces is around all of it. */
+function isWrapped(latex: string): boolean {
+  if (!latex.startsWith('{') || !latex.endsWith('}')) return false;
+  let depth = 0;
+  for (let offset = 0; offset < latex.length; offset += 1) {
+    if (latex[offset] === '{') depth += 1;
+    else if (latex[offset] === '}') depth -= 1;
+    if (depth === 0) return offset === latex.length - 1;
+  }
+  return false;
+}
+
+/** Null where nothing is left of it. */
+function readName(name: string): JsonObject | null {
+  const author = isWrapped(name) ? { name: decodeLatex(name).text } : readPerson(name);
+  return author.name === '' ? null : author;
+}
+
+function readPerson(name: string): JsonObject & { readonly name: JsonValue } {
+  const pieces = splitOutsideBraces(name, ',');
+  const named = readNamedParts(pieces);
+  if (named !== null) return finishPerson(named, name);
+  const texts = pieces.map((piece) => decodeLatex(piece).text);
+  const [family = '', second = '', ...others] = texts;
+  if (texts.length === 1) return finishPerson(splitFirstAndLast(name), name);
+  if (others.length === 0) return finishPerson({ family, given: second }, name);
+  return finishPerson({ family, suffix: second, given: others.join(', ') }, name);
+}
+
+type PersonParts = { readonly given?: string; readonly family: string; readonly suffix?: string };
+
+function finishPerson(
+  { given = '', family, suffix = '' }: PersonParts, latex: string,
+): JsonObject & { readonly name: JsonValue } {
+  const author = createAuthor({ given, family, suffix, droppingParticle: '' });
+  return { ...author, name: author['name'] || decodeLatex(latex).text };
+}
+
+/** `First von Last`: the family begins with the first word in lower case, else it is the last. */
+function splitFirstAndLast(name: string): PersonParts {
+  const words = splitOutsideBraces(name.replaceAll('~', ' '), ' ').filter((word) => word !== '');
+  const texts = words.map((word) => decodeLatex(word).text);
+  const text = texts.join(' ');
+  // Such as `Jr.` without its comma; and names that begin with the family.
+  const { suffix, family: displayed } = splitName(text);
+  if (words.length === 2 && displayed === texts[0]) {
+    return { family: displayed, given: texts[1] ?? '' };
+  }
+  if (suffix !== '' && words.length > 2) texts.pop();
+  const last = texts.length - 1;
+  const particle = words.findIndex((word, index) => index < last && isLowerCase(word));
+  const start = particle < 0 ? last : particle;
+  return {
+    given: texts.slice(0, start).join(' '), family: texts.slice(start).join(' '),
+    suffix: suffix !== '' && words.length > 2 ? suffix : '',
+  };
+}
+
+// What stands in braces has no case, unless it is a letter with its accent.
+function isLowerCase(word: string): boolean {
+  const hasCase = !word.startsWith('{') || word.startsWith('{\\');
+  return hasCase && /^\p{Ll}/u.test(decodeLatex(word).text);
+}
+
+const NAMED_PART = /^\s*(family|given|prefix|suffix|useprefix|(family|given|prefix|suffix)-i)\s*=/i;
+
+/** The parts of BibLaTeX's extended name format, or null. */
+function readNamedParts(pieces: readonly string[]): PersonParts | null {
+  const parts = new Map<string, string>();
+  for (const piece of pieces) {
+    const name = NAMED_PART.exec(piece)?.[1]?.toLowerCase();
+    if (name === undefined) return null;
+    parts.set(name, decodeLatex(piece.slice(piece.indexOf('=') + 1)).text);
+  }
+  const family = [parts.get('prefix'), parts.get('family')]
+    .filter((text) => text !== undefined && text !== '').join(' ');
+  return { family, given: parts.get('given') ?? '', suffix: parts.get('suffix') ?? '' };
+}
+
+/** Cuts at a character where it stands outside of braces; a blank is any white space. */
+export function splitOutsideBraces(latex: string, separator: string): readonly string[] {
+  const pieces: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let offset = 0; offset < latex.length; offset += 1) {
+    const char = latex[offset] ?? '';
+    if (char === '{') depth += 1;
+    else if (char === '}') depth -= 1;
+    const isSeparator = char === separator || (separator === ' ' && isBlank(char));
+    if (depth > 0 || !isSeparator) continue;
+    pieces.push(latex.slice(start, offset));
+    start = offset + 1;
+  }
+  pieces.push(latex.slice(start));
+  return pieces;
+}

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BibtexSplitter } from '../../../../src/books/transfer/grammars/bibtex.ts';
+import type {
+  BrokenRecord, FieldRecord,
+} from '../../../../src/books/transfer/mapping/format-table.ts';
+import { heldBytes, heldBytesMax } from '../../../support/memory.ts';
+import { below, createRandom } from '../../../support/random.ts';
+import type { Random } from '../../../support/random.ts';
+
+type Records = readonly (FieldRecord | BrokenRecord)[];
+
+/** In pieces of a few bytes where there is a `random`. */
+function read(text: string | Buffer, random?: Random): Records {
+  const splitter = new BibtexSplitter(new Set(['title', 'author']));
+  const bytes = Buffer.from(text);
+  const records: (FieldRecord | BrokenRecord)[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const end = random === undefined ? bytes.length : start + 1 + below(random, 20);
+    for (const record of splitter.push(Buffer.from(bytes.subarray(start, end)))) {
+      records.push(record);
+    }
+    start = end;
+  }
+  return [...records, ...splitter.end()];
+}
+
+/** The fields of the one record of a text. */
+function fieldsOf(text: string): Record<string, unknown> {
+  const records = read(text);
+  assert.equal(records.length, 1, JSON.stringify(records));
+  const [record] = records;
+  assert.ok(record !== undefined && 'fields' in record, JSON.stringify(record));
+  return Object.fromEntries(record.fields);
+}
+
+/** `key` or `key: problem`, with the line, of each record. */
+function summarize(records: Records): readonly string[] {
+  return records.map((record) => `${record.line} ${record.key}${
+    'problem' in record ? `: ${record.problem}` : ''}`);
+}
+
+test('values in braces, in quotes, of digits, of strings and joined are read as they stand', () => {
+  const cases: readonly (readonly [value: string, text: string])[] = [
+    ['{a {b} c}', 'a {b} c'], ['"a {"b"} c"', 'a {"b"} c'], ['1999', '1999'], ['jan', 'jan'],
+    ['Acm', 'A. C. M.'], ['ACM # " Press"', 'A. C. M. Press'], ['unknown', 'unknown'],
+    ['10 # "~" # mar', '10~mar'], ['{\\"u 100% @x{y}\n  z}', '\\"u 100% @x{y}\n  z'], ['""', ''],
+    ['"(a) )"', '(a) )'], ['both', 'A. C. M.!'],
+  ];
+  const strings = '@string{acm = "A. C. M."} @STRING(both = acm # {!})';
+  for (const [value, text] of cases) {
+    assert.deepEqual(fieldsOf(`${strings}@book{k, x = ${value}}`), { x: text }, value);
+    assert.deepEqual(fieldsOf(`${strings}\n@book(k,\n x=${value},\n)`), { x: text }, value);
+  }
+});
+
+test('what stands between entries, comments and preambles are no records', () => {
+  const text = [
+    '% Encoding: UTF-8', '%@book{hidden, title = {x}}', 'me@a.example wrote this', '',
+    '@comment{jabref-meta: {a} @book{inner, title={x}}}', '@Comment no braces',
+    '@preamble{"\\newcommand{\\x}{y}" # "}"}', 'junk@book{a, title={x} % a comment }', ', % more',
+    '}@book{b}',
+  ].join('\n');
+  const random = createRandom(1);
+  for (const records of [read(text), read(text, random)]) {
+    assert.deepEqual(summarize(records), ['8 a', '10 b']);
+  }
+});
+
+test('names have no case where they are read, and keep it elsewhere; twice is a list', () => {
+  assert.deepEqual(fieldsOf('@BOOK{K, Title={a}, TITLE={b}, Date-Added={c}}'),
+    { title: ['a', 'b'], 'Date-Added': 'c' });
+});
+
+test('a kind other than a book stands in a field', () => {
+  const [record] = read('@InCollection{k, x={y}}');
+  assert.deepEqual(record, {
+    line: 1, key: 'k', type: 'incollection',
+    fields: new Map([['entrytype', 'incollection'], ['x', 'y']]),
+  });
+});
+
+test('a broken entry is named with its line, its key and what is wrong where', () => {
+  const cases: readonly (readonly [text: string, summary: string])[] = [
+    ['@book{k,\n title = }', '1 k: line 2: the text of "title" is missing'],
+    ['@book{k, a = {x} b = {y}}',
+      '1 k: after the text of "a" a comma is missing, before "b = {y}}"'],
+    ['@book{k, a {x}}', '1 k: after the name "a" a = is missing'],
+    ['@book{k, = {x}}', '1 k: the name of a field is missing before "= {x}}"'],
+    ['@book{k l, a = {x}}', '1 null: after the key "k" a comma is missing'],
+    ['@book{title = {x}}', '1 null: the key is missing: write @book{key, title = {…}}'],
+    ['@book{k, a = "x}', '1 k: the text of "a" has no closing quote, or a brace without its '
+      + 'partner'],
+    ['@book(k, a = {x}})', '1 k: after the text of "a" a comma is missing, before "})"'],
+    ['\n\n@book{k, a = {x}',
+      '3 k: the entry is not closed: its last } is missing, or that of a { in it'],
+    ['@ book key', '1 null: after @book a { is missing: write @book{key, …}'],
+    ['@string{a = {x}, b = {y}}', '1 null: a @string has one name and one text'],
+  ];
+  for (const [text, summary] of cases) assert.deepEqual(summarize(read(text)), [summary]);
+});
+
+test('bytes that are not UTF-8 break their entry alone', () => {
+  const text = Buffer.concat([
+    Buffer.from('@book{a, t={'), Buffer.from([0xe9]), Buffer.from('}}\n@book{b}')]);
+  assert.deepEqual(summarize(read(text)), ['1 a: not valid UTF-8', '2 b']);
+});
+
+test('after a mistake reading goes on at the next @ at a line start, also within the entry', () => {
+  const text = [
+    '@book{a, t = {x', '@book{b, t = {y}}', '@book{c, t = "@d"}', '@book{e, t = {z',
+    '  @book{f, t = {', '@book{g}}', '@book{h}',
+  ].join('\r\n');
+  const problem = 'the entry is not closed: its last } is missing, or that of a { in it';
+  const random = createRandom(2);
+  for (const records of [read(text), read(text, random)]) {
+    assert.deepEqual(summarize(records),
+      [`1 a: ${problem}`, '2 b', '3 c', `4 e: ${problem}`, `5 f: ${problem}`, '6 g', '7 h']);
+  }
+});
+
+test('an @ at a line start within a valid entry is text', () => {
+  assert.deepEqual(fieldsOf('@book{k, t = {\n@book{x,}\n@}}'), { t: '\n@book{x,}\n@' });
+});
+
+test('lines end in LF, CRLF or CR', () => {
+  for (const end of ['\n', '\r\n', '\r']) {
+    const text = ['@book{a,', 't={x}', '}', '', '@book{b}', '@book{c, t=}'].join(end);
+    assert.deepEqual(summarize(read(text)), ['1 a', '5 b', '6 c: the text of "t" is missing']);
+  }
+});
+
+test('a child has the fields of its parent, whose title is that of the whole', () => {
+  const parent = '@collection{P, title={Whole}, publisher={Pub}, year=1999, crossref={none}}';
+  const children = '@incollection{a, title={Part}, crossref={p}}\n'
+    + '@book{b, title={B}, CrossRef={P}, date={2001}, publisher={Own}}\n';
+  for (const text of [children + parent, `${parent}\n${children}`]) {
+    const records = new Map(read(text).map((record) =>
+      [record.key, 'fields' in record ? Object.fromEntries(record.fields) : {}]));
+    assert.deepEqual(records.get('a'), {
+      entrytype: 'incollection', title: 'Part', crossref: 'p', booktitle: 'Whole',
+      publisher: 'Pub', year: '1999',
+    });
+    assert.deepEqual(records.get('b'), {
+      title: 'B', CrossRef: 'P', date: '2001', publisher: 'Own', booktitle: 'Whole',
+    });
+  }
+});
+
+test('an entry takes the fields of its xdata, which is no record', () => {
+  const records = read('@xdata{x, publisher={P}}@book{a, title={A}, xdata={x, y}}'
+    + '@xdata{y, note={N}, title={no}}');
+  assert.deepEqual(summarize(records), ['1 a']);
+  const [record] = records;
+  assert.ok(record !== undefined && 'fields' in record);
+  assert.deepEqual([...record.fields.keys()], ['title', 'xdata', 'publisher', 'note']);
+});
+
+test('children without a parent, of each other and of themselves are read as they stand', () => {
+  const text = '@book{a, crossref={b}}@book{b, crossref={a}}@book{c, crossref={c}}'
+    + '@book{d, crossref={nobody}}@book{e, crossref={d}, x={y}}';
+  assert.deepEqual(summarize(read(text)).map((line) => line.slice(2)), ['c', 'd', 'e', 'a', 'b']);
+});
+
+test('at most 10,000 children and 16 MiB wait for parents; more are bad records', () => {
+  const child = (index: number, text: string): string =>
+    `@book{c${index}, crossref={p}, t={${text}}}\n`;
+  const many = Array.from({ length: 10_003 }, (_, index) => child(index, '')).join('');
+  const records = read(`${many}@book{p}`);
+  assert.equal(records.filter((record) => 'problem' in record).length, 3);
+  assert.match(summarize(records)[0] ?? '', /^10001 c10000: more than 10000 entries, or 16777216 /);
+
+  const long = Array.from({ length: 20 }, (_, index) => child(index, 'x'.repeat(1_000_000)));
+  const longRecords = read(`${long.join('')}@book{p}`);
+  assert.equal(longRecords.filter((record) => 'problem' in record).length, 4);
+});
+
+test('what children take from a parent and entries from strings is bounded', () => {
+  const children = Array.from({ length: 1000 }, (_, index) => `@book{c${index}, crossref={p}}`);
+  const parent = `@book{p, t={${'x'.repeat(100_000)}}}`;
+  const fromParent = read(children.join('') + parent);
+  assert.equal(fromParent.length, 1001);
+  const inherited = fromParent.filter((record) => 'fields' in record).length;
+  assert.ok(inherited > 200 && inherited < 300, String(inherited));
+
+  const string = `@string{s = {${'x'.repeat(1_000_000)}}}`;
+  const fromString = read(string + '@book{k, t=s}'.repeat(1000));
+  assert.ok(fromString.filter((record) => 'fields' in record).length < 30);
+  assert.deepEqual(summarize(read(`${string}@book{k, t=s#s#s}`)).map((line) => line.slice(0, 40)),
+    ['1 k: "t" is longer than 2097152 characte']);
+  assert.deepEqual(read(`${string}@string{u = s # s}`).length, 1);
+});
+
+test('an entry of more than 2 MiB is a bad record, and the next is read', () => {
+  const random = createRandom(3);
+  const text = `@book{a, t={${'x'.repeat(2 ** 21)}}}\n@book{b}`;
+  for (const records of [read(text), read(text.slice(0, 40) + text.slice(40), random)]) {
+    assert.deepEqual(summarize(records), ['1 a: the record is longer than 2097152 bytes', '2 b']);
+  }
+});
+
+test('an entry in one-byte pieces takes no more than twice its bytes, a longer one none', () => {
+  const splitter = new BibtexSplitter(new Set());
+  splitter.push(Buffer.from('@book{k, t={'));
+  const before = heldBytes();
+  for (let count = 0; count < 1_000_000; count += 1) splitter.push(Buffer.from('x'));
+  assert.ok(heldBytes() - before < heldBytesMax(1_000_000));
+  for (let count = 0; count < 16; count += 1) splitter.push(Buffer.alloc(1_000_000, 'x'));
+  assert.ok(heldBytes() - before < heldBytesMax(0));
+  assert.deepEqual(summarize(splitter.end()), []);
+});
+
+test('random texts are read alike however they are cut, and each to its end', () => {
+  const pieces = [
+    '@book{', '@book(', 'k,', 'title', ' = ', '{', '}', '"', ')', '#', ',', '\n', '\n@', '%', 'a',
+    '@string{', 'jan', '1999', '\\', 'crossref={k}', '\r', ' ', '@comment{', '@preamble{', 'é',
+    '\u0000', 'xdata={k}', 'title={x},', '}\n', '@book{k, title={x}}\n',
+  ];
+  const random = createRandom(3302);
+  let valid = 0;
+  for (let round = 0; round < 8000; round += 1) {
+    const text = Array.from({ length: below(random, 40) },
+      () => pieces[below(random, pieces.length)] ?? '').join('');
+    const records = read(text);
+    assert.deepEqual(read(text, random), records, text);
+    valid += records.filter((record) => 'fields' in record).length;
+  }
+  assert.ok(valid > 1000, String(valid));
+  for (let round = 0; round < 1000; round += 1) {
+    read(Buffer.from(Array.from({ length: below(random, 300) }, () => below(random, 256))), random);
+  }
+});
+
+test('files that have hurt parsers are read in linear time', () => {
+  const texts: readonly ((count: number) => string)[] = [
+    (count) => '@a{\n'.repeat(count), (count) => '@book{k, t={x},\n'.repeat(count),
+    (count) => `@book{k, t=${'{'.repeat(count)}`, (count) => '@'.repeat(count),
+    (count) => `@book{k, t=a${'#a'.repeat(count)}}`, (count) => `@book${' '.repeat(count)}x`,
+    (count) => '@book{k, t={\n@b{x}\n}, y}\n'.repeat(count / 20),
+    (count) => `@book{k,${'%\n'.repeat(count)}}`,
+    (count) => '@string{a = a # "x"}'.repeat(count / 20),
+    (count) => Array.from({ length: count / 20 }, (_, index) =>
+      `@book{k${index}, crossref={k${index + 1}}, f${index}={x}}`).join(''),
+  ];
+  const msOf = (text: string): number => {
+    const before = process.cpuUsage();
+    read(text);
+    return process.cpuUsage(before).user / 1000;
+  };
+  for (const make of texts) {
+    assert.ok(msOf(make(200_000)) < 3000, make(20));
+  }
+});

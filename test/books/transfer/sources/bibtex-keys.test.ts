@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Author, Book } from '../../../../src/books/book.ts';
+import { CitationKeys } from '../../../../src/books/transfer/sources/bibtex-keys.ts';
+
+function createBook(authors: readonly Author[], title: string, datePublished?: string): Book {
+  const book = { id: '', createdAt: '', updatedAt: '', title, authors };
+  return datePublished === undefined ? book : { ...book, datePublished };
+}
+
+const leGuin = createBook([{ name: 'Ursula K. Le Guin' }], 'The Dispossessed', '1974-05');
+
+test('a key is the family and the year, in ASCII, else a word of the title', () => {
+  const cases: readonly (readonly [book: Book, key: string])[] = [
+    [leGuin, 'LeGuin1974'],
+    [createBook([{ name: 'Vincent van Gogh' }], 'x'), 'vanGogh'],
+    [createBook([{ name: 'x', familyName: 'Brontë-Łoś Größe' }], 'x', '1847'),
+      'BronteLosGrosse1847'],
+    [createBook([{ name: '村上春樹' }], 'A Wild Chase', '1982'), 'Wild1982'],
+    [createBook([], '本'), 'book'],
+    [createBook([{ name: 'x'.repeat(200) }], 'x'), 'x'.repeat(40)],
+  ];
+  for (const [book, key] of cases) assert.equal(new CitationKeys().add(book, null), key);
+});
+
+test('keys of one answer differ, by letters in its order', () => {
+  const keys = new CitationKeys();
+  const answer = Array.from({ length: 704 }, () => keys.add(leGuin, null));
+  assert.deepEqual(answer.slice(0, 3), ['LeGuin1974', 'LeGuin1974a', 'LeGuin1974b']);
+  assert.deepEqual(answer.slice(26, 29), ['LeGuin1974z', 'LeGuin1974aa', 'LeGuin1974ab']);
+  assert.equal(answer.at(-1), 'LeGuin1974aaa');
+});
+
+test('imported keys stay, and differ too, in more than case', () => {
+  const keys = new CitationKeys();
+  const imported = ['DBLP:x/Y', 'LeGuin1974a', 'dblp:X/y', 'no key', 'a{', 'Müller'];
+  assert.deepEqual(imported.map((key) => keys.add(leGuin, key)),
+    ['DBLP:x/Y', 'LeGuin1974a', 'dblp:X/ya', 'LeGuin1974', 'LeGuin1974b', 'Müller']);
+});
+
+test('a book takes at most 16 bytes of memory, whether keys are alike or not', () => {
+  for (const count of [20_000, 23_000, 27_000]) {
+    const keys = new CitationKeys();
+    const seen = new Set<string>();
+    for (let number = 0; number < count; number += 1) {
+      seen.add(keys.add(leGuin, number % 2 === 0 ? null : `k${number}`).toLowerCase());
+    }
+    assert.equal(seen.size, count);
+    assert.ok(keys.bytes <= 16 * count, `${keys.bytes / count} bytes a book`);
+  }
+});

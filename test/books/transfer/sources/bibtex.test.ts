@@ -1,0 +1,209 @@
+/** Books come and go as BibTeX, and come back as they were. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
+import { bibtexCodec } from '../../../../src/books/transfer/sources/bibtex.ts';
+import {
+  bodyOf, comparable, importBook, readText, withoutSpace, writeText,
+} from '../../../support/format-round-trip.ts';
+import { hostileBook } from '../../../support/hostile-books.ts';
+import { createRandom } from '../../../support/random.ts';
+
+const BOOK_COUNT = 3000;
+const samples = JSON.parse(readFileSync('data/samples/books.json', 'utf8')) as JsonObject[];
+
+/** The book of one entry of type `book` with these fields. */
+function readFields(fields: string): JsonObject {
+  const records = readText(bibtexCodec, `@book{k,\n${fields}\n}`);
+  assert.equal(records.length, 1);
+  return bodyOf(records[0]);
+}
+
+function sourceOf(book: JsonObject): JsonValue | undefined {
+  return (book['metadata'] as { source?: { bibtex?: JsonValue } } | undefined)?.source?.bibtex;
+}
+
+function assertRoundTrip(books: readonly JsonObject[]): void {
+  const text = writeText(bibtexCodec, books);
+  const records = readText(bibtexCodec, text);
+  assert.equal(records.length, books.length);
+  const bodies = records.map(bodyOf);
+  for (const [index, body] of bodies.entries()) {
+    assert.deepEqual(comparable(body), comparable(books[index] ?? {}));
+  }
+  const again = writeText(bibtexCodec, bodies.map(importBook)).split('\n\n');
+  for (const [index, entry] of text.split('\n\n').entries()) {
+    assert.equal(withoutSpace(again[index] ?? ''), withoutSpace(entry));
+  }
+}
+
+test('the sample catalog comes back as it was, and its file too', () => {
+  assertRoundTrip(samples);
+});
+
+test('books with hostile text come back as they were, and their file too', () => {
+  const random = createRandom(34);
+  assertRoundTrip(Array.from({ length: BOOK_COUNT }, (_, number) => hostileBook(random, number)));
+});
+
+test('a hundred authors come back as they were', () => {
+  const authors = Array.from({ length: 100 }, (_, number) =>
+    ({ name: `Ana ${'x'.repeat(250)} ${number} de la Cruz and {Sons}, Inc.` }));
+  assertRoundTrip([{ ...samples[0], authors }]);
+});
+
+test('a book is written as people write it, with its rest beside', () => {
+  const book = {
+    id: 'a', title: 'War & Peace', subtitle: '50% {of} it', isbn: '9780140447934',
+    authors: [{ name: 'Leo Tolstoy', givenName: 'Leo', familyName: 'Tolstoy' },
+      { name: 'Martin Luther King Jr.', givenName: 'Martin Luther', familyName: 'King' },
+      { name: 'Sons and Daughters' }],
+    publisher: 'Little, Brown and Company', datePublished: '2019-03-05', inLanguage: 'de-AT',
+    numberOfPages: 1225, bookFormat: 'Hardcover', keywords: ['war', 'a, b'],
+    url: 'https://a.example/x_y{}?a=%20#b', bookEdition: '2', description: 'A } brace',
+  };
+  assert.equal(writeText(bibtexCodec, [book]), [
+    '@book{Tolstoy2019,',
+    '  author = {Tolstoy, Leo and King, Jr., Martin Luther and {Sons and Daughters}},',
+    '  title = {War \\& Peace},', '  subtitle = {50\\% \\{of\\} it},', '  edition = {2},',
+    '  publisher = {{Little, Brown and Company}},', '  date = {2019-03-05},', '  year = {2019},',
+    '  isbn = {9780140447934},', '  langid = {austrian},', '  pagetotal = {1225},',
+    '  keywords = {war, {a, b}},', '  url = {https://a.example/x_y%7B%7D?a=%20#b},',
+    '  abstract = {A \\vphantom{\\{}\\} brace},',
+    '  x-hookshelf = {{"bookFormat":"Hardcover",'
+      + '"url":"https://a.example/x_y\\u007b\\u007d?a=%20#b"}}', '}', '',
+  ].join('\n'));
+  assertRoundTrip([book]);
+});
+
+test('a month is written as its string, a tag without a babel name as it is', () => {
+  const text = writeText(bibtexCodec,
+    [{ title: 'A', authors: [], datePublished: '1999-02', inLanguage: 'pt-AO' }]);
+  assert.match(text, /year = \{1999\},\n {2}month = feb,\n {2}language = \{pt-AO\}\n\}/);
+});
+
+test('an entry is read, and what the model lacks is kept as it stood', () => {
+  const book = readFields([
+    'Author = {Knuth, Donald~E. and {\\"U}ber, J{\\"o}rg and others},',
+    'Title = "The {\\TeX}book: G{\\"o}del\'s {TCP/IP}",', 'year = 1986, month = 10 # "~" # jan,',
+    'isbn = {0-201-13447-0}, Date-Added = {2001-02-03}, langid = {ngerman},',
+    'address = {Reading}, pages = {xii+320}, pagetotal = {483}, note = {}, abstract = {A -- b},',
+    'keywords = {a; b}, url = {https://a.example/x\\_y}, edition = {Second}',
+  ].join('\n'));
+  const { metadata, ...members } = book;
+  assert.deepEqual(members, {
+    authors: [{ name: 'Donald E. Knuth', givenName: 'Donald E.', familyName: 'Knuth' },
+      { name: 'Jörg Über', givenName: 'Jörg', familyName: 'Über' }],
+    title: 'The TeXbook: Gödel\'s TCP/IP', bookEdition: 'Second', datePublished: '1986-01-10',
+    isbn: '9780201134476', inLanguage: 'de', numberOfPages: 483, keywords: ['a', 'b'],
+    url: 'https://a.example/x_y', description: 'A – b',
+  });
+  assert.deepEqual(sourceOf(book), {
+    citationkey: 'k', author: 'Knuth, Donald~E. and {\\"U}ber, J{\\"o}rg and others',
+    title: 'The {\\TeX}book: G{\\"o}del\'s {TCP/IP}', 'Date-Added': '2001-02-03',
+    address: 'Reading', pages: 'xii+320',
+  });
+});
+
+type NameCase =
+  readonly [latex: string, name: string, given?: string | undefined, family?: string];
+
+test('names are read by BibTeX\'s rules', () => {
+  const cases: readonly NameCase[] = [
+    ['Donald E. Knuth', 'Donald E. Knuth', 'Donald E.', 'Knuth'],
+    ['Ludwig van Beethoven', 'Ludwig van Beethoven', 'Ludwig', 'van Beethoven'],
+    ['de la Fontaine, Jean', 'Jean de la Fontaine', 'Jean', 'de la Fontaine'],
+    ['Charles Louis Xavier Joseph de la Vall{\\\'e}e Poussin',
+      'Charles Louis Xavier Joseph de la Vallée Poussin', 'Charles Louis Xavier Joseph',
+      'de la Vallée Poussin'],
+    ['King, Jr., Martin Luther', 'Martin Luther King Jr.', 'Martin Luther', 'King'],
+    ['Frederick P. Brooks Jr.', 'Frederick P. Brooks Jr.', 'Frederick P.', 'Brooks'],
+    ['Homer', 'Homer', undefined, 'Homer'],
+    ['{World Health Organization}', 'World Health Organization'],
+    ['{Simon and Schuster}', 'Simon and Schuster'],
+    ['{van der Berg}, Jan', 'Jan van der Berg', 'Jan', 'van der Berg'],
+    ['family=Harman, given={Hans Peter}, prefix=von', 'Hans Peter von Harman', 'Hans Peter',
+      'von Harman'],
+    ['Gabriel {Garc{\\\'i}a M{\\\'a}rquez}', 'Gabriel García Márquez', 'Gabriel',
+      'García Márquez'],
+  ];
+  const names = cases.map(([latex]) => latex).join('\n AND ');
+  assert.deepEqual(readFields(`title={T}, author={${names}}`)['authors'],
+    cases.map(([, name, givenName, familyName]) => ({
+      name, ...(givenName === undefined ? {} : { givenName }),
+      ...(familyName === undefined ? {} : { familyName }),
+    })));
+});
+
+test('dates are read in all forms; what they say besides is kept', () => {
+  const cases: readonly (readonly [fields: string, date: string | undefined, kept: string])[] = [
+    ['date={2019-03-05}', '2019-03-05', ''], ['date={2019-03}, year=2019', '2019-03', ''],
+    ['year=1999, month=sep', '1999-09', ''], ['year={1999}, month={September}', '1999-09', ''],
+    ['year=1999, month=7, day=4', '1999-07-04', ''],
+    ['month="4~"#jul, year=1999', '1999-07-04', ''],
+    ['date={1999/2001}', '1999', 'date'], ['date={1999~}', '1999', 'date'],
+    ['year={c. 1999}', '1999', 'year'], ['year=1999, month={Spring}', '1999', 'year,month'],
+    ['year={-750}', undefined, 'year'], ['year={in press}', undefined, 'year'],
+    ['date={soon}, year=1999', '1999', 'date,year'], ['date={1999}, year=2000', '1999', 'date,year'],
+    ['year=1999, month=feb, day=31', undefined, 'year,month,day'],
+  ];
+  for (const [fields, date, kept] of cases) {
+    const book = readFields(`title={T}, ${fields}`);
+    assert.equal(book['datePublished'], date, fields);
+    const { citationkey, ...others } = sourceOf(book) as JsonObject;
+    assert.deepEqual(Object.keys(others).join(), kept, fields);
+  }
+});
+
+test('only whole books are books, others when all types are asked for, and stay what they were', () => {
+  const types = ['article', 'incollection', 'inbook', 'phdthesis', 'misc', 'book', 'mvbook',
+    'proceedings', 'collection', 'booklet'];
+  const text = types.map((type) => `@${type}{${type}, title={T}}\n`).join('');
+  const records = readText(bibtexCodec, text);
+  assert.deepEqual(records.flatMap((record) => 'otherType' in record ? [record.otherType] : []),
+    types.slice(0, 5));
+  const all = readText(bibtexCodec, text, { hasAllTypes: true }).map(bodyOf);
+  const written = writeText(bibtexCodec, all.map(importBook));
+  assert.deepEqual([...written.matchAll(/^@(\w+)\{(\w+),/gm)].map(([, type, key]) => [type, key]),
+    types.map((type) => [type, type]));
+});
+
+test('a file comes back as it was: fields that no member holds, and those that say more', () => {
+  const fields = {
+    author: '{World Health Organization} and Ann Lee and others', title: 'The {TCP/IP} \\emph{Guide}',
+    isbn: '978-0-441-47812-5 (pbk.)', year: '[1999?]', month: 'Spring',
+    publisher: '{Simon and Schuster}', 'Bdsk-Url-1': 'http://x_y', note: 'a\n    b  {c}',
+    crossref: 'other', keywords: 'a; b', url: '\\url{https://a.example/a\\_b}',
+  };
+  const text = `@inbook{Le-Guin:1969,${
+    Object.entries(fields).map(([name, value]) => `${name} = {${value}}`).join(',\n')}}`;
+  const book = importBook(bodyOf(readText(bibtexCodec, text, { hasAllTypes: true })[0]));
+  const again = writeText(bibtexCodec, [book]);
+  assert.match(again, /^@inbook\{Le-Guin:1969,\n/);
+  for (const name of ['author', 'title', 'isbn', 'year', 'month', 'Bdsk-Url-1', 'note',
+    'crossref'] as const) {
+    assert.ok(again.includes(`${name} = {${fields[name]}}`), `${name} in ${again}`);
+  }
+  const bookAgain = importBook(bodyOf(readText(bibtexCodec, again, { hasAllTypes: true })[0]));
+  assert.deepEqual(bookAgain, book);
+});
+
+test('what a caller has put into the source breaks no file', () => {
+  const source = {
+    citationkey: 'a b}', 'bad name{': 'x', entrytype: 'comment', note: '} @book{x,', list: ['a', '{'],
+    number: 1, object: { a: '}' },
+  };
+  const book = { title: 'T', authors: [], metadata: { source: { bibtex: source } } };
+  const [record, ...others] = readText(bibtexCodec, writeText(bibtexCodec, [book]));
+  assert.deepEqual(others, []);
+  assert.equal(bodyOf(record)['title'], 'T');
+});
+
+test('a field that was edited elsewhere beats the rest field', () => {
+  const book = { title: 'T', authors: [{ name: 'Ann Lee', birthDate: '1960' }], bookFormat: 'EBook' };
+  const edited = writeText(bibtexCodec, [book]).replace('Lee, Ann', 'Roe, Ann');
+  const body = bodyOf(readText(bibtexCodec, edited)[0]);
+  assert.deepEqual(body['authors'], [{ name: 'Ann Roe', givenName: 'Ann', familyName: 'Roe' }]);
+  assert.equal(body['bookFormat'], 'EBook');
+});

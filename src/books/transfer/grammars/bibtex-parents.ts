@@ -15,8 +15,10 @@ const WAITING_LENGTH_MAX = 16 * 1024 * 1024;
 const REMEMBERED_LENGTH_MAX = 4 * 1024 * 1024;
 /** What entries of one chunk may take from their parents besides. */
 const INHERITED_LENGTH_MAX = 24 * 1024 * 1024;
-/** What an object takes in memory besides its text, about. */
+/** What an inherited field takes besides its text, which it shares with its parent's. */
 const FIELD_LENGTH = 40;
+/** What a field that is remembered takes besides its text, about. */
+const FIELD_MEMORY = 160;
 
 /** An entry that waits no more. */
 type ReleasedEntry = {
@@ -190,8 +192,8 @@ function lengthOf({ name, values }: BibtexField): number {
 }
 
 function memoryOf({ fields }: BibtexEntry): number {
-  let length = FIELD_LENGTH;
-  for (const field of fields.values()) length += lengthOf(field);
+  let length = FIELD_MEMORY;
+  for (const field of fields.values()) length += lengthOf(field) + FIELD_MEMORY;
   return length;
 }
 

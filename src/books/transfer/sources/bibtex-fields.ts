@@ -12,7 +12,7 @@ export function findLatex(
 ): { readonly latex: string; readonly isOnly: boolean } | null {
   const value = fields.get(name);
   const first: unknown = Array.isArray(value) ? value[0] : value;
-  if (typeof first !== 'string' || foldBlanks(first) === '') return null;
+  if (typeof first !== 'string' || first.trim() === '') return null;
   return { latex: first, isOnly: first === value };
 }
 

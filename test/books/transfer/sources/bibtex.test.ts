@@ -145,7 +145,8 @@ test('dates are read in all forms; what they say besides is kept', () => {
     ['date={1999/2001}', '1999', 'date'], ['date={1999~}', '1999', 'date'],
     ['year={c. 1999}', '1999', 'year'], ['year=1999, month={Spring}', '1999', 'year,month'],
     ['year={-750}', undefined, 'year'], ['year={in press}', undefined, 'year'],
-    ['date={soon}, year=1999', '1999', 'date,year'], ['date={1999}, year=2000', '1999', 'date,year'],
+    ['date={soon}, year=1999', '1999', 'date,year'],
+    ['date={1999}, year=2000', '1999', 'date,year'],
     ['year=1999, month=feb, day=31', undefined, 'year,month,day'],
   ];
   for (const [fields, date, kept] of cases) {

@@ -662,6 +662,25 @@ const TRANSFERS: readonly PlantedFault[] = [
     text: 'if (isCslMember(name, value)) item', replacement: 'if (name.length > 6) item',
     tests: ['books/transfer/sources/csl.test.ts'],
   },
+  {
+    file: 'books/transfer/grammars/bibtex-scanner.ts', text: 'return isAtLineStart && isSwallowed;',
+    replacement: 'return isAtLineStart;',
+    tests: ['books/transfer/grammars/bibtex.test.ts'],
+  },
+  {
+    file: 'books/transfer/grammars/bibtex-parents.ts',
+    text: '? lastParent : this.#remembered.get(key)',
+    replacement: '? this.#remembered.get(key) : this.#remembered.get(key)',
+    tests: ['books/transfer/grammars/bibtex.test.ts'],
+  },
+  {
+    file: 'books/transfer/grammars/latex.ts', text: "this.#offset += char === '\\\\' ? 2 : 1;",
+    replacement: 'this.#offset += 1;', tests: ['books/transfer/grammars/latex.test.ts'],
+  },
+  {
+    file: 'books/transfer/sources/bibtex-keys.ts', text: 'key.toLowerCase()', replacement: 'key',
+    tests: ['books/transfer/sources/bibtex-keys.test.ts'],
+  },
 ];
 
 export const BOOK_FAULTS: readonly PlantedFault[] =

@@ -1,7 +1,8 @@
 /**
  * The citation keys of the books of one answer: the family of the first author and the year,
  * `LeGuin1969`, then `LeGuin1969a`, `LeGuin1969b` and so on in the order of the answer. A key that
- * a book brought along stays. Keys are ASCII (imported ones are what they are), and differ in more than case.
+ * a book brought along stays. Keys are ASCII (imported ones are what they are), and differ in more
+ * than case.
  *
  * A whole catalog may be one answer, so of each key only 8 bytes are remembered: 40 bits of a hash
  * and how many letters have been tried after it. Two keys of one hash do no harm: the second gets a

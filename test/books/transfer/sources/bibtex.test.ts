@@ -157,7 +157,7 @@ test('dates are read in all forms; what they say besides is kept', () => {
   }
 });
 
-test('only whole books are books, others when all types are asked for, and stay what they were', () => {
+test('parts of books are books only when all types are asked for, and stay what they are', () => {
   const types = ['article', 'incollection', 'inbook', 'phdthesis', 'misc', 'book', 'mvbook',
     'proceedings', 'collection', 'booklet'];
   const text = types.map((type) => `@${type}{${type}, title={T}}\n`).join('');
@@ -172,7 +172,8 @@ test('only whole books are books, others when all types are asked for, and stay 
 
 test('a file comes back as it was: fields that no member holds, and those that say more', () => {
   const fields = {
-    author: '{World Health Organization} and Ann Lee and others', title: 'The {TCP/IP} \\emph{Guide}',
+    author: '{World Health Organization} and Ann Lee and others',
+    title: 'The {TCP/IP} \\emph{Guide}',
     isbn: '978-0-441-47812-5 (pbk.)', year: '[1999?]', month: 'Spring',
     publisher: '{Simon and Schuster}', 'Bdsk-Url-1': 'http://x_y', note: 'a\n    b  {c}',
     crossref: 'other', keywords: 'a; b', url: '\\url{https://a.example/a\\_b}',
@@ -192,7 +193,8 @@ test('a file comes back as it was: fields that no member holds, and those that s
 
 test('what a caller has put into the source breaks no file', () => {
   const source = {
-    citationkey: 'a b}', 'bad name{': 'x', entrytype: 'comment', note: '} @book{x,', list: ['a', '{'],
+    citationkey: 'a b}', 'bad name{': 'x', entrytype: 'comment', note: '} @book{x,',
+    list: ['a', '{'],
     number: 1, object: { a: '}' },
   };
   const book = { title: 'T', authors: [], metadata: { source: { bibtex: source } } };
@@ -202,7 +204,8 @@ test('what a caller has put into the source breaks no file', () => {
 });
 
 test('a field that was edited elsewhere beats the rest field', () => {
-  const book = { title: 'T', authors: [{ name: 'Ann Lee', birthDate: '1960' }], bookFormat: 'EBook' };
+  const authors = [{ name: 'Ann Lee', birthDate: '1960' }];
+  const book = { title: 'T', authors, bookFormat: 'EBook' };
   const edited = writeText(bibtexCodec, [book]).replace('Lee, Ann', 'Roe, Ann');
   const body = bodyOf(readText(bibtexCodec, edited)[0]);
   assert.deepEqual(body['authors'], [{ name: 'Ann Roe', givenName: 'Ann', familyName: 'Roe' }]);

@@ -16,6 +16,7 @@ const CODECS: { readonly [Name in FormatName]?: LazyModule<FormatCodec> } = {
   json: lazyImport(async () => (await import('./json.ts')).jsonCodec),
   jsonl: lazyImport(async () => (await import('./json.ts')).jsonLinesCodec),
   csv: lazyImport(async () => (await import('./csv.ts')).csvCodec),
+  jsonld: lazyImport(async () => (await import('./sources/jsonld.ts')).jsonldCodec),
   goodreads: lazyImport(async () => (await import('./sources/goodreads.ts')).goodreadsCodec),
   storygraph: lazyImport(async () => (await import('./sources/storygraph.ts')).storygraphCodec),
   librarything: lazyImport(async () =>

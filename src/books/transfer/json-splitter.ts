@@ -10,7 +10,7 @@
 import { RecordBytes, TOO_LONG } from './record-splitter.ts';
 import type { RecordSplitter } from './record-splitter.ts';
 
-export type JsonPart =
+export type SplitElement =
   | {
     readonly line: number;
     /** One line; empty for the end of an object. */
@@ -24,7 +24,7 @@ export type JsonPart =
   }
   | { readonly line: number; readonly problem: string; readonly json?: never };
 
-export type JsonSplitterOptions = {
+type JsonSplitterOptions = {
   /** Whether the members of top-level objects are records; else these objects are. */
   readonly splitsObjects?: boolean;
   /** A member whose items are records, where it is an array; with it a mistake ends its object. */
@@ -88,14 +88,14 @@ export class JsonSplitter implements RecordSplitter {
   #recordStart = -1;
   /** The closing brackets that are still expected, the innermost last. */
   readonly #closers: number[] = [];
-  #records: JsonPart[] = [];
+  #records: SplitElement[] = [];
 
   constructor({ splitsObjects = false, arrayMember }: JsonSplitterOptions = {}) {
     this.#splitsObjects = splitsObjects;
     this.#arrayMember = arrayMember === undefined ? null : Buffer.from(JSON.stringify(arrayMember));
   }
 
-  push(chunk: Buffer): readonly JsonPart[] {
+  push(chunk: Buffer): readonly SplitElement[] {
     this.#records = [];
     this.#recordStart = this.#isInRecord() ? 0 : -1;
     for (let offset = 0; offset < chunk.length; offset += 1) {
@@ -110,7 +110,7 @@ export class JsonSplitter implements RecordSplitter {
     return this.#records;
   }
 
-  end(): readonly JsonPart[] {
+  end(): readonly SplitElement[] {
     this.#records = [];
     if (this.#state === 'scalar') {
       this.#endRecord();
@@ -199,7 +199,7 @@ export class JsonSplitter implements RecordSplitter {
     const isArray = byte === ARRAY_OPEN && this.#name !== null
       && this.#arrayMember?.equals(this.#name) === true;
     if (this.#state === 'colon' && byte === COLON) this.#state = 'value';
-    else if (this.#state === 'colon') this.#abandonRecord('expected ":" after the name of a member');
+    else if (this.#state === 'colon') this.#abandonRecord('expected ":" after the member\'s name');
     else if (isArray) this.#open('array');
     else if (isValueStart(byte)) this.#begin(offset, byte);
     else this.#abandonRecord('expected the value of a member');
@@ -275,7 +275,7 @@ export class JsonSplitter implements RecordSplitter {
     this.#name = null;
   }
 
-  #makePart(json: Buffer, isObjectEnd: boolean): JsonPart {
+  #makePart(json: Buffer, isObjectEnd: boolean): SplitElement {
     const object = this.#containers.includes('object') || isObjectEnd ? this.#objectCount : 0;
     return { line: this.#recordLine, json, name: this.#name, object, isObjectEnd };
   }

@@ -13,7 +13,7 @@ import { isJsonObject } from '../../../base/fields.ts';
 import { parseJson } from '../../../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { JsonSplitter } from '../json-splitter.ts';
-import type { JsonPart } from '../json-splitter.ts';
+import type { SplitElement } from '../json-splitter.ts';
 import type { BrokenRecord, FieldRecord, FieldSplitter } from '../mapping/format-table.ts';
 import { RECORD_BYTES_MAX, TOO_LONG } from '../record-splitter.ts';
 
@@ -30,7 +30,7 @@ export class KeyedObjectSplitter implements FieldSplitter {
   }
 }
 
-function readMember(part: JsonPart): readonly (FieldRecord | BrokenRecord)[] {
+function readMember(part: SplitElement): readonly (FieldRecord | BrokenRecord)[] {
   if (part.json === undefined) return [{ ...part, key: null }];
   if (part.isObjectEnd) return [];
   const { line } = part;
@@ -70,7 +70,7 @@ export class JsonNodeSplitter {
     return nodes;
   }
 
-  #read(parts: readonly JsonPart[]): readonly NodeOrProblem[] {
+  #read(parts: readonly SplitElement[]): readonly NodeOrProblem[] {
     const nodes: NodeOrProblem[] = [];
     for (const part of parts) {
       if (part.json === undefined) {
@@ -90,7 +90,7 @@ export class JsonNodeSplitter {
   }
 }
 
-type JsonPiece = JsonPart & { readonly json: Buffer };
+type JsonElement = SplitElement & { readonly json: Buffer };
 
 /** An object at the top of a file: a node itself, or around the nodes of its `@graph`. */
 class GraphObject {
@@ -103,14 +103,14 @@ class GraphObject {
   #context: JsonValue | null = null;
   #hasGraph = false;
   /** The nodes of the graph that wait for the context; null: none does any more. */
-  #waiting: JsonPiece[] | null = [];
+  #waiting: JsonElement[] | null = [];
   #waitingBytes = 0;
 
   constructor(number: number) {
     this.number = number;
   }
 
-  add(part: JsonPiece, nodes: NodeOrProblem[]): void {
+  add(part: JsonElement, nodes: NodeOrProblem[]): void {
     if (part.isObjectEnd) this.#end(part.line, nodes);
     else if (part.name === null) this.#addNode(part, nodes);
     else this.#addMember(part, readName(part.name), nodes);
@@ -122,7 +122,7 @@ class GraphObject {
     this.#waiting = null;
   }
 
-  #addNode(part: JsonPiece, nodes: NodeOrProblem[]): void {
+  #addNode(part: JsonElement, nodes: NodeOrProblem[]): void {
     this.#hasGraph = true;
     if (this.#waiting === null || this.#context !== null) {
       return readNode(part, this.#contexts(), nodes);
@@ -132,7 +132,7 @@ class GraphObject {
     if (this.#waitingBytes > WAITING_BYTES_MAX) this.release(nodes);
   }
 
-  #addMember({ line, json }: JsonPiece, name: string, nodes: NodeOrProblem[]): void {
+  #addMember({ line, json }: JsonElement, name: string, nodes: NodeOrProblem[]): void {
     const member = parseMember(json);
     if ('problem' in member) {
       this.#break(line, `in \`${name}\`: ${member.problem}`, nodes);
@@ -163,7 +163,8 @@ class GraphObject {
     const names = this.#members.map(([name]) => name);
     const isFrame = this.#hasGraph ? names.every((name) => FRAME_MEMBERS.has(name))
       : names.length > 0 && names.every((name) => name === '@context');
-    if (!isFrame) expandNode({ line, node: makeObject(this.#members), contexts: [] }, nodes, 0);
+    if (isFrame) return;
+    expandNode({ line, node: Object.fromEntries(this.#members), contexts: [] }, nodes, 0);
   }
 
   #contexts(): readonly JsonValue[] {
@@ -177,15 +178,18 @@ const LATE_CONTEXT = 'this @context stands behind more than 16 MiB of its @graph
 /** The members of an object that say nothing but what its graph is. */
 const FRAME_MEMBERS: ReadonlySet<string> = new Set(['@context', '@id']);
 
-function readNode({ line, json }: JsonPiece, contexts: readonly JsonValue[],
-  nodes: NodeOrProblem[]): void {
+function readNode(
+  { line, json }: JsonElement, contexts: readonly JsonValue[], nodes: NodeOrProblem[],
+): void {
   const record = parseRecord(json);
   if ('problem' in record) nodes.push({ line, key: null, problem: record.problem });
   else expandNode({ line, node: record.value, contexts }, nodes, 0);
 }
 
 /** Adds the node, or the nodes of its `@graph` where it has one. */
-function expandNode({ line, node, contexts }: JsonNode, nodes: NodeOrProblem[], depth: number): void {
+function expandNode(
+  { line, node, contexts }: JsonNode, nodes: NodeOrProblem[], depth: number,
+): void {
   const { '@graph': graph, ...members } = node;
   if (graph === undefined || graph === null) {
     nodes.push({ line, node, contexts });
@@ -207,16 +211,16 @@ function expandNode({ line, node, contexts }: JsonNode, nodes: NodeOrProblem[], 
 
 const NO_OBJECT = 'the record is no JSON object';
 
-type ParsedMember = { readonly value: JsonValue } | { readonly problem: string };
-type ParsedRecord = { readonly value: JsonObject } | { readonly problem: string };
+type ValueOrProblem = { readonly value: JsonValue } | { readonly problem: string };
+type ObjectOrProblem = { readonly value: JsonObject } | { readonly problem: string };
 
-function parseRecord(json: Buffer): ParsedRecord {
+function parseRecord(json: Buffer): ObjectOrProblem {
   const member = parseMember(json);
   if ('problem' in member) return member;
   return isJsonObject(member.value) ? { value: member.value } : { problem: NO_OBJECT };
 }
 
-function parseMember(json: Buffer): ParsedMember {
+function parseMember(json: Buffer): ValueOrProblem {
   try {
     return { value: parseJson(json) as JsonValue };
   } catch (error) {
@@ -228,9 +232,4 @@ function parseMember(json: Buffer): ParsedMember {
 function readName(json: Buffer): string {
   const name = parseMember(json);
   return 'value' in name && typeof name.value === 'string' ? name.value : json.toString();
-}
-
-/** An object with members of any names, `__proto__` too. */
-function makeObject(members: readonly (readonly [name: string, value: JsonValue])[]): JsonObject {
-  return Object.fromEntries(members);
 }

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parseObject } from '../../../../src/base/fields.ts';
+import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
+import { bookSchema } from '../../../../src/books/book.ts';
+import type { SourceRecord } from '../../../../src/books/transfer/record-splitter.ts';
+import { jsonldCodec } from '../../../../src/books/transfer/sources/jsonld.ts';
+import { hostileBook } from '../../../support/hostile-books.ts';
+import { below, createRandom } from '../../../support/random.ts';
+
+function read(file: string, chunk = 1000, hasAllTypes = false): SourceRecord[] {
+  const reader = jsonldCodec.createReader({ hasAllTypes });
+  const bytes = Buffer.from(file);
+  const records: SourceRecord[] = [];
+  for (let offset = 0; offset < bytes.length; offset += chunk) {
+    records.push(...reader.push(Buffer.from(bytes.subarray(offset, offset + chunk))));
+  }
+  return [...records, ...reader.end()];
+}
+
+function readBody(node: JsonValue): JsonObject {
+  const [record] = read(JSON.stringify(node));
+  assert.ok(record !== undefined && 'body' in record, JSON.stringify(record));
+  return record.body;
+}
+
+/** The text of a file with these books, and how many had metadata that it lacks. */
+function write(books: readonly JsonObject[], isOneBook = false): {
+  readonly file: string; readonly leftOutCount: number;
+} {
+  const writer = jsonldCodec.createWriter?.({ isOneBook });
+  assert.ok(writer !== undefined);
+  const pieces = books.map((book) => writer.write([Buffer.from(JSON.stringify(book))]));
+  const file = [writer.begin(), ...pieces, writer.end()].join('');
+  return { file, leftOutCount: writer.leftOutCount };
+}
+
+function withoutOwn({ id, createdAt, updatedAt, metadata, ...members }: JsonObject): JsonObject {
+  const { keywords } = members;
+  const isEmpty = Array.isArray(keywords) && keywords.length === 0;
+  return isEmpty ? { ...members, keywords: null } : members;
+}
+
+const NAME = { name: 'T' };
+
+test('each member is read from what schema.org has for it, in all its forms', () => {
+  const cases: readonly (readonly [node: JsonObject, members: JsonObject])[] = [
+    [{ name: 'T' }, { title: 'T' }],
+    [{ name: { '@value': 'T' } }, { title: 'T' }],
+    [{ headline: 'T' }, { title: 'T' }],
+    [{ ...NAME, alternativeHeadline: 'S' }, { title: 'T', subtitle: 'S' }],
+    [{ ...NAME, author: 'A B' }, { title: 'T', authors: [{ name: 'A B' }] }],
+    [{ ...NAME, author: ['A', { '@type': 'Person', name: 'B', birthDate: '1948' }] },
+      { title: 'T', authors: [{ name: 'A' }, { name: 'B', birthDate: '1948' }] }],
+    [{ ...NAME, author: { '@list': [{ givenName: 'G', familyName: 'F' }] } },
+      { title: 'T', authors: [{ name: 'G F', givenName: 'G', familyName: 'F' }] }],
+    [{ ...NAME, creator: { name: 'C' } }, { title: 'T', authors: [{ name: 'C' }] }],
+    [{ ...NAME, author: { name: 'A', address: {
+      '@type': 'PostalAddress', addressLocality: 'Leeds', addressCountry: { name: 'GB' },
+    } } }, {
+      title: 'T',
+      authors: [{ name: 'A', address: { addressLocality: 'Leeds', addressCountry: 'GB' } }],
+    }],
+    [{ ...NAME, isbn: ['0-441-47812-3'] }, { title: 'T', isbn: '9780441478125' }],
+    [{ ...NAME, '@id': 'urn:isbn:9780441478125' }, { title: 'T', isbn: '9780441478125' }],
+    [{ ...NAME, publisher: 'P' }, { title: 'T', publisher: 'P' }],
+    [{ ...NAME, publisher: { '@type': 'Organization', name: 'P' } }, { title: 'T', publisher: 'P' }],
+    [{ ...NAME, datePublished: '1969-03' }, { title: 'T', datePublished: '1969-03' }],
+    [{ ...NAME, datePublished: '1969-03-02T10:00:00Z' }, { title: 'T', datePublished: '1969-03-02' }],
+    [{ ...NAME, inLanguage: { '@type': 'Language', name: 'en' } }, { title: 'T', inLanguage: 'en' }],
+    [{ ...NAME, numberOfPages: '304' }, { title: 'T', numberOfPages: 304 }],
+    [{ ...NAME, bookFormat: 'http://schema.org/Paperback' },
+      { title: 'T', bookFormat: 'Paperback' }],
+    [{ ...NAME, bookFormat: { '@id': 'schema:EBook' } }, { title: 'T', bookFormat: 'EBook' }],
+    [{ ...NAME, '@type': 'Audiobook' }, { title: 'T', bookFormat: 'AudiobookFormat' }],
+    [{ ...NAME, keywords: 'a, b' }, { title: 'T', keywords: ['a', 'b'] }],
+    [{ ...NAME, keywords: ['a, b', { '@type': 'DefinedTerm', name: 'c' }] },
+      { title: 'T', keywords: ['a, b', 'c'] }],
+    [{ ...NAME, image: { '@type': 'ImageObject', contentUrl: 'https://example.org/a.png' } },
+      { title: 'T', image: 'https://example.org/a.png' }],
+    [{ ...NAME, url: { '@id': 'https://example.org/' } }, { title: 'T', url: 'https://example.org/' }],
+  ];
+  for (const [node, expected] of cases) {
+    const { metadata, ...members } = readBody(node);
+    assert.deepEqual(members, expected, JSON.stringify(node));
+  }
+});
+
+test('names mean what the contexts say, without one of them being fetched', () => {
+  const cases: readonly (readonly [context: JsonValue, members: JsonObject])[] = [
+    ['https://schema.org', { name: 'T' }],
+    ['https://schema.org', { 'schema:name': 'T' }],
+    ['https://schema.org', { 'http://schema.org/name': 'T' }],
+    ['https://schema.org', { 'https://schema.org/name': 'T' }],
+    ['https://schema.org', { type: 'Book', name: 'T' }],
+    ['https://example.org/never-fetched', { name: 'T' }],
+    [{ '@vocab': 'http://schema.org/' }, { name: 'T' }],
+    [{ s: 'https://schema.org/' }, { '@type': 's:Book', 's:name': 'T' }],
+    [{ s: 'https://schema.org' }, { 's:name': 'T' }],
+    [{ title: 'http://schema.org/name' }, { title: 'T' }],
+    [{ s: 'http://schema.org/', title: { '@id': 's:name' } }, { title: 'T' }],
+    [['https://schema.org', { title: 'name', kind: '@type' }], { kind: 'Book', title: 'T' }],
+    [[{ name: 'http://example.org/name' }, null], { name: 'T' }],
+  ];
+  for (const [context, members] of cases) {
+    for (const node of [{ '@context': context, ...members },
+      { '@context': context, '@graph': [members] }, { '@graph': [members], '@context': context }]) {
+      assert.equal(readBody(node)['title'], 'T', JSON.stringify(node));
+    }
+  }
+  const others: readonly (readonly [context: JsonValue, members: JsonObject])[] = [
+    [{ '@vocab': 'http://example.org/' }, { name: 'T' }],
+    [{ name: 'http://example.org/name' }, { name: 'T' }],
+    [{ name: null }, { name: 'T' }],
+    [{ a: 'b', b: 'a', name: 'a' }, { name: 'T' }],
+  ];
+  for (const [context, members] of others) {
+    assert.equal(readBody({ '@context': context, ...members })['title'], undefined);
+  }
+});
+
+test('what the model has no place for is kept under its own names, with the own id', () => {
+  const { metadata } = readBody({
+    '@context': 'https://schema.org', '@id': 'https://example.org/b1', '@type': 'Book', name: 'T',
+    author: { '@id': '#a', name: 'A' }, isbn: '9.78E+12', numberOfPages: 0, genre: ['SF', ''],
+    'ex:shelf': 'A1', award: '', datePublished: '-750',
+  });
+  assert.deepEqual(metadata, { source: { jsonld: {
+    '@id': 'https://example.org/b1', author: { '@id': '#a', name: 'A' }, isbn: '9.78E+12',
+    numberOfPages: 0, genre: ['SF', ''], 'ex:shelf': 'A1', datePublished: '-750',
+  } } });
+  assert.equal(readBody({ '@id': '_:b0', name: 'T' })['metadata'], undefined);
+});
+
+test('another name for a member, and another vocabulary\'s, are kept beside it', () => {
+  assert.deepEqual(readBody({ 'schema:name': 'T', name: 'U' }), {
+    title: 'T', metadata: { source: { jsonld: { 'https://schema.org/name': 'U' } } },
+  });
+  const context = { isbn: 'http://example.org/isbn' };
+  assert.deepEqual(readBody({ '@context': context, name: 'T', isbn: '9780441478125' }), {
+    title: 'T', metadata: { source: { jsonld: { 'http://example.org/isbn': '9780441478125' } } },
+  });
+});
+
+test('a record of another type is no book unless all types are asked for', () => {
+  const file = '[{"@type":"Article","name":"A"},{"@type":["Product","Book"],"name":"B"}]';
+  assert.deepEqual(read(file).map((record) => 'otherType' in record ? record.otherType : null),
+    ['Article', null]);
+  assert.deepEqual(read(file, 10, true).filter((record) => 'otherType' in record), []);
+});
+
+test('one book is an object, several are a graph, and none an empty one', () => {
+  const book = { id: '1', title: 'T', authors: [{ name: 'A' }] };
+  const node = { '@type': 'Book', name: 'T', author: [{ '@type': 'Person', name: 'A' }] };
+  const context = { '@context': 'https://schema.org' };
+  assert.deepEqual(JSON.parse(write([book], true).file), { ...context, ...node });
+  assert.deepEqual(JSON.parse(write([book]).file), { ...context, '@graph': [node] });
+  assert.deepEqual(JSON.parse(write([]).file), { ...context, '@graph': [] });
+  assert.deepEqual(read(write([]).file), []);
+});
+
+test('what schema.org defines comes back into its file, and what it does not is counted', () => {
+  const { file, leftOutCount } = write([
+    { title: 'T', authors: [], metadata: { source: { jsonld: { '@id': 'x', 'schema:genre': 'SF' } } } },
+    { title: 'U', authors: [], metadata: { source: { jsonld: { 'ex:shelf': 'A1' } } } },
+    { title: 'V', authors: [], metadata: { shelf: 'A1' } },
+    { title: 'W', authors: [], metadata: { source: { ris: { T2: 'x' } } } },
+  ]);
+  const { '@graph': graph } = JSON.parse(file) as { readonly '@graph': readonly JsonObject[] };
+  assert.deepEqual(graph.map(({ name, ...others }) => others), [
+    { '@type': 'Book', '@id': 'x', genre: 'SF' }, { '@type': 'Book' }, { '@type': 'Book' },
+    { '@type': 'Book' },
+  ]);
+  assert.equal(leftOutCount, 3);
+});
+
+/** What schema.org defines for each type, of what is written of books (schema.org/<type>). */
+const DEFINED: Readonly<Record<string, readonly string[]>> = {
+  Book: ['name', 'alternativeHeadline', 'author', 'isbn', 'publisher', 'datePublished',
+    'inLanguage', 'numberOfPages', 'bookEdition', 'bookFormat', 'keywords', 'description', 'url',
+    'image'],
+  Person: ['name', 'givenName', 'familyName', 'birthDate', 'deathDate', 'url', 'address'],
+  Organization: ['name'],
+  PostalAddress: ['streetAddress', 'addressLocality', 'addressRegion', 'postalCode',
+    'addressCountry'],
+};
+
+function assertDefined(value: JsonValue | undefined): void {
+  if (Array.isArray(value)) return value.forEach((item: JsonValue) => assertDefined(item));
+  if (typeof value !== 'object' || value === null) return;
+  const { '@type': type, ...members } = value as JsonObject;
+  for (const [name, item] of Object.entries(members)) {
+    assert.ok(DEFINED[String(type)]?.includes(name), `${String(type)} has no ${name}`);
+    assertDefined(item);
+  }
+}
+
+test('books survive json -> jsonld -> json, and only names of schema.org are written', () => {
+  const random = createRandom(3309);
+  const sample = JSON.parse(readFileSync(
+    join(import.meta.dirname, '../../../../data/samples/books.json'), 'utf8')) as JsonObject[];
+  const made = Array.from({ length: 2000 }, (_, number) => hostileBook(random, number));
+  const books = [...sample.map((book) => parseObject(bookSchema, book)), ...made];
+  const { file } = write(books);
+  const records = read(file, 1 + below(random, 5000));
+  assert.equal(records.length, books.length);
+  for (const [index, record] of records.entries()) {
+    assert.ok('body' in record, JSON.stringify(record));
+    const { metadata, ...body } = record.body;
+    const parsed = withoutOwn(parseObject(bookSchema, body));
+    const expected = withoutOwn(books[index] ?? {});
+    assert.deepEqual({ ...parsed, keywords: parsed['keywords'] ?? null },
+      { ...expected, keywords: expected['keywords'] ?? null });
+  }
+  const graph = (JSON.parse(file) as JsonObject)['@graph'];
+  assertDefined(graph);
+});
+
+test('any JSON is read to its end', () => {
+  const random = createRandom(3311);
+  const names = ['@context', '@graph', '@id', '@type', 'name', 'author', 'isbn', '@value', '@list',
+    'schema:name', 'address', 'keywords', '__proto__', 'bookFormat', 'http://schema.org/url', ':'];
+  const make = (depth: number): JsonValue => {
+    const kind = below(random, depth > 4 ? 3 : 6);
+    if (kind === 0) return ['x', '', 'Book', 'schema:Book', ':', 'a:b'][below(random, 6)] ?? '';
+    if (kind === 1) return below(random, 3) - 1;
+    if (kind === 2) return null;
+    const items = Array.from({ length: below(random, 4) }, () => make(depth + 1));
+    if (kind === 3) return items;
+    return Object.fromEntries(items.map((item) => [names[below(random, names.length)] ?? '', item]));
+  };
+  for (let round = 0; round < 3000; round += 1) {
+    const file = JSON.stringify(make(0));
+    assert.deepEqual(read(file, 3), read(file), file);
+  }
+});

@@ -513,7 +513,7 @@ function composeBooks(deps: RoomDeps, events: EventPublisher, verifier: TokenVer
     ...scanDeps, clock,
     checkExplainer: (exchange) => checkCurrentScope(exchange, verifier, 'admin'),
   });
-  const routes = bookRoutes({ catalog, list: list.handle, scanDeps, keys });
+  const routes = bookRoutes({ catalog, list, scanDeps, keys });
   const words = createIndexReporter('words', search);
   const reports = (): readonly IndexReport[] => [...words.reports(), ...indexes.reports()];
   const close = (): void => {

@@ -18,6 +18,7 @@ export type ErrorCode =
   | 'precondition_failed'
   | 'too_large'
   | 'headers_too_large'
+  | 'not_acceptable' // there is no form of the answer that the caller takes
   | 'unsupported_media_type'
   | 'misdirected'
   | 'too_many_requests'

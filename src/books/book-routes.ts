@@ -2,36 +2,46 @@
 import { AppError } from '../base/errors.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import { quote } from '../base/text/error-message.ts';
+import type { Schema } from '../base/schema.ts';
 import { checkMediaType, checkNotCompressed } from '../server/exchange/read-body.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseChoiceParameter, parseQuery } from '../server/query.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
-import { pagedListResponse } from '../resources/route-specs.ts';
+import { TEXT, arraySchema, pagedListResponse } from '../resources/route-specs.ts';
 import { resourceRoutes } from '../resources/resource-routes.ts';
-import type { ResponseSpec, Handler, ParameterSpec, HttpRoute } from '../server/http-route.ts';
+import type { RecordFormats } from '../resources/resource-routes.ts';
+import type {
+  Exchange, HttpRoute, OtherMediaType, ParameterSpec, ResponseSpec,
+} from '../server/http-route.ts';
 import { aggregateRoutes } from './aggregates/aggregate-routes.ts';
 import { bookSchema } from './book.ts';
 import type { Catalog } from './catalog.ts';
 import { bookResource } from './book-resource.ts';
+import type { BookList } from './list/book-list.ts';
 import type { AggregateOptions } from './aggregates/match-scan.ts';
 import type { ImportBody } from './transfer/import.ts';
 import { FILE_TYPES, JSON_LINES_TYPES, READ_FORMATS } from './transfer/formats.ts';
 import { MATCHES, ON_MATCH } from './transfer/import-mode.ts';
 import type { ImportMode } from './transfer/import-mode.ts';
+import { FORMATS } from './transfer/format-list.ts';
+import type { Format } from './transfer/format-list.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
 import {
-  correctionHeaders, bookQueryParameters, fieldsParameter,
+  FORMAT, correctionHeaders, bookQueryParameters, fieldsParameter,
 } from './query/query-parameters.ts';
 import { parseFields, selectMembers } from './query/select-members.ts';
 
 const BOOKS_IMPORT_PATH = `${bookResource.path}/import`;
+
+/** Loaded when somebody wants books in another format than JSON. */
+const loadFormats = lazyImport(() => import('./transfer/select-format.ts'));
 
 /**
  * `list` handles `GET /api/books`; the routes about many books scan with `scanDeps`. Without `keys`
  * an `Idempotency-Key` has no effect.
  */
 export function bookRoutes(options: {
-  readonly catalog: Catalog; readonly list: Handler; readonly scanDeps: AggregateOptions;
+  readonly catalog: Catalog; readonly list: BookSender; readonly scanDeps: AggregateOptions;
   readonly keys?: IdempotencyKeys;
 }): readonly HttpRoute[] {
   const { catalog, list, scanDeps, keys = null } = options;
@@ -39,14 +49,62 @@ export function bookRoutes(options: {
     listRoute(list),
     importRoute(catalog),
     ...aggregateRoutes(scanDeps),
-    ...resourceRoutes({ ...bookResource, selection: BOOK_SELECTION }, catalog, keys),
+    ...resourceRoutes(
+      { ...bookResource, selection: BOOK_SELECTION, formats: BOOK_FORMATS }, catalog, keys),
   ];
 }
+
+type BookSender = Pick<BookList, 'handle' | 'sendAs'>;
+
+const WRITTEN_FORMATS: readonly Format[] = FORMATS.filter(({ isWritten }) => isWritten);
+
+const FORMAT_PARAMETER: ParameterSpec = {
+  name: FORMAT, in: 'query',
+  schema: { kind: 'string', values: WRITTEN_FORMATS.map(({ name }) => name) },
+  description: 'The format of the answer, whatever `Accept` says. Default: the one that `Accept` '
+    + 'wants most, else json.',
+};
+
+const JSON_OBJECT: Schema = { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: Infinity };
+/** What the formats are that a client would parse; the others are text. */
+const SCHEMAS: ReadonlyMap<string, Schema> =
+  new Map([['jsonld', JSON_OBJECT], ['csl', arraySchema(JSON_OBJECT)]]);
+
+const OTHER_TYPES: readonly OtherMediaType[] = WRITTEN_FORMATS
+  .filter(({ name }) => name !== 'json')
+  .flatMap(({ name, mediaTypes, writtenTypes = mediaTypes }) =>
+    writtenTypes.map((mediaType) => ({ mediaType, schema: SCHEMAS.get(name) ?? TEXT })));
+
+/**
+ * Whether the request asks for JSON, or for nothing else. It is a look at a header, as nearly all
+ * callers want JSON.
+ */
+function isPlainlyJson({ search, request: { headers: { accept } } }: Exchange): boolean {
+  if (accept !== undefined && accept !== '*/*' && accept !== 'application/json') return false;
+  // A percent sign may hide the name of the parameter.
+  return search === '' || !/format|%/.test(search);
+}
+
+const BOOK_FORMATS: RecordFormats = {
+  parameter: FORMAT_PARAMETER,
+  otherTypes: OTHER_TYPES,
+  isPlainlyJson,
+  async select(exchange) {
+    const format = await loadFormats(({ selectFormat }) => selectFormat(exchange));
+    if (format === null) return null;
+    const { headers } = format;
+    const writer = await format.createWriter({ isOneBook: true });
+    return (bytes) => {
+      const text = writer.begin() + writer.write([bytes]) + writer.end();
+      return { bytes: Buffer.from(text), headers };
+    };
+  },
+};
 
 const BOOK_SELECTION = {
   parameter: fieldsParameter,
   parse: (search: string): (bytes: Buffer) => Buffer => {
-    const text = parseQuery(search, [fieldsParameter.name]).get(fieldsParameter.name);
+    const text = parseQuery(search, [fieldsParameter.name, FORMAT]).get(fieldsParameter.name);
     if (text === undefined) return (bytes) => bytes;
     const fields = parseFields(text);
     return (bytes) => selectMembers(bytes, fields);
@@ -58,26 +116,34 @@ const PAGED_LIST =
 // The schema is that of books alone: a choice of two would make every generated client ask which.
 const BOOK_LIST_RESPONSE: ResponseSpec = {
   ...PAGED_LIST,
-  description: 'The books, streamed; with `explain=true` an object in their place',
+  description: 'The books, streamed, in the format that `format` or `Accept` asks for; with '
+    + '`explain=true` an object in their place',
+  otherTypes: OTHER_TYPES,
   headers: {
     ...PAGED_LIST.headers,
     ...correctionHeaders,
   },
 };
 
-function listRoute(handle: Handler): HttpRoute {
+function listRoute(list: BookSender): HttpRoute {
+  const sendInFormat = async (exchange: Exchange): Promise<void> => {
+    const format = await loadFormats(({ selectFormat }) => selectFormat(exchange));
+    if (format === null) return list.handle(exchange);
+    const { headers } = format;
+    return list.sendAs(exchange, { headers, writer: await format.createWriter({}) });
+  };
   return {
     method: 'GET',
     path: bookResource.path,
     operationId: 'listBooks',
     summary: 'All books, or those that match, in id order or sorted, whole or page by page',
     access: 'read',
-    parameters: bookQueryParameters,
+    parameters: [...bookQueryParameters, FORMAT_PARAMETER],
     responses: [
       BOOK_LIST_RESPONSE,
-      ...problemResponses(400, 503),
+      ...problemResponses(400, 406, 503),
     ],
-    handle,
+    handle: (exchange) => isPlainlyJson(exchange) ? list.handle(exchange) : sendInFormat(exchange),
   };
 }
 

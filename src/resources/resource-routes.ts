@@ -7,7 +7,7 @@ import type { StringSchema } from '../base/schema.ts';
 import { formatHeaders } from '../server/exchange/header-text.ts';
 import { problemResponses } from '../server/problem.ts';
 import type {
-  ResponseSpec, BodySpec, Exchange, Handler, ParameterSpec, HttpRoute,
+  ResponseSpec, BodySpec, Exchange, Handler, OtherMediaType, ParameterSpec, HttpRoute,
 } from '../server/http-route.ts';
 import { logWrite } from './change-log.ts';
 import { createPrecondition } from './conditional-request.ts';
@@ -18,13 +18,18 @@ import { notFoundError } from './not-found.ts';
 import type { Repository, WriteOptions } from './repository.ts';
 import type { Representation } from './representation.ts';
 import type { Resource } from './resource.ts';
-import { ETAG_HEADER, IF_NONE_MATCH, sendRepresentation } from './send-representation.ts';
+import {
+  ETAG_HEADER, IF_NONE_MATCH, VARY_BY_ACCEPT, sendEncoded, sendRepresentation,
+} from './send-representation.ts';
+import type { EncodedRecord } from './send-representation.ts';
 
 /** The part of a resource's description that its routes need. */
 export type RoutedResource = Pick<Resource,
   'path' | 'noun' | 'schema' | 'collection' | 'access' | 'example'> & {
     /** How a caller may ask for some members of a record alone. */
     readonly selection?: MemberSelection;
+    /** In which other media types than JSON a caller may have a record. */
+    readonly formats?: RecordFormats;
   };
 
 type MemberSelection = {
@@ -32,6 +37,20 @@ type MemberSelection = {
   /** The way from a record's JSON to what the raw query asks for of it. Throws `malformed`. */
   readonly parse: (search: string) => (bytes: Buffer) => Buffer;
 };
+
+export type RecordFormats = {
+  readonly parameter: ParameterSpec;
+  readonly otherTypes: readonly OtherMediaType[];
+  /** Whether the caller takes JSON, as far as a look at the request tells: others are slower. */
+  readonly isPlainlyJson: (exchange: Exchange) => boolean;
+  /**
+   * How the caller wants a record; null: as JSON. Throws `malformed` for a format that there is
+   * not, and `not_acceptable`.
+   */
+  readonly select: (exchange: Exchange) => Promise<RecordEncoder | null>;
+};
+
+type RecordEncoder = (bytes: Buffer) => EncodedRecord;
 
 type ItemRepository = Pick<Repository, 'find' | 'add' | 'replace' | 'patch' | 'remove'>;
 
@@ -53,16 +72,23 @@ export function resourceRoutes(
 }
 
 function getRoute(resource: RoutedResource, repository: ItemRepository): HttpRoute {
-  const { schema, noun, access, selection } = resource;
-  const handle: Handler = (exchange) => {
+  const { schema, noun, access, selection, formats } = resource;
+  const moreHeaders = formats === undefined ? '' : VARY_BY_ACCEPT;
+  const send = (exchange: Exchange, encode: RecordEncoder | null): void => {
     const { search } = exchange;
     // A query is refused even where there is no such record.
     const select = search === '' ? undefined : selection?.parse(search);
     const id = exchange.params[0] ?? '';
     const representation = repository.find(id);
     if (representation === undefined) throw notFoundError(noun, id);
-    if (select === undefined) sendRepresentation(exchange, noun, representation);
-    else sendRepresentation(exchange, noun, representation, select(representation.bytes));
+    const { bytes } = representation;
+    const selected = select === undefined ? bytes : select(bytes);
+    if (encode === null) sendRepresentation(exchange, noun, representation, selected, moreHeaders);
+    else sendEncoded(exchange, noun, representation, encode(selected));
+  };
+  const handle: Handler = (exchange) => {
+    if (formats === undefined || formats.isPlainlyJson(exchange)) return send(exchange, null);
+    return formats.select(exchange).then((encode) => send(exchange, encode));
   };
   return {
     method: 'GET',
@@ -72,12 +98,12 @@ function getRoute(resource: RoutedResource, repository: ItemRepository): HttpRou
     access: access?.read ?? 'read',
     parameters: [
       createKeyParameter(resource), ...selection === undefined ? [] : [selection.parameter],
-      ...READ_CONDITIONS,
+      ...formats === undefined ? [] : [formats.parameter], ...READ_CONDITIONS,
     ],
     responses: [
-      recordResponse(resource, 200, `The ${noun}`),
+      { ...recordResponse(resource, 200, `The ${noun}`), otherTypes: formats?.otherTypes ?? [] },
       { status: 304, description: 'Not changed since', headers: ETAG_HEADER },
-      ...problemResponses(400, 404, 412),
+      ...problemResponses(400, 404, ...formats === undefined ? [] : [406], 412),
     ],
     handle,
   };

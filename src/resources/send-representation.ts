@@ -1,11 +1,14 @@
 /** Responds to a read with a record, or with 304 where the caller has its version. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { formatHttpDate } from '../base/clock.ts';
 import { problemResponses } from '../server/problem.ts';
-import type { ResponseSpec, Exchange, ParameterSpec } from '../server/http-route.ts';
+import type {
+  Exchange, HeaderList, HeaderText, ParameterSpec, ResponseSpec,
+} from '../server/http-route.ts';
 import {
   evaluateConditions, isConditional, preconditionFailedError,
 } from './conditional-request.ts';
-import type { Representation } from './representation.ts';
+import { Representation } from './representation.ts';
 
 export const ETAG_HEADER = { ETag: 'Strong tag of this version' };
 
@@ -20,18 +23,44 @@ export const CONDITIONAL_RESPONSES: readonly ResponseSpec[] = [
   ...problemResponses(404, 412),
 ];
 
+/** The header of records that are given in several media types. */
+export const VARY_BY_ACCEPT: HeaderText = 'Vary: Accept\r\n';
+
 /**
- * `bytes` may be a part of the record; the headers are always those of the whole. Throws
- * `precondition_failed`, for reads with If-Match.
+ * `bytes` may be a part of the record; the headers are always those of the whole, and `moreHeaders`.
+ * Throws `precondition_failed`, for reads with If-Match.
  */
 export function sendRepresentation(
   exchange: Exchange, noun: string, representation: Representation, bytes = representation.bytes,
+  moreHeaders: HeaderText = '',
 ): void {
   const { headers } = exchange.request;
   if (isConditional(headers) && isNotModified(headers, noun, representation)) {
-    return sendNotModified(exchange, representation);
+    return sendNotModified(exchange, representation, moreHeaders);
   }
-  exchange.send(200, representation.headerText, bytes);
+  exchange.send(200, representation.headerText + moreHeaders, bytes);
+}
+
+/** A record in another media type than JSON. */
+export type EncodedRecord = {
+  readonly bytes: Buffer;
+  /** `Content-Type` and what else the format needs. */
+  readonly headers: HeaderList;
+};
+
+/** Sends a record in another media type, whose tag is that of its own bytes. Throws the same. */
+export function sendEncoded(
+  exchange: Exchange, noun: string, { id, updatedAtMs }: Representation,
+  { bytes, headers }: EncodedRecord,
+): void {
+  const encoded = new Representation(id, bytes, updatedAtMs);
+  if (isNotModified(exchange.request.headers, noun, encoded)) {
+    return sendNotModified(exchange, encoded, VARY_BY_ACCEPT);
+  }
+  exchange.send(200, [
+    ...headers, 'ETag', encoded.etag, 'Last-Modified', formatHttpDate(updatedAtMs),
+    'Cache-Control', 'no-cache', 'Vary', 'Accept',
+  ], bytes);
 }
 
 /**
@@ -62,6 +91,8 @@ function isNotModified(
   return result === 'not_modified';
 }
 
-function sendNotModified(exchange: Exchange, { etag }: Representation): void {
-  exchange.send(304, ['ETag', etag, 'Cache-Control', 'no-cache']);
+function sendNotModified(
+  exchange: Exchange, { etag }: Representation, moreHeaders: HeaderText = '',
+): void {
+  exchange.send(304, `ETag: ${etag}\r\nCache-Control: no-cache\r\n${moreHeaders}`);
 }

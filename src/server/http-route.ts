@@ -77,10 +77,14 @@ export type ResponseSpec = {
   readonly status: number;
   readonly description: string;
   readonly mediaType?: string;
+  /** The media types that a caller may have in its place. */
+  readonly otherTypes?: readonly OtherMediaType[];
   /** The service's view of the model: read-only members are in it, write-only ones are not. */
   readonly schema?: Schema;
   readonly headers?: Readonly<Record<string, string>>;
 };
+
+export type OtherMediaType = { readonly mediaType: string; readonly schema: Schema };
 
 /** Headers as a flat list: name, value, name, … */
 export type HeaderList = readonly string[];

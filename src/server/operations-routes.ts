@@ -1,6 +1,7 @@
 /** Routes for operators and tools: the index, health, readiness, metrics, the OpenAPI document. */
 import { AppError } from '../base/errors.ts';
 import type { ObjectSchema, StringSchema } from '../base/schema.ts';
+import { parseAccept } from './accept.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { problemResponses } from './problem.ts';
 import type { ResponseSpec, HttpRoute } from './http-route.ts';
@@ -69,20 +70,12 @@ function buildPageLocation(base: string, path: string): string {
   return base === '' ? path.slice(1) : base + path;
 }
 
-/** Whether `Accept` gives HTML a greater weight than JSON. */
+/** Whether `Accept` names HTML, and gives it a greater weight than JSON. */
 function prefersHtml(accept = ''): boolean {
-  return parseWeight(accept, 'text/html') > parseWeight(accept, 'application/json');
-}
-
-/** The weight of a media type in `Accept` (RFC 9110 §12.5.1); 0 unless it is named literally. */
-function parseWeight(accept: string, mediaType: string): number {
-  for (const range of accept.split(',')) {
-    const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    if (name !== mediaType) continue;
-    const weight = parameters.find((parameter) => parameter.startsWith('q='));
-    return weight === undefined ? 1 : Number(weight.slice(2)) || 0;
-  }
-  return 0;
+  const ranges = parseAccept(accept);
+  const weightOf = (mediaType: string): number =>
+    ranges.find(({ name }) => name === mediaType)?.weight ?? 0;
+  return weightOf('text/html') > weightOf('application/json');
 }
 
 function encodeIndex(

@@ -31,6 +31,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
+  not_acceptable: 406,
   timeout: 408,
   conflict: 409,
   gone: 410,
@@ -161,6 +162,7 @@ function errorHeaders(thrown: unknown): string[] {
   const { allow, retryAfterS, chainHops } = thrown.details;
   const usual = thrown.code === 'unauthorized' ? 'Bearer' : null;
   const { challenge = usual } = thrown.details;
+  if (thrown.code === 'not_acceptable') headers.push('Vary', 'Accept');
   if (allow !== undefined) headers.push('Allow', allow.join(', '));
   if (retryAfterS !== undefined) headers.push('Retry-After', String(Math.ceil(retryAfterS)));
   if (challenge !== null) headers.push('WWW-Authenticate', challenge);

@@ -55,7 +55,7 @@ export async function startBookServer(options: {
   const search = new WordIndex({ collection, turns, clock: systemClock });
   const list = createBookList({ collection, search, turns });
   const routes = bookRoutes({
-    catalog, list: list.handle, scanDeps: { collection, search, turns },
+    catalog, list, scanDeps: { collection, search, turns },
     ...options.keys === undefined ? {} : { keys: options.keys },
   });
   const dispatcher = createDispatcher({

@@ -3,7 +3,8 @@
  * laid out in the store. Every other query is answered by the indexes, or by a scan while one of
  * them is missing. Responses that are not small are streamed.
  */
-import type { Exchange, Handler } from '../../server/http-route.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Exchange, Handler, HeaderList } from '../../server/http-route.ts';
 import type { Collection } from '../../store/store-port.ts';
 import { decodeBook } from '../book.ts';
 import type { Book } from '../book.ts';
@@ -19,9 +20,9 @@ import type { PageResult, WholeResult } from './scan.ts';
 import { readPageById } from './page-by-id.ts';
 import {
   collectSmallBody, sourceFromEntries, sourceFromSlots, sourceFromWalk, streamBuffer, streamSource,
-  streamWalk,
+  streamText, streamWalk,
 } from './book-source.ts';
-import type { BookSource, PullChunk } from './book-source.ts';
+import type { BookSource, BookTextWriter, PullChunk } from './book-source.ts';
 import { WholeCatalogCache } from './whole-catalog-cache.ts';
 import { searchBooks } from './search-books.ts';
 import type { SearchedBooks } from './search-books.ts';
@@ -48,12 +49,21 @@ export type BookListing<Item = Book> = {
   readonly corrections: Readonly<Record<string, string>>;
 };
 
+/** How the books of a response are written where they are not JSON. */
+export type BookOutput = {
+  /** `Content-Type` and what else the format needs. */
+  readonly headers: HeaderList;
+  readonly writer: BookTextWriter;
+};
+
 /** A book with the members that `fields` names. */
 export type BookSelection = Pick<Book, 'id'> & Partial<Book>;
 
 export interface BookList {
-  /** `GET /api/books`. */
+  /** `GET /api/books`, as JSON. */
   readonly handle: Handler;
+  /** The same in another format. */
+  readonly sendAs: (exchange: Exchange, output: BookOutput) => void | Promise<void>;
   /** Throws `malformed`. */
   list(
     query: BookListQuery & { readonly fields: string },
@@ -97,6 +107,7 @@ export function createBookList(
   };
   return {
     handle: (exchange) => sendList(deps, exchange),
+    sendAs: (exchange, output) => sendListAs(deps, exchange, output),
     async list(values = {}) {
       const query = parseBookListQuery(values);
       const result = await findBooks(deps, query, EMBEDDING_PROGRAM);
@@ -143,20 +154,12 @@ async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
   if (buffer !== null) {
     return exchange.sendStream(200, [
       'Content-Type', 'application/json', 'X-Total-Count', String(deps.collection.size),
-      'Content-Length', String(buffer.length),
+      'Content-Length', String(buffer.length), ...VARY,
     ], streamBuffer(buffer));
   }
   const result = await findBooks(deps, query, createExchangeCaller(exchange));
   try {
-    const headers = [
-      'Content-Type', 'application/json', 'X-Total-Count', String(result.total),
-      ...formatCorrectionHeader(result.corrections),
-    ];
-    if (result.cursor !== null) {
-      const values = new Map([...query.values, ['cursor', [result.cursor]]]);
-      const next = exchange.linkTo(`${exchange.route.path}?${writeQueryString(values)}`);
-      headers.push('Link', `<${next}>; rel="next"`);
-    }
+    const headers = ['Content-Type', 'application/json', ...listHeaders(exchange, query, result)];
     const stream = query.fields === null ? result.stream : null;
     const body = stream === null
       ? collectSmallBody(streamSource(selectFrom(result.source, query))) : { pull: stream };
@@ -165,6 +168,38 @@ async function sendList(deps: BookListDeps, exchange: Exchange): Promise<void> {
   } finally {
     result.close();
   }
+}
+
+async function sendListAs(
+  deps: BookListDeps, exchange: Exchange, { headers, writer }: BookOutput,
+): Promise<void> {
+  const query = parseBookQuery(exchange.search);
+  const result = await findBooks(deps, query, createExchangeCaller(exchange));
+  try {
+    const allHeaders = [...headers, ...listHeaders(exchange, query, result)];
+    const body = collectSmallBody(streamText(selectFrom(result.source, query), writer));
+    if ('whole' in body) return exchange.send(200, allHeaders, body.whole);
+    await exchange.sendStream(200, allHeaders, async () => {
+      // To write a piece is work, and the event loop serves others too.
+      await nextTurn();
+      return body.pull();
+    });
+  } finally {
+    result.close();
+  }
+}
+
+const VARY = ['Vary', 'Accept'] as const;
+
+function listHeaders(
+  exchange: Exchange, { values }: BookQuery, { total, corrections, cursor }: ListResult,
+): readonly string[] {
+  const headers =
+    ['X-Total-Count', String(total), ...formatCorrectionHeader(corrections), ...VARY];
+  if (cursor === null) return headers;
+  const nextValues = new Map([...values, ['cursor', [cursor]]]);
+  const next = exchange.linkTo(`${exchange.route.path}?${writeQueryString(nextValues)}`);
+  return [...headers, 'Link', `<${next}>; rel="next"`];
 }
 
 async function sendExplanation(

@@ -90,6 +90,37 @@ export function streamSource(source: BookSource): PullChunk {
   });
 }
 
+/** Writes books in a format piece by piece, from their stored bytes. */
+export interface BookTextWriter {
+  begin(): string;
+  write(books: readonly Buffer[]): string;
+  end(): string;
+}
+
+// So many bytes of books are written at once: to make BibTeX of them takes some milliseconds.
+const WRITTEN_BYTES = 16 * 1024;
+
+/** The books of a source as a writer writes them. */
+export function streamText(source: BookSource, writer: BookTextWriter): PullChunk {
+  let start = writer.begin();
+  let isEnded = false;
+  return () => {
+    if (isEnded) return null;
+    const books: Buffer[] = [];
+    let length = 0;
+    while (!isEnded && length < WRITTEN_BYTES) {
+      const book = source();
+      isEnded = book === undefined;
+      if (book === undefined) break;
+      books.push(book);
+      length += book.length;
+    }
+    const text = start + writer.write(books) + (isEnded ? writer.end() : '');
+    start = '';
+    return [Buffer.from(text)];
+  };
+}
+
 /** A body that is small enough to be sent at once, or else how to pull it from its start. */
 type ListBody = { readonly whole: Buffer } | { readonly pull: PullChunk };
 

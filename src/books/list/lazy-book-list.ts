@@ -15,6 +15,7 @@ export function createLazyBookList(
     loadService(({ createBookList }) => use(list ??= createBookList(options)));
   return {
     handle: (exchange) => useList(({ handle }) => handle(exchange)),
+    sendAs: (exchange, output) => useList(({ sendAs }) => sendAs(exchange, output)),
     list: async (query) => useList((bookList) => bookList.list(query)),
     explain: async (query) => useList((bookList) => bookList.explain(query)),
   };

@@ -133,8 +133,12 @@ function several(items: Schema): Schema {
   return { kind: 'array', items, maxItems: REPETITIONS_MAX };
 }
 
-const NAMES = bookQueryParameters.map(({ name }) => name);
-const MEMBER_NAMES = NAMES.filter((name) => name !== EXPLAIN);
+/** Which format the answer has; the routes, which know the formats, read it. */
+export const FORMAT = 'format';
+
+const OWN_NAMES = bookQueryParameters.map(({ name }) => name);
+const NAMES = [...OWN_NAMES, FORMAT];
+const MEMBER_NAMES = OWN_NAMES.filter((name) => name !== EXPLAIN);
 const FILTER_NAMES = bookFilterParameters.map(({ name }) => name);
 const REPEATABLE_NAMES = bookQueryParameters.filter(({ schema }) => schema.kind === 'array')
   .map(({ name }) => name);

@@ -5,6 +5,8 @@ export type Format = {
   readonly title: string;
   /** Those that name it, by `Accept` and `Content-Type`; the first is sent. */
   readonly mediaTypes: readonly string[];
+  /** Those of them that are written, where they are not all. */
+  readonly writtenTypes?: readonly string[];
   /** Of file names; the first is written. */
   readonly endings: readonly string[];
   readonly isRead: boolean;
@@ -24,7 +26,8 @@ export const FORMATS = [
     endings: ['.jsonl', '.ndjson'], isRead: true, isWritten: true,
   },
   {
-    name: 'csv', title: 'CSV', mediaTypes: CSV, endings: ['.csv', '.tsv'],
+    name: 'csv', title: 'CSV', mediaTypes: CSV, writtenTypes: ['text/csv'],
+    endings: ['.csv', '.tsv'],
     isRead: true, isWritten: true,
   },
   {

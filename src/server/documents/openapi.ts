@@ -160,7 +160,9 @@ function listCommonResponses(route: HttpRoute): readonly ResponseSpec[] {
 }
 
 function buildResponse(response: ResponseSpec, schemas: Schemas): object {
-  const { description, mediaType, schema, headers } = response;
+  const { description, mediaType, otherTypes = [], schema, headers } = response;
+  const others = otherTypes.map((other) =>
+    buildContent([other.mediaType], buildResponseSchema(other.mediaType, other.schema, schemas)));
   return {
     description,
     ...headers === undefined ? {} : {
@@ -168,7 +170,9 @@ function buildResponse(response: ResponseSpec, schemas: Schemas): object {
         [name, { description: text, schema: { type: 'string' } }])),
     },
     ...mediaType === undefined ? {} : {
-      content: buildContent([mediaType], buildResponseSchema(mediaType, schema, schemas)),
+      content: Object.assign(
+        buildContent([mediaType], buildResponseSchema(mediaType, schema, schemas)), ...others,
+      ) as object,
     },
   };
 }

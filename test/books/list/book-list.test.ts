@@ -133,7 +133,7 @@ for (const withIndex of [false, true]) {
 test('an answer says what it is, how many match and where the next page is', async () => {
   const { list } = createList();
   const first = await getList(list, 'limit=2&q=l%26%3E&sort=title&inLanguage=*');
-  assert.deepEqual(Object.keys(first.headers), ['content-type', 'x-total-count', 'link']);
+  assert.deepEqual(Object.keys(first.headers), ['content-type', 'x-total-count', 'vary', 'link']);
   assert.equal(first.headers['content-type'], 'application/json');
   assert.equal(first.total, 3);
   const next = first.next ?? '';

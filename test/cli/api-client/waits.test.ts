@@ -92,7 +92,7 @@ const CODES: Readonly<Record<ErrorCode, true>> = {
   malformed: true, invalid: true, usage: true, unauthorized: true, forbidden: true,
   not_found: true, gone: true, method_not_allowed: true, conflict: true, precondition_failed: true,
   too_large: true, headers_too_large: true,
-  unsupported_media_type: true, misdirected: true, too_many_requests: true,
+  not_acceptable: true, unsupported_media_type: true, misdirected: true, too_many_requests: true,
   timeout: true, unavailable: true, misconfigured: true, unknown_outcome: true,
   storage_full: true, damaged: true,
   internal: true,

@@ -1,0 +1,80 @@
+/**
+ * The format in which a caller wants books: `?format=` names it, else `Accept` does. Of formats
+ * that it wants alike JSON comes first, then the others in the order of their list.
+ */
+import { AppError } from '../../base/errors.ts';
+import { didYouMean } from '../../base/text/nearest.ts';
+import { quote } from '../../base/text/error-message.ts';
+import { chooseMediaType } from '../../server/accept.ts';
+import type { Exchange, HeaderList } from '../../server/http-route.ts';
+import { splitParameter } from '../../server/query.ts';
+import { FORMAT } from '../query/query-parameters.ts';
+import type { BookWriter, WriterOptions } from './format-codec.ts';
+import type { Format, FormatName } from './format-list.ts';
+import { KNOWN_FORMATS, createBookWriter } from './formats.ts';
+
+type WrittenFormat = Format & { readonly name: FormatName };
+
+const WRITTEN_FORMATS: readonly WrittenFormat[] =
+  KNOWN_FORMATS.filter(({ isWritten }) => isWritten);
+const NAMES = WRITTEN_FORMATS.map(({ name }) => name);
+const MEDIA_TYPES = WRITTEN_FORMATS.flatMap(listTypes);
+
+/** Formats of which a browser is to make a file. */
+const FILE_FORMATS: readonly FormatName[] = ['jsonl', 'csv', 'bibtex', 'ris'];
+/** Formats that hold the members that they are given, whichever these are. */
+const PARTIAL_FORMATS: readonly FormatName[] = ['json', 'jsonl'];
+
+export type SelectedFormat = {
+  readonly headers: HeaderList;
+  readonly createWriter: (options: WriterOptions) => Promise<BookWriter>;
+};
+
+/**
+ * Null: JSON. Throws `malformed` for a format that there is not, and where the query asks for what
+ * the format does not have; `not_acceptable` where the caller takes none of the media types.
+ */
+export function selectFormat({ search, request }: Exchange): SelectedFormat | null {
+  const [name] = splitParameter(search, FORMAT).values;
+  const mediaType = name === undefined
+    ? negotiateType(request.headers.accept ?? '*/*') : listTypes(findFormat(name))[0] ?? '';
+  const format = WRITTEN_FORMATS.find((candidate) => listTypes(candidate).includes(mediaType));
+  if (format === undefined || format.name === 'json') return null;
+  checkQuery(search, format);
+  const charset = mediaType.startsWith('text/') ? '; charset=utf-8' : '';
+  const headers = ['Content-Type', mediaType + charset];
+  if (FILE_FORMATS.includes(format.name)) {
+    headers.push('Content-Disposition', `attachment; filename="books${format.endings[0] ?? ''}"`);
+  }
+  return { headers, createWriter: (options) => createBookWriter(format.name, options) };
+}
+
+function listTypes({ mediaTypes, writtenTypes = mediaTypes }: Format): readonly string[] {
+  return writtenTypes;
+}
+
+function negotiateType(accept: string): string {
+  const mediaType = chooseMediaType(accept, MEDIA_TYPES);
+  if (mediaType !== null) return mediaType;
+  throw new AppError('not_acceptable', `books come as ${MEDIA_TYPES.join(', ')}, none of which the `
+    + 'header Accept takes: name one there, or a format in the query, such as ?format=csv');
+}
+
+function findFormat(name: string): WrittenFormat {
+  const format = WRITTEN_FORMATS.find((candidate) => candidate.name === name);
+  if (format !== undefined) return format;
+  const isRead = KNOWN_FORMATS.some((candidate) => candidate.name === name);
+  throw new AppError('malformed', `\`${FORMAT}\` must be one of ${NAMES.join(', ')}, not `
+    + `${quote(name)}${isRead ? ', which is only read' : didYouMean(name, NAMES)}`);
+}
+
+function checkQuery(search: string, { name }: WrittenFormat): void {
+  if (splitParameter(search, 'fields').values.length > 0 && !PARTIAL_FORMATS.includes(name)) {
+    throw new AppError('malformed', `\`fields\` is for ${PARTIAL_FORMATS.join(' and ')} alone: `
+      + `leave it out to have whole books as ${name}`);
+  }
+  if (splitParameter(search, 'explain').values[0] === 'true') {
+    throw new AppError('malformed', '`explain` is answered as JSON alone: ask for '
+      + 'application/json, or for no format');
+  }
+}

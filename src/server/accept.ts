@@ -1,0 +1,62 @@
+/** The media types that a caller takes (RFC 9110 §12.5.1, `Accept`). */
+
+export type MediaRange = {
+  /** In lower case: a media type, or one with `*` for its second part or both. */
+  readonly name: string;
+  /** From 0, for not at all, to 1. */
+  readonly weight: number;
+};
+
+// A parameter in quotes, such as a profile of JSON-LD, may hold commas and semicolons.
+const LIST_ITEM = /(?:"(?:\\.|[^"\\])*"|[^,"])+/g;
+const PARAMETER = /(?:"(?:\\.|[^"\\])*"|[^;"])+/g;
+const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+
+/** The ranges of the header in their order. Parameters other than the weight do not count. */
+export function parseAccept(accept: string): readonly MediaRange[] {
+  return (accept.match(LIST_ITEM) ?? []).flatMap((item) => {
+    const [name = '', ...parameters] =
+      (item.match(PARAMETER) ?? []).map((part) => part.trim().toLowerCase());
+    if (name === '') return [];
+    const weight = parameters.find((parameter) => parameter.startsWith('q='));
+    // A weight that is none is taken for 0: nothing is sent that the caller may not want.
+    return [{ name, weight: weight === undefined ? 1 : Number(WEIGHT.exec(weight)?.[1] ?? 0) }];
+  });
+}
+
+/**
+ * The media type that the caller wants most, of those that there are, ours in order of preference;
+ * null where all are refused. Of types with one weight that goes first which is named literally,
+ * then the one that is named first.
+ */
+export function chooseMediaType(accept: string, offers: readonly string[]): string | null {
+  const ranges = parseAccept(accept);
+  let best: { readonly offer: string; readonly rank: readonly number[] } | null = null;
+  for (const offer of offers) {
+    const [precision, index] = findRange(ranges, offer);
+    const weight = ranges[index]?.weight ?? 0;
+    const rank = [weight, precision, -index];
+    if (weight > 0 && (best === null || isHigher(rank, best.rank))) best = { offer, rank };
+  }
+  return best?.offer ?? null;
+}
+
+/** The most precise range for the type: how precise it is, and where it stands; -1: there is none. */
+function findRange(
+  ranges: readonly MediaRange[], mediaType: string,
+): readonly [precision: number, index: number] {
+  const names = ['*/*', `${mediaType.split('/', 1)[0] ?? ''}/*`, mediaType];
+  for (let precision = names.length - 1; precision >= 0; precision -= 1) {
+    const index = ranges.findIndex(({ name }) => name === names[precision]);
+    if (index >= 0) return [precision, index];
+  }
+  return [-1, -1];
+}
+
+function isHigher(left: readonly number[], right: readonly number[]): boolean {
+  for (const [index, value] of left.entries()) {
+    const other = right[index] ?? 0;
+    if (value !== other) return value > other;
+  }
+  return false;
+}

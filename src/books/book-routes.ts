@@ -3,6 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import { quote } from '../base/text/error-message.ts';
 import type { Schema } from '../base/schema.ts';
+import { ANY_TYPE } from '../server/accept.ts';
 import { checkMediaType, checkNotCompressed } from '../server/exchange/read-body.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseChoiceParameter, parseQuery } from '../server/query.ts';
@@ -20,11 +21,11 @@ import { bookResource } from './book-resource.ts';
 import type { BookList } from './list/book-list.ts';
 import type { AggregateOptions } from './aggregates/match-scan.ts';
 import type { ImportBody } from './transfer/import.ts';
-import { FILE_TYPES, JSON_LINES_TYPES, READ_FORMATS } from './transfer/formats.ts';
+import {
+  FILE_TYPES, JSON_LINES_TYPES, READ_FORMATS, WRITTEN_FORMATS,
+} from './transfer/formats.ts';
 import { MATCHES, ON_MATCH } from './transfer/import-mode.ts';
 import type { ImportMode } from './transfer/import-mode.ts';
-import { FORMATS } from './transfer/format-list.ts';
-import type { Format } from './transfer/format-list.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
 import {
   FORMAT, correctionHeaders, bookQueryParameters, fieldsParameter,
@@ -56,8 +57,6 @@ export function bookRoutes(options: {
 
 type BookSender = Pick<BookList, 'handle' | 'sendAs'>;
 
-const WRITTEN_FORMATS: readonly Format[] = FORMATS.filter(({ isWritten }) => isWritten);
-
 const FORMAT_PARAMETER: ParameterSpec = {
   name: FORMAT, in: 'query',
   schema: { kind: 'string', values: WRITTEN_FORMATS.map(({ name }) => name) },
@@ -65,7 +64,8 @@ const FORMAT_PARAMETER: ParameterSpec = {
     + 'wants most, else json.',
 };
 
-const JSON_OBJECT: Schema = { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: Infinity };
+const JSON_OBJECT: Schema =
+  { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: Infinity };
 /** What the formats are that a client would parse; the others are text. */
 const SCHEMAS: ReadonlyMap<string, Schema> =
   new Map([['jsonld', JSON_OBJECT], ['csl', arraySchema(JSON_OBJECT)]]);
@@ -80,7 +80,7 @@ const OTHER_TYPES: readonly OtherMediaType[] = WRITTEN_FORMATS
  * callers want JSON.
  */
 function isPlainlyJson({ search, request: { headers: { accept } } }: Exchange): boolean {
-  if (accept !== undefined && accept !== '*/*' && accept !== 'application/json') return false;
+  if (accept !== undefined && accept !== ANY_TYPE && accept !== 'application/json') return false;
   // A percent sign may hide the name of the parameter.
   return search === '' || !/format|%/.test(search);
 }

@@ -27,8 +27,8 @@ export const CONDITIONAL_RESPONSES: readonly ResponseSpec[] = [
 export const VARY_BY_ACCEPT: HeaderText = 'Vary: Accept\r\n';
 
 /**
- * `bytes` may be a part of the record; the headers are always those of the whole, and `moreHeaders`.
- * Throws `precondition_failed`, for reads with If-Match.
+ * `bytes` may be a part of the record; the headers are always those of the whole, and
+ * `moreHeaders`. Throws `precondition_failed`, for reads with If-Match.
  */
 export function sendRepresentation(
   exchange: Exchange, noun: string, representation: Representation, bytes = representation.bytes,

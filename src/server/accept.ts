@@ -1,11 +1,15 @@
 /** The media types that a caller takes (RFC 9110 §12.5.1, `Accept`). */
 
-export type MediaRange = {
+type MediaRange = {
   /** In lower case: a media type, or one with `*` for its second part or both. */
   readonly name: string;
   /** From 0, for not at all, to 1. */
   readonly weight: number;
 };
+
+const ANY = '*';
+/** The range that every media type is in. */
+export const ANY_TYPE = `${ANY}/${ANY}`;
 
 // A parameter in quotes, such as a profile of JSON-LD, may hold commas and semicolons.
 const LIST_ITEM = /(?:"(?:\\.|[^"\\])*"|[^,"])+/g;
@@ -41,11 +45,11 @@ export function chooseMediaType(accept: string, offers: readonly string[]): stri
   return best?.offer ?? null;
 }
 
-/** The most precise range for the type: how precise it is, and where it stands; -1: there is none. */
+/** The most precise range for the type: how precise it is, and where it stands; -1: none. */
 function findRange(
   ranges: readonly MediaRange[], mediaType: string,
 ): readonly [precision: number, index: number] {
-  const names = ['*/*', `${mediaType.split('/', 1)[0] ?? ''}/*`, mediaType];
+  const names = [ANY_TYPE, `${mediaType.split('/', 1)[0] ?? ''}/${ANY}`, mediaType];
   for (let precision = names.length - 1; precision >= 0; precision -= 1) {
     const index = ranges.findIndex(({ name }) => name === names[precision]);
     if (index >= 0) return [precision, index];

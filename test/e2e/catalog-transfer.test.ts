@@ -56,6 +56,38 @@ test('a catalog comes back byte for byte from each format, ids and dates include
     assert.match(readFileSync(at('first.jsonl'), 'utf8'), /"__proto__":\{"x":1\}/);
   }));
 
+test('an export says what it leaves out, and for a spreadsheet that it guards formulas', () =>
+  inFolder(async (folder) => {
+    const at = (name: string) => join(folder, name);
+    const data = ['--data', at('data')];
+    writeFileSync(at('books.jsonl'), [
+      { title: '=1+1', authors: [{ name: '@x' }], metadata: { shelf: 'A1' } },
+      { title: "'=2", subtitle: '-3', metadata: { shelf: 'A2' } }, { title: 'plain' },
+    ].map((book) => JSON.stringify(book)).join('\n'));
+    await hookshelf(['book:import', ...data, '--file', at('books.jsonl')]);
+    const graph = await hookshelf(['book:export', ...data, '--file', at('books.jsonld')]);
+    assert.match(graph.stderr, /left out: metadata in 2 books/);
+    const { '@graph': nodes } = JSON.parse(readFileSync(at('books.jsonld'), 'utf8'));
+    assert.deepEqual(nodes.map(({ name }: { name: string }) => name), ['=1+1', "'=2", 'plain']);
+    const plain = await hookshelf(['book:export', ...data, '--format', 'csv']);
+    assert.equal(plain.stderr, '');
+    assert.match(plain.stdout, /,=1\+1,/);
+    const sheet =
+      await hookshelf(['book:export', ...data, '--file', at('books.csv'), '--spreadsheet']);
+    assert.match(sheet.stderr, /a ' stands before each text/);
+    const rows = readFileSync(at('books.csv'), 'utf8');
+    for (const cell of [",'=1+1,", ",''=2,", ",'-3,", ",'@x,"]) {
+      assert.ok(rows.includes(cell), cell);
+    }
+    await hookshelf(['book:import', '--data', at('again'), '--file', at('books.csv')]);
+    const [first, again] = await Promise.all(['data', 'again'].map((name) =>
+      hookshelf(['book:export', '--data', at(name), '--format', 'jsonl'])));
+    assert.equal(again?.stdout, first?.stdout);
+    const wrong = await hookshelf(['book:export', ...data, '--format', 'jsonl', '--spreadsheet']);
+    assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
+    assert.match(wrong.stderr, /--spreadsheet is for csv/);
+  }));
+
 const BAD: readonly [string, string, string, readonly RegExp[]][] = [
   ['jsonl', '{"title":"ok"}\n{bad\n\n{"title":""}\n[]\n{"title":"ok","id":"nope"}\n{"title":"ok"}',
     'imported 2, updated 0, unchanged 0, skipped 4',

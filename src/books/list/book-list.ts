@@ -50,7 +50,7 @@ export type BookListing<Item = Book> = {
 };
 
 /** How the books of a response are written where they are not JSON. */
-export type BookOutput = {
+type BookOutput = {
   /** `Content-Type` and what else the format needs. */
   readonly headers: HeaderList;
   readonly writer: BookTextWriter;

@@ -34,24 +34,25 @@ const JSON_SYNTAX = 'write an object, {"shelf":"A1"}';
 
 export const csvCodec: FormatCodec = {
   createReader: () => new CsvSplitter(),
-  createWriter: () => ({
+  createWriter: ({ isForSpreadsheet = false }) => ({
     leftOutCount: 0,
     begin: () => csvHeader,
-    write: (books) => books.map((book) => encodeCsvBook(decodeBook(book))).join(''),
+    write: (books) =>
+      books.map((book) => encodeCsvBook(decodeBook(book), isForSpreadsheet)).join(''),
     end: () => '',
   }),
 };
 
 export const csvHeader: string = encodeCsvRow(CSV_COLUMNS);
 
-/** The row of a stored book. */
-export function encodeCsvBook(book: Book): string {
+/** The row of a stored book; `isForSpreadsheet`: no spreadsheet takes a text for a formula. */
+export function encodeCsvBook(book: Book, isForSpreadsheet = false): string {
   const members: Readonly<Record<string, unknown>> = book;
   return encodeCsvRow(CSV_COLUMNS.map((name) => {
     const value = members[name];
-    if (name === 'authors') return encodeAuthors(book.authors);
+    if (name === 'authors') return encodeAuthors(book.authors, isForSpreadsheet);
     if (value === undefined) return null;
-    return typeof value === 'string' ? guardText(value, false) : JSON.stringify(value);
+    return typeof value === 'string' ? guardText(value, isForSpreadsheet) : JSON.stringify(value);
   }));
 }
 
@@ -180,12 +181,12 @@ function readJsonCell(name: string, text: string): CellValue {
 }
 
 /** Names alone where that loses nothing and cannot be taken for JSON. */
-function encodeAuthors(authors: readonly Author[]): string | null {
+function encodeAuthors(authors: readonly Author[], isForSpreadsheet: boolean): string | null {
   if (authors.length === 0) return null;
   const isPlain = authors.every((author) => Object.keys(author).length === 1
     && author.name === author.name.trim() && !/;|^[[{]/.test(author.name));
   if (!isPlain) return JSON.stringify(authors);
-  return guardText(authors.map(({ name }) => name).join('; '), false);
+  return guardText(authors.map(({ name }) => name).join('; '), isForSpreadsheet);
 }
 
 /** Authors of a list of names, as JSON. */

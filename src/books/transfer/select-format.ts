@@ -5,18 +5,16 @@
 import { AppError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
 import { quote } from '../../base/text/error-message.ts';
-import { chooseMediaType } from '../../server/accept.ts';
+import { ANY_TYPE, chooseMediaType } from '../../server/accept.ts';
 import type { Exchange, HeaderList } from '../../server/http-route.ts';
 import { splitParameter } from '../../server/query.ts';
 import { FORMAT } from '../query/query-parameters.ts';
 import type { BookWriter, WriterOptions } from './format-codec.ts';
 import type { Format, FormatName } from './format-list.ts';
-import { KNOWN_FORMATS, createBookWriter } from './formats.ts';
+import { READ_FORMATS, WRITTEN_FORMATS, createBookWriter } from './formats.ts';
 
 type WrittenFormat = Format & { readonly name: FormatName };
 
-const WRITTEN_FORMATS: readonly WrittenFormat[] =
-  KNOWN_FORMATS.filter(({ isWritten }) => isWritten);
 const NAMES = WRITTEN_FORMATS.map(({ name }) => name);
 const MEDIA_TYPES = WRITTEN_FORMATS.flatMap(listTypes);
 
@@ -25,7 +23,7 @@ const FILE_FORMATS: readonly FormatName[] = ['jsonl', 'csv', 'bibtex', 'ris'];
 /** Formats that hold the members that they are given, whichever these are. */
 const PARTIAL_FORMATS: readonly FormatName[] = ['json', 'jsonl'];
 
-export type SelectedFormat = {
+type SelectedFormat = {
   readonly headers: HeaderList;
   readonly createWriter: (options: WriterOptions) => Promise<BookWriter>;
 };
@@ -37,7 +35,7 @@ export type SelectedFormat = {
 export function selectFormat({ search, request }: Exchange): SelectedFormat | null {
   const [name] = splitParameter(search, FORMAT).values;
   const mediaType = name === undefined
-    ? negotiateType(request.headers.accept ?? '*/*') : listTypes(findFormat(name))[0] ?? '';
+    ? negotiateType(request.headers.accept ?? ANY_TYPE) : listTypes(findFormat(name))[0] ?? '';
   const format = WRITTEN_FORMATS.find((candidate) => listTypes(candidate).includes(mediaType));
   if (format === undefined || format.name === 'json') return null;
   checkQuery(search, format);
@@ -63,7 +61,7 @@ function negotiateType(accept: string): string {
 function findFormat(name: string): WrittenFormat {
   const format = WRITTEN_FORMATS.find((candidate) => candidate.name === name);
   if (format !== undefined) return format;
-  const isRead = KNOWN_FORMATS.some((candidate) => candidate.name === name);
+  const isRead = READ_FORMATS.some((candidate) => candidate.name === name);
   throw new AppError('malformed', `\`${FORMAT}\` must be one of ${NAMES.join(', ')}, not `
     + `${quote(name)}${isRead ? ', which is only read' : didYouMean(name, NAMES)}`);
 }

@@ -8,7 +8,8 @@ import { turnsUntil } from '../../support/turns.ts';
 
 const STATUSES: readonly [ErrorCode, number][] = [
   ['malformed', 400], ['invalid', 422], ['usage', 400], ['unauthorized', 401], ['forbidden', 403],
-  ['not_found', 404], ['method_not_allowed', 405], ['not_acceptable', 406], ['conflict', 409], ['precondition_failed', 412],
+  ['not_found', 404], ['method_not_allowed', 405], ['not_acceptable', 406],
+  ['conflict', 409], ['precondition_failed', 412],
   ['too_large', 413], ['headers_too_large', 431],
   ['unsupported_media_type', 415], ['misdirected', 421],
   ['too_many_requests', 429], ['timeout', 408], ['unavailable', 503], ['unknown_outcome', 503],

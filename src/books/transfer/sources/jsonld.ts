@@ -128,7 +128,7 @@ function readNode({ line, node, contexts }: JsonNode): FieldRecord {
     if (known !== null && READ_FIELDS.has(known) && !fields.has(known)) {
       fields.set(known, resolveNames(value, terms, known));
     } else {
-      // The rows must not take another vocabulary's name for schema.org's, nor a second for the first.
+      // The rows must take neither another vocabulary's name nor a second one for schema.org's.
       const ownName = READ_FIELDS.has(name) ? terms.expand(name) : name;
       if (ownName !== null) fields.set(ownName, value);
     }
@@ -147,6 +147,9 @@ function readNode({ line, node, contexts }: JsonNode): FieldRecord {
 /** Fields whose texts are names of schema.org, perhaps with a prefix. */
 const NAME_FIELDS: ReadonlySet<string> = new Set(['@type', 'bookFormat']);
 
+/** Members of an object that hold the value of the field itself. */
+const VALUE_MEMBERS: ReadonlySet<string> = new Set(['@value', '@id', '@list', '@set']);
+
 /** The value with schema.org's names for its members, and for what it names itself. */
 function resolveNames(value: JsonValue, terms: ContextTerms, field: string): JsonValue {
   if (typeof value === 'string') {
@@ -160,8 +163,7 @@ function resolveNames(value: JsonValue, terms: ContextTerms, field: string): Jso
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== '@context')
     .map(([name, item]) => {
       const known = inner.resolve(name) ?? name;
-      const isOfField = known === '@value' || known === '@id' || known === '@list' || known === '@set';
-      return [known, resolveNames(item, inner, isOfField ? field : known)];
+      return [known, resolveNames(item, inner, VALUE_MEMBERS.has(known) ? field : known)];
     }));
 }
 
@@ -171,7 +173,7 @@ type ReadText = {
   readonly isWhole: boolean;
 };
 
-/** The texts of a value: of texts, numbers, value objects, nodes by their name, and lists of them. */
+/** The texts of a value: text, a number, a value object, a node by its name, or lists of these. */
 function readTexts(value: JsonValue | undefined, type = ''): readonly ReadText[] {
   return listItems(value).flatMap((item) => {
     if (typeof item === 'string' || typeof item === 'number') {

@@ -193,8 +193,17 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
         meaning: 'file to write (standard output)',
       },
       format,
+      spreadsheet: flag("csv for a spreadsheet: a ' before what it would take for a formula"),
     },
-    examples: ['hookshelf book:export --file books.csv', 'hookshelf book:export | jq length'],
+    details: [
+      'All formats but json, jsonl and csv leave out ids, dates and metadata that is not theirs:',
+      'how many books had such metadata is said at the end.',
+    ],
+    examples: [
+      'hookshelf book:export --file books.csv',
+      'hookshelf book:export --file books.csv --spreadsheet',
+      'hookshelf book:export --format jsonld', 'hookshelf book:export | jq length',
+    ],
     load: async () => (await loadTransfer()).exportBooks,
   },
 ];

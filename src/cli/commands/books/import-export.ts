@@ -15,6 +15,7 @@ import {
   READ_ENDINGS, WRITTEN_ENDINGS, createBookWriter, findFormat, readRecords,
 } from '../../../books/transfer/formats.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
+import type { BookWriter } from '../../../books/transfer/format-codec.ts';
 import type { FormatName } from '../../../books/transfer/format-list.ts';
 import { MATCHES, ON_MATCH } from '../../../books/transfer/import-mode.ts';
 import type { ImportMode } from '../../../books/transfer/import-mode.ts';
@@ -104,25 +105,46 @@ export async function exportBooks(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const path = args.find('file') ?? STANDARD_STREAM;
   const format = resolveFormat(context, path);
-  if (path === STANDARD_STREAM) {
-    await writeBooks(context, format, (text) => output.text(text));
-    return 0;
+  const isForSpreadsheet = args.has('spreadsheet');
+  if (isForSpreadsheet && format !== 'csv') {
+    throw new AppError('usage', `--spreadsheet is for csv, and this export is ${format}: leave it `
+      + 'out, or add --format csv');
   }
-  const books = await writeFileAtomically(context, path,
-    (write) => writeBooks(context, format, write));
-  await output.result({ file: path, format, books }, `exported ${books} books to ${path}`);
+  const writer = await createBookWriter(format, { isForSpreadsheet });
+  const isToFile = path !== STANDARD_STREAM;
+  const books = isToFile
+    ? await writeFileAtomically(context, path, (write) => writeBooks(context, writer, write))
+    : await writeBooks(context, writer, (text) => output.text(text));
+  // Standard output holds nothing but the books.
+  for (const note of describeExport(writer, isForSpreadsheet)) output.note(note);
+  if (!isToFile) return 0;
+  const { leftOutCount: leftOut } = writer;
+  await output.result({ file: path, format, books, ...leftOut === 0 ? {} : { leftOut } },
+    `exported ${books} books to ${path}`);
   return 0;
+}
+
+/** What a person should know of the file that was written. */
+function describeExport(
+  { leftOutCount: count }: BookWriter, isForSpreadsheet: boolean,
+): readonly string[] {
+  const notes: string[] = [];
+  if (isForSpreadsheet) {
+    notes.push("a ' stands before each text that a spreadsheet would take for a formula; "
+      + 'book:import takes it off again');
+  }
+  if (count > 0) notes.push(`left out: metadata in ${count} ${count === 1 ? 'book' : 'books'}`);
+  return notes;
 }
 
 type Write = (text: string) => Promise<void>;
 
 /** Resolves with the number of books. */
 async function writeBooks(
-  { openApiClient, output }: CommandContext, format: FormatName, write: Write,
+  { openApiClient, output }: CommandContext, writer: BookWriter, write: Write,
 ): Promise<number> {
   const apiClient = await openApiClient();
   const books = await apiClient.stream({ method: 'GET', path: '/api/books' });
-  const writer = await createBookWriter(format);
   let count = 0;
   try {
     await write(writer.begin());

@@ -66,10 +66,13 @@ test('each member is read from what schema.org has for it, in all its forms', ()
     [{ ...NAME, isbn: ['0-441-47812-3'] }, { title: 'T', isbn: '9780441478125' }],
     [{ ...NAME, '@id': 'urn:isbn:9780441478125' }, { title: 'T', isbn: '9780441478125' }],
     [{ ...NAME, publisher: 'P' }, { title: 'T', publisher: 'P' }],
-    [{ ...NAME, publisher: { '@type': 'Organization', name: 'P' } }, { title: 'T', publisher: 'P' }],
+    [{ ...NAME, publisher: { '@type': 'Organization', name: 'P' } },
+      { title: 'T', publisher: 'P' }],
     [{ ...NAME, datePublished: '1969-03' }, { title: 'T', datePublished: '1969-03' }],
-    [{ ...NAME, datePublished: '1969-03-02T10:00:00Z' }, { title: 'T', datePublished: '1969-03-02' }],
-    [{ ...NAME, inLanguage: { '@type': 'Language', name: 'en' } }, { title: 'T', inLanguage: 'en' }],
+    [{ ...NAME, datePublished: '1969-03-02T10:00:00Z' },
+      { title: 'T', datePublished: '1969-03-02' }],
+    [{ ...NAME, inLanguage: { '@type': 'Language', name: 'en' } },
+      { title: 'T', inLanguage: 'en' }],
     [{ ...NAME, numberOfPages: '304' }, { title: 'T', numberOfPages: 304 }],
     [{ ...NAME, bookFormat: 'http://schema.org/Paperback' },
       { title: 'T', bookFormat: 'Paperback' }],
@@ -80,7 +83,8 @@ test('each member is read from what schema.org has for it, in all its forms', ()
       { title: 'T', keywords: ['a, b', 'c'] }],
     [{ ...NAME, image: { '@type': 'ImageObject', contentUrl: 'https://example.org/a.png' } },
       { title: 'T', image: 'https://example.org/a.png' }],
-    [{ ...NAME, url: { '@id': 'https://example.org/' } }, { title: 'T', url: 'https://example.org/' }],
+    [{ ...NAME, url: { '@id': 'https://example.org/' } },
+      { title: 'T', url: 'https://example.org/' }],
   ];
   for (const [node, expected] of cases) {
     const { metadata, ...members } = readBody(node);
@@ -163,7 +167,10 @@ test('one book is an object, several are a graph, and none an empty one', () => 
 
 test('what schema.org defines comes back into its file, and what it does not is counted', () => {
   const { file, leftOutCount } = write([
-    { title: 'T', authors: [], metadata: { source: { jsonld: { '@id': 'x', 'schema:genre': 'SF' } } } },
+    {
+      title: 'T', authors: [],
+      metadata: { source: { jsonld: { '@id': 'x', 'schema:genre': 'SF' } } },
+    },
     { title: 'U', authors: [], metadata: { source: { jsonld: { 'ex:shelf': 'A1' } } } },
     { title: 'V', authors: [], metadata: { shelf: 'A1' } },
     { title: 'W', authors: [], metadata: { source: { ris: { T2: 'x' } } } },
@@ -229,7 +236,8 @@ test('any JSON is read to its end', () => {
     if (kind === 2) return null;
     const items = Array.from({ length: below(random, 4) }, () => make(depth + 1));
     if (kind === 3) return items;
-    return Object.fromEntries(items.map((item) => [names[below(random, names.length)] ?? '', item]));
+    return Object.fromEntries(items.map((item) =>
+      [names[below(random, names.length)] ?? '', item]));
   };
   for (let round = 0; round < 3000; round += 1) {
     const file = JSON.stringify(make(0));

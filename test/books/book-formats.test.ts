@@ -175,3 +175,27 @@ test('HEAD has the headers of GET', async () => {
     }
   }
 });
+
+test('a whole catalog is streamed in every format, each book once', async () => {
+  const count = 3000;
+  const books = Array.from({ length: count }, (_, number) =>
+    `${JSON.stringify({ title: `Made ${number}`, description: 'x'.repeat(300) })}\n`).join('');
+  await server.ask('POST', '/api/books/import', books, { 'Content-Type': 'application/jsonl' });
+  const plain = JSON.parse((await get('/api/books')).text).map(({ title }: Titled) => title);
+  assert.equal(plain.length, count + 3);
+  for (const search of ['', '&sort=-title', '&q=made']) {
+    const json = JSON.parse((await get(`/api/books?${search}`)).text);
+    const titles = json.map(({ title }: Titled) => title);
+    const lines = await get(`/api/books?format=jsonl${search}`);
+    assert.equal(lines.headers['content-length'], undefined, 'it is streamed');
+    const lineTitles = lines.text.trimEnd().split('\n').map((line) => JSON.parse(line).title);
+    assert.deepEqual(lineTitles, titles);
+    const graph = await get(`/api/books?format=jsonld${search}`);
+    assert.deepEqual(JSON.parse(graph.text)['@graph'].map(({ name }: { name: string }) => name),
+      titles);
+    const rows = (await get(`/api/books?format=csv${search}`)).text;
+    assert.equal(rows.split('\r\n').length, titles.length + 2);
+  }
+});
+
+type Titled = { readonly title: string };

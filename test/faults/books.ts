@@ -67,6 +67,30 @@ const MATCHING: readonly PlantedFault[] = [
     tests: [`${MATCHING_ROOM}/merge-record.test.ts`],
   },
   {
+    file: 'books/transfer/grammars/nested-json.ts',
+    text: '    if (this.#waitingBytes > WAITING_BYTES_MAX) this.release(nodes);', replacement: '',
+    tests: ['books/transfer/grammars/nested-json.test.ts'],
+  },
+  {
+    file: 'books/transfer/sources/jsonld.ts',
+    text: '      const ownName = READ_FIELDS.has(name) ? terms.expand(name) : name;',
+    replacement: '      const ownName = name;', tests: ['books/transfer/sources/jsonld.test.ts'],
+  },
+  {
+    file: 'books/transfer/sources/jsonld.ts',
+    text: 'known !== null && isBookProperty(known)', replacement: 'known !== null',
+    tests: ['books/transfer/sources/jsonld.test.ts'],
+  },
+  {
+    file: 'server/accept.ts', text: 'const rank = [weight, precision, -index];',
+    replacement: 'const rank = [weight];', tests: ['books/book-formats.test.ts'],
+  },
+  {
+    file: 'books/transfer/select-format.ts',
+    text: '&& !PARTIAL_FORMATS.includes(name)', replacement: '&& false',
+    tests: ['books/book-formats.test.ts'],
+  },
+  {
     file: `${MATCHING_ROOM}/slot-chains.ts`,
     text: '        this.#unlinkFrom(divided, slot);', replacement: '',
     tests: [`${MATCHING_ROOM}/slot-chains.test.ts`],

@@ -12,14 +12,16 @@ import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { BOOK_FORMATS, decodeBook } from '../../book.ts';
 import type { Author, Book } from '../../book.ts';
-import { parseIsbn } from '../../isbn.ts';
 import type { BookWriter, FormatCodec, WriterOptions } from '../format-codec.ts';
 import { JsonNodeSplitter } from '../grammars/nested-json.ts';
 import type { JsonNode } from '../grammars/nested-json.ts';
-import { part, whole } from '../mapping/format-table.ts';
+import { readBookFormat } from '../mapping/book-format.ts';
+import { readDate, readIsbn, readKeywords, readPages } from '../mapping/field-text.ts';
+import { whole } from '../mapping/format-table.ts';
 import type {
   BookMember, BrokenRecord, FieldRecord, FieldSplitter, FormatTable, MemberRow, RowValue,
 } from '../mapping/format-table.ts';
+import { readLanguage } from '../mapping/language.ts';
 import { MappedSplitter } from '../mapping/mapped-splitter.ts';
 import { writeRecord } from '../mapping/write-record.ts';
 import { ContextTerms } from './jsonld-terms.ts';
@@ -40,14 +42,14 @@ const ROWS: readonly MemberRow[] = [
   { member: 'authors', from: ['creator'], read: ({ fields }) => readPeople(fields.get('creator')) },
   {
     member: 'isbn', from: ['isbn'],
-    read: ({ fields }) => pickFirst(readTexts(fields.get('isbn')), (text) => parseIsbn(text)),
+    read: ({ fields }) => readIsbn(readTexts(fields.get('isbn')).map(({ text }) => text)),
     write: ({ isbn }) => isbn === undefined ? [] : [['isbn', isbn]],
   },
   {
     member: 'isbn', from: ['@id'],
     read: ({ key }) => {
-      const isbn = parseIsbn(/^urn:isbn:(.+)$/i.exec(key ?? '')?.[1] ?? '');
-      return isbn === null ? undefined : whole(isbn);
+      const [, isbn] = /^urn:isbn:(.+)$/i.exec(key ?? '') ?? [];
+      return isbn === undefined ? undefined : readIsbn([isbn]);
     },
   },
   {
@@ -58,14 +60,19 @@ const ROWS: readonly MemberRow[] = [
   },
   {
     member: 'datePublished', from: ['datePublished'],
-    read: ({ fields }) => readDate(fields.get('datePublished')),
+    read: ({ fields }) => pickFirst(readTexts(fields.get('datePublished')), readDate),
     write: ({ datePublished }) =>
       datePublished === undefined ? [] : [['datePublished', datePublished]],
   },
+  {
+    member: 'inLanguage', from: ['inLanguage'],
+    read: ({ fields }) => pickFirst(readTexts(fields.get('inLanguage')), readLanguage),
+  },
+  // Such as `und`: a tag that names no language.
   textRow('inLanguage', 'inLanguage'),
   {
     member: 'numberOfPages', from: ['numberOfPages'],
-    read: ({ fields }) => readPages(fields.get('numberOfPages')),
+    read: ({ fields }) => pickFirst(readTexts(fields.get('numberOfPages')), readPages),
     write: ({ numberOfPages }) =>
       numberOfPages === undefined ? [] : [['numberOfPages', numberOfPages]],
   },
@@ -82,7 +89,7 @@ const ROWS: readonly MemberRow[] = [
   },
   {
     member: 'keywords', from: ['keywords'],
-    read: ({ fields }) => readKeywords(fields.get('keywords')),
+    read: ({ fields }) => readKeywordList(fields.get('keywords')),
     write: ({ keywords = [] }) => keywords.length === 0 ? [] : [['keywords', [...keywords]]],
   },
   textRow('description', 'description'),
@@ -202,13 +209,14 @@ function listItems(value: JsonValue | undefined): readonly JsonValue[] {
   return list === undefined ? [value] : listItems(list);
 }
 
-/** The first text that `convert` takes; the others, where there are more, are not said by it. */
+/** The first text that `read` takes; the others, where there are more, are not said by it. */
 function pickFirst(
-  texts: readonly ReadText[], convert: (text: string) => string | null = (text) => text,
+  texts: readonly ReadText[], read: (text: string) => RowValue | undefined = whole,
 ): RowValue | undefined {
   for (const { text, isWhole } of texts) {
-    const value = convert(text);
-    if (value !== null) return { value, isWhole: isWhole && texts.length === 1 };
+    const value = read(text);
+    if (value === undefined) continue;
+    return { ...value, isWhole: isWhole && value.isWhole && texts.length === 1 };
   }
   return undefined;
 }
@@ -254,7 +262,7 @@ function readPerson(item: JsonValue): RowValue {
   const person: Record<string, JsonValue> = { ...values };
   let saysAll = isWhole;
   for (const name of PERSON_DATES) {
-    const date = readDate(item[name]);
+    const date = pickFirst(readTexts(item[name]), readDate);
     if (date !== undefined) person[name] = date.value;
     saysAll &&= item[name] === undefined || date?.isWhole === true;
   }
@@ -294,34 +302,20 @@ function writePerson({ address, ...author }: Author): JsonObject {
   return address === undefined ? person : { ...person, address: { '@type': ADDRESS, ...address } };
 }
 
-/** A date, or the day of a time. */
-function readDate(value: JsonValue | undefined): RowValue | undefined {
-  const date = pickFirst(readTexts(value));
-  const day = typeof date?.value === 'string'
-    ? /^(\d{4}-\d{2}-\d{2})[T ]/.exec(date.value)?.[1] : undefined;
-  return day === undefined ? date : part(day);
-}
-
-function readPages(value: JsonValue | undefined): RowValue | undefined {
-  const pages = pickFirst(readTexts(value));
-  return typeof pages?.value === 'string' && /^\d+$/.test(pages.value)
-    ? { ...pages, value: Number(pages.value) } : undefined;
-}
-
-function findBookFormat(text: string): string | null {
-  const name = text === 'Audiobook' ? 'AudiobookFormat' : text;
-  return BOOK_FORMATS.find((format) => format.toLowerCase() === name.toLowerCase()) ?? null;
+/** A format by schema.org's name, or by a word that other programs have for it. */
+function findBookFormat(text: string): RowValue | undefined {
+  const format = BOOK_FORMATS.find((name) => name.toLowerCase() === text.toLowerCase());
+  return format === undefined ? readBookFormat(text) : whole(format);
 }
 
 /** One text holds keywords by commas; in a list each text is one. */
-function readKeywords(value: JsonValue | undefined): RowValue | undefined {
+function readKeywordList(value: JsonValue | undefined): RowValue | undefined {
   if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string') return readKeywords(value);
   const texts = readTexts(value);
   const isWhole = texts.length === listItems(value).length
     && texts.every((text) => text.isWhole);
-  const words = texts.map(({ text }) => text);
-  if (typeof value !== 'string') return { value: words, isWhole };
-  return whole(value.split(',').map((word) => word.trim()).filter((word) => word !== ''));
+  return { value: texts.map(({ text }) => text), isWhole };
 }
 
 function createNodeWriter({ isOneBook = false }: WriterOptions): BookWriter {

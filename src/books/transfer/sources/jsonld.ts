@@ -355,8 +355,9 @@ function writeNode(
 ): { readonly node: JsonObject; readonly leavesOut: boolean } {
   const { key, fields, leavesOut } = writeRecord(jsonldTable, book);
   const types = fields.get('@type') ?? 'Book';
-  const node: Record<string, JsonValue> = { ...context, '@type': types };
-  if (key !== null) node['@id'] = key;
+  // Our own id where the book came with none: by it an import finds the book again.
+  const node: Record<string, JsonValue> =
+    { ...context, '@type': types, '@id': key ?? `urn:uuid:${book.id}` };
   let isWhole = true;
   for (const [name, value] of fields) {
     const known = ContextTerms.schemaOrg.resolve(name);

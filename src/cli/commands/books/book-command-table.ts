@@ -196,7 +196,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       spreadsheet: flag("csv for a spreadsheet: a ' before what it would take for a formula"),
     },
     details: [
-      'All formats but json, jsonl and csv leave out ids, dates and metadata that is not theirs:',
+      'All formats but json, jsonl and csv leave out dates, and metadata that is not theirs:',
       'how many books had such metadata is said at the end.',
     ],
     examples: [

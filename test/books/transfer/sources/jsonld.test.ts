@@ -159,7 +159,8 @@ test('a record of another type is no book unless all types are asked for', () =>
 
 test('one book is an object, several are a graph, and none an empty one', () => {
   const book = { id: '1', title: 'T', authors: [{ name: 'A' }] };
-  const node = { '@type': 'Book', name: 'T', author: [{ '@type': 'Person', name: 'A' }] };
+  const author = [{ '@type': 'Person', name: 'A' }];
+  const node = { '@type': 'Book', '@id': 'urn:uuid:1', name: 'T', author };
   const context = { '@context': 'https://schema.org' };
   assert.deepEqual(JSON.parse(write([book], true).file), { ...context, ...node });
   assert.deepEqual(JSON.parse(write([book]).file), { ...context, '@graph': [node] });
@@ -173,14 +174,14 @@ test('what schema.org defines comes back into its file, and what it does not is 
       title: 'T', authors: [],
       metadata: { source: { jsonld: { '@id': 'x', 'schema:genre': 'SF' } } },
     },
-    { title: 'U', authors: [], metadata: { source: { jsonld: { 'ex:shelf': 'A1' } } } },
-    { title: 'V', authors: [], metadata: { shelf: 'A1' } },
-    { title: 'W', authors: [], metadata: { source: { ris: { T2: 'x' } } } },
+    { id: '2', title: 'U', authors: [], metadata: { source: { jsonld: { 'ex:shelf': 'A1' } } } },
+    { id: '3', title: 'V', authors: [], metadata: { shelf: 'A1' } },
+    { id: '4', title: 'W', authors: [], metadata: { source: { ris: { T2: 'x' } } } },
   ]);
   const { '@graph': graph } = JSON.parse(file) as { readonly '@graph': readonly JsonObject[] };
   assert.deepEqual(graph.map(({ name, ...others }) => others), [
-    { '@type': 'Book', '@id': 'x', genre: 'SF' }, { '@type': 'Book' }, { '@type': 'Book' },
-    { '@type': 'Book' },
+    { '@type': 'Book', '@id': 'x', genre: 'SF' },
+    ...['2', '3', '4'].map((id) => ({ '@type': 'Book', '@id': `urn:uuid:${id}` })),
   ]);
   assert.equal(leftOutCount, 3);
 });
@@ -199,7 +200,7 @@ const DEFINED: Readonly<Record<string, readonly string[]>> = {
 function assertDefined(value: JsonValue | undefined): void {
   if (Array.isArray(value)) return value.forEach((item: JsonValue) => assertDefined(item));
   if (typeof value !== 'object' || value === null) return;
-  const { '@type': type, ...members } = value as JsonObject;
+  const { '@type': type, '@id': id, ...members } = value as JsonObject;
   for (const [name, item] of Object.entries(members)) {
     assert.ok(DEFINED[String(type)]?.includes(name), `${String(type)} has no ${name}`);
     assertDefined(item);

@@ -52,10 +52,11 @@ export class TransactionStaging implements BookStaging {
   }
 }
 
-// Some 64 MB with the maps. A larger map would hold the event loop for over 20 ms each time it
-// grows.
-const DRY_RUN_BOOKS_MAX = 250_000;
-const DRY_RUN_BYTES_MAX = 32 * 2 ** 20;
+// Some 30 MB: of ids alone, or of books with their keys.
+const IDS_REMEMBERED_MAX = 250_000;
+const BOOKS_REMEMBERED_MAX = 32_000;
+const BYTES_REMEMBERED_MAX = 12 * 2 ** 20;
+const NO_BYTES = Buffer.alloc(0);
 
 type DryRunOptions = {
   /** Null where there is no catalog. */
@@ -92,9 +93,12 @@ export class DryRunStaging implements BookStaging {
 
   put(id: string, json: string): void {
     const { needsBooks, keys } = this.#options;
-    const bytes = Buffer.from(needsBooks ? json : '');
-    const bytesTotal = this.#bytesTotal + bytes.length - (this.#bytesById.get(id)?.length ?? 0);
-    if (bytesTotal > DRY_RUN_BYTES_MAX || this.#bytesById.size >= DRY_RUN_BOOKS_MAX) return;
+    const bytes = needsBooks ? Buffer.from(json) : NO_BYTES;
+    const known = this.#bytesById.get(id);
+    const countMax = needsBooks ? BOOKS_REMEMBERED_MAX : IDS_REMEMBERED_MAX;
+    if (known === undefined && this.#bytesById.size >= countMax) return;
+    const bytesTotal = this.#bytesTotal + bytes.length - (known?.length ?? 0);
+    if (bytesTotal > BYTES_REMEMBERED_MAX) return;
     this.#bytesTotal = bytesTotal;
     this.#bytesById.set(id, bytes);
     if (keys !== null) this.#staged.put(id, bytes);

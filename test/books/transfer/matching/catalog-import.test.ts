@@ -187,7 +187,8 @@ test('a dry run has the outcomes of the import, knows no id of a new book, and s
     for (const title of ['A', 'B']) await shelf.add({ title, isbn: ISBNS[0] ?? '' });
     await shelf.add({ title: 'C', isbn: ISBNS[1] ?? '' });
     const batches = [
-      [{ title: 'D', isbn: ISBNS[0] }, { title: 'C', isbn: ISBNS[1] }, { title: 'E', isbn: ISBNS[2] }],
+      [{ title: 'D', isbn: ISBNS[0] }, { title: 'C', isbn: ISBNS[1] },
+        { title: 'E', isbn: ISBNS[2] }],
       [{ title: 'E', isbn: ISBNS[2] }, { title: 'F', isbn: ISBNS[2] }, { id: ID, title: 'G' },
         { id: ID, title: 'H' }],
     ];

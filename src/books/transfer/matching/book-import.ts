@@ -13,7 +13,7 @@ export type Match = 'isbn' | 'title' | 'source';
 
 /**
  * What becomes of the book that a record matches: `skip` leaves it as it is, `update` sets the
- * members that the record has, `replace` sets all members.
+ * members that the record has, `replace` sets all members, and the dates that the record has.
  */
 export type OnMatch = 'skip' | 'update' | 'replace';
 

@@ -48,7 +48,8 @@ const MATCHING: readonly PlantedFault[] = [
   },
   {
     file: `${MATCHING_ROOM}/store-record.ts`,
-    text: ' || isDeepStrictEqual(JSON.parse(text), members);', replacement: ' && false;', tests: [`${MATCHING_ROOM}/catalog-import.test.ts`],
+    text: ' || isDeepStrictEqual(JSON.parse(text), members);', replacement: ' && false;',
+    tests: [`${MATCHING_ROOM}/catalog-import.test.ts`],
   },
   {
     file: `${MATCHING_ROOM}/merge-record.ts`,

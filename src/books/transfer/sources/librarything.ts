@@ -7,12 +7,14 @@
  * colon. `Summary` is made of title, author and year.
  */
 import { isJsonObject } from '../../../base/fields.ts';
-import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { JsonObject } from '../../../base/schema.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { KeyedObjectSplitter } from '../grammars/nested-json.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
-import { readDate, readIsbn, readKeywords, readPages, textOf } from '../mapping/field-text.ts';
+import {
+  listOf, readDate, readIsbn, readKeywords, readPages, textOf,
+} from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type {
   BookMember, BrokenRecord, FieldRecord, FieldSplitter, FormatTable, MemberRow, RowValue,
@@ -150,12 +152,10 @@ function withKey(record: FieldRecord | BrokenRecord): FieldRecord | BrokenRecord
   return typeof id === 'string' || typeof id === 'number' ? { ...record, key: String(id) } : record;
 }
 
-/** The texts of a list or of the members of an object, or the one text that the field is. */
+/** The texts among the items of a list. */
 function textsOf(record: FieldRecord, name: string): readonly string[] {
-  const value = record.fields.get(name);
-  const items: readonly JsonValue[] = isJsonObject(value) ? Object.values(value)
-    : Array.isArray(value) ? value : [value ?? null];
-  return items.filter((item) => typeof item === 'string').map((item) => item.trim());
+  return listOf(record, name).filter((item) => typeof item === 'string')
+    .map((item) => item.trim());
 }
 
 type Person = { readonly invertedName: string; readonly name: string; readonly role: string };
@@ -173,9 +173,8 @@ function splitBars(text: string): readonly string[] {
 }
 
 function readNameMembers(record: FieldRecord): readonly Person[] {
-  const authors = record.fields.get('authors');
   // An author who is not there is an empty list.
-  const persons = (Array.isArray(authors) ? authors : []).filter((item) => isJsonObject(item))
+  const persons = listOf(record, 'authors').filter((item) => isJsonObject(item))
     .map((item) => ({
       invertedName: memberText(item, 'lf'), name: memberText(item, 'fl'),
       role: memberText(item, 'role'),
@@ -275,13 +274,14 @@ function readLanguages(record: FieldRecord): RowValue | undefined {
 
 /** The medium, whose code is kept. */
 function readMedia(record: FieldRecord): RowValue | undefined {
-  const media = record.fields.get('format');
-  const [first] = Array.isArray(media) ? media : [media];
+  const [first] = listOf(record, 'format');
   const read = isJsonObject(first) ? readBookFormat(memberText(first, 'text')) : undefined;
   return read === undefined ? undefined : part(read.value);
 }
 
 function readTags(record: FieldRecord): RowValue | undefined {
   const tags = textsOf(record, 'tags').filter((tag) => tag !== '');
-  return tags.length === 0 ? undefined : whole(tags);
+  if (tags.length === 0) return undefined;
+  const list = record.fields.get('tags');
+  return Array.isArray(list) && list.length > tags.length ? part(tags) : whole(tags);
 }

@@ -120,6 +120,22 @@ for (const [name, { codec, header, separator }] of Object.entries(SAMPLES)) {
   });
 }
 
+test('a list that no book can hold is left out as it is, unread', () => {
+  for (const [name, column, piece] of [
+    ['goodreads', 'Additional Authors', 'a,'], ['calibre', 'comments', '<p>a'],
+    ['librarything', 'Secondary Author', 'a|'], ['storygraph', 'Tags', ','],
+  ] as const) {
+    const { codec, separator } = SAMPLES[name] ?? SAMPLES['goodreads'] as Sample;
+    const text = piece.repeat(2_000_000 / piece.length);
+    const cell = separator === ',' ? `"${text}"` : text;
+    const title = name === 'calibre' ? 'title' : 'Title';
+    const file = Buffer.from(`${title}${separator}${column}\nA${separator}${cell}\n`);
+    const [record] = readExport(codec, file);
+    assert.deepEqual(record !== undefined && 'body' in record
+      ? [record.body, record.leftOut] : record, [{ title: 'A' }, [column]]);
+  }
+});
+
 /** A header and rows of hostile texts, mostly well-formed. */
 function makeFile(random: Random, { header, columns, separator }: Sample): Buffer {
   const rows = Array.from({ length: below(random, 8) }, () => columns.map((column) => {

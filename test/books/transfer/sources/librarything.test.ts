@@ -209,6 +209,18 @@ test('an export that a spreadsheet has saved with commas is read with its quotes
   assert.equal(book['title'], 'A, "B"');
 });
 
+test('tags of the JSON export are kept where not all of them are keywords', () => {
+  for (const [tags, keywords, isKept] of [
+    [['a', 'b'], ['a', 'b'], false], [['a', 7], ['a'], true], [[], undefined, false],
+    [Array.from({ length: 200 }, (_, index) => `${index % 7}`), ['0', '1', '2', '3', '4', '5', '6'],
+      true],
+  ] as const) {
+    const book = readBook(librarythingCodec, JSON.stringify({ 1: { title: 'A', tags } }));
+    assert.deepEqual(book['keywords'], keywords);
+    assert.deepEqual(sourceOf(book)['tags'], isKept ? tags : undefined);
+  }
+});
+
 test('records of an array have their own ids for keys', () => {
   assert.deepEqual(summarise('[{"books_id":7,"title":"A"}]').map(([, key]) => key), ['7']);
 });

@@ -545,7 +545,7 @@ const TRANSFERS: readonly PlantedFault[] = [
   },
   {
     file: 'books/transfer/recognise-format.ts',
-    text: 'if (formats.length > 1) throw createAmbiguity(formats);', replacement: '',
+    text: 'if (found.length > 1) throw createAmbiguity(found);', replacement: '',
     tests: ['books/transfer/recognise-format.test.ts'],
   },
   {

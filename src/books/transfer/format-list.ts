@@ -1,5 +1,5 @@
 /** The formats of books, as users name them, and as media types and file endings name them. */
-export type Format = {
+type FormatRow = {
   readonly name: string;
   /** What a file of it is called, after "reading". */
   readonly title: string;
@@ -15,7 +15,7 @@ export type Format = {
 
 const CSV = ['text/csv', 'text/tab-separated-values'];
 
-export const FORMATS = [
+const TABLE = [
   {
     name: 'json', title: 'JSON', mediaTypes: ['application/json'], endings: ['.json'],
     isRead: true, isWritten: true,
@@ -67,6 +67,10 @@ export const FORMATS = [
     name: 'isbn', title: 'a list of ISBNs', mediaTypes: ['text/plain'], endings: ['.txt'],
     isRead: true, isWritten: false,
   },
-] as const satisfies readonly Format[];
+] as const satisfies readonly FormatRow[];
 
-export type FormatName = (typeof FORMATS)[number]['name'];
+export type FormatName = (typeof TABLE)[number]['name'];
+
+export type Format = FormatRow & { readonly name: FormatName };
+
+export const FORMATS: readonly Format[] = TABLE;

@@ -12,7 +12,7 @@ import type { Format, FormatName } from './format-list.ts';
 import type { SourceRecord } from './record-splitter.ts';
 
 /** Each is loaded when its first file is read or written. */
-const CODECS: { readonly [Name in FormatName]?: LazyModule<FormatCodec> } = {
+const CODECS: Readonly<Record<FormatName, LazyModule<FormatCodec>>> = {
   json: lazyImport(async () => (await import('./json.ts')).jsonCodec),
   jsonl: lazyImport(async () => (await import('./json.ts')).jsonLinesCodec),
   csv: lazyImport(async () => (await import('./csv.ts')).csvCodec),
@@ -28,13 +28,9 @@ const CODECS: { readonly [Name in FormatName]?: LazyModule<FormatCodec> } = {
   ris: lazyImport(async () => (await import('./sources/ris.ts')).risCodec),
 };
 
-/** The formats that this program has the code of. */
-export const KNOWN_FORMATS: readonly (Format & { readonly name: FormatName })[] =
-  FORMATS.filter(({ name }) => CODECS[name] !== undefined);
+export const READ_FORMATS: readonly Format[] = FORMATS.filter(({ isRead }) => isRead);
 
-export const READ_FORMATS = KNOWN_FORMATS.filter(({ isRead }) => isRead);
-
-export const WRITTEN_FORMATS = KNOWN_FORMATS.filter(({ isWritten }) => isWritten);
+export const WRITTEN_FORMATS: readonly Format[] = FORMATS.filter(({ isWritten }) => isWritten);
 
 export const JSON_LINES_TYPES: readonly string[] =
   READ_FORMATS.find(({ name }) => name === 'jsonl')?.mediaTypes ?? [];
@@ -80,9 +76,7 @@ export async function createBookWriter(
 
 /** What reads and writes the format. */
 export async function loadCodec(format: FormatName): Promise<FormatCodec> {
-  const load = CODECS[format];
-  if (load === undefined) throw new AppError('invalid', `there is no format ${format}`);
-  return await load((codec) => codec);
+  return await CODECS[format]((codec) => codec);
 }
 
 /**

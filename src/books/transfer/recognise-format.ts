@@ -10,10 +10,10 @@
  *   format reads the file, which says what is wrong with it.
  */
 import { AppError } from '../../base/errors.ts';
+import { FORMATS } from './format-list.ts';
 import type { FormatName } from './format-list.ts';
 import { FAMILIES } from './format-signatures.ts';
 import type { Family, FormatSignature } from './format-signatures.ts';
-import { KNOWN_FORMATS } from './formats.ts';
 
 /** How much of a file's text is looked at. */
 export const HEAD_BYTES = 64 * 1024;
@@ -24,8 +24,8 @@ export type FormatChoice = FormatName | Family;
 /** The format of that name, or null; an ending without its dot is a name too. */
 export function findFormatByName(name: string): FormatName | null {
   const lower = name.toLowerCase();
-  const format = KNOWN_FORMATS.find((one) => one.name === lower)
-    ?? KNOWN_FORMATS.find(({ endings }) => endings.some((ending) => ending === `.${lower}`));
+  const format = FORMATS.find((one) => one.name === lower)
+    ?? FORMATS.find(({ endings }) => endings.some((ending) => ending === `.${lower}`));
   return format?.name ?? null;
 }
 
@@ -34,7 +34,7 @@ export function findFormatByEnding(path: string): FormatChoice | null {
   const lower = path.toLowerCase();
   const hasEnding = (ending: string): boolean => lower.endsWith(ending);
   const sharedEndings = FAMILIES.flatMap(({ endings }) => endings);
-  const format = KNOWN_FORMATS.find(({ endings }) =>
+  const format = FORMATS.find(({ endings }) =>
     endings.some((ending) => hasEnding(ending) && !sharedEndings.includes(ending)));
   return format?.name ?? FAMILIES.find(({ endings }) => endings.some(hasEnding)) ?? null;
 }
@@ -43,7 +43,7 @@ export function findFormatByEnding(path: string): FormatChoice | null {
 export function findFormatByMediaType(mediaType: string): FormatChoice | null {
   const family = FAMILIES.find(({ mediaTypes }) => mediaTypes.includes(mediaType));
   if (family !== undefined) return family;
-  const format = KNOWN_FORMATS.find(({ mediaTypes }) => mediaTypes.includes(mediaType));
+  const format = FORMATS.find(({ mediaTypes }) => mediaTypes.includes(mediaType));
   return format?.name ?? null;
 }
 
@@ -56,9 +56,8 @@ export function recogniseFormat(family: Family, head: Buffer): FormatName {
   const found = family.layout === 'lines'
     ? findByLines(family, text)
     : findByNames(family, readNames(family, text));
-  const formats = found.filter((name) => KNOWN_FORMATS.some((format) => format.name === name));
-  const [format = family.otherwise] = formats;
-  if (formats.length > 1) throw createAmbiguity(formats);
+  const [format = family.otherwise] = found;
+  if (found.length > 1) throw createAmbiguity(found);
   return format;
 }
 
@@ -68,7 +67,7 @@ function readNames(family: Family, text: string): readonly string[] {
 
 function createAmbiguity(formats: readonly FormatName[]): AppError {
   const titles = formats.map((name) =>
-    KNOWN_FORMATS.find((format) => format.name === name)?.title ?? name);
+    FORMATS.find((format) => format.name === name)?.title ?? name);
   return new AppError('invalid', `the file could be ${titles.join(' or ')}: `
     + `name its format, ${formats.join(' or ')}`);
 }

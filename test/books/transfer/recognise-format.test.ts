@@ -60,6 +60,16 @@ test('a file that could be two things is refused with both names', () => {
   }
 });
 
+test('bibliographies are known by their members and lines, also under a common ending', () => {
+  assert.deepEqual(['a.csl.json', 'a.jsonld', 'a.bib', 'a.ris'].map(findFormatByEnding),
+    ['csl', 'jsonld', 'bibtex', 'ris']);
+  assert.equal(recognise('a.json', '[{"id":"x","type":"book","title":"A","author":[]}]'), 'csl');
+  assert.equal(recognise('a.json', '{"@context":"https://schema.org","name":"A"}'), 'jsonld');
+  assert.equal(recognise('a.json', '[{"@type":["http://schema.org/Book"],"http'), 'jsonld');
+  assert.equal(recognise('a.txt', 'TY  - BOOK\r\nTI  - A\r\nER  - '), 'ris');
+  assert.equal(recognise('a.txt', '% mine\n@book{x, title = {A}}'), 'bibtex');
+});
+
 test('an object of records by number is LibraryThing\'s, and plain text a list of ISBNs', () => {
   assert.equal(recognise('a.json', '{"7":{"books_id":"7","title":"A"},"8":{"boo'), 'librarything');
   assert.equal(recognise('a.txt', '\n978-0-439-02348-1\n'), 'isbn');

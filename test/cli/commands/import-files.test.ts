@@ -83,8 +83,8 @@ test('a file that could be two things is refused with both names, and nothing is
     writeFileSync(file, 'Book Id,Title\n1,A\n');
     const { code, stderr } = await place.run(['book:import', '--file', file]);
     assert.equal(code, 1);
-    assert.equal(stderr, 'hookshelf: the file could be a Goodreads export or a LibraryThing export: '
-      + 'name its format, goodreads or librarything\n');
+    assert.equal(stderr, 'hookshelf: the file could be a Goodreads export or a LibraryThing '
+      + 'export: name its format, goodreads or librarything\n');
     const named = await place.run(['book:import', '--file', file, '--format', 'goodreads']);
     assert.equal(named.stdout, 'imported 1, updated 0, unchanged 0, skipped 0\n');
   }));

@@ -3,7 +3,7 @@ import { decodeBook } from '../../book.ts';
 import type { Book } from '../../book.ts';
 import type { BookWriter } from '../format-codec.ts';
 
-export type EncodedRecord = {
+export type EncodedFields = {
   readonly text: string;
   /** Whether the book has metadata that the format does not hold. */
   readonly leavesOut: boolean;
@@ -15,7 +15,7 @@ type FileFrame = {
 };
 
 export function createMappedWriter(
-  encode: (book: Book) => EncodedRecord, frame: FileFrame,
+  encode: (book: Book) => EncodedFields, frame: FileFrame,
 ): BookWriter {
   let leftOutCount = 0;
   let isFirst = true;

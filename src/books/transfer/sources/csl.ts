@@ -23,7 +23,7 @@ import { readLanguage } from '../mapping/language.ts';
 import { parseRest } from '../mapping/map-record.ts';
 import { MappedSplitter } from '../mapping/mapped-splitter.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
-import type { EncodedRecord } from '../mapping/mapped-writer.ts';
+import type { EncodedFields } from '../mapping/mapped-writer.ts';
 import { createAuthor, splitAuthor } from '../mapping/person-name.ts';
 import { findSource, writeRecord } from '../mapping/write-record.ts';
 import { isCslMember, isCslType } from './csl-schema.ts';
@@ -128,7 +128,7 @@ function createRecord(line: number, item: JsonObject): FieldRecord {
 }
 
 /** An item of a book, under its own id: that of its source, else the catalog's. */
-function encodeItem(book: Book): EncodedRecord {
+function encodeItem(book: Book): EncodedFields {
   const { key, fields, leavesOut } = writeRecord(cslTable, book);
   const sourceId = findSource(cslTable, book.metadata)?.['id'];
   const type = fields.get('type');

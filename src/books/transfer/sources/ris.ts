@@ -20,7 +20,7 @@ import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { MappedSplitter } from '../mapping/mapped-splitter.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
-import type { EncodedRecord } from '../mapping/mapped-writer.ts';
+import type { EncodedFields } from '../mapping/mapped-writer.ts';
 import { createAuthor, splitAuthor, splitInvertedName } from '../mapping/person-name.ts';
 import { writeRecord } from '../mapping/write-record.ts';
 
@@ -86,7 +86,7 @@ export const risCodec: FormatCodec = {
 };
 
 /** A book as a record, under its own id: that of its source, else the catalog's. */
-function encodeBook(book: Book): EncodedRecord {
+function encodeBook(book: Book): EncodedFields {
   const { key, fields, leavesOut } = writeRecord(risTable, book);
   return { text: encodeRisRecord(key ?? book.id, fields), leavesOut };
 }

@@ -39,7 +39,7 @@ test('a reader that goes away ends a long list quietly', () => inFolder(async (d
 test('progress is not written where nobody watches', () => inFolder(async (data) => {
   const { stderr } = await hookshelf(
     ['book:import', '--file', '-', '--data', data], { input: '[{"title":"Emma"}]' });
-  assert.equal(stderr, '');
+  assert.equal(stderr, 'hookshelf: reading JSON\n');
 }));
 
 test('two commands at once on one directory both finish', () => inFolder(async (data) => {
@@ -71,7 +71,8 @@ test('a command can be killed at its standard input', () => inFolder(async (data
   await until('the lock is taken', () => existsSync(join(data, 'lock')) || child.exitCode !== null);
   child.kill('SIGTERM');
   const { signal, stdout, stderr } = await ended;
-  assert.deepEqual([signal, stdout, stderr], ['SIGTERM', '', '']);
+  assert.deepEqual([signal, stdout, stderr],
+    ['SIGTERM', '', 'hookshelf: reading JSON Lines\n']);
   const listed = await hookshelf(['book:list', '--data', data]);
   assert.equal(listed.code, 0, listed.stderr);
 }));

@@ -17,7 +17,9 @@ const browser = Browser.forTests();
 async function chooseFile(name: string, text: string): Promise<void> {
   await browser.evaluate(`const transfer = new DataTransfer();
     transfer.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}));
-    document.querySelector('input[type=file]').files = transfer.files;`);
+    const input = document.querySelector('input[type=file]');
+    input.files = transfer.files;
+    input.dispatchEvent(new Event('change'));`);
 }
 
 test('a book is added, changed beside somebody else, and deleted', { skip }, () =>
@@ -71,18 +73,19 @@ test('a file is checked first, then imported, and its errors are told by line', 
       for (const [name, text, error] of [
         ['books.csv', CSV, 'Line 3: /numberOfPages'],
         ['books.jsonl', '{"title":"A"}\n\n{}\n', 'Line 3: /title'],
-        ['books.json', '[{"title":"B"},{"title":1}]', 'Book 2: /title'],
+        ['books.json', '[{"title":"B"},\n{"title":1}]', 'Line 2: /title'],
       ] as const) {
         await chooseFile(name, text);
         await person.click('button', 'Import');
         await person.sees(error);
-        await person.sees('1 imported, 0 replaced, 1 skipped; nothing was stored');
+        await person.sees(
+          'would have imported 1, updated 0, unchanged 0, skipped 1; nothing was stored');
       }
       assert.equal((await ask(`${server.url}/api/books`)).text.trim(), '[]');
       await person.click('checkbox', 'Only check it: store nothing');
       await chooseFile('books.csv', CSV);
       await person.click('button', 'Import');
-      await person.sees('1 imported, 0 replaced, 1 skipped.');
+      await person.sees('reading CSV: imported 1, updated 0, unchanged 0, skipped 1.');
       const [book] = JSON.parse((await ask(`${server.url}/api/books`)).text);
       assert.deepEqual([book.title, book.authors, book.numberOfPages],
         ['Emma, a novel', [{ name: 'Jane Austen' }], 474]);

@@ -6,19 +6,19 @@ import type { PlantedFault } from './fault.ts';
 
 export const CONSOLE_FAULTS: readonly PlantedFault[] = [
   {
-    file: 'console/screens/books/book-csv.ts',
-    text: 'quoted.replaceAll(\'""\', \'"\')', replacement: 'quoted',
-    tests: ['console/screens/books/book-csv.test.ts'],
+    file: 'console/screens/books/book-files.ts',
+    text: '|| ending.length <= longest.length', replacement: "|| longest !== ''",
+    tests: ['console/screens/books/book-files.test.ts'],
   },
   {
-    file: 'console/screens/books/book-csv.ts',
-    text: 'if (readLength === text.length) return rows;', replacement: 'return rows;',
-    tests: ['console/screens/books/book-csv.test.ts'],
+    file: 'console/screens/books/import-outcome.ts',
+    text: "&& value.status === 'skipped'", replacement: '',
+    tests: ['console/screens/books/import-outcome.test.ts'],
   },
   {
-    file: 'console/screens/books/book-csv.ts',
-    text: "Object.keys({ ...item }).join() === 'name'", replacement: 'true',
-    tests: ['console/screens/books/book-csv.test.ts'],
+    file: 'console/screens/books/import-outcome.ts',
+    text: 'right[1] - left[1]', replacement: 'left[1] - right[1]',
+    tests: ['console/screens/books/import-outcome.test.ts'],
   },
   {
     file: 'console/screens/books/compare-books.ts',

@@ -64,7 +64,7 @@ export async function callApi<Body>(
   const body = await readBody(response, options.signal);
   const { status, headers } = response;
   if (response.ok) return { body: body as Body, status, headers };
-  throw new ApiError({ ...toProblem(body), status });
+  throw createApiError(body, status);
 }
 
 /** Resolves with the body of a response of status 2xx, to be read as it comes. Throws ApiError. */
@@ -74,7 +74,12 @@ export async function streamBody(
   const response = await sendRequest('GET', path, { signal });
   const { ok, body, status } = response;
   if (ok && body !== null) return body;
-  throw new ApiError({ ...toProblem(await readBody(response, signal)), status });
+  throw createApiError(await readBody(response, signal), status);
+}
+
+/** `body` is that of the response: a problem document, or anything else. */
+export function createApiError(body: unknown, status: number): ApiError {
+  return new ApiError({ ...toProblem(body), status });
 }
 
 /** A proxy before the server may answer with text, or with nothing, in place of a problem. */
@@ -132,7 +137,11 @@ async function readBody(response: Response, signal: AbortSignal | undefined): Pr
   } catch (thrown) {
     throw toConnectionError(thrown, signal);
   }
-  if (!/\bjson\b/.test(response.headers.get('Content-Type') ?? '')) return text;
+  return parseBody(text, response.headers.get('Content-Type'));
+}
+
+export function parseBody(text: string, contentType: string | null): unknown {
+  if (!/\bjson\b/.test(contentType ?? '')) return text;
   try {
     return JSON.parse(text);
   } catch {

@@ -1,36 +1,73 @@
-/** The files of books that the console reads and writes, in the formats of `book:import`. */
-import { formatBooksCsv, parseCsvBooks } from './book-csv.ts';
+/**
+ * The formats of the files of books, for the choices of an import and an export. The server alone
+ * reads and writes them; a test compares these rows with its own.
+ */
+import type { FormatName } from '../../../books/transfer/format-list.ts';
 
-type BookRecords = readonly Readonly<Record<string, unknown>>[];
-
-/** Formats the text of a file. `loadColumns` resolves with the names of the members of a book. */
-type FormatBooks = (
-  books: BookRecords, loadColumns: () => Promise<readonly string[]>,
-) => Promise<string>;
-
-/** The export formats by file name; null: the response of the API as it is. */
-export const FORMATS: Readonly<Record<string, FormatBooks | null>> = {
-  'books.json': null,
-  'books.jsonl': async (books) => books.map((book) => `${JSON.stringify(book)}\n`).join(''),
-  'books.csv': async (books, loadColumns) => formatBooksCsv(await loadColumns(), books),
+type FileFormat = {
+  readonly name: FormatName;
+  /** What a file of it is called, after "reading". */
+  readonly title: string;
+  readonly mediaType: string;
+  /** Of file names; the first is written. */
+  readonly endings: readonly string[];
+  /** Whether it is only read. */
+  readonly isReadOnly?: true;
 };
 
-/** The endings of the files that an import takes. */
-export const FILE_ENDINGS: readonly string[] = ['.json', '.jsonl', '.ndjson', '.csv'];
+const CSV = 'text/csv';
 
-/** A book to send, and its position in the file: `Line 7`. */
-export type FileBook = { readonly json: string; readonly label: string };
+export const FILE_FORMATS: readonly FileFormat[] = [
+  { name: 'json', title: 'JSON', mediaType: 'application/json', endings: ['.json'] },
+  {
+    name: 'jsonl', title: 'JSON Lines', mediaType: 'application/jsonl',
+    endings: ['.jsonl', '.ndjson'],
+  },
+  { name: 'csv', title: 'CSV', mediaType: CSV, endings: ['.csv', '.tsv'] },
+  { name: 'jsonld', title: 'JSON-LD', mediaType: 'application/ld+json', endings: ['.jsonld'] },
+  {
+    name: 'csl', title: 'CSL-JSON', mediaType: 'application/vnd.citationstyles.csl+json',
+    endings: ['.csl.json'],
+  },
+  { name: 'bibtex', title: 'BibTeX', mediaType: 'application/x-bibtex', endings: ['.bib'] },
+  {
+    name: 'ris', title: 'RIS', mediaType: 'application/x-research-info-systems',
+    endings: ['.ris'],
+  },
+  {
+    name: 'goodreads', title: 'a Goodreads export', mediaType: CSV, endings: ['.csv'],
+    isReadOnly: true,
+  },
+  {
+    name: 'storygraph', title: 'a StoryGraph export', mediaType: CSV, endings: ['.csv'],
+    isReadOnly: true,
+  },
+  {
+    name: 'librarything', title: 'a LibraryThing export',
+    mediaType: 'text/tab-separated-values', endings: ['.tsv', '.json'], isReadOnly: true,
+  },
+  {
+    name: 'calibre', title: 'a Calibre catalog', mediaType: CSV, endings: ['.csv'],
+    isReadOnly: true,
+  },
+  {
+    name: 'isbn', title: 'a list of ISBNs', mediaType: 'text/plain', endings: ['.txt'],
+    isReadOnly: true,
+  },
+];
 
-/** Splits a file of CSV, JSON Lines or one JSON array, by its name and its first character. */
-export function parseFile(name: string, text: string): FileBook[] {
-  if (name.toLowerCase().endsWith('.csv')) {
-    return parseCsvBooks(text).map(({ line, json }) => ({ json, label: `Line ${line}` }));
+/** What the server is told of a file by the ending of its name; null: nothing can be told. */
+export function findMediaType(fileName: string): string | null {
+  const name = fileName.toLowerCase();
+  let longest = '';
+  let mediaType: string | null = null;
+  for (const format of FILE_FORMATS) {
+    for (const ending of format.endings) {
+      // Of an ending that several formats have, the first says the family: the server looks.
+      if (!name.endsWith(ending) || ending.length <= longest.length) continue;
+      longest = ending;
+      ({ mediaType } = format);
+    }
   }
-  if (!text.trimStart().startsWith('[')) {
-    return text.split('\n').map((json, index) => ({ json, label: `Line ${index + 1}` }))
-      .filter(({ json }) => json.trim() !== '');
-  }
-  const books: unknown = JSON.parse(text);
-  return (Array.isArray(books) ? books : []).map((book, index) =>
-    ({ json: JSON.stringify(book), label: `Book ${index + 1}` }));
+  return mediaType;
 }

@@ -48,12 +48,12 @@ export function openBooksScreen(container: HTMLElement, address: ScreenAddress):
   if (step === undefined) return openList(container, address);
   if (step === 'new') return openNewBook(container);
   if (step === 'duplicates') return openDuplicates(container, address);
-  return step === 'import' ? openTransfer(container) : openBook(container, step);
+  return step === 'import' ? openTransfer(container, address) : openBook(container, step);
 }
 
 function openList(container: HTMLElement, { query }: ScreenAddress): () => void {
   const list = new CatalogList(query);
-  fill(container, heading('Books', ...actions()), ...list.elements);
+  fill(container, heading('Books', ...list.actions), ...list.elements);
   list.read();
   return () => list.close();
 }
@@ -61,6 +61,10 @@ function openList(container: HTMLElement, { query }: ScreenAddress): () => void 
 /** The list with all that searches, filters and sorts it. */
 class CatalogList {
   readonly elements: readonly HTMLElement[];
+  readonly actions: readonly HTMLElement[];
+  /** Leads to the export of what the list shows. */
+  readonly #transferLink = h('a.button',
+    callerSession.may('write') ? 'Import and export' : 'Export');
   readonly #filters: FilterForm;
   readonly #suggestions: SearchSuggestions | null;
   readonly #facets: BookFacets;
@@ -88,6 +92,13 @@ class CatalogList {
     });
     this.elements = [this.#filters, this.#facets, this.#chosenFilters, this.#list]
       .map(({ element }) => element);
+    this.actions = [
+      h('a', { href: href(['books', 'duplicates']), class: 'button' }, 'Duplicates'),
+      this.#transferLink,
+      ...callerSession.may('write') ? [
+        h('a', { href: href(['books', 'new']), class: 'button primary' }, 'Add a book'),
+      ] : [],
+    ];
   }
 
   close(): void {
@@ -104,6 +115,7 @@ class CatalogList {
     if (readText(criteria) !== previousText && criteria['typos'] !== undefined) {
       return this.#filters.set({ typos: '' });
     }
+    this.#transferLink.href = href(['books', 'import'], criteria);
     this.#chosenFilters.show();
     this.#facets.showChosen();
     this.#list.element.classList.toggle('as-cards', layout === 'cards');
@@ -153,15 +165,4 @@ function suggestInto(
   label?.replaceWith(place);
   fill(place, label, suggestions.element);
   return suggestions;
-}
-
-function actions(): HTMLElement[] {
-  const links = [
-    h('a', { href: href(['books', 'duplicates']), class: 'button' }, 'Duplicates'),
-    h('a', { href: href(['books', 'import']), class: 'button' },
-      callerSession.may('write') ? 'Import and export' : 'Export'),
-  ];
-  return callerSession.may('write') ? [
-    ...links, h('a', { href: href(['books', 'new']), class: 'button primary' }, 'Add a book'),
-  ] : links;
 }

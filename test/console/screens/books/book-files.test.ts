@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  FILE_ENDINGS, FORMATS, parseFile,
-} from '../../../../src/console/screens/books/book-files.ts';
-import { BOOK_FILE_FORMATS } from '../../../books/transfer/book-file-formats.ts';
+import { FORMATS } from '../../../../src/books/transfer/format-list.ts';
+import { findFormatByMediaType } from '../../../../src/books/transfer/recognise-format.ts';
+import { FILE_FORMATS, findMediaType } from '../../../../src/console/screens/books/book-files.ts';
 
-const BOOKS = [
-  { id: 'a', title: 'Emma', authors: [{ name: 'Jane Austen' }] },
-  { id: 'b', title: 'two\nlines, "quoted"', numberOfPages: 7 },
-];
-
-test('the console exports every format of the catalog', () => {
-  assert.deepEqual(Object.keys(FORMATS), BOOK_FILE_FORMATS.map((format) => `books.${format}`));
+test('the console has the formats of the server', () => {
+  assert.deepEqual(
+    FILE_FORMATS.map(({ name, title, mediaType, endings, isReadOnly = false }) =>
+      ({ name, title, mediaType, endings, isWritten: !isReadOnly })),
+    FORMATS.map(({ name, title, mediaTypes, endings, isWritten }) =>
+      ({ name, title, mediaType: mediaTypes[0], endings, isWritten })));
 });
 
-test('the console imports every format of the catalog, as it has exported it', async () => {
-  const loadColumns = async () => ['id', 'title', 'authors', 'numberOfPages'];
-  for (const format of BOOK_FILE_FORMATS) {
-    const name = `books.${format}`;
-    const text = await FORMATS[name]?.(BOOKS, loadColumns) ?? JSON.stringify(BOOKS);
-    assert.deepEqual(parseFile(name, text).map(({ json }) => JSON.parse(json)), BOOKS, format);
-    assert.ok(FILE_ENDINGS.includes(`.${format}`), format);
+test('the name of a file tells its media type, the longest ending first', () => {
+  for (const [name, mediaType] of [
+    ['Library.CSV', 'text/csv'], ['export.tsv', 'text/csv'], ['a.json', 'application/json'],
+    ['a.csl.json', 'application/vnd.citationstyles.csl+json'], ['a.ndjson', 'application/jsonl'],
+    ['books.bib', 'application/x-bibtex'], ['isbns.txt', 'text/plain'], ['books.pdf', null],
+    ['csv', null],
+  ] as const) {
+    assert.equal(findMediaType(name), mediaType, name);
+    if (mediaType !== null) assert.notEqual(findFormatByMediaType(mediaType), null, name);
   }
 });

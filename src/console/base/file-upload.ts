@@ -1,0 +1,61 @@
+/** Sends a file and tells how much of it is sent, which `fetch` does not. */
+import { BASE, createApiError, parseBody } from './api-calls.ts';
+import { callerSession } from './caller-session.ts';
+
+type UploadOptions = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Called with the bytes that are sent so far. */
+  readonly onSent?: (bytes: number) => void;
+  /** Called with the text that has come so far. */
+  readonly onReceived?: (text: string) => void;
+};
+
+/**
+ * Resolves with the text of a response of status 2xx. Throws ApiError for any other, Error when the
+ * response does not come, and an AbortError once `signal` is aborted. The browser reads the file
+ * while it sends it. It reads the response afterwards, so that this must be a short one.
+ */
+export function uploadFile(path: string, file: Blob, options: UploadOptions): Promise<string> {
+  const { headers, signal, onSent, onReceived } = options;
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', BASE + path);
+    setHeaders(request, headers);
+    request.upload.onprogress = ({ loaded }) => onSent?.(loaded);
+    request.onprogress = () => {
+      if (isSuccess(request)) onReceived?.(request.responseText);
+    };
+    request.onload = () => {
+      const { status, responseText } = request;
+      callerSession.setOnline();
+      if (status === 401) callerSession.notifyRefused();
+      if (isSuccess(request)) resolve(responseText);
+      else reject(createApiError(parseBody(responseText, contentTypeOf(request)), status));
+    };
+    request.onerror = () => reject(new Error('The file could not be sent: '
+      + 'the server is away, or the file was changed after it had been chosen.'));
+    request.onabort = () => reject(createAbortError());
+    signal.addEventListener('abort', () => request.abort());
+    if (signal.aborted) reject(createAbortError());
+    else request.send(file);
+  });
+}
+
+function setHeaders(request: XMLHttpRequest, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+  if (callerSession.token === null) return;
+  request.setRequestHeader('Authorization', `Bearer ${callerSession.token}`);
+}
+
+function isSuccess({ status }: XMLHttpRequest): boolean {
+  return status >= 200 && status < 300;
+}
+
+function contentTypeOf(request: XMLHttpRequest): string | null {
+  return request.getResponseHeader('Content-Type');
+}
+
+function createAbortError(): DOMException {
+  return new DOMException('The upload was stopped.', 'AbortError');
+}

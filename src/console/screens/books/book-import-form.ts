@@ -1,0 +1,176 @@
+/**
+ * Imports a file of books. The server reads it: its beginning is sent as soon as the file is chosen,
+ * to be told what it is taken for, and all of it when the button is pressed.
+ */
+import { uploadFile } from '../../base/file-upload.ts';
+import { fill, h } from '../../base/dom.ts';
+import { formatBytes, formatCount } from '../../base/format.ts';
+import { appendQuery } from '../../base/screen-address.ts';
+import type { Query } from '../../base/screen-address.ts';
+import { messageOf } from '../../base/api-calls.ts';
+import { runExclusively } from '../../parts/async-button.ts';
+import { showFailureNotice, showNotice } from '../../parts/notice.ts';
+import { FILE_FORMATS, findMediaType } from './book-files.ts';
+import {
+  formatOutcome, formatSkipped, formatSource, listRemarks, parseOutcome, parseSource,
+} from './import-outcome.ts';
+import type { FileSource, ImportOutcome } from './import-outcome.ts';
+
+const IMPORT_PATH = '/api/books/import';
+/** The server tells a format by 64 KiB of text, for which UTF-16 takes twice as much. */
+const HEAD_BYTES = 128 * 1024;
+const PROBLEMS_SHOWN_MAX = 200;
+
+/** The values of `match` and `onMatch`; an empty one is the server's default. */
+const MATCHES: readonly (readonly [value: string, label: string])[] = [
+  ['', 'the id that its source gave it, where it has one'], ['isbn', 'ISBN'],
+  ['title', 'title, first author and year'], ['source', 'the id that its source gave it'],
+];
+const ON_MATCH: typeof MATCHES = [
+  ['', 'update it: set what the file has'], ['skip', 'leave it as it is'],
+  ['replace', 'replace it, also by its id here'],
+];
+
+export class BookImportForm {
+  readonly element: HTMLFormElement;
+  readonly #file = h('input', { type: 'file', id: 'file', accept: listEndings() });
+  readonly #format = createSelect('format', [
+    ['', 'Recognise it'], ...FILE_FORMATS.map(({ name, title }) => [name, title] as const)]);
+  readonly #match = createSelect('match', MATCHES);
+  readonly #onMatch = createSelect('on-match', ON_MATCH);
+  readonly #hasAllTypes = h('input', { type: 'checkbox', id: 'all-types' });
+  readonly #isDry = h('input', { type: 'checkbox', id: 'dry' });
+  readonly #source = h('p.hint', { role: 'status' });
+  readonly #report = h('div', { role: 'status' });
+  /** Ends with the screen. */
+  readonly #signal: AbortSignal;
+  /** Ends the look at the file that was chosen before. */
+  #look = new AbortController();
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    this.#isDry.checked = true;
+    const button = h('button', { type: 'submit', class: 'primary' }, 'Import');
+    for (const input of [this.#file, this.#format]) {
+      input.addEventListener('change', () => void this.#showSource());
+    }
+    this.element = h('form.record', { onsubmit: (event) => {
+      event.preventDefault();
+      void runExclusively([button], () => this.#import()).catch(showFailureNotice);
+    } },
+    createField('file', 'A file of books, of any program', this.#file, this.#source),
+    createField('format', 'What it is', this.#format),
+    createField('match', 'A book is the same by its id here, and by', this.#match),
+    createField('on-match', 'If the catalog has the book', this.#onMatch),
+    h('div.field.checkbox', this.#hasAllTypes, h('label', { for: 'all-types' },
+      'Take articles and records of other types for books too')),
+    h('div.field.checkbox', this.#isDry, h('label', { for: 'dry' },
+      'Only check it: store nothing')),
+    h('div.actions', button), this.#report);
+  }
+
+  /** Says what the chosen file is taken for, or why it cannot be told. */
+  async #showSource(): Promise<void> {
+    this.#look.abort();
+    this.#look = new AbortController();
+    const { signal } = this.#look;
+    const file = this.#file.files?.[0];
+    fill(this.#source);
+    fill(this.#report);
+    if (file === undefined) return;
+    try {
+      const source = await this.#recognise(file, AbortSignal.any([signal, this.#signal]));
+      if (!signal.aborted) fill(this.#source, formatSource(source));
+    } catch (thrown) {
+      if (!signal.aborted) fill(this.#source, messageOf(thrown));
+    }
+  }
+
+  /** Has the server look at the beginning of the file, whose last record may be cut. */
+  async #recognise(file: File, signal: AbortSignal): Promise<FileSource> {
+    const controller = new AbortController();
+    let source: FileSource | null = null;
+    const onReceived = (text: string): void => {
+      source ??= parseSource(text);
+      // What follows is about a part of the file.
+      if (source !== null) controller.abort();
+    };
+    const head = file.slice(0, HEAD_BYTES);
+    try {
+      onReceived(await uploadFile(
+        appendQuery(IMPORT_PATH, { format: this.#format.value, dryRun: 'true' }), head,
+        { headers: this.#createHeaders(file), onReceived,
+          signal: AbortSignal.any([signal, controller.signal]) }));
+    } catch (thrown) {
+      if (source === null) throw thrown;
+    }
+    if (source === null) throw new Error('The server does not say what the file is.');
+    return source;
+  }
+
+  /** Throws Error where neither the form nor the name of the file tells its format. */
+  #createHeaders({ name }: File): Readonly<Record<string, string>> {
+    // With a format the server does not look at the media type.
+    const mediaType = findMediaType(name)
+      ?? (this.#format.value === '' ? null : 'application/octet-stream');
+    if (mediaType === null) throw new Error('The name of the file tells no format: choose one.');
+    // All lines would be a long response, which the browser reads too late.
+    return { 'Content-Type': mediaType, Prefer: 'return=minimal' };
+  }
+
+  async #import(): Promise<void> {
+    const file = this.#file.files?.[0];
+    if (file === undefined) return showNotice('Choose a file first.', 'bad');
+    const isDry = this.#isDry.checked;
+    const query: Query = {
+      format: this.#format.value, match: this.#match.value, onMatch: this.#onMatch.value,
+      allTypes: this.#hasAllTypes.checked ? 'true' : '', dryRun: isDry ? 'true' : '',
+    };
+    const stop = new AbortController();
+    const progress = h('progress', { max: file.size, value: 0, 'aria-label': 'Progress' });
+    const sent = h('p');
+    fill(this.#report, progress, sent,
+      h('button', { onclick: () => stop.abort() }, 'Stop'));
+    try {
+      const response = await uploadFile(appendQuery(IMPORT_PATH, query), file, {
+        headers: this.#createHeaders(file), signal: AbortSignal.any([stop.signal, this.#signal]),
+        onSent: (bytes) => {
+          progress.value = bytes;
+          sent.textContent = `${formatBytes(bytes)} of ${formatBytes(file.size)} sent`;
+        },
+      });
+      fill(this.#report, ...describeOutcome(parseOutcome(response)));
+    } catch (thrown) {
+      const text = stop.signal.aborted ? `Stopped.${isDry ? '' : ' What was read before is stored.'}`
+        : messageOf(thrown);
+      fill(this.#report, h('p.problem', text));
+    }
+  }
+}
+
+function describeOutcome({ source, skippedRecords, count }: ImportOutcome): HTMLElement[] {
+  if (count === null) throw new Error('The import was cut short.');
+  const shownRecords = skippedRecords.slice(0, PROBLEMS_SHOWN_MAX);
+  const hiddenCount = count.skipped - count.existing - shownRecords.length;
+  return [
+    h('p', source === null ? null : `${formatSource(source)}: `, formatOutcome(count)),
+    ...listRemarks(count).map((remark) => h('p', remark)),
+    h('ol.log', { 'aria-label': 'What could not be imported' },
+      ...shownRecords.map((record) => h('li', formatSkipped(record)))),
+    ...hiddenCount <= 0 ? [] : [h('p', `and ${formatCount(hiddenCount)} more`)],
+  ];
+}
+
+function createSelect(
+  id: string, choices: readonly (readonly [value: string, label: string])[],
+): HTMLSelectElement {
+  return h('select', { id }, ...choices.map(([value, label]) => h('option', { value }, label)));
+}
+
+function createField(id: string, label: string, ...inputs: readonly HTMLElement[]): HTMLElement {
+  return h('div.field', h('label', { for: id }, label), ...inputs);
+}
+
+function listEndings(): string {
+  return [...new Set(FILE_FORMATS.flatMap(({ endings }) => endings))].join();
+}

@@ -1,0 +1,102 @@
+/**
+ * The response of an import in words: what the file is taken for, each record that could not be
+ * imported, and the count at the end. They are those of `hookshelf book:import`.
+ */
+import { formatCount, formatQuantity } from '../../base/format.ts';
+import { FILE_FORMATS } from './book-files.ts';
+
+/** The first line: what the server takes a file for. */
+export type FileSource = { readonly format: string; readonly encoding: string };
+
+/** The line of a record that was not imported. */
+export type SkippedRecord = {
+  readonly line: number; readonly record?: number; readonly key?: string; readonly detail: string;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+};
+
+/** The last line. `encoding` is there when it is another than the first line says. */
+export type ImportCount = {
+  readonly imported: number; readonly updated: number; readonly unchanged: number;
+  readonly skipped: number; readonly existing: number; readonly dryRun: boolean;
+  readonly otherTypes?: Readonly<Record<string, number>>;
+  readonly leftOut: Readonly<Record<string, number>>;
+  readonly encoding?: string;
+  /** Why the import ended early. */
+  readonly error?: string;
+};
+
+export type ImportOutcome = {
+  readonly source: FileSource | null;
+  readonly skippedRecords: readonly SkippedRecord[];
+  /** Null: the response was cut short. */
+  readonly count: ImportCount | null;
+};
+
+export function parseOutcome(text: string): ImportOutcome {
+  const values = text.split('\n').filter((line) => line !== '')
+    .map((line): object => JSON.parse(line));
+  return {
+    source: parseSource(text),
+    skippedRecords: values.filter((value): value is SkippedRecord =>
+      'status' in value && value.status === 'skipped'),
+    count: values.find((value): value is ImportCount => 'imported' in value) ?? null,
+  };
+}
+
+/** The first line of a response, as far as it has come; null before. */
+export function parseSource(text: string): FileSource | null {
+  const end = text.indexOf('\n');
+  const value: object = end < 0 ? {} : JSON.parse(text.slice(0, end));
+  return 'format' in value && 'encoding' in value
+    ? { format: String(value.format), encoding: String(value.encoding) } : null;
+}
+
+const ENCODING_NAMES: Readonly<Record<string, string>> = {
+  'utf-16le': 'UTF-16', 'utf-16be': 'UTF-16', 'windows-1252': 'Windows-1252',
+};
+
+/** `reading a Goodreads export (Windows-1252)` */
+export function formatSource({ format, encoding }: FileSource): string {
+  const title = FILE_FORMATS.find(({ name }) => name === format)?.title ?? format;
+  const encodingName = ENCODING_NAMES[encoding];
+  return `reading ${title}${encodingName === undefined ? '' : ` (${encodingName})`}`;
+}
+
+/** `Line 3: /title: must not be empty (record 2, Austen1815)` */
+export function formatSkipped(
+  { line, record, key, detail, errors = [] }: SkippedRecord,
+): string {
+  const problems = errors.map((error) =>
+    error.pointer === '' ? error.detail : `${error.pointer}: ${error.detail}`);
+  const names = [record === undefined ? '' : `record ${record}`, key ?? '']
+    .filter((name) => name !== '');
+  return `Line ${line}: ${problems.length === 0 ? detail : problems.join('; ')}`
+    + `${names.length === 0 ? '' : ` (${names.join(', ')})`}`;
+}
+
+/** `imported 3, updated 1, unchanged 7, skipped 0` */
+export function formatOutcome({ dryRun, ...count }: ImportCount): string {
+  const text = (['imported', 'updated', 'unchanged', 'skipped'] as const)
+    .map((name) => `${name} ${formatCount(count[name])}`).join(', ');
+  return dryRun ? `would have ${text}; nothing was stored.` : `${text}.`;
+}
+
+/** What else there is to say of a file, a sentence each. */
+export function listRemarks(count: ImportCount): readonly string[] {
+  const { existing, encoding, otherTypes = {}, leftOut, error } = count;
+  const encodingName = ENCODING_NAMES[encoding ?? ''];
+  return [
+    ...error === undefined ? [] : [`the import stopped: ${error}`],
+    ...existing === 0 ? [] : [`${formatQuantity(existing, 'book')} skipped: there already`],
+    ...encodingName === undefined ? [] : [`the file is no UTF-8: it was read as ${encodingName}`],
+    ...listByCount(otherTypes).map(([type, number]) =>
+      `no books: ${formatQuantity(number, 'record')} of type ${type === '' ? 'none' : type}`),
+    ...listByCount(leftOut).map(([name, number]) =>
+      `left out: ${name} in ${formatQuantity(number, 'record')}, too long`),
+  ];
+}
+
+/** Those that occur most first. */
+function listByCount(counts: Readonly<Record<string, number>>): readonly [string, number][] {
+  return Object.entries(counts).sort((left, right) => right[1] - left[1]);
+}

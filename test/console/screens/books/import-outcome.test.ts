@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  formatOutcome, formatSkipped, formatSource, listRemarks, parseOutcome, parseSource,
+} from '../../../../src/console/screens/books/import-outcome.ts';
+
+const SOURCE = { format: 'goodreads', encoding: 'windows-1252' };
+const SKIPPED = { line: 3, record: 2, key: '50', status: 'skipped', id: null, detail: 'bad' };
+const COUNT = {
+  imported: 3, updated: 1, unchanged: 1007, skipped: 5, replaced: 0, existing: 0, leftOut: {},
+  dryRun: false,
+};
+
+test('a response is its first line, what was skipped, and its last line', () => {
+  const lines = [SOURCE, { line: 2, status: 'imported', id: 'a' }, SKIPPED, COUNT];
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  assert.deepEqual(parseOutcome(text), { source: SOURCE, skippedRecords: [SKIPPED], count: COUNT });
+  assert.equal(parseOutcome(text.split('{"imported"')[0] ?? '').count, null, 'cut short');
+});
+
+test('the first line is read as soon as it is whole', () => {
+  const text = `${JSON.stringify(SOURCE)}\n{"li`;
+  assert.equal(parseSource(text.slice(0, 20)), null);
+  assert.deepEqual(parseSource(text), SOURCE);
+});
+
+test('the encoding of a file is said where it is not UTF-8', () => {
+  assert.equal(formatSource(SOURCE), 'reading a Goodreads export (Windows-1252)');
+  assert.equal(formatSource({ format: 'csv', encoding: 'utf-8' }), 'reading CSV');
+});
+
+test('a record that was skipped is named by its line, number and key', () => {
+  assert.equal(formatSkipped(SKIPPED), 'Line 3: bad (record 2, 50)');
+  const errors = [{ pointer: '/title', detail: 'is missing' }, { pointer: '', detail: 'is short' }];
+  assert.equal(formatSkipped({ line: 1, detail: 'invalid', errors }),
+    'Line 1: /title: is missing; is short');
+});
+
+test('the count is told as the command tells it', () => {
+  assert.equal(formatOutcome(COUNT), 'imported 3, updated 1, unchanged 1,007, skipped 5.');
+  assert.match(formatOutcome({ ...COUNT, dryRun: true }),
+    /^would have imported 3, .*; nothing was stored\.$/);
+});
+
+test('what else happened is told, and nothing where nothing did', () => {
+  assert.deepEqual(listRemarks(COUNT), []);
+  assert.deepEqual(listRemarks({
+    ...COUNT, existing: 1, encoding: 'windows-1252', otherTypes: { book: 1, article: 4, '': 2 },
+    leftOut: { 'My Review': 3 }, error: 'the disk is full',
+  }), [
+    'the import stopped: the disk is full', '1 book skipped: there already',
+    'the file is no UTF-8: it was read as Windows-1252',
+    'no books: 4 records of type article', 'no books: 2 records of type none',
+    'no books: 1 record of type book', 'left out: My Review in 3 records, too long',
+  ]);
+});

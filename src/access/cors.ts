@@ -72,7 +72,7 @@ function stripSlash(origin: string): string {
 const PREFLIGHT_HEADERS: readonly string[] = [
   'Access-Control-Allow-Headers',
   'Authorization, Content-Type, Hookshelf-Sequence, Idempotency-Key, If-Match, If-Modified-Since, '
-    + 'If-None-Match, X-Request-Id',
+    + 'If-None-Match, Prefer, X-Request-Id',
   'Access-Control-Max-Age', '600',
 ];
 const EXPOSED = [

@@ -1,4 +1,5 @@
 /** The HTTP routes of the catalog: those of every resource, the list with its queries, imports. */
+import type { IncomingMessage } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import { quote } from '../base/text/error-message.ts';
@@ -181,6 +182,12 @@ const IMPORT_PARAMETERS: readonly ParameterSpec[] = [
   },
 ];
 
+const PREFER_PARAMETER: ParameterSpec = {
+  name: 'Prefer', in: 'header', schema: { kind: 'string' },
+  description: '`return=minimal` (RFC 7240): of the records only those are answered that could '
+    + 'not be imported, the first 1,000. For who cannot read while sending, such as a browser.',
+};
+
 const IMPORT_RESPONSE: ResponseSpec = {
   status: 200,
   description: 'JSON Lines, streamed while the body is read: first what it is taken for, '
@@ -209,7 +216,7 @@ function importRoute(catalog: Catalog): HttpRoute {
     operationId: 'importBooks',
     summary: 'Import a file of books of any length and format; no events are fired',
     access: 'write',
-    parameters: IMPORT_PARAMETERS,
+    parameters: [...IMPORT_PARAMETERS, PREFER_PARAMETER],
     body: {
       mediaTypes: JSON_LINES_TYPES, fileMediaTypes: FILE_TYPES,
       schema: importSchema, example: IMPORT_EXAMPLE,
@@ -223,9 +230,16 @@ function importRoute(catalog: Catalog): HttpRoute {
       const kind: ImportBody = format === null
         ? { mediaType: checkMediaType(exchange.request, [...JSON_LINES_TYPES, ...FILE_TYPES]) }
         : { format };
-      return loadImport(({ runImport }) => runImport(catalog, exchange, kind, mode));
+      return loadImport(({ runImport }) =>
+        runImport(catalog, exchange, kind, mode, prefersMinimal(exchange.request)));
     },
   };
+}
+
+function prefersMinimal({ headers }: IncomingMessage): boolean {
+  const preferences = [headers['prefer'] ?? []].flat().join().split(/[,;]/);
+  return preferences.some((one) =>
+    one.replace(/[\s"]/g, '').toLowerCase() === 'return=minimal');
 }
 
 function parseImportMode(query: ReadonlyMap<string, string>): ImportMode {

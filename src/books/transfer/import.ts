@@ -40,19 +40,21 @@ export type ImportBody =
  * `invalid` for a file that cannot be told or cannot be read at all, before anything is sent.
  */
 export async function runImport(
-  catalog: Catalog, exchange: Exchange, kind: ImportBody, mode: ImportMode,
+  catalog: Catalog, exchange: Exchange, kind: ImportBody, mode: ImportMode, isBrief = false,
 ): Promise<void> {
   const choice = kind.format ?? findFormatByMediaType(kind.mediaType);
   assert(choice !== null);
   const file = await openBookFile(exchange.readChunks(), choice, mode);
   const bookImport = catalog.openImport(createMatchMode(file.format, file.codec, mode));
-  const run = new ImportRun(file, bookImport, mode.isDryRun);
+  const importer = new Importer(bookImport, mode.isDryRun, isBrief);
+  const run = new ImportRun(file, bookImport, importer);
   exchange.response.once('close', () => run.abandon());
   // The client may have left while the beginning was read.
   if (exchange.response.closed) run.abandon();
   // Never rejects: `pull` reports what ended it.
   void run.read();
-  await exchange.sendStream(200, ['Content-Type', JSON_LINES], () => run.pull());
+  const headers = isBrief ? ['Preference-Applied', 'return=minimal'] : [];
+  await exchange.sendStream(200, ['Content-Type', JSON_LINES, ...headers], () => run.pull());
 }
 
 class ImportRun {
@@ -75,15 +77,17 @@ class ImportRun {
   /** Resumes `pull`, when it waits for lines; else does nothing. */
   #wakePull: () => void = () => {};
 
-  constructor(file: BookFile, bookImport: BookImport, isDryRun: boolean) {
+  constructor(file: BookFile, bookImport: BookImport, importer: Importer) {
     this.#file = file;
     this.#bookImport = bookImport;
-    this.#importer = new Importer(bookImport, isDryRun);
+    this.#importer = importer;
   }
 
   /** Reads the body and imports its records; what goes wrong, the response or `pull` tells. */
   async read(): Promise<void> {
     try {
+      // What the file is taken for is said before anything of it is imported.
+      this.#respond('');
       const error = await this.#readAll() ?? this.#importer.failure;
       this.#respond(`${JSON.stringify(this.#createCount(error))}\n`);
     } catch (thrown) {

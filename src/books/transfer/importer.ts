@@ -51,6 +51,9 @@ type ImportCount = {
   readonly otherTypes?: Readonly<Record<string, number>>;
 };
 
+/** So many records are named in a brief report, which nobody has to read while the file is sent. */
+const BRIEF_LINES_MAX = 1000;
+
 /** The detail of a record that is skipped because its id exists. */
 export const ID_EXISTS = 'a book with this id exists';
 /** The detail of a record that is skipped because a book matches it. */
@@ -64,6 +67,9 @@ type ParsedRecord = {
 export class Importer {
   readonly #bookImport: BookImport;
   readonly #isDryRun: boolean;
+  /** Whether only records that could not be imported are reported, the first of them. */
+  readonly #isBrief: boolean;
+  #linesReported = 0;
   readonly #otherTypes = new NameCounts();
   readonly #leftOut = new NameCounts();
   #records = 0;
@@ -75,9 +81,10 @@ export class Importer {
   #existing = 0;
   #failure: string | null = null;
 
-  constructor(bookImport: BookImport, isDryRun: boolean) {
+  constructor(bookImport: BookImport, isDryRun: boolean, isBrief = false) {
     this.#bookImport = bookImport;
     this.#isDryRun = isDryRun;
+    this.#isBrief = isBrief;
   }
 
   get count(): ImportCount {
@@ -124,7 +131,7 @@ export class Importer {
     const number = this.#records += 1;
     if ('otherType' in source) {
       this.#otherTypes.add(source.otherType);
-      return encode({ line, status: 'otherType', type: source.otherType });
+      return this.#report({ line, status: 'otherType', type: source.otherType });
     }
     const key = 'key' in source ? source.key ?? null : null;
     try {
@@ -138,7 +145,7 @@ export class Importer {
       // A record is one line, so the parser's line number would only confuse.
       const detail = thrown.message.replace(' at line 1, column', ' at column');
       const { errors } = thrown.details;
-      return encode({
+      return this.#report({
         line, ...identify(number, key), status: 'skipped', id: null, detail,
         ...errors === undefined ? {} : { errors },
       });
@@ -171,7 +178,7 @@ export class Importer {
     if (parsedRecords.length === 1 && parsedRecord !== undefined) {
       this.#skipped += 1;
       const { line, record: { id } } = parsedRecord;
-      return [encode({ line, status: 'skipped', id, detail })];
+      return [this.#report({ line, status: 'skipped', id, detail })];
     }
     const half = Math.ceil(parsedRecords.length / 2);
     const firstLines = await this.#importBatch(parsedRecords.slice(0, half));
@@ -185,27 +192,36 @@ export class Importer {
     if (result.outcome === 'ambiguous') {
       this.#skipped += 1;
       const detail = `several books match it, ${result.ids.join(' and ')}: keep one of them`;
-      return encode({ line, ...identify(number, key), status: 'skipped', id: null, detail });
+      return this.#report({ line, ...identify(number, key), status: 'skipped', id: null, detail });
     }
     const { id, outcome } = result;
     if (outcome === 'exists') {
       this.#skipped += 1;
       this.#existing += 1;
       return record.id === id
-        ? encode({ line, status: 'skipped', id, detail: ID_EXISTS })
-        : encode({ line, ...identify(number, key), status: 'skipped', id, detail: BOOK_EXISTS });
+        ? this.#report({ line, status: 'skipped', id, detail: ID_EXISTS })
+        : this.#report({ line, ...identify(number, key), status: 'skipped', id, detail: BOOK_EXISTS });
     }
     for (const name of new Set([...leftOut, ...result.leftOut])) this.#leftOut.add(name);
     if (outcome === 'updated') this.#updated += 1;
     else if (outcome === 'unchanged') this.#unchanged += 1;
     else this.#imported += 1;
     if (outcome === 'replaced') this.#replaced += 1;
-    return encode({ line, status: outcome, id });
+    return this.#report({ line, status: outcome, id });
+  }
+
+  /** The line of a result; '' where the report is brief and does without it. */
+  #report(result: RecordResult): string {
+    const isExpected = result.status !== 'skipped' || result.detail === ID_EXISTS
+      || result.detail === BOOK_EXISTS;
+    if (this.#isBrief && (isExpected || this.#linesReported >= BRIEF_LINES_MAX)) return '';
+    this.#linesReported += 1;
+    return `${JSON.stringify(result)}\n`;
   }
 
   #reportRefusal({ line, record }: ParsedRecord, detail: string): string {
     this.#skipped += 1;
-    return encode({ line, status: 'skipped', id: record.id, detail });
+    return this.#report({ line, status: 'skipped', id: record.id, detail });
   }
 }
 
@@ -213,8 +229,4 @@ function identify(
   number: number, key: string | null,
 ): { readonly record: number; readonly key?: string } {
   return key === null ? { record: number } : { record: number, key };
-}
-
-function encode(result: RecordResult): string {
-  return `${JSON.stringify(result)}\n`;
 }

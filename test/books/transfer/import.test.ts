@@ -190,7 +190,13 @@ test('of a body that is cut short the whole lines are stored and the rest is not
   socket.on('error', () => {});
   socket.write('POST /api/books/import HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n'
     + 'Content-Type: application/jsonl\r\n\r\n{"title":"whole"}\n{"title":"half"}');
-  await new Promise((resolve) => { socket.once('data', resolve); });
+  await new Promise<void>((resolve) => {
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+      if (text.includes('"line":1')) resolve();
+    });
+  });
   socket.destroy();
   assert.equal(server.catalog.size, size + 1);
 });

@@ -30,3 +30,23 @@ test('a batch that is too large goes in parts, and a record that is too is skipp
   assert.deepEqual([importer.count.imported, importer.count.skipped, importer.failure],
     [4, 1, null]);
 });
+
+test('a brief report names what could not be imported, and a thousand records at most', async () => {
+  const catalog = {
+    importBatch: (records: readonly ImportRecord[]) => Promise.resolve(records.map(({ id }) =>
+      ({ id: id ?? 'a', outcome: id === null ? 'imported' as const : 'exists' as const,
+        leftOut: [] }))),
+    close() {},
+  };
+  const importer = new Importer(catalog, false, true);
+  const records = [
+    '{"title":"new"}', '{"id":"01980000-0000-7000-8000-000000000001","title":"there"}',
+    ...Array.from({ length: 1500 }, () => '{}'),
+  ];
+  const lines = await importer.run(records.map((json, index) =>
+    ({ line: index + 1, json: Buffer.from(json) })));
+  const results = lines.trimEnd().split('\n').map((line) => JSON.parse(line));
+  assert.deepEqual([results.length, results[0].line, results[999].line], [1000, 3, 1002]);
+  assert.deepEqual([importer.count.imported, importer.count.existing, importer.count.skipped],
+    [1, 1, 1501]);
+});

@@ -2,7 +2,6 @@
  * The response of an import in words: what the file is taken for, each record that could not be
  * imported, and the count at the end. They are those of `hookshelf book:import`.
  */
-import { formatCount, formatQuantity } from '../../base/format.ts';
 import { FILE_FORMATS } from './book-files.ts';
 
 /** The first line: what the server takes a file for. */
@@ -77,7 +76,7 @@ export function formatSkipped(
 /** `imported 3, updated 1, unchanged 7, skipped 0` */
 export function formatOutcome({ dryRun, ...count }: ImportCount): string {
   const text = (['imported', 'updated', 'unchanged', 'skipped'] as const)
-    .map((name) => `${name} ${formatCount(count[name])}`).join(', ');
+    .map((name) => `${name} ${count[name]}`).join(', ');
   return dryRun ? `would have ${text}; nothing was stored.` : `${text}.`;
 }
 
@@ -87,16 +86,20 @@ export function listRemarks(count: ImportCount): readonly string[] {
   const encodingName = ENCODING_NAMES[encoding ?? ''];
   return [
     ...error === undefined ? [] : [`the import stopped: ${error}`],
-    ...existing === 0 ? [] : [`${formatQuantity(existing, 'book')} skipped: there already`],
+    ...existing === 0 ? [] : [`${formatNumber(existing, 'book')} skipped: there already`],
     ...encodingName === undefined ? [] : [`the file is no UTF-8: it was read as ${encodingName}`],
     ...listByCount(otherTypes).map(([type, number]) =>
-      `no books: ${formatQuantity(number, 'record')} of type ${type === '' ? 'none' : type}`),
+      `no books: ${formatNumber(number, 'record')} of type ${type === '' ? 'none' : type}`),
     ...listByCount(leftOut).map(([name, number]) =>
-      `left out: ${name} in ${formatQuantity(number, 'record')}, too long`),
+      `left out: ${name} in ${formatNumber(number, 'record')}, too long`),
   ];
 }
 
 /** Those that occur most first. */
 function listByCount(counts: Readonly<Record<string, number>>): readonly [string, number][] {
   return Object.entries(counts).sort((left, right) => right[1] - left[1]);
+}
+
+function formatNumber(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

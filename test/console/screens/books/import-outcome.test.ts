@@ -37,7 +37,7 @@ test('a record that was skipped is named by its line, number and key', () => {
 });
 
 test('the count is told as the command tells it', () => {
-  assert.equal(formatOutcome(COUNT), 'imported 3, updated 1, unchanged 1,007, skipped 5.');
+  assert.equal(formatOutcome(COUNT), 'imported 3, updated 1, unchanged 1007, skipped 5.');
   assert.match(formatOutcome({ ...COUNT, dryRun: true }),
     /^would have imported 3, .*; nothing was stored\.$/);
 });

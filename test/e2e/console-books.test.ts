@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Browser, lacksBrowser } from '../support/browser.ts';
-import { Person } from '../support/person.ts';
+import { NEXT_FRAME, Person } from '../support/person.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
 import { openScreen } from './console-look.ts';
@@ -93,3 +93,107 @@ test('a file is checked first, then imported, and its errors are told by line', 
       await server.stop();
     }
   }));
+
+const GOODREADS = 'Book Id,Title,Author,Author l-f,ISBN13,My Rating\n'
+  + '50,"Emma (Novels, #4)",Jane Austen,"Austen, Jane","=""9780141439587""",5\n'
+  + '51,,Nobody,,"=""""",0\n';
+
+test('an export of another program is told by its columns, and imported again changes nothing', {
+  skip,
+}, () => inFolder(async (data) => {
+  const server = await startServer(['--data', data]);
+  const person = new Person(browser);
+  try {
+    await openScreen(browser, server.url, '#/books/import');
+    await chooseFile('books.pdf', '');
+    await person.sees('The name of the file tells no format: choose one.');
+    await chooseFile('library.csv', GOODREADS);
+    await person.sees('reading a Goodreads export');
+    await person.click('checkbox', 'Only check it: store nothing');
+    for (const count of ['imported 1, updated 0, unchanged 0',
+      'imported 0, updated 0, unchanged 1']) {
+      await person.click('button', 'Import');
+      await person.sees(`reading a Goodreads export: ${count}, skipped 1.`);
+      await person.sees('Line 3: /title: is required (record 2, 51)');
+    }
+    const [book] = JSON.parse((await ask(`${server.url}/api/books`)).text);
+    assert.deepEqual([book.title, book.metadata.source.goodreads['Book Id']], ['Emma', '50']);
+  } finally {
+    await server.stop();
+  }
+}));
+
+test('a file of many records is imported, though the browser reads no answer meanwhile', { skip },
+  () => inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    const person = new Person(browser);
+    try {
+      await openScreen(browser, server.url, '#/books/import');
+      // More than the 8 MiB of answers that wait for a caller, if all were told.
+      await browser.evaluate(`const transfer = new DataTransfer();
+        const line = '{"keywords":["' + 'x'.repeat(100) + '"]}\\n';
+        transfer.items.add(new File([line.repeat(400_000)], 'many.jsonl'));
+        document.querySelector('input[type=file]').files = transfer.files;`);
+      await person.click('button', 'Import');
+      await person.sees('would have imported 0, updated 0, unchanged 0, skipped 400000');
+      await person.sees('and 399,800 more');
+    } finally {
+      await server.stop();
+    }
+  }));
+
+/** Keeps the files that the page offers, as `name: text`, in place of saving them. */
+const KEEP_DOWNLOADS = `window.downloads = [];
+  const click = HTMLAnchorElement.prototype.click;
+  URL.createObjectURL = (blob) => { window.blob = blob; return '#'; };
+  HTMLAnchorElement.prototype.click = function () {
+    if (this.download === '') return click.call(this);
+    const { download } = this;
+    window.blob.text().then((text) => window.downloads.push(download + ': ' + text));
+  };`;
+
+test('the books that the list shows are exported in each format, in its order', { skip }, () =>
+  inFolder(async (data) => {
+    const server = await startServer(['--data', data]);
+    const person = new Person(browser);
+    try {
+      for (const title of ['Emma', 'Persuasion', 'Ulysses']) {
+        const authors = [{ name: title === 'Ulysses' ? 'James Joyce' : 'Jane Austen' }];
+        await ask(`${server.url}/api/books`, { method: 'POST', body: { title, authors } });
+      }
+      await openScreen(browser, server.url, '#/books?author=austen&sort=-title');
+      await person.click('link', 'Import and export');
+      await person.sees('2 books that the list shows');
+      await browser.evaluate(KEEP_DOWNLOADS);
+      for (const [label, beginning] of [
+        ['JSON', /^books\.json: \[\s*{"id":".*"title":"Persuasion"[^]*"Emma"/],
+        ['JSON Lines', /^books\.jsonl: {"id":".*"Persuasion"[^]*"Emma"/],
+        ['CSV', /^books\.csv: id,[^]*,Persuasion,[^]*,Emma,/],
+        ['JSON-LD', /^books\.jsonld: {"@context":"https:\/\/schema.org"[^]*"Persuasion"[^]*"Emma"/],
+        ['CSL-JSON', /^books\.csl\.json: \[[^]*"Persuasion"[^]*"Emma"/],
+        ['BibTeX', /^books\.bib: @book{Austen[^]*Persuasion[^]*Emma/],
+        ['RIS', /^books\.ris: TY {2}- BOOK[^]*Persuasion[^]*Emma/],
+      ] as const) {
+        await person.click('button', `Download ${label}`);
+        const [file] = await waitForDownload();
+        assert.match(file ?? '', beginning);
+        assert.doesNotMatch(file ?? '', /Ulysses/);
+      }
+      await person.click('link', 'export all');
+      await person.sees('All books, with all that is known of them.');
+      assert.deepEqual((await browser.complaints())
+        .filter((text) => !text.includes('"recommendation"')), []);
+    } finally {
+      await server.stop();
+    }
+  }));
+
+/** The one file that the page has offered since the last call. */
+async function waitForDownload(): Promise<readonly string[]> {
+  for (let tries = 0; tries < 400; tries += 1) {
+    const files = await browser.evaluate('return window.downloads.splice(0);');
+    if (Array.isArray(files) && files.length > 0) return files.map(String);
+    await browser.evaluate(NEXT_FRAME);
+  }
+  return [];
+}

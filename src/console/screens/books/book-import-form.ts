@@ -1,6 +1,6 @@
 /**
- * Imports a file of books. The server reads it: its beginning is sent as soon as the file is chosen,
- * to be told what it is taken for, and all of it when the button is pressed.
+ * Imports a file of books. The server reads it: its beginning is sent as soon as the file is
+ * chosen, to be told what it is taken for, and all of it when the button is pressed.
  */
 import { uploadFile } from '../../base/file-upload.ts';
 import { fill, h } from '../../base/dom.ts';
@@ -23,11 +23,11 @@ const PROBLEMS_SHOWN_MAX = 200;
 
 /** The values of `match` and `onMatch`; an empty one is the server's default. */
 const MATCHES: readonly (readonly [value: string, label: string])[] = [
-  ['', 'the id that its source gave it, where it has one'], ['isbn', 'ISBN'],
-  ['title', 'title, first author and year'], ['source', 'the id that its source gave it'],
+  ['', 'the id of its source, if any; ISBN in a list of ISBNs'], ['isbn', 'ISBN'],
+  ['title', 'title, first author and year'], ['source', 'the id of its source'],
 ];
 const ON_MATCH: typeof MATCHES = [
-  ['', 'update it: set what the file has'], ['skip', 'leave it as it is'],
+  ['', 'update it with what the file has'], ['skip', 'leave it as it is'],
   ['replace', 'replace it, also by its id here'],
 ];
 
@@ -141,8 +141,8 @@ export class BookImportForm {
       });
       fill(this.#report, ...describeOutcome(parseOutcome(response)));
     } catch (thrown) {
-      const text = stop.signal.aborted ? `Stopped.${isDry ? '' : ' What was read before is stored.'}`
-        : messageOf(thrown);
+      const stopped = `Stopped.${isDry ? '' : ' What was read before is stored.'}`;
+      const text = stop.signal.aborted ? stopped : messageOf(thrown);
       fill(this.#report, h('p.problem', text));
     }
   }

@@ -60,6 +60,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'search, pages, errors, changing without overwriting, import and export',
   },
   {
+    name: 'your-library', title: 'Bringing your library',
+    summary: 'from Goodreads, Calibre, BibTeX and others, again without doubling, and out again',
+  },
+  {
     name: 'first-webhook', title: 'A first webhook',
     summary: 'GitHub or Stripe in two minutes, and what to do when a request is refused',
   },

@@ -8,13 +8,13 @@ import { FILE_FORMATS } from './book-files.ts';
 export type FileSource = { readonly format: string; readonly encoding: string };
 
 /** The line of a record that was not imported. */
-export type SkippedRecord = {
+type SkippedRecord = {
   readonly line: number; readonly record?: number; readonly key?: string; readonly detail: string;
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
 };
 
 /** The last line. `encoding` is there when it is another than the first line says. */
-export type ImportCount = {
+type ImportTotals = {
   readonly imported: number; readonly updated: number; readonly unchanged: number;
   readonly skipped: number; readonly existing: number; readonly dryRun: boolean;
   readonly otherTypes?: Readonly<Record<string, number>>;
@@ -28,7 +28,7 @@ export type ImportOutcome = {
   readonly source: FileSource | null;
   readonly skippedRecords: readonly SkippedRecord[];
   /** Null: the response was cut short. */
-  readonly count: ImportCount | null;
+  readonly count: ImportTotals | null;
 };
 
 export function parseOutcome(text: string): ImportOutcome {
@@ -38,7 +38,7 @@ export function parseOutcome(text: string): ImportOutcome {
     source: parseSource(text),
     skippedRecords: values.filter((value): value is SkippedRecord =>
       'status' in value && value.status === 'skipped'),
-    count: values.find((value): value is ImportCount => 'imported' in value) ?? null,
+    count: values.find((value): value is ImportTotals => 'imported' in value) ?? null,
   };
 }
 
@@ -74,14 +74,14 @@ export function formatSkipped(
 }
 
 /** `imported 3, updated 1, unchanged 7, skipped 0` */
-export function formatOutcome({ dryRun, ...count }: ImportCount): string {
+export function formatOutcome({ dryRun, ...count }: ImportTotals): string {
   const text = (['imported', 'updated', 'unchanged', 'skipped'] as const)
     .map((name) => `${name} ${count[name]}`).join(', ');
   return dryRun ? `would have ${text}; nothing was stored.` : `${text}.`;
 }
 
 /** What else there is to say of a file, a sentence each. */
-export function listRemarks(count: ImportCount): readonly string[] {
+export function listRemarks(count: ImportTotals): readonly string[] {
   const { existing, encoding, otherTypes = {}, leftOut, error } = count;
   const encodingName = ENCODING_NAMES[encoding ?? ''];
   return [

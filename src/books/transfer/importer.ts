@@ -200,7 +200,8 @@ export class Importer {
       this.#existing += 1;
       return record.id === id
         ? this.#report({ line, status: 'skipped', id, detail: ID_EXISTS })
-        : this.#report({ line, ...identify(number, key), status: 'skipped', id, detail: BOOK_EXISTS });
+        : this.#report(
+          { line, ...identify(number, key), status: 'skipped', id, detail: BOOK_EXISTS });
     }
     for (const name of new Set([...leftOut, ...result.leftOut])) this.#leftOut.add(name);
     if (outcome === 'updated') this.#updated += 1;

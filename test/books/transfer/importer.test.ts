@@ -31,7 +31,7 @@ test('a batch that is too large goes in parts, and a record that is too is skipp
     [4, 1, null]);
 });
 
-test('a brief report names what could not be imported, and a thousand records at most', async () => {
+test('a brief report names what could not be imported, a thousand records at most', async () => {
   const catalog = {
     importBatch: (records: readonly ImportRecord[]) => Promise.resolve(records.map(({ id }) =>
       ({ id: id ?? 'a', outcome: id === null ? 'imported' as const : 'exists' as const,

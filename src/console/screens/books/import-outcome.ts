@@ -61,13 +61,13 @@ export function formatSource({ format, encoding }: FileSource): string {
   return `reading ${title}${encodingName === undefined ? '' : ` (${encodingName})`}`;
 }
 
-/** `Line 3: /title: must not be empty (record 2, Austen1815)` */
+/** `Line 3: /title: must not be empty (record 2, key Austen1815)` */
 export function formatSkipped(
   { line, record, key, detail, errors = [] }: SkippedRecord,
 ): string {
   const problems = errors.map((error) =>
     error.pointer === '' ? error.detail : `${error.pointer}: ${error.detail}`);
-  const names = [record === undefined ? '' : `record ${record}`, key ?? '']
+  const names = [record === undefined ? '' : `record ${record}`, key === undefined ? '' : `key ${key}`]
     .filter((name) => name !== '');
   return `Line ${line}: ${problems.length === 0 ? detail : problems.join('; ')}`
     + `${names.length === 0 ? '' : ` (${names.join(', ')})`}`;

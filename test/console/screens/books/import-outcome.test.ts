@@ -30,7 +30,7 @@ test('the encoding of a file is said where it is not UTF-8', () => {
 });
 
 test('a record that was skipped is named by its line, number and key', () => {
-  assert.equal(formatSkipped(SKIPPED), 'Line 3: bad (record 2, 50)');
+  assert.equal(formatSkipped(SKIPPED), 'Line 3: bad (record 2, key 50)');
   const errors = [{ pointer: '/title', detail: 'is missing' }, { pointer: '', detail: 'is short' }];
   assert.equal(formatSkipped({ line: 1, detail: 'invalid', errors }),
     'Line 1: /title: is missing; is short');

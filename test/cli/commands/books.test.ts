@@ -28,6 +28,15 @@ test('import and export take every format of books', () => {
   }
 });
 
+test('an export is written in every format, by its name', () => inPlace(WAYS[0], async (place) => {
+  await addBook(place, EMMA);
+  for (const { name } of WRITTEN_FORMATS) {
+    const { code, stdout } = await place.run(['book:export', '--format', name]);
+    assert.equal(code, 0, name);
+    assert.ok(stdout.includes(EMMA.isbn), `${name}: ${stdout}`);
+  }
+}));
+
 for (const way of WAYS) {
   test(`a book is added, shown, changed, listed and deleted, ${way}`, () =>
     inPlace(way, async (place) => {

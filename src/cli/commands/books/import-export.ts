@@ -245,7 +245,8 @@ async function* parseJsonLines(response: AsyncIterable<Buffer>): AsyncGenerator<
 
 function resolveFormat({ args }: CommandContext, path: string): FormatName {
   const name = args.find('format') ?? (path === STANDARD_STREAM ? DEFAULT_FORMAT : undefined);
-  const format = findFormat(name === undefined ? path : `.${name}`);
+  // A format is named otherwise than its files end: `bibtex`, `.bib`.
+  const format = name === undefined ? findFormat(path) : findFormatByName(name);
   if (format !== null) return format;
   throw new AppError('usage', `${path} does not end in ${WRITTEN_ENDINGS}; name its --format`);
 }

@@ -67,8 +67,9 @@ export function formatSkipped(
 ): string {
   const problems = errors.map((error) =>
     error.pointer === '' ? error.detail : `${error.pointer}: ${error.detail}`);
-  const names = [record === undefined ? '' : `record ${record}`, key === undefined ? '' : `key ${key}`]
-    .filter((name) => name !== '');
+  const names = [
+    record === undefined ? '' : `record ${record}`, key === undefined ? '' : `key ${key}`,
+  ].filter((name) => name !== '');
   return `Line ${line}: ${problems.length === 0 ? detail : problems.join('; ')}`
     + `${names.length === 0 ? '' : ` (${names.join(', ')})`}`;
 }

@@ -69,8 +69,10 @@ test(`mutated bodies are refused with what is wrong, and nothing fails (seed ${S
       }
       const { text } = await ask(`${server.url}/openapi.json`);
       const document = JSON.parse(text) as ApiDocument;
+      // The schema of a file that is imported says nothing: its records are told of one by one.
       const operations = operationsOf(document).filter(({ path, requestBody }) =>
-        path.startsWith('/api/') && requestBody?.content['application/json'] !== undefined);
+        path.startsWith('/api/')
+          && Object.keys(requestBody?.content['application/json']?.schema ?? {}).length > 0);
       assert.ok(operations.length > 12);
       const random = createRandom(SEED);
       for (const operation of operations) {

@@ -40,7 +40,8 @@ export class BookImportForm {
   readonly #onMatch = createSelect('on-match', ON_MATCH);
   readonly #hasAllTypes = h('input', { type: 'checkbox', id: 'all-types' });
   readonly #isDry = h('input', { type: 'checkbox', id: 'dry' });
-  readonly #source = h('p.hint', { role: 'status' });
+  /** Has its room before it says anything, so that what is below does not move. */
+  readonly #source = h('p.count', { role: 'status' });
   readonly #report = h('div', { role: 'status' });
   /** Ends with the screen. */
   readonly #signal: AbortSignal;

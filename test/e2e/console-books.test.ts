@@ -123,7 +123,7 @@ test('an export of another program is told by its columns, and imported again ch
   }
 }));
 
-test('a file of many records is imported, though the browser reads no answer meanwhile', { skip },
+test('a file of many records is imported though the browser reads no answer, or stopped', { skip },
   () => inFolder(async (data) => {
     const server = await startServer(['--data', data]);
     const person = new Person(browser);
@@ -137,6 +137,9 @@ test('a file of many records is imported, though the browser reads no answer mea
       await person.click('button', 'Import');
       await person.sees('would have imported 0, updated 0, unchanged 0, skipped 400000');
       await person.sees('and 399,800 more');
+      await person.click('button', 'Import');
+      await person.click('button', 'Stop');
+      await person.sees('Stopped.');
     } finally {
       await server.stop();
     }

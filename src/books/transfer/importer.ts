@@ -208,7 +208,7 @@ export class Importer {
     }
     if (outcome === 'repeated') {
       this.#skipped += 1;
-      return encode({
+      return this.#report({
         line, ...identify(number, key), status: 'skipped', id, detail: BOOK_REPEATED,
       });
     }

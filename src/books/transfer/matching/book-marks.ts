@@ -40,7 +40,7 @@ export class ImportMarks {
   }
 }
 
-export class BatchMarks implements BookMarks {
+class BatchMarks implements BookMarks {
   readonly ids = new Set<string>();
   readonly #isCommitted: (id: string) => boolean;
   readonly #batches: readonly BatchMarks[];

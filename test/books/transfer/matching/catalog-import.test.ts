@@ -291,7 +291,7 @@ function findCollision(): readonly [string, string] {
   return assert.fail('no two hashes are the same');
 }
 
-test('imports that match alike share an index, and the last one drops it with its marks', async () => {
+test('imports that match alike share an index, and the last drops it and its marks', async () => {
   const collection = store.collection('books');
   let listeners = 0;
   const { onChange } = collection;

@@ -49,6 +49,10 @@ export const MATH_SYMBOLS: ReadonlyMap<string, string> = new Map([
   ['upsilon', 'υ'], ['phi', 'φ'], ['varphi', 'φ'], ['chi', 'χ'], ['psi', 'ψ'], ['omega', 'ω'],
   ['Gamma', 'Γ'], ['Delta', 'Δ'], ['Theta', 'Θ'], ['Lambda', 'Λ'], ['Xi', 'Ξ'], ['Pi', 'Π'],
   ['Sigma', 'Σ'], ['Upsilon', 'Υ'], ['Phi', 'Φ'], ['Psi', 'Ψ'], ['Omega', 'Ω'],
+  // LaTeX has no command for those that look Latin; bibutils writes them all the same.
+  ['Alpha', 'Α'], ['Beta', 'Β'], ['Epsilon', 'Ε'], ['Zeta', 'Ζ'], ['Eta', 'Η'], ['Iota', 'Ι'],
+  ['Kappa', 'Κ'], ['Mu', 'Μ'], ['Nu', 'Ν'], ['Omicron', 'Ο'], ['omicron', 'ο'], ['Rho', 'Ρ'],
+  ['Tau', 'Τ'], ['Chi', 'Χ'],
   ['times', '×'], ['div', '÷'], ['cdot', '·'], ['pm', '±'], ['leq', '≤'], ['le', '≤'],
   ['geq', '≥'], ['ge', '≥'], ['neq', '≠'], ['approx', '≈'], ['sim', '∼'], ['infty', '∞'],
   ['rightarrow', '→'], ['to', '→'], ['leftarrow', '←'], ['leftrightarrow', '↔'],

@@ -24,8 +24,17 @@ export function readText(
   if (found === null) return undefined;
   const { text, hasMarkup, hasGroups } = decodeLatex(found.latex);
   if (text === '') return undefined;
-  const isCaseLost = hasCase && hasGroups && encodeLatex(text) !== foldBlanks(found.latex);
+  const isCaseLost = hasCase && hasGroups && encodeTitle(text) !== foldBlanks(found.latex);
   return found.isOnly && !hasMarkup && !isCaseLost ? whole(text) : part(text);
+}
+
+// `The left hand`: as it is, it is written small already.
+const IN_SENTENCE_CASE = /^\P{Ll}[^\p{Lu}\p{Lt}]*$/u;
+
+/** Text of a title, in braces where a style or a program would change the case of its letters. */
+export function encodeTitle(text: string): string {
+  const latex = encodeLatex(text);
+  return latex === '' || IN_SENTENCE_CASE.test(latex) ? latex : `{${latex}}`;
 }
 
 /** A date of BibLaTeX, of which a range says its start: `2019-03-05`, `1999/2001`, `1969~`. */
@@ -35,7 +44,7 @@ const YEAR = /(?<![0-9-])[0-9]{4}(?![0-9])/;
 /** `date`, or `year`, `month` and `day`, which classic BibTeX has. */
 export function readDate(record: FieldRecord): RowValue | undefined {
   // A tie is no blank here: it says that the date is about right.
-  const date = foldBlanks(findLatex(record, 'date')?.latex ?? '');
+  const date = padYear(foldBlanks(findLatex(record, 'date')?.latex ?? ''));
   const classicDate = readClassicDate(record);
   const match = DATE.exec(date);
   if (match === null) {
@@ -48,8 +57,13 @@ export function readDate(record: FieldRecord): RowValue | undefined {
     ? whole(start) : part(start);
 }
 
+/** Some programs write the year 975 with three digits. */
+function padYear(date: string): string {
+  return date.replace(/^[0-9]{3}(?![0-9])/, '0$&');
+}
+
 function readClassicDate(record: FieldRecord): RowValue | undefined {
-  const year = decodeField(record, 'year');
+  const year = padYear(decodeField(record, 'year'));
   const [digits] = YEAR.exec(year.slice(0, 100)) ?? [];
   if (digits === undefined) return undefined;
   const isOnly = ['year', 'month', 'day'].every((name) => !Array.isArray(record.fields.get(name)));

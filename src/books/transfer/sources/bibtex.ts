@@ -17,7 +17,7 @@ import { readLanguage } from '../mapping/language.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import { writeRecord } from '../mapping/write-record.ts';
 import {
-  decodeField, findLatex, readDate, readKeywords, readPages, readText, writeKeywords,
+  decodeField, encodeTitle, findLatex, readDate, readKeywords, readPages, readText, writeKeywords,
 } from './bibtex-fields.ts';
 import { CitationKeys } from './bibtex-keys.ts';
 import { readNames, writeNames } from './bibtex-names.ts';
@@ -137,7 +137,8 @@ function createTextRow(
     member, from: [name],
     read: (record) => readText(record, name, hasCase),
     write(book) {
-      const latex = encodeLatex(book[member] ?? '');
+      const text = book[member] ?? '';
+      const latex = hasCase ? encodeTitle(text) : encodeLatex(text);
       return writeField(name, isList && /\sand\s/i.test(latex) ? `{${latex}}` : latex);
     },
   };

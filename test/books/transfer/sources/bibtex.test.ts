@@ -66,7 +66,7 @@ test('a book is written as people write it, with its rest beside', () => {
   assert.equal(writeText(bibtexCodec, [book]), [
     '@book{Tolstoy2019,',
     '  author = {Tolstoy, Leo and King, Jr., Martin Luther and {Sons and Daughters}},',
-    '  title = {War \\& Peace},', '  subtitle = {50\\% \\{of\\} it},', '  edition = {2},',
+    '  title = {{War \\& Peace}},', '  subtitle = {50\\% \\{of\\} it},', '  edition = {2},',
     '  publisher = {{Little, Brown and Company}},', '  date = {2019-03-05},', '  year = {2019},',
     '  isbn = {9780140447934},', '  langid = {austrian},', '  pagetotal = {1225},',
     '  keywords = {war, {a, b}},', '  url = {https://a.example/x_y%7B%7D?a=%20#b},',
@@ -75,6 +75,20 @@ test('a book is written as people write it, with its rest beside', () => {
       + '"url":"https://a.example/x_y\\u007b\\u007d?a=%20#b"}}', '}', '',
   ].join('\n'));
   assertRoundTrip([book]);
+});
+
+test('titles keep their capitals in braces, where a style would make them small', () => {
+  for (const title of ['Emma: A Novel', 'iPad', 'AB', 'War & Peace']) {
+    assert.match(writeText(bibtexCodec, [{ title, authors: [] }]), /title = \{\{.*\}\}/);
+    assertRoundTrip([{ id: 'a', title, authors: [] }]);
+  }
+  for (const title of ['Emma', 'Eine alte stadt', '1984', '活着']) {
+    assert.match(writeText(bibtexCodec, [{ title, authors: [] }]), /title = \{[^{}]*\}/);
+  }
+});
+
+test('Greek letters are read as bibutils writes them', () => {
+  assert.equal(readFields('title = {$\\Kappa$$\\omicron$ $\\Sigma$}')['title'], 'Κο Σ');
 });
 
 test('a month is written as its string, a tag without a babel name as it is', () => {
@@ -144,6 +158,7 @@ test('dates are read in all forms; what they say besides is kept', () => {
     ['month="4~"#jul, year=1999', '1999-07-04', ''],
     ['date={1999/2001}', '1999', 'date'], ['date={1999~}', '1999', 'date'],
     ['year={c. 1999}', '1999', 'year'], ['year=1999, month={Spring}', '1999', 'year,month'],
+    ['date={975}', '0975', ''], ['year=975, month=may', '0975-05', ''],
     ['year={-750}', undefined, 'year'], ['year={in press}', undefined, 'year'],
     ['date={soon}, year=1999', '1999', 'date,year'],
     ['date={1999}, year=2000', '1999', 'date,year'],

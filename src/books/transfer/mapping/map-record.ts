@@ -126,7 +126,8 @@ export function parseRest(value: JsonValue | undefined): JsonObject | null {
 
 /** The fields that the rows of a table write of a book, in their order. */
 export function writeMembers(table: FormatTable, body: JsonObject): Fields {
-  const book = { authors: [], ...body } as unknown as Book;
+  // A broken record may have no title.
+  const book = { title: '', authors: [], ...body } as unknown as Book;
   const fields = new Map<string, JsonValue>();
   for (const row of table.rows) {
     for (const [name, value] of row.write?.(book) ?? []) {

@@ -140,6 +140,11 @@ test('what another program changed in a written record counts, and the rest stay
   assert.equal(book['bookFormat'], sample['bookFormat']);
 });
 
+test('a record that has lost its title is read, and has none', () => {
+  const book = readOne(['TY  - BOOK', 'AU  - Orwell, George', 'U5  - hookshelf:{"isbn":null}']);
+  assert.equal(book['title'], undefined);
+});
+
 test('articles are counted by their kind, and taken for books only when asked', () => {
   const text = 'TY  - JOUR\nTI  - A\nSP  - 12\nER  - \nTY  - EBOOK\nTI  - B\nER  - \n';
   const [article, book] = readText(risCodec, text);

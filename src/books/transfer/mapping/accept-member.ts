@@ -25,7 +25,8 @@ export function acceptMember(member: BookMember, value: JsonValue): AcceptedValu
   const schema = findSchema(member);
   let candidate: JsonValue | undefined = withoutRepeats(value);
   for (let attempt = 0; schema !== null && attempt < ATTEMPTS_MAX; attempt += 1) {
-    if (candidate === undefined || isEmptyList(candidate)) return null;
+    // A list of nothing is a value, but not where the model has refused all that was in it.
+    if (candidate === undefined || (attempt > 0 && isEmptyList(candidate))) return null;
     const errors: FieldError[] = [];
     const parsed = readObjectInto(schema, { [member]: candidate }, errors)?.[member];
     if (errors.length === 0) {

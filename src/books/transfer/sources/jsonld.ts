@@ -90,7 +90,7 @@ const ROWS: readonly MemberRow[] = [
   {
     member: 'keywords', from: ['keywords'],
     read: ({ fields }) => readKeywordList(fields.get('keywords')),
-    write: ({ keywords = [] }) => keywords.length === 0 ? [] : [['keywords', [...keywords]]],
+    write: ({ keywords }) => keywords === undefined ? [] : [['keywords', [...keywords]]],
   },
   textRow('description', 'description'),
   textRow('url', 'url'),

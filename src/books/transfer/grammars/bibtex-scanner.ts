@@ -47,6 +47,7 @@ export class BibtexScanner {
   /** The bytes of the open entry that earlier inputs had. */
   readonly #entryBytes = new ByteCollector();
   #entryLine = 1;
+  /** Whether it begins on a line of its own, where no broken entry had swallowed it. */
   #hasLineOfItsOwn = true;
   /** In lower case. */
   #type = '';
@@ -97,7 +98,7 @@ export class BibtexScanner {
       this.#count(byte);
       if (byte === AT && this.#canOpen(isAtLineStart, isSwallowed)) {
         if (this.#isInEntry()) this.#abandon(bytes.subarray(start, offset));
-        this.#open(isAtLineStart);
+        this.#open(isAtLineStart && !isSwallowed);
         start = offset;
         continue;
       }
@@ -140,12 +141,12 @@ export class BibtexScanner {
     }
   }
 
-  #open(isAtLineStart: boolean): void {
+  #open(hasLineOfItsOwn: boolean): void {
     this.#state = 'type';
     this.#type = '';
     this.#isTypeEnded = false;
     this.#entryLine = this.#line;
-    this.#hasLineOfItsOwn = isAtLineStart;
+    this.#hasLineOfItsOwn = hasLineOfItsOwn;
     this.#depth = 0;
     this.#isQuoted = false;
     this.#innerOffset = -1;
@@ -225,7 +226,8 @@ export class BibtexScanner {
     return this.#findSwallowed(bytes);
   }
 
-  // Within a line it is an address or a name, as in comments: no entry at all.
+  // Within a line it is an address or a name, as in comments: no entry at all. Within what a broken
+  // entry had swallowed it is text, of which there may be a million lines.
   #reportType(bytes: Buffer): void {
     if (!this.#hasLineOfItsOwn || this.#type === 'comment') return;
     const problem = `after @${this.#type} a { is missing: write @book{key, …}`;

@@ -119,6 +119,12 @@ test('after a mistake reading goes on at the next @ at a line start, also within
   }
 });
 
+test('a lone @ is told, but not on the lines that a broken entry swallowed', () => {
+  const problem = 'the entry is not closed: its last } is missing, or that of a { in it';
+  assert.deepEqual(summarize(read('@a\n@book{k, t = {x\n@\n@a\n@book{b}')),
+    ['1 null: after @a a { is missing: write @book{key, …}', `2 k: ${problem}`, '5 b']);
+});
+
 test('an @ at a line start within a valid entry is text', () => {
   assert.deepEqual(fieldsOf('@book{k, t = {\n@book{x,}\n@}}'), { t: '\n@book{x,}\n@' });
 });

@@ -72,6 +72,8 @@ export class JsonSplitter implements RecordSplitter {
   /** Those around the record: at most an object, and the array in its member. */
   readonly #containers: JsonContainer[] = [];
   #objectCount = 0;
+  /** On which the object begins whose members are records. */
+  #objectLine = 1;
   /** The name of the member that is being read. */
   #name: Buffer | null = null;
   /** The string that is being read is the name of a member. */
@@ -216,7 +218,9 @@ export class JsonSplitter implements RecordSplitter {
     this.#containers.pop();
     this.#isReported = false;
     this.#state = this.#containers.length === 0 && container === 'array' ? 'done' : 'after';
-    if (container === 'object') this.#records.push(this.#makePart(Buffer.alloc(0), true));
+    if (container !== 'object') return;
+    this.#recordLine = this.#objectLine;
+    this.#records.push(this.#makePart(Buffer.alloc(0), true));
   }
 
   /** Begins a record or the name of one, or opens an object whose members are records. */
@@ -231,6 +235,7 @@ export class JsonSplitter implements RecordSplitter {
       // A mistake within an object has ended it.
       this.#containers.length = 0;
       this.#objectCount += 1;
+      this.#objectLine = this.#line;
       this.#recordLine = this.#line;
       this.#open('object');
     }

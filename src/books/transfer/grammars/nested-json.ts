@@ -6,7 +6,7 @@
  * A record is valid when it is JSON (RFC 8259) and an object. One that is no JSON within matching
  * brackets is told, and reading goes on behind it; where brackets or quotes do not match, at the
  * next line that begins with `{`, and among the members of one object not at all. No more is held
- * than a record, and of a `@graph` before its `@context` 16 MiB.
+ * than a record, and as much of a `@graph` before its `@context`.
  */
 import { messageOf } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
@@ -40,17 +40,20 @@ function readMember(part: SplitElement): readonly (FieldRecord | BrokenRecord)[]
   return [{ line, key, type: '', fields: new Map(Object.entries(record.value)) }];
 }
 
-/** An object of JSON-LD, with the contexts around it, the outermost first. */
+/** An object of JSON-LD. */
 export type JsonNode = {
   readonly line: number;
   readonly node: JsonObject;
+  /** Those around it, the outermost first; one array for all nodes of a graph. */
   readonly contexts: readonly JsonValue[];
 };
 
 type NodeOrProblem = JsonNode | BrokenRecord;
 
-/** How much of a `@graph` waits for a `@context` that stands behind it. */
-const WAITING_BYTES_MAX = 16 * 1024 * 1024;
+/** How much of a `@graph` waits for a `@context` behind it: all is then read in one step. */
+const WAITING_BYTES_MAX = RECORD_BYTES_MAX;
+/** What a node that waits takes besides its text. */
+const NODE_BYTES = 256;
 /** How deep graphs may stand in each other. */
 const GRAPH_DEPTH_MAX = 8;
 
@@ -99,8 +102,8 @@ class GraphObject {
   #membersBytes = 0;
   /** Whether a member is broken, or all are too long, which has been told. */
   #isBroken = false;
-  /** Null until it has come. */
-  #context: JsonValue | null = null;
+  /** None until it has come. */
+  #contexts: readonly JsonValue[] = [];
   #hasGraph = false;
   /** The nodes of the graph that wait for the context; null: none does any more. */
   #waiting: JsonElement[] | null = [];
@@ -118,17 +121,18 @@ class GraphObject {
 
   /** Reads the nodes that wait for a context, by what has come of it. */
   release(nodes: NodeOrProblem[]): void {
-    for (const part of this.#waiting ?? []) readNode(part, this.#contexts(), nodes);
+    for (const part of this.#waiting ?? []) readNode(part, this.#contexts, nodes);
     this.#waiting = null;
   }
 
   #addNode(part: JsonElement, nodes: NodeOrProblem[]): void {
     this.#hasGraph = true;
-    if (this.#waiting === null || this.#context !== null) {
-      return readNode(part, this.#contexts(), nodes);
+    if (this.#waiting === null) {
+      readNode(part, this.#contexts, nodes);
+      return;
     }
     this.#waiting.push(part);
-    this.#waitingBytes += part.json.length;
+    this.#waitingBytes += part.json.length + NODE_BYTES;
     if (this.#waitingBytes > WAITING_BYTES_MAX) this.release(nodes);
   }
 
@@ -143,7 +147,7 @@ class GraphObject {
       if (this.#waiting === null && typeof member.value !== 'string') {
         nodes.push({ line, key: null, problem: LATE_CONTEXT });
       }
-      this.#context = member.value;
+      this.#contexts = [member.value];
       this.release(nodes);
     }
     this.#membersBytes += name.length + json.length;
@@ -166,13 +170,9 @@ class GraphObject {
     if (isFrame) return;
     expandNode({ line, node: Object.fromEntries(this.#members), contexts: [] }, nodes, 0);
   }
-
-  #contexts(): readonly JsonValue[] {
-    return this.#context === null ? [] : [this.#context];
-  }
 }
 
-const LATE_CONTEXT = 'this @context stands behind more than 16 MiB of its @graph, which was read '
+const LATE_CONTEXT = 'this @context stands behind more than 2 MiB of its @graph, which was read '
   + 'without it: write it first';
 
 /** The members of an object that say nothing but what its graph is. */

@@ -45,6 +45,8 @@ test('nodes are found wherever JSON-LD has them', () => {
       ['1: {"name":"a"}', '1: {"@id":"g","@type":"Dataset"}']],
     ['{"name":"{\\"@graph\\":[","url":["@graph"]}',
       ['1: {"name":"{\\"@graph\\":[","url":["@graph"]}']],
+    ['{\n"name":"a",\n"url":"b"\n}\n{\n"name":\n"b"}',
+      ['1: {"name":"a","url":"b"}', '5: {"name":"b"}']],
     ['{}', ['1: {}']],
     ['', []],
   ];
@@ -79,13 +81,22 @@ test('what is broken is told by its line, and the nodes behind it are read', () 
   }
 });
 
-test('a context behind more than 16 MiB of its graph is told, as it came too late', () => {
-  const item = `{"name":"${'a'.repeat(1_000_000)}"}`;
-  const graph = Array.from({ length: 18 }, () => item).join(',');
-  const results = readNodes(`{"@graph":[${graph}],"@context":{"x":"y"}}`, 65_536);
-  assert.equal(results.filter((result) => result.includes(': {"name"')).length, 18);
-  assert.deepEqual(results.filter((result) => result.includes('! ')).length, 1);
-  assert.match(results.at(-1) ?? '', /write it first/);
+test('a context behind more than 2 MiB of its graph is told, as it came too late', () => {
+  for (const [item, count] of [[`{"name":"${'a'.repeat(1_000_000)}"}`, 4], ['{}', 10_000]] as const) {
+    const graph = Array.from({ length: count }, () => item).join(',');
+    const results = readNodes(`{"@graph":[${graph}],"@context":{"x":"y"}}`, 65_536);
+    assert.equal(results.filter((result) => result.includes(': {')).length, count);
+    assert.deepEqual(results.filter((result) => result.includes('! ')).length, 1);
+    assert.match(results.at(-1) ?? '', /write it first/);
+  }
+});
+
+test('the nodes of a graph have one array of contexts', () => {
+  const file = '{"@context":{"x":"y"},"@graph":[{"name":"a"},{"name":"b"}]}';
+  const [first, second] = readAll(new JsonNodeSplitter(), Buffer.from(file), 1000);
+  assert.ok(first !== undefined && 'contexts' in first);
+  assert.ok(second !== undefined && 'contexts' in second);
+  assert.equal(first.contexts, second.contexts);
 });
 
 test('a node in one-byte pieces that is too long is not held, and the next is read', () => {

@@ -20,6 +20,8 @@ export type RunOptions = {
   readonly now?: () => number;
   /** Told what comes on standard output, byte for byte. */
   readonly onOutput?: (chunk: Buffer) => void;
+  /** Given a function that takes the reader of standard output away. */
+  readonly onStart?: (closeOutput: () => void) => void;
 };
 
 /** Runs a command in this process. */
@@ -28,6 +30,9 @@ export async function runCommand(
 ): Promise<Ran> {
   const stdout = new Sink(options.columns, options.onOutput);
   const stderr = new Sink(options.columns);
+  options.onStart?.(() => {
+    stdout.emit('error', Object.assign(new Error('the pipe is broken'), { code: 'EPIPE' }));
+  });
   const pieces = options.typing ?? (options.input === undefined ? null : [options.input]);
   const stream = pieces === null ? new PassThrough() : Readable.from(pieces);
   const stdin = Object.assign(stream, { isTTY: options.isTyped === true });

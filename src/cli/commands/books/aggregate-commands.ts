@@ -6,11 +6,12 @@ import { quote } from '../../../base/text/error-message.ts';
 import { didYouMean } from '../../../base/text/nearest.ts';
 import { bookResource } from '../../../books/book-resource.ts';
 import { FACETS } from '../../../books/query/query-parameters.ts';
-import { readRecords } from '../../../books/transfer/formats.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
 import { parseObject, toTableColumns } from '../resource-commands.ts';
-import { FILTER_OPTIONS, endList, explainCorrections, writeJson } from './book-commands.ts';
+import {
+  FILTER_OPTIONS, endList, explainCorrections, readItems, writeJson,
+} from './book-commands.ts';
 
 const FACET_COLUMNS = [
   { title: 'FACET', member: 'facet' },
@@ -63,10 +64,8 @@ export async function listDuplicates(context: CommandContext): Promise<number> {
   const table = output.table(toTableColumns({ columns: DUPLICATE_COLUMNS }));
   let count = 0;
   try {
-    for await (const records of readRecords(response, 'json')) {
-      const groups = records.flatMap(({ json }) =>
-        json === undefined ? [] : [parseObject(JSON.parse(json.toString()))]);
-      if (groups.length === 0) continue;
+    for await (const jsonBuffers of readItems(response)) {
+      const groups = jsonBuffers.map((json) => parseObject(JSON.parse(json.toString())));
       const rows = groups.flatMap((group, index) => listBooksOf(group, count + index + 1));
       if (output.isJson) await writeJson(context, groups, count === 0);
       else await output.write(`${table.formatRows(rows).join('\n')}\n`);

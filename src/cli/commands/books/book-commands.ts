@@ -12,6 +12,7 @@ import {
 } from '../resource-commands.ts';
 import { bookSchema } from '../../../books/book.ts';
 import { bookResource } from '../../../books/book-resource.ts';
+import { readRecords } from '../../../books/transfer/formats.ts';
 
 const PAGE_SIZE = 500;
 /** Options that become conditions of a query. */
@@ -116,4 +117,37 @@ export async function endList(
 ): Promise<void> {
   if (output.isJson) await output.write(count === 0 ? '[]\n' : '\n]\n');
   else if (count === 0) await output.line(emptyText);
+}
+
+/**
+ * The items of the list that the service answers, each as JSON, some at a time. Throws
+ * `unavailable` where the list is cut short: what has come of it must not pass for the whole.
+ */
+export async function* readItems(
+  response: AsyncIterable<Buffer>,
+): AsyncGenerator<readonly Buffer[]> {
+  for await (const records of readRecords(assertBegun(response), 'json')) {
+    const items: Buffer[] = [];
+    for (const record of records) {
+      if (record.problem !== undefined) {
+        throw createCutError(`line ${record.line}: ${record.problem}`);
+      }
+      if (record.json !== undefined) items.push(record.json);
+    }
+    if (items.length > 0) yield items;
+  }
+}
+
+/** Throws `unavailable` where nothing comes: a reader of JSON takes that for no items. */
+async function* assertBegun(response: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let isBegun = false;
+  for await (const chunk of response) {
+    isBegun ||= chunk.length > 0;
+    yield chunk;
+  }
+  if (!isBegun) throw createCutError('it is empty');
+}
+
+function createCutError(problem: string): AppError {
+  return new AppError('unavailable', `the answer is no whole list: ${problem}`);
 }

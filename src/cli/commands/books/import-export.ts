@@ -2,7 +2,7 @@
  * `book:import` and `book:export`. Both stream: an import sends the bytes of the file to
  * `POST /api/books/import` while the results come back, and holds neither as a whole.
  */
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream, fstatSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { once } from 'node:events';
 import { AppError, messageOf } from '../../../base/errors.ts';
@@ -12,7 +12,7 @@ import { startFile } from '../../../books/transfer/book-file.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
 import { checkRecords } from '../../../books/transfer/check-records.ts';
 import {
-  READ_ENDINGS, WRITTEN_ENDINGS, createBookWriter, findFormat, readRecords,
+  READ_ENDINGS, WRITTEN_ENDINGS, createBookWriter, findFormat,
 } from '../../../books/transfer/formats.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
 import type { BookWriter } from '../../../books/transfer/format-codec.ts';
@@ -23,6 +23,7 @@ import { findFormatByEnding, findFormatByName } from '../../../books/transfer/re
 import type { FormatChoice } from '../../../books/transfer/recognise-format.ts';
 import { connectionLostError } from '../../../server/local/api-call.ts';
 import type { CommandContext } from '../command-context.ts';
+import { readItems } from './book-commands.ts';
 import { ImportReport } from './import-report.ts';
 import { cleanUpOnSignals } from '../../process/early-signals.ts';
 import { OutputFile } from '../../terminal/output-file.ts';
@@ -114,7 +115,7 @@ export async function exportBooks(context: CommandContext): Promise<number> {
   const isToFile = path !== STANDARD_STREAM;
   const books = isToFile
     ? await writeFileAtomically(context, path, (write) => writeBooks(context, writer, write))
-    : await writeBooks(context, writer, (text) => output.text(text));
+    : await writeBooks(context, writer, (text) => output.text(text), () => output.isClosed);
   // Standard output holds nothing but the books.
   for (const note of describeExport(writer, isForSpreadsheet)) output.note(note);
   if (!isToFile) return 0;
@@ -139,20 +140,20 @@ function describeExport(
 
 type Write = (text: string) => Promise<void>;
 
-/** Resolves with the number of books. */
+/** Resolves with the number of books. `isUnread`: whether nobody takes more of them. */
 async function writeBooks(
-  { openApiClient, output }: CommandContext, writer: BookWriter, write: Write,
+  { openApiClient }: CommandContext, writer: BookWriter, write: Write,
+  isUnread = (): boolean => false,
 ): Promise<number> {
   const apiClient = await openApiClient();
   const books = await apiClient.stream({ method: 'GET', path: '/api/books' });
   let count = 0;
   try {
     await write(writer.begin());
-    for await (const records of readRecords(books, 'json')) {
-      const jsonBuffers = records.flatMap(({ json }) => json === undefined ? [] : [json]);
+    for await (const jsonBuffers of readItems(books)) {
       count += jsonBuffers.length;
-      if (jsonBuffers.length > 0) await write(writer.write(jsonBuffers));
-      if (output.isClosed) return count;
+      await write(writer.write(jsonBuffers));
+      if (isUnread()) return count;
     }
     await write(writer.end());
     return count;
@@ -192,9 +193,12 @@ async function writeFileAtomically<Result>(
     await file.commit();
     return result;
   } catch (thrown) {
-    await context.closeApiClient();
-    identity.becomeRootAgain();
-    await file.discard();
+    try {
+      await context.closeApiClient();
+    } finally {
+      identity.becomeRootAgain();
+      await file.discard();
+    }
     throw thrown;
   } finally {
     stopCleaningUp();
@@ -301,8 +305,8 @@ async function openFile({ io, identity }: CommandContext, path: string): Promise
   identity.prepareToRead(path);
   const stream = createReadStream(path, { highWaterMark: READ_BYTES });
   try {
-    await once(stream, 'open');
-    const status = statSync(path);
+    const [descriptor] = await once(stream, 'open');
+    const status = fstatSync(descriptor);
     if (status.isDirectory()) throw new AppError('invalid', `${path} is a directory`);
     const bytesTotal = status.isFile() ? status.size : null;
     return { stream, bytesTotal, close: () => stream.destroy() };

@@ -52,7 +52,7 @@ export function bookRoutes(options: {
     importRoute(catalog),
     ...aggregateRoutes(scanDeps),
     ...resourceRoutes(
-      { ...bookResource, selection: BOOK_SELECTION, formats: BOOK_FORMATS }, catalog, keys),
+      { ...bookResource, selection: BOOK_SELECTION, formats: RECORD_FORMATS }, catalog, keys),
   ];
 }
 
@@ -86,7 +86,7 @@ function isPlainlyJson({ search, request: { headers: { accept } } }: Exchange): 
   return search === '' || !/format|%/.test(search);
 }
 
-const BOOK_FORMATS: RecordFormats = {
+const RECORD_FORMATS: RecordFormats = {
   parameter: FORMAT_PARAMETER,
   otherTypes: OTHER_TYPES,
   isPlainlyJson,

@@ -11,21 +11,38 @@ const ANY = '*';
 /** The range that every media type is in. */
 export const ANY_TYPE = `${ANY}/${ANY}`;
 
-// A parameter in quotes, such as a profile of JSON-LD, may hold commas and semicolons.
-const LIST_ITEM = /(?:"(?:\\.|[^"\\])*"|[^,"])+/g;
-const PARAMETER = /(?:"(?:\\.|[^"\\])*"|[^;"])+/g;
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 /** The ranges of the header in their order. Parameters other than the weight do not count. */
 export function parseAccept(accept: string): readonly MediaRange[] {
-  return (accept.match(LIST_ITEM) ?? []).flatMap((item) => {
+  return splitUnquoted(accept, ',').flatMap((item) => {
     const [name = '', ...parameters] =
-      (item.match(PARAMETER) ?? []).map((part) => part.trim().toLowerCase());
+      splitUnquoted(item, ';').map((part) => part.trim().toLowerCase());
     if (name === '') return [];
     const weight = parameters.find((parameter) => parameter.startsWith('q='));
     // A weight that is none is taken for 0: nothing is sent that the caller may not want.
     return [{ name, weight: weight === undefined ? 1 : Number(WEIGHT.exec(weight)?.[1] ?? 0) }];
   });
+}
+
+/**
+ * The parts between the separators that stand in no quotes: a parameter in quotes, such as a
+ * profile of JSON-LD, may hold commas and semicolons. A quote that is not closed reaches to the end.
+ */
+function splitUnquoted(text: string, separator: string): readonly string[] {
+  const parts: string[] = [];
+  let start = 0;
+  let isQuoted = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
+    if (character === '"') isQuoted = !isQuoted;
+    else if (isQuoted && character === '\\') index += 1;
+    else if (!isQuoted && character === separator) {
+      parts.push(text.slice(start, index));
+      start = index + 1;
+    }
+  }
+  return [...parts, text.slice(start)];
 }
 
 /**

@@ -35,7 +35,7 @@ test('without a wish, or with that for anything, it is the same JSON', async () 
     const plain = await get(target);
     assert.equal(plain.status, 200);
     assert.equal(plain.headers.vary, 'Accept');
-    for (const accept of ['*/*', JSON_TYPE, 'application/*', BROWSER,
+    for (const accept of ['', '*/*', JSON_TYPE, 'application/*', BROWSER,
       'application/json, text/plain, */*', 'text/csv;q=0.5, application/json;q=0.6', '*/*;q=0.1']) {
       const answer = await get(target, { Accept: accept });
       assert.deepEqual([answer.status, typeOf(answer)], [200, JSON_TYPE], accept);

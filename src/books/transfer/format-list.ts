@@ -3,7 +3,7 @@ type FormatRow = {
   readonly name: string;
   /** What a file of it is called, after "reading". */
   readonly title: string;
-  /** Those that name it, by `Accept` and `Content-Type`; the first is sent. */
+  /** Those that name it, by `Accept` and `Content-Type`; the first is sent where none is. */
   readonly mediaTypes: readonly string[];
   /** Those of them that are written, where they are not all. */
   readonly writtenTypes?: readonly string[];

@@ -13,10 +13,12 @@ import type { BookWriter, WriterOptions } from './format-codec.ts';
 import type { Format, FormatName } from './format-list.ts';
 import { READ_FORMATS, WRITTEN_FORMATS, createBookWriter } from './formats.ts';
 
-type WrittenFormat = Format & { readonly name: FormatName };
+type Offer = { readonly format: Format; readonly mediaType: string };
 
 const NAMES = WRITTEN_FORMATS.map(({ name }) => name);
-const MEDIA_TYPES = WRITTEN_FORMATS.flatMap(listTypes);
+const OFFERS: readonly Offer[] = WRITTEN_FORMATS.flatMap((format) =>
+  listTypes(format).map((mediaType) => ({ format, mediaType })));
+const MEDIA_TYPES = OFFERS.map(({ mediaType }) => mediaType);
 
 /** Formats of which a browser is to make a file. */
 const FILE_FORMATS: readonly FormatName[] = ['jsonl', 'csv', 'bibtex', 'ris'];
@@ -34,10 +36,9 @@ type SelectedFormat = {
  */
 export function selectFormat({ search, request }: Exchange): SelectedFormat | null {
   const [name] = splitParameter(search, FORMAT).values;
-  const mediaType = name === undefined
-    ? negotiateType(request.headers.accept ?? ANY_TYPE) : listTypes(findFormat(name))[0] ?? '';
-  const format = WRITTEN_FORMATS.find((candidate) => listTypes(candidate).includes(mediaType));
-  if (format === undefined || format.name === 'json') return null;
+  const { format, mediaType } =
+    name === undefined ? negotiateOffer(request.headers.accept) : getOffer(name);
+  if (format.name === 'json') return null;
   checkQuery(search, format);
   const charset = mediaType.startsWith('text/') ? '; charset=utf-8' : '';
   const headers = ['Content-Type', mediaType + charset];
@@ -51,22 +52,25 @@ function listTypes({ mediaTypes, writtenTypes = mediaTypes }: Format): readonly 
   return writtenTypes;
 }
 
-function negotiateType(accept: string): string {
-  const mediaType = chooseMediaType(accept, MEDIA_TYPES);
-  if (mediaType !== null) return mediaType;
+/** What the header takes; one without text says no more than none. */
+function negotiateOffer(accept = ''): Offer {
+  const mediaType = chooseMediaType(accept === '' ? ANY_TYPE : accept, MEDIA_TYPES);
+  const offer = OFFERS.find((candidate) => candidate.mediaType === mediaType);
+  if (offer !== undefined) return offer;
   throw new AppError('not_acceptable', `books come as ${MEDIA_TYPES.join(', ')}, none of which the `
     + 'header Accept takes: name one there, or a format in the query, such as ?format=csv');
 }
 
-function findFormat(name: string): WrittenFormat {
-  const format = WRITTEN_FORMATS.find((candidate) => candidate.name === name);
-  if (format !== undefined) return format;
+/** The format of that name, with the first of its media types. */
+function getOffer(name: string): Offer {
+  const offer = OFFERS.find(({ format }) => format.name === name);
+  if (offer !== undefined) return offer;
   const isRead = READ_FORMATS.some((candidate) => candidate.name === name);
   throw new AppError('malformed', `\`${FORMAT}\` must be one of ${NAMES.join(', ')}, not `
     + `${quote(name)}${isRead ? ', which is only read' : didYouMean(name, NAMES)}`);
 }
 
-function checkQuery(search: string, { name }: WrittenFormat): void {
+function checkQuery(search: string, { name }: Format): void {
   if (splitParameter(search, 'fields').values.length > 0 && !PARTIAL_FORMATS.includes(name)) {
     throw new AppError('malformed', `\`fields\` is for ${PARTIAL_FORMATS.join(' and ')} alone: `
       + `leave it out to have whole books as ${name}`);

@@ -27,7 +27,7 @@ export function parseAccept(accept: string): readonly MediaRange[] {
 
 /**
  * The parts between the separators that stand in no quotes: a parameter in quotes, such as a
- * profile of JSON-LD, may hold commas and semicolons. A quote that is not closed reaches to the end.
+ * profile of JSON-LD, may hold commas and semicolons. One that is not closed reaches to the end.
  */
 function splitUnquoted(text: string, separator: string): readonly string[] {
   const parts: string[] = [];

@@ -47,6 +47,15 @@ const MATCHING: readonly PlantedFault[] = [
     tests: [`${MATCHING_ROOM}/catalog-import.test.ts`],
   },
   {
+    file: `${MATCHING_ROOM}/book-marks.ts`,
+    text: 'if (after === null) this.#slots.delete(slot);', replacement: 'void [after, slot];',
+    tests: [`${MATCHING_ROOM}/catalog-import.test.ts`],
+  },
+  {
+    file: `${MATCHING_ROOM}/book-marks.ts`, text: 'if (isStored) for', replacement: 'for',
+    tests: [`${MATCHING_ROOM}/catalog-import.test.ts`],
+  },
+  {
     file: `${MATCHING_ROOM}/store-record.ts`,
     text: ' || isDeepStrictEqual(JSON.parse(text), members);', replacement: ' && false;',
     tests: [`${MATCHING_ROOM}/catalog-import.test.ts`],

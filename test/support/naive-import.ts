@@ -4,11 +4,18 @@ import type { MatchMode } from '../../src/books/transfer/matching/book-import.ts
 
 export type NaiveOutcome = { readonly outcome: string; readonly ids: readonly string[] };
 
+export type NaiveImport = { readonly mode: MatchMode; readonly marks: Set<string> };
+
 export class NaiveCatalog {
   readonly books = new Map<string, JsonObject>();
 
-  /** `newId` is that of a book without an id of its own. */
-  import(mode: MatchMode, id: string | null, record: JsonObject, newId: string): NaiveOutcome {
+  /**
+   * `newId` is that of a book without an id of its own; `marks` are the ids of the books that the
+   * import has made or matched.
+   */
+  import(
+    { mode, marks }: NaiveImport, id: string | null, record: JsonObject, newId: string,
+  ): NaiveOutcome {
     const { match, onMatch } = mode;
     const isKnown = id !== null && this.books.has(id);
     const ids = isKnown ? [id]
@@ -16,14 +23,18 @@ export class NaiveCatalog {
     const [first] = ids;
     if (first === undefined) {
       this.books.set(id ?? newId, record);
+      marks.add(id ?? newId);
       return { outcome: 'imported', ids: [id ?? newId] };
     }
     if (ids.length > 1) return { outcome: 'ambiguous', ids: ids.sort() };
+    const isRepeated = !isKnown && marks.has(first);
+    marks.add(first);
+    const before = this.books.get(first) ?? {};
+    const after = onMatch === 'replace' ? record : update(before, record);
+    if (isRepeated && toText(after) !== toText(before)) return { outcome: 'repeated', ids };
     if (onMatch === 'skip' || (isKnown && match === null && onMatch === 'update')) {
       return { outcome: 'exists', ids };
     }
-    const before = this.books.get(first) ?? {};
-    const after = onMatch === 'replace' ? record : update(before, record);
     if (toText(after) === toText(before)) return { outcome: 'unchanged', ids };
     this.books.set(first, after);
     return { outcome: onMatch === 'replace' ? 'replaced' : 'updated', ids };

@@ -58,6 +58,9 @@ const BRIEF_LINES_MAX = 1000;
 export const ID_EXISTS = 'a book with this id exists';
 /** The detail of a record that is skipped because a book matches it. */
 export const BOOK_EXISTS = 'the catalog has this book';
+/** The detail of a record that is skipped because it would change what an earlier one has said. */
+const BOOK_REPEATED = 'an earlier record of this file is this book: if they are two books, correct '
+  + 'what makes them one, such as the same id or ISBN, or match by something else';
 
 type ParsedRecord = {
   readonly line: number; readonly number: number; readonly key: string | null;
@@ -202,6 +205,12 @@ export class Importer {
         ? this.#report({ line, status: 'skipped', id, detail: ID_EXISTS })
         : this.#report(
           { line, ...identify(number, key), status: 'skipped', id, detail: BOOK_EXISTS });
+    }
+    if (outcome === 'repeated') {
+      this.#skipped += 1;
+      return this.#report({
+        line, ...identify(number, key), status: 'skipped', id, detail: BOOK_REPEATED,
+      });
     }
     for (const name of new Set([...leftOut, ...result.leftOut])) this.#leftOut.add(name);
     if (outcome === 'updated') this.#updated += 1;

@@ -98,6 +98,31 @@ test('a record that two books match is skipped, and told with both', async () =>
   assert.deepEqual([count['skipped'], count['imported']], [1, 0]);
 });
 
+test('a record whose book an earlier one of its file has made is told, each time', async () => {
+  const entries = ['One', 'Two', 'One']
+    .map((title) => `TY  - BOOK\nID  - x\nTI  - ${title}\nER  - \n`);
+  const predicted = await importFile(entries.join(''), '?format=ris&dryRun=true');
+  for (const [status, isFirst] of [['imported', true], ['unchanged', false]] as const) {
+    const { results, count } = await importFile(entries.join(''), '?format=ris');
+    const [first, second, third] = results;
+    assert.deepEqual([first?.['status'], third?.['status']], [status, 'unchanged']);
+    const { id, detail, ...others } = second ?? {};
+    assert.deepEqual([id, others],
+      [first?.['id'], { line: 5, record: 2, key: 'x', status: 'skipped' }]);
+    assert.match(String(detail), /^an earlier record of this file is this book: /);
+    assert.equal(count['skipped'], 1);
+    if (isFirst) assert.deepEqual({ ...count, dryRun: true }, predicted.count);
+  }
+  assert.deepEqual(JSON.parse(await readBooks()).map(({ title }: Line) => title), ['One']);
+});
+
+test('records that are no books are numbered too', async () => {
+  const bad = 'TY  - BOOK\nID  - bad\nER  - \n';
+  const { results } = await importFile(
+    `TY  - JOUR\nTI  - T\nER  - \n${bad}TY  - JOUR\nTI  - T\nER  - \n${bad}`, '?format=ris');
+  assert.deepEqual(results.map((result) => result['record']), [undefined, 2, undefined, 4]);
+});
+
 async function importFile(
   file: string, query: string,
 ): Promise<{ readonly results: readonly Line[]; readonly count: Line }> {

@@ -47,8 +47,11 @@ export type ImportedBook =
      * it is the record's own id, or that of the book that matches it.
      */
     readonly id: string | null;
-    /** `unchanged`: the book is already as the record says, and is not written. */
-    readonly outcome: 'imported' | 'replaced' | 'updated' | 'unchanged' | 'exists';
+    /**
+     * `unchanged`: the book is already as the record says, and is not written. `repeated`: an
+     * earlier record of the import made or matched the book, and says something else.
+     */
+    readonly outcome: 'imported' | 'replaced' | 'updated' | 'unchanged' | 'exists' | 'repeated';
     /** The members of its metadata that have no room beside those of the book, by name. */
     readonly leftOut: readonly string[];
   }
@@ -58,7 +61,8 @@ export type ImportedBook =
 export interface BookImport {
   /**
    * Stores the books in one transaction and fires no event. A record may match a book of the
-   * catalog or of an earlier record. There is one result for each record, in their order. Batches
+   * catalog; the book that an earlier record made or matched it leaves as it is, unless it has the
+   * id of that book. There is one result for each record, in their order. Batches
    * are stored in the order of the calls, of which several may be under way. Rejects with
    * `too_large` when they do not fit into one transaction.
    */

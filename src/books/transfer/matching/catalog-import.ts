@@ -8,6 +8,7 @@ import type { BookImport, ImportedBook, MatchMode } from './book-import.ts';
 import { MatchIndexes } from './match-index.ts';
 import type { MatchIndex } from './match-index.ts';
 import { createMatchKeys } from './match-key.ts';
+import { DryRunMarks, ImportMarks } from './book-marks.ts';
 import { DryRunStaging, TransactionStaging } from './book-staging.ts';
 import { storeRecord } from './store-record.ts';
 import type { StoreDeps } from './store-record.ts';
@@ -35,6 +36,8 @@ class CatalogImport implements BookImport {
   readonly #indexes: MatchIndexes;
   readonly #mode: MatchMode;
   readonly #index: MatchIndex | null;
+  /** Null where nothing is matched but ids, and in a dry run, which has its own. */
+  readonly #marks: ImportMarks | null;
   readonly #dryRun: DryRun | null;
   readonly #whenReady: Promise<unknown>;
   #isReady: boolean;
@@ -47,6 +50,8 @@ class CatalogImport implements BookImport {
     this.#mode = mode;
     this.#index = indexes.acquire(mode);
     const collection = deps.store.collection(COLLECTION);
+    const hasMarks = this.#index !== null;
+    this.#marks = hasMarks && !mode.isDryRun ? new ImportMarks(collection) : null;
     this.#dryRun = mode.isDryRun ? new DryRun(mode, collection, this.#index) : null;
     this.#isReady = this.#index === null;
     this.#whenReady = this.#index?.whenReady ?? Promise.resolve();
@@ -63,7 +68,7 @@ class CatalogImport implements BookImport {
     this.#batchesUnderWay += 1;
     const onEnd = (): void => {
       this.#batchesUnderWay -= 1;
-      this.#releaseIndex();
+      this.#release();
     };
     batch.then(onEnd, onEnd);
     return batch;
@@ -72,13 +77,15 @@ class CatalogImport implements BookImport {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#releaseIndex();
+    this.#release();
   }
 
-  /** A transaction may run again until it has ended, and then needs the index. */
-  #releaseIndex(): void {
+  /** A transaction may run again until it has ended, and then needs the index and the marks. */
+  #release(): void {
     if (!this.#isClosed || this.#batchesUnderWay > 0 || this.#index === null) return;
     this.#indexes.release(this.#index);
+    this.#marks?.close();
+    this.#dryRun?.close();
   }
 
   #run(records: readonly ImportRecord[]): Promise<readonly ImportedBook[]> {
@@ -88,27 +95,33 @@ class CatalogImport implements BookImport {
     // Drawn once, as the transaction may run again.
     const newIds = records.map(({ id }) => id ?? makeId());
     const keys = this.#index?.keys ?? null;
-    return store.transact((transaction) => {
+    const marks = this.#marks?.begin() ?? null;
+    const batch = store.transact((transaction) => {
+      marks?.clear();
       const books = new TransactionStaging(transaction, COLLECTION, this.#index);
-      const deps = { books, mode: this.#mode, keys, nowMs };
+      const deps = { books, mode: this.#mode, keys, marks, nowMs };
       return records.map((record, index) => storeRecord(deps, record, newIds[index] ?? ''));
     });
+    if (marks !== null) {
+      batch.then(() => this.#marks?.end(marks, true), () => this.#marks?.end(marks, false));
+    }
+    return batch;
   }
 }
 
 /** Gives the outcomes that an import would have by what is committed now. */
 class DryRun {
   readonly #deps: Omit<StoreDeps, 'nowMs'>;
+  readonly #marks: DryRunMarks | null;
   #newCount = 0;
 
-  constructor(
-    mode: MatchMode, committed: Pick<Collection, 'findBytes'> | null, index: MatchIndex | null,
-  ) {
+  constructor(mode: MatchMode, committed: Collection | null, index: MatchIndex | null) {
     const { match, onMatch, source } = mode;
     const keys = match === null ? null : createMatchKeys(match, source);
     const needsBooks = match !== null || onMatch === 'replace';
     const books = new DryRunStaging({ committed, index, keys, needsBooks });
-    this.#deps = { books, mode, keys };
+    this.#marks = keys === null ? null : new DryRunMarks(committed);
+    this.#deps = { books, mode, keys, marks: this.#marks };
   }
 
   run(records: readonly ImportRecord[], nowMs: number): readonly ImportedBook[] {
@@ -118,6 +131,10 @@ class DryRun {
       const book = storeRecord(deps, record, `${NEW_ID}${this.#newCount}`);
       return book.id?.startsWith(NEW_ID) === true ? { ...book, id: null } : book;
     });
+  }
+
+  close(): void {
+    this.#marks?.close();
   }
 }
 

@@ -12,6 +12,7 @@ import { bookResource } from '../../book-resource.ts';
 import type { ImportRecord } from '../import-record.ts';
 import type { ImportedBook, MatchMode } from './book-import.ts';
 import type { MatchKeys } from './match-key.ts';
+import type { BookMarks } from './book-marks.ts';
 import type { BookStaging } from './book-staging.ts';
 import { mergeRecord } from './merge-record.ts';
 
@@ -20,6 +21,7 @@ export type StoreDeps = {
   readonly mode: MatchMode;
   /** Null where nothing is matched but ids. */
   readonly keys: MatchKeys | null;
+  readonly marks: BookMarks | null;
   readonly nowMs: number;
 };
 
@@ -29,17 +31,26 @@ const MATCHES_NAMED_MAX = 10;
 
 /** `newId` is that of a new book without an id of its own. */
 export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string): ImportedBook {
-  const { books, nowMs } = deps;
+  const { books, mode, marks, nowMs } = deps;
   const ids = findMatches(deps, record);
   const [id] = ids;
   if (id === undefined) {
     const addedId = record.id ?? newId;
     books.put(addedId, encodeBook(addedId, record, null, nowMs));
+    marks?.add(addedId);
     return { id: addedId, outcome: 'imported', leftOut: [] };
   }
   if (ids.length > 1) return { id: null, outcome: 'ambiguous', ids };
-  if (isLeftAlone(deps.mode, id === record.id)) return { id, outcome: 'exists', leftOut: [] };
-  return writeVersion(deps, record, id);
+  const isSameId = id === record.id;
+  const isRepeated = !isSameId && marks?.has(id) === true;
+  marks?.add(id);
+  const outcome = isLeftAlone(mode, isSameId) ? 'exists' : 'unchanged';
+  if (outcome === 'exists' && !isRepeated) return { id, outcome, leftOut: [] };
+  const { json, leftOut } = makeVersion(deps, record, id);
+  if (json === null) return { id, outcome, leftOut };
+  if (isRepeated) return { id, outcome: 'repeated', leftOut: [] };
+  books.put(id, json);
+  return { id, outcome: mode.onMatch === 'replace' ? 'replaced' : 'updated', leftOut };
 }
 
 /** The ids of the books that are the same as the record: its own id comes before its match key. */
@@ -60,28 +71,29 @@ function isLeftAlone({ match, onMatch }: MatchMode, isSameId: boolean): boolean 
   return onMatch === 'update' && isSameId && match === null;
 }
 
-/** Puts the next version of a book, unless that is the one that is there. */
-function writeVersion(
+type BookVersion = {
+  /** Null where the book is already as the record says. */
+  readonly json: string | null;
+  readonly leftOut: readonly string[];
+};
+
+/** The next version of a book, which has what the record says. */
+function makeVersion(
   { books, mode: { onMatch, source }, nowMs }: StoreDeps, record: ImportRecord, id: string,
-): ImportedBook {
+): BookVersion {
   const before = books.find(id);
   assert(before !== undefined, 'a match is a book');
   const { [KEY]: _, createdAt, updatedAt, ...members } = decodeRecord(before);
   if (onMatch === 'replace') {
-    const hasSameDates = (record.createdAt ?? createdAt) === createdAt
-      && (record.updatedAt ?? updatedAt) === updatedAt;
-    if (hasSameDates && isSame(members, record.fields)) {
-      return { id, outcome: 'unchanged', leftOut: [] };
-    }
-    books.put(id, encodeBook(id, record, before, nowMs));
-    return { id, outcome: 'replaced', leftOut: [] };
+    const isUnchanged = (record.createdAt ?? createdAt) === createdAt
+      && (record.updatedAt ?? updatedAt) === updatedAt && isSame(members, record.fields);
+    return { json: isUnchanged ? null : encodeBook(id, record, before, nowMs), leftOut: [] };
   }
   const merged = mergeRecord(members, record.fields, source?.ownIdFields ?? []);
   const { leftOut } = merged;
-  if (isSame(members, merged.members)) return { id, outcome: 'unchanged', leftOut };
+  if (isSame(members, merged.members)) return { json: null, leftOut };
   const timestamps = nextTimestamps(KEY, id, before, nowMs);
-  books.put(id, encodeRecord(KEY, id, timestamps, merged.members));
-  return { id, outcome: 'updated', leftOut };
+  return { json: encodeRecord(KEY, id, timestamps, merged.members), leftOut };
 }
 
 /** Whether the members say the same; in metadata the order of names says nothing. */

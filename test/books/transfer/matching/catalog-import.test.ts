@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { systemClock } from '../../../../src/base/clock.ts';
+import { AppError } from '../../../../src/base/errors.ts';
 import { createTurns } from '../../../../src/base/turns.ts';
 import { createIdSource } from '../../../../src/base/uuid.ts';
 import { bookResource } from '../../../../src/books/book-resource.ts';
@@ -131,17 +132,52 @@ test('the id of a record comes before its match', async () => {
   assert.deepEqual(again, ['unchanged']);
 });
 
-test('a record matches the book of a record before it, in its batch and in another', async () => {
+test('the book of an earlier record stays as it is, in its batch and in another', async () => {
   const twice = [{ title: 'A', isbn: ISBNS[0] }, { title: 'B', isbn: ISBNS[0] }];
-  const other = { title: 'C', isbn: ISBNS[0] };
+  const other = { title: 'A', isbn: ISBNS[0] };
   const bookImport = catalog.openImport(DEFAULTS);
   const batches = [twice, [other, other]].map((books) =>
     bookImport.importBatch(books.map(recordOf)));
   const results = (await Promise.all(batches)).flat();
   bookImport.close();
   assert.deepEqual(results.map(({ outcome }) => outcome),
-    ['imported', 'updated', 'updated', 'unchanged']);
+    ['imported', 'repeated', 'unchanged', 'unchanged']);
   assert.equal(catalog.size, 1);
+  const before = contentOf();
+  for (const onMatch of ['skip', 'update', 'replace'] as const) {
+    const expected = onMatch === 'skip' ? 'exists' : 'unchanged';
+    for (const isDryRun of [true, false]) {
+      const again = await importAll([...twice, other], { onMatch, isDryRun });
+      assert.deepEqual(again.map(({ id, outcome }) => [id, outcome]),
+        [expected, 'repeated', expected].map((outcome) => [results[0]?.id, outcome]));
+    }
+  }
+  assert.deepEqual(contentOf(), before);
+});
+
+test('the book of an earlier record is updated by its id, and by another import', async () => {
+  const records = [{ title: 'A', isbn: ISBNS[0] }, { id: ID, title: 'B' }, { id: ID, title: 'C' }];
+  assert.deepEqual(await outcomesOf(records), ['imported', 'imported', 'updated']);
+  assert.deepEqual(await outcomesOf([{ title: 'D', isbn: ISBNS[0] }]), ['updated']);
+});
+
+test('marks of a batch that was not stored, and of a removed book, count for nothing', async () => {
+  const shelf = createBookShelf(catalog);
+  const { id } = await shelf.add({ title: 'A', isbn: ISBNS[0] ?? '' });
+  const bookImport = catalog.openImport(DEFAULTS);
+  const importOne = async (title: string, isbn: string | undefined) => {
+    const [result] = await bookImport.importBatch([recordOf({ title, isbn })]);
+    return result?.outcome;
+  };
+  await bookImport.importBatch([]);
+  store.failNextBatch(new AppError('storage_full', 'full'));
+  await assert.rejects(importOne('B', ISBNS[0]), /full/);
+  assert.equal(await importOne('C', ISBNS[0]), 'updated');
+  await catalog.remove(id);
+  await shelf.add({ title: 'in the slot of A', isbn: ISBNS[1] ?? '' });
+  assert.equal(await importOne('D', ISBNS[1]), 'updated');
+  assert.equal(await importOne('E', ISBNS[1]), 'repeated');
+  bookImport.close();
 });
 
 test('a book that a record has changed matches by what it is now', async () => {
@@ -217,7 +253,7 @@ test('batches are stored in the order of the calls, also while the index is made
   const bookImport = catalog.openImport(DEFAULTS);
   const batches: ReturnType<BookImport['importBatch']>[] = [];
   for (let round = 0; round < 30; round += 1) {
-    batches.push(bookImport.importBatch([recordOf({ title: `T${round}`, isbn: ISBNS[0] })]));
+    batches.push(bookImport.importBatch([recordOf({ id: ID, title: `T${round}` })]));
     await Promise.resolve();
   }
   const outcomes = (await Promise.all(batches)).flat().map(({ outcome }) => outcome);
@@ -255,7 +291,7 @@ function findCollision(): readonly [string, string] {
   return assert.fail('no two hashes are the same');
 }
 
-test('imports that match alike share an index, and the last one drops it', async () => {
+test('imports that match alike share an index, and the last drops it and its marks', async () => {
   const collection = store.collection('books');
   let listeners = 0;
   const { onChange } = collection;
@@ -271,13 +307,13 @@ test('imports that match alike share an index, and the last one drops it', async
     [DEFAULTS, DEFAULTS, { ...DEFAULTS, match: 'title' as const }]
       .map((mode) => catalog.openImport(mode));
   await Promise.all([first, second, other].map((each) => each?.importBatch([])));
-  assert.equal(listeners, 2);
+  assert.equal(listeners, 2 + 3, 'indexes, and the marks of each import');
   first?.close();
   first?.close();
   other?.close();
   await endsInTurns(second?.importBatch([recordOf({ title: 'A', isbn: ISBNS[0] })])
     ?? Promise.resolve());
-  assert.equal(listeners, 1);
+  assert.equal(listeners, 1 + 1);
   second?.close();
   await endsInTurns(Promise.resolve());
   assert.equal(listeners, 0);

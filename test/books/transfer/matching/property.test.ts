@@ -20,7 +20,7 @@ import { openStore } from '../../../../src/store/store.ts';
 import { IS_LONG } from '../../../support/long.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { NaiveCatalog, toText } from '../../../support/naive-import.ts';
-import type { NaiveOutcome } from '../../../support/naive-import.ts';
+import type { NaiveImport, NaiveOutcome } from '../../../support/naive-import.ts';
 import { openSharedStore } from '../../../support/open-shared-store.ts';
 import { below, createRandom } from '../../../support/random.ts';
 import type { Random } from '../../../support/random.ts';
@@ -49,8 +49,10 @@ test('imports among other writes do what a comparison with every book does', asy
     await store.close();
   }
   assert.deepEqual([...outcomes].sort(),
-    ['ambiguous', 'exists', 'imported', 'replaced', 'unchanged', 'updated']);
+    ['ambiguous', 'exists', 'imported', 'repeated', 'replaced', 'unchanged', 'updated']);
 });
+
+type OpenImport = { readonly bookImport: BookImport; readonly naive: NaiveImport };
 
 /** A catalog, and the naive one that has to be like it. */
 class PropertyRun {
@@ -58,7 +60,7 @@ class PropertyRun {
   readonly #naive = new NaiveCatalog();
   readonly #random: Random;
   readonly #told: string;
-  readonly #imports = new Map<string, BookImport>();
+  readonly #imports = new Map<string, OpenImport>();
   #idCount = 0;
   #naiveIdCount = 0;
 
@@ -74,12 +76,12 @@ class PropertyRun {
   /** Writes of several kinds, none of which waits for another. */
   async playRound(outcomes: Set<string>): Promise<void> {
     const mode = randomMode(this.#random);
-    const bookImport = await this.#open(mode);
+    const open = await this.#open(mode);
     await this.#checkDryRun(mode);
     const works: Promise<void>[] = [];
     for (let write = 0; write < 4; write += 1) {
       works.push(this.#writeOther());
-      works.push(this.#import(bookImport, mode, outcomes));
+      works.push(this.#import(open, outcomes));
     }
     await Promise.all(works);
     this.#checkContent();
@@ -88,25 +90,24 @@ class PropertyRun {
   }
 
   close(): void {
-    for (const bookImport of this.#imports.values()) bookImport.close();
+    for (const { bookImport } of this.#imports.values()) bookImport.close();
     this.#imports.clear();
   }
 
-  async #open(mode: MatchMode): Promise<BookImport> {
+  async #open(mode: MatchMode): Promise<OpenImport> {
     const name = JSON.stringify(mode);
-    const bookImport = this.#imports.get(name) ?? this.#catalog.openImport(mode);
-    this.#imports.set(name, bookImport);
-    await bookImport.importBatch([]);
-    return bookImport;
+    const open = this.#imports.get(name)
+      ?? { bookImport: this.#catalog.openImport(mode), naive: { mode, marks: new Set() } };
+    this.#imports.set(name, open);
+    await open.bookImport.importBatch([]);
+    return open;
   }
 
-  async #import(
-    bookImport: BookImport, mode: MatchMode, outcomes: Set<string>,
-  ): Promise<void> {
+  async #import({ bookImport, naive }: OpenImport, outcomes: Set<string>): Promise<void> {
     const records = randomRecords(this.#random);
     const newIds = records.map(({ id }) => id ?? numberedId(this.#naiveIdCount += 1));
     const expected = records.map(({ id, fields }, index) =>
-      this.#naive.import(mode, id, fields, newIds[index] ?? ''));
+      this.#naive.import(naive, id, fields, newIds[index] ?? ''));
     const results = await bookImport.importBatch(records);
     assert.deepEqual(results.map((result, index) => toNaive(result, expected[index])), expected,
       this.#told);
@@ -117,6 +118,7 @@ class PropertyRun {
   async #checkDryRun(mode: MatchMode): Promise<void> {
     const records = randomRecords(this.#random);
     const copy = new NaiveCatalog();
+    const naive = { mode, marks: new Set<string>() };
     for (const [id, book] of this.#naive.books) copy.books.set(id, book);
     const dryRun = this.#catalog.openImport({ ...mode, isDryRun: true });
     const [before, naiveBefore] = [this.#idCount, this.#naiveIdCount];
@@ -124,7 +126,7 @@ class PropertyRun {
       ...await dryRun.importBatch(records.slice(2))];
     dryRun.close();
     const expected = records.map(({ id, fields }, index) =>
-      copy.import(mode, id, fields, `new-${index + 1}`).outcome);
+      copy.import(naive, id, fields, `new-${index + 1}`).outcome);
     assert.deepEqual(results.map(({ outcome }) => outcome), expected, this.#told);
     assert.deepEqual([this.#idCount, this.#naiveIdCount], [before, naiveBefore]);
   }
@@ -145,6 +147,7 @@ class PropertyRun {
       await this.#catalog.patch(id, { isbn });
     } else {
       books.delete(id);
+      for (const { naive } of this.#imports.values()) naive.marks.delete(id);
       await this.#catalog.remove(id);
     }
   }

@@ -1,0 +1,125 @@
+/**
+ * Which books the records of an import have made or matched: two records of a file that are the
+ * same book are told from a later file about it. A committed book has a bit at its slot; the ids of
+ * batches under way are kept beside, as a book of theirs may have no slot yet.
+ */
+import { BitSet } from '../../../base/structures/bit-set.ts';
+import type { Collection } from '../../../store/store-port.ts';
+
+export interface BookMarks {
+  /** Whether an earlier record made or matched the book. */
+  has(id: string): boolean;
+  add(id: string): void;
+}
+
+/** The marks of an import. Each of its batches marks books as it runs, also when it runs again. */
+export class ImportMarks {
+  readonly #slots: SlotMarks;
+  /** Those under way, in their order. */
+  readonly #batches: BatchMarks[] = [];
+
+  constructor(collection: Collection) {
+    this.#slots = new SlotMarks(collection);
+  }
+
+  /** The marks of a batch, whose caller says how it ended. */
+  begin(): BatchMarks {
+    const marks = new BatchMarks((id) => this.#slots.has(id), this.#batches);
+    this.#batches.push(marks);
+    return marks;
+  }
+
+  /** `isStored`: the books of the batch are committed; else its marks count for nothing. */
+  end(marks: BatchMarks, isStored: boolean): void {
+    if (isStored) for (const id of marks.ids) this.#slots.add(id);
+    this.#batches.splice(this.#batches.indexOf(marks), 1);
+  }
+
+  close(): void {
+    this.#slots.close();
+  }
+}
+
+class BatchMarks implements BookMarks {
+  readonly ids = new Set<string>();
+  readonly #isCommitted: (id: string) => boolean;
+  readonly #batches: readonly BatchMarks[];
+
+  constructor(isCommitted: (id: string) => boolean, batches: readonly BatchMarks[]) {
+    this.#isCommitted = isCommitted;
+    this.#batches = batches;
+  }
+
+  /** To be called before the batch runs, as it may run again. */
+  clear(): void {
+    this.ids.clear();
+  }
+
+  has(id: string): boolean {
+    if (this.#isCommitted(id)) return true;
+    for (const batch of this.#batches) {
+      if (batch.ids.has(id)) return true;
+      // Those behind it have run before it runs again.
+      if (batch === this) break;
+    }
+    return false;
+  }
+
+  add(id: string): void {
+    this.ids.add(id);
+  }
+}
+
+/** The marks of a dry run: a book that is not committed can only be of an earlier record. */
+export class DryRunMarks implements BookMarks {
+  readonly #collection: Collection | null;
+  readonly #slots: SlotMarks | null;
+
+  /** `collection` is null where there is no catalog. */
+  constructor(collection: Collection | null) {
+    this.#collection = collection;
+    this.#slots = collection === null ? null : new SlotMarks(collection);
+  }
+
+  has(id: string): boolean {
+    const isCommitted = this.#collection !== null && this.#collection.findSlot(id) >= 0;
+    return !isCommitted || this.#slots?.has(id) === true;
+  }
+
+  add(id: string): void {
+    this.#slots?.add(id);
+  }
+
+  close(): void {
+    this.#slots?.close();
+  }
+}
+
+/** A bit a book that is committed, at its slot. */
+class SlotMarks {
+  readonly #collection: Collection;
+  readonly #slots = new BitSet();
+  readonly #unsubscribe: () => void;
+
+  constructor(collection: Collection) {
+    this.#collection = collection;
+    // Another book gets the slot of a removed one.
+    this.#unsubscribe = collection.onChange(({ after }, slot) => {
+      if (after === null) this.#slots.delete(slot);
+    });
+  }
+
+  has(id: string): boolean {
+    const slot = this.#collection.findSlot(id);
+    return slot >= 0 && this.#slots.has(slot);
+  }
+
+  add(id: string): void {
+    const slot = this.#collection.findSlot(id);
+    if (slot >= 0) this.#slots.add(slot);
+  }
+
+  close(): void {
+    this.#unsubscribe();
+  }
+}

@@ -60,6 +60,8 @@ export const BOOK_FORMATS =
 
 /** How long the metadata of a book may be as JSON. */
 export const METADATA_BYTES_MAX = 16_384;
+/** How many authors or keywords a book may have. */
+export const LIST_ITEMS_MAX = 100;
 
 const isbnSchema: StringSchema = {
   kind: 'string',
@@ -150,7 +152,7 @@ export const bookSchema: ObjectSchema & { readonly name: string } = {
     subtitle: { schema: { kind: 'string', maxLength: 1000 } },
     authors: {
       default: [], description: 'In order.',
-      schema: { kind: 'array', maxItems: 100, items: authorSchema },
+      schema: { kind: 'array', maxItems: LIST_ITEMS_MAX, items: authorSchema },
     },
     isbn: {
       schema: isbnSchema,
@@ -168,7 +170,7 @@ export const bookSchema: ObjectSchema & { readonly name: string } = {
     bookFormat: { schema: { kind: 'string', values: BOOK_FORMATS } },
     keywords: {
       schema: {
-        kind: 'array', maxItems: 100, isUnique: true,
+        kind: 'array', maxItems: LIST_ITEMS_MAX, isUnique: true,
         items: { kind: 'string', minLength: 1, maxLength: 200 },
       },
     },

@@ -691,6 +691,11 @@ const TRANSFERS: readonly PlantedFault[] = [
     tests: ['books/transfer/sources/csl.test.ts'],
   },
   {
+    file: 'books/transfer/mapping/accept-member.ts',
+    text: 'Object.hasOwn(bookSchema.members, member)', replacement: 'true',
+    tests: ['books/transfer/mapping/accept-member.test.ts'],
+  },
+  {
     file: 'books/transfer/sources/csl.ts',
     text: 'if (isCslMember(name, value)) item', replacement: 'if (name.length > 6) item',
     tests: ['books/transfer/sources/csl.test.ts'],

@@ -5,8 +5,7 @@
 import type { FieldError } from '../../../base/errors.ts';
 import { isJsonObject, readObjectInto } from '../../../base/fields.ts';
 import type { JsonValue, ObjectSchema } from '../../../base/schema.ts';
-import { bookSchema } from '../../book.ts';
-import type { BookMember } from './format-table.ts';
+import { LIST_ITEMS_MAX, bookSchema } from '../../book.ts';
 
 type AcceptedValue = {
   /** In the model's canonical form. */
@@ -20,8 +19,8 @@ const ATTEMPTS_MAX = 4;
 
 const memberSchemas = new Map<string, ObjectSchema>();
 
-/** Null where the model takes nothing of it, or has no such member. */
-export function acceptMember(member: BookMember, value: JsonValue): AcceptedValue | null {
+/** Null where the model takes nothing of it, or no other program may say such a member. */
+export function acceptMember(member: string, value: JsonValue): AcceptedValue | null {
   const schema = findSchema(member);
   let candidate: JsonValue | undefined = withoutRepeats(value);
   for (let attempt = 0; schema !== null && attempt < ATTEMPTS_MAX; attempt += 1) {
@@ -40,8 +39,12 @@ export function acceptMember(member: BookMember, value: JsonValue): AcceptedValu
 function findSchema(member: string): ObjectSchema | null {
   const known = memberSchemas.get(member);
   if (known !== undefined) return known;
-  const memberSchema = bookSchema.members[member];
+  // Names come from files: `constructor` is not one of the model's.
+  const memberSchema = Object.hasOwn(bookSchema.members, member)
+    ? bookSchema.members[member] : undefined;
   if (memberSchema === undefined || memberSchema.readOnly !== undefined) return null;
+  // What a record has for it, `mapRecord` puts there.
+  if (member === 'metadata') return null;
   const schema: ObjectSchema = { kind: 'object', members: { [member]: memberSchema } };
   memberSchemas.set(member, schema);
   return schema;
@@ -60,38 +63,35 @@ function withoutRepeats(value: JsonValue): JsonValue {
 /** The value without what the errors point at; undefined where that is all of it. */
 function withoutRefused(value: JsonValue, errors: readonly FieldError[]): JsonValue | undefined {
   const copy = structuredClone(value) as JsonValue;
-  // Later items first, so that an index stays right when its item goes.
-  const paths = errors.map(({ pointer }) => pointer.split('/').slice(2));
-  for (const path of paths.sort(compareDescending)) {
-    if (path.length > 0) removeAt(copy, path);
-    else if (Array.isArray(copy) && copy.length > LIST_ITEMS_MAX) copy.length = LIST_ITEMS_MAX;
-    else return undefined;
+  // Items go after all errors are read: until then an index is that of its item.
+  const refusedIndexes = new Set<number>();
+  for (const { pointer } of errors) {
+    const [step, ...path] = parseSteps(pointer).slice(1);
+    if (step === undefined) {
+      if (!Array.isArray(copy) || copy.length <= LIST_ITEMS_MAX) return undefined;
+      copy.length = LIST_ITEMS_MAX;
+    } else if (Array.isArray(copy)) {
+      if (!removeMember(copy[Number(step)], path)) refusedIndexes.add(Number(step));
+    } else if (!removeMember(copy, [step, ...path])) {
+      return undefined;
+    }
   }
-  return copy;
+  return Array.isArray(copy) ? copy.filter((_, index) => !refusedIndexes.has(index)) : copy;
 }
 
-/** Both lists of the model, authors and keywords, hold this many. */
-export const LIST_ITEMS_MAX = 100;
-
-function compareDescending(left: readonly string[], right: readonly string[]): number {
-  for (const [index, step] of left.entries()) {
-    const other = right[index];
-    if (other === undefined) return -1;
-    if (step !== other) return Number(other) - Number(step) || (step < other ? 1 : -1);
-  }
-  return right.length > left.length ? 1 : 0;
+/** The names and indexes of a JSON Pointer (RFC 6901). */
+function parseSteps(pointer: string): readonly string[] {
+  return pointer.split('/').slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Removes the item or member at the path; where it is missing, what it is missing from. */
-function removeAt(value: JsonValue, path: readonly string[]): void {
-  const last = path.at(-1) ?? '';
-  const parent = path.slice(0, -1).reduce<unknown>((place, step) =>
-    typeof place === 'object' && place !== null ? Reflect.get(place, step) : undefined, value);
-  if (Array.isArray(parent)) {
-    parent.splice(Number(last), 1);
-  } else if (isJsonObject(parent) && Object.hasOwn(parent, last)) {
-    Reflect.deleteProperty(parent, last);
-  } else if (path.length > 1) {
-    removeAt(value, path.slice(0, -1));
-  }
+/**
+ * Removes the member at the path; where the path ends at a missing one, the object that lacks it.
+ * Returns whether it did: the value itself cannot be removed here.
+ */
+function removeMember(value: JsonValue | undefined, path: readonly string[]): boolean {
+  const [name, ...others] = path;
+  if (name === undefined || !isJsonObject(value) || !Object.hasOwn(value, name)) return false;
+  if (!removeMember(value[name], others)) Reflect.deleteProperty(value, name);
+  return true;
 }

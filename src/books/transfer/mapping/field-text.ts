@@ -1,6 +1,7 @@
 /** What texts of fields say, in forms that many programs write. */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonValue } from '../../../base/schema.ts';
+import { LIST_ITEMS_MAX } from '../../book.ts';
 import { parseIsbn } from '../../isbn.ts';
 import { part, whole } from './format-table.ts';
 import type { FieldRecord, MemberRow, RowValue } from './format-table.ts';
@@ -9,7 +10,7 @@ import type { FieldRecord, MemberRow, RowValue } from './format-table.ts';
 // would take hundreds of megabytes before it was refused.
 const TEXT_LENGTH_MAX = 128 * 1024;
 /** One more than the model takes of a list, so that it tells of those that it refuses. */
-const LIST_LENGTH_MAX = 101;
+const LIST_LENGTH_MAX = LIST_ITEMS_MAX + 1;
 
 /**
  * The text of a field without the white space around it; empty where it has none, or one that is

@@ -10,7 +10,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Book } from '../../book.ts';
 import { acceptMember } from './accept-member.ts';
 import { fitFields } from './fit-fields.ts';
-import type { BookMember, FieldRecord, Fields, FormatTable } from './format-table.ts';
+import type { FieldRecord, Fields, FormatTable } from './format-table.ts';
 
 type MappedRecord = {
   /** A book as an import takes it, perhaps without a title. */
@@ -78,7 +78,7 @@ function addRest(
       members.set(member, value);
       continue;
     }
-    const accepted = acceptMember(member as BookMember, value);
+    const accepted = acceptMember(member, value);
     if (accepted !== null) members.set(member, accepted.value);
   }
   // Together first: a title and a subtitle, which one field says, can only change together.

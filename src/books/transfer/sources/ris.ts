@@ -4,12 +4,12 @@
  * all else that the model lacks stay in `metadata.source`.
  */
 import type { JsonValue } from '../../../base/schema.ts';
+import { LIST_ITEMS_MAX } from '../../book.ts';
 import type { Author, Book } from '../../book.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import {
   DEFAULT_KIND, RIS_REST_FIELD, RisSplitter, encodeRisRecord, joinLines, listTexts,
 } from '../grammars/ris.ts';
-import { LIST_ITEMS_MAX } from '../mapping/accept-member.ts';
 import { joinTitle, parsePageCount, splitTitle } from '../mapping/book-text.ts';
 import { readDate } from '../mapping/date-text.ts';
 import { part, whole } from '../mapping/format-table.ts';

@@ -67,7 +67,12 @@ const MATCHING: readonly PlantedFault[] = [
   },
   {
     file: `${MATCHING_ROOM}/merge-record.ts`,
-    text: '{ ...source, [format]: fields }', replacement: '{ [format]: fields }',
+    text: '{ ...source, [format]: placed }', replacement: '{ [format]: placed }',
+    tests: [`${MATCHING_ROOM}/merge-record.test.ts`],
+  },
+  {
+    file: 'books/transfer/mapping/fit-fields.ts',
+    text: 'growth: bytes - bytesStored', replacement: 'growth: bytes',
     tests: [`${MATCHING_ROOM}/merge-record.test.ts`],
   },
   {

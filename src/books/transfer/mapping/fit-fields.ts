@@ -1,11 +1,14 @@
 /** Which fields of a source have room in the metadata of a book. */
 import { isDeeperThan } from '../../../base/json/encode.ts';
+import type { JsonObject } from '../../../base/schema.ts';
 import type { Fields } from './format-table.ts';
 
 type Room = {
-  /** For the fields as members of a JSON object, a comma after each. */
+  /** For the fields as members of a JSON object, a comma after each, beyond the stored ones. */
   readonly bytesMax: number;
   readonly depthMax: number;
+  /** The members that are there already: one stays where the field of its name is left out. */
+  readonly stored?: JsonObject;
 };
 
 type FittedFields = { readonly kept: Fields; readonly leftOut: readonly string[] };
@@ -14,14 +17,17 @@ type FittedFields = { readonly kept: Fields; readonly leftOut: readonly string[]
  * Fields that are nested too deep go, then the longest until the others fit; own ids go only where
  * nothing else is left.
  */
-export function fitFields(
-  fields: Fields, ownIdFields: readonly string[], { bytesMax, depthMax }: Room,
-): FittedFields {
-  const sizes = [...fields].map(([name, value]) => ({
-    name, bytes: bytesOfMember(name, value), isTooDeep: isDeeperThan(value, depthMax),
-    isOwnId: ownIdFields.includes(name),
-  }));
-  let bytesTotal = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
+export function fitFields(fields: Fields, ownIdFields: readonly string[], room: Room): FittedFields {
+  const { bytesMax, depthMax, stored = {} } = room;
+  const sizes = [...fields].map(([name, value]) => {
+    const bytes = bytesOfMember(name, value);
+    const bytesStored = Object.hasOwn(stored, name) ? bytesOfMember(name, stored[name]) : 0;
+    return {
+      name, bytes, growth: bytes - bytesStored, isTooDeep: isDeeperThan(value, depthMax),
+      isOwnId: ownIdFields.includes(name),
+    };
+  });
+  let bytesTotal = sizes.reduce((sum, { growth }) => sum + growth, 0);
   if (bytesTotal <= bytesMax && !sizes.some(({ isTooDeep }) => isTooDeep)) {
     return { kept: fields, leftOut: [] };
   }
@@ -29,11 +35,13 @@ export function fitFields(
     || Number(left.isOwnId) - Number(right.isOwnId) || right.bytes - left.bytes);
   const kept = new Map(fields);
   const leftOut: string[] = [];
-  for (const { name, bytes, isTooDeep } of sizes) {
+  for (const { name, growth, isTooDeep } of sizes) {
     if (!isTooDeep && bytesTotal <= bytesMax) break;
+    // Without it there would be no more room.
+    if (!isTooDeep && growth <= 0) continue;
     kept.delete(name);
     leftOut.push(name);
-    bytesTotal -= bytes;
+    bytesTotal -= growth;
   }
   return { kept, leftOut };
 }

@@ -44,75 +44,61 @@ function createStandInTitle(isbn: string): string {
   return `ISBN ${isbn}`;
 }
 
-type MergedMetadata = {
-  readonly metadata: JsonObject | undefined;
+type MergedMetadata<Metadata extends JsonObject | undefined = JsonObject> = {
+  readonly metadata: Metadata;
   readonly leftOut: readonly string[];
 };
 
 function mergeMetadata(
   stored: JsonValue | undefined, added: JsonValue | undefined, ownIdFields: readonly string[],
-): MergedMetadata {
+): MergedMetadata<JsonObject | undefined> {
   if (!isJsonObject(stored) || !isJsonObject(added)) {
     return { metadata: isJsonObject(added) ? added : asObject(stored), leftOut: [] };
   }
-  const merge = new MetadataMerge(stored);
   const { source, ...others } = added;
-  if (!isJsonObject(source)) {
-    merge.addOthers(added);
-    return merge;
-  }
-  merge.addOthers(others);
+  if (!isJsonObject(source)) return addMembers(stored, added);
+  let { metadata, leftOut } = addMembers(stored, others);
   for (const [format, fields] of Object.entries(source)) {
-    if (isJsonObject(fields)) merge.addSource(format, fields, ownIdFields);
+    if (!isJsonObject(fields)) continue;
+    const merged = addSource(metadata, format, fields, ownIdFields);
+    metadata = merged.metadata;
+    leftOut = [...leftOut, ...merged.leftOut];
   }
-  return merge;
+  return { metadata, leftOut };
 }
 
-/** The metadata of a book, to which a record adds what has room. */
-class MetadataMerge {
-  metadata: JsonObject;
-  readonly leftOut: string[] = [];
+/** Adds members beside `source`, or a `source` that is no object. */
+function addMembers(stored: JsonObject, members: JsonObject): MergedMetadata {
+  // No comma follows the last member of all.
+  const bytesMax = METADATA_BYTES_MAX - bytesOf(stored) + (isEmpty(stored) ? 1 : 0);
+  const { kept, leftOut } = fitFields(
+    new Map(Object.entries(members)), [], { bytesMax, depthMax: Infinity, stored });
+  return { metadata: { ...stored, ...Object.fromEntries(kept) }, leftOut };
+}
 
-  constructor(stored: JsonObject) {
-    this.metadata = stored;
-  }
-
-  /** Adds members beside `source`, or a `source` that is no object. */
-  addOthers(members: JsonObject): void {
-    const { metadata } = this;
-    const rest = Object.entries(metadata).filter(([name]) => !Object.hasOwn(members, name));
-    const room = METADATA_BYTES_MAX - bytesOf(Object.fromEntries(rest));
-    this.#add(members, [], room, (fields) => ({ ...metadata, ...fields }));
-  }
-
-  /** Adds what a source says, in the place of what the same source has said before. */
-  addSource(format: string, members: JsonObject, ownIdFields: readonly string[]): void {
-    const { metadata, metadata: { source = {} } } = this;
-    if (!isJsonObject(source)) {
-      // It is the caller's own.
-      this.leftOut.push(...Object.keys(members));
-      return;
-    }
-    const place = (fields: JsonObject): JsonObject =>
-      ({ ...metadata, source: { ...source, [format]: fields } });
-    // No comma follows the last one.
-    const room = METADATA_BYTES_MAX - bytesOf(place({})) + 1;
-    this.#add(members, ownIdFields, room, place);
-  }
-
-  #add(
-    members: JsonObject, ownIdFields: readonly string[], bytesMax: number,
-    place: (fields: JsonObject) => JsonObject,
-  ): void {
-    const { kept, leftOut } =
-      fitFields(new Map(Object.entries(members)), ownIdFields, { bytesMax, depthMax: Infinity });
-    this.leftOut.push(...leftOut);
-    if (kept.size > 0) this.metadata = place(Object.fromEntries(kept));
-  }
+/** Adds what a source says, in the place of what the same source has said before. */
+function addSource(
+  metadata: JsonObject, format: string, fields: JsonObject, ownIdFields: readonly string[],
+): MergedMetadata {
+  const { source = {} } = metadata;
+  // It is the caller's own.
+  if (!isJsonObject(source)) return { metadata, leftOut: Object.keys(fields) };
+  const place = (placed: JsonObject): JsonObject =>
+    ({ ...metadata, source: { ...source, [format]: placed } });
+  // No comma follows the last one.
+  const bytesMax = METADATA_BYTES_MAX - bytesOf(place({})) + 1;
+  const { kept, leftOut } = fitFields(
+    new Map(Object.entries(fields)), ownIdFields, { bytesMax, depthMax: Infinity });
+  if (kept.size === 0) return { metadata, leftOut };
+  return { metadata: place(Object.fromEntries(kept)), leftOut };
 }
 
 function asObject(value: JsonValue | undefined): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
+}
+
+function isEmpty(value: JsonObject): boolean {
+  return Object.keys(value).length === 0;
 }
 
 function bytesOf(value: JsonObject): number {

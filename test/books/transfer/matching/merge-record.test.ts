@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject } from '../../../../src/base/schema.ts';
+import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
 import { parseImportRecord } from '../../../../src/books/transfer/import-record.ts';
 import { mergeRecord } from '../../../../src/books/transfer/matching/merge-record.ts';
 import { IS_LONG } from '../../../support/long.ts';
@@ -77,6 +77,34 @@ test('the own id stays also where it is the longest, while anything else can go'
     { members: full, leftOut: ['Shelf', 'Book Id'] });
 });
 
+test('a member of the metadata that has no room leaves the one that is there', () => {
+  const mergeMetadata = (before: JsonObject, added: JsonObject) => {
+    const { members, leftOut } = mergeRecord(
+      fieldsOf({ title: 'A', metadata: before }), fieldsOf({ title: 'A', metadata: added }), []);
+    return [members['metadata'], leftOut];
+  };
+  const full = { a: 'x'.repeat(7000), b: 'x'.repeat(100), r: 'x'.repeat(7000) };
+  const longer = { a: 'y'.repeat(9500), b: 'y'.repeat(6000) };
+  assert.deepEqual(mergeMetadata(full, longer), [full, ['a', 'b']]);
+  const before = { a: 'x'.repeat(5000), b: '', r: 'x'.repeat(5000), s: 'x'.repeat(3000) };
+  assert.deepEqual(mergeMetadata(before, { ...longer, r: '' }),
+    [{ ...before, b: longer.b, r: '' }, ['a']]);
+});
+
+test('metadata that are merged are what the model takes, and merging again changes nothing', () => {
+  let fullCount = 0;
+  for (let seed = 0; seed < SEEDS; seed += 1) {
+    const random = createRandom(seed);
+    let book = fieldsOf({ title: 'A', metadata: randomMembers(random) });
+    const record = fieldsOf({ title: 'A', metadata: randomMembers(random) });
+    book = merge(book, record);
+    const { members, leftOut } = mergeRecord(book, record, OWN_IDS);
+    assert.equal(JSON.stringify(members), JSON.stringify(book), `seed ${seed}`);
+    if (leftOut.length > 0) fullCount += 1;
+  }
+  assert.ok(fullCount > SEEDS / 20, `${fullCount} were full`);
+});
+
 test('merging again changes nothing, however full the metadata are', () => {
   let fullCount = 0;
   for (let seed = 0; seed < SEEDS; seed += 1) {
@@ -100,6 +128,18 @@ test('merging again changes nothing, however full the metadata are', () => {
 function merge(book: JsonObject, record: JsonObject): JsonObject {
   const { members } = mergeRecord(book, record, OWN_IDS);
   assert.deepEqual(fieldsOf(members), members);
+  return members;
+}
+
+/** A caller's own members, at times with what a source says. */
+function randomMembers(random: Random): JsonObject {
+  const members: Record<string, JsonValue> = random() < 0.3
+    ? { source: { goodreads: { 'Book Id': text(random, 40) } } } : {};
+  for (const name of ['a', 'b', 'c', 'd', 'e']) {
+    const value = text(random, 20_000);
+    const { length } = Buffer.from(JSON.stringify({ ...members, [name]: value }));
+    if (length <= 16_384 && random() < 0.7) members[name] = value;
+  }
   return members;
 }
 

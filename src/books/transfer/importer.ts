@@ -159,7 +159,7 @@ export class Importer {
   async #importBatch(parsedRecords: readonly ParsedRecord[]): Promise<readonly string[]> {
     if (parsedRecords.length === 0) return [];
     if (this.#failure !== null) {
-      return parsedRecords.map((record) => this.#reportRefusal(record, 'not tried'));
+      return parsedRecords.map((parsed) => this.#skip(parsed, parsed.record.id, 'not tried'));
     }
     try {
       const records = parsedRecords.map(({ record }) => record);
@@ -168,8 +168,9 @@ export class Importer {
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       if (thrown.code === 'too_large') return this.#importInHalves(parsedRecords, thrown.message);
-      this.#failure ??= messageOf(thrown);
-      return parsedRecords.map((record) => this.#reportRefusal(record, messageOf(thrown)));
+      const detail = messageOf(thrown);
+      this.#failure ??= detail;
+      return parsedRecords.map((parsed) => this.#skip(parsed, parsed.record.id, detail));
     }
   }
 
@@ -179,9 +180,7 @@ export class Importer {
   ): Promise<readonly string[]> {
     const [parsedRecord] = parsedRecords;
     if (parsedRecords.length === 1 && parsedRecord !== undefined) {
-      this.#skipped += 1;
-      const { line, record: { id } } = parsedRecord;
-      return [this.#report({ line, status: 'skipped', id, detail })];
+      return [this.#skip(parsedRecord, parsedRecord.record.id, detail)];
     }
     const half = Math.ceil(parsedRecords.length / 2);
     const firstLines = await this.#importBatch(parsedRecords.slice(0, half));
@@ -191,27 +190,19 @@ export class Importer {
   /** Counts the result and formats its line. `result` is defined: there is one for each record. */
   #reportResult(parsed: ParsedRecord, result: ImportedBook | undefined): string {
     assert(result !== undefined);
-    const { line, number, key, record, leftOut } = parsed;
+    const { line, record, leftOut } = parsed;
     if (result.outcome === 'ambiguous') {
-      this.#skipped += 1;
-      const detail = `several books match it, ${result.ids.join(' and ')}: keep one of them`;
-      return this.#report({ line, ...identify(number, key), status: 'skipped', id: null, detail });
+      const ids = result.ids.join(' and ');
+      return this.#skip(parsed, null, `several books match it, ${ids}: keep one of them`);
     }
     const { id, outcome } = result;
     if (outcome === 'exists') {
-      this.#skipped += 1;
       this.#existing += 1;
-      return record.id === id
-        ? this.#report({ line, status: 'skipped', id, detail: ID_EXISTS })
-        : this.#report(
-          { line, ...identify(number, key), status: 'skipped', id, detail: BOOK_EXISTS });
-    }
-    if (outcome === 'repeated') {
+      if (record.id !== id) return this.#skip(parsed, id, BOOK_EXISTS, true);
       this.#skipped += 1;
-      return this.#report({
-        line, ...identify(number, key), status: 'skipped', id, detail: BOOK_REPEATED,
-      });
+      return this.#report({ line, status: 'skipped', id, detail: ID_EXISTS }, true);
     }
+    if (outcome === 'repeated') return this.#skip(parsed, id, BOOK_REPEATED);
     for (const name of new Set([...leftOut, ...result.leftOut])) this.#leftOut.add(name);
     if (outcome === 'updated') this.#updated += 1;
     else if (outcome === 'unchanged') this.#unchanged += 1;
@@ -220,18 +211,23 @@ export class Importer {
     return this.#report({ line, status: outcome, id });
   }
 
-  /** The line of a result; '' where the report is brief and does without it. */
-  #report(result: RecordResult): string {
-    const isExpected = result.status !== 'skipped' || result.detail === ID_EXISTS
-      || result.detail === BOOK_EXISTS;
+  /** Counts a record that is not imported, and formats its line, which names it for a person. */
+  #skip(
+    { line, number, key }: ParsedRecord, id: string | null, detail: string, isExpected = false,
+  ): string {
+    this.#skipped += 1;
+    return this.#report(
+      { line, ...identify(number, key), status: 'skipped', id, detail }, isExpected);
+  }
+
+  /**
+   * The line of a result; '' where the report is brief and does without it, as without all
+   * that is expected: books that come in, and those that need not.
+   */
+  #report(result: RecordResult, isExpected = result.status !== 'skipped'): string {
     if (this.#isBrief && (isExpected || this.#linesReported >= BRIEF_LINES_MAX)) return '';
     this.#linesReported += 1;
     return `${JSON.stringify(result)}\n`;
-  }
-
-  #reportRefusal({ line, record }: ParsedRecord, detail: string): string {
-    this.#skipped += 1;
-    return this.#report({ line, status: 'skipped', id: record.id, detail });
   }
 }
 

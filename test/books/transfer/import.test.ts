@@ -148,8 +148,8 @@ test('a store that takes no more ends the import with the reason, after every re
     const answer = await failing.ask('POST', '/api/books/import',
       '{"title":"A"}\n{"title":"B"}\n', JSON_LINES);
     assert.deepEqual(lines(answer.text), [
-      { line: 1, status: 'skipped', id: null, detail: 'no space left' },
-      { line: 2, status: 'skipped', id: null, detail: 'no space left' },
+      { line: 1, record: 1, status: 'skipped', id: null, detail: 'no space left' },
+      { line: 2, record: 2, status: 'skipped', id: null, detail: 'no space left' },
       {
         imported: 0, skipped: 2, replaced: 0, existing: 0, dryRun: false, ...NO_MATCHES,
         error: 'no space left',

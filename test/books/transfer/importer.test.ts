@@ -31,6 +31,26 @@ test('a batch that is too large goes in parts, and a record that is too is skipp
     [4, 1, null]);
 });
 
+test('a record that the store does not take is named by its number and key', async () => {
+  const problems = [new AppError('too_large', 'too much'), new AppError('unavailable', 'full')];
+  const catalog = {
+    importBatch: () => Promise.reject(problems.shift() ?? new Error('not asked again')),
+    close() {},
+  };
+  const importer = new Importer(catalog, false);
+  const results: unknown[] = [];
+  for (const line of [1, 4, 7]) {
+    const text = await importer.run(
+      [{ line, key: `k${line}`, body: { title: 'a' }, leftOut: [] }]);
+    results.push(JSON.parse(text));
+  }
+  assert.deepEqual(results, [
+    { line: 1, record: 1, key: 'k1', status: 'skipped', id: null, detail: 'too much' },
+    { line: 4, record: 2, key: 'k4', status: 'skipped', id: null, detail: 'full' },
+    { line: 7, record: 3, key: 'k7', status: 'skipped', id: null, detail: 'not tried' },
+  ]);
+});
+
 test('a brief report names what could not be imported, a thousand records at most', async () => {
   const catalog = {
     importBatch: (records: readonly ImportRecord[]) => Promise.resolve(records.map(({ id }) =>

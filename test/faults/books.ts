@@ -619,7 +619,7 @@ const TRANSFERS: readonly PlantedFault[] = [
   },
   {
     file: 'books/transfer/mapping/name-list.ts',
-    text: 'previous !== undefined && NAME_SUFFIX.test(piece)',
+    text: 'previous !== undefined && isSuffix(piece)',
     replacement: 'false',
     tests: ['books/transfer/mapping/field-text.test.ts'],
   },

@@ -2,11 +2,12 @@
  * Names of persons in one text with commas between them, where a comma may also stand within a
  * name: before what follows it, such as `Jr.`, or the form of a company.
  */
+import { isNameSuffix } from './person-name.ts';
 
-/** What follows a name behind a comma, and is none itself. */
-const NAME_SUFFIX = new RegExp('^(?:'
-  + 'jr|sr|jnr|snr|i{2,3}|iv|vi{1,3}|2nd|3rd|4th'
-  + '|esq|ph\\.?\\s?d|m\\.?\\s?d|d\\.?\\s?d|d\\.?\\s?d\\.?\\s?s|d\\.?\\s?v\\.?\\s?m|j\\.?\\s?d'
+/** What follows a name behind a comma alone, and is none itself. */
+const LISTED_SUFFIX = new RegExp('^(?:'
+  + 'jnr|snr|2nd|3rd|4th'
+  + '|ph\\.?\\s?d|m\\.?\\s?d|d\\.?\\s?d|d\\.?\\s?d\\.?\\s?s|d\\.?\\s?v\\.?\\s?m|j\\.?\\s?d'
   + '|ed\\.?\\s?d|psy\\.?\\s?d|m\\.?\\s?a|m\\.?\\s?s|m\\.?\\s?b\\.?\\s?a|r\\.?\\s?n|r\\.?\\s?d'
   + '|l\\.?\\s?c\\.?\\s?s\\.?\\s?w|c\\.?\\s?p\\.?\\s?a|o\\.?\\s?b\\.?\\s?e|s\\.?\\s?j|o\\.?\\s?p'
   + '|o\\.?\\s?s\\.?\\s?b|inc|ltd|llc|l\\.?l\\.?c|co|corp|gmbh'
@@ -18,13 +19,17 @@ export function splitNames(text: string): readonly string[] {
   for (const piece of text.split(',').map(foldBlanks)) {
     const previous = names.at(-1);
     if (piece === '') continue;
-    if (previous !== undefined && NAME_SUFFIX.test(piece)) {
+    if (previous !== undefined && isSuffix(piece)) {
       names[names.length - 1] = `${previous}, ${piece}`;
     } else {
       names.push(piece);
     }
   }
   return names;
+}
+
+function isSuffix(piece: string): boolean {
+  return isNameSuffix(piece) || LISTED_SUFFIX.test(piece);
 }
 
 /** The text with one blank for each run of white space: catalogs have names with two. */

@@ -29,7 +29,9 @@ const LOWER_CASE_PARTICLES: ReadonlySet<string> =
 /** Words that join particles, as in `von und zu` and `in 't`. */
 const JOINING_WORDS: ReadonlySet<string> = new Set(['in', 'und']);
 
-const SUFFIX = /^(jr|sr|junior|senior|i{2,3}|iv|vi{1,3}|ph\.?d|m\.?d|esq)\.?$/i;
+const SUFFIX = /^(jr|sr|junior|senior|ph\.?d|m\.?d|esq)\.?$/i;
+/** In capitals alone: `Vi` is a name. */
+const NUMERAL = /^(II|III|IV|VI{1,3})\.?$/;
 const EAST_ASIAN =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー・·々]+$/u;
 
@@ -83,11 +85,16 @@ export function splitInvertedName(text: string): PersonNameParts {
   const [family = '', given = '', ...others] = text.split(',').map((piece) => piece.trim());
   // Some programs write the suffix second: `King, Jr., Martin Luther`.
   const [third = ''] = others;
-  const isSuffixSecond = SUFFIX.test(given) && third !== '' && !SUFFIX.test(third);
+  const isSuffixSecond = isNameSuffix(given) && third !== '' && !isNameSuffix(third);
   if (isSuffixSecond) {
     return { given: others.join(', '), family, droppingParticle: '', suffix: given };
   }
   return { given, family, droppingParticle: '', suffix: others.join(', ') };
+}
+
+/** Whether the word is what follows a name, such as `Jr.` or `III`. */
+export function isNameSuffix(word: string): boolean {
+  return SUFFIX.test(word) || NUMERAL.test(word);
 }
 
 /** An author with all that the parts say. */
@@ -104,7 +111,7 @@ export function createAuthor(parts: PersonNameParts): Author {
 function splitSuffix(name: string): { readonly words: string[]; readonly suffix: string } {
   const words = name.split(/\s+/).filter((word) => word !== '');
   const last = words.at(-1) ?? '';
-  if (words.length < 2 || !SUFFIX.test(last)) return { words, suffix: '' };
+  if (words.length < 2 || !isNameSuffix(last)) return { words, suffix: '' };
   const others = words.slice(0, -1);
   const family = others.pop() ?? '';
   return { words: [...others, family.replace(/,$/, '')], suffix: last };

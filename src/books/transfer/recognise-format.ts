@@ -101,8 +101,19 @@ function isNameOf({ names, namePrefix }: FormatSignature, name: string): boolean
 
 /** Whether the format has all names, whatever their case. */
 function hasAll(signature: FormatSignature, names: readonly string[]): boolean {
-  const known = signature.names.map((name) => name.toLowerCase());
-  return names.every((name) => known.includes(name.toLowerCase()) || isNameOf(signature, name));
+  const lowerNames = findLowerNames(signature);
+  return names.every((name) => lowerNames.has(name.toLowerCase()) || isNameOf(signature, name));
+}
+
+// Made once: each column of a header is looked for in each format.
+const lowerNamesBySignature = new Map<FormatSignature, ReadonlySet<string>>();
+
+function findLowerNames(signature: FormatSignature): ReadonlySet<string> {
+  const known = lowerNamesBySignature.get(signature);
+  if (known !== undefined) return known;
+  const lowerNames = new Set(signature.names.map((name) => name.toLowerCase()));
+  lowerNamesBySignature.set(signature, lowerNames);
+  return lowerNames;
 }
 
 function findByLines({ lineSignatures }: Family, text: string): FormatName[] {
@@ -114,6 +125,8 @@ function findByLines({ lineSignatures }: Family, text: string): FormatName[] {
     .map(({ format }) => format);
 }
 
+// Exports have about a hundred, and a hostile header 30 000: looking for those takes 50 ms.
+const COLUMNS_MAX = 2000;
 const SEPARATORS = [',', ';', '\t'] as const;
 
 /** The cells of the first line that is not blank, by the separator that gives the most known. */
@@ -131,9 +144,9 @@ function readColumns({ signatures }: Family, text: string): readonly string[] {
   return best;
 }
 
-/** Cells without the quotes around them. A name has no quote or separator within. */
+/** Each cell once, without the quotes around it. A name has no quote or separator within. */
 function splitCells(header: string, separator: string): readonly string[] {
-  return header.split(separator).map((cell) => cell.trim().replace(/^"|"$/g, '').trim())
+  return [...new Set(header.split(separator, COLUMNS_MAX))].map((cell) => cell.trim().replace(/^"|"$/g, '').trim())
     .filter((cell) => cell !== '');
 }
 

@@ -146,7 +146,8 @@ function readColumns({ signatures }: Family, text: string): readonly string[] {
 
 /** Each cell once, without the quotes around it. A name has no quote or separator within. */
 function splitCells(header: string, separator: string): readonly string[] {
-  return [...new Set(header.split(separator, COLUMNS_MAX))].map((cell) => cell.trim().replace(/^"|"$/g, '').trim())
+  return [...new Set(header.split(separator, COLUMNS_MAX))]
+    .map((cell) => cell.trim().replace(/^"|"$/g, '').trim())
     .filter((cell) => cell !== '');
 }
 

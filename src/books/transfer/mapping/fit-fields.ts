@@ -17,7 +17,9 @@ type FittedFields = { readonly kept: Fields; readonly leftOut: readonly string[]
  * Fields that are nested too deep go, then the longest until the others fit; own ids go only where
  * nothing else is left.
  */
-export function fitFields(fields: Fields, ownIdFields: readonly string[], room: Room): FittedFields {
+export function fitFields(
+  fields: Fields, ownIdFields: readonly string[], room: Room,
+): FittedFields {
   const { bytesMax, depthMax, stored = {} } = room;
   const sizes = [...fields].map(([name, value]) => {
     const bytes = bytesOfMember(name, value);

@@ -36,6 +36,7 @@ import { parseBookQuery } from '../src/books/query/parse-query.ts';
 import { parsePartialDate } from '../src/books/partial-date.ts';
 import { tokenize } from '../src/base/text/words.ts';
 import { parseClauses } from '../src/books/query/words.ts';
+import { parseAccept } from '../src/server/accept.ts';
 import { createProxyBypass } from '../src/client/policy/proxy.ts';
 import { parseRetryAfter } from '../src/client/policy/retry.ts';
 import { createClientAddressResolver } from '../src/server/exchange/client-address.ts';
@@ -167,6 +168,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   Host: (text) => parseHostName(text),
   'X-Request-Id': (text) => readRequestId(requestWith('x-request-id', text)),
   'X-Hookshelf-Chain': parseHops,
+  Accept: (text) => [parseAccept(text), parseAccept(`text/csv;${text}`)],
   'Retry-After': (text) => parseRetryAfter(text, 0),
   'a query string': (text) => parseQuery(text, NAMES),
   'a query of books': (text) => parseBookQuery(`q=${encodeURIComponent(text)}`),

@@ -11,18 +11,26 @@ const ANY = '*';
 /** The range that every media type is in. */
 export const ANY_TYPE = `${ANY}/${ANY}`;
 
-const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+// Java's own client sends `*; q=.2`.
+const WEIGHT = /^q=(0?\.\d+|0\.?|1(?:\.0*)?)$/;
 
-/** The ranges of the header in their order. Parameters other than the weight do not count. */
+/**
+ * The ranges of the header in their order; a header that names nothing takes every type.
+ * Parameters other than the weight do not count.
+ */
 export function parseAccept(accept: string): readonly MediaRange[] {
-  return splitUnquoted(accept, ',').flatMap((item) => {
+  const ranges = splitUnquoted(accept, ',').flatMap((item) => {
     const [name = '', ...parameters] =
       splitUnquoted(item, ';').map((part) => part.trim().toLowerCase());
     if (name === '') return [];
     const weight = parameters.find((parameter) => parameter.startsWith('q='));
     // A weight that is none is taken for 0: nothing is sent that the caller may not want.
-    return [{ name, weight: weight === undefined ? 1 : Number(WEIGHT.exec(weight)?.[1] ?? 0) }];
+    return [{
+      name: name === ANY ? ANY_TYPE : name,
+      weight: weight === undefined ? 1 : Number(WEIGHT.exec(weight)?.[1] ?? 0),
+    }];
   });
+  return ranges.length === 0 ? [{ name: ANY_TYPE, weight: 1 }] : ranges;
 }
 
 /**

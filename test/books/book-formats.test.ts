@@ -35,8 +35,10 @@ test('without a wish, or with that for anything, it is the same JSON', async () 
     const plain = await get(target);
     assert.equal(plain.status, 200);
     assert.equal(plain.headers.vary, 'Accept');
-    for (const accept of ['', '*/*', JSON_TYPE, 'application/*', BROWSER,
-      'application/json, text/plain, */*', 'text/csv;q=0.5, application/json;q=0.6', '*/*;q=0.1']) {
+    for (const accept of ['*/*', JSON_TYPE, 'application/*', BROWSER,
+      'application/json, text/plain, */*', 'text/csv;q=0.5, application/json;q=0.6', '*/*;q=0.1',
+      // Nothing, and what Java's own client sends.
+      '', ' , ', 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2', '*']) {
       const answer = await get(target, { Accept: accept });
       assert.deepEqual([answer.status, typeOf(answer)], [200, JSON_TYPE], accept);
       assert.equal(answer.text, plain.text, accept);
@@ -69,7 +71,7 @@ test('the format that is wanted most is sent, one named literally before others'
 
 test('a caller that takes nothing of what there is gets 406, which names it', async () => {
   for (const accept of ['text/html', 'image/png', '*/*;q=0', 'application/json;q=0', 'text/csv;q=x',
-    'text/tab-separated-values', ',']) {
+    'text/tab-separated-values', 'text/csv;q=2', '*;q=.0']) {
     for (const target of ['/api/books', path]) {
       const answer = await get(target, { Accept: accept });
       assert.deepEqual([answer.status, typeOf(answer)], [406, 'application/problem+json'], accept);

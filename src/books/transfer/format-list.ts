@@ -9,6 +9,8 @@ type FormatRow = {
   readonly writtenTypes?: readonly string[];
   /** Of file names; the first is written. */
   readonly endings: readonly string[];
+  /** Those of them that name a file to write, where they are not all. */
+  readonly writtenEndings?: readonly string[];
   readonly isRead: boolean;
   readonly isWritten: boolean;
 };
@@ -27,7 +29,7 @@ const TABLE = [
   },
   {
     name: 'csv', title: 'CSV', mediaTypes: CSV, writtenTypes: ['text/csv'],
-    endings: ['.csv', '.tsv'],
+    endings: ['.csv', '.tsv'], writtenEndings: ['.csv'],
     isRead: true, isWritten: true,
   },
   {

@@ -57,10 +57,10 @@ function joinEndings(endings: readonly string[]): string {
 export function findFormat(path: string): FormatName | null {
   const name = path.toLowerCase();
   let found: { readonly name: FormatName; readonly length: number } | null = null;
-  for (const format of WRITTEN_FORMATS) {
-    const length = Math.max(0, ...format.endings.filter((ending) => name.endsWith(ending))
+  for (const { name: format, endings, writtenEndings = endings } of WRITTEN_FORMATS) {
+    const length = Math.max(0, ...writtenEndings.filter((ending) => name.endsWith(ending))
       .map((ending) => ending.length));
-    if (length > (found?.length ?? 0)) found = { name: format.name, length };
+    if (length > (found?.length ?? 0)) found = { name: format, length };
   }
   return found?.name ?? null;
 }

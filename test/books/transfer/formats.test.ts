@@ -161,10 +161,12 @@ test('the largest book there can be passes in every format', async () => {
   }
 });
 
-test('formats are known by the ends of names', () => {
-  const paths = ['a.JSON', 'b/c.jsonl', 'c.ndjson', 'd.csv', 'e.txt', 'json', '-'];
+test('formats to write are known by the ends of names', () => {
+  const paths = ['a.JSON', 'b/c.jsonl', 'c.ndjson', 'd.csv', 'e.txt', 'json', '-', 'a.csl.json'];
   assert.deepEqual(paths.map(findFormat),
-    ['json', 'jsonl', 'jsonl', 'csv', null, null, null]);
+    ['json', 'jsonl', 'jsonl', 'csv', null, null, null, 'csl']);
+  // Its cells would stand between commas.
+  assert.equal(findFormat('a.tsv'), null);
 });
 
 /** The stored line that an import of the record leads to. */

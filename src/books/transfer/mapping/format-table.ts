@@ -77,4 +77,6 @@ export type FormatTable = {
   readonly keepsSpace?: boolean;
   /** Whether a record of this kind is a book; others are kept only when all types are asked for. */
   isBook(type: string): boolean;
+  /** Whether a file may have the field with this value; without it every one. */
+  readonly mayHold?: (name: string, value: JsonValue) => boolean;
 };

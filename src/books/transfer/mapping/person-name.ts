@@ -73,9 +73,10 @@ export function splitName(name: string): PersonNameParts {
   if (words.length === 2 && EAST_ASIAN.test(first) && EAST_ASIAN.test(second)) {
     return { given: second, family: first, droppingParticle: '', suffix };
   }
-  // One word at least is the family, and one before the particles the given name.
+  // One word at least is the family. A first word with a capital is a given name: `Van Morrison`.
   let start = Math.max(words.length - 1, 0);
   while (start > 1 && isParticle(words, start - 1)) start -= 1;
+  if (start === 1 && first === first.toLowerCase() && isParticle(words, 0)) start = 0;
   const family = words.slice(start).join(' ');
   return { given: words.slice(0, start).join(' '), family, droppingParticle: '', suffix };
 }

@@ -27,6 +27,7 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
   let key: string | null = null;
   for (const [name, value] of Object.entries(findSource(table, metadata) ?? {})) {
     if (table.ownIdFields.includes(name)) key ??= String(value);
+    else if (table.mayHold?.(name, value) === false) continue;
     else if (fields.has(name)) original.set(name, value);
     else fields.set(name, value);
   }

@@ -74,6 +74,7 @@ const cslTable: FormatTable = {
   restField: REST_FIELD,
   keepsSpace: true,
   isBook: (type) => BOOK_TYPES.has(type),
+  mayHold: (name, value) => name === 'type' || name === 'custom' || isCslMember(name, value),
 };
 
 export const cslCodec: FormatCodec = {
@@ -130,7 +131,8 @@ function createRecord(line: number, item: JsonObject): FieldRecord {
 /** An item of a book, under its own id: that of its source, else the catalog's. */
 function encodeItem(book: Book): EncodedFields {
   const { key, fields, leavesOut } = writeRecord(cslTable, book);
-  const sourceId = findSource(cslTable, book.metadata)?.['id'];
+  const source = findSource(cslTable, book.metadata) ?? {};
+  const sourceId = source['id'];
   const type = fields.get('type');
   const item: Record<string, JsonValue> = {
     id: typeof sourceId === 'number' ? sourceId : key ?? book.id,
@@ -142,10 +144,12 @@ function encodeItem(book: Book): EncodedFields {
     custom.set(name, value);
   }
   for (const [name, value] of fields) {
-    const isDone = name === 'type' || name === REST_FIELD
-      || (name === 'custom' && isJsonObject(value));
     if (isCslMember(name, value)) item[name] = value;
-    else if (!isDone) custom.set(name, value);
+  }
+  // Such as authors with an ORCID, as Crossref sends them: the item has them as far as it may.
+  for (const [name, value] of Object.entries(source)) {
+    const isDone = name === 'id' || name === 'type' || (name === 'custom' && isJsonObject(value));
+    if (!isDone && !isCslMember(name, value)) custom.set(name, value);
   }
   const rest = parseRest(fields.get(REST_FIELD));
   if (rest !== null) custom.set(OWN_CUSTOM, rest);

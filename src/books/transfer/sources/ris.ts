@@ -95,11 +95,15 @@ function textsOf({ fields }: FieldRecord, tag: string): readonly string[] {
   return listTexts(fields.get(tag));
 }
 
+/** Those that are no white space: bibutils, for one, ends a text at the first zero. */
+const CONTROLS = /[^\P{Cc}\s\u0085]/gu;
+
 /** A field with its values; none where all are blank, as a reader would not see them. */
 function writeTexts(
   tag: string, values: readonly (string | number | undefined)[],
 ): readonly (readonly [string, JsonValue])[] {
-  const texts = values.map((value) => joinLines(String(value ?? ''))).filter((text) => text !== '');
+  const texts = values.map((value) => joinLines(String(value ?? '').replace(CONTROLS, '')))
+    .filter((text) => text !== '');
   const [first] = texts;
   if (first === undefined) return [];
   return [[tag, texts.length === 1 ? first : texts]];
@@ -142,7 +146,7 @@ function createTitleRows(tag: (typeof TITLE_TAGS)[number], index: number): reado
       return isLast(pieces) && textsOf(record, tag).length === 1 ? whole(text) : part(text);
     };
   // Runs of white space become a blank in any case, so blanks at their ends are no reason.
-  const write = ({ title, subtitle = '' }: Book): ReturnType<typeof writeTexts> =>
+  const write = ({ title = '', subtitle = '' }: Partial<Book>): ReturnType<typeof writeTexts> =>
     writeTexts(tag, [joinTitle(title.trim(), subtitle.trim())]);
   // With a subtitle the title says a part: where the model refuses the other, the field is kept.
   const titleRow: MemberRow =

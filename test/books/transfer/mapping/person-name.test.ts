@@ -22,7 +22,10 @@ const NAMES: readonly (readonly [name: string, given: string, family: string, su
   ['Le Guin, Ursula K.', 'Ursula K.', 'Le Guin', ''],
   ['村上 春樹', '春樹', '村上', ''],
   ['  J.  R. R.\tTolkien ', 'J. R. R.', 'Tolkien', ''],
-  ['de la', 'de', 'la', ''],
+  ['de la Cruz', '', 'de la Cruz', ''],
+  ["'t Hooft", '', "'t Hooft", ''],
+  ['Al Gore', 'Al', 'Gore', ''],
+  ['de la', '', 'de la', ''],
   [',', '', ',', ''],
   ['', '', '', ''],
 ];

@@ -159,6 +159,25 @@ test('members that the schema does not know are written in custom', () => {
   }]);
 });
 
+test('authors with members that the schema does not know are written as far as it does', () => {
+  const author: JsonObject[] = [
+    { family: 'Liu', given: 'Cixin', ORCID: 'https://orcid.org/0', sequence: 'first' },
+    { literal: 'Tor', affiliation: [] },
+  ];
+  const issued = { 'date-parts': [[2014, 11]], timestamp: 7 };
+  const book = importBook(readOne({ id: 'a', type: 'book', title: 'A', author, issued }));
+  const items = writeItems([book]);
+  assert.deepEqual(items, [{
+    id: 'a', type: 'book', title: 'A',
+    author: [{ family: 'Liu', given: 'Cixin' }, { family: 'Tor' }],
+    issued: { 'date-parts': [[2014, 11]] },
+    custom: { author, issued, hookshelf: { authors: book['authors'] } },
+  }]);
+  const again = readOne(items[0] ?? {});
+  assert.deepEqual(again['authors'], book['authors']);
+  assert.deepEqual(writeItems([importBook(again)]), items);
+});
+
 test('values that the model refuses are kept in the source, and the book stays', () => {
   const refused = {
     ISBN: '9.78E+12', 'number-of-pages': 0, URL: 'ftp://a.example/', language: 'Klingonese',

@@ -40,7 +40,8 @@ function assertRoundTrip(books: readonly JsonObject[]): void {
 
 test('no control character stands in a line, as a zero ends it for some programs', () => {
   const book = {
-    id: 'b1', title: 'A\u0000B\u001f', authors: [{ name: 'Ann\u007f Lee' }], keywords: ['\u0007', 'x'],
+    id: 'b1', title: 'A\u0000B\u001f', authors: [{ name: 'Ann\u007f Lee' }],
+    keywords: ['\u0007', 'x'],
   };
   assert.match(writeText(risCodec, [book]), /^TI  - AB\r\nAU  - Lee, Ann\r\nKW  - x\r\n/m);
   assertRoundTrip([book]);

@@ -5,7 +5,7 @@
 import { AppError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
 import { quote } from '../../base/text/error-message.ts';
-import { ANY_TYPE, chooseMediaType } from '../../server/accept.ts';
+import { chooseMediaType } from '../../server/accept.ts';
 import type { Exchange, HeaderList } from '../../server/http-route.ts';
 import { splitParameter } from '../../server/query.ts';
 import { FORMAT } from '../query/query-parameters.ts';
@@ -54,7 +54,7 @@ function listTypes({ mediaTypes, writtenTypes = mediaTypes }: Format): readonly 
 
 /** What the header takes; one without text says no more than none. */
 function negotiateOffer(accept = ''): Offer {
-  const mediaType = chooseMediaType(accept === '' ? ANY_TYPE : accept, MEDIA_TYPES);
+  const mediaType = chooseMediaType(accept, MEDIA_TYPES);
   const offer = OFFERS.find((candidate) => candidate.mediaType === mediaType);
   if (offer !== undefined) return offer;
   throw new AppError('not_acceptable', `books come as ${MEDIA_TYPES.join(', ')}, none of which the `

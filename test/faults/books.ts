@@ -86,12 +86,12 @@ const MATCHING: readonly PlantedFault[] = [
     tests: ['books/transfer/grammars/nested-json.test.ts'],
   },
   {
-    file: 'books/transfer/sources/jsonld.ts',
-    text: '      const ownName = READ_FIELDS.has(name) ? terms.expand(name) : name;',
-    replacement: '      const ownName = name;', tests: ['books/transfer/sources/jsonld.test.ts'],
+    file: 'books/transfer/sources/jsonld-node.ts',
+    text: 'const ownName = isMistakable ? terms.expand(name) : name;',
+    replacement: 'const ownName = name;', tests: ['books/transfer/sources/jsonld.test.ts'],
   },
   {
-    file: 'books/transfer/sources/jsonld.ts',
+    file: 'books/transfer/sources/jsonld-writer.ts',
     text: 'known !== null && isBookProperty(known)', replacement: 'known !== null',
     tests: ['books/transfer/sources/jsonld.test.ts'],
   },

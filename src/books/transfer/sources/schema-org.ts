@@ -1,6 +1,19 @@
-/** What schema.org (release 29) defines for a Book, besides what our model has of it. */
+/** The names of schema.org (release 29) that our formats have to do with. */
 
-const PROPERTIES = `
+export const BOOK_TYPES: readonly string[] = ['Book', 'Audiobook'];
+
+/** Works that are listed beside books: all have the properties of CreativeWork. */
+const WORK_TYPES = splitNames(`
+CreativeWork Article ScholarlyArticle MedicalScholarlyArticle NewsArticle AdvertiserContentArticle
+AnalysisNewsArticle AskPublicNewsArticle BackgroundNewsArticle OpinionNewsArticle
+ReportageNewsArticle ReviewNewsArticle SatiricalArticle TechArticle APIReference Report
+SocialMediaPosting BlogPosting Blog Chapter Collection ComicStory ComicIssue Conversation Course
+CreativeWorkSeries BookSeries Periodical Newspaper ComicSeries PublicationIssue PublicationVolume
+Dataset DigitalDocument Manuscript Map Movie MusicComposition MusicRecording Photograph Play Poster
+Quotation Review SheetMusic ShortStory SoftwareApplication Thesis VisualArtwork WebPage WebSite`);
+
+/** Properties of Thing and CreativeWork. */
+const WORK_PROPERTIES = splitNames(`
 additionalType alternateName description disambiguatingDescription identifier image mainEntityOfPage
 name owner potentialAction sameAs subjectOf url
 about abstract accessMode accessModeSufficient accessibilityAPI accessibilityControl
@@ -18,12 +31,38 @@ position producer provider publication publisher publisherImprint publishingPrin
 releasedEvent review reviews schemaVersion sdDatePublished sdLicense sdPublisher size
 sourceOrganization spatial spatialCoverage sponsor teaches temporal temporalCoverage text thumbnail
 thumbnailUrl timeRequired translationOfWork translator typicalAgeRange usageInfo version video
-wordCount workExample workTranslation
-abridged bookEdition bookFormat illustrator isbn numberOfPages`;
+wordCount workExample workTranslation`);
 
-const BOOK_PROPERTIES: ReadonlySet<string> = new Set(PROPERTIES.trim().split(/\s+/));
+/** Properties that Book has besides. */
+const BOOK_PROPERTIES = splitNames(`
+abridged bookEdition bookFormat illustrator isbn numberOfPages`);
+
+/** Of the persons and things that stand within a book. */
+const INNER_NAMES = splitNames(`
+Person Organization PostalAddress Language ImageObject DefinedTerm
+EBook Hardcover Paperback AudiobookFormat GraphicNovel
+givenName familyName birthDate deathDate address
+streetAddress addressLocality addressRegion postalCode addressCountry contentUrl`);
+
+/** Terms that mean schema.org's where its context says so. */
+export const SCHEMA_ORG_TERMS: ReadonlySet<string> = new Set([
+  ...BOOK_TYPES, ...WORK_TYPES, ...WORK_PROPERTIES, ...BOOK_PROPERTIES, ...INNER_NAMES,
+]);
 
 /** Whether a Book may have it: a property of Thing, CreativeWork or Book. */
 export function isBookProperty(name: string): boolean {
-  return BOOK_PROPERTIES.has(name);
+  return WORK_PROPERTIES.has(name) || BOOK_PROPERTIES.has(name);
+}
+
+/** Whether any work may have it. */
+export function isWorkProperty(name: string): boolean {
+  return WORK_PROPERTIES.has(name);
+}
+
+export function isWorkType(name: string): boolean {
+  return WORK_TYPES.has(name);
+}
+
+function splitNames(text: string): ReadonlySet<string> {
+  return new Set(text.trim().split(/\s+/));
 }

@@ -107,6 +107,10 @@ test('names mean what the contexts say, without one of them being fetched', () =
     [{ s: 'http://schema.org/', title: { '@id': 's:name' } }, { title: 'T' }],
     [['https://schema.org', { title: 'name', kind: '@type' }], { kind: 'Book', title: 'T' }],
     [[{ name: 'http://example.org/name' }, null], { name: 'T' }],
+    [['https://schema.org', { '@vocab': 'https://example.org/ns#' }], { name: 'T' }],
+    [[{ '@vocab': 'https://example.org/ns#' }, 'https://schema.org'], { name: 'T' }],
+    [['https://schema.org', { '@vocab': null }], { name: 'T' }],
+    [[{ name: 'http://example.org/name' }, 'http://schema.org/'], { name: 'T' }],
   ];
   for (const [context, members] of cases) {
     for (const node of [{ '@context': context, ...members },
@@ -116,6 +120,8 @@ test('names mean what the contexts say, without one of them being fetched', () =
   }
   const others: readonly (readonly [context: JsonValue, members: JsonObject])[] = [
     [{ '@vocab': 'http://example.org/' }, { name: 'T' }],
+    [{ '@vocab': null }, { name: 'T' }],
+    [['https://schema.org', { name: 'http://example.org/name' }], { name: 'T' }],
     [{ name: 'http://example.org/name' }, { name: 'T' }],
     [{ name: null }, { name: 'T' }],
     [{ a: 'b', b: 'a', name: 'a' }, { name: 'T' }],
@@ -138,6 +144,61 @@ test('what the model has no place for is kept under its own names, with the own 
   assert.equal(readBody({ '@id': '_:b0', name: 'T' })['metadata'], undefined);
 });
 
+test('a value of which a book holds but a part is kept beside it', () => {
+  const organization = { '@type': 'Organization' };
+  const person = { '@type': 'Person', name: 'A' };
+  const address = { '@type': 'PostalAddress', addressLocality: 'Leeds' };
+  const cases: readonly JsonObject[] = [
+    { publisher: { ...organization, name: ['A', 'B'] } },
+    { publisher: { ...organization, name: { '@value': 'A', '@language': 'en' } } },
+    { publisher: ['A', organization] },
+    { datePublished: ['1969', { year: 1969 }] },
+    { isbn: ['9780441478125', {}] },
+    { isbn: { '@value': '9780441478125', edition: 'first' } },
+    { keywords: ['a', true] },
+    { author: { ...person, address: [address, { ...address, addressLocality: 'York' }] } },
+    { author: { ...person, address: { ...address, birthDate: '1948' } } },
+    { author: { ...person, name: ['A', 'B'] } },
+    { author: [person, { '@value': 'B', '@language': 'en' }] },
+    { author: { ...person, birthDate: 'unknown' } },
+  ];
+  for (const members of cases) {
+    const { metadata } = readBody({ '@type': 'Book', ...NAME, ...members });
+    assert.deepEqual(metadata, { source: { jsonld: members } }, JSON.stringify(members));
+  }
+  for (const members of [{ publisher: { ...organization, name: 'A' } }, { isbn: ['9780441478125'] },
+    { author: { ...person, address: [address], birthDate: '1948', url: null } }]) {
+    assert.equal(readBody({ ...NAME, ...members })['metadata'], undefined);
+  }
+});
+
+test('within a value another vocabulary\'s name, and a second one, are not taken', () => {
+  const context = { name: 'http://example.org/name', label: 'http://schema.org/name' };
+  const author = { '@context': context, name: 'X', label: 'A' };
+  const { authors, metadata } = readBody({ ...NAME, author });
+  assert.deepEqual(authors, [{ name: 'A' }]);
+  assert.deepEqual(metadata, {
+    source: { jsonld: { author: { 'http://example.org/name': 'X', name: 'A' } } },
+  });
+  const twice = readBody({ ...NAME, author: { 'schema:name': 'A', name: 'B' } });
+  assert.deepEqual(twice['authors'], [{ name: 'A' }]);
+  assert.deepEqual(twice['metadata'], {
+    source: { jsonld: { author: { name: 'A', 'https://schema.org/name': 'B' } } },
+  });
+});
+
+test('a graph is read in the time that it takes, however large its context is', () => {
+  const terms = Array.from({ length: 30_000 }, (_, number) =>
+    [`term${number}`, `http://example.org/${number}`]);
+  const nodes = Array.from({ length: 20_000 }, (_, number) =>
+    number % 2 === 0 ? {} : { '@context': {} });
+  const file = JSON.stringify({ '@context': Object.fromEntries(terms), '@graph': nodes });
+  const { user: before } = process.cpuUsage();
+  assert.equal(read(file, 65_536).length, nodes.length);
+  const { user } = process.cpuUsage();
+  assert(user - before < 10_000_000, `${user - before} µs`);
+});
+
 test('another name for a member, and another vocabulary\'s, are kept beside it', () => {
   assert.deepEqual(readBody({ 'schema:name': 'T', name: 'U' }), {
     title: 'T', metadata: { source: { jsonld: { 'https://schema.org/name': 'U' } } },
@@ -146,6 +207,9 @@ test('another name for a member, and another vocabulary\'s, are kept beside it',
   assert.deepEqual(readBody({ '@context': context, name: 'T', isbn: '9780441478125' }), {
     title: 'T', metadata: { source: { jsonld: { 'http://example.org/isbn': '9780441478125' } } },
   });
+  assert.deepEqual(readBody({ '@context': { genre: 'ex:kind' }, name: 'T', genre: 'SF' }), {
+    title: 'T', metadata: { source: { jsonld: { 'ex:kind': 'SF' } } },
+  });
 });
 
 test('a record of another type is no book unless all types are asked for', () => {
@@ -153,6 +217,27 @@ test('a record of another type is no book unless all types are asked for', () =>
   assert.deepEqual(read(file).map((record) => 'otherType' in record ? record.otherType : null),
     ['Article', null]);
   assert.deepEqual(read(file, 10, true).filter((record) => 'otherType' in record), []);
+});
+
+test('a record that was taken with all types comes back as one of its type', () => {
+  const cases: readonly (readonly [members: JsonObject, type: JsonValue, leftOut: number])[] = [
+    [{ '@type': 'Article' }, 'Article', 0],
+    [{ '@type': 'schema:Article' }, 'Article', 0],
+    [{ '@type': 'Audiobook' }, 'Audiobook', 0],
+    [{ '@type': ['Product', 'Book'] }, ['Product', 'Book'], 0],
+    [{ '@type': 'Article', isbn: '9780441478125' }, ['Article', 'Book'], 0],
+    [{ '@type': 'Person' }, ['Person', 'Book'], 0],
+    [{ '@type': ['ex:Thing', 'Book'] }, 'Book', 1],
+    [{ '@type': 'ex:Thing' }, 'Book', 1],
+    [{ '@type': 'Book' }, 'Book', 0],
+    [{}, 'Book', 0],
+  ];
+  for (const [members, type, leftOut] of cases) {
+    const [record] = read(JSON.stringify({ ...NAME, ...members }), 1000, true);
+    assert.ok(record !== undefined && 'body' in record);
+    const { file, leftOutCount } = write([{ id: '1', authors: [], ...record.body }], true);
+    assert.deepEqual([JSON.parse(file)['@type'], leftOutCount], [type, leftOut], file);
+  }
 });
 
 test('one book is an object, several are a graph, and none an empty one', () => {
@@ -175,13 +260,23 @@ test('what schema.org defines comes back into its file, and what it does not is 
     { id: '2', title: 'U', authors: [], metadata: { source: { jsonld: { 'ex:shelf': 'A1' } } } },
     { id: '3', title: 'V', authors: [], metadata: { shelf: 'A1' } },
     { id: '4', title: 'W', authors: [], metadata: { source: { ris: { T2: 'x' } } } },
+    {
+      id: '5', title: 'X', authors: [],
+      metadata: { source: { jsonld: { workExample: { gtin13: '1', 'ex:shelf': 'A1' } } } },
+    },
+    {
+      id: '6', title: 'Y', authors: [],
+      metadata: { source: { jsonld: { 'https://schema.org/name': 'Z' } } },
+    },
   ]);
   const { '@graph': graph } = JSON.parse(file) as { readonly '@graph': readonly JsonObject[] };
   assert.deepEqual(graph.map(({ name, ...others }) => others), [
     { '@type': 'Book', '@id': 'x', genre: 'SF' },
     ...['2', '3', '4'].map((id) => ({ '@type': 'Book', '@id': `urn:uuid:${id}` })),
+    { '@type': 'Book', '@id': 'urn:uuid:5', workExample: { gtin13: '1' } },
+    { '@type': 'Book', '@id': 'urn:uuid:6' },
   ]);
-  assert.equal(leftOutCount, 3);
+  assert.equal(leftOutCount, 5);
 });
 
 /** What schema.org defines for each type, of what is written of books (schema.org/<type>). */

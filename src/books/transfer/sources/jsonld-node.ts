@@ -1,0 +1,97 @@
+/**
+ * Makes field records of the nodes of JSON-LD. The fields that are read have schema.org's names, as
+ * have the members of their values at every depth; the others have the names of the file. Where
+ * such a name could be mistaken for schema.org's, as it is another vocabulary's, or a second name
+ * for one field, it is written out as an absolute one. A name that its context says to ignore goes.
+ */
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { JsonNodeSplitter } from '../grammars/nested-json.ts';
+import type { JsonNode } from '../grammars/nested-json.ts';
+import type { BrokenRecord, FieldRecord, FieldSplitter } from '../mapping/format-table.ts';
+import { ContextTerms } from './jsonld-terms.ts';
+import { listTexts } from './jsonld-values.ts';
+import { BOOK_TYPES, SCHEMA_ORG_TERMS } from './schema-org.ts';
+
+export class JsonldSplitter implements FieldSplitter {
+  readonly #splitter = new JsonNodeSplitter();
+  readonly #readFields: ReadonlySet<string>;
+  /** Those around the last node, which the nodes of a graph share, and what they say. */
+  #contexts: readonly JsonValue[] = [];
+  #terms = ContextTerms.schemaOrg;
+
+  /** `readFields`: schema.org's names of the fields that a table reads. */
+  constructor(readFields: readonly string[]) {
+    this.#readFields = new Set(['@id', '@type', ...readFields]);
+  }
+
+  push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
+    return this.#splitter.push(chunk).map((item) => this.#read(item));
+  }
+
+  end(): readonly (FieldRecord | BrokenRecord)[] {
+    return this.#splitter.end().map((item) => this.#read(item));
+  }
+
+  #read(item: JsonNode | BrokenRecord): FieldRecord | BrokenRecord {
+    if ('problem' in item) return item;
+    const { line, node, contexts } = item;
+    if (contexts !== this.#contexts) {
+      this.#contexts = contexts;
+      this.#terms = ContextTerms.schemaOrg.with([...contexts]);
+    }
+    const fields = renameMembers(node, this.#terms, '', (name) => this.#readFields.has(name));
+    return createRecord(line, fields);
+  }
+}
+
+function createRecord(line: number, fields: Map<string, JsonValue>): FieldRecord {
+  const types = listTexts(fields.get('@type'));
+  const type = types.find((name) => BOOK_TYPES.includes(name)) ?? types[0] ?? '';
+  // That it is a book is what every record says.
+  if (types.length === 1 && type === 'Book') fields.delete('@type');
+  const [id = ''] = listTexts(fields.get('@id'));
+  fields.delete('@id');
+  // The name of a blank node holds within its file alone.
+  const key = id === '' || id.startsWith('_:') ? null : id;
+  if (key !== null) fields.set('@id', key);
+  return { line, key, type, fields };
+}
+
+/** Fields whose texts are names of schema.org, perhaps with a prefix. */
+const NAME_FIELDS: ReadonlySet<string> = new Set(['@type', 'bookFormat']);
+
+/** Members of an object that hold the value of the field itself. */
+const VALUE_MEMBERS: ReadonlySet<string> = new Set(['@value', '@id', '@list', '@set']);
+
+/** The members of an object that is the value of `field`, or a node. */
+function renameMembers(
+  object: JsonObject, outerTerms: ContextTerms, field: string, isRead: (name: string) => boolean,
+): Map<string, JsonValue> {
+  const { '@context': context } = object;
+  const terms = context === undefined ? outerTerms : outerTerms.with(context);
+  const members = new Map<string, JsonValue>();
+  for (const [name, value] of Object.entries(object)) {
+    if (name === '@context') continue;
+    const known = terms.resolve(name);
+    if (known !== null && isRead(known) && !members.has(known)) {
+      members.set(known, renameValue(value, terms, VALUE_MEMBERS.has(known) ? field : known));
+      continue;
+    }
+    const isMistakable = SCHEMA_ORG_TERMS.has(name) && (known !== name || isRead(name));
+    const ownName = isMistakable ? terms.expand(name) : name;
+    if (ownName !== null) members.set(ownName, value);
+  }
+  return members;
+}
+
+function renameValue(value: JsonValue, terms: ContextTerms, field: string): JsonValue {
+  if (typeof value === 'string') {
+    return NAME_FIELDS.has(field) ? terms.resolve(value) ?? value : value;
+  }
+  if (Array.isArray(value)) {
+    return value.map((item: JsonValue) => renameValue(item, terms, field));
+  }
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(renameMembers(value, terms, field, () => true));
+}

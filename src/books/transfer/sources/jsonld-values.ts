@@ -1,0 +1,141 @@
+/**
+ * The values of a JSON-LD node, which may be texts, numbers, objects or lists of these. A value is
+ * read whole only where all of its items, and all members of them, are read.
+ */
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { Author } from '../../book.ts';
+import { readDate, readKeywords } from '../mapping/field-text.ts';
+import { whole } from '../mapping/format-table.ts';
+import type { RowValue } from '../mapping/format-table.ts';
+
+type ItemText = {
+  /** Null: the item has none. */
+  readonly text: string | null;
+  /** Whether the text says all that the item says. */
+  readonly isWhole: boolean;
+};
+
+/** Where an object has its text: a value, a thing's name, an image's address, a node's own id. */
+const TEXT_MEMBERS = ['@value', 'name', 'contentUrl', 'url', '@id'] as const;
+
+/** The first text that `read` takes. An object of `type` says no more than its text. */
+export function readFirst(
+  value: JsonValue | undefined, read: (text: string) => RowValue | undefined = whole, type = '',
+): RowValue | undefined {
+  const items = listItems(value);
+  for (const item of items) {
+    const { text, isWhole } = readItem(item, type);
+    const first = text === null ? undefined : read(text);
+    if (first === undefined) continue;
+    return { ...first, isWhole: isWhole && first.isWhole && items.length === 1 };
+  }
+  return undefined;
+}
+
+/** What `read` makes of all texts. */
+export function readAll(
+  value: JsonValue | undefined, read: (texts: readonly string[]) => RowValue | undefined,
+): RowValue | undefined {
+  const all = read(listTexts(value));
+  if (all === undefined) return undefined;
+  const isWhole = listItems(value).every((item) => readItem(item).isWhole);
+  return { ...all, isWhole: isWhole && all.isWhole };
+}
+
+export function listTexts(value: JsonValue | undefined): readonly string[] {
+  return listItems(value).flatMap((item) => readItem(item).text ?? []);
+}
+
+function readItem(item: JsonValue, type = ''): ItemText {
+  if (typeof item === 'string' || typeof item === 'number') {
+    return { text: String(item), isWhole: true };
+  }
+  if (!isJsonObject(item)) return { text: null, isWhole: false };
+  const name = TEXT_MEMBERS.find((member) => Object.hasOwn(item, member));
+  const text = name === undefined ? undefined : readFirst(item[name]);
+  if (text === undefined) return { text: null, isWhole: false };
+  // The language of a text says more than our model holds; that a number is one does not.
+  const saysNoMore = Object.keys(item).every((member) => member === name
+    || (member === '@type' && (name === '@value' || item['@type'] === type)));
+  return { text: String(text.value), isWhole: text.isWhole && saysNoMore };
+}
+
+function listItems(value: JsonValue | undefined): readonly JsonValue[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((item: JsonValue) => listItems(item));
+  if (!isJsonObject(value)) return [value];
+  const list = value['@list'] ?? value['@set'];
+  return list === undefined ? [value] : listItems(list);
+}
+
+/** One text holds keywords by commas; in a list each text is one. */
+export function readKeywordList(value: JsonValue | undefined): RowValue | undefined {
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'string' ? readKeywords(value) : readAll(value, (texts) => whole(texts));
+}
+
+const PERSON = 'Person';
+const ADDRESS = 'PostalAddress';
+
+/** How each member of an object is read. */
+type MemberReaders = ReadonlyMap<string, (value: JsonValue) => RowValue | undefined>;
+
+const ADDRESS_READERS: MemberReaders = new Map([
+  'streetAddress', 'addressLocality', 'addressRegion', 'postalCode', 'addressCountry',
+].map((name) => [name, (value: JsonValue) => readFirst(value)]));
+
+const PERSON_READERS: MemberReaders = new Map([
+  ...['name', 'givenName', 'familyName', 'url'].map((name) =>
+    [name, (value: JsonValue) => readFirst(value)] as const),
+  ...['birthDate', 'deathDate'].map((name) =>
+    [name, (value: JsonValue) => readFirst(value, readDate)] as const),
+  ['address', readAddress],
+]);
+
+export function readPeople(value: JsonValue | undefined): RowValue | undefined {
+  const people = listItems(value).map(readPerson);
+  if (people.length === 0) return undefined;
+  return {
+    value: people.map((person) => person.value), isWhole: people.every(({ isWhole }) => isWhole),
+  };
+}
+
+/** An author; one without a name, such as a reference to another node, is refused by the model. */
+function readPerson(item: JsonValue): RowValue {
+  if (!isJsonObject(item) || item['@value'] !== undefined) {
+    const { text, isWhole } = readItem(item);
+    return { value: { name: text ?? '' }, isWhole };
+  }
+  const { value: person, isWhole } = readMembers(item, PERSON, PERSON_READERS);
+  const { givenName = '', familyName = '' } = person;
+  const name = `${String(givenName)} ${String(familyName)}`.trim();
+  return { value: { name, ...person }, isWhole };
+}
+
+function readAddress(value: JsonValue): RowValue | undefined {
+  const [address, ...others] = listItems(value);
+  if (!isJsonObject(address)) return undefined;
+  const { value: members, isWhole } = readMembers(address, ADDRESS, ADDRESS_READERS);
+  return { value: members, isWhole: isWhole && others.length === 0 };
+}
+
+/** The members that have a reader, and whether they say all that the object says. */
+function readMembers(
+  item: JsonObject, type: string, readers: MemberReaders,
+): { readonly value: JsonObject; readonly isWhole: boolean } {
+  const members = new Map<string, JsonValue>();
+  let isWhole = true;
+  for (const [name, value] of Object.entries(item)) {
+    if (value === null || (name === '@type' && value === type)) continue;
+    const member = readers.get(name)?.(value);
+    if (member !== undefined) members.set(name, member.value);
+    isWhole &&= member?.isWhole === true;
+  }
+  return { value: Object.fromEntries(members), isWhole };
+}
+
+export function writePerson({ address, ...author }: Author): JsonObject {
+  const person = { '@type': PERSON, ...author };
+  return address === undefined ? person : { ...person, address: { '@type': ADDRESS, ...address } };
+}

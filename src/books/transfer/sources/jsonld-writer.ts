@@ -1,0 +1,99 @@
+/**
+ * Writes books as JSON-LD, each a node: one book alone is an object, several are the `@graph` of
+ * one. Nothing is written that schema.org does not define for the types of the node: what is left
+ * out for this is counted.
+ */
+import { isJsonObject } from '../../../base/fields.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import type { Book } from '../../book.ts';
+import type { BookWriter, WriterOptions } from '../format-codec.ts';
+import type { FormatTable } from '../mapping/format-table.ts';
+import { createMappedWriter } from '../mapping/mapped-writer.ts';
+import { writeRecord } from '../mapping/write-record.ts';
+import { ContextTerms } from './jsonld-terms.ts';
+import { listTexts } from './jsonld-values.ts';
+import { BOOK_TYPES, isBookProperty, isWorkProperty, isWorkType } from './schema-org.ts';
+
+const CONTEXT = 'https://schema.org';
+
+export function createNodeWriter(table: FormatTable, { isOneBook }: WriterOptions): BookWriter {
+  if (isOneBook === true) {
+    return createMappedWriter((book) => {
+      const { node, leavesOut } = writeNode(table, book);
+      return { text: `${encodeJson({ '@context': CONTEXT, ...node })}\n`, leavesOut };
+    }, { begin: '', separator: '', end: '' });
+  }
+  return createMappedWriter((book) => {
+    const { node, leavesOut } = writeNode(table, book);
+    return { text: `\n${encodeJson(node)}`, leavesOut };
+  }, { begin: `{"@context":"${CONTEXT}","@graph":[`, separator: ',', end: '\n]}\n' });
+}
+
+type WrittenNode = {
+  readonly node: JsonObject;
+  /** Whether it lacks metadata of the book. */
+  readonly leavesOut: boolean;
+};
+
+function writeNode(table: FormatTable, book: Book): WrittenNode {
+  const { key, fields, leavesOut } = writeRecord(table, book);
+  const members = new Map<string, JsonValue>();
+  let isWhole = true;
+  for (const [name, value] of fields) {
+    if (name === '@type') continue;
+    const known = ContextTerms.schemaOrg.resolve(name);
+    if (known !== null && isBookProperty(known) && !members.has(known)) {
+      const isForeign = hasForeignNames(value);
+      members.set(known, isForeign ? withoutForeignNames(value) : value);
+      isWhole &&= !isForeign;
+    } else {
+      isWhole = false;
+    }
+  }
+  const sourceTypes = listTexts(fields.get('@type'));
+  const ownTypes = sourceTypes.flatMap((type) => findTypeName(type) ?? []);
+  const types = completeTypes(ownTypes, [...members.keys()]);
+  const [type = ''] = types;
+  const node = {
+    '@type': types.length === 1 ? type : [...types],
+    // Our own id where the book came with none: a second import of the file finds by it what the
+    // first has added.
+    '@id': key ?? `urn:uuid:${book.id}`,
+    ...Object.fromEntries(members),
+  };
+  return { node, leavesOut: leavesOut || !isWhole || ownTypes.length < sourceTypes.length };
+}
+
+const TYPE_NAME = /^[A-Z0-9][A-Za-z0-9]*$/;
+
+function findTypeName(type: string): string | null {
+  const name = ContextTerms.schemaOrg.resolve(type);
+  return name !== null && TYPE_NAME.test(name) ? name : null;
+}
+
+/** The types, and Book too where none of them has all the properties. */
+function completeTypes(
+  types: readonly string[], properties: readonly string[],
+): readonly string[] {
+  const isComplete = types.some((type) => BOOK_TYPES.includes(type))
+    || (types.some(isWorkType) && properties.every(isWorkProperty));
+  return isComplete ? types : [...types, 'Book'];
+}
+
+/** By their form: a value from another file may have members that are no names of schema.org. */
+const OWN_NAME = /^@?[A-Za-z][A-Za-z0-9]*$/;
+
+function hasForeignNames(value: JsonValue): boolean {
+  if (Array.isArray(value)) return value.some(hasForeignNames);
+  if (!isJsonObject(value)) return false;
+  return Object.entries(value).some(([name, item]) =>
+    !OWN_NAME.test(name) || hasForeignNames(item));
+}
+
+function withoutForeignNames(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map((item: JsonValue) => withoutForeignNames(item));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => OWN_NAME.test(name))
+    .map(([name, item]) => [name, withoutForeignNames(item)]));
+}

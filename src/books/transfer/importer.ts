@@ -131,7 +131,8 @@ export class Importer {
   /** The parsed record, or the line of one that is not imported. */
   #parseRecord(source: SourceRecord): ParsedRecord | string {
     const { line } = source;
-    const number = this.#records += 1;
+    this.#records += 1;
+    const { number = this.#records } = source;
     if ('otherType' in source) {
       this.#otherTypes.add(source.otherType);
       return this.#report({ line, status: 'otherType', type: source.otherType });

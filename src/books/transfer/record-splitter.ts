@@ -8,12 +8,16 @@ import { ByteCollector } from '../../base/structures/byte-collector.ts';
 /**
  * One record of a file: as JSON text in UTF-8 (in our own formats), as the book that a format's
  * table made of it, as one that is no book, or as the problem with it. `key` is what the source
- * calls it.
+ * calls it, `number` which of the file's records it is, from 1, where they do not come in their
+ * order.
  */
 export type SourceRecord =
-  | { readonly line: number; readonly json: Buffer; readonly problem?: never }
   | {
-    readonly line: number; readonly key: string | null;
+    readonly line: number; readonly json: Buffer;
+    readonly number?: never; readonly problem?: never;
+  }
+  | {
+    readonly line: number; readonly number?: number; readonly key: string | null;
     /** A book as an import takes it, perhaps without a title. */
     readonly body: JsonObject;
     /** The fields that did not fit into its `metadata`, by their names. */
@@ -21,14 +25,14 @@ export type SourceRecord =
     readonly json?: never; readonly problem?: never;
   }
   | {
-    readonly line: number; readonly key: string | null;
+    readonly line: number; readonly number?: number; readonly key: string | null;
     /** The kind of a record that is no book, in the format's word. */
     readonly otherType: string;
     readonly json?: never; readonly problem?: never;
   }
   | {
-    readonly line: number; readonly key?: string | null; readonly problem: string;
-    readonly json?: never;
+    readonly line: number; readonly number?: number; readonly key?: string | null;
+    readonly problem: string; readonly json?: never;
   };
 
 export interface RecordSplitter {

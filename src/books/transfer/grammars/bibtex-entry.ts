@@ -5,8 +5,13 @@ import { RECORD_BYTES_MAX } from '../record-splitter.ts';
 /** A field: several values where the entry has it several times. */
 export type BibtexField = { readonly name: string; readonly values: readonly string[] };
 
+/** An entry before its place is known. */
+type ParsedEntry = Omit<BibtexEntry, 'number'>;
+
 export type BibtexEntry = {
   readonly line: number;
+  /** Which of the file's entries it is, from 1. */
+  readonly number: number;
   readonly key: string | null;
   /** In lower case. */
   readonly type: string;
@@ -67,7 +72,7 @@ export class BibtexStringTable {
 /** Null for what is no work: a comment, a preamble, a string (which it defines). */
 export function parseBibtexEntry(
   text: string, line: number, strings: BibtexStringTable,
-): BibtexEntry | { readonly problem: string } | null {
+): ParsedEntry | { readonly problem: string } | null {
   try {
     return new EntryParser(text, line, strings).parse();
   } catch (error) {
@@ -96,7 +101,7 @@ class EntryParser {
     this.#strings = strings;
   }
 
-  parse(): BibtexEntry | null {
+  parse(): ParsedEntry | null {
     this.#skipBlanks();
     const type = this.#readName().toLowerCase();
     if (type === 'comment' || type === 'preamble') return null;

@@ -50,12 +50,12 @@ export class BibtexParents {
     const missing = new Set(listParents(entry)
       .filter((key) => key !== entry.key?.toLowerCase() && !this.#remembered.has(key)));
     if (missing.size === 0) return this.#complete([{ entry, lastParent: null }]);
-    const { line, key, length } = entry;
+    const { line, number, key, length } = entry;
     if (this.#waitingEntries.size >= WAITING_MAX
       || this.#waitingLength + length > WAITING_LENGTH_MAX) {
       const problem = `more than ${WAITING_MAX} entries, or ${WAITING_LENGTH_MAX} bytes, wait for `
         + 'the entry of their crossref: write it before them';
-      return [{ line, key, problem }];
+      return [{ line, number, key, problem }];
     }
     const waitingEntry = { entry, missing };
     this.#waitingEntries.add(waitingEntry);
@@ -148,7 +148,7 @@ export class BibtexParents {
       return { ...entry, fields, length: entry.length + inheritedLength };
     }
     const problem = `the entries take more than ${INHERITED_LENGTH_MAX} bytes from their crossref`;
-    return { line: entry.line, key: entry.key, problem };
+    return { line: entry.line, number: entry.number, key: entry.key, problem };
   }
 }
 
@@ -198,7 +198,7 @@ function memoryOf({ fields }: BibtexEntry): number {
 }
 
 export function toFieldRecord(
-  { line, key, type, fields }: BibtexEntry, namesRead: ReadonlySet<string>,
+  { line, number, key, type, fields }: BibtexEntry, namesRead: ReadonlySet<string>,
 ): FieldRecord {
   const values = new Map<string, JsonValue>();
   if (type !== 'book') values.set(TYPE_FIELD, type);
@@ -207,5 +207,5 @@ export function toFieldRecord(
     const name = namesRead.has(lowerCaseName) ? lowerCaseName : field.name;
     values.set(name, field.values.length === 1 ? first : field.values);
   }
-  return { line, key, type, fields: values };
+  return { line, number, key, type, fields: values };
 }

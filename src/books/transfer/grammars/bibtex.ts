@@ -37,6 +37,7 @@ export class BibtexSplitter implements FieldSplitter {
   readonly #parents = new BibtexParents();
   readonly #namesRead: ReadonlySet<string>;
   #records: (FieldRecord | BrokenRecord)[] = [];
+  #entryCount = 0;
 
   /** `namesRead`: fields that come out in lower case; others keep the case that they have. */
   constructor(namesRead: ReadonlySet<string>) {
@@ -78,7 +79,8 @@ export class BibtexSplitter implements FieldSplitter {
       this.#report(bytes, line, parsed.problem);
       return false;
     }
-    this.#emit(this.#parents.add(parsed));
+    this.#entryCount += 1;
+    this.#emit(this.#parents.add({ ...parsed, number: this.#entryCount }));
     return true;
   }
 
@@ -93,6 +95,7 @@ export class BibtexSplitter implements FieldSplitter {
   #report(bytes: Buffer, line: number, problem: string): void {
     const head = bytes.toString('utf8', 0, HEAD_BYTES);
     const key = /^@\s*[^\s{(]+\s*[{(]\s*([^\s,{}=]+)\s*,/.exec(head)?.[1] ?? null;
-    this.#records.push({ line, key, problem });
+    this.#entryCount += 1;
+    this.#records.push({ line, number: this.#entryCount, key, problem });
   }
 }

@@ -13,6 +13,8 @@ export type Fields = ReadonlyMap<string, JsonValue>;
 export type FieldRecord = {
   /** On which it begins, from 1. */
   readonly line: number;
+  /** Which of the file's records it is, from 1, where they do not come in their order. */
+  readonly number?: number;
   /** What the source calls the record (its own id), by which messages name it too. */
   readonly key: string | null;
   /** The format's word for its kind, such as `incollection`; empty where there are no kinds. */
@@ -22,7 +24,7 @@ export type FieldRecord = {
 
 /** A record whose grammar is broken. */
 export type BrokenRecord = {
-  readonly line: number; readonly key: string | null;
+  readonly line: number; readonly number?: number; readonly key: string | null;
   /** What is wrong, and where in the record. */
   readonly problem: string;
 };

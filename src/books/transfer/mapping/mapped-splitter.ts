@@ -25,8 +25,9 @@ export class MappedSplitter implements RecordSplitter {
 
   #map(record: FieldRecord | BrokenRecord): SourceRecord {
     if ('problem' in record) return record;
-    const { line, key, type } = record;
-    if (!this.#hasAllTypes && !this.#table.isBook(type)) return { line, key, otherType: type };
-    return { line, key, ...mapRecord(this.#table, record) };
+    const { line, number, key, type } = record;
+    const place = number === undefined ? { line, key } : { line, number, key };
+    if (!this.#hasAllTypes && !this.#table.isBook(type)) return { ...place, otherType: type };
+    return { ...place, ...mapRecord(this.#table, record) };
   }
 }

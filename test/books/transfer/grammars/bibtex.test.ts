@@ -75,9 +75,16 @@ test('names have no case where they are read, and keep it elsewhere; twice is a 
 test('a kind other than a book stands in a field', () => {
   const [record] = read('@InCollection{k, x={y}}');
   assert.deepEqual(record, {
-    line: 1, key: 'k', type: 'incollection',
+    line: 1, number: 1, key: 'k', type: 'incollection',
     fields: new Map([['entrytype', 'incollection'], ['x', 'y']]),
   });
+});
+
+test('entries are numbered as they stand, also where they wait for a parent', () => {
+  const records = read('@string{s = "t"}\n@book{a, crossref = {p}}\n@xdata{x, a = {b}}\n'
+    + '@article{b}\n@book{c,\n@comment{d}\n@book{p}\n');
+  assert.deepEqual(records.map(({ key, number }) => [key, number]),
+    [['b', 3], ['c', 4], ['p', 5], ['a', 1]]);
 });
 
 test('a broken entry is named with its line, its key and what is wrong where', () => {

@@ -13,10 +13,6 @@ export type Edition = {
   readonly publisher: string | null;
 };
 
-export function hasProgram(name: string, option: string): boolean {
-  return spawnSync(name, [option], { stdio: 'ignore' }).status === 0;
-}
-
 /** What the program makes of `input`; throws with what it says when it fails. */
 export function runProgram(name: string, words: readonly string[], input: string): string {
   const { status, stdout, stderr, error } = spawnSync(name, words,

@@ -14,13 +14,14 @@ import type { JsonObject } from '../../../src/base/schema.ts';
 import type { Author, Book, BookInput } from '../../../src/books/book.ts';
 import { startBookServer } from '../../support/book-server.ts';
 import type { BookServer } from '../../support/book-server.ts';
-import { readCsl, readMods, runProgram, hasProgram } from '../../support/bibliography-programs.ts';
+import { readCsl, readMods, runProgram } from '../../support/bibliography-programs.ts';
 import type { Edition } from '../../support/bibliography-programs.ts';
+import { hasProgram } from '../../support/shell.ts';
 
 const FOLDER = process.env['FORMATS_FOLDER'];
 const NO_LIBRARIES = FOLDER === undefined && 'run `node .ci/formats.mjs`';
-const NO_PANDOC = !hasProgram('pandoc', '--version') && 'there is no pandoc';
-const NO_BIBUTILS = !hasProgram('bib2xml', '--version') && 'there is no bibutils';
+const NO_PANDOC = !hasProgram('pandoc') && 'there is no pandoc';
+const NO_BIBUTILS = !hasProgram('bib2xml') && 'there is no bibutils';
 const require = createRequire(join(FOLDER ?? import.meta.dirname, 'package.json'));
 
 const samples = JSON.parse(readFileSync('data/samples/books.json', 'utf8')) as readonly Book[];

@@ -74,7 +74,7 @@ function addRest(
   unread.delete(table.restField ?? '');
   const members = new Map<string, JsonValue | null>();
   for (const [member, value] of Object.entries(rest)) {
-    if (value === null || (member === 'keywords' && isEmpty(value))) {
+    if (value === null) {
       members.set(member, value);
       continue;
     }

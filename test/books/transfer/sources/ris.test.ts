@@ -149,6 +149,14 @@ test('what another program changed in a written record counts, and the rest stay
   assert.equal(book['bookFormat'], sample['bookFormat']);
 });
 
+test('a rest that another program made up is read as far as the model takes it', () => {
+  for (const rest of ['{"keywords":{}}', '{"authors":{},"title":5}', '{"constructor":1}', '[1]']) {
+    const book = readOne(['TY  - BOOK', 'TI  - A', `U5  - hookshelf:${rest}`]);
+    assert.equal(book['title'], 'A');
+    assert.doesNotThrow(() => writeText(risCodec, [importBook(book)]), rest);
+  }
+});
+
 test('a record that has lost its title is read, and has none', () => {
   const book = readOne(['TY  - BOOK', 'AU  - Orwell, George', 'U5  - hookshelf:{"isbn":null}']);
   assert.equal(book['title'], undefined);

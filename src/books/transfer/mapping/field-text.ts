@@ -64,7 +64,8 @@ const CIRCA_YEAR = /^\[?(?:c|©|ca\.?|circa)?\s?([0-9]{4})\??\]?$/i;
 /** A date as `1969`, `2023/01/05` or `2019-03-05T00:00:00+00:00`, or a year as `c1969`. */
 export function readDate(text: string): RowValue | undefined {
   const [, year = '', month, day] = DATE.exec(text) ?? [];
-  if (year !== '') {
+  // A short number before others may be a day or a month: `12/05/19`.
+  if (year.length > 2 || (year !== '' && month === undefined)) {
     const numbers = [month, day].filter((number) => number !== undefined);
     return whole([year.padStart(4, '0'), ...numbers.map((number) => number.padStart(2, '0'))]
       .join('-'));

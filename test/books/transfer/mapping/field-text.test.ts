@@ -14,6 +14,8 @@ test('a date is read in the forms that programs write', () => {
     ['800', whole('0800')], ['-750', whole('-750')], ['c1969', part('1969')],
     ['[1969?]', part('1969')], ['©1969', part('1969')], ['spring 1969', undefined],
     ['', undefined], ['05/01/2023', undefined],
+    ['12/05/19', undefined], ['12-05', undefined], ['8', whole('0008')],
+    ['800-05', whole('0800-05')],
   ];
   for (const [text, date] of cases) assert.deepEqual(readDate(text), date, text);
 });

@@ -98,7 +98,7 @@ function readIdentifiers(record: FieldRecord): RowValue | undefined {
   return match?.[0] === identifiers ? whole(isbn) : part(isbn);
 }
 
-// The time is midnight, here or in UTC, in what people enter; another one says more than a date.
+// The time is midnight, where it was entered or in UTC; another one says more than a date.
 const PUBDATE = /^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9:.]+)(Z|[-+][0-9:]+)?)?$/;
 const MIDNIGHT = /^00:00(?::00(?:\.0+)?)?$/;
 
@@ -106,9 +106,9 @@ function readPubdate(record: FieldRecord): RowValue | undefined {
   const text = textOf(record, 'pubdate');
   const [, date = '', time = ''] = PUBDATE.exec(text) ?? [];
   if (date === '') return undefined;
-  const isMidnight = time === '' || MIDNIGHT.test(time)
-    || new Date(text).getTime() % DAY_MS === 0;
-  return isMidnight ? whole(date) : part(date);
+  if (time === '' || MIDNIGHT.test(time)) return whole(date);
+  const timeMs = new Date(text).getTime();
+  return timeMs % DAY_MS === 0 ? whole(new Date(timeMs).toISOString().slice(0, 10)) : part(date);
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

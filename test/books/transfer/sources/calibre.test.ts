@@ -7,7 +7,7 @@ import { makeRow, readBook, readExport } from './read-export.ts';
 const UUID = '3051ed45-8943-4900-a22a-d2704e3583df';
 
 test('a record of a Calibre catalog is a book, and all else that it says is kept', () => {
-  const file = '\ufeffauthors,author_sort,rating,library_name,timestamp,formats,size,isbn,'
+  const file = 'authors,author_sort,rating,library_name,timestamp,formats,size,isbn,'
     + 'identifiers,comments,tags,series,series_index,languages,title,cover,title_sort,publisher,'
     + 'pubdate,id,uuid,#read\n"Ursula K. Le Guin & Todd Barton","Le Guin, Ursula K. & Barton, Todd"'
     + ',"5","Books","2021-01-19T22:41:16+01:00","epub, original_epub","1433809","9780520227354",'
@@ -77,6 +77,9 @@ test('a publication date is the day of its time, and the year 101 is none', () =
     [
       ['2019-03-05T01:00:00+01:00', '2019-03-05', false],
       ['2019-03-05T00:00:00-08:00', '2019-03-05', false],
+      ['1968-12-31T19:00:00-05:00', '1969-01-01', false],
+      ['1968-12-31 16:00:00-08:00', '1969-01-01', false],
+      ['1968-12-31T19:00:00-04:00', '1968-12-31', true],
       ['2019-03-05T00:00:00+00:00', '2019-03-05', false],
       ['2019-03-05T13:30:00+00:00', '2019-03-05', true], ['2019-03-05', '2019-03-05', false],
       ['0101-01-01T00:00:00+00:00', undefined, false], ['0101-01-01', undefined, false],

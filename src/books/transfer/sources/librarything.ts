@@ -8,6 +8,7 @@
  */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { ByteCollector } from '../../../base/structures/byte-collector.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { KeyedObjectSplitter } from '../grammars/nested-json.ts';
@@ -37,6 +38,22 @@ function makeRows(
   }));
 }
 
+/** A row for the fields that name the first author, and the others with `|` between them. */
+function makeAuthorsRow(
+  first: string, firstRole: string, others: string, otherRoles: string,
+): MemberRow {
+  return {
+    member: 'authors', from: [first, firstRole, others, otherRoles],
+    read(record) {
+      const names = [textOf(record, first), ...splitBars(textOf(record, others))];
+      const roles = [textOf(record, firstRole), ...splitBars(textOf(record, otherRoles))];
+      const count = Math.max(names.length, roles.length);
+      return readPersons(Array.from({ length: count }, (_, index) =>
+        ({ invertedName: names[index] ?? '', name: '', role: roles[index] ?? '' })));
+    },
+  };
+}
+
 const librarythingTable: FormatTable = {
   name: 'librarything',
   ownIdFields: ['Book Id', 'books_id'],
@@ -44,17 +61,10 @@ const librarythingTable: FormatTable = {
   isBook: () => true,
   rows: [
     ...makeRows('title', ['Title', 'title'], whole),
-    {
-      member: 'authors',
-      from: ['Primary Author', 'Primary Author Role', 'Secondary Author', 'Secondary Author Roles'],
-      read: (record) => readPersons(readNameFields(record)),
-    },
-    {
-      member: 'authors',
-      from: ['authors', 'primaryauthor', 'primaryauthorrole', 'secondaryauthor',
-        'secondaryauthorroles'],
-      read: (record) => readPersons(readNameMembers(record)),
-    },
+    makeAuthorsRow('Primary Author', 'Primary Author Role', 'Secondary Author',
+      'Secondary Author Roles'),
+    { member: 'authors', from: ['authors'], read: (record) => readPersons(readAuthors(record)) },
+    makeAuthorsRow('primaryauthor', 'primaryauthorrole', 'secondaryauthor', 'secondaryauthorroles'),
     {
       member: 'isbn', from: ['ISBN', 'ISBNs'],
       read: (record) =>
@@ -89,19 +99,25 @@ function createLibrarythingSplitter(): FieldSplitter {
 
 const LINE_FEED = 0x0a;
 const TAB = 0x09;
+const BRACE = 0x7b;
+const BRACKET = 0x5b;
+const BLANKS: ReadonlySet<number> = new Set([LINE_FEED, TAB, 0x0d, 0x20]);
 // The header of a text export has some 700 bytes.
 const HEAD_BYTES_MAX = 64 * 1024;
 
 /** Reads whichever of the exports the start of a file shows it to be. */
 class LibrarythingSplitter implements FieldSplitter {
   #splitter: FieldSplitter | null = null;
-  #head: Buffer = Buffer.alloc(0);
+  /** The bytes until it is known. */
+  readonly #head = new ByteCollector();
+  /** The first byte that is no blank; null: none has come. */
+  #firstByte: number | null = null;
+  #hasTabs = false;
 
   push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
     if (this.#splitter !== null) return this.#splitter.push(chunk).map(withKey);
-    this.#head = Buffer.concat([this.#head, chunk]);
-    const isEnough = this.#head.length > HEAD_BYTES_MAX || isJson(this.#head)
-      || firstLine(this.#head).length < this.#head.length;
+    const isEnough = this.#endsFirstLine(chunk) || this.#head.length > HEAD_BYTES_MAX;
+    this.#head.add(chunk);
     return isEnough ? this.#start() : [];
   }
 
@@ -110,28 +126,21 @@ class LibrarythingSplitter implements FieldSplitter {
     return [...records, ...(this.#splitter?.end() ?? []).map(withKey)];
   }
 
+  /** Whether the first line that is not blank ends in the chunk. */
+  #endsFirstLine(chunk: Buffer): boolean {
+    for (const byte of chunk) {
+      if (byte === LINE_FEED && this.#firstByte !== null) return true;
+      if (byte === TAB) this.#hasTabs = true;
+      if (!BLANKS.has(byte)) this.#firstByte ??= byte;
+    }
+    return false;
+  }
+
   #start(): readonly (FieldRecord | BrokenRecord)[] {
-    const head = this.#head;
-    this.#head = Buffer.alloc(0);
-    this.#splitter = isJson(head) ? new KeyedObjectSplitter()
-      : createTextSplitter(firstLine(head).includes(TAB));
-    return this.#splitter.push(head).map(withKey);
+    const isJson = this.#firstByte === BRACE || this.#firstByte === BRACKET;
+    this.#splitter = isJson ? new KeyedObjectSplitter() : createTextSplitter(this.#hasTabs);
+    return this.#splitter.push(this.#head.take()).map(withKey);
   }
-}
-
-const JSON_START = /^\s*[{[]/;
-
-function isJson(head: Buffer): boolean {
-  return JSON_START.test(head.toString('latin1', 0, HEAD_BYTES_MAX));
-}
-
-/** The first line that is not blank, and the blank ones before it; all while it has not ended. */
-function firstLine(head: Buffer): Buffer {
-  let end = head.indexOf(LINE_FEED);
-  while (end >= 0 && head.toString('latin1', 0, end).trim() === '') {
-    end = head.indexOf(LINE_FEED, end + 1);
-  }
-  return end < 0 ? head : head.subarray(0, end);
 }
 
 /** A file without tabs has been saved by a spreadsheet, which writes quotes. */
@@ -160,35 +169,16 @@ function textsOf(record: FieldRecord, name: string): readonly string[] {
 
 type Person = { readonly invertedName: string; readonly name: string; readonly role: string };
 
-function readNameFields(record: FieldRecord): readonly Person[] {
-  const roles = splitBars(textOf(record, 'Secondary Author Roles'));
-  const others = splitBars(textOf(record, 'Secondary Author'))
-    .map((invertedName, index) => ({ invertedName, name: '', role: roles[index] ?? '' }));
-  const invertedName = textOf(record, 'Primary Author');
-  return [{ invertedName, name: '', role: textOf(record, 'Primary Author Role') }, ...others];
-}
-
 function splitBars(text: string): readonly string[] {
   return text.split('|').map((piece) => piece.trim());
 }
 
-function readNameMembers(record: FieldRecord): readonly Person[] {
-  // An author who is not there is an empty list.
-  const persons = listOf(record, 'authors').filter((item) => isJsonObject(item))
-    .map((item) => ({
-      invertedName: memberText(item, 'lf'), name: memberText(item, 'fl'),
-      role: memberText(item, 'role'),
-    }));
-  if (persons.length > 0) return persons;
-  const others = splitBars(textOf(record, 'secondaryauthor'))
-    .map((invertedName) => ({ invertedName, name: '', role: '' }));
-  return [
-    {
-      invertedName: textOf(record, 'primaryauthor'), name: '',
-      role: textOf(record, 'primaryauthorrole'),
-    },
-    ...others,
-  ];
+/** The authors of the JSON export; one who is not there is an empty list. */
+function readAuthors(record: FieldRecord): readonly Person[] {
+  return listOf(record, 'authors').filter((item) => isJsonObject(item)).map((item) => ({
+    invertedName: memberText(item, 'lf'), name: memberText(item, 'fl'),
+    role: memberText(item, 'role'),
+  }));
 }
 
 function memberText(value: JsonObject, name: string): string {
@@ -204,7 +194,8 @@ function readPersons(persons: readonly Person[]): RowValue | undefined {
   const authors = named.filter(({ role }, index) => index === 0 || AUTHOR_ROLE.test(role));
   if (authors.length === 0) return undefined;
   const value = authors.map(readPerson);
-  return named.every(({ role }) => AUTHOR_ROLE.test(role)) ? whole(value) : part(value);
+  // Also the role of somebody without a name is kept.
+  return persons.every(({ role }) => AUTHOR_ROLE.test(role)) ? whole(value) : part(value);
 }
 
 function readPerson({ invertedName, name }: Person): JsonObject {

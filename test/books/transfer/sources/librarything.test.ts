@@ -132,6 +132,9 @@ test('names are turned around, and roles that are no authors are kept', () => {
     [{ 'Primary Author': 'B, A', 'Secondary Author': 'D, C|F, E',
       'Secondary Author Roles': 'Author|Illustrator' }, ['A B', 'C D'], true],
     [{ 'Secondary Author': 'D, C' }, ['C D'], false],
+    [{ 'Primary Author': 'B, A', 'Secondary Author Roles': 'Illustrator' }, ['A B'], true],
+    [{ 'Primary Author': 'B, A', 'Secondary Author': 'D, C',
+      'Secondary Author Roles': 'Author|Illustrator' }, ['A B', 'C D'], true],
   ];
   for (const [fields, names, isKept] of cases) {
     const book = readBook(librarythingCodec, makeTabRow({ Title: 'A', ...fields }));
@@ -154,6 +157,43 @@ test('an author of the JSON export may be an empty list, or missing', () => {
   for (const [members, authors] of cases) {
     const book = readBook(librarythingCodec, JSON.stringify({ 1: { title: 'A', ...members } }));
     assert.deepEqual(book['authors'], authors);
+  }
+});
+
+test('names of the JSON export lose neither their roles nor those that its list lacks', () => {
+  const authors = [{ lf: 'B, A', fl: 'A B' }];
+  const cases: readonly (readonly [members: JsonObject, names: readonly string[],
+    kept: JsonObject])[] = [
+    [{ primaryauthor: 'B, A', secondaryauthor: 'D, C|F, E',
+      secondaryauthorroles: 'Translator|Author' }, ['A B', 'E F'], {
+      primaryauthor: 'B, A', secondaryauthor: 'D, C|F, E',
+      secondaryauthorroles: 'Translator|Author',
+    }],
+    [{ primaryauthor: 'B, A', secondaryauthor: 'F, E', secondaryauthorroles: 'Author' },
+      ['A B', 'E F'], {}],
+    [{ authors, primaryauthor: 'B, A', secondaryauthor: 'D, C' }, ['A B'],
+      { primaryauthor: 'B, A', secondaryauthor: 'D, C' }],
+  ];
+  for (const [members, names, kept] of cases) {
+    const book = readBook(librarythingCodec, JSON.stringify({ 1: { title: 'A', ...members } }));
+    assert.deepEqual((book['authors'] as { name: string }[]).map(({ name }) => name), names);
+    assert.deepEqual(sourceOf(book), kept);
+  }
+});
+
+test('blank lines before an export are passed in linear time, wherever chunks end', () => {
+  const blanks = '\n'.repeat(60_000);
+  for (const [file, line] of [
+    ['Book Id\tTitle\n7\tA\n', 60_002], ['{"7":{"title":"A"}}', 60_001],
+    ['[\n{"books_id":7,"title":"A"}]', 60_002],
+  ] as const) {
+    for (const chunkBytes of [1, 65_536]) {
+      const before = process.cpuUsage();
+      const records = readExport(librarythingCodec, blanks + file, chunkBytes);
+      assert.ok(process.cpuUsage(before).user < 2_000_000, file);
+      assert.deepEqual(records.map((record) => [record.line, 'key' in record && record.key]),
+        [[line, '7']]);
+    }
   }
 });
 

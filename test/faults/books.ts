@@ -613,8 +613,8 @@ const TRANSFERS: readonly PlantedFault[] = [
   },
   {
     file: 'books/transfer/grammars/delimited-text.ts',
-    text: 'if (column === undefined || fields.has(column)) continue;',
-    replacement: 'if (column === undefined) continue;',
+    text: 'while (fields.has(name)) name += ` (column ${index + 1})`;',
+    replacement: '',
     tests: ['books/transfer/grammars/delimited-text.test.ts'],
   },
   {

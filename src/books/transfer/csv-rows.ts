@@ -1,10 +1,10 @@
 /**
  * Delimited text as a stream of rows, each with the line on which it begins: comma-separated values
  * (RFC 4180), and what is like them but for its separator, a semicolon or a tab, which is found
- * from the first row unless it is known. Quoted cells may contain separators, doubled quotes and
- * line feeds; rows end in LF or CRLF; blank lines are skipped. Beyond the RFC, a cell records
- * whether it was quoted, to tell an empty text (`""`) from no text. Nothing is trimmed, and no cell
- * is treated as a formula. Where quotes mean nothing they are text, and each line is a row.
+ * from the first row with text unless it is known. Quoted cells may contain separators, doubled
+ * quotes and line feeds; rows end in LF or CRLF; blank lines are skipped. Beyond the RFC, a cell
+ * records whether it was quoted, to tell an empty text (`""`) from no text. Nothing is trimmed, and
+ * no cell is treated as a formula. Where quotes mean nothing they are text, and each line is a row.
  *
  * A row is valid when it is UTF-8 of at most 2 MiB, its quoted cells are closed, with a separator
  * or the row's end behind them, and it has no more cells than a header could name.
@@ -26,7 +26,7 @@ const SEPARATORS = [',', ';', '\t'] as const;
 type CsvSeparator = (typeof SEPARATORS)[number];
 
 export type CsvSyntax = {
-  /** Null: of the three that the first row has most of. */
+  /** Null: of the three that the first row with text has most of. */
   readonly separator: CsvSeparator | null;
   /** Whether a quote at the start of a cell opens a quoted one. */
   readonly hasQuotes: boolean;
@@ -116,8 +116,9 @@ export class CsvRowSplitter {
     } else if (!isBlank && !(bytes.length === 1 && bytes[0] === CARRIAGE_RETURN)) {
       const isCrLf = bytes[bytes.length - 1] === CARRIAGE_RETURN;
       const row = bytes.toString('utf8', 0, bytes.length - (isCrLf ? 1 : 0));
-      this.#separator ??= findSeparator(row);
-      const separator = this.#separator;
+      const separator = this.#separator ?? findSeparator(row);
+      // A row of blanks before the first is no header: it may have another row's separators.
+      if (NOT_BLANK.test(row)) this.#separator = separator;
       rows.push(parseRow(line, row, { separator, hasQuotes: this.#hasQuotes }));
     }
   }
@@ -127,6 +128,7 @@ function isAnySeparator(byte: number): boolean {
   return byte === COMMA || byte === SEMICOLON || byte === TAB;
 }
 
+const NOT_BLANK = /[^\s",;]/;
 // A quoted cell, of which a separator is no part; a quote that is not closed goes to the end.
 const QUOTED_CELL = /"[^"]*("|$)/g;
 

@@ -72,14 +72,15 @@ export class CsvSplitter implements RecordSplitter {
   #read(rows: readonly CsvRow[]): readonly SourceRecord[] {
     const records: SourceRecord[] = [];
     for (const row of rows) {
+      if (isBlank(row)) continue;
       if (this.#columns === null) this.#columns = parseHeader(row);
-      else if (!isBlank(row)) records.push(toRecord(this.#columns, row));
+      else records.push(toRecord(this.#columns, row));
     }
     return records;
   }
 }
 
-// Spreadsheets may end a table with rows that are only commas.
+// Spreadsheets may begin and end a table with rows that are only commas.
 function isBlank({ cells, problem }: CsvRow): boolean {
   return problem === undefined && cells.every(({ text, isQuoted }) => text === '' && !isQuoted);
 }

@@ -129,9 +129,12 @@ function findByLines({ lineSignatures }: Family, text: string): FormatName[] {
 const COLUMNS_MAX = 2000;
 const SEPARATORS = [',', ';', '\t'] as const;
 
-/** The cells of the first line that is not blank, by the separator that gives the most known. */
+// More than the blanks and separators that a spreadsheet writes of a row without text.
+const HAS_TEXT = /[^\s",;]/;
+
+/** The cells of the first line with text, by the separator that gives the most known. */
 function readColumns({ signatures }: Family, text: string): readonly string[] {
-  const header = text.split(/\r\n|\r|\n/).find((line) => line.trim() !== '') ?? '';
+  const header = text.split(/\r\n|\r|\n/).find((line) => HAS_TEXT.test(line)) ?? '';
   const known = new Set(signatures.flatMap(({ names }) =>
     names.map((name) => name.toLowerCase())));
   let best: readonly string[] = [];

@@ -70,6 +70,7 @@ test('a text that a reader could take for an end of row, a border or a blank is 
 test('rows of nothing but commas are blank lines', () => {
   assert.deepEqual(read('title,isbn\r\nA,\r\n,\r\n,,,,\r\nB,\r\n').map(({ line }) => line), [2, 5]);
   assert.equal(read('title,isbn\n"",\n').length, 1);
+  assert.deepEqual(read(',,\ntitle;isbn\nA;\n').map(({ line }) => line), [3]);
 });
 
 test('a row that cannot be read is told, and the next ones go on', () => {

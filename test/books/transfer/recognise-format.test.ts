@@ -56,7 +56,8 @@ test('a json file of our own members is ours, also where it is cut or broken', (
 
 test('an export is known by the columns of its program, also some of them, in any order', () => {
   for (const [header, format] of [
-    ['Exclusive Shelf,Title,My Rating', 'goodreads'], ['"Book Id";"Title";"Author"', 'goodreads'],
+    [' , \n;;\n""\nExclusive Shelf,Title,My Rating', 'goodreads'],
+    ['"Book Id";"Title";"Author"', 'goodreads'],
     ['Title,Authors,ISBN/UID,Read Status,My own', 'storygraph'],
     ['Book Id\tTitle\tPrimary Author', 'librarything'], ['title,authors,uuid', 'calibre'],
     ['author_sort,authors,title,#shelf', 'calibre'], ['title,author,comments', 'csv'],

@@ -1,8 +1,9 @@
 /**
  * Delimited text whose first row names its columns, as field records: a row is a record, a cell a
  * field under the name of its column. A field is the text of its cell as it stands; empty cells are
- * no fields. Of several columns with one name the first counts that has a text; a cell without a
- * name is called by its number, `column 3`. Rows of empty cells are blank lines.
+ * no fields. Of several columns with one name the first that has a text is called by it, another by
+ * its number too, `Name (column 4)`; one without a name is `column 3`. Rows of empty cells are blank
+ * lines, also before the header.
  *
  * A record is valid when its row is (`csv-rows.ts`) and has no text beyond the last column; one
  * with fewer cells has empty ones. Without the columns that tell of a record no row can be read.
@@ -45,8 +46,9 @@ export class DelimitedTextSplitter implements FieldSplitter {
   #read(rows: readonly CsvRow[]): readonly (FieldRecord | BrokenRecord)[] {
     const records: (FieldRecord | BrokenRecord)[] = [];
     for (const row of rows) {
+      if (isBlank(row)) continue;
       if (this.#columns === null) this.#columns = readColumns(this.#layout, row);
-      else if (!isBlank(row)) records.push(this.#readRow(this.#columns, row));
+      else records.push(this.#readRow(this.#columns, row));
     }
     return records;
   }
@@ -72,8 +74,7 @@ function isBlank({ cells, problem }: CsvRow): boolean {
 function readColumns(layout: DelimitedLayout, { line, cells, problem }: CsvRow): readonly string[] {
   const where = `line ${line}, the header of ${layout.title}`;
   if (problem !== undefined) throw new AppError('invalid', `${where}: ${problem}`);
-  const columns = cells.map(({ text }, index) =>
-    text.replace(/^\ufeff/, '').trim() || `column ${index + 1}`);
+  const columns = cells.map(({ text }, index) => text.trim() || `column ${index + 1}`);
   const missing = layout.requiredColumns.filter((name) => !columns.includes(name));
   if (missing.length === 0) return columns;
   const names = missing.map((name) => `\`${name}\``).join(', ');
@@ -87,8 +88,11 @@ function readFields(
   const fields = new Map<string, string>();
   for (const [index, { text }] of cells.entries()) {
     const column = columns[index];
-    if (column === undefined || fields.has(column)) continue;
-    if (text.trim() !== '' && !layout.isEmpty(column, text.trim())) fields.set(column, text);
+    if (column === undefined || text.trim() === '' || layout.isEmpty(column, text.trim())) continue;
+    let name = column;
+    // Only a header that has such a name itself makes it go round twice.
+    while (fields.has(name)) name += ` (column ${index + 1})`;
+    fields.set(name, text);
   }
   return fields;
 }

@@ -109,6 +109,7 @@ export class RisSplitter implements FieldSplitter {
     const isBroken = bytes !== null && !isUtf8(bytes);
     // The tag of a line is ASCII, so it can be told where the rest of the line is no UTF-8.
     const text = bytes === null ? '' : bytes.toString(isBroken ? 'latin1' : 'utf8');
+    // Files that were put together have the mark of the second within.
     const match = TAG_LINE.exec(text.startsWith('\ufeff') ? text.slice(1) : text);
     const [, tag = '', value = ''] = match ?? [];
     if (tag === KIND_TAG) this.#begin(line, value.trim());

@@ -52,7 +52,7 @@ const PREFIX = /^ISBN(?:[- ]?1[03](?=\s*:|\s))?\s*:?\s*/i;
 
 function readLine({ line, cells, problem }: CsvRow): readonly (FieldRecord | BrokenRecord)[] {
   if (problem !== undefined) return [{ line, key: null, problem }];
-  const text = cells.map((cell) => cell.text).join(' ').replace(/^\ufeff/, '').trim();
+  const text = cells.map((cell) => cell.text).join(' ').trim();
   if (text === '' || text.startsWith('#')) return [];
   const number = text.replace(PREFIX, '').replace(/[\u2010-\u2015\u2212]/g, '-');
   const isbn = parseIsbn(number);

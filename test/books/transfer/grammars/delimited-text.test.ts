@@ -7,13 +7,28 @@ import type {
 } from '../../../../src/books/transfer/mapping/format-table.ts';
 
 test('a row is a record of the texts that stand in it, under the names of the header', () => {
-  const records = read('\ufeff Id ,Name,,Name\r\n7," A ",b,c\r\n8,,,d\r\n ,,,\r\n9\r\n');
+  const records = read(' Id ,Name,,Name\r\n7," A ",b,c\r\n8,,,d\r\n ,,,\r\n9\r\n');
   assert.deepEqual(records.map((record) => 'fields' in record
     ? [record.line, record.key, Object.fromEntries(record.fields)] : record), [
-    [2, '7', { 'Id': '7', 'Name': ' A ', 'column 3': 'b' }],
+    [2, '7', { 'Id': '7', 'Name': ' A ', 'column 3': 'b', 'Name (column 4)': 'c' }],
     [3, '8', { Id: '8', Name: 'd' }],
     [5, '9', { Id: '9' }],
   ]);
+});
+
+test('no text is lost of columns that have one name, whatever the others are called', () => {
+  const [record] = read('Name (column 3),Name,Name\na,b,c\n');
+  assert.deepEqual(record !== undefined && 'fields' in record ? [...record.fields] : record,
+    [['Name (column 3)', 'a'], ['Name', 'b'], ['Name (column 3) (column 3)', 'c']]);
+});
+
+test('rows of blanks before the header are blank lines, and show no separator', () => {
+  for (const blanks of [' \n', '\t \r\n', ' , \n', ',\n\n', '""\n', '" "\n']) {
+    for (const separator of [',', ';', '\t']) {
+      const records = read(`${blanks}Id${separator}Name\n7${separator}A\n`);
+      assert.deepEqual(records.map(({ key }) => key), ['7'], JSON.stringify([blanks, separator]));
+    }
+  }
 });
 
 test('text beyond the last column breaks a record, empty cells there do not', () => {

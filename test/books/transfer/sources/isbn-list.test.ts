@@ -4,7 +4,7 @@ import { isbnCodec } from '../../../../src/books/transfer/sources/isbn-list.ts';
 import { readExport } from './read-export.ts';
 
 test('a line of a list of ISBNs is a book of that ISBN', () => {
-  const file = '\ufeff9780439023481\r\n\r\n# the second shelf\n978-0-441-47812-5\n  0441478123 \n'
+  const file = '9780439023481\r\n\r\n# the second shelf\n978-0-441-47812-5\n  0441478123 \n'
     + 'ISBN 080442957X\nISBN-13: 9780394752846\nISBN:9780394752846\n978‐0‐394‐75284‐6';
   const books = readExport(isbnCodec, file)
     .map((record) => [record.line, 'body' in record ? record.body : record.problem]);

@@ -12,17 +12,27 @@ type EntryToWrite = {
   readonly jsonField: string;
 };
 
+type WrittenEntry = {
+  readonly text: string;
+  /** Whether a type or a field has a name that no entry can have: nothing is left of it. */
+  readonly leavesOut: boolean;
+};
+
 const TYPE = /^[a-z][a-z0-9_.-]*$/i;
 const NO_ENTRY_TYPES: ReadonlySet<string> = new Set(['comment', 'preamble', 'string', 'xdata']);
 /** What no reader takes for something else. */
 const FIELD_NAME = /^[A-Za-z_][A-Za-z0-9_.:+*/-]*$/;
 
-export function encodeBibtexEntry({ key, type, fields, jsonField }: EntryToWrite): string {
+export function encodeBibtexEntry({ key, type, fields, jsonField }: EntryToWrite): WrittenEntry {
   const isType = TYPE.test(type) && !NO_ENTRY_TYPES.has(type.toLowerCase());
-  const lines = fields.filter(([name]) => FIELD_NAME.test(name)).flatMap(([name, value]) =>
+  const writtenFields = fields.filter(([name]) => FIELD_NAME.test(name));
+  const lines = writtenFields.flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value]).map((item: JsonValue) =>
       `  ${name} = ${encodeValue(name, item, name === jsonField)}`));
-  return `@${isType ? type : 'book'}{${[key, ...lines].join(',\n')}\n}\n`;
+  return {
+    text: `@${isType ? type : 'book'}{${[key, ...lines].join(',\n')}\n}\n`,
+    leavesOut: !isType || writtenFields.length < fields.length,
+  };
 }
 
 function encodeValue(name: string, value: JsonValue, isJson: boolean): string {

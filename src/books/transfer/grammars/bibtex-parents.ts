@@ -1,9 +1,13 @@
 /**
  * Gives entries of a BibTeX file the fields of those that they refer to: by `crossref`, where a
- * title becomes the title of the whole (BibLaTeX, appendix B), and by `xdata`. An entry that waits
- * for a later one is held back: at most 10,000 entries and 16 MiB; one more is a bad record. Of
- * earlier entries the newest 4 MiB are remembered. At the end of the file an entry whose parent
- * has not come, or whose parents go in a circle, is read as it stands.
+ * title becomes the title of the whole (BibLaTeX, appendix B), and by `xdata`, of which the first
+ * 100 count. An entry that waits for a later one is held back: at most 10,000 entries and 16 MiB;
+ * one more is a bad record. Of earlier entries the newest 4 MiB are remembered. At the end of the
+ * file an entry whose parent has not come, or whose parents go in a circle, is read as it stands.
+ *
+ * An entry that has the fields of its parents needs them no more: its `xdata` goes, and its
+ * `crossref` becomes an `xref`, which names the whole but gives no fields (BibLaTeX, 2.4.1). So its
+ * book, exported without the parent's, does not wait for it when it is read again.
  */
 import type { JsonValue } from '../../../base/schema.ts';
 import type { BrokenRecord, FieldRecord } from '../mapping/format-table.ts';
@@ -13,6 +17,9 @@ import type { BibtexEntry, BibtexField } from './bibtex-entry.ts';
 const WAITING_MAX = 10_000;
 const WAITING_LENGTH_MAX = 16 * 1024 * 1024;
 const REMEMBERED_LENGTH_MAX = 4 * 1024 * 1024;
+const PARENTS_MAX = 100;
+/** What a key that an entry waits for takes, about. */
+const KEY_MEMORY = 160;
 /** What entries of one chunk may take from their parents besides. */
 const INHERITED_LENGTH_MAX = 24 * 1024 * 1024;
 /** What an inherited field takes besides its text, which it shares with its parent's. */
@@ -28,7 +35,12 @@ type ReleasedEntry = {
 };
 
 /** An entry that waits, and the keys of the parents that it waits for. */
-type WaitingEntry = { readonly entry: BibtexEntry; readonly missing: Set<string> };
+type WaitingEntry = {
+  readonly entry: BibtexEntry;
+  readonly missing: Set<string>;
+  /** Of the entry with those keys. */
+  readonly length: number;
+};
 
 export class BibtexParents {
   readonly #remembered = new Map<string, BibtexEntry>();
@@ -50,14 +62,15 @@ export class BibtexParents {
     const missing = new Set(listParents(entry)
       .filter((key) => key !== entry.key?.toLowerCase() && !this.#remembered.has(key)));
     if (missing.size === 0) return this.#complete([{ entry, lastParent: null }]);
-    const { line, number, key, length } = entry;
+    const { line, number, key } = entry;
+    const length = entry.length + missing.size * KEY_MEMORY;
     if (this.#waitingEntries.size >= WAITING_MAX
       || this.#waitingLength + length > WAITING_LENGTH_MAX) {
       const problem = `more than ${WAITING_MAX} entries, or ${WAITING_LENGTH_MAX} bytes, wait for `
         + 'the entry of their crossref: write it before them';
       return [{ line, number, key, problem }];
     }
-    const waitingEntry = { entry, missing };
+    const waitingEntry = { entry, missing, length };
     this.#waitingEntries.add(waitingEntry);
     this.#waitingLength += length;
     for (const parentKey of missing) {
@@ -108,7 +121,7 @@ export class BibtexParents {
     for (const waitingEntry of waitingEntries) {
       waitingEntry.missing.delete(parentKey);
       if (waitingEntry.missing.size > 0 || !this.#waitingEntries.delete(waitingEntry)) continue;
-      this.#waitingLength -= waitingEntry.entry.length;
+      this.#waitingLength -= waitingEntry.length;
       released.push({ entry: waitingEntry.entry, lastParent: parent });
     }
     return released;
@@ -116,7 +129,7 @@ export class BibtexParents {
 
   #remember(key: string, entry: BibtexEntry): void {
     if (this.#remembered.has(key)) return;
-    this.#remembered.set(key, entry);
+    this.#remembered.set(copyText(key), copyEntry(entry));
     this.#rememberedLength += memoryOf(entry);
     for (const [oldestKey, oldest] of this.#remembered) {
       if (this.#rememberedLength <= REMEMBERED_LENGTH_MAX) return;
@@ -131,18 +144,23 @@ export class BibtexParents {
     if (keys.length === 0) return entry;
     const crossrefKey = readKeys(entry, 'crossref')[0];
     const fields = new Map(entry.fields);
+    const found = new Set<string>();
     let inheritedLength = 0;
     for (const key of keys) {
       const parent = key === lastParent?.key?.toLowerCase()
         ? lastParent : this.#remembered.get(key);
       if (parent === undefined || key === entry.key?.toLowerCase()) continue;
+      found.add(key);
       for (const [name, field] of parent.fields) {
         const target = key === crossrefKey ? nameInherited(name, parent.type, entry.type) : name;
+        // A field that is passed over takes time, though no memory.
+        this.#inheritedLengthLeft -= FIELD_LENGTH;
         if (!canInherit(target, entry, fields)) continue;
         fields.set(target, { name: target === name ? field.name : target, values: field.values });
         inheritedLength += lengthOf(field);
       }
     }
+    dropReferences(entry, found, fields);
     this.#inheritedLengthLeft -= inheritedLength;
     if (this.#inheritedLengthLeft >= 0) {
       return { ...entry, fields, length: entry.length + inheritedLength };
@@ -154,7 +172,25 @@ export class BibtexParents {
 
 /** The keys of an entry's parents, in lower case: BibTeX compares them so. */
 function listParents(entry: BibtexEntry): readonly string[] {
-  return [...readKeys(entry, 'xdata'), ...readKeys(entry, 'crossref').slice(0, 1)];
+  const xdataKeys = [...new Set(readKeys(entry, 'xdata'))].slice(0, PARENTS_MAX);
+  return [...new Set([...xdataKeys, ...readKeys(entry, 'crossref').slice(0, 1)])];
+}
+
+/** Takes out the references of an entry whose parents have all been found. */
+function dropReferences(
+  entry: BibtexEntry, found: ReadonlySet<string>, fields: Map<string, BibtexField>,
+): void {
+  if (isResolved(entry, 'xdata', found)) fields.delete('xdata');
+  const crossref = entry.fields.get('crossref');
+  const xref = entry.fields.get('xref');
+  if (crossref === undefined || !isResolved(entry, 'crossref', found)) return;
+  fields.delete('crossref');
+  fields.set('xref', { name: 'xref', values: [...xref?.values ?? [], ...crossref.values] });
+}
+
+function isResolved(entry: BibtexEntry, name: string, found: ReadonlySet<string>): boolean {
+  const isOnly = entry.fields.get(name)?.values.length === 1;
+  return isOnly && readKeys(entry, name).every((key) => found.has(key));
 }
 
 function readKeys(entry: BibtexEntry, name: string): readonly string[] {
@@ -189,6 +225,20 @@ function canInherit(
 
 function lengthOf({ name, values }: BibtexField): number {
   return values.reduce((length, value) => length + value.length, name.length + FIELD_LENGTH);
+}
+
+/** A copy that does not keep the text alive that the entry was read from, or its parents'. */
+function copyEntry(entry: BibtexEntry): BibtexEntry {
+  const fields = new Map<string, BibtexField>();
+  for (const [key, { name, values }] of entry.fields) {
+    fields.set(copyText(key), { name: copyText(name), values: values.map(copyText) });
+  }
+  const key = entry.key === null ? null : copyText(entry.key);
+  return { ...entry, key, type: copyText(entry.type), fields };
+}
+
+function copyText(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 function memoryOf({ fields }: BibtexEntry): number {

@@ -56,6 +56,7 @@ export class BibtexSplitter implements FieldSplitter {
   }
 
   end(): readonly (FieldRecord | BrokenRecord)[] {
+    this.#strings.allow(0);
     this.#scanner.end();
     this.#emit(this.#parents.end());
     return this.#take();

@@ -2,8 +2,8 @@
  * Delimited text whose first row names its columns, as field records: a row is a record, a cell a
  * field under the name of its column. A field is the text of its cell as it stands; empty cells are
  * no fields. Of several columns with one name the first that has a text is called by it, another by
- * its number too, `Name (column 4)`; one without a name is `column 3`. Rows of empty cells are blank
- * lines, also before the header.
+ * its number too, `Name (column 4)`; one without a name is `column 3`. Rows of empty cells are
+ * blank lines, also before the header.
  *
  * A record is valid when its row is (`csv-rows.ts`) and has no text beyond the last column; one
  * with fewer cells has empty ones. Without the columns that tell of a record no row can be read.

@@ -124,8 +124,8 @@ function findPlace(entries: Uint32Array, low: number, tag: number): number {
   return index * 2;
 }
 
-/** What BibTeX takes for a key within braces, and no reader for something else. */
-const KEY = /^[^\s,{}%"\\~]{1,250}$/;
+/** What BibTeX takes for a key within braces, and no reader for something else, as for a field. */
+const KEY = /^[^\s,{}%"\\~=]{1,250}$/;
 /** Letters that are no base letter with an accent. */
 const ASCII_LETTERS: ReadonlyMap<string, string> = new Map([
   ['ß', 'ss'], ['ẞ', 'SS'], ['æ', 'ae'], ['Æ', 'Ae'], ['œ', 'oe'], ['Œ', 'Oe'], ['ø', 'o'],

@@ -104,7 +104,7 @@ export const bibtexCodec: FormatCodec = {
 };
 
 const NAMES_READ: ReadonlySet<string> =
-  new Set([...ROWS.flatMap(({ from }) => from), REST_FIELD, 'crossref', 'xdata']);
+  new Set([...ROWS.flatMap(({ from }) => from), REST_FIELD, 'crossref', 'xdata', 'xref']);
 
 function createBibtexSplitter(): FieldSplitter {
   return new BibtexSplitter(NAMES_READ);
@@ -116,11 +116,11 @@ function createBibtexWriter(): BookWriter {
   return createMappedWriter((book) => {
     const { key, fields, leavesOut } = writeRecord(bibtexTable, book);
     const type = fields.get(TYPE_FIELD);
-    const text = encodeBibtexEntry({
+    const entry = encodeBibtexEntry({
       key: keys.add(book, key), type: typeof type === 'string' ? type : 'book',
       fields: [...fields].filter(([name]) => name !== TYPE_FIELD), jsonField: REST_FIELD,
     });
-    return { text, leavesOut };
+    return { text: entry.text, leavesOut: leavesOut || entry.leavesOut };
   }, { begin: '', separator: '\n', end: '' });
 }
 

@@ -151,11 +151,11 @@ test('a child has the fields of its parent, whose title is that of the whole', (
     const records = new Map(read(text).map((record) =>
       [record.key, 'fields' in record ? Object.fromEntries(record.fields) : {}]));
     assert.deepEqual(records.get('a'), {
-      entrytype: 'incollection', title: 'Part', crossref: 'p', booktitle: 'Whole',
-      publisher: 'Pub', year: '1999',
+      entrytype: 'incollection', title: 'Part', booktitle: 'Whole', publisher: 'Pub',
+      year: '1999', xref: 'p',
     });
     assert.deepEqual(records.get('b'), {
-      title: 'B', CrossRef: 'P', date: '2001', publisher: 'Own', booktitle: 'Whole',
+      title: 'B', date: '2001', publisher: 'Own', booktitle: 'Whole', xref: 'P',
     });
   }
 });
@@ -166,7 +166,65 @@ test('an entry takes the fields of its xdata, which is no record', () => {
   assert.deepEqual(summarize(records), ['1 a']);
   const [record] = records;
   assert.ok(record !== undefined && 'fields' in record);
-  assert.deepEqual([...record.fields.keys()], ['title', 'xdata', 'publisher', 'note']);
+  assert.deepEqual([...record.fields.keys()], ['title', 'publisher', 'note']);
+});
+
+test('a reference stays where a parent is missing, and a crossref stands beside an xref', () => {
+  const parents = '@xdata{x, publisher={P}}@book{p, note={N}}';
+  for (const [fields, names] of [
+    ['xdata={x, y}', ['xdata', 'publisher']],
+    ['crossref={q}, xdata={x}', ['crossref', 'publisher']],
+    ['crossref={p, q}', ['crossref', 'note']], ['crossref={p}, crossref={q}', ['crossref', 'note']],
+  ] as const) {
+    const records = read(`${parents}@book{a, ${fields}}`);
+    const record = records.at(-1);
+    assert.ok(record !== undefined && 'fields' in record);
+    assert.deepEqual([...record.fields.keys()], names);
+  }
+  const record = read(`${parents}@book{a, xref={z}, crossref={p}}`).at(-1);
+  assert.deepEqual(record !== undefined && 'fields' in record && record.fields.get('xref'),
+    ['z', 'p']);
+});
+
+test('of the parents in an xdata the first 100 count, each once', () => {
+  const keys = Array.from({ length: 101 }, (_, index) => `x${index}`);
+  const parents = keys.map((key) => `@xdata{${key}, f${key}={v}}`).join('');
+  const [record] = read(`${parents}@book{a, xdata={x0,x0,${keys.join(',')}}}`);
+  assert.deepEqual(record !== undefined && 'fields' in record && [...record.fields.keys()],
+    ['xdata', ...keys.slice(0, 100).map((key) => `f${key}`)]);
+});
+
+test('many references to a parent of many fields take little time', () => {
+  const fields = Array.from({ length: 900 }, (_, index) => `f${index}={x}`).join(',');
+  const parents = Array.from({ length: 100 }, (_, index) => `@xdata{${index}, ${fields}}`).join('');
+  const keys = Array.from({ length: 100 }, (_, index) => index).join();
+  for (const entries of [
+    `@book{a, xdata={${'p,'.repeat(900_000)}p}}@book{p, ${fields}}`,
+    parents + `@book{a, xdata={${keys}}}`.repeat(5000),
+  ]) {
+    const before = process.cpuUsage();
+    read(entries);
+    assert.ok(process.cpuUsage(before).user < 6_000_000);
+  }
+});
+
+test('an entry that is remembered or waits holds little more than its fields and keys', () => {
+  const held = (count: number, make: (index: number) => string): number => {
+    const splitter = new BibtexSplitter(new Set());
+    const before = heldBytes();
+    for (let index = 0; index < count; index += 1) splitter.push(Buffer.from(make(index)));
+    const bytes = heldBytes() - before;
+    splitter.end();
+    return bytes;
+  };
+  const comment = `%${'x'.repeat(500_000)}\n`;
+  assert.ok(held(40, (index) =>
+    `@inproceedings{a-long-key-number-${index}, a-long-name-of-a-field = {a long text of it}, `
+    + `${comment}}`) < heldBytesMax(500_000));
+  const keys = (index: number): string =>
+    Array.from({ length: 100 }, (_, number) => (index * 100 + number).toString(36)).join();
+  assert.ok(held(10_000, (index) => `@book{a${index}, xdata={${keys(index)}}}`)
+    < 2 ** 24 + heldBytesMax(0));
 });
 
 test('children without a parent, of each other and of themselves are read as they stand', () => {
@@ -202,6 +260,13 @@ test('what children take from a parent and entries from strings is bounded', () 
   assert.deepEqual(summarize(read(`${string}@book{k, t=s#s#s}`)).map((line) => line.slice(0, 40)),
     ['1 k: "t" is longer than 2097152 characte']);
   assert.deepEqual(read(`${string}@string{u = s # s}`).length, 1);
+});
+
+test('what the end of a file brings to light has strings of its own', () => {
+  const string = `@string{s = {${'x'.repeat(1_000_000)}}}`;
+  const records = read(`${string + '@book{k, t=s}'.repeat(20)}\n@book{a, t={\n@book{b, t=s}`);
+  assert.deepEqual(summarize(records).slice(-2).map((line) => line.slice(0, 30)),
+    ['2 a: the entry is not closed: ', '3 b']);
 });
 
 test('an entry of more than 2 MiB is a bad record, and the next is read', () => {

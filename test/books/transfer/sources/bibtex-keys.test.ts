@@ -33,9 +33,10 @@ test('keys of one answer differ, by letters in its order', () => {
 
 test('imported keys stay, and differ too, in more than case', () => {
   const keys = new CitationKeys();
-  const imported = ['DBLP:x/Y', 'LeGuin1974a', 'dblp:X/y', 'no key', 'a{', 'Müller'];
+  const imported = ['DBLP:x/Y', 'LeGuin1974a', 'dblp:X/y', 'no key', 'a{', 'Müller', 'a=b'];
   assert.deepEqual(imported.map((key) => keys.add(leGuin, key)),
-    ['DBLP:x/Y', 'LeGuin1974a', 'dblp:X/ya', 'LeGuin1974', 'LeGuin1974b', 'Müller']);
+    ['DBLP:x/Y', 'LeGuin1974a', 'dblp:X/ya', 'LeGuin1974', 'LeGuin1974b', 'Müller',
+      'LeGuin1974c']);
 });
 
 test('a book takes at most 16 bytes of memory, whether keys are alike or not', () => {

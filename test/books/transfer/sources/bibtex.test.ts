@@ -218,6 +218,29 @@ test('what a caller has put into the source breaks no file', () => {
   assert.equal(bodyOf(record)['title'], 'T');
 });
 
+test('a field or a type that no entry can have is counted as left out', () => {
+  for (const [source, count] of [
+    [{ note: 'x' }, 0], [{ größe: '20 cm' }, 1], [{ entrytype: 'größe' }, 1],
+    [{ entrytype: 'incollection' }, 0],
+  ] as const) {
+    const writer = bibtexCodec.createWriter?.({});
+    assert.ok(writer !== undefined);
+    const book = { title: 'T', authors: [], metadata: { source: { bibtex: source } } };
+    writer.write([Buffer.from(JSON.stringify(book))]);
+    assert.equal(writer.leftOutCount, count, JSON.stringify(source));
+  }
+});
+
+test('a book that has the fields of its parents does not wait for them again', () => {
+  const text = '@xdata{x, publisher={P}}@periodical{p, note={N}}'
+    + '@book{a, title={A}, xdata={x}}@book{b, title={B}, crossref={p}}';
+  const books = readText(bibtexCodec, text).filter((record) => 'body' in record).map(bodyOf);
+  const reader = bibtexCodec.createReader({ hasAllTypes: false });
+  const again = reader.push(Buffer.from(writeText(bibtexCodec, books.map(importBook))));
+  assert.deepEqual(again.map(bodyOf), books);
+  assert.deepEqual(books.map(({ publisher }) => publisher), ['P', undefined]);
+});
+
 test('a field that was edited elsewhere beats the rest field', () => {
   const authors = [{ name: 'Ann Lee', birthDate: '1960' }];
   const book = { title: 'T', authors, bookFormat: 'EBook' };

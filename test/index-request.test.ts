@@ -11,6 +11,22 @@ function open(context: TestContext): Promise<Hookshelf> {
   return openHookshelf(context, { settings: { server } });
 }
 
+test('books come in each format: parsed where it is JSON, else as text', async (context) => {
+  const { books, request } = await open(context);
+  await books.add({ title: 'Emma' });
+  const { books: [emma] } = await books.list();
+  for (const target of ['/api/books', `/api/books/${emma?.id}`] as const) {
+    for (const format of ['bibtex', 'ris', 'jsonl', 'csv']) {
+      const { body } = await request('GET', `${target}?format=${format}`);
+      assert.match(String(body), /Emma/, format);
+    }
+    for (const format of ['csl', 'jsonld']) {
+      const { body } = await request('GET', `${target}?format=${format}`);
+      assert.match(JSON.stringify(body), /^[[{].*"Emma"/, format);
+    }
+  }
+});
+
 test('hooks, configurations and deliveries are managed as through the API', async (context) => {
   const { request } = await open(context);
   const { status, headers, body: note } = await request('POST', '/api/action-configurations', {

@@ -179,9 +179,12 @@ function tooLongError(): AppError {
     `the server's answer is longer than ${RESPONSE_BYTES_MAX >> 20} MiB: ask for less at a time`);
 }
 
+/** Also `application/ld+json` and the like; JSON Lines and BibTeX, for two, are text. */
+const JSON_TYPE = /^application\/([^;]*\+)?json\s*(;|$)/i;
+
 function parseResponseBody({ headers }: IncomingMessage, bytes: Buffer): unknown {
   if (bytes.length === 0) return null;
-  if (headers['content-type']?.startsWith('text/') === true) return bytes.toString();
+  if (!JSON_TYPE.test(headers['content-type'] ?? 'application/json')) return bytes.toString();
   try {
     return JSON.parse(bytes.toString());
   } catch (cause) {

@@ -579,6 +579,26 @@ const TRANSFERS: readonly PlantedFault[] = [
     tests: ['books/transfer/import-run.test.ts'],
   },
   {
+    file: 'books/transfer/book-file.ts',
+    text: '        await nextTurn();\n', replacement: '',
+    tests: ['books/transfer/book-file.test.ts'],
+  },
+  {
+    file: 'books/transfer/import.ts',
+    text: '    await file.close();\n    throw thrown;', replacement: '    throw thrown;',
+    tests: ['books/transfer/import-run.test.ts'],
+  },
+  {
+    file: 'books/transfer/import.ts',
+    text: '      && this.#bug === null) {', replacement: ') {',
+    tests: ['books/transfer/import-run.test.ts'],
+  },
+  {
+    file: 'books/transfer/import.ts',
+    text: '      await nextTurn();\n', replacement: '',
+    tests: ['books/transfer/import-run.test.ts'],
+  },
+  {
     file: 'books/transfer/import.ts',
     text: 'Promise.allSettled([batch, before])', replacement: 'Promise.allSettled([batch])',
     tests: ['books/transfer/import-run.test.ts'],

@@ -14,11 +14,15 @@ export async function* checkRecords(
   source: AsyncIterable<Buffer>, format: FormatName, mode: ImportMode, now: () => number,
 ): AsyncGenerator<Buffer, void, undefined> {
   const file = await openBookFile(source, format, mode);
-  const dryRun = openEmptyDryRun(createMatchMode(format, file.codec, mode), now);
-  const importer = new Importer(dryRun, true);
-  yield encode({ format, encoding: file.encoding });
-  for await (const records of file.readRecords()) yield Buffer.from(await importer.run(records));
-  yield encode(importer.count);
+  try {
+    const dryRun = openEmptyDryRun(createMatchMode(format, file.codec, mode), now);
+    const importer = new Importer(dryRun, true);
+    yield encode({ format, encoding: file.encoding });
+    for await (const records of file.readRecords()) yield Buffer.from(await importer.run(records));
+    yield encode(importer.count);
+  } finally {
+    await file.close();
+  }
 }
 
 function encode(value: object): Buffer {

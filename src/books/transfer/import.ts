@@ -45,7 +45,7 @@ export async function runImport(
   const choice = kind.format ?? findFormatByMediaType(kind.mediaType);
   assert(choice !== null);
   const file = await openBookFile(exchange.readChunks(), choice, mode);
-  const bookImport = catalog.openImport(createMatchMode(file.format, file.codec, mode));
+  const bookImport = await openImport(catalog, file, mode);
   const importer = new Importer(bookImport, mode.isDryRun, isBrief);
   const run = new ImportRun(file, bookImport, importer);
   exchange.response.once('close', () => run.abandon());
@@ -55,6 +55,18 @@ export async function runImport(
   void run.read();
   const headers = isBrief ? ['Preference-Applied', 'return=minimal'] : [];
   await exchange.sendStream(200, ['Content-Type', JSON_LINES, ...headers], () => run.pull());
+}
+
+/** Closes the file where its records cannot be matched as `mode` says, and throws `invalid`. */
+async function openImport(
+  catalog: Catalog, file: BookFile, mode: ImportMode,
+): Promise<BookImport> {
+  try {
+    return catalog.openImport(createMatchMode(file.format, file.codec, mode));
+  } catch (thrown) {
+    await file.close();
+    throw thrown;
+  }
 }
 
 class ImportRun {
@@ -108,7 +120,8 @@ class ImportRun {
 
   /** The next lines of the response, once there are any; null at its end. */
   async pull(): Promise<readonly Buffer[] | null> {
-    while (this.#responseChunks.length === 0 && !this.#isEnded && !this.#isAbandoned) {
+    while (this.#responseChunks.length === 0 && !this.#isEnded && !this.#isAbandoned
+      && this.#bug === null) {
       await new Promise<void>((resolve) => {
         this.#wakePull = resolve;
       });
@@ -131,13 +144,13 @@ class ImportRun {
     try {
       for await (const records of this.#file.readRecords()) {
         await this.#submit(records);
-        if (this.#isAbandoned) break;
-        // Chunks that are buffered already would otherwise hold up all other requests.
-        await nextTurn();
+        if (this.#isAbandoned || this.#bug !== null) break;
       }
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       error = thrown.message;
+    } finally {
+      await this.#file.close();
     }
     await this.#batchesReported;
     if (this.#bug !== null) throw this.#bug;
@@ -150,6 +163,8 @@ class ImportRun {
       this.#batchesInFlight += 1;
       const before = this.#batchesReported;
       this.#batchesReported = this.#respondInTurn(batch, before);
+      // Records that are there already would otherwise hold up all other requests.
+      await nextTurn();
       await this.#waitForCapacity();
     }
   }
@@ -161,6 +176,7 @@ class ImportRun {
     if (result.status === 'fulfilled') this.#respond(result.value);
     else this.#bug ??= result.reason;
     this.#wakeReader();
+    this.#wakePull();
   }
 
   async #waitForCapacity(): Promise<void> {

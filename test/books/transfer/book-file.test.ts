@@ -83,6 +83,7 @@ test('a file that is not read to its end lets its source go', async () => {
   }
   const file = await openBookFile(source(), 'csv', { hasAllTypes: false });
   for await (const records of file.readRecords()) if (records.length > 0) break;
+  await file.close();
   assert.equal(isReleased, true);
   isReleased = false;
   const family = findFormatByEnding('a.csv') ?? 'csv';
@@ -93,6 +94,19 @@ test('a file that is not read to its end lets its source go', async () => {
   await assert.rejects(
     openBookFile(unclear(), family, { hasAllTypes: false }), /header of the csv/);
   assert.equal(isReleased, true);
+});
+
+test('other requests have a turn within a chunk of many records', async () => {
+  let turns = 0;
+  let isRead = false;
+  const countTurn = (): void => {
+    turns += 1;
+    if (!isRead) setImmediate(countTurn);
+  };
+  setImmediate(countTurn);
+  await read('a.txt', [Buffer.from('9780439023481\n'.repeat(4600))]);
+  isRead = true;
+  assert.ok(turns > 10, `${turns} turns in a chunk of 64 KiB`);
 });
 
 type PlainRecord = Readonly<Record<string, unknown>>;

@@ -6,7 +6,8 @@ import { loadCodec } from '../../../src/books/transfer/formats.ts';
 import { runImport } from '../../../src/books/transfer/import.ts';
 import type { Catalog } from '../../../src/books/catalog.ts';
 import type { Exchange } from '../../../src/server/http-route.ts';
-import { someTurns } from '../../support/turns.ts';
+import type { ImportMode } from '../../../src/books/transfer/import-mode.ts';
+import { endsInTurns, settled, someTurns, turnsUntil } from '../../support/turns.ts';
 
 const BATCH = 256;
 const TURNS = 400;
@@ -27,11 +28,11 @@ test('while 8 MiB of answers wait for their reader no more is read', async () =>
   const { isRead, pull } = startRun({
     lines: 'x\n'.repeat(BATCH * 40), importBatch, chunksMax: 60,
   });
-  await someTurns(TURNS);
+  await settled(isRead);
   const stalledAt = isRead();
   assert.ok(stalledAt * BATCH * 40 * answer > 2 * 2 ** 20 && stalledAt < 30, `${stalledAt}`);
   await pull();
-  await someTurns(TURNS);
+  await settled(isRead);
   assert.ok(isRead() > stalledAt, 'it goes on when they are taken');
 });
 
@@ -39,6 +40,45 @@ test('other requests have a turn between two chunks that lie ready', async () =>
   const { isRead } = startRun({ lines: '{"title":"a"}\n', importBatch });
   await someTurns(10);
   assert.ok(isRead() <= 12, `${isRead()} chunks in ten turns`);
+});
+
+test('other requests have a turn between two batches of a chunk', async () => {
+  let batches = 0;
+  startRun({
+    lines: '{"title":"a"}\n'.repeat(BATCH * 6), chunksMax: 1,
+    importBatch: (records) => {
+      batches += 1;
+      return importBatch(records);
+    },
+  });
+  await turnsUntil(() => batches > 0);
+  await someTurns(2);
+  assert.ok(batches <= 3, `${batches} batches in two turns`);
+});
+
+test('a bug in a batch breaks the response off while the body is still coming', async () => {
+  const bug = new TypeError('a bug');
+  let failBatch = (): void => {};
+  const { pull } = startRun({
+    lines: '{"title":"a"}\n', chunksMax: 1, isSlow: true,
+    importBatch: () => new Promise((_, reject) => {
+      failBatch = () => reject(bug);
+    }),
+  });
+  await someTurns(10);
+  await pull();
+  const waiting = assert.rejects(pull(), bug);
+  await someTurns(10);
+  failBatch();
+  await endsInTurns(waiting);
+});
+
+test('a body whose records cannot be matched as asked is closed', async () => {
+  const { isClosed, ending } = startRun({
+    lines: '{"title":"a"}\n', importBatch, mode: { match: 'source' },
+  });
+  await assert.rejects(ending, { code: 'invalid' });
+  assert.ok(isClosed());
 });
 
 test('lines come in the order of their records, whichever batch is stored first', async () => {
@@ -66,18 +106,27 @@ function importBatch(records: readonly unknown[]): Promise<unknown> {
 }
 
 /** A body of chunks of the same lines, and a catalog that stores them by `importBatch`. */
-function startRun({ lines, importBatch, chunksMax = 1000 }: {
+function startRun({ lines, importBatch, chunksMax = 1000, isSlow = false, mode = {} }: {
   lines: string; importBatch: ImportBatch; chunksMax?: number;
+  /** Whether the body does not end with its chunks. */
+  isSlow?: boolean;
+  mode?: Partial<ImportMode>;
 }) {
   let chunks = 0;
+  let isClosed = false;
   let pull: () => Promise<readonly Buffer[] | null> = () => Promise.resolve(null);
   const catalog = { openImport: () => ({ importBatch, close() {} }) };
   const exchange = {
     response: new EventEmitter(),
     async* readChunks() {
-      while (chunks < chunksMax) {
-        chunks += 1;
-        yield Buffer.from(lines);
+      try {
+        while (chunks < chunksMax) {
+          chunks += 1;
+          yield Buffer.from(lines);
+        }
+        if (isSlow) await new Promise(() => {});
+      } finally {
+        isClosed = true;
       }
     },
     sendStream(_status: number, _headers: readonly string[], next: typeof pull) {
@@ -85,7 +134,9 @@ function startRun({ lines, importBatch, chunksMax = 1000 }: {
       return Promise.resolve();
     },
   };
-  void runImport(catalog as unknown as Catalog, exchange as unknown as Exchange,
-    { format: 'jsonl' }, { match: null, onMatch: 'update', hasAllTypes: false, isDryRun: false });
-  return { isRead: () => chunks, pull: () => pull() };
+  const ending = runImport(
+    catalog as unknown as Catalog, exchange as unknown as Exchange, { format: 'jsonl' },
+    { match: null, onMatch: 'update', hasAllTypes: false, isDryRun: false, ...mode });
+  ending.catch(() => {});
+  return { isRead: () => chunks, isClosed: () => isClosed, pull: () => pull(), ending };
 }

@@ -200,7 +200,8 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a StoryGraph export': (text) =>
     exportOf(storygraphCodec, ['Title', 'Authors', 'Contributors', 'ISBN/UID', 'Tags'], text),
   'a LibraryThing export': (text) => exportOf(librarythingCodec, ['Title', 'Primary Author',
-    'Secondary Author', 'Secondary Author Roles', 'Publication', 'Date', 'ISBNs'], text),
+    'Secondary Author', 'Secondary Author Roles', 'Publication', 'Date', 'ISBNs',
+    'Languages'], text),
   'a Calibre catalog': (text) => exportOf(calibreCodec,
     ['title', 'authors', 'author_sort', 'identifiers', 'pubdate', 'comments', 'formats'], text),
   'a list of ISBNs': (text) => exportOf(isbnCodec, [text], text),
@@ -222,7 +223,7 @@ const PIECES = [
   'a', '0', '-', '0-', '/', '//', ' ', '"', '\\', '\\"', ',', ';', 'for=', 'for="', ' "', '=', '&',
   'a=', '%', '%2a', ':', '1.', '.', '[', ']', '{', '{"a":', '{{', '\\{{ ', '}}', '@', '://', '?a=',
   '&token=', '\n', '\r\n', '\t', 'W/"', 'é', '中', '中a', '\u0301', 'aA', 'tokEn', 'x_', '*', '^',
-  '<', '<a ', '<a>', '<!--', '<style>', '&amp;', '(', '(a) ', '(1999', ' & ', '|', ', Jr.',
+  '<', '<a ', '<a>', '<!--', '<style>', '&amp;', '(', 'a (', '(a) ', '(1999', ' & ', '|', ', Jr.',
   '-----', '-----BEGIN A-----\n', '-----END A-----\n',
 ];
 const END = '!\u0001';

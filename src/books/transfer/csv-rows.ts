@@ -2,7 +2,8 @@
  * Delimited text as a stream of rows, each with the line on which it begins: comma-separated values
  * (RFC 4180), and what is like them but for its separator, a semicolon or a tab, which is found
  * from the first row with text unless it is known. Quoted cells may contain separators, doubled
- * quotes and line feeds; rows end in LF or CRLF; blank lines are skipped. Beyond the RFC, a cell
+ * quotes and line feeds; rows end in LF or CRLF, or all in CR where the first one does, as old
+ * spreadsheets for the Macintosh write them; blank lines are skipped. Beyond the RFC, a cell
  * records whether it was quoted, to tell an empty text (`""`) from no text. Nothing is trimmed, and
  * no cell is treated as a formula. Where quotes mean nothing they are text, and each line is a row.
  *
@@ -40,7 +41,7 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const SEMICOLON = 0x3b;
 const TAB = 0x09;
-/** No byte: the first row has not shown the separator yet. */
+/** No byte: the first row has not shown it yet. */
 const NOT_FOUND = -1;
 // Each cell takes some 60 bytes of memory, and a row of 2 MiB could have two million.
 const CELLS_MAX = 10_000;
@@ -55,6 +56,11 @@ export class CsvRowSplitter {
   #state: CsvState = 'cell-start';
   #line = 1;
   #rowLine = 1;
+  #rowEnd: typeof LINE_FEED | typeof CARRIAGE_RETURN | typeof NOT_FOUND = NOT_FOUND;
+  /** Whether a quote of the first row is open. */
+  #isQuoted = false;
+  /** Whether the last byte was a CR outside of quotes, and the row end is not known yet. */
+  #isAfterReturn = false;
 
   constructor({ separator, hasQuotes }: CsvSyntax = ANY_SEPARATOR) {
     this.#separator = separator;
@@ -63,12 +69,14 @@ export class CsvRowSplitter {
 
   push(chunk: Buffer): readonly CsvRow[] {
     const rows: CsvRow[] = [];
+    if (this.#rowEnd === NOT_FOUND) this.#findRowEnd(chunk, rows);
+    const rowEnd = this.#rowEnd === NOT_FOUND ? LINE_FEED : this.#rowEnd;
     let start = 0;
     let state = this.#state;
     let separatorCode = this.#separatorCode();
     for (let offset = start; offset < chunk.length; offset += 1) {
       const byte = chunk[offset] ?? 0;
-      if (byte === LINE_FEED) {
+      if (byte === rowEnd) {
         this.#line += 1;
         if (state === 'quoted') continue;
         this.#rowBytes.add(chunk.subarray(start, offset));
@@ -98,6 +106,23 @@ export class CsvRowSplitter {
     if (this.#state !== 'quoted') return rows;
     const problem = 'a quoted cell is not closed';
     return rows.map((row) => ({ ...row, problem: row.problem ?? problem }));
+  }
+
+  /** The first CR outside of quotes tells, by what follows it, unless an LF comes before. */
+  #findRowEnd(chunk: Buffer, rows: CsvRow[]): void {
+    // The row has ended with the chunk before, which could not know.
+    const isEnded = this.#isAfterReturn && chunk.length > 0 && chunk[0] !== LINE_FEED;
+    for (const byte of chunk) {
+      if (byte === LINE_FEED) this.#rowEnd = LINE_FEED;
+      else if (this.#isAfterReturn) this.#rowEnd = CARRIAGE_RETURN;
+      if (this.#rowEnd !== NOT_FOUND) break;
+      if (byte === QUOTE && this.#hasQuotes) this.#isQuoted = !this.#isQuoted;
+      this.#isAfterReturn = byte === CARRIAGE_RETURN && !this.#isQuoted;
+    }
+    if (!isEnded) return;
+    this.#line += 1;
+    this.#finish(rows);
+    this.#state = 'cell-start';
   }
 
   #separatorCode(): number {

@@ -196,3 +196,29 @@ function read(file: string | Buffer) {
   const splitter = new CsvSplitter();
   return [...splitter.push(Buffer.from(file)), ...splitter.end()];
 }
+
+test('rows may all end in CR, wherever the chunks end', () => {
+  const file = '"ti""tle",b\r\r"a\rb\nc",1\rd,2\r"e",\r';
+  const cells = [['ti"tle', 'b'], ['a\rb\nc', '1'], ['d', '2'], ['e', '']];
+  for (const text of [file, file.slice(0, -1)]) {
+    for (let chunk = 1; chunk <= text.length; chunk += 1) {
+      const splitter = new CsvRowSplitter();
+      const rows = [];
+      for (let offset = 0; offset < text.length; offset += chunk) {
+        rows.push(...splitter.push(Buffer.from(text.slice(offset, offset + chunk))));
+      }
+      rows.push(...splitter.end());
+      assert.deepEqual(rows.map((row) => row.cells.map((cell) => cell.text)), cells, `${chunk}`);
+      assert.deepEqual(rows.map(({ line }) => line), [1, 3, 5, 6]);
+    }
+  }
+});
+
+test('a CR within a row is text where rows end in LF', () => {
+  for (const end of ['\n', '\r\n']) {
+    const splitter = new CsvRowSplitter();
+    const rows = [...splitter.push(Buffer.from(`a,b${end}c\rd,"e\rf"${end}`)), ...splitter.end()];
+    assert.deepEqual(rows.map(({ line, cells }) => [line, ...cells.map(({ text }) => text)]),
+      [[1, 'a', 'b'], [2, 'c\rd', 'e\rf']]);
+  }
+});

@@ -14,8 +14,8 @@ type Room = {
 type FittedFields = { readonly kept: Fields; readonly leftOut: readonly string[] };
 
 /**
- * Fields that are nested too deep go, then the longest until the others fit; own ids go only where
- * nothing else is left.
+ * Fields that no metadata hold go (nested too deep, or with half a character), then the longest
+ * until the others fit; own ids go only where nothing else is left.
  */
 export function fitFields(
   fields: Fields, ownIdFields: readonly string[], room: Room,
@@ -25,22 +25,23 @@ export function fitFields(
     const bytes = bytesOfMember(name, value);
     const bytesStored = Object.hasOwn(stored, name) ? bytesOfMember(name, stored[name]) : 0;
     return {
-      name, bytes, growth: bytes - bytesStored, isTooDeep: isDeeperThan(value, depthMax),
+      name, bytes, growth: bytes - bytesStored,
+      isUnfit: isDeeperThan(value, depthMax) || !isWellFormed([name, value]),
       isOwnId: ownIdFields.includes(name),
     };
   });
   let bytesTotal = sizes.reduce((sum, { growth }) => sum + growth, 0);
-  if (bytesTotal <= bytesMax && !sizes.some(({ isTooDeep }) => isTooDeep)) {
+  if (bytesTotal <= bytesMax && !sizes.some(({ isUnfit }) => isUnfit)) {
     return { kept: fields, leftOut: [] };
   }
-  sizes.sort((left, right) => Number(right.isTooDeep) - Number(left.isTooDeep)
+  sizes.sort((left, right) => Number(right.isUnfit) - Number(left.isUnfit)
     || Number(left.isOwnId) - Number(right.isOwnId) || right.bytes - left.bytes);
   const kept = new Map(fields);
   const leftOut: string[] = [];
-  for (const { name, growth, isTooDeep } of sizes) {
-    if (!isTooDeep && bytesTotal <= bytesMax) break;
+  for (const { name, growth, isUnfit } of sizes) {
+    if (!isUnfit && bytesTotal <= bytesMax) break;
     // Without it there would be no more room.
-    if (!isTooDeep && growth <= 0) continue;
+    if (!isUnfit && growth <= 0) continue;
     kept.delete(name);
     leftOut.push(name);
     bytesTotal -= growth;
@@ -51,4 +52,12 @@ export function fitFields(
 /** `"name":value,` */
 function bytesOfMember(name: string, value: unknown): number {
   return Buffer.byteLength(JSON.stringify([name, value])) - 1;
+}
+
+/** Whether no text of the value has a lone surrogate. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([name, member]) =>
+    name.isWellFormed() && isWellFormed(member));
 }

@@ -5,7 +5,9 @@
  * not fit goes, the longest first, and is named in `leftOut`.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
+import { parseJson } from '../../../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Book } from '../../book.ts';
 import { acceptMember } from './accept-member.ts';
@@ -117,10 +119,11 @@ export function parseRest(value: JsonValue | undefined): JsonObject | null {
   if (isJsonObject(value)) return value;
   if (typeof value !== 'string') return null;
   try {
-    const parsed: unknown = JSON.parse(value);
+    const parsed = parseJson(Buffer.from(value));
     return isJsonObject(parsed) ? parsed : null;
-  } catch {
-    return null;
+  } catch (thrown) {
+    if (thrown instanceof AppError) return null;
+    throw thrown;
   }
 }
 

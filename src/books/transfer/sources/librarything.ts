@@ -248,7 +248,7 @@ function readEdition(publication: string): RowValue | undefined {
   return edition.trim() === '' ? undefined : part(edition.trim());
 }
 
-const TIME_IN_BRACKETS = /^(.+) \((.+)\)$/;
+const TIME_IN_BRACKETS = /^([^()]+) \(([^()]+)\)$/;
 
 /** Languages of other times are named `Greek (Ancient)`. */
 function readLanguageName(text: string): RowValue | undefined {

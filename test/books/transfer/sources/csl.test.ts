@@ -233,3 +233,15 @@ test('items with any values of any members are read', () => {
     if (typeof book['title'] === 'string') writeText(cslCodec, [importBook(book)]);
   }
 });
+
+test('half a character in a field leaves the field out, not the book', () => {
+  for (const value of ['a\ud83d', ['\udca9'], { a: '\ud83d' }, { '\ud83d': 1 }]) {
+    const file = JSON.stringify([{ id: '1', type: 'book', title: 'T', note: value, genre: 'g' }]);
+    const reader = cslCodec.createReader({ hasAllTypes: false });
+    const [record] = [...reader.push(Buffer.from(file)), ...reader.end()];
+    assert.deepEqual(record, {
+      line: 1, key: '1', leftOut: ['note'],
+      body: { title: 'T', metadata: { source: { csl: { id: '1', genre: 'g' } } } },
+    });
+  }
+});

@@ -172,3 +172,9 @@ test('articles are counted by their kind, and taken for books only when asked', 
   const written = writeText(risCodec, all.map(importBook));
   assert.deepEqual(written.match(/^TY.*$/gm), ['TY  - JOUR', 'TY  - EBOOK']);
 });
+
+test('a rest that is nested too deep is no rest of ours, and the record stays', () => {
+  const deep = `{"metadata":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+  const book = readOne(['TY  - BOOK', 'TI  - T', `U5  - hookshelf:${deep}`]);
+  assert.equal(book['title'], 'T');
+});

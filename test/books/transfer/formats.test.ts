@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { JsonObject } from '../../../src/base/schema.ts';
 import { parseImportRecord } from '../../../src/books/transfer/import-record.ts';
 import {
   createBookWriter, findFormat, readRecords,
@@ -167,6 +168,25 @@ test('formats to write are known by the ends of names', () => {
     ['json', 'jsonl', 'jsonl', 'csv', null, null, null, 'csl']);
   // Its cells would stand between commas.
   assert.equal(findFormat('a.tsv'), null);
+});
+
+test('a book is counted whose metadata the format does not hold, in whole or in part', async () => {
+  const cases: readonly (readonly [metadata: JsonObject, holders: readonly string[]])[] = [
+    [{ own: 1 }, []], [{ source: { goodreads: { Shelf: 'x' } } }, []],
+    [{ source: { bibtex: { note: 'n' } } }, ['bibtex']],
+    [{ source: { ris: { N1: 'n' } } }, ['ris']],
+    [{ source: { csl: { note: 'n' } } }, ['csl']], [{ source: { csl: { 'no member': 1 } } }, []],
+    [{ source: { bibtex: { note: 'n' }, ris: { N1: 'n' } } }, []],
+  ];
+  for (const [metadata, holders] of cases) {
+    const book = Buffer.from(JSON.stringify({ id: '1', title: 'T', authors: [], metadata }));
+    for (const format of ['bibtex', 'ris', 'csl'] as const) {
+      const writer = await createBookWriter(format);
+      writer.write([book]);
+      assert.equal(writer.leftOutCount, holders.includes(format) ? 0 : 1,
+        `${format}: ${JSON.stringify(metadata)}`);
+    }
+  }
 });
 
 /** The stored line that an import of the record leads to. */

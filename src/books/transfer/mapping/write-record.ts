@@ -25,9 +25,10 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
   const fields = new Map(writeMembers(table, members));
   const original = new Map<string, JsonValue>();
   let key: string | null = null;
+  let hasRefused = false;
   for (const [name, value] of Object.entries(findSource(table, metadata) ?? {})) {
     if (table.ownIdFields.includes(name)) key ??= String(value);
-    else if (table.mayHold?.(name, value) === false) continue;
+    else if (table.mayHold?.(name, value) === false) hasRefused = true;
     else if (fields.has(name)) original.set(name, value);
     else fields.set(name, value);
   }
@@ -41,7 +42,7 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
     }
   }
   if (rest !== null && table.restField !== null) fields.set(table.restField, JSON.stringify(rest));
-  return { key, fields, leavesOut: leavesOut(table, metadata) };
+  return { key, fields, leavesOut: hasRefused || leavesOut(table, metadata) };
 }
 
 /** Whether the one object has nothing that the other does not have too. */

@@ -24,7 +24,7 @@ import type { AggregateOptions } from './aggregates/match-scan.ts';
 import type { ImportBody } from './transfer/import.ts';
 import {
   FILE_TYPES, JSON_LINES_TYPES, READ_FORMATS, WRITTEN_FORMATS,
-} from './transfer/formats.ts';
+} from './transfer/format-list.ts';
 import { MATCHES, ON_MATCH } from './transfer/import-mode.ts';
 import type { ImportMode } from './transfer/import-mode.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';

@@ -76,3 +76,15 @@ export type FormatName = (typeof TABLE)[number]['name'];
 export type Format = FormatRow & { readonly name: FormatName };
 
 export const FORMATS: readonly Format[] = TABLE;
+
+export const READ_FORMATS: readonly Format[] = FORMATS.filter(({ isRead }) => isRead);
+
+export const WRITTEN_FORMATS: readonly Format[] = FORMATS.filter(({ isWritten }) => isWritten);
+
+export const JSON_LINES_TYPES: readonly string[] =
+  READ_FORMATS.find(({ name }) => name === 'jsonl')?.mediaTypes ?? [];
+
+/** The media types of all other files that can be read. */
+export const FILE_TYPES: readonly string[] = [...new Set(
+  READ_FORMATS.flatMap(({ mediaTypes }) => mediaTypes))]
+  .filter((mediaType) => !JSON_LINES_TYPES.includes(mediaType));

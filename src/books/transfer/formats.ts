@@ -7,8 +7,8 @@ import { lazyImport } from '../../base/lazy-import.ts';
 import type { LazyModule } from '../../base/lazy-import.ts';
 import { FileDecoder } from './decode-text.ts';
 import type { BookWriter, FormatCodec, WriterOptions } from './format-codec.ts';
-import { FORMATS } from './format-list.ts';
-import type { Format, FormatName } from './format-list.ts';
+import { READ_FORMATS, WRITTEN_FORMATS } from './format-list.ts';
+import type { FormatName } from './format-list.ts';
 import type { SourceRecord } from './record-splitter.ts';
 
 /** Each is loaded when its first file is read or written. */
@@ -27,18 +27,6 @@ const CODECS: Readonly<Record<FormatName, LazyModule<FormatCodec>>> = {
   csl: lazyImport(async () => (await import('./sources/csl.ts')).cslCodec),
   ris: lazyImport(async () => (await import('./sources/ris.ts')).risCodec),
 };
-
-export const READ_FORMATS: readonly Format[] = FORMATS.filter(({ isRead }) => isRead);
-
-export const WRITTEN_FORMATS: readonly Format[] = FORMATS.filter(({ isWritten }) => isWritten);
-
-export const JSON_LINES_TYPES: readonly string[] =
-  READ_FORMATS.find(({ name }) => name === 'jsonl')?.mediaTypes ?? [];
-
-/** The media types of all other files that can be read. */
-export const FILE_TYPES: readonly string[] = [...new Set(
-  READ_FORMATS.flatMap(({ mediaTypes }) => mediaTypes))]
-  .filter((mediaType) => !JSON_LINES_TYPES.includes(mediaType));
 
 /** The endings of files that can be read, as a message says them: `.json, .jsonl or .csv`. */
 export const READ_ENDINGS =

@@ -10,8 +10,9 @@ import type { Exchange, HeaderList } from '../../server/http-route.ts';
 import { splitParameter } from '../../server/query.ts';
 import { FORMAT } from '../query/query-parameters.ts';
 import type { BookWriter, WriterOptions } from './format-codec.ts';
+import { READ_FORMATS, WRITTEN_FORMATS } from './format-list.ts';
 import type { Format, FormatName } from './format-list.ts';
-import { READ_FORMATS, WRITTEN_FORMATS, createBookWriter } from './formats.ts';
+import { createBookWriter } from './formats.ts';
 
 type Offer = { readonly format: Format; readonly mediaType: string };
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openBookFile } from '../../../src/books/transfer/book-file.ts';
 import type { FormatName } from '../../../src/books/transfer/format-list.ts';
-import { READ_FORMATS } from '../../../src/books/transfer/formats.ts';
+import { READ_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { findFormatByEnding } from '../../../src/books/transfer/recognise-format.ts';
 import { below, createRandom } from '../../support/random.ts';
 

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { READ_FORMATS } from '../../../src/books/transfer/formats.ts';
+import { READ_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { compile } from '../../support/compile.ts';
 import { IS_LONG } from '../../support/long.ts';
 

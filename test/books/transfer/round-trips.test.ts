@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { createSeed } from '../../support/seed.ts';
 import type { JsonObject } from '../../../src/base/schema.ts';
-import { WRITTEN_FORMATS } from '../../../src/books/transfer/formats.ts';
+import { WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { startBookServer } from '../../support/book-server.ts';
 import type { BookServer } from '../../support/book-server.ts';
 import { hostileBook } from '../../support/hostile-books.ts';

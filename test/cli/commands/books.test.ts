@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { COMMANDS } from '../../../src/cli/commands.ts';
-import { READ_FORMATS, WRITTEN_FORMATS } from '../../../src/books/transfer/formats.ts';
+import { READ_FORMATS, WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { BOOK_FILE_FORMATS } from '../../books/transfer/book-file-formats.ts';
 import { WAYS, inPlace } from '../place.ts';
 import type { Place } from '../place.ts';

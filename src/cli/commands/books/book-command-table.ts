@@ -1,6 +1,6 @@
 /** The rows of the commands `book:*`. */
 import { flag, text } from '../../arguments/option-spec.ts';
-import { READ_FORMATS, WRITTEN_FORMATS } from '../../../books/transfer/formats.ts';
+import { READ_FORMATS, WRITTEN_FORMATS } from '../../../books/transfer/format-list.ts';
 import { MATCHES, ON_MATCH } from '../../../books/transfer/import-mode.ts';
 import type { OptionSpec, OptionSpecs } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';

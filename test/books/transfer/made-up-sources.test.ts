@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../src/base/schema.ts';
-import { WRITTEN_FORMATS, loadCodec } from '../../../src/books/transfer/formats.ts';
+import { WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
+import { loadCodec } from '../../../src/books/transfer/formats.ts';
 import { readText, writeText } from '../../support/format-round-trip.ts';
 import { hostileBook, hostileText } from '../../support/hostile-books.ts';
 import { IS_LONG } from '../../support/long.ts';

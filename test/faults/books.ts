@@ -657,7 +657,7 @@ const TRANSFERS: readonly PlantedFault[] = [
   },
   {
     file: 'books/transfer/sources/storygraph.ts',
-    text: 'if (AUTHOR_ROLE.test(role.trim()))',
+    text: 'if (isAuthorRole(role.trim()))',
     replacement: "if (role !== '')",
     tests: ['books/transfer/sources/storygraph.test.ts'],
   },
@@ -681,7 +681,7 @@ const TRANSFERS: readonly PlantedFault[] = [
   },
   {
     file: 'books/transfer/sources/librarything.ts',
-    text: 'index === 0 || AUTHOR_ROLE.test(role)',
+    text: 'index === 0 || isAuthor(role)',
     replacement: 'true || index > 0 || role',
     tests: ['books/transfer/sources/librarything.test.ts'],
   },

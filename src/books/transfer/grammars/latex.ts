@@ -47,6 +47,7 @@ export function encodeLatex(text: string): string {
   const plain = foldBlanks(foldBlanks(text).replace(/\p{Cc}/gu, ''));
   if (!NEEDS_ESCAPE.test(plain)) return plain;
   const escapes = hasBalancedBraces(plain) ? ESCAPES_BALANCED : ESCAPES;
+  // Twice, as of three signs the first round leaves the second and the third beside each other.
   return plain.replace(/[\\{}$&#%_~^`]/g, (char) => escapes.get(char) ?? char)
     .replaceAll('--', '-{}-').replaceAll('--', '-{}-').replaceAll("''", "'{}'")
     .replaceAll("''", "'{}'");

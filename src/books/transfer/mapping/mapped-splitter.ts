@@ -1,9 +1,20 @@
 /** The books of a file whose format has a grammar and a table. */
+import type { FormatCodec } from '../format-codec.ts';
 import type { RecordSplitter, SourceRecord } from '../record-splitter.ts';
 import type { BrokenRecord, FieldRecord, FieldSplitter, FormatTable } from './format-table.ts';
 import { mapRecord } from './map-record.ts';
 
-export class MappedSplitter implements RecordSplitter {
+/** The codec of such a format, which is only read unless a writer is put beside. */
+export function createTableCodec(
+  table: FormatTable, createSplitter: () => FieldSplitter,
+): FormatCodec {
+  const { ownIdFields } = table;
+  const createReader: FormatCodec['createReader'] = ({ hasAllTypes }) =>
+    new MappedSplitter(createSplitter(), table, hasAllTypes);
+  return ownIdFields.length === 0 ? { createReader } : { createReader, ownIdFields };
+}
+
+class MappedSplitter implements RecordSplitter {
   readonly #splitter: FieldSplitter;
   readonly #table: FormatTable;
   readonly #hasAllTypes: boolean;

@@ -36,3 +36,10 @@ function isSuffix(piece: string): boolean {
 export function foldBlanks(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
+
+const AUTHOR_ROLE = /^(?:co-?)?(?:author|writer)$/i;
+
+/** Whether the role is one of those whose names are a book's authors. */
+export function isAuthorRole(role: string): boolean {
+  return AUTHOR_ROLE.test(role);
+}

@@ -10,9 +10,9 @@ import { encodeBibtexEntry } from '../grammars/bibtex-encoder.ts';
 import { MONTHS, TYPE_FIELD } from '../grammars/bibtex-entry.ts';
 import { decodeLatexUrl, encodeLatex, foldBlanks } from '../grammars/latex.ts';
 import { part, whole } from '../mapping/format-table.ts';
-import type { FieldSplitter, FormatTable, MemberRow } from '../mapping/format-table.ts';
+import type { FormatTable, MemberRow } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
-import { MappedSplitter } from '../mapping/mapped-splitter.ts';
+import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import { writeRecord } from '../mapping/write-record.ts';
@@ -97,18 +97,12 @@ const bibtexTable: FormatTable = {
 };
 
 export const bibtexCodec: FormatCodec = {
-  createReader: ({ hasAllTypes }) =>
-    new MappedSplitter(createBibtexSplitter(), bibtexTable, hasAllTypes),
+  ...createTableCodec(bibtexTable, () => new BibtexSplitter(NAMES_READ)),
   createWriter: createBibtexWriter,
-  ownIdFields: bibtexTable.ownIdFields,
 };
 
 const NAMES_READ: ReadonlySet<string> =
   new Set([...ROWS.flatMap(({ from }) => from), REST_FIELD, 'crossref', 'xdata', 'xref']);
-
-function createBibtexSplitter(): FieldSplitter {
-  return new BibtexSplitter(NAMES_READ);
-}
 
 /** The keys of all books that it writes differ. */
 function createBibtexWriter(): BookWriter {

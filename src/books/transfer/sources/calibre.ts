@@ -12,7 +12,7 @@ import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readHtml } from '../mapping/html-text.ts';
 import { readLanguage } from '../mapping/language.ts';
-import { MappedSplitter } from '../mapping/mapped-splitter.ts';
+import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { foldBlanks, splitNames } from '../mapping/name-list.ts';
 
 const calibreTable: FormatTable = {
@@ -45,11 +45,7 @@ const calibreTable: FormatTable = {
   ],
 };
 
-export const calibreCodec: FormatCodec = {
-  createReader: ({ hasAllTypes }) =>
-    new MappedSplitter(createCalibreSplitter(), calibreTable, hasAllTypes),
-  ownIdFields: calibreTable.ownIdFields,
-};
+export const calibreCodec: FormatCodec = createTableCodec(calibreTable, createCalibreSplitter);
 
 function createCalibreSplitter(): FieldSplitter {
   return new DelimitedTextSplitter({

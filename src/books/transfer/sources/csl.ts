@@ -21,7 +21,7 @@ import type {
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { parseRest } from '../mapping/map-record.ts';
-import { MappedSplitter } from '../mapping/mapped-splitter.ts';
+import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import type { EncodedFields } from '../mapping/mapped-writer.ts';
 import { createAuthor, splitAuthor } from '../mapping/person-name.ts';
@@ -78,10 +78,8 @@ const cslTable: FormatTable = {
 };
 
 export const cslCodec: FormatCodec = {
-  createReader: ({ hasAllTypes }) =>
-    new MappedSplitter(new CslSplitter(), cslTable, hasAllTypes),
+  ...createTableCodec(cslTable, () => new CslSplitter()),
   createWriter: () => createMappedWriter(encodeItem, { begin: '[', separator: ',', end: '\n]\n' }),
-  ownIdFields: cslTable.ownIdFields,
 };
 
 /** The items of a file, one at a time. */

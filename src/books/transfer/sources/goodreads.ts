@@ -10,7 +10,7 @@ import { readBookFormat } from '../mapping/book-format.ts';
 import { makeTextRow, readDate, readIsbn, readPages, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
-import { MappedSplitter } from '../mapping/mapped-splitter.ts';
+import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { foldBlanks, splitNames } from '../mapping/name-list.ts';
 import { createAuthor, splitInvertedName } from '../mapping/person-name.ts';
 
@@ -50,11 +50,8 @@ const goodreadsTable: FormatTable = {
   ],
 };
 
-export const goodreadsCodec: FormatCodec = {
-  createReader: ({ hasAllTypes }) =>
-    new MappedSplitter(createGoodreadsSplitter(), goodreadsTable, hasAllTypes),
-  ownIdFields: goodreadsTable.ownIdFields,
-};
+export const goodreadsCodec: FormatCodec =
+  createTableCodec(goodreadsTable, createGoodreadsSplitter);
 
 function createGoodreadsSplitter(): FieldSplitter {
   return new DelimitedTextSplitter({

@@ -12,7 +12,7 @@ import { whole } from '../mapping/format-table.ts';
 import type {
   BrokenRecord, FieldRecord, FieldSplitter, FormatTable,
 } from '../mapping/format-table.ts';
-import { MappedSplitter } from '../mapping/mapped-splitter.ts';
+import { createTableCodec } from '../mapping/mapped-splitter.ts';
 
 const isbnTable: FormatTable = {
   name: 'isbn',
@@ -26,14 +26,8 @@ const isbnTable: FormatTable = {
 };
 
 export const isbnCodec: FormatCodec = {
-  createReader: ({ hasAllTypes }) =>
-    new MappedSplitter(createIsbnSplitter(), isbnTable, hasAllTypes),
-  defaultMatch: 'isbn',
+  ...createTableCodec(isbnTable, () => new IsbnSplitter()), defaultMatch: 'isbn',
 };
-
-function createIsbnSplitter(): FieldSplitter {
-  return new IsbnSplitter();
-}
 
 /** A line is a row of delimited text without quotes, and a tab is white space in it. */
 class IsbnSplitter implements FieldSplitter {

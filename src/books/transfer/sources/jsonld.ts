@@ -10,7 +10,7 @@ import { readDate, readIsbn, readPages } from '../mapping/field-text.ts';
 import { whole } from '../mapping/format-table.ts';
 import type { BookMember, FormatTable, MemberRow, RowValue } from '../mapping/format-table.ts';
 import { readLanguage } from '../mapping/language.ts';
-import { MappedSplitter } from '../mapping/mapped-splitter.ts';
+import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { JsonldSplitter } from './jsonld-node.ts';
 import { readAll, readFirst, readKeywordList, readPeople, writePerson } from './jsonld-values.ts';
 import { createNodeWriter } from './jsonld-writer.ts';
@@ -97,10 +97,8 @@ const jsonldTable: FormatTable = {
 };
 
 export const jsonldCodec: FormatCodec = {
-  createReader: ({ hasAllTypes }) =>
-    new MappedSplitter(new JsonldSplitter(READ_FIELDS), jsonldTable, hasAllTypes),
+  ...createTableCodec(jsonldTable, () => new JsonldSplitter(READ_FIELDS)),
   createWriter: (options) => createNodeWriter(jsonldTable, options),
-  ownIdFields: jsonldTable.ownIdFields,
 };
 
 function textRow(

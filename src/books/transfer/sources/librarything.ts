@@ -21,8 +21,8 @@ import type {
   BookMember, BrokenRecord, FieldRecord, FieldSplitter, FormatTable, MemberRow, RowValue,
 } from '../mapping/format-table.ts';
 import { readLanguage } from '../mapping/language.ts';
-import { MappedSplitter } from '../mapping/mapped-splitter.ts';
-import { foldBlanks } from '../mapping/name-list.ts';
+import { createTableCodec } from '../mapping/mapped-splitter.ts';
+import { foldBlanks, isAuthorRole } from '../mapping/name-list.ts';
 import { createAuthor, splitInvertedName } from '../mapping/person-name.ts';
 
 /** A row for a member that is a text in both exports, under a name in each. */
@@ -87,15 +87,8 @@ const librarythingTable: FormatTable = {
   ],
 };
 
-export const librarythingCodec: FormatCodec = {
-  createReader: ({ hasAllTypes }) =>
-    new MappedSplitter(createLibrarythingSplitter(), librarythingTable, hasAllTypes),
-  ownIdFields: librarythingTable.ownIdFields,
-};
-
-function createLibrarythingSplitter(): FieldSplitter {
-  return new LibrarythingSplitter();
-}
+export const librarythingCodec: FormatCodec =
+  createTableCodec(librarythingTable, () => new LibrarythingSplitter());
 
 const LINE_FEED = 0x0a;
 const TAB = 0x09;
@@ -186,16 +179,18 @@ function memberText(value: JsonObject, name: string): string {
   return typeof text === 'string' ? text.trim() : '';
 }
 
-const AUTHOR_ROLE = /^(?:|(?:co-?)?(?:author|writer))$/i;
-
 /** The first person, whatever the role, and the others who are authors; all else is kept. */
 function readPersons(persons: readonly Person[]): RowValue | undefined {
   const named = persons.filter(({ invertedName, name }) => invertedName !== '' || name !== '');
-  const authors = named.filter(({ role }, index) => index === 0 || AUTHOR_ROLE.test(role));
+  const authors = named.filter(({ role }, index) => index === 0 || isAuthor(role));
   if (authors.length === 0) return undefined;
   const value = authors.map(readPerson);
   // Also the role of somebody without a name is kept.
-  return persons.every(({ role }) => AUTHOR_ROLE.test(role)) ? whole(value) : part(value);
+  return persons.every(({ role }) => isAuthor(role)) ? whole(value) : part(value);
+}
+
+function isAuthor(role: string): boolean {
+  return role === '' || isAuthorRole(role);
 }
 
 function readPerson({ invertedName, name }: Person): JsonObject {

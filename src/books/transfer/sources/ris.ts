@@ -18,7 +18,7 @@ import type {
 } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
-import { MappedSplitter } from '../mapping/mapped-splitter.ts';
+import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import type { EncodedFields } from '../mapping/mapped-writer.ts';
 import { createAuthor, splitAuthor, splitInvertedName } from '../mapping/person-name.ts';
@@ -80,9 +80,8 @@ const risTable: FormatTable = {
 };
 
 export const risCodec: FormatCodec = {
-  createReader: ({ hasAllTypes }) => new MappedSplitter(new RisSplitter(), risTable, hasAllTypes),
+  ...createTableCodec(risTable, () => new RisSplitter()),
   createWriter: () => createMappedWriter(encodeBook, { begin: '', separator: '', end: '' }),
-  ownIdFields: risTable.ownIdFields,
 };
 
 /** A book as a record, under its own id: that of its source, else the catalog's. */

@@ -9,8 +9,8 @@ import { readBookFormat } from '../mapping/book-format.ts';
 import { findIsbn, makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
-import { MappedSplitter } from '../mapping/mapped-splitter.ts';
-import { foldBlanks, splitNames } from '../mapping/name-list.ts';
+import { createTableCodec } from '../mapping/mapped-splitter.ts';
+import { foldBlanks, isAuthorRole, splitNames } from '../mapping/name-list.ts';
 
 const storygraphTable: FormatTable = {
   name: 'storygraph',
@@ -31,11 +31,8 @@ const storygraphTable: FormatTable = {
   ],
 };
 
-export const storygraphCodec: FormatCodec = {
-  createReader: ({ hasAllTypes }) =>
-    new MappedSplitter(createStorygraphSplitter(), storygraphTable, hasAllTypes),
-  ownIdFields: storygraphTable.ownIdFields,
-};
+export const storygraphCodec: FormatCodec =
+  createTableCodec(storygraphTable, createStorygraphSplitter);
 
 function createStorygraphSplitter(): FieldSplitter {
   return new DelimitedTextSplitter({
@@ -47,14 +44,12 @@ function createStorygraphSplitter(): FieldSplitter {
   });
 }
 
-const AUTHOR_ROLE = /^(?:co-?)?(?:author|writer)$/i;
-
 /** Contributors who are authors are authors; the field of all of them is kept. */
 function readAuthors(record: FieldRecord): RowValue | undefined {
   const names = new Set(splitNames(textOf(record, 'Authors')));
   for (const contributor of textOf(record, 'Contributors').split(')')) {
     const [name = '', role = ''] = contributor.split('(');
-    if (AUTHOR_ROLE.test(role.trim())) names.add(foldBlanks(name.replace(/^\s*,/, '')));
+    if (isAuthorRole(role.trim())) names.add(foldBlanks(name.replace(/^\s*,/, '')));
   }
   return names.size === 0 ? undefined : whole([...names].map((name) => ({ name })));
 }

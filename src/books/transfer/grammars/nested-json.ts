@@ -40,12 +40,14 @@ function readMember(part: SplitElement): readonly (FieldRecord | BrokenRecord)[]
   return [{ line, key, type: '', fields: new Map(Object.entries(record.value)) }];
 }
 
-/** An object of JSON-LD. */
+/** A context around nodes, which share it, and the one that is around it. */
+export type JsonScope = { readonly outer: JsonScope | null; readonly context: JsonValue };
+
+/** An object of JSON-LD, with the contexts around it. */
 export type JsonNode = {
   readonly line: number;
   readonly node: JsonObject;
-  /** Those around it, the outermost first; one array for all nodes of a graph. */
-  readonly contexts: readonly JsonValue[];
+  readonly scope: JsonScope | null;
 };
 
 type NodeOrProblem = JsonNode | BrokenRecord;
@@ -79,7 +81,7 @@ export class JsonNodeSplitter {
       if (part.json === undefined) {
         nodes.push({ ...part, key: null });
       } else if (part.object === 0) {
-        readNode(part, [], nodes);
+        readNode(part, null, nodes);
       } else {
         if (part.object !== this.#object.number) {
           // A mistake has ended the object before. What is known of its graph is read all the same.
@@ -102,8 +104,8 @@ class GraphObject {
   #membersBytes = 0;
   /** Whether a member is broken, or all are too long, which has been told. */
   #isBroken = false;
-  /** None until it has come. */
-  #contexts: readonly JsonValue[] = [];
+  /** Null until its context has come. */
+  #scope: JsonScope | null = null;
   #hasGraph = false;
   /** The nodes of the graph that wait for the context; null: none does any more. */
   #waiting: JsonElement[] | null = [];
@@ -121,14 +123,14 @@ class GraphObject {
 
   /** Reads the nodes that wait for a context, by what has come of it. */
   release(nodes: NodeOrProblem[]): void {
-    for (const part of this.#waiting ?? []) readNode(part, this.#contexts, nodes);
+    for (const part of this.#waiting ?? []) readNode(part, this.#scope, nodes);
     this.#waiting = null;
   }
 
   #addNode(part: JsonElement, nodes: NodeOrProblem[]): void {
     this.#hasGraph = true;
     if (this.#waiting === null) {
-      readNode(part, this.#contexts, nodes);
+      readNode(part, this.#scope, nodes);
       return;
     }
     this.#waiting.push(part);
@@ -147,7 +149,7 @@ class GraphObject {
       if (this.#waiting === null && typeof member.value !== 'string') {
         nodes.push({ line, key: null, problem: LATE_CONTEXT });
       }
-      this.#contexts = [member.value];
+      this.#scope = { outer: null, context: member.value };
       this.release(nodes);
     }
     this.#membersBytes += name.length + json.length;
@@ -168,7 +170,7 @@ class GraphObject {
     const isFrame = this.#hasGraph ? names.every((name) => FRAME_MEMBERS.has(name))
       : names.length > 0 && names.every((name) => name === '@context');
     if (isFrame) return;
-    expandNode({ line, node: Object.fromEntries(this.#members), contexts: [] }, nodes, 0);
+    expandNode({ line, node: Object.fromEntries(this.#members), scope: null }, nodes, 0);
   }
 }
 
@@ -179,20 +181,20 @@ const LATE_CONTEXT = 'this @context stands behind more than 2 MiB of its @graph,
 const FRAME_MEMBERS: ReadonlySet<string> = new Set(['@context', '@id']);
 
 function readNode(
-  { line, json }: JsonElement, contexts: readonly JsonValue[], nodes: NodeOrProblem[],
+  { line, json }: JsonElement, scope: JsonScope | null, nodes: NodeOrProblem[],
 ): void {
   const record = parseRecord(json);
   if ('problem' in record) nodes.push({ line, key: null, problem: record.problem });
-  else expandNode({ line, node: record.value, contexts }, nodes, 0);
+  else expandNode({ line, node: record.value, scope }, nodes, 0);
 }
 
 /** Adds the node, or the nodes of its `@graph` where it has one. */
 function expandNode(
-  { line, node, contexts }: JsonNode, nodes: NodeOrProblem[], depth: number,
+  { line, node, scope }: JsonNode, nodes: NodeOrProblem[], depth: number,
 ): void {
   const { '@graph': graph, ...members } = node;
   if (graph === undefined || graph === null) {
-    nodes.push({ line, node, contexts });
+    nodes.push({ line, node, scope });
     return;
   }
   if (depth === GRAPH_DEPTH_MAX) {
@@ -200,13 +202,13 @@ function expandNode(
     return;
   }
   const { '@context': context } = members;
-  const inner = context === undefined ? contexts : [...contexts, context];
+  const inner = context === undefined ? scope : { outer: scope, context };
   for (const item of Array.isArray(graph) ? graph : [graph]) {
-    if (isJsonObject(item)) expandNode({ line, node: item, contexts: inner }, nodes, depth + 1);
+    if (isJsonObject(item)) expandNode({ line, node: item, scope: inner }, nodes, depth + 1);
     else nodes.push({ line, key: null, problem: NO_OBJECT });
   }
   if (Object.keys(members).every((name) => FRAME_MEMBERS.has(name))) return;
-  nodes.push({ line, node: members, contexts });
+  nodes.push({ line, node: members, scope });
 }
 
 const NO_OBJECT = 'the record is no JSON object';

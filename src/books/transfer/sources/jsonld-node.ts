@@ -7,7 +7,7 @@
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { JsonNodeSplitter } from '../grammars/nested-json.ts';
-import type { JsonNode } from '../grammars/nested-json.ts';
+import type { JsonNode, JsonScope } from '../grammars/nested-json.ts';
 import type { BrokenRecord, FieldRecord, FieldSplitter } from '../mapping/format-table.ts';
 import { ContextTerms } from './jsonld-terms.ts';
 import { listTexts } from './jsonld-values.ts';
@@ -16,9 +16,8 @@ import { BOOK_TYPES, SCHEMA_ORG_TERMS } from './schema-org.ts';
 export class JsonldSplitter implements FieldSplitter {
   readonly #splitter = new JsonNodeSplitter();
   readonly #readFields: ReadonlySet<string>;
-  /** Those around the last node, which the nodes of a graph share, and what they say. */
-  #contexts: readonly JsonValue[] = [];
-  #terms = ContextTerms.schemaOrg;
+  /** Those of contexts around nodes, read once for all nodes: a context may be a megabyte. */
+  readonly #terms = new WeakMap<JsonScope, ContextTerms>();
 
   /** `readFields`: schema.org's names of the fields that a table reads. */
   constructor(readFields: readonly string[]) {
@@ -35,13 +34,19 @@ export class JsonldSplitter implements FieldSplitter {
 
   #read(item: JsonNode | BrokenRecord): FieldRecord | BrokenRecord {
     if ('problem' in item) return item;
-    const { line, node, contexts } = item;
-    if (contexts !== this.#contexts) {
-      this.#contexts = contexts;
-      this.#terms = ContextTerms.schemaOrg.with([...contexts]);
-    }
-    const fields = renameMembers(node, this.#terms, '', (name) => this.#readFields.has(name));
+    const { line, node, scope } = item;
+    const fields =
+      renameMembers(node, this.#findTerms(scope), '', (name) => this.#readFields.has(name));
     return createRecord(line, fields);
+  }
+
+  #findTerms(scope: JsonScope | null): ContextTerms {
+    if (scope === null) return ContextTerms.schemaOrg;
+    const known = this.#terms.get(scope);
+    if (known !== undefined) return known;
+    const terms = this.#findTerms(scope.outer).with(scope.context);
+    this.#terms.set(scope, terms);
+    return terms;
   }
 }
 

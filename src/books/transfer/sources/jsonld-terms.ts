@@ -4,7 +4,7 @@
  * they are another's; where a context is schema.org's own, its terms are, whatever `@vocab` says.
  */
 import { isJsonObject } from '../../../base/fields.ts';
-import type { JsonValue } from '../../../base/schema.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { SCHEMA_ORG_TERMS } from './schema-org.ts';
 
 const SCHEMA_ORG = 'https://schema.org/';
@@ -15,8 +15,10 @@ const SCHEMA_ORG_CONTEXT = /^https?:\/\/(?:www\.)?schema\.org(?:[/#]|$)/;
 
 // A term may be defined by another one, and that by a third.
 const DEFINITION_DEPTH_MAX = 8;
-/** How many contexts may follow each other: a name is looked for in each. More are not read. */
-const CONTEXT_COUNT_MAX = 32;
+/** How many contexts may stand in each other: a name is looked for in each. More are not read. */
+const CONTEXT_DEPTH_MAX = 64;
+/** No name of schema.org is as long: longer ones are cut, so that no name becomes a megabyte. */
+const IRI_LENGTH_MAX = 2000;
 
 /** The absolute names of terms; null: the name is to be ignored. */
 type Definitions = ReadonlyMap<string, string | null>;
@@ -28,52 +30,56 @@ const SCHEMA_ORG_DEFINITIONS: Definitions = new Map([
   ...[...SCHEMA_ORG_TERMS].map((term) => [term, SCHEMA_ORG + term] as const),
 ]);
 
-/** The terms of one context, and of those before it: none is copied, as a context may be large. */
+/**
+ * What one context after another defines. Each is a layer over the ones before, which are shared, so
+ * that a node costs what its own context has, however long the file's is.
+ */
 export class ContextTerms {
+  readonly #outer: ContextTerms | null;
   readonly #definitions: Definitions;
   /** What stands before a name that is not defined; null: such a name is to be ignored. */
   readonly #vocabulary: string | null;
-  /** Those that this context changes. */
-  readonly #outer: ContextTerms | null;
-  readonly #count: number;
+  readonly #depth: number;
 
   private constructor(
-    definitions: Definitions, vocabulary: string | null, outer: ContextTerms | null,
+    outer: ContextTerms | null, definitions: Definitions, vocabulary: string | null,
   ) {
+    this.#outer = outer;
     this.#definitions = definitions;
     this.#vocabulary = vocabulary;
-    this.#outer = outer;
-    this.#count = outer === null ? 0 : outer.#count + 1;
+    this.#depth = outer === null ? 0 : outer.#depth + 1;
   }
 
   static readonly schemaOrg: ContextTerms =
-    new ContextTerms(KEYWORD_DEFINITIONS, SCHEMA_ORG, null);
+    new ContextTerms(null, KEYWORD_DEFINITIONS, SCHEMA_ORG);
 
   /** These terms as a further context changes them: a URL, an object, null, or several of them. */
   with(context: JsonValue | undefined): ContextTerms {
-    if (context === null) return ContextTerms.schemaOrg;
-    if (Array.isArray(context)) {
-      return context.reduce<ContextTerms>((terms, item: JsonValue) => terms.with(item), this);
+    let terms: ContextTerms = this;
+    // Objects that follow each other in a list are one layer, over what is before them.
+    let outer: ContextTerms = this;
+    let definitions = new Map<string, string | null>();
+    for (const item of listContexts(context)) {
+      if (terms.#depth === CONTEXT_DEPTH_MAX) break;
+      if (isJsonObject(item)) {
+        const vocabulary = terms.#findVocabulary(item['@vocab']);
+        addDefinitions(definitions, item);
+        terms = new ContextTerms(outer, definitions, vocabulary);
+      } else if (item === null || isSchemaOrgContext(item)) {
+        terms = item === null ? ContextTerms.schemaOrg
+          : new ContextTerms(terms, SCHEMA_ORG_DEFINITIONS, SCHEMA_ORG);
+        outer = terms;
+        definitions = new Map();
+      }
     }
-    if (this.#count === CONTEXT_COUNT_MAX) return this;
-    if (typeof context === 'string' && SCHEMA_ORG_CONTEXT.test(context)) {
-      return new ContextTerms(SCHEMA_ORG_DEFINITIONS, SCHEMA_ORG, this);
-    }
-    if (!isJsonObject(context)) return this;
-    const definitions = new Map<string, string | null>();
-    for (const [term, definition] of Object.entries(context)) {
-      if (term.startsWith('@')) continue;
-      const id = isJsonObject(definition) ? definition['@id'] : definition;
-      // A definition without `@id` says something else of a name, which stays what it is.
-      if (typeof id === 'string' || id === null) definitions.set(term, id);
-    }
-    return new ContextTerms(definitions, this.#readVocabulary(context['@vocab']), this);
+    return terms;
   }
 
-  #readVocabulary(value: JsonValue | undefined): string | null {
+  #findVocabulary(value: JsonValue | undefined): string | null {
     if (value === null) return null;
     if (typeof value !== 'string') return this.#vocabulary;
-    const vocabulary = this.expand(value) ?? value;
+    const text = value.slice(0, IRI_LENGTH_MAX);
+    const vocabulary = this.expand(text) ?? text;
     return SCHEMA_ORG_VOCABULARY.test(vocabulary) ? SCHEMA_ORG : vocabulary;
   }
 
@@ -102,9 +108,34 @@ export class ContextTerms {
   }
 
   #findDefinition(name: string): string | null | undefined {
-    const definition = this.#definitions.get(name);
-    if (definition !== undefined || this.#outer === null) return definition;
-    return this.#outer.#findDefinition(name);
+    let terms: ContextTerms | null = this;
+    while (terms !== null) {
+      const definition = terms.#definitions.get(name);
+      if (definition !== undefined) return definition;
+      terms = terms.#outer;
+    }
+    return undefined;
+  }
+}
+
+/** A context, or those of lists of them, in their order. */
+function listContexts(context: JsonValue | undefined): readonly JsonValue[] {
+  if (context === undefined) return [];
+  return Array.isArray(context)
+    ? context.flatMap((item: JsonValue) => listContexts(item)) : [context];
+}
+
+function isSchemaOrgContext(context: JsonValue): boolean {
+  return typeof context === 'string' && SCHEMA_ORG_CONTEXT.test(context);
+}
+
+function addDefinitions(definitions: Map<string, string | null>, context: JsonObject): void {
+  for (const [term, definition] of Object.entries(context)) {
+    if (term.startsWith('@')) continue;
+    const id = isJsonObject(definition) ? definition['@id'] : definition;
+    // A definition without `@id` says something else of a name, which stays what it is.
+    if (typeof id === 'string') definitions.set(term, id.slice(0, IRI_LENGTH_MAX));
+    else if (id === null) definitions.set(term, null);
   }
 }
 

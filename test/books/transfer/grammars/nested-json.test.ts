@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   JsonNodeSplitter, KeyedObjectSplitter,
 } from '../../../../src/books/transfer/grammars/nested-json.ts';
+import type { JsonScope } from '../../../../src/books/transfer/grammars/nested-json.ts';
 import { heldBytes, heldBytesMax } from '../../../support/memory.ts';
 import { below, createRandom } from '../../../support/random.ts';
 import type { Random } from '../../../support/random.ts';
@@ -22,9 +23,13 @@ function readAll<Item>(splitter: Splitter<Item>, file: Buffer, chunk: number): I
 function readNodes(file: string, chunk = 5): string[] {
   return readAll(new JsonNodeSplitter(), Buffer.from(file), chunk).map((item) => {
     if ('problem' in item) return `${item.line}! ${item.problem}`;
-    const contexts = item.contexts.map((context) => `${JSON.stringify(context)} `);
-    return `${item.line}: ${contexts.join('')}${JSON.stringify(item.node)}`;
+    return `${item.line}: ${contextsOf(item.scope)}${JSON.stringify(item.node)}`;
   });
+}
+
+function contextsOf(scope: JsonScope | null): string {
+  return scope === null
+    ? '' : `${contextsOf(scope.outer)}${JSON.stringify(scope.context)} `;
 }
 
 test('nodes are found wherever JSON-LD has them', () => {
@@ -92,12 +97,12 @@ test('a context behind more than 2 MiB of its graph is told, as it came too late
   }
 });
 
-test('the nodes of a graph have one array of contexts', () => {
+test('the nodes of a graph share one scope', () => {
   const file = '{"@context":{"x":"y"},"@graph":[{"name":"a"},{"name":"b"}]}';
   const [first, second] = readAll(new JsonNodeSplitter(), Buffer.from(file), 1000);
-  assert.ok(first !== undefined && 'contexts' in first);
-  assert.ok(second !== undefined && 'contexts' in second);
-  assert.equal(first.contexts, second.contexts);
+  assert.ok(first !== undefined && 'scope' in first);
+  assert.ok(second !== undefined && 'scope' in second);
+  assert.equal(first.scope, second.scope);
 });
 
 test('a node in one-byte pieces that is too long is not held, and the next is read', () => {

@@ -31,8 +31,8 @@ const SCHEMA_ORG_DEFINITIONS: Definitions = new Map([
 ]);
 
 /**
- * What one context after another defines. Each is a layer over the ones before, which are shared, so
- * that a node costs what its own context has, however long the file's is.
+ * What one context after another defines. Each is a layer over those before it, which are shared:
+ * a node costs what its own context has, however long the file's is.
  */
 export class ContextTerms {
   readonly #outer: ContextTerms | null;

@@ -113,6 +113,15 @@ test('what is left out and what is no book is counted by name before the count',
   ]);
 });
 
+test('of a format with objects in its fields what is left out may be nested too deep', () =>
+  inPlace('without a server', async (place) => {
+    const custom = { a: { b: { c: { d: { e: { f: 'deep' } } } } } };
+    const input = JSON.stringify([{ id: '1', type: 'book', title: 'T', custom }]);
+    const words = ['book:import', '--file', '-', '--format', 'csl'];
+    const { stderr } = await place.run(words, { input });
+    assert.match(stderr, /left out: custom in 1 record, too long or nested too deep/);
+  }));
+
 test('options that contradict each other are refused', () =>
   inPlace('without a server', async (place) => {
     const { code, stderr } = await place.run(

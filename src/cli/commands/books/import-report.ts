@@ -9,6 +9,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
 import type { FileEncoding } from '../../../books/transfer/decode-text.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
+import type { FormatName } from '../../../books/transfer/format-list.ts';
 import { BOOK_EXISTS, ID_EXISTS } from '../../../books/transfer/importer.ts';
 import type { Output } from '../../terminal/output.ts';
 import type { Progress } from '../../terminal/progress.ts';
@@ -28,11 +29,15 @@ const ENCODING_NAMES: Readonly<Record<string, string>> = {
   'utf-16le': 'UTF-16', 'utf-16be': 'UTF-16', 'windows-1252': 'Windows-1252',
 } satisfies Record<Exclude<FileEncoding, 'utf-8'>, string>;
 
-/** What would be done with books that are there already. */
+/** The option for problems that many records have, as their books are there already. */
 const HINTS: Readonly<Record<string, string>> = {
   [ID_EXISTS]: '; --replace replaces them',
   [BOOK_EXISTS]: '; --on-match update updates them',
 };
+
+/** Formats whose fields may be objects: `metadata` has a limit of depth too. */
+const NESTED_FORMATS: ReadonlySet<string> =
+  new Set<FormatName>(['jsonld', 'csl', 'librarything']);
 
 export class ImportReport {
   /** Bytes of the source read so far, for the progress. */
@@ -124,9 +129,10 @@ export class ImportReport {
       this.#output.note(
         `${formatOtherType(type, count)}: --all-types takes ${count === 1 ? 'it' : 'them'}`);
     }
+    const isNested = NESTED_FORMATS.has(String(this.#file['format']));
     for (const [name, count] of countsOf(totals['leftOut'])) {
-      this.#output.note(
-        `left out: ${name} in ${count} record${count === 1 ? '' : 's'}, too long`);
+      this.#output.note(`left out: ${name} in ${count} record${count === 1 ? '' : 's'}, too long`
+        + (isNested ? ' or nested too deep' : ''));
     }
   }
 

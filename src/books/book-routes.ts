@@ -25,7 +25,8 @@ import type { ImportBody } from './transfer/import.ts';
 import {
   FILE_TYPES, JSON_LINES_TYPES, READ_FORMATS, WRITTEN_FORMATS,
 } from './transfer/format-list.ts';
-import { MATCHES, ON_MATCH } from './transfer/import-mode.ts';
+import { listWrittenTypes } from './transfer/format-list.ts';
+import { MATCHES, ON_MATCH, combineOnMatch } from './transfer/import-mode.ts';
 import type { ImportMode } from './transfer/import-mode.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
 import {
@@ -73,8 +74,8 @@ const SCHEMAS: ReadonlyMap<string, Schema> =
 
 const OTHER_TYPES: readonly OtherMediaType[] = WRITTEN_FORMATS
   .filter(({ name }) => name !== 'json')
-  .flatMap(({ name, mediaTypes, writtenTypes = mediaTypes }) =>
-    writtenTypes.map((mediaType) => ({ mediaType, schema: SCHEMAS.get(name) ?? TEXT })));
+  .flatMap((format) => listWrittenTypes(format).map((mediaType) =>
+    ({ mediaType, schema: SCHEMAS.get(format.name) ?? TEXT })));
 
 /**
  * Whether the request asks for JSON, or for nothing else. It is a look at a header, as nearly all
@@ -243,14 +244,14 @@ function prefersMinimal({ headers }: IncomingMessage): boolean {
 }
 
 function parseImportMode(query: ReadonlyMap<string, string>): ImportMode {
-  const isReplacing = isTrue(query, 'replace');
-  const onMatch = parseChoiceParameter(query, 'onMatch', ON_MATCH);
-  if (isReplacing && onMatch !== null && onMatch !== 'replace') {
-    throw new AppError('malformed', `\`replace=true\` contradicts \`onMatch=${onMatch}\``);
+  const named = parseChoiceParameter(query, 'onMatch', ON_MATCH);
+  const onMatch = combineOnMatch(named, isTrue(query, 'replace'));
+  if (onMatch === null) {
+    throw new AppError('malformed', `\`replace=true\` contradicts \`onMatch=${named}\``);
   }
   return {
     match: parseChoiceParameter(query, 'match', MATCHES),
-    onMatch: isReplacing ? 'replace' : onMatch ?? 'update',
+    onMatch,
     hasAllTypes: isTrue(query, 'allTypes'), isDryRun: isTrue(query, 'dryRun'),
   };
 }

@@ -77,6 +77,13 @@ export type Format = FormatRow & { readonly name: FormatName };
 
 export const FORMATS: readonly Format[] = TABLE;
 
+/** The media types that are written of a format. */
+export function listWrittenTypes(
+  { mediaTypes, writtenTypes = mediaTypes }: Format,
+): readonly string[] {
+  return writtenTypes;
+}
+
 export const READ_FORMATS: readonly Format[] = FORMATS.filter(({ isRead }) => isRead);
 
 export const WRITTEN_FORMATS: readonly Format[] = FORMATS.filter(({ isWritten }) => isWritten);

@@ -42,7 +42,7 @@ function joinEndings(endings: readonly string[]): string {
  * The format to write that the ending of a file's name names, or null. Of an ending that several
  * formats have it is the first in the list, our own.
  */
-export function findFormat(path: string): FormatName | null {
+export function findWrittenFormat(path: string): FormatName | null {
   const name = path.toLowerCase();
   let found: { readonly name: FormatName; readonly length: number } | null = null;
   for (const { name: format, endings, writtenEndings = endings } of WRITTEN_FORMATS) {
@@ -74,13 +74,13 @@ export async function loadCodec(format: FormatName): Promise<FormatCodec> {
 export async function* readRecords(
   source: AsyncIterable<Buffer>, format: FormatName,
 ): AsyncGenerator<readonly SourceRecord[], void, undefined> {
-  const converter = new FileDecoder();
+  const decoder = new FileDecoder();
   const { createReader } = await loadCodec(format);
   const reader = createReader({ hasAllTypes: false });
   for await (const chunk of source) {
-    const records = reader.push(converter.push(chunk));
+    const records = reader.push(decoder.push(chunk));
     if (records.length > 0) yield records;
   }
-  const lastRecords = [...reader.push(converter.end()), ...reader.end()];
+  const lastRecords = [...reader.push(decoder.end()), ...reader.end()];
   if (lastRecords.length > 0) yield lastRecords;
 }

@@ -17,6 +17,12 @@ export type ImportMode = {
   readonly isDryRun: boolean;
 };
 
+/** What is done with books that match; null where the two ways to say it contradict each other. */
+export function combineOnMatch(onMatch: OnMatch | null, isReplacing: boolean): OnMatch | null {
+  if (!isReplacing) return onMatch ?? 'update';
+  return onMatch === null || onMatch === 'replace' ? 'replace' : null;
+}
+
 /** Throws `invalid` where records shall be matched by ids that the format has not. */
 export function createMatchMode(
   format: FormatName, { ownIdFields, defaultMatch }: FormatCodec, mode: ImportMode,

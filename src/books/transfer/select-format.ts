@@ -11,6 +11,7 @@ import { splitParameter } from '../../server/query.ts';
 import { FORMAT } from '../query/query-parameters.ts';
 import type { BookWriter, WriterOptions } from './format-codec.ts';
 import { READ_FORMATS, WRITTEN_FORMATS } from './format-list.ts';
+import { listWrittenTypes } from './format-list.ts';
 import type { Format, FormatName } from './format-list.ts';
 import { createBookWriter } from './formats.ts';
 
@@ -18,7 +19,7 @@ type Offer = { readonly format: Format; readonly mediaType: string };
 
 const NAMES = WRITTEN_FORMATS.map(({ name }) => name);
 const OFFERS: readonly Offer[] = WRITTEN_FORMATS.flatMap((format) =>
-  listTypes(format).map((mediaType) => ({ format, mediaType })));
+  listWrittenTypes(format).map((mediaType) => ({ format, mediaType })));
 const MEDIA_TYPES = OFFERS.map(({ mediaType }) => mediaType);
 
 /** Formats of which a browser is to make a file. */
@@ -47,10 +48,6 @@ export function selectFormat({ search, request }: Exchange): SelectedFormat | nu
     headers.push('Content-Disposition', `attachment; filename="books${format.endings[0] ?? ''}"`);
   }
   return { headers, createWriter: (options) => createBookWriter(format.name, options) };
-}
-
-function listTypes({ mediaTypes, writtenTypes = mediaTypes }: Format): readonly string[] {
-  return writtenTypes;
 }
 
 /** What the header takes; one without text says no more than none. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { JsonObject } from '../../../src/base/schema.ts';
 import { parseImportRecord } from '../../../src/books/transfer/import-record.ts';
 import {
-  createBookWriter, findFormat, readRecords,
+  createBookWriter, findWrittenFormat, readRecords,
 } from '../../../src/books/transfer/formats.ts';
 import type { SourceRecord } from '../../../src/books/transfer/record-splitter.ts';
 import { encodeRecord } from '../../../src/resources/record.ts';
@@ -164,10 +164,10 @@ test('the largest book there can be passes in every format', async () => {
 
 test('formats to write are known by the ends of names', () => {
   const paths = ['a.JSON', 'b/c.jsonl', 'c.ndjson', 'd.csv', 'e.txt', 'json', '-', 'a.csl.json'];
-  assert.deepEqual(paths.map(findFormat),
+  assert.deepEqual(paths.map(findWrittenFormat),
     ['json', 'jsonl', 'jsonl', 'csv', null, null, null, 'csl']);
   // Its cells would stand between commas.
-  assert.equal(findFormat('a.tsv'), null);
+  assert.equal(findWrittenFormat('a.tsv'), null);
 });
 
 test('a book is counted whose metadata the format does not hold, in whole or in part', async () => {

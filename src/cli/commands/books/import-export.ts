@@ -7,20 +7,20 @@ import { Readable } from 'node:stream';
 import { once } from 'node:events';
 import { AppError, messageOf } from '../../../base/errors.ts';
 import { readPackageFile } from '../../../base/files/package-file.ts';
-import type { JsonObject } from '../../../base/schema.ts';
 import { startFile } from '../../../books/transfer/book-file.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
 import { checkRecords } from '../../../books/transfer/check-records.ts';
 import {
-  READ_ENDINGS, WRITTEN_ENDINGS, createBookWriter, findFormat,
+  READ_ENDINGS, WRITTEN_ENDINGS, createBookWriter, findWrittenFormat,
 } from '../../../books/transfer/formats.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
 import type { BookWriter } from '../../../books/transfer/format-codec.ts';
 import type { FormatName } from '../../../books/transfer/format-list.ts';
-import { MATCHES, ON_MATCH } from '../../../books/transfer/import-mode.ts';
+import { MATCHES, ON_MATCH, combineOnMatch } from '../../../books/transfer/import-mode.ts';
 import type { ImportMode } from '../../../books/transfer/import-mode.ts';
 import { findFormatByEnding, findFormatByName } from '../../../books/transfer/recognise-format.ts';
 import type { FormatChoice } from '../../../books/transfer/recognise-format.ts';
+import { readLines } from '../../api-client/read-lines.ts';
 import { connectionLostError } from '../../../server/local/api-call.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readItems } from './book-commands.ts';
@@ -66,7 +66,7 @@ async function importFile(
     const results = mode.isDryRun && context.isDataMissing()
       ? checkRecords(body, start.format, mode, context.io.now)
       : await sendFile(context, start.format, mode, body);
-    for await (const result of parseJsonLines(results)) report.addResult(result);
+    for await (const line of readLines(results)) report.addResult(parseObject(JSON.parse(line)));
   } finally {
     body.destroy();
   }
@@ -74,13 +74,14 @@ async function importFile(
 
 /** Throws `usage` for options that contradict each other. */
 function readImportMode(args: CommandContext['args']): ImportMode {
-  const onMatch = ON_MATCH.find((one) => one === args.find('on-match')) ?? null;
-  if (args.has('replace') && onMatch !== null && onMatch !== 'replace') {
-    throw new AppError('usage', `--replace contradicts --on-match ${onMatch}: leave one out`);
+  const named = ON_MATCH.find((one) => one === args.find('on-match')) ?? null;
+  const onMatch = combineOnMatch(named, args.has('replace'));
+  if (onMatch === null) {
+    throw new AppError('usage', `--replace contradicts --on-match ${named}: leave one out`);
   }
   return {
     match: MATCHES.find((one) => one === args.find('match')) ?? null,
-    onMatch: args.has('replace') ? 'replace' : onMatch ?? 'update',
+    onMatch,
     hasAllTypes: args.has('all-types'), isDryRun: args.has('dry-run'),
   };
 }
@@ -236,21 +237,10 @@ function assertJsonStart({ text }: FileStart): void {
     + 'name its format, such as --format csv');
 }
 
-async function* parseJsonLines(response: AsyncIterable<Buffer>): AsyncGenerator<JsonObject> {
-  let rest = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of response) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) yield parseObject(JSON.parse(line));
-  }
-  if (rest.trim() !== '') yield parseObject(JSON.parse(rest));
-}
-
 function resolveFormat({ args }: CommandContext, path: string): FormatName {
   const name = args.find('format') ?? (path === STANDARD_STREAM ? DEFAULT_FORMAT : undefined);
   // A format is named otherwise than its files end: `bibtex`, `.bib`.
-  const format = name === undefined ? findFormat(path) : findFormatByName(name);
+  const format = name === undefined ? findWrittenFormat(path) : findFormatByName(name);
   if (format !== null) return format;
   throw new AppError('usage', `${path} does not end in ${WRITTEN_ENDINGS}; name its --format`);
 }

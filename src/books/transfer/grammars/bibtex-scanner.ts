@@ -43,17 +43,23 @@ export class BibtexScanner {
   #line = 1;
   /** Whether only blanks stand before the next byte on its line. */
   #isLineStart = true;
+  /** A line feed after a carriage return ends no other line. */
   #isAfterReturn = false;
   /** The bytes of the open entry that earlier inputs had. */
   readonly #entryBytes = new ByteCollector();
   #entryLine = 1;
   /** Whether it begins on a line of its own, where no broken entry had swallowed it. */
+  /** Whether only blanks stand before the `@` of the open entry on its line. */
   #hasLineOfItsOwn = true;
   /** In lower case. */
   #type = '';
+  /** Whether a blank stands behind the type: only a brace may follow. */
   #isTypeEnded = false;
+  /** What ends the open entry, a brace or a parenthesis. */
   #closing = BRACE_RIGHT;
+  /** How many braces are open within it. */
   #depth = 0;
+  /** Whether the next byte stands in quotes outside of those braces. */
   #isQuoted = false;
   /** Where in the entry the first `@` at a line's start stands; -1: there is none. */
   #innerOffset = -1;

@@ -4,12 +4,12 @@
  * 1. A byte order mark names the encoding: EF BB BF UTF-8, FF FE UTF-16LE, FE FF UTF-16BE.
  *    The mark itself is left out.
  * 2. Else the file is ASCII up to its first byte from 80 on. Where a valid sequence of UTF-8
- *    (RFC 3629) begins there, the whole file is UTF-8; else it is Windows-1252, as the WHATWG
- *    Encoding standard defines it.
+ *    (RFC 3629) begins there, the whole file is UTF-8; else it is Windows-1252.
  *
- * What does not fit is never dropped, so that the record that holds it is refused: in UTF-8 wrong
- * bytes stay as they are; in UTF-16 a lone surrogate, and half a unit at the end, become the byte
- * FF, which is never UTF-8. The five bytes without a character in Windows-1252 become U+FFFD.
+ * What does not fit is never dropped. In UTF-8 wrong bytes stay as they are; in UTF-16 a lone
+ * surrogate, and half a unit at the end, become the byte FF, which is never UTF-8: the record that
+ * holds them is refused. The five bytes that are no character of Windows-1252 become U+FFFD, and
+ * their record is taken. (The WHATWG Encoding standard makes control characters of them.)
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 

@@ -1,7 +1,7 @@
 /**
  * By what a file is known whose ending or media type several formats share. A person adds a source
- * by a row: the names that its files have are enough. One that no other row of the family has is
- * telling, whatever its case.
+ * by a row: the names that its files have are enough. A name is telling, spelt as it is here, that
+ * no other row of the family has in any case.
  */
 import { bookSchema } from '../book.ts';
 import type { FormatName } from './format-list.ts';

@@ -73,7 +73,7 @@ class ImportRun {
   readonly #file: BookFile;
   readonly #bookImport: BookImport;
   readonly #importer: Importer;
-  /** What the first line says; null until it is sent, with the first lines of results. */
+  /** The encoding that the first line of the response names; null before that line. */
   #firstEncoding: FileEncoding | null = null;
   /** Resolves when the lines of all batches so far are in the response. */
   #batchesReported: Promise<void> = Promise.resolve();

@@ -89,8 +89,10 @@ function addRest(
 }
 
 /**
- * Adds the members to the body where the fields of the record, or others that say the same, would
- * be written of it with them, and says whether it did.
+ * Adds the members of a rest to the body, and says whether it did. It does not where a field shows
+ * that the book was changed after the rest was written. Each field that is written of the book with
+ * the members has to be the field that is written without them, or the one that the record has:
+ * a rest with `title` `Dune` is not added to a record whose `TI` is now `Dune Messiah`.
  */
 function addUnseen(
   table: FormatTable, fields: Fields, body: Record<string, JsonValue>,

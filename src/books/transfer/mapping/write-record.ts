@@ -10,6 +10,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Book } from '../../book.ts';
 import type { Fields, FormatTable } from './format-table.ts';
 import { isSameValue, mapRecord, writeMembers } from './map-record.ts';
+import { findOwnId, findSource } from './metadata-source.ts';
 
 type WrittenRecord = {
   /** The own id of the record that the book came from; null where it came from none. */
@@ -23,12 +24,15 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
   const { id, createdAt, updatedAt, metadata, ...others } = book;
   const members = others as unknown as JsonObject;
   const fields = new Map(writeMembers(table, members));
+  const source = findSource(table.name, metadata) ?? {};
+  // What the source had in fields that the rows write too, such as `c1965` for a year that they
+  // write as `1965`. It is written where no less of the book is read from it, so that what a person
+  // has changed here since is not undone.
   const original = new Map<string, JsonValue>();
-  let key: string | null = null;
   let hasRefused = false;
-  for (const [name, value] of Object.entries(findSource(table, metadata) ?? {})) {
-    if (table.ownIdFields.includes(name)) key ??= String(value);
-    else if (table.mayHold?.(name, value) === false) hasRefused = true;
+  for (const [name, value] of Object.entries(source)) {
+    if (table.ownIdFields.includes(name)) continue;
+    if (table.mayHold?.(name, value) === false) hasRefused = true;
     else if (fields.has(name)) original.set(name, value);
     else fields.set(name, value);
   }
@@ -42,6 +46,7 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
     }
   }
   if (rest !== null && table.restField !== null) fields.set(table.restField, JSON.stringify(rest));
+  const key = findOwnId(source, table.ownIdFields);
   return { key, fields, leavesOut: hasRefused || leavesOut(table, metadata) };
 }
 
@@ -49,15 +54,6 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
 function isWithin(inner: JsonObject, outer: JsonObject): boolean {
   return Object.entries(inner).every(([name, value]) =>
     Object.hasOwn(outer, name) && isDeepStrictEqual(value, outer[name]));
-}
-
-/** What `metadata.source` has from a record of the format. */
-export function findSource(
-  table: FormatTable, metadata: JsonObject | undefined,
-): JsonObject | null {
-  const source = metadata?.['source'];
-  const own = isJsonObject(source) ? source[table.name] : undefined;
-  return isJsonObject(own) ? own : null;
 }
 
 function leavesOut(table: FormatTable, metadata: JsonObject | undefined): boolean {

@@ -9,6 +9,7 @@
  * staged and not applied yet it does not know: `StagingIndex` does.
  */
 import { crc32 } from 'node:zlib';
+import { assert } from '../../../base/assert.ts';
 import type { Steps, Turns } from '../../../base/turns.ts';
 import type { Collection } from '../../../store/store-port.ts';
 import type { MatchMode } from './book-import.ts';
@@ -48,7 +49,9 @@ export class MatchIndex {
     for (const slot of this.#chains.find(crc32(key))) {
       const bytes = this.#collection.bytesAt(slot);
       if (bytes === undefined || this.keys.readStored(bytes) !== key) continue;
-      yield this.#collection.idAt(slot) ?? '';
+      const id = this.#collection.idAt(slot);
+      assert(id !== undefined, 'a slot with bytes has an id');
+      yield id;
     }
   }
 

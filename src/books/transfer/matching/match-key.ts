@@ -7,6 +7,7 @@ import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { readDatePublished, readIsbn, readMetadataWith } from '../../query/stored-fields.ts';
 import { createTitleKey, readTitleKey } from '../../query/title-key.ts';
+import { findOwnId, findSource } from '../mapping/metadata-source.ts';
 import type { Match, SourceIds } from './book-import.ts';
 
 export interface MatchKeys {
@@ -48,22 +49,16 @@ function createSourceKeys(source: SourceIds): MatchKeys {
   // As it stands in the metadata of each book that came from this format: others are not parsed.
   const formatMember = `${JSON.stringify(source.format)}:{`;
   return {
-    readStored: (bytes) => findOwnId(readMetadataWith(bytes, formatMember), source),
-    readMembers: ({ metadata }) => findOwnId(metadata, source),
+    readStored: (bytes) => readOwnId(readMetadataWith(bytes, formatMember), source),
+    readMembers: ({ metadata }) => readOwnId(metadata, source),
   };
 }
 
-function findOwnId(
+function readOwnId(
   metadata: JsonValue | undefined | null, { format, ownIdFields }: SourceIds,
 ): string | null {
-  const sources = isJsonObject(metadata) ? metadata['source'] : undefined;
-  const fields = isJsonObject(sources) ? sources[format] : undefined;
-  if (!isJsonObject(fields)) return null;
-  for (const name of ownIdFields) {
-    const id = fields[name];
-    if (typeof id === 'number' || (typeof id === 'string' && id !== '')) return String(id);
-  }
-  return null;
+  const fields = findSource(format, metadata);
+  return fields === null ? null : findOwnId(fields, ownIdFields);
 }
 
 function textOrNull(value: unknown): string | null {

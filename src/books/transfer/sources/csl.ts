@@ -24,8 +24,9 @@ import { parseRest } from '../mapping/map-record.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import type { EncodedFields } from '../mapping/mapped-writer.ts';
+import { findSource } from '../mapping/metadata-source.ts';
 import { createAuthor, splitAuthor } from '../mapping/person-name.ts';
-import { findSource, writeRecord } from '../mapping/write-record.ts';
+import { writeRecord } from '../mapping/write-record.ts';
 import { isCslMember, isCslType } from './csl-schema.ts';
 
 const BOOK_TYPE = 'book';
@@ -129,7 +130,7 @@ function createRecord(line: number, item: JsonObject): FieldRecord {
 /** An item of a book, under its own id: that of its source, else the catalog's. */
 function encodeItem(book: Book): EncodedFields {
   const { key, fields, leavesOut } = writeRecord(cslTable, book);
-  const source = findSource(cslTable, book.metadata) ?? {};
+  const source = findSource(cslTable.name, book.metadata) ?? {};
   const sourceId = source['id'];
   const type = fields.get('type');
   const item: Record<string, JsonValue> = {

@@ -1,0 +1,25 @@
+/**
+ * What the metadata of a book have from a record of another program: exports write it again, and
+ * imports match by the own id in it. It is `{"source":{"<format>":{"<field>":…}}}`; callers may
+ * write there too, so anything may stand in it.
+ */
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+
+/** The fields from a record of the format; null where there are none. */
+export function findSource(
+  format: string, metadata: JsonValue | undefined | null,
+): JsonObject | null {
+  const sources = isJsonObject(metadata) ? metadata['source'] : undefined;
+  const fields = isJsonObject(sources) ? sources[format] : undefined;
+  return isJsonObject(fields) ? fields : null;
+}
+
+/** The first own id of the fields, which is a text or a number; null where there is none. */
+export function findOwnId(fields: JsonObject, ownIdFields: readonly string[]): string | null {
+  for (const name of ownIdFields) {
+    const id = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (typeof id === 'number' || (typeof id === 'string' && id !== '')) return String(id);
+  }
+  return null;
+}

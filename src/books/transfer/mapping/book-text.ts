@@ -19,7 +19,7 @@ export function joinTitle(title: string, subtitle = ''): string {
   return isJoined ? title + SEPARATOR + subtitle : title;
 }
 
-const PAGE_COUNT = /^([0-9]{1,6})(?: ?(?:pp?|pages)\.?)?$/i;
+const PAGE_COUNT = /^([0-9]{1,6})(?: ?(?:pp?|pg|pages)\.?)?$/i;
 
 /** The number of a book's pages as a text says it, such as `304` or `304 p.`; or null. */
 export function parsePageCount(text: string): number | null {

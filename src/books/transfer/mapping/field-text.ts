@@ -2,7 +2,7 @@
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX } from '../../book.ts';
-import { parseIsbn } from '../../isbn.ts';
+import { parsePageCount } from './book-text.ts';
 import { part, whole } from './format-table.ts';
 import type { FieldRecord, MemberRow, RowValue } from './format-table.ts';
 
@@ -40,23 +40,6 @@ export function makeTextRow(member: MemberRow['member'], name: string): MemberRo
   };
 }
 
-/** Around an ISBN: the formula that keeps spreadsheets from reading a number, and brackets. */
-const AROUND_ISBN = /^(?:=\s*"|\[)|(?:"|\])$/g;
-
-/** An ISBN that stands alone in a text, as 13 digits; null where none does. */
-export function findIsbn(text: string): string | null {
-  return parseIsbn(text.trim().replace(AROUND_ISBN, '').trim());
-}
-
-/** The first ISBN of several fields; part where one of the others says something else. */
-export function readIsbn(texts: readonly string[]): RowValue | undefined {
-  const filledTexts = texts.filter((text) => text !== '');
-  const isbns = filledTexts.map(findIsbn);
-  const isbn = isbns.find((candidate) => candidate !== null);
-  if (isbn === undefined || isbn === null) return undefined;
-  return isbns.every((other) => other === isbn) ? whole(isbn) : part(isbn);
-}
-
 // A date with any separator, perhaps with a time behind it.
 const DATE = /^(-?[0-9]{1,5})(?:[-/.]([0-9]{1,2})(?:[-/.]([0-9]{1,2})(?:[T ].*)?)?)?$/;
 const CIRCA_YEAR = /^\[?(?:c|©|ca\.?|circa)?\s?([0-9]{4})\??\]?$/i;
@@ -74,12 +57,10 @@ export function readDate(text: string): RowValue | undefined {
   return circaYear === undefined ? undefined : part(circaYear);
 }
 
-const PAGES = /^([0-9]{1,9})(?:\s?(?:p|pp|pages|pg)\.?)?$/i;
-
 /** A number of pages, as `374` or `374 p.`. */
 export function readPages(text: string): RowValue | undefined {
-  const [, digits] = PAGES.exec(text) ?? [];
-  return digits === undefined ? undefined : whole(Number(digits));
+  const count = parsePageCount(text);
+  return count === null ? undefined : whole(count);
 }
 
 /** Keywords with commas between them. */

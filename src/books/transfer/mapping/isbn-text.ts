@@ -1,12 +1,13 @@
 /**
  * The ISBN in a text of another program, which may hold several numbers and words around them:
- * `0-441-47812-3 978-0-441-47812-5`, `ISBN: 9780441478125 (pbk.)`.
+ * `0-441-47812-3 978-0-441-47812-5`, `ISBN: 9780441478125 (pbk.)`, or the formula `="0441478123"`
+ * that keeps spreadsheets from reading a number.
  */
 import { parseIsbn } from '../../isbn.ts';
 import { part, whole } from './format-table.ts';
 import type { RowValue } from './format-table.ts';
 
-const SEPARATORS = /[\s,;:()[\]|/]+/;
+const SEPARATORS = /[\s,;:()[\]|/="]+/;
 /** Hyphens and dashes that typesetters put between the groups. */
 const DASHES = /[\u00ad\u2010-\u2015\u2212]/g;
 // Enough for each edition of a work, and little to look through.

@@ -7,10 +7,11 @@
  */
 import type { FormatCodec } from '../format-codec.ts';
 import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
-import { findIsbn, makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
+import { makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readHtml } from '../mapping/html-text.ts';
+import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { foldBlanks, splitNames } from '../mapping/name-list.ts';
@@ -23,7 +24,7 @@ const calibreTable: FormatTable = {
   rows: [
     makeTextRow('title', 'title'),
     { member: 'authors', from: ['authors'], read: readAuthors },
-    { member: 'isbn', from: ['isbn'], read: readIsbnColumn },
+    { member: 'isbn', from: ['isbn'], read: (record) => readIsbn([textOf(record, 'isbn')]) },
     { member: 'isbn', from: ['identifiers'], read: readIdentifiers },
     makeTextRow('publisher', 'publisher'),
     { member: 'datePublished', from: ['pubdate'], read: readPubdate },
@@ -79,19 +80,13 @@ function splitAuthors(authors: string, authorSort: string): readonly string[] {
   return pieces.length === count ? pieces : splitNames(authors);
 }
 
-function readIsbnColumn(record: FieldRecord): RowValue | undefined {
-  const isbn = findIsbn(textOf(record, 'isbn'));
-  return isbn === null ? undefined : whole(isbn);
-}
-
 const ISBN_IDENTIFIER = /(?:^|,)\s*isbn:([^,]*)/i;
 
 function readIdentifiers(record: FieldRecord): RowValue | undefined {
   const identifiers = textOf(record, 'identifiers');
   const match = ISBN_IDENTIFIER.exec(identifiers);
-  const isbn = findIsbn(match?.[1] ?? '');
-  if (isbn === null) return undefined;
-  return match?.[0] === identifiers ? whole(isbn) : part(isbn);
+  const isbn = readIsbn([match?.[1] ?? '']);
+  return isbn === undefined || match?.[0] === identifiers ? isbn : part(isbn.value);
 }
 
 // The time is midnight, where it was entered or in UTC; another one says more than a date.

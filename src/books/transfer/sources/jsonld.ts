@@ -6,9 +6,10 @@
 import { BOOK_FORMATS } from '../../book.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
-import { readDate, readIsbn, readPages } from '../mapping/field-text.ts';
+import { readDate, readPages } from '../mapping/field-text.ts';
 import { whole } from '../mapping/format-table.ts';
 import type { BookMember, FormatTable, MemberRow, RowValue } from '../mapping/format-table.ts';
+import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { JsonldSplitter } from './jsonld-node.ts';

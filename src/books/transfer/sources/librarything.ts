@@ -14,12 +14,13 @@ import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { KeyedObjectSplitter } from '../grammars/nested-json.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
 import {
-  listOf, readDate, readIsbn, readKeywords, readPages, textOf,
+  listOf, readDate, readKeywords, readPages, textOf,
 } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type {
   BookMember, BrokenRecord, FieldRecord, FieldSplitter, FormatTable, MemberRow, RowValue,
 } from '../mapping/format-table.ts';
+import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { foldBlanks, isAuthorRole } from '../mapping/name-list.ts';

@@ -6,9 +6,10 @@
 import type { FormatCodec } from '../format-codec.ts';
 import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
-import { findIsbn, makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
+import { makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
+import { readIsbn } from '../mapping/isbn-text.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { foldBlanks, isAuthorRole, splitNames } from '../mapping/name-list.ts';
 
@@ -55,6 +56,6 @@ function readAuthors(record: FieldRecord): RowValue | undefined {
 }
 
 function readIsbnOrUid(record: FieldRecord): RowValue | undefined {
-  const isbn = findIsbn(textOf(record, 'ISBN/UID'));
-  return isbn === null ? undefined : part(isbn);
+  const isbn = readIsbn([textOf(record, 'ISBN/UID')]);
+  return isbn === undefined ? undefined : part(isbn.value);
 }

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readBookFormat } from '../../../../src/books/transfer/mapping/book-format.ts';
 import {
-  findIsbn, readDate, readIsbn, readKeywords, readPages,
+  readDate, readKeywords, readPages,
 } from '../../../../src/books/transfer/mapping/field-text.ts';
 import { part, whole } from '../../../../src/books/transfer/mapping/format-table.ts';
+import { readIsbn } from '../../../../src/books/transfer/mapping/isbn-text.ts';
 import { splitNames } from '../../../../src/books/transfer/mapping/name-list.ts';
 
 test('a date is read in the forms that programs write', () => {
@@ -20,11 +21,13 @@ test('a date is read in the forms that programs write', () => {
   for (const [text, date] of cases) assert.deepEqual(readDate(text), date, text);
 });
 
-test('an ISBN is found in a formula, in brackets and alone, and in nothing else', () => {
+test('an ISBN is found in a formula, in brackets and alone, and none where there is none', () => {
   for (const [text, isbn] of [
     ['="0439023483"', '9780439023481'], ['[0439023483]', '9780439023481'],
     [' 978-0-439-02348-1 ', '9780439023481'], ['9.78E+12', null], ['=""', null], ['', null],
-  ] as const) assert.equal(findIsbn(text), isbn, text);
+  ] as const) {
+    assert.deepEqual(readIsbn([text]), isbn === null ? undefined : whole(isbn), text);
+  }
   assert.deepEqual(readIsbn(['', '0439023483', 'B00X']), part('9780439023481'));
   assert.deepEqual(readIsbn(['', '0439023483']), whole('9780439023481'));
   assert.equal(readIsbn(['', 'B00X']), undefined);

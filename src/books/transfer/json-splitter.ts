@@ -220,7 +220,7 @@ export class JsonSplitter implements RecordSplitter {
     this.#state = this.#containers.length === 0 && container === 'array' ? 'done' : 'after';
     if (container !== 'object') return;
     this.#recordLine = this.#objectLine;
-    this.#records.push(this.#makePart(Buffer.alloc(0), true));
+    this.#records.push(this.#makeElement(Buffer.alloc(0), true));
   }
 
   /** Begins a record or the name of one, or opens an object whose members are records. */
@@ -275,12 +275,13 @@ export class JsonSplitter implements RecordSplitter {
 
   #endRecord(): void {
     const json = this.#recordBytes.take();
-    const line = this.#recordLine;
-    this.#records.push(json === null ? { line, problem: TOO_LONG } : this.#makePart(json, false));
+    const element = json === null
+      ? { line: this.#recordLine, problem: TOO_LONG } : this.#makeElement(json, false);
+    this.#records.push(element);
     this.#name = null;
   }
 
-  #makePart(json: Buffer, isObjectEnd: boolean): SplitElement {
+  #makeElement(json: Buffer, isObjectEnd: boolean): SplitElement {
     const object = this.#containers.includes('object') || isObjectEnd ? this.#objectCount : 0;
     return { line: this.#recordLine, json, name: this.#name, object, isObjectEnd };
   }

@@ -30,12 +30,12 @@ export class KeyedObjectSplitter implements FieldSplitter {
   }
 }
 
-function readMember(part: SplitElement): readonly (FieldRecord | BrokenRecord)[] {
-  if (part.json === undefined) return [{ ...part, key: null }];
-  if (part.isObjectEnd) return [];
-  const { line } = part;
-  const key = part.name === null ? null : readName(part.name);
-  const record = parseRecord(part.json);
+function readMember(element: SplitElement): readonly (FieldRecord | BrokenRecord)[] {
+  if (element.json === undefined) return [{ ...element, key: null }];
+  if (element.isObjectEnd) return [];
+  const { line } = element;
+  const key = element.name === null ? null : readName(element.name);
+  const record = parseRecord(element.json);
   if ('problem' in record) return [{ line, key, problem: record.problem }];
   return [{ line, key, type: '', fields: new Map(Object.entries(record.value)) }];
 }
@@ -75,20 +75,20 @@ export class JsonNodeSplitter {
     return nodes;
   }
 
-  #read(parts: readonly SplitElement[]): readonly NodeOrProblem[] {
+  #read(elements: readonly SplitElement[]): readonly NodeOrProblem[] {
     const nodes: NodeOrProblem[] = [];
-    for (const part of parts) {
-      if (part.json === undefined) {
-        nodes.push({ ...part, key: null });
-      } else if (part.object === 0) {
-        readNode(part, null, nodes);
+    for (const element of elements) {
+      if (element.json === undefined) {
+        nodes.push({ ...element, key: null });
+      } else if (element.object === 0) {
+        readNode(element, null, nodes);
       } else {
-        if (part.object !== this.#object.number) {
+        if (element.object !== this.#object.number) {
           // A mistake has ended the object before. What is known of its graph is read all the same.
           this.#object.release(nodes);
-          this.#object = new GraphObject(part.object);
+          this.#object = new GraphObject(element.object);
         }
-        this.#object.add(part, nodes);
+        this.#object.add(element, nodes);
       }
     }
     return nodes;
@@ -115,26 +115,26 @@ class GraphObject {
     this.number = number;
   }
 
-  add(part: JsonElement, nodes: NodeOrProblem[]): void {
-    if (part.isObjectEnd) this.#end(part.line, nodes);
-    else if (part.name === null) this.#addNode(part, nodes);
-    else this.#addMember(part, readName(part.name), nodes);
+  add(element: JsonElement, nodes: NodeOrProblem[]): void {
+    if (element.isObjectEnd) this.#end(element.line, nodes);
+    else if (element.name === null) this.#addNode(element, nodes);
+    else this.#addMember(element, readName(element.name), nodes);
   }
 
   /** Reads the nodes that wait for a context, by what has come of it. */
   release(nodes: NodeOrProblem[]): void {
-    for (const part of this.#waiting ?? []) readNode(part, this.#scope, nodes);
+    for (const element of this.#waiting ?? []) readNode(element, this.#scope, nodes);
     this.#waiting = null;
   }
 
-  #addNode(part: JsonElement, nodes: NodeOrProblem[]): void {
+  #addNode(element: JsonElement, nodes: NodeOrProblem[]): void {
     this.#hasGraph = true;
     if (this.#waiting === null) {
-      readNode(part, this.#scope, nodes);
+      readNode(element, this.#scope, nodes);
       return;
     }
-    this.#waiting.push(part);
-    this.#waitingBytes += part.json.length + NODE_BYTES;
+    this.#waiting.push(element);
+    this.#waitingBytes += element.json.length + NODE_BYTES;
     if (this.#waitingBytes > WAITING_BYTES_MAX) this.release(nodes);
   }
 

@@ -155,7 +155,7 @@ function describeOutcome({ source, skippedRecords, count }: ImportOutcome): HTML
   const hiddenCount = count.skipped - count.existing - shownRecords.length;
   return [
     h('p', source === null ? null : `${formatSource(source)}: `, formatOutcome(count)),
-    ...listRemarks(count).map((remark) => h('p', remark)),
+    ...listRemarks(count, source).map((remark) => h('p', remark)),
     h('ol.log', { 'aria-label': 'What could not be imported' },
       ...shownRecords.map((record) => h('li', formatSkipped(record)))),
     ...hiddenCount <= 0 ? [] : [h('p', `and ${formatCount(hiddenCount)} more`)],

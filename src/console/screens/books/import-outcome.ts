@@ -81,10 +81,16 @@ export function formatOutcome({ dryRun, ...count }: ImportTotals): string {
   return dryRun ? `would have ${text}; nothing was stored.` : `${text}.`;
 }
 
+/** Formats whose fields may be objects: there is a limit of depth too. */
+const NESTED_FORMATS: ReadonlySet<string> = new Set(['jsonld', 'csl', 'librarything']);
+
 /** What else there is to say of a file, a sentence each. */
-export function listRemarks(count: ImportTotals): readonly string[] {
+export function listRemarks(
+  count: ImportTotals, source: FileSource | null,
+): readonly string[] {
   const { existing, encoding, otherTypes = {}, leftOut, error } = count;
   const encodingName = ENCODING_NAMES[encoding ?? ''];
+  const isNested = source !== null && NESTED_FORMATS.has(source.format);
   return [
     ...error === undefined ? [] : [`the import stopped: ${error}`],
     ...existing === 0 ? [] : [`${formatNumber(existing, 'book')} skipped: there already`],
@@ -92,7 +98,8 @@ export function listRemarks(count: ImportTotals): readonly string[] {
     ...listByCount(otherTypes).map(([type, number]) =>
       `no books: ${formatNumber(number, 'record')} of type ${type === '' ? 'none' : type}`),
     ...listByCount(leftOut).map(([name, number]) =>
-      `left out: ${name} in ${formatNumber(number, 'record')}, too long`),
+      `left out: ${name} in ${formatNumber(number, 'record')}, too long`
+        + (isNested ? ' or nested too deep' : '')),
   ];
 }
 

@@ -50,6 +50,27 @@ test('without a wish, or with that for anything, it is the same JSON', async () 
   }
 });
 
+test('a key that a book brought along stays, also where older ones are alike', async () => {
+  const bibtex = await startBookServer();
+  try {
+    const book = JSON.stringify({ title: 'Emma', authors: [{ name: 'Jane Austen' }] });
+    for (let count = 0; count < 2; count += 1) await bibtex.ask('POST', '/api/books', book);
+    const imported = '@book{Austen, title = {Persuasion}}\n@book{Austena, title = {Sanditon}}\n';
+    await bibtex.ask('POST', '/api/books/import?format=bibtex', imported);
+    for (const query of ['', '&sort=-title', '&limit=10']) {
+      const { text } = await bibtex.ask('GET', `/api/books?format=bibtex${query}`);
+      assert.match(text, /@book\{Austen,\s+title = \{+Persuasion/, query);
+      assert.match(text, /@book\{Austena,\s+title = \{+Sanditon/, query);
+      const keys = [...text.matchAll(/^@book\{(.*),$/gm)].map(([, key]) => key).sort();
+      assert.deepEqual(keys, ['Austen', 'Austena', 'Austenb', 'Austenc'], query);
+    }
+    const alone = await bibtex.ask('GET', '/api/books?format=bibtex&limit=1');
+    assert.match(alone.text, /^@book\{Austen,/);
+  } finally {
+    await bibtex.close();
+  }
+});
+
 test('the format that is wanted most is sent, one named literally before others', async () => {
   const cases: readonly (readonly [accept: string, type: string])[] = [
     ['text/csv', 'text/csv'], ['TEXT/CSV', 'text/csv'], ['text/*', 'text/csv'],

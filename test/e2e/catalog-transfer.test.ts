@@ -56,6 +56,20 @@ test('a catalog comes back byte for byte from each format, ids and dates include
     assert.match(readFileSync(at('first.jsonl'), 'utf8'), /"__proto__":\{"x":1\}/);
   }));
 
+test('an export as BibTeX leaves the keys of imported books to them', () =>
+  inFolder(async (folder) => {
+    const data = ['--data', join(folder, 'data')];
+    writeFileSync(join(folder, 'own.json'),
+      '[{"title":"Emma","authors":[{"name":"Jane Austen"}]}]');
+    writeFileSync(join(folder, 'theirs.bib'), '@book{Austen, title = {Persuasion}}\n');
+    for (const file of ['own.json', 'theirs.bib']) {
+      await hookshelf(['book:import', ...data, '--file', join(folder, file)]);
+    }
+    const { stdout } = await hookshelf(['book:export', ...data, '--format', 'bibtex']);
+    assert.deepEqual([...stdout.matchAll(/^@book\{(.*),$/gm)].map(([, key]) => key),
+      ['Austena', 'Austen']);
+  }));
+
 test('an export says what it leaves out, and for a spreadsheet that it guards formulas', () =>
   inFolder(async (folder) => {
     const at = (name: string) => join(folder, name);

@@ -92,6 +92,8 @@ export function streamSource(source: BookSource): PullChunk {
 
 /** Writes books in a format piece by piece, from their stored bytes. */
 export interface BookTextWriter {
+  /** Where it is there, it is shown all books of the answer before they are written. */
+  prepare?(books: readonly Buffer[]): void;
   begin(): string;
   write(books: readonly Buffer[]): string;
   end(): string;

@@ -17,6 +17,11 @@ export type WriterOptions = {
 export interface BookWriter {
   /** How many of the books written so far have metadata that the format does not hold. */
   readonly leftOutCount: number;
+  /**
+   * Looks at books before the file begins; where it is there, all of them are to be shown to it,
+   * so that what one is called can depend on those after it.
+   */
+  prepare?(books: readonly Buffer[]): void;
   begin(): string;
   /** `books` are stored records, which are also what `GET /api/books` sends. */
   write(books: readonly Buffer[]): string;

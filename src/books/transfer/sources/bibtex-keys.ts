@@ -1,8 +1,9 @@
 /**
  * The citation keys of the books of one answer: the family of the first author and the year,
  * `LeGuin1969`, then `LeGuin1969a`, `LeGuin1969b` and so on in the order of the answer. A key that
- * a book brought along stays. Keys are ASCII (imported ones are what they are), and differ in more
- * than case.
+ * a book brought along stays: such keys are reserved before the first is given, so that no book
+ * before it in the answer takes it. Keys are ASCII (imported ones are what they are), and differ in
+ * more than case.
  *
  * A whole catalog may be one answer, so of each key only 8 bytes are remembered: 40 bits of a hash
  * and how many letters have been tried after it. Two keys of one hash do no harm: the second gets a
@@ -18,9 +19,17 @@ const WORD_LENGTH_MAX = 40;
 export class CitationKeys {
   readonly #tables = Array.from({ length: TABLES }, () => new KeyTable());
 
+  /** Keeps the key that a book brought along for the first that brings it. */
+  reserve(importedKey: string): void {
+    const hash = hashKey(importedKey);
+    if (KEY.test(importedKey)) this.#getTable(hash).reserve(hash);
+  }
+
   /** The key of the next book. `importedKey`: what its source called it; null: nothing. */
   add(book: Book, importedKey: string | null): string {
-    const base = importedKey !== null && KEY.test(importedKey) ? importedKey : createBase(book);
+    const isImported = importedKey !== null && KEY.test(importedKey);
+    const base = isImported ? importedKey : createBase(book);
+    if (isImported && this.#takeReserved(base)) return base;
     if (this.#claim(base)) return base;
     const hash = hashKey(base);
     const table = this.#getTable(hash);
@@ -33,6 +42,12 @@ export class CitationKeys {
   /** About how much memory the keys take. */
   get bytes(): number {
     return this.#tables.reduce((bytes, table) => bytes + table.bytes, 0);
+  }
+
+  /** Whether the key was reserved, which it is no longer. */
+  #takeReserved(key: string): boolean {
+    const hash = hashKey(key);
+    return this.#getTable(hash).takeReserved(hash);
   }
 
   /** Whether no book had the key before. */
@@ -52,7 +67,9 @@ const TABLES = 64;
 const FIRST_CAPACITY = 4;
 const GROWTH = 1.25;
 const LOAD_MAX = 0.9;
-const TRIES_MASK = 0xffffff;
+const TRIES_MASK = 0x7fffff;
+/** In an entry: the key waits for the book that brought it. */
+const RESERVED_BIT = 0x800000;
 
 /** 64 bits: all of `low` and 8 of `high` are compared, others say where it lies. */
 type KeyHash = { readonly low: number; readonly high: number };
@@ -70,7 +87,10 @@ function hashKey(key: string): KeyHash {
   return { low: (low >>> 0) || 1, high: high >>> 0 };
 }
 
-/** Hashes with open addressing; of each the low half, then 8 bits of the high one and the tries. */
+/**
+ * Hashes with open addressing; of each the low half, then 8 bits of the high one, whether it is
+ * reserved, and the tries.
+ */
 class KeyTable {
   #entries = new Uint32Array(FIRST_CAPACITY * 2);
   #size = 0;
@@ -88,6 +108,22 @@ class KeyTable {
     this.#entries[place + 1] = tag << 24;
     this.#size += 1;
     if (this.#size * 2 > this.#entries.length * LOAD_MAX) this.#grow();
+    return true;
+  }
+
+  /** Adds the hash as reserved, unless it is there. */
+  reserve(hash: KeyHash): void {
+    if (!this.add(hash)) return;
+    const place = findPlace(this.#entries, hash.low, hash.high >>> 24) + 1;
+    this.#entries[place] = (this.#entries[place] ?? 0) | RESERVED_BIT;
+  }
+
+  /** Whether the hash was reserved; it is no longer, but stays. */
+  takeReserved({ low, high }: KeyHash): boolean {
+    const place = findPlace(this.#entries, low, high >>> 24);
+    const entry = this.#entries[place + 1] ?? 0;
+    if (this.#entries[place] === 0 || (entry & RESERVED_BIT) === 0) return false;
+    this.#entries[place + 1] = entry & ~RESERVED_BIT;
     return true;
   }
 

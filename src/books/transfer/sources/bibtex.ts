@@ -4,6 +4,8 @@
  * Members that no field says are in the field `x-hookshelf`, as JSON.
  */
 import type { JsonValue } from '../../../base/schema.ts';
+import { decodeBook } from '../../book.ts';
+import type { Book } from '../../book.ts';
 import type { BookWriter, FormatCodec } from '../format-codec.ts';
 import { BibtexSplitter } from '../grammars/bibtex.ts';
 import { encodeBibtexEntry } from '../grammars/bibtex-encoder.ts';
@@ -15,6 +17,7 @@ import { readIsbn } from '../mapping/isbn-text.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
+import { findOwnId, findSource } from '../mapping/metadata-source.ts';
 import { writeRecord } from '../mapping/write-record.ts';
 import {
   decodeField, encodeTitle, findLatex, readDate, readKeywords, readPages, readText, writeKeywords,
@@ -104,10 +107,10 @@ export const bibtexCodec: FormatCodec = {
 const NAMES_READ: ReadonlySet<string> =
   new Set([...ROWS.flatMap(({ from }) => from), REST_FIELD, 'crossref', 'xdata', 'xref']);
 
-/** The keys of all books that it writes differ. */
+/** All keys that it writes differ; those that books brought along are kept for them. */
 function createBibtexWriter(): BookWriter {
   const keys = new CitationKeys();
-  return createMappedWriter((book) => {
+  const writer = createMappedWriter((book) => {
     const { key, fields, leavesOut } = writeRecord(bibtexTable, book);
     const type = fields.get(TYPE_FIELD);
     const entry = encodeBibtexEntry({
@@ -116,6 +119,22 @@ function createBibtexWriter(): BookWriter {
     });
     return { text: entry.text, leavesOut: leavesOut || entry.leavesOut };
   }, { begin: '', separator: '\n', end: '' });
+  return Object.assign(writer, {
+    prepare(books: readonly Buffer[]): void {
+      for (const bytes of books) {
+        const key = bytes.includes(SOURCE_MEMBER) ? findImportedKey(decodeBook(bytes)) : null;
+        if (key !== null) keys.reserve(key);
+      }
+    },
+  });
+}
+
+/** What a book that came from BibTeX has in it. */
+const SOURCE_MEMBER = Buffer.from('"bibtex":');
+
+function findImportedKey({ metadata }: Book): string | null {
+  const source = findSource(bibtexTable.name, metadata);
+  return source === null ? null : findOwnId(source, bibtexTable.ownIdFields);
 }
 
 function writeField(name: string, latex: string): readonly (readonly [string, JsonValue])[] {

@@ -22,6 +22,7 @@ import { findFormatByEnding, findFormatByName } from '../../../books/transfer/re
 import type { FormatChoice } from '../../../books/transfer/recognise-format.ts';
 import { readLines } from '../../api-client/read-lines.ts';
 import { connectionLostError } from '../../../server/local/api-call.ts';
+import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readItems } from './book-commands.ts';
 import { ImportReport } from './import-report.ts';
@@ -147,16 +148,28 @@ async function writeBooks(
   isUnread = (): boolean => false,
 ): Promise<number> {
   const apiClient = await openApiClient();
+  if (writer.prepare !== undefined) {
+    await readBooks(apiClient, (books) => writer.prepare?.(books), isUnread);
+  }
+  await write(writer.begin());
+  const count = await readBooks(apiClient, (books) => write(writer.write(books)), isUnread);
+  if (!isUnread()) await write(writer.end());
+  return count;
+}
+
+/** Takes all books, some at a time, until nobody wants more. Resolves with their number. */
+async function readBooks(
+  apiClient: ApiClient, take: (books: readonly Buffer[]) => Promise<void> | void,
+  isUnread: () => boolean,
+): Promise<number> {
   const books = await apiClient.stream({ method: 'GET', path: '/api/books' });
   let count = 0;
   try {
-    await write(writer.begin());
     for await (const jsonBuffers of readItems(books)) {
       count += jsonBuffers.length;
-      await write(writer.write(jsonBuffers));
-      if (isUnread()) return count;
+      await take(jsonBuffers);
+      if (isUnread()) break;
     }
-    await write(writer.end());
     return count;
   } catch (cause) {
     if (cause instanceof AppError) throw cause;

@@ -39,6 +39,14 @@ test('imported keys stay, and differ too, in more than case', () => {
       'LeGuin1974c']);
 });
 
+test('a reserved key is for the book that brings it, wherever it stands in the answer', () => {
+  const keys = new CitationKeys();
+  for (const key of ['LeGuin1974', 'LeGuin1974b', 'leguin1974', 'no key']) keys.reserve(key);
+  const imported = [null, null, 'LeGuin1974b', 'LeGuin1974', 'leguin1974', null];
+  assert.deepEqual(imported.map((key) => keys.add(leGuin, key)),
+    ['LeGuin1974a', 'LeGuin1974c', 'LeGuin1974b', 'LeGuin1974', 'leguin1974d', 'LeGuin1974e']);
+});
+
 test('a book takes at most 16 bytes of memory, whether keys are alike or not', () => {
   for (const count of [20_000, 23_000, 27_000]) {
     const keys = new CitationKeys();

@@ -145,6 +145,8 @@ test('members can be chosen where a format has them as they are, and plans are J
     assert.equal(refused.status, 400);
     assert.match(refused.text, /`fields` is for json and jsonl alone/);
   }
+  const explained = await get('/api/books?explain=true');
+  assert.deepEqual([explained.status, explained.headers.vary], [200, 'Accept']);
   const plan = await get('/api/books?explain=true&format=csv');
   assert.equal(plan.status, 400);
   assert.match(plan.text, /`explain` is answered as JSON alone/);

@@ -72,7 +72,7 @@ test('missing programs are installed by root, one by one, and what cannot be is 
     const packages = calls.slice(1).map((call) => call.split(' ').at(-1));
     assert.deepEqual(packages.filter((name) => name !== 'pgbouncer'), [
       'curl', 'jq', 'openssl', 'strace', 'php-cli', 'php-curl', 'zsh', 'fish', 'chromium',
-      'etcd-server',
+      'pandoc', 'bibutils', 'etcd-server',
     ]);
   }));
 

@@ -227,7 +227,7 @@ async function sendExplanation(
   deps.checkExplainer(exchange);
   const { explanation, corrections } =
     await explainList(deps, query, createExchangeCaller(exchange));
-  exchange.sendJson(200, explanation, formatCorrectionHeader(corrections));
+  exchange.sendJson(200, explanation, [...formatCorrectionHeader(corrections), ...VARY]);
 }
 
 async function explainList(deps: BookListDeps, query: BookQuery, caller: SearchCaller): Promise<{

@@ -41,8 +41,9 @@ test('an import of which nothing arrives ends after the request timeout', async 
   context.after(() => connection.close());
   connection.send(encodeRequest('POST', '/api/books/import',
     { 'Content-Type': 'application/jsonl', 'Transfer-Encoding': 'chunked' }));
-  const { body } = await connection.answer();
-  assert.match(body, /"error":"nothing of the body arrived for 0.2 s"/);
+  const { status, body } = await connection.answer();
+  assert.equal(status, 408);
+  assert.match(body, /"detail":"nothing of the body arrived for 0.2 s"/);
 });
 
 // Every GET route.

@@ -137,13 +137,23 @@ test('a file of many records is imported though the browser reads no answer, or 
       await person.click('button', 'Import');
       await person.sees('would have imported 0, updated 0, unchanged 0, skipped 400000');
       await person.sees('and 399,800 more');
+      // So slow that the file takes a minute: it is stopped long before.
+      await setUploadSpeed(1_000_000);
       await person.click('button', 'Import');
       await person.click('button', 'Stop');
       await person.sees('Stopped.');
     } finally {
+      await setUploadSpeed(-1);
       await server.stop();
     }
   }));
+
+/** Bytes a second; -1 for as fast as it goes. */
+async function setUploadSpeed(uploadThroughput: number): Promise<void> {
+  await browser.command('Network.enable', {});
+  await browser.command('Network.emulateNetworkConditions',
+    { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput });
+}
 
 /** Keeps the files that the page offers, as `name: text`, in place of saving them. */
 const KEEP_DOWNLOADS = `window.downloads = [];

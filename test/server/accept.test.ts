@@ -10,7 +10,7 @@ test('ranges are read with their weights, whatever stands in quotes', () => {
     ['a/b;profile="x, \\" y;q=0";q=0.3, c/d', [['a/b', 0.3], ['c/d', 1]]],
     ['a/b;profile="x, c/d', [['a/b', 1]]],
     ['a/b;q=2, , ;q=1', [['a/b', 0]]],
-    ['', []],
+    ['', [['*/*', 1]]],
   ];
   for (const [accept, ranges] of cases) {
     assert.deepEqual(parseAccept(accept).map(({ name, weight }) => [name, weight]), ranges, accept);

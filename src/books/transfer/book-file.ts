@@ -43,7 +43,7 @@ export async function openBookFile(
       const records: SourceRecord[] = [];
       for (let offset = 0; offset < chunk.length; offset += PIECE_BYTES) {
         const piece = chunk.subarray(offset, offset + PIECE_BYTES);
-        records.push(...reader.push(converter.push(piece)));
+        append(records, reader.push(converter.push(piece)));
         await nextTurn();
       }
       return records;
@@ -51,9 +51,9 @@ export async function openBookFile(
     const readEnd = (): readonly SourceRecord[] =>
       [...reader.push(converter.end()), ...reader.end()];
     const firstRecords: SourceRecord[] = [];
-    for (const chunk of start.chunks) firstRecords.push(...await readChunk(chunk));
+    for (const chunk of start.chunks) append(firstRecords, await readChunk(chunk));
     // What is wrong with all of a short file, such as its header, is thrown here too.
-    if (start.isWhole) firstRecords.push(...readEnd());
+    if (start.isWhole) append(firstRecords, readEnd());
     return {
       format: start.format, codec,
       get encoding() {
@@ -72,6 +72,11 @@ export async function openBookFile(
     await start.close();
     throw thrown;
   }
+}
+
+// An entry that is broken may release a hundred thousand records at once: too many for arguments.
+function append(records: SourceRecord[], others: readonly SourceRecord[]): void {
+  for (const record of others) records.push(record);
 }
 
 /** The beginning of a file, and what follows it. */

@@ -129,7 +129,8 @@ test('an import that is refused sends none of its books', () => withServer({
     ['book:import', '--file', '-', '--format', 'jsonl', '--server', server.url('')],
     { input: `${BOOK}\n` });
   assert.equal(code, 1);
-  assert.equal(stderr, 'hookshelf: this needs a token of scope write, not read\n');
+  assert.equal(stderr, 'hookshelf: reading JSON Lines\n'
+    + 'hookshelf: this needs a token of scope write, not read\n');
   assert.match(server.received[0]?.head ?? '', /^expect: 100-continue$/im);
   await server.drained();
 }));

@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { COMMANDS } from '../../../src/cli/commands.ts';
-import { BOOK_FILE_FORMATS } from '../../books/transfer/book-file-formats.ts';
 import { hasProgram } from '../../support/shell.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { runCommand } from '../io.ts';
@@ -24,7 +24,7 @@ if [ "$3" = --server ]; then printf '%s\\n' "$2-of-$4-$5-$6"; fi
 `;
 
 const NAMES = COMMANDS.map(({ name }) => name);
-const FORMATS = [...BOOK_FILE_FORMATS].sort();
+const FORMATS = WRITTEN_FORMATS.map(({ name }) => name).sort();
 const SHOW_OPTIONS = [
   'config', 'data', 'debug', 'help', 'id', 'identifier', 'json', 'server', 'token-file',
 ];

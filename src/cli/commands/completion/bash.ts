@@ -41,7 +41,7 @@ ${cases.join('\n')}
   [[ "$current" == -* || -z "$words" ]] && words="$options"
   [[ "$current" == -* ]] && kind=''
   case "$command $previous" in
-${formatBashKinds(commands).join('\n')}
+${[...formatBashKinds(commands), ...formatBashChoices(commands)].join('\n')}
     *) case "$previous" in
 ${formatBashValues(commands).join('\n')}
     esac ;;
@@ -68,6 +68,18 @@ function formatBashKinds(commands: Commands): string[] {
       .map(([name]) => `'${spec.name} --${name}'`));
     return `    ${patterns.join('|')}) kind=${kind} words='' ;;`;
   });
+}
+
+/** Cases for the options that have other choices in one command than in another. */
+function formatBashChoices(commands: Commands): string[] {
+  const choices = commands.flatMap((spec) => listOptions(spec).flatMap(([name, option]) => {
+    const words = findChoices(option)?.join(' ');
+    return words === undefined ? [] : [{ command: spec.name, name, words }];
+  }));
+  return choices
+    .filter(({ name, words }) =>
+      choices.some((other) => other.name === name && other.words !== words))
+    .map(({ command, name, words }) => `    '${command} --${name}') words='${words}' kind='' ;;`);
 }
 
 function formatBashValues(commands: Commands): string[] {

@@ -316,7 +316,8 @@ test('an explained query is the same query: its cursor, its corrections, its err
   const { body } = await explain(list, (page.next ?? '').replace('false', 'true'));
   assert.deepEqual([body.plan, body.total], ['scan-candidates', 2]);
   const corrected = await explain(list, 'q=darkmess&explain=true');
-  assert.deepEqual(corrected.headers, ['X-Search-Corrected', 'darkmess=darkness']);
+  assert.deepEqual(corrected.headers,
+    ['X-Search-Corrected', 'darkmess=darkness', 'Vary', 'Accept']);
   assert.equal(corrected.body.total, 1);
   await assert.rejects(explain(list, 'explain=true&limit=0'), { code: 'malformed' });
   await assert.rejects(explain(list, 'explain=yes'), {

@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { hookshelf } from '../e2e/processes.ts';
 import { until } from '../support/until.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
+import { longOnly } from './failures/form.ts';
 import { Shelf } from './life/shelf.ts';
 import { postgresMissing } from './support/driver.ts';
 import { etcdMissing, startEtcd } from './support/etcd-cluster.ts';
@@ -33,7 +34,7 @@ const PLACES: readonly (readonly [name: string, skip: string | false,
       cluster.primary.url(undefined, '?sslmode=disable&durability=primary', database);
     return { from: url('postgres'), to: url('other'), close: () => cluster.stop() };
   }],
-  ['etcd', etcdMissing, async () => {
+  ['etcd', etcdMissing || longOnly, async () => {
     const cluster = await startEtcd({ members: 1 });
     return {
       from: `${cluster.url}/one`, to: `${cluster.url}/other`, close: () => cluster.close(),

@@ -13,6 +13,11 @@ const DASHES = /[\u00ad\u2010-\u2015\u2212]/g;
 // Enough for each edition of a work, and little to look through.
 const TEXT_LENGTH_MAX = 2000;
 
+/** The title of a book of which the ISBN alone is known. */
+export function createStandInTitle(isbn: string): string {
+  return `ISBN ${isbn}`;
+}
+
 /** The first ISBN of the texts; whole where they hold nothing but it. */
 export function readIsbn(texts: readonly string[]): RowValue | undefined {
   const isbns = texts.map(findIsbns);

@@ -17,7 +17,7 @@ export type Match = 'isbn' | 'title' | 'source';
  */
 export type OnMatch = 'skip' | 'update' | 'replace';
 
-/** Where the books of a format of another program have the own id of their source. */
+/** The place where books of another program's format have the own id of their source. */
 export type SourceIds = {
   /** The member of `metadata.source`. */
   readonly format: string;

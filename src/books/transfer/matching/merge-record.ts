@@ -1,13 +1,14 @@
 /**
- * What an update makes of a stored book and a record that matches it: the members that the record
- * has, and of the book's members the others. Metadata are merged member by member, and what sources
- * say format by format. Where the 16 KiB of metadata have no room for all of it, what the book has
- * stays, and of what the record brings the longest is left out.
+ * Merges a record into the stored book that it matches: the result has the members that the record
+ * says, and the book's others. Metadata are merged member by member, and `metadata.source` by
+ * format: what the same source has said before gives way. Where the 16 KiB of metadata have no room
+ * for all of it, the rest of the book's stays, and of the record's the longest is left out.
  */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { METADATA_BYTES_MAX, bookSchema } from '../../book.ts';
 import { fitFields } from '../mapping/fit-fields.ts';
+import { createStandInTitle } from '../mapping/isbn-text.ts';
 
 type MergedRecord = {
   /** The book's members without its id and dates, in the order in which they are stored. */
@@ -16,7 +17,7 @@ type MergedRecord = {
   readonly leftOut: readonly string[];
 };
 
-/** `ownIdFields` are the last of a source's fields to be left out. */
+/** `ownIdFields` hold the source's own id of the record: they are the last to be left out. */
 export function mergeRecord(
   book: JsonObject, record: JsonObject, ownIdFields: readonly string[],
 ): MergedRecord {
@@ -29,19 +30,14 @@ export function mergeRecord(
   return { members: metadata === undefined ? members : { ...members, metadata }, leftOut };
 }
 
-/** Whether the record says the member of its own accord. */
+/** Whether the file said the member, and not the importer in place of what the file lacks. */
 function isSaid(record: JsonObject, name: string): boolean {
   const value = record[name];
-  // An import gives each record a list of authors.
+  // The importer gives a record without authors an empty list.
   if (name === 'authors') return Array.isArray(value) && value.length > 0;
-  // A list of ISBNs knows no titles.
+  // A record of a list of ISBNs has a title made of its ISBN.
   if (name === 'title') return value !== createStandInTitle(String(record['isbn']));
   return value !== undefined;
-}
-
-/** What stands for the title of a book of which the ISBN alone is known. */
-function createStandInTitle(isbn: string): string {
-  return `ISBN ${isbn}`;
 }
 
 type MergedMetadata<Metadata extends JsonObject | undefined = JsonObject> = {
@@ -69,7 +65,7 @@ function mergeMetadata(
 
 /** Adds members beside `source`, or a `source` that is no object. */
 function addMembers(stored: JsonObject, members: JsonObject): MergedMetadata {
-  // No comma follows the last member of all.
+  // Of each member its comma is counted, too, and none follows the last.
   const bytesMax = METADATA_BYTES_MAX - bytesOf(stored) + (isEmpty(stored) ? 1 : 0);
   const { kept, leftOut } = fitFields(
     new Map(Object.entries(members)), [], { bytesMax, depthMax: Infinity, stored });
@@ -81,11 +77,11 @@ function addSource(
   metadata: JsonObject, format: string, fields: JsonObject, ownIdFields: readonly string[],
 ): MergedMetadata {
   const { source = {} } = metadata;
-  // It is the caller's own.
+  // A source that is no object is the caller's own, and stays.
   if (!isJsonObject(source)) return { metadata, leftOut: Object.keys(fields) };
   const place = (placed: JsonObject): JsonObject =>
     ({ ...metadata, source: { ...source, [format]: placed } });
-  // No comma follows the last one.
+  // Of each field its comma is counted, too, and none follows the last.
   const bytesMax = METADATA_BYTES_MAX - bytesOf(place({})) + 1;
   const { kept, leftOut } = fitFields(
     new Map(Object.entries(fields)), ownIdFields, { bytesMax, depthMax: Infinity });

@@ -12,6 +12,7 @@ import { whole } from '../mapping/format-table.ts';
 import type {
   BrokenRecord, FieldRecord, FieldSplitter, FormatTable,
 } from '../mapping/format-table.ts';
+import { createStandInTitle } from '../mapping/isbn-text.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 
 const isbnTable: FormatTable = {
@@ -20,7 +21,10 @@ const isbnTable: FormatTable = {
   restField: null,
   isBook: () => true,
   rows: [
-    { member: 'title', from: ['isbn'], read: (record) => whole(`ISBN ${textOf(record, 'isbn')}`) },
+    {
+      member: 'title', from: ['isbn'],
+      read: (record) => whole(createStandInTitle(textOf(record, 'isbn'))),
+    },
     { member: 'isbn', from: ['isbn'], read: (record) => whole(textOf(record, 'isbn')) },
   ],
 };

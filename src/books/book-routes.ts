@@ -68,7 +68,7 @@ const FORMAT_PARAMETER: ParameterSpec = {
 
 const JSON_OBJECT: Schema =
   { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: Infinity };
-/** What the formats are that a client would parse; the others are text. */
+/** The formats that a client would parse; the others are text. */
 const SCHEMAS: ReadonlyMap<string, Schema> =
   new Map([['jsonld', JSON_OBJECT], ['csl', arraySchema(JSON_OBJECT)]]);
 

@@ -52,7 +52,7 @@ export async function openBookFile(
       [...reader.push(converter.end()), ...reader.end()];
     const firstRecords: SourceRecord[] = [];
     for (const chunk of start.chunks) append(firstRecords, await readChunk(chunk));
-    // What is wrong with all of a short file, such as its header, is thrown here too.
+    // A mistake of a whole short file, such as one in its header, is thrown here too.
     if (start.isWhole) append(firstRecords, readEnd());
     return {
       format: start.format, codec,

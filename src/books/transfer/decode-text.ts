@@ -6,7 +6,7 @@
  * 2. Else the file is ASCII up to its first byte from 80 on. Where a valid sequence of UTF-8
  *    (RFC 3629) begins there, the whole file is UTF-8; else it is Windows-1252.
  *
- * What does not fit is never dropped. In UTF-8 wrong bytes stay as they are; in UTF-16 a lone
+ * Bytes that do not fit are never dropped. In UTF-8 wrong bytes stay as they are; in UTF-16 a lone
  * surrogate, and half a unit at the end, become the byte FF, which is never UTF-8: the record that
  * holds them is refused. The five bytes that are no character of Windows-1252 become U+FFFD, and
  * their record is taken. (The WHATWG Encoding standard makes control characters of them.)
@@ -33,7 +33,7 @@ export class FileDecoder {
     return this.#convert(bytes, false);
   }
 
-  /** What the end of the stream makes of the bytes that are held. */
+  /** The text of the bytes that are held when the stream ends. */
   end(): Buffer {
     const bytes = this.#heldBytes;
     this.#heldBytes = EMPTY;
@@ -109,7 +109,7 @@ const MARKS: readonly { readonly encoding: FileEncoding; readonly mark: Buffer }
   { encoding: 'utf-16be', mark: Buffer.from([0xfe, 0xff]) },
 ];
 
-/** Of the UTF-8 sequence that the byte begins; 1 for a byte that begins none. */
+/** The length of the UTF-8 sequence that the byte begins; 1 for a byte that begins none. */
 function sequenceLength(firstByte: number): number {
   if (firstByte < 0xc2 || firstByte > 0xf4) return 1;
   if (firstByte < 0xe0) return 2;

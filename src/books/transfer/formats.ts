@@ -62,7 +62,7 @@ export async function createBookWriter(
   throw new AppError('invalid', `the format ${format} is only read, not written`);
 }
 
-/** What reads and writes the format. */
+/** The reader and the writer of the format. */
 export async function loadCodec(format: FormatName): Promise<FormatCodec> {
   return await CODECS[format]((codec) => codec);
 }

@@ -38,7 +38,7 @@ type ReleasedEntry = {
 type WaitingEntry = {
   readonly entry: BibtexEntry;
   readonly missing: Set<string>;
-  /** Of the entry with those keys. */
+  /** The length of the entry with those keys. */
   readonly length: number;
 };
 

@@ -55,7 +55,7 @@ export class BibtexScanner {
   #type = '';
   /** Whether a blank stands behind the type: only a brace may follow. */
   #isTypeEnded = false;
-  /** What ends the open entry, a brace or a parenthesis. */
+  /** The byte that ends the open entry, a brace or a parenthesis. */
   #closing = BRACE_RIGHT;
   /** How many braces are open within it. */
   #depth = 0;

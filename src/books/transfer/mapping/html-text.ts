@@ -6,7 +6,7 @@
 import { part, whole } from './format-table.ts';
 import type { RowValue } from './format-table.ts';
 
-/** What stands for a tag, at its start and at its end. */
+/** The texts that stand for a tag, at its start and at its end. */
 const LINES: ReadonlyMap<string, string> = new Map([
   ...['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'ul', 'ol', 'dl', 'table', 'hr', 'pre']
     .map((name) => [name, '\n\n'] as const),

@@ -11,6 +11,7 @@ import { parseJson } from '../../../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Book } from '../../book.ts';
 import { acceptMember } from './accept-member.ts';
+import { foldBlanks } from './field-text.ts';
 import { fitFields } from './fit-fields.ts';
 import type { FieldRecord, Fields, FormatTable } from './format-table.ts';
 
@@ -151,7 +152,7 @@ export function isSameValue(
 }
 
 function foldSpace(value: JsonValue | undefined): JsonValue | undefined {
-  if (typeof value === 'string') return value.replace(/\s+/g, ' ').trim();
+  if (typeof value === 'string') return foldBlanks(value);
   if (Array.isArray(value)) return value.map((item: JsonValue) => foldSpace(item) ?? null);
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value)

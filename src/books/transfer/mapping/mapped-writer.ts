@@ -9,7 +9,7 @@ export type EncodedFields = {
   readonly leavesOut: boolean;
 };
 
-/** What stands around and between the records of a file. */
+/** The text around and between the records of a file. */
 type FileFrame = {
   readonly begin: string; readonly separator: string; readonly end: string;
 };

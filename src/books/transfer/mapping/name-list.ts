@@ -2,9 +2,10 @@
  * Names of persons in one text with commas between them, where a comma may also stand within a
  * name: before what follows it, such as `Jr.`, or the form of a company.
  */
+import { foldBlanks } from './field-text.ts';
 import { isNameSuffix } from './person-name.ts';
 
-/** What follows a name behind a comma alone, and is none itself. */
+/** A text that follows a name behind a comma alone, and is no name itself. */
 const LISTED_SUFFIX = new RegExp('^(?:'
   + 'jnr|snr|2nd|3rd|4th'
   + '|ph\\.?\\s?d|m\\.?\\s?d|d\\.?\\s?d|d\\.?\\s?d\\.?\\s?s|d\\.?\\s?v\\.?\\s?m|j\\.?\\s?d'
@@ -30,11 +31,6 @@ export function splitNames(text: string): readonly string[] {
 
 function isSuffix(piece: string): boolean {
   return isNameSuffix(piece) || LISTED_SUFFIX.test(piece);
-}
-
-/** The text with one blank for each run of white space: catalogs have names with two. */
-export function foldBlanks(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }
 
 const AUTHOR_ROLE = /^(?:co-?)?(?:author|writer)$/i;

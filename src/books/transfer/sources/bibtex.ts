@@ -129,7 +129,7 @@ function createBibtexWriter(): BookWriter {
   });
 }
 
-/** What a book that came from BibTeX has in it. */
+/** The bytes that each book that came from BibTeX has in it. */
 const SOURCE_MEMBER = Buffer.from('"bibtex":');
 
 function findImportedKey({ metadata }: Book): string | null {

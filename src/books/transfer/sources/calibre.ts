@@ -7,14 +7,14 @@
  */
 import type { FormatCodec } from '../format-codec.ts';
 import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
-import { makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
+import { foldBlanks, makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readHtml } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
-import { foldBlanks, splitNames } from '../mapping/name-list.ts';
+import { splitNames } from '../mapping/name-list.ts';
 
 const calibreTable: FormatTable = {
   name: 'calibre',

@@ -7,12 +7,12 @@
 import type { FormatCodec } from '../format-codec.ts';
 import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
-import { makeTextRow, readDate, readPages, textOf } from '../mapping/field-text.ts';
+import { foldBlanks, makeTextRow, readDate, readPages, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
-import { foldBlanks, splitNames } from '../mapping/name-list.ts';
+import { splitNames } from '../mapping/name-list.ts';
 import { createAuthor, splitInvertedName } from '../mapping/person-name.ts';
 
 /** A formula around no ISBN. */

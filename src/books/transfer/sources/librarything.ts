@@ -14,7 +14,7 @@ import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { KeyedObjectSplitter } from '../grammars/nested-json.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
 import {
-  listOf, readDate, readKeywords, readPages, textOf,
+  foldBlanks, listOf, readDate, readKeywords, readPages, textOf,
 } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type {
@@ -23,7 +23,7 @@ import type {
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
-import { foldBlanks, isAuthorRole } from '../mapping/name-list.ts';
+import { isAuthorRole } from '../mapping/name-list.ts';
 import { createAuthor, splitInvertedName } from '../mapping/person-name.ts';
 
 /** A row for a member that is a text in both exports, under a name in each. */

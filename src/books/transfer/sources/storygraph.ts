@@ -6,12 +6,12 @@
 import type { FormatCodec } from '../format-codec.ts';
 import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
-import { makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
+import { foldBlanks, makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
-import { foldBlanks, isAuthorRole, splitNames } from '../mapping/name-list.ts';
+import { isAuthorRole, splitNames } from '../mapping/name-list.ts';
 
 const storygraphTable: FormatTable = {
   name: 'storygraph',

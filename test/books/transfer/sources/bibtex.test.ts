@@ -1,17 +1,12 @@
 /** Books come and go as BibTeX, and come back as they were. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
 import { bibtexCodec } from '../../../../src/books/transfer/sources/bibtex.ts';
 import {
   bodyOf, comparable, importBook, readText, withoutSpace, writeText,
 } from '../../../support/format-round-trip.ts';
-import { hostileBook } from '../../../support/hostile-books.ts';
-import { createRandom } from '../../../support/random.ts';
-
-const BOOK_COUNT = 3000;
-const samples = JSON.parse(readFileSync('data/samples/books.json', 'utf8')) as JsonObject[];
+import { testRoundTrips } from '../../../support/round-trip-tests.ts';
 
 /** The book of one entry of type `book` with these fields. */
 function readFields(fields: string): JsonObject {
@@ -38,20 +33,7 @@ function assertRoundTrip(books: readonly JsonObject[]): void {
   }
 }
 
-test('the sample catalog comes back as it was, and its file too', () => {
-  assertRoundTrip(samples);
-});
-
-test('books with hostile text come back as they were, and their file too', () => {
-  const random = createRandom(34);
-  assertRoundTrip(Array.from({ length: BOOK_COUNT }, (_, number) => hostileBook(random, number)));
-});
-
-test('a hundred authors come back as they were', () => {
-  const authors = Array.from({ length: 100 }, (_, number) =>
-    ({ name: `Ana ${'x'.repeat(250)} ${number} de la Cruz and {Sons}, Inc.` }));
-  assertRoundTrip([{ ...samples[0], authors }]);
-});
+testRoundTrips(assertRoundTrip, 34, 'de la Cruz and {Sons}, Inc.');
 
 test('a book is written as people write it, with its rest beside', () => {
   const book = {

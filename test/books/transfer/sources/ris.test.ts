@@ -1,17 +1,12 @@
 /** Books come and go as RIS, and come back as they were. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
 import { risCodec } from '../../../../src/books/transfer/sources/ris.ts';
 import {
   bodyOf, comparable, importBook, readText, withoutSpace, writeText,
 } from '../../../support/format-round-trip.ts';
-import { hostileBook } from '../../../support/hostile-books.ts';
-import { createRandom } from '../../../support/random.ts';
-
-const BOOK_COUNT = 3000;
-const samples = JSON.parse(readFileSync('data/samples/books.json', 'utf8')) as JsonObject[];
+import { samples, testRoundTrips } from '../../../support/round-trip-tests.ts';
 
 function readOne(lines: readonly string[], hasAllTypes = false): JsonObject {
   const text = [...lines, 'ER  - ', ''].join('\n');
@@ -47,20 +42,7 @@ test('no control character stands in a line, as a zero ends it for some programs
   assertRoundTrip([book]);
 });
 
-test('the sample catalog comes back as it was, and its file too', () => {
-  assertRoundTrip(samples);
-});
-
-test('books with hostile text come back as they were, and their file too', () => {
-  const random = createRandom(33);
-  assertRoundTrip(Array.from({ length: BOOK_COUNT }, (_, number) => hostileBook(random, number)));
-});
-
-test('a hundred authors come back as they were', () => {
-  const authors = Array.from({ length: 100 }, (_, number) =>
-    ({ name: `Ana ${'x'.repeat(250)} ${number} de la Cruz` }));
-  assertRoundTrip([{ ...samples[0], authors }]);
-});
+testRoundTrips(assertRoundTrip, 33, 'de la Cruz');
 
 test('a record of Zotero is read, and what the model lacks is kept as it stood', () => {
   const book = readOne([

@@ -32,7 +32,9 @@ type Message = Answer & {
 };
 /** The events of which one of these is a member, as the protocol names them. */
 type Complaint = {
-  readonly entry?: { readonly source: string; readonly level: string; readonly text: string };
+  readonly entry?: {
+    readonly source: string; readonly level: string; readonly text: string; readonly url?: string;
+  };
   readonly type?: string;
   readonly args?: unknown;
   readonly exceptionDetails?: unknown;
@@ -44,9 +46,12 @@ export class Browser {
   #socket: Socket | null = null;
   #asked = 0;
   #loads = 0;
+  /** Of the page that was visited last. */
+  #origin = '';
   #begun: Promise<void> = Promise.resolve();
   readonly #waiting = new Map<number, (answer: Answer) => void>();
-  #complaints: string[] = [];
+  /** With the address of which the loading failed, if it is about that. */
+  readonly #complaints: { readonly text: string; readonly asked?: string | undefined }[] = [];
 
   private constructor() {}
 
@@ -102,6 +107,7 @@ export class Browser {
 
   /** Opens that address, and waits until the whole page is there. */
   async visit(url: string): Promise<void> {
+    this.#origin = new URL(url).origin;
     const { errorText } = Object(await this.command('Page.navigate', { url }));
     assert.equal(errorText, undefined, url);
     await this.evaluate(LOADED);
@@ -159,10 +165,15 @@ export class Browser {
     return Buffer.from(String(data), 'base64');
   }
 
-  /** What the browser complained about since it was last asked. */
+  /**
+   * What the browser complained about since it was last asked; not that a page which was left before
+   * asked its own server in vain, as that may have ended before the page.
+   */
   async complaints(): Promise<readonly string[]> {
     await this.#begun;
-    return this.#complaints.splice(0);
+    return this.#complaints.splice(0)
+      .filter(({ asked }) => asked?.startsWith(this.#origin) ?? true)
+      .map(({ text }) => text);
   }
 
   async close(): Promise<void> {
@@ -201,11 +212,14 @@ export class Browser {
       this.#waiting.get(id)?.(answer);
       this.#waiting.delete(id);
     } else if (method === 'Log.entryAdded') {
-      this.#complaints.push(JSON.stringify(params?.entry));
+      const { source, url } = params?.entry ?? {};
+      this.#complaints.push({
+        text: JSON.stringify(params?.entry), asked: source === 'network' ? url : undefined,
+      });
     } else if (method === 'Runtime.consoleAPICalled') {
-      this.#complaints.push(JSON.stringify({ level: params?.type, args: params?.args }));
+      this.#complaints.push({ text: JSON.stringify({ level: params?.type, args: params?.args }) });
     } else if (method === 'Runtime.exceptionThrown') {
-      this.#complaints.push(JSON.stringify({ level: 'error', ...params }));
+      this.#complaints.push({ text: JSON.stringify({ level: 'error', ...params }) });
     }
   }
 }

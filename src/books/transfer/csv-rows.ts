@@ -1,9 +1,10 @@
 /**
  * Delimited text as a stream of rows, each with the line on which it begins: comma-separated values
  * (RFC 4180), and what is like them but for its separator, a semicolon or a tab, which is found
- * from the first row with text unless it is known. Quoted cells may contain separators, doubled
- * quotes and line feeds; rows end in LF or CRLF, or all in CR where the first one does, as old
- * spreadsheets for the Macintosh write them; blank lines are skipped. Beyond the RFC, a cell
+ * from the first row with text unless it is known. A first row with text such as `sep=;` says the
+ * separator of those behind it, as spreadsheets take it. Quoted cells may contain separators,
+ * doubled quotes and line feeds; rows end in LF or CRLF, or all in CR where the first one does, as
+ * old spreadsheets for the Macintosh write them; blank lines are skipped. Beyond the RFC, a cell
  * records whether it was quoted, to tell an empty text (`""`) from no text. Nothing is trimmed, and
  * no cell is treated as a formula. Where quotes mean nothing they are text, and each line is a row.
  *
@@ -11,6 +12,8 @@
  * or the row's end behind them, and it has no more cells than a header could name.
  */
 import { isUtf8 } from 'node:buffer';
+import { CSV_SEPARATORS, parseSeparatorLine } from './csv-separator.ts';
+import type { CsvSeparator } from './csv-separator.ts';
 import { RecordBytes, TOO_LONG } from './record-splitter.ts';
 
 export type CsvCell = { readonly text: string; readonly isQuoted: boolean };
@@ -22,9 +25,6 @@ export type CsvRow = {
   /** What is wrong with the row, and where in it. */
   readonly problem?: string;
 };
-
-const SEPARATORS = [',', ';', '\t'] as const;
-type CsvSeparator = (typeof SEPARATORS)[number];
 
 export type CsvSyntax = {
   /** Null: of the three that the first row with text has most of. */
@@ -53,6 +53,8 @@ export class CsvRowSplitter {
   readonly #rowBytes = new RecordBytes();
   readonly #hasQuotes: boolean;
   #separator: CsvSeparator | null;
+  /** Whether no row with text has come. */
+  #isBeforeText = true;
   #state: CsvState = 'cell-start';
   #line = 1;
   #rowLine = 1;
@@ -140,12 +142,20 @@ export class CsvRowSplitter {
       rows.push({ line, cells: [], problem: 'not valid UTF-8' });
     } else if (!isBlank && !(bytes.length === 1 && bytes[0] === CARRIAGE_RETURN)) {
       const isCrLf = bytes[bytes.length - 1] === CARRIAGE_RETURN;
-      const row = bytes.toString('utf8', 0, bytes.length - (isCrLf ? 1 : 0));
-      const separator = this.#separator ?? findSeparator(row);
-      // A row of blanks before the first is no header: it may have another row's separators.
-      if (NOT_BLANK.test(row)) this.#separator = separator;
-      rows.push(parseRow(line, row, { separator, hasQuotes: this.#hasQuotes }));
+      this.#readRow(bytes.toString('utf8', 0, bytes.length - (isCrLf ? 1 : 0)), line, rows);
     }
+  }
+
+  #readRow(row: string, line: number, rows: CsvRow[]): void {
+    const statedSeparator = this.#isBeforeText ? parseSeparatorLine(row) : null;
+    const separator = statedSeparator ?? this.#separator ?? findSeparator(row);
+    // A row of blanks before the first is no header: it may have another row's separators.
+    if (NOT_BLANK.test(row)) {
+      this.#separator = separator;
+      this.#isBeforeText = false;
+    }
+    if (statedSeparator !== null) return;
+    rows.push(parseRow(line, row, { separator, hasQuotes: this.#hasQuotes }));
   }
 }
 
@@ -160,8 +170,8 @@ const QUOTED_CELL = /"[^"]*("|$)/g;
 /** The separator that a row has most of outside of quotes; a comma where it has none. */
 function findSeparator(row: string): CsvSeparator {
   const text = row.replace(QUOTED_CELL, '');
-  const counts = SEPARATORS.map((separator) => text.split(separator).length);
-  return SEPARATORS[counts.indexOf(Math.max(...counts))] ?? ',';
+  const counts = CSV_SEPARATORS.map((separator) => text.split(separator).length);
+  return CSV_SEPARATORS[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
 function parseRow(

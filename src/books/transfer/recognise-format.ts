@@ -10,6 +10,7 @@
  *   format reads the file, which says what is wrong with it.
  */
 import { AppError } from '../../base/errors.ts';
+import { CSV_SEPARATORS, parseSeparatorLine } from './csv-separator.ts';
 import { FORMATS } from './format-list.ts';
 import type { FormatName } from './format-list.ts';
 import { FAMILIES } from './format-signatures.ts';
@@ -127,19 +128,25 @@ function findByLines({ lineSignatures }: Family, text: string): FormatName[] {
 
 // Exports have about a hundred, and a hostile header 30 000: looking for those takes 50 ms.
 const COLUMNS_MAX = 2000;
-const SEPARATORS = [',', ';', '\t'] as const;
 
 // More than the blanks and separators that a spreadsheet writes of a row without text.
 const HAS_TEXT = /[^\s",;]/;
 
-/** The cells of the first line with text, by the separator that gives the most known. */
+/**
+ * The cells of the first line with text, by the separator that the line before says, else by the
+ * one that gives the most known.
+ */
 function readColumns({ signatures }: Family, text: string): readonly string[] {
-  const header = text.split(/\r\n|\r|\n/).find((line) => HAS_TEXT.test(line)) ?? '';
+  const [first = '', second = ''] = text.split(/\r\n|\r|\n/)
+    .filter((line) => HAS_TEXT.test(line));
+  const statedSeparator = parseSeparatorLine(first);
+  const header = statedSeparator === null ? first : second;
+  const separators = statedSeparator === null ? CSV_SEPARATORS : [statedSeparator];
   const known = new Set(signatures.flatMap(({ names }) =>
     names.map((name) => name.toLowerCase())));
   let best: readonly string[] = [];
   let bestCount = -1;
-  for (const separator of SEPARATORS) {
+  for (const separator of separators) {
     const cells = splitCells(header, separator);
     const count = cells.filter((cell) => known.has(cell.toLowerCase())).length;
     if (count > bestCount) [best, bestCount] = [cells, count];

@@ -55,6 +55,42 @@ for (const { name, title } of READ_FORMATS) {
     });
 }
 
+test('a first line such as `sep=;` says the separator, whatever the encoding and the pieces',
+  async () => {
+    for (const [path, text] of [
+      ['a.csv', 'title;subtitle\nÉmile;"a, b, c"\n'], ['a.csv', 'title\tsubtitle\nÉ;,,;\tb\n'],
+      ['a.csv', 'title\n1; 2; 3\nÉmile\n'],
+      ['a.csv', FILES.goodreads[1]], ['a.csv', FILES.storygraph[1]], ['a.csv', FILES.calibre[1]],
+      ['a.tsv', FILES.librarything[1]], ['a.txt', FILES.isbn[1]],
+    ] as const) {
+      const whole = await read(path, [Buffer.from(text)]);
+      const separator = [';', '\t'].find((one) => text.split('\n')[0]?.includes(one)) ?? ',';
+      for (const line of [`sep=${separator}`, `"SEP=${separator}"`]) {
+        for (const [encoding, encode] of ENCODINGS) {
+          const bytes = encode(`${line}\r\n${text}`);
+          for (const size of [1, 3, bytes.length]) {
+            const { format, records } = await read(path, cut(bytes, size));
+            assert.equal(format, whole.format, `${line} ${path} ${encoding}`);
+            assert.deepEqual(records, whole.records.map((record) =>
+              ({ ...record, line: Number(record['line']) + 1 })), `${line} ${encoding} ${size}`);
+          }
+        }
+      }
+    }
+  });
+
+test('a first line that says a separator counts before what the header shows', async () => {
+  const { records } = await read('a.csv', [Buffer.from('sep=;\n"title"\n"A, B"\n1,2;\n')]);
+  assert.deepEqual(records, [
+    { line: 3, json: '{"title":"A, B"}' },
+    { line: 4, problem: '2 cells, but the header names 1' },
+  ]);
+  const again = await read('a.csv', [Buffer.from('title\nsep=;\n')]);
+  assert.deepEqual(again.records, [{ line: 2, json: '{"title":"sep=;"}' }]);
+  await assert.rejects(read('a.csv', [Buffer.from('sep=|\ntitle|isbn\n')]),
+    /line 1, .*separated by commas, semicolons or tabs/);
+});
+
 test('a byte that is no UTF-8 far within a file makes it Windows-1252 from there on', async () => {
   const rows = Array.from({ length: 20_000 }, (_, index) => `Title ${index}\n`);
   const bytes = Buffer.from(`title\n${rows.join('')}\xc9mile \x96 x\n`, 'latin1');

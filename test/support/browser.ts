@@ -166,8 +166,8 @@ export class Browser {
   }
 
   /**
-   * What the browser complained about since it was last asked; not that a page which was left before
-   * asked its own server in vain, as that may have ended before the page.
+   * What the browser complained about since it was last asked; not that a page which was left
+   * before asked its own server in vain, as that may have ended before the page.
    */
   async complaints(): Promise<readonly string[]> {
     await this.#begun;

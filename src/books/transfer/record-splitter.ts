@@ -78,24 +78,52 @@ export class RecordBytes {
 }
 
 const LINE_FEED = 0x0a;
-const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
+const CARRIAGE_RETURN = 0x0d;
+const OBJECT_OPEN = 0x7b;
+const OBJECT_CLOSE = 0x7d;
+const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, LINE_FEED, CARRIAGE_RETURN]);
 
-/** JSON Lines: one value a line, LF or CRLF; blank lines are skipped. */
+/**
+ * JSON Lines: one value a line, LF or CRLF; blank lines are skipped. Lines end in CR where one
+ * stands between two objects before the first LF: no JSON value has `}`, a CR and `{` within.
+ */
 export class JsonLinesSplitter implements RecordSplitter {
   readonly #lineBytes = new RecordBytes();
   #line = 1;
+  /** Null: the first line has not ended yet, as far as is known. */
+  #lineEnd: typeof LINE_FEED | typeof CARRIAGE_RETURN | null = null;
+  /** What the first line ends in so far, but for blanks. */
+  #ending: '' | '}' | '}\r' = '';
 
   push(chunk: Buffer): readonly SourceRecord[] {
     const records: SourceRecord[] = [];
+    const bytes = this.#lineEnd === null ? this.#findLineEnd(chunk) : chunk;
+    const lineEnd = this.#lineEnd ?? LINE_FEED;
     let start = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
-      this.#lineBytes.add(chunk.subarray(start, end));
+    for (let end = bytes.indexOf(lineEnd); end >= 0; end = bytes.indexOf(lineEnd, start)) {
+      this.#lineBytes.add(bytes.subarray(start, end));
       this.#finish(records);
       this.#line += 1;
       start = end + 1;
     }
-    this.#lineBytes.add(chunk.subarray(start));
+    this.#lineBytes.add(bytes.subarray(start));
     return records;
+  }
+
+  /** Looks for the end of the first line; returns the bytes that are to be split. */
+  #findLineEnd(chunk: Buffer): Buffer {
+    for (const byte of chunk) {
+      if (byte === LINE_FEED) this.#lineEnd = LINE_FEED;
+      else if (byte === OBJECT_OPEN && this.#ending === '}\r') this.#lineEnd = CARRIAGE_RETURN;
+      if (this.#lineEnd !== null) break;
+      if (byte === OBJECT_CLOSE) this.#ending = '}';
+      else if (byte === CARRIAGE_RETURN && this.#ending === '}') this.#ending = '}\r';
+      else if (!SPACES.has(byte)) this.#ending = '';
+    }
+    if (this.#lineEnd !== CARRIAGE_RETURN || this.#lineBytes.isTooLong) return chunk;
+    // The CR may have come with an earlier chunk.
+    const held = this.#lineBytes.take();
+    return held === null ? chunk : Buffer.concat([held, chunk]);
   }
 
   end(): readonly SourceRecord[] {

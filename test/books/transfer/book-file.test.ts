@@ -68,7 +68,7 @@ test('a first line such as `sep=;` says the separator, whatever the encoding and
       for (const line of [`sep=${separator}`, `"SEP=${separator}"`]) {
         for (const [encoding, encode] of ENCODINGS) {
           const bytes = encode(`${line}\r\n${text}`);
-          for (const size of [1, 3, bytes.length]) {
+          for (const size of [5, bytes.length]) {
             const { format, records } = await read(path, cut(bytes, size));
             assert.equal(format, whole.format, `${line} ${path} ${encoding}`);
             assert.deepEqual(records, whole.records.map((record) =>
@@ -89,6 +89,25 @@ test('a first line that says a separator counts before what the header shows', a
   assert.deepEqual(again.records, [{ line: 2, json: '{"title":"sep=;"}' }]);
   await assert.rejects(read('a.csv', [Buffer.from('sep=|\ntitle|isbn\n')]),
     /line 1, .*separated by commas, semicolons or tabs/);
+});
+
+test('JSON Lines may end in CR, however the file is cut, where the first ones do', async () => {
+  const [a, b, c] = ['{"title":"A"}', '{"title":"B"}', '{"title":"C"}'];
+  for (const [text, expected] of [
+    [`${a}\r${b}\r`, `1 ${a}, 2 ${b}`], [`\r${a} \r\r ${b}`, `2 ${a}, 4 ${b}`],
+    [`${a}\r\r\r${b}\r\n\r${c}\n`, `1 ${a}, 4 ${b}, 6 ${c}`],
+    [`no\r${a}\r${b}\r`, `1 no, 2 ${a}, 3 ${b}`],
+    [`${a}\r`, `1 ${a}`], [`${a}\r\n${b}\r${c}\n`, `1 ${a}, 2 ${b}\r${c}`],
+    ['{"metadata":{}\r,"title":"A"}\n{}', '1 {"metadata":{}\r,"title":"A"}, 2 {}'],
+  ] as const) {
+    for (const size of [1, 2, 3, 5, text.length]) {
+      const { records } = await read('a.jsonl', cut(Buffer.from(text), size));
+      const found = records.map(({ line, json }) => `${Number(line)} ${String(json).trim()}`);
+      assert.equal(found.join(', '), expected, `pieces of ${size}`);
+    }
+  }
+  const many = cut(Buffer.from(`${a}\r`.repeat(20_000)), 65_536);
+  assert.equal((await read('a.jsonl', many)).records.length, 20_000);
 });
 
 test('a byte that is no UTF-8 far within a file makes it Windows-1252 from there on', async () => {

@@ -2,7 +2,10 @@
  * A file of books as it arrives: which format and encoding it has, and its records. Memory is
  * bounded by the head that is looked at first, and by what the format's reader holds.
  */
+import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { AppError, messageOf } from '../../base/errors.ts';
+import { parseJson } from '../../base/json/parse.ts';
 import { FileDecoder } from './decode-text.ts';
 import type { FileEncoding } from './decode-text.ts';
 import type { FormatCodec, ReaderOptions } from './format-codec.ts';
@@ -39,17 +42,20 @@ export async function openBookFile(
     const codec = await loadCodec(start.format);
     const reader = codec.createReader(options);
     const converter = new FileDecoder();
+    const readText = (read: () => readonly SourceRecord[]): readonly SourceRecord[] =>
+      converter.encoding.startsWith('utf-16') ? readUtf16(read) : read();
     const readChunk = async (chunk: Buffer): Promise<SourceRecord[]> => {
       const records: SourceRecord[] = [];
       for (let offset = 0; offset < chunk.length; offset += PIECE_BYTES) {
         const piece = chunk.subarray(offset, offset + PIECE_BYTES);
-        append(records, reader.push(converter.push(piece)));
+        const text = converter.push(piece);
+        append(records, readText(() => reader.push(text)));
         await nextTurn();
       }
       return records;
     };
     const readEnd = (): readonly SourceRecord[] =>
-      [...reader.push(converter.end()), ...reader.end()];
+      readText(() => [...reader.push(converter.end()), ...reader.end()]);
     const firstRecords: SourceRecord[] = [];
     for (const chunk of start.chunks) append(firstRecords, await readChunk(chunk));
     // A mistake of a whole short file, such as one in its header, is thrown here too.
@@ -77,6 +83,38 @@ export async function openBookFile(
 // An entry that is broken may release a hundred thousand records at once: too many for arguments.
 function append(records: SourceRecord[], others: readonly SourceRecord[]): void {
   for (const record of others) records.push(record);
+}
+
+/**
+ * What a reader finds in a file of UTF-16. A reader takes UTF-8, and says so of a text that is none
+ * (`decode-text.ts`): in the words of the file it is no UTF-16. May throw what `read` throws.
+ */
+function readUtf16(read: () => readonly SourceRecord[]): readonly SourceRecord[] {
+  try {
+    return read().map((record) => {
+      if (record.problem !== undefined) return { ...record, problem: nameUtf16(record.problem) };
+      if (record.json === undefined || isUtf8(record.json)) return record;
+      return { line: record.line, problem: nameUtf16(explainJson(record.json)) };
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof AppError)) throw thrown;
+    const { code, message, details } = thrown;
+    throw new AppError(code, nameUtf16(message), details, thrown);
+  }
+}
+
+/** What is wrong with JSON that is not UTF-8, and where. */
+function explainJson(json: Buffer): string {
+  try {
+    parseJson(json);
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
+  return '';
+}
+
+function nameUtf16(message: string): string {
+  return message.replace(/\bnot valid UTF-8\b/, 'not valid UTF-16');
 }
 
 /** The beginning of a file, and what follows it. */

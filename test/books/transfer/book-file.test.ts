@@ -127,6 +127,23 @@ test('after valid UTF-8 a record with a wrong byte is bad, and the others are no
     ['good', 'not valid UTF-8', 'good']);
 });
 
+test('half a character in a file of UTF-16 is told as no UTF-16, in each format', async () => {
+  for (const { name } of READ_FORMATS) {
+    const [path, text] = FILES[name];
+    for (const encoding of ['utf16le', 'utf16be'] as const) {
+      const half = Buffer.from(`\ufeff${text.replace('É', '\ud83d')}`, 'utf16le');
+      const { records } = await read(path, [encoding === 'utf16be' ? half.swap16() : half]);
+      const problems = records.flatMap(({ problem }) => problem === undefined ? [] : [problem]);
+      assert.match(String(problems[0]), /not valid UTF-16/, `${name} ${encoding}`);
+      assert.ok(!problems.some((problem) => String(problem).includes('UTF-8')), name);
+    }
+  }
+  const header = Buffer.concat([Buffer.from('\ufefftitle', 'utf16le'), Buffer.from('x')]);
+  await assert.rejects(read('a.csv', [header]), /line 1, the header of the csv: not valid UTF-16$/);
+  const { records } = await read('a.jsonl', [Buffer.from('\ufeff{"title":"\ud83d"}', 'utf16le')]);
+  assert.deepEqual(records, [{ line: 1, problem: 'not valid UTF-16 at line 1, column 11' }]);
+});
+
 test('a file that is not read to its end lets its source go', async () => {
   let isReleased = false;
   async function* source(): AsyncGenerator<Buffer> {

@@ -114,7 +114,8 @@ test('an export of another program is told by its columns, and imported again ch
       'imported 0, updated 0, unchanged 1']) {
       await person.click('button', 'Import');
       await person.sees(`reading a Goodreads export: ${count}, skipped 1.`);
-      await person.sees('Line 3: /title: is required (record 2, key 51)');
+      await person.sees('Line 3: /title: is required: the record has no text in `Title` '
+        + '(record 2, key 51)');
     }
     const [book] = JSON.parse((await ask(`${server.url}/api/books`)).text);
     assert.deepEqual([book.title, book.metadata.source.goodreads['Book Id']], ['Emma', '50']);

@@ -10,6 +10,7 @@
 import { assert } from '../../base/assert.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { FieldError } from '../../base/errors.ts';
+import { invalid } from '../../base/fields.ts';
 import { parseJson } from '../../base/json/parse.ts';
 import { parseImportRecord } from './import-record.ts';
 import type { ImportRecord } from './import-record.ts';
@@ -140,9 +141,15 @@ export class Importer {
     const key = 'key' in source ? source.key ?? null : null;
     try {
       if (source.problem !== undefined) throw new AppError('malformed', source.problem);
-      const value = source.json === undefined ? source.body : parseJson(source.json);
-      const leftOut = source.json === undefined ? source.leftOut : [];
-      return { line, number, key, record: parseImportRecord(value), leftOut };
+      if (source.json !== undefined) {
+        const record = parseImportRecord(parseJson(source.json));
+        return { line, number, key, record, leftOut: [] };
+      }
+      const { body, leftOut, titleProblem } = source;
+      if (titleProblem !== undefined) {
+        throw invalid([{ pointer: '/title', detail: titleProblem }]);
+      }
+      return { line, number, key, record: parseImportRecord(body), leftOut };
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       this.#skipped += 1;

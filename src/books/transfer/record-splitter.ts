@@ -20,6 +20,8 @@ export type SourceRecord =
     readonly line: number; readonly number?: number; readonly key: string | null;
     /** A book as an import takes it, perhaps without a title. */
     readonly body: JsonObject;
+    /** Why it has no title, in the source's words; absent: it has one. */
+    readonly titleProblem?: string;
     /** The fields that did not fit into its `metadata`, by their names. */
     readonly leftOut: readonly string[];
     readonly json?: never; readonly problem?: never;

@@ -20,9 +20,10 @@ test('first comes what a file is, then a line for each record, last the counts',
   const [first, emma, bad, persuasion, count] = lines(answer);
   assert.deepEqual(first, { format: 'goodreads', encoding: 'utf-8' });
   assert.deepEqual([emma?.['status'], persuasion?.['status']], ['imported', 'imported']);
+  const detail = 'is required: the record has no text in `Title`';
   assert.deepEqual(bad, {
     line: 3, record: 2, key: '2', status: 'skipped', id: null,
-    detail: '/title: is required', errors: [{ pointer: '/title', detail: 'is required' }],
+    detail: `/title: ${detail}`, errors: [{ pointer: '/title', detail }],
   });
   assert.deepEqual(count, {
     imported: 2, skipped: 1, replaced: 0, existing: 0, dryRun: false, updated: 0, unchanged: 0,

@@ -44,10 +44,11 @@ test('a bad record is named by its line, its number and its key', () =>
     const input = GOODREADS.replace('Persuasion', '');
     const { code, stderr } = await place.run(words, { input });
     assert.equal(code, 1);
-    assert.match(stderr, /^hookshelf: line 3: \/title: is required \(record 2, key 3\)$/m);
+    const detail = '/title: is required: the record has no text in `Title`';
+    assert.ok(stderr.includes(`hookshelf: line 3: ${detail} (record 2, key 3)\n`), stderr);
     const { stdout } = await place.run([...words, '--json'], { input });
     const { problems, format } = JSON.parse(stdout);
-    assert.deepEqual(problems, [{ line: 3, record: 2, key: '3', detail: '/title: is required' }]);
+    assert.deepEqual(problems, [{ line: 3, record: 2, key: '3', detail }]);
     assert.equal(format, 'goodreads');
   }));
 

@@ -36,6 +36,14 @@ export function acceptMember(member: string, value: JsonValue): AcceptedValue | 
   return null;
 }
 
+/** What is wrong with a value that the model refuses; null where it takes it. */
+export function explainRefusal(member: string, value: JsonValue): string | null {
+  const schema = findSchema(member);
+  const errors: FieldError[] = [];
+  if (schema !== null) readObjectInto(schema, { [member]: value }, errors);
+  return errors[0]?.detail ?? null;
+}
+
 function findSchema(member: string): ObjectSchema | null {
   const known = memberSchemas.get(member);
   if (known !== undefined) return known;

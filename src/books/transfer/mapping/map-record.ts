@@ -10,7 +10,7 @@ import { isJsonObject } from '../../../base/fields.ts';
 import { parseJson } from '../../../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Book } from '../../book.ts';
-import { acceptMember } from './accept-member.ts';
+import { acceptMember, explainRefusal } from './accept-member.ts';
 import { foldBlanks } from './field-text.ts';
 import { fitFields } from './fit-fields.ts';
 import type { FieldRecord, Fields, FormatTable } from './format-table.ts';
@@ -18,6 +18,8 @@ import type { FieldRecord, Fields, FormatTable } from './format-table.ts';
 type MappedRecord = {
   /** A book as an import takes it, perhaps without a title. */
   readonly body: JsonObject;
+  /** Why it has no title, in the source's words; absent: it has one. */
+  readonly titleProblem?: string;
   /** The fields that did not fit into `metadata`, by their names. */
   readonly leftOut: readonly string[];
 };
@@ -39,9 +41,24 @@ export function mapRecord(table: FormatTable, record: FieldRecord): MappedRecord
     if (unread.has(name) && !isEmpty(value)) source.set(name, value);
   }
   const { kept, leftOut } = fitFields(source, table.ownIdFields, SOURCE_ROOM);
-  if (kept.size === 0) return { body, leftOut };
   const metadata = { source: { [table.name]: Object.fromEntries(kept) } };
-  return { body: { ...body, metadata }, leftOut };
+  const mapped = { body: kept.size === 0 ? body : { ...body, metadata }, leftOut };
+  if (body['title'] !== undefined) return mapped;
+  return { ...mapped, titleProblem: explainMissingTitle(table, record) };
+}
+
+/** Names the fields that a title is read from, or says what is wrong with the one in them. */
+function explainMissingTitle(table: FormatTable, record: FieldRecord): string {
+  const rows = table.rows.filter(({ member }) => member === 'title');
+  for (const { from: [name = ''], read } of rows) {
+    const value = read(record)?.value;
+    const refusal = value === undefined ? null : explainRefusal('title', value);
+    if (refusal !== null) return `is required: that in \`${name}\` ${refusal}`;
+  }
+  const names = rows.flatMap(({ from }) => from).map((name) => `\`${name}\``);
+  const last = names.pop() ?? '';
+  const list = names.length === 0 ? last : `${names.join(', ')} or ${last}`;
+  return `is required: the record has no text in ${list}`;
 }
 
 type ReadMembers = { readonly body: Record<string, JsonValue>; readonly unread: Set<string> };

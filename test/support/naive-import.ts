@@ -18,8 +18,10 @@ export class NaiveCatalog {
   ): NaiveOutcome {
     const { match, onMatch } = mode;
     const isKnown = id !== null && this.books.has(id);
-    const ids = isKnown ? [id]
+    let ids = isKnown ? [id]
       : [...this.books].filter(([, book]) => isSame(mode, book, record)).map(([other]) => other);
+    const bookId = readBookId(mode, record);
+    if (ids.length === 0 && match === 'source' && this.books.has(bookId)) ids = [bookId];
     const [first] = ids;
     if (first === undefined) {
       this.books.set(id ?? newId, record);
@@ -30,7 +32,8 @@ export class NaiveCatalog {
     const isRepeated = !isKnown && marks.has(first);
     marks.add(first);
     const before = this.books.get(first) ?? {};
-    const after = onMatch === 'replace' ? record : update(before, record);
+    const said = bookId === first ? replaceOwnId(mode, before, record) : record;
+    const after = onMatch === 'replace' ? said : update(before, said);
     if (isRepeated && toText(after) !== toText(before)) return { outcome: 'repeated', ids };
     if (onMatch === 'skip' || (isKnown && match === null && onMatch === 'update')) {
       return { outcome: 'exists', ids };
@@ -56,6 +59,30 @@ function isSame({ match, source }: MatchMode, book: JsonObject, record: JsonObje
 function readSource(from: JsonObject, format: string, name = ''): unknown {
   const { source } = (from['metadata'] ?? {}) as { readonly source?: JsonObject };
   return (source?.[format] as JsonObject | undefined)?.[name];
+}
+
+/** The own id where it may be the id of a book, else ''. */
+function readBookId({ source }: MatchMode, record: JsonObject): string {
+  if (source === null || source.bookIdPrefix === null) return '';
+  const ownId = String(readSource(record, source.format, source.ownIdFields[0]));
+  return ownId.startsWith(source.bookIdPrefix) ? ownId.slice(source.bookIdPrefix.length) : '';
+}
+
+/** The record with the own id of the book, or with none. */
+function replaceOwnId(
+  { source }: MatchMode, book: JsonObject, record: JsonObject,
+): JsonObject {
+  const { format = '', ownIdFields: [name = ''] = [] } = source ?? {};
+  const ownId = readSource(book, format, name) as JsonValue | undefined;
+  const copy = structuredClone(record) as Record<string, Record<string, JsonObject>>;
+  const { [name]: _, ...fields } = copy['metadata']?.['source']?.[format] as JsonObject;
+  const sources = copy['metadata']?.['source'] as Record<string, JsonValue>;
+  sources[format] = ownId === undefined ? fields : { [name]: ownId, ...fields };
+  if (toText(sources[format]) === '{}') Reflect.deleteProperty(sources, format);
+  for (const [parent, member] of [[copy['metadata'], 'source'], [copy, 'metadata']] as const) {
+    if (toText(parent?.[member]) === '{}') Reflect.deleteProperty(parent ?? {}, member);
+  }
+  return copy;
 }
 
 function plain(text: string): string {

@@ -34,6 +34,8 @@ export type FormatCodec = {
   readonly createWriter?: (options: WriterOptions) => BookWriter;
   /** The names under which `metadata.source` holds the own id; absent: records have none. */
   readonly ownIdFields?: readonly string[];
+  /** What stands before the id of a book in an own id that is one; absent: none is. */
+  readonly bookIdPrefix?: string;
   /** What an import matches records by, unless told; absent: the own id, where there are such. */
   readonly defaultMatch?: 'isbn';
 };

@@ -1,8 +1,10 @@
 /** How a file is imported: what a caller asks for, and what that means for the file's format. */
 import { AppError } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/schema.ts';
 import type { FormatCodec } from './format-codec.ts';
 import type { FormatName } from './format-list.ts';
-import type { Match, MatchMode, OnMatch } from './matching/book-import.ts';
+import { parseImportRecord } from './import-record.ts';
+import type { Match, MatchMode, OnMatch, SourceFormat } from './matching/book-import.ts';
 
 export const MATCHES: readonly Match[] = ['isbn', 'title', 'source'];
 export const ON_MATCH: readonly OnMatch[] = ['skip', 'update', 'replace'];
@@ -25,13 +27,40 @@ export function combineOnMatch(onMatch: OnMatch | null, isReplacing: boolean): O
 
 /** Throws `invalid` where records shall be matched by ids that the format has not. */
 export function createMatchMode(
-  format: FormatName, { ownIdFields, defaultMatch }: FormatCodec, mode: ImportMode,
+  format: FormatName, codec: FormatCodec, mode: ImportMode,
 ): MatchMode {
-  const source = ownIdFields === undefined ? null : { format, ownIdFields };
+  const source = createSourceFormat(format, codec);
   if (mode.match === 'source' && source === null) {
     throw new AppError('invalid', `records of ${format} have no id of their source: `
       + 'match them by isbn or title');
   }
-  const match = mode.match ?? defaultMatch ?? (source === null ? null : 'source');
+  const match = mode.match ?? codec.defaultMatch ?? (source === null ? null : 'source');
   return { match, onMatch: mode.onMatch, source, isDryRun: mode.isDryRun };
+}
+
+function createSourceFormat(format: FormatName, codec: FormatCodec): SourceFormat | null {
+  const { ownIdFields, bookIdPrefix } = codec;
+  if (ownIdFields === undefined) return null;
+  return {
+    format, ownIdFields, bookIdPrefix: bookIdPrefix ?? null,
+    readExport: (bytes) => readExport(codec, bytes),
+  };
+}
+
+/** A book that cannot be read back is compared with no export: its records count as edited. */
+function readExport(
+  { createWriter, createReader }: FormatCodec, bytes: Buffer,
+): JsonObject | null {
+  if (createWriter === undefined) return null;
+  const writer = createWriter({});
+  const file = Buffer.from(writer.begin() + writer.write([bytes]) + writer.end());
+  const reader = createReader({ hasAllTypes: true });
+  const [record] = [...reader.push(file), ...reader.end()];
+  if (record === undefined || !('body' in record)) return null;
+  try {
+    return parseImportRecord(record.body).fields;
+  } catch (thrown) {
+    if (thrown instanceof AppError) return null;
+    throw thrown;
+  }
 }

@@ -50,6 +50,53 @@ for (const [index, [format, file]] of FILES.entries()) {
   });
 }
 
+/** Where each format has the id of a book, as a pattern. */
+const OWN_EXPORTS = [['csl', /"id":"([^"]+)"/g], ['ris', /^ID {2}- (.+?)\r?$/gm],
+  ['jsonld', /"@id":"([^"]+)"/g]] as const;
+
+for (const [format, idPattern] of OWN_EXPORTS) {
+  test(`books made here come back from ${format} as what they are`, async () => {
+    const made = [
+      { title: 'Emma', authors: [{ name: 'Jane Austen' }], description: 'One.\n\nTwo.' },
+      { title: 'Ohio', authors: [{ name: 'Ohio: {History}' }], metadata: { mine: 1 } },
+    ];
+    for (const book of made) await server.ask('POST', '/api/books', JSON.stringify(book));
+    const books = await readBooks();
+    const file = (await server.ask('GET', `/api/books?format=${format}`)).text;
+    const query = `?format=${format}`;
+    for (const text of [`${query}&dryRun=true`, query, `${query}&match=title`]) {
+      const { count } = await importFile(file, text);
+      assert.deepEqual([count['imported'], count['updated'], count['unchanged']], [0, 0, 2], text);
+    }
+    assert.equal(await readBooks(), books);
+    const edited = await importFile(file.replaceAll('Emma', 'Emma!'), query);
+    assert.deepEqual(edited.results.map(({ status }) => status), ['updated', 'unchanged']);
+    const [{ updatedAt: _, ...emma }, other] = JSON.parse(await readBooks());
+    const [{ updatedAt: __, ...emmaBefore }, otherBefore] = JSON.parse(books);
+    assert.deepEqual([emma, other], [{ ...emmaBefore, title: 'Emma!' }, otherBefore]);
+    const later = (await server.ask('GET', `/api/books${query}`)).text;
+    assert.deepEqual([...later.matchAll(idPattern)].map(([, id]) => id),
+      [...file.matchAll(idPattern)].map(([, id]) => id));
+  });
+}
+
+test('a BibTeX file from here comes back by title, and by its keys from then on', async () => {
+  await server.ask('POST', '/api/books',
+    JSON.stringify({ title: 'Emma', description: 'One.\n\nTwo.' }));
+  const file = (await server.ask('GET', '/api/books?format=bibtex')).text;
+  const [book] = JSON.parse(await readBooks());
+  for (const [query, status] of [
+    ['&match=title', 'updated'], ['&match=title', 'unchanged'], ['', 'unchanged'],
+  ]) {
+    const { results } = await importFile(file, `?format=bibtex${query}`);
+    assert.deepEqual(results.map((result) => result['status']), [status]);
+  }
+  const [after] = JSON.parse(await readBooks());
+  assert.deepEqual([after.description, after.metadata],
+    [book.description, { source: { bibtex: { citationkey: 'Emma' } } }]);
+  assert.equal((await server.ask('GET', '/api/books?format=bibtex')).text, file);
+});
+
 test('a later export adds and updates what has changed, and keeps what is ours', async () => {
   const rows = [['1', 'A', 'X', '', '100', '3', '', ''], ['2', 'B', 'X', '', '0', '4', '', '']];
   const [first, second] = (await importFile(toCsv(rows), '?format=goodreads')).results;

@@ -73,6 +73,11 @@ export type FormatTable = {
   readonly rows: readonly MemberRow[];
   /** The names under which `metadata.source` holds the own id; the first is written. */
   readonly ownIdFields: readonly string[];
+  /**
+   * What stands before the id of the book in the own id of a record that is written of a book
+   * without one; absent: a record never has the id of a book.
+   */
+  readonly bookIdPrefix?: string;
   /** The field that holds, as JSON, the members that its other fields cannot say; null: none. */
   readonly restField: string | null;
   /** Whether its texts keep runs of white space; in others one is a blank. */

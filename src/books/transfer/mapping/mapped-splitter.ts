@@ -8,10 +8,12 @@ import { mapRecord } from './map-record.ts';
 export function createTableCodec(
   table: FormatTable, createSplitter: () => FieldSplitter,
 ): FormatCodec {
-  const { ownIdFields } = table;
+  const { ownIdFields, bookIdPrefix } = table;
   const createReader: FormatCodec['createReader'] = ({ hasAllTypes }) =>
     new MappedSplitter(createSplitter(), table, hasAllTypes);
-  return ownIdFields.length === 0 ? { createReader } : { createReader, ownIdFields };
+  if (ownIdFields.length === 0) return { createReader };
+  return bookIdPrefix === undefined
+    ? { createReader, ownIdFields } : { createReader, ownIdFields, bookIdPrefix };
 }
 
 class MappedSplitter implements RecordSplitter {

@@ -15,6 +15,8 @@ import { findOwnId, findSource } from './metadata-source.ts';
 type WrittenRecord = {
   /** The own id of the record that the book came from; null where it came from none. */
   readonly key: string | null;
+  /** That, else the id of the book as the format has it: by it an import knows the book again. */
+  readonly ownId: string;
   readonly fields: Fields;
   /** Whether the book has metadata that the format does not hold. */
   readonly leavesOut: boolean;
@@ -47,7 +49,8 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
   }
   if (rest !== null && table.restField !== null) fields.set(table.restField, JSON.stringify(rest));
   const key = findOwnId(source, table.ownIdFields);
-  return { key, fields, leavesOut: hasRefused || leavesOut(table, metadata) };
+  const ownId = key ?? `${table.bookIdPrefix ?? ''}${id}`;
+  return { key, ownId, fields, leavesOut: hasRefused || leavesOut(table, metadata) };
 }
 
 /** Whether the one object has nothing that the other does not have too. */

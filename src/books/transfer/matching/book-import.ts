@@ -2,6 +2,7 @@
  * One import, as the catalog runs it: how its records are matched with the books that are there,
  * and what became of each.
  */
+import type { JsonObject } from '../../../base/schema.ts';
 import type { ImportRecord } from '../import-record.ts';
 
 /**
@@ -17,12 +18,22 @@ export type Match = 'isbn' | 'title' | 'source';
  */
 export type OnMatch = 'skip' | 'update' | 'replace';
 
-/** The place where books of another program's format have the own id of their source. */
-export type SourceIds = {
+/** A format of other programs whose records have their own ids, and where books have them. */
+export type SourceFormat = {
   /** The member of `metadata.source`. */
   readonly format: string;
   /** The names within it that may hold the id; the first that is there counts. */
   readonly ownIdFields: readonly string[];
+  /**
+   * What stands before the id of a book in an own id that is one, as our exports have it; null: an
+   * own id never is one.
+   */
+  readonly bookIdPrefix: string | null;
+  /**
+   * What an import reads of our export of a stored book in the format, as members of a record; null
+   * where it reads none, as of a format that is not written.
+   */
+  readExport(bytes: Buffer): JsonObject | null;
 };
 
 export type MatchMode = {
@@ -34,7 +45,7 @@ export type MatchMode = {
    */
   readonly onMatch: OnMatch;
   /** Of the format that is read; null for our own. Needed where `match` is `source`. */
-  readonly source: SourceIds | null;
+  readonly source: SourceFormat | null;
   /** Whether nothing is stored: the outcomes are those that the import would have. */
   readonly isDryRun: boolean;
 };

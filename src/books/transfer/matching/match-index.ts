@@ -125,5 +125,5 @@ export class MatchIndexes {
 }
 
 function nameOf(match: NonNullable<MatchMode['match']>, source: MatchMode['source']): string {
-  return match === 'source' ? JSON.stringify([match, source]) : match;
+  return match === 'source' ? JSON.stringify([match, source?.format]) : match;
 }

@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { readDatePublished, readIsbn, readMetadataWith } from '../../query/stored-fields.ts';
 import { createTitleKey, readTitleKey } from '../../query/title-key.ts';
 import { findOwnId, findSource } from '../mapping/metadata-source.ts';
-import type { Match, SourceIds } from './book-import.ts';
+import type { Match, SourceFormat } from './book-import.ts';
 
 export interface MatchKeys {
   /** Null for a stored book that nothing can match. */
@@ -18,7 +18,7 @@ export interface MatchKeys {
 }
 
 /** The keys of one way to match. `source` is of the format of the records. */
-export function createMatchKeys(match: Match, source: SourceIds | null): MatchKeys {
+export function createMatchKeys(match: Match, source: SourceFormat | null): MatchKeys {
   switch (match) {
     case 'isbn': return { readStored: readIsbn, readMembers: ({ isbn }) => textOrNull(isbn) };
     case 'title': return TITLE_KEYS;
@@ -45,7 +45,7 @@ const TITLE_KEYS: MatchKeys = {
   },
 };
 
-function createSourceKeys(source: SourceIds): MatchKeys {
+function createSourceKeys(source: SourceFormat): MatchKeys {
   // As it stands in the metadata of each book that came from this format: others are not parsed.
   const formatMember = `${JSON.stringify(source.format)}:{`;
   return {
@@ -55,7 +55,7 @@ function createSourceKeys(source: SourceIds): MatchKeys {
 }
 
 function readOwnId(
-  metadata: JsonValue | undefined | null, { format, ownIdFields }: SourceIds,
+  metadata: JsonValue | undefined | null, { format, ownIdFields }: SourceFormat,
 ): string | null {
   const fields = findSource(format, metadata);
   return fields === null ? null : findOwnId(fields, ownIdFields);

@@ -10,7 +10,7 @@ import { METADATA_BYTES_MAX, bookSchema } from '../../book.ts';
 import { fitFields } from '../mapping/fit-fields.ts';
 import { createStandInTitle } from '../mapping/isbn-text.ts';
 
-type MergedRecord = {
+export type MergedRecord = {
   /** The book's members without its id and dates, in the order in which they are stored. */
   readonly members: JsonObject;
   /** The fields that have no room, by name. */

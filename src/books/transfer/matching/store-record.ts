@@ -11,10 +11,12 @@ import {
 import { bookResource } from '../../book-resource.ts';
 import type { ImportRecord } from '../import-record.ts';
 import type { ImportedBook, MatchMode } from './book-import.ts';
+import { findBookId, omitBookId, omitUnedited } from './own-export.ts';
 import type { MatchKeys } from './match-key.ts';
 import type { BookMarks } from './book-marks.ts';
 import type { BookStaging } from './book-staging.ts';
 import { mergeRecord } from './merge-record.ts';
+import type { MergedRecord } from './merge-record.ts';
 
 export type StoreDeps = {
   readonly books: BookStaging;
@@ -53,8 +55,11 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
   return { id, outcome: mode.onMatch === 'replace' ? 'replaced' : 'updated', leftOut };
 }
 
-/** The ids of the books that are the same as the record: its own id comes before its match key. */
-function findMatches({ books, keys }: StoreDeps, record: ImportRecord): readonly string[] {
+/**
+ * The ids of the books that are the same as the record: its id comes before its match key, and a
+ * book that came with its own id before the one whose id that is.
+ */
+function findMatches({ books, keys, mode }: StoreDeps, record: ImportRecord): readonly string[] {
   if (record.id !== null && books.find(record.id) !== undefined) return [record.id];
   const key = keys?.readMembers(record.fields) ?? null;
   if (key === null) return [];
@@ -63,7 +68,9 @@ function findMatches({ books, keys }: StoreDeps, record: ImportRecord): readonly
     ids.push(id);
     if (ids.length >= MATCHES_NAMED_MAX) break;
   }
-  return ids.sort();
+  if (ids.length > 0 || mode.match !== 'source' || mode.source === null) return ids.sort();
+  const bookId = findBookId(record.fields, mode.source);
+  return bookId !== null && books.find(bookId) !== undefined ? [bookId] : [];
 }
 
 function isLeftAlone({ match, onMatch }: MatchMode, isSameId: boolean): boolean {
@@ -84,16 +91,32 @@ function makeVersion(
   const before = books.find(id);
   assert(before !== undefined, 'a match is a book');
   const { [KEY]: _, createdAt, updatedAt, ...members } = decodeRecord(before);
+  const fields = source === null
+    ? record.fields : omitBookId(record.fields, members, id, source);
   if (onMatch === 'replace') {
     const isUnchanged = (record.createdAt ?? createdAt) === createdAt
-      && (record.updatedAt ?? updatedAt) === updatedAt && isSame(members, record.fields);
-    return { json: isUnchanged ? null : encodeBook(id, record, before, nowMs), leftOut: [] };
+      && (record.updatedAt ?? updatedAt) === updatedAt && isSame(members, fields);
+    const json = isUnchanged ? null : encodeBook(id, { ...record, fields }, before, nowMs);
+    return { json, leftOut: [] };
   }
-  const merged = mergeRecord(members, record.fields, source?.ownIdFields ?? []);
+  const merged = mergeEdited(members, fields, before, source);
   const { leftOut } = merged;
   if (isSame(members, merged.members)) return { json: null, leftOut };
   const timestamps = nextTimestamps(KEY, id, before, nowMs);
   return { json: encodeRecord(KEY, id, timestamps, merged.members), leftOut };
+}
+
+/** Merges what the record says otherwise than our export of the book. */
+function mergeEdited(
+  members: JsonObject, record: JsonObject, bytes: Buffer, source: MatchMode['source'],
+): MergedRecord {
+  if (source === null) return mergeRecord(members, record, []);
+  const merged = mergeRecord(members, record, source.ownIdFields);
+  // Most records change nothing, and need no export.
+  const exported = isSame(members, merged.members) ? null : source.readExport(bytes);
+  if (exported === null) return merged;
+  const edited = omitUnedited(record, members, exported, source);
+  return mergeRecord(members, edited, source.ownIdFields);
 }
 
 /** Whether the members say the same; in metadata the order of names says nothing. */

@@ -72,6 +72,7 @@ const cslTable: FormatTable = {
     createRow('url', 'URL', whole, ({ url }) => url),
   ],
   ownIdFields: ['id'],
+  bookIdPrefix: '',
   restField: REST_FIELD,
   keepsSpace: true,
   isBook: (type) => BOOK_TYPES.has(type),
@@ -129,12 +130,12 @@ function createRecord(line: number, item: JsonObject): FieldRecord {
 
 /** An item of a book, under its own id: that of its source, else the catalog's. */
 function encodeItem(book: Book): EncodedFields {
-  const { key, fields, leavesOut } = writeRecord(cslTable, book);
+  const { ownId, fields, leavesOut } = writeRecord(cslTable, book);
   const source = findSource(cslTable.name, book.metadata) ?? {};
   const sourceId = source['id'];
   const type = fields.get('type');
   const item: Record<string, JsonValue> = {
-    id: typeof sourceId === 'number' ? sourceId : key ?? book.id,
+    id: typeof sourceId === 'number' ? sourceId : ownId,
     type: typeof type === 'string' && isCslType(type) ? type : BOOK_TYPE,
   };
   const custom = new Map<string, JsonValue>();

@@ -37,7 +37,7 @@ type WrittenNode = {
 };
 
 function writeNode(table: FormatTable, book: Book): WrittenNode {
-  const { key, fields, leavesOut } = writeRecord(table, book);
+  const { ownId, fields, leavesOut } = writeRecord(table, book);
   const members = new Map<string, JsonValue>();
   let isWhole = true;
   for (const [name, value] of fields) {
@@ -57,9 +57,7 @@ function writeNode(table: FormatTable, book: Book): WrittenNode {
   const [type = ''] = types;
   const node = {
     '@type': types.length === 1 ? type : [...types],
-    // Our own id where the book came with none: a second import of the file finds by it what the
-    // first has added.
-    '@id': key ?? `urn:uuid:${book.id}`,
+    '@id': ownId,
     ...Object.fromEntries(members),
   };
   return { node, leavesOut: leavesOut || !isWhole || ownTypes.length < sourceTypes.length };

@@ -92,6 +92,7 @@ const jsonldTable: FormatTable = {
   name: 'jsonld',
   rows: ROWS,
   ownIdFields: ['@id'],
+  bookIdPrefix: 'urn:uuid:',
   restField: null,
   // A node without a type, in a file of books, is one.
   isBook: (type) => type === '' || BOOK_TYPES.includes(type),

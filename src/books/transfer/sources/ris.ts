@@ -75,6 +75,7 @@ const risTable: FormatTable = {
     ...createTextRow('url', ['UR'], ({ url }) => url),
   ],
   ownIdFields: ['ID'],
+  bookIdPrefix: '',
   restField: RIS_REST_FIELD,
   isBook: (kind) => BOOK_KINDS.has(kind.toUpperCase()),
 };
@@ -86,8 +87,8 @@ export const risCodec: FormatCodec = {
 
 /** A book as a record, under its own id: that of its source, else the catalog's. */
 function encodeBook(book: Book): EncodedFields {
-  const { key, fields, leavesOut } = writeRecord(risTable, book);
-  return { text: encodeRisRecord(key ?? book.id, fields), leavesOut };
+  const { ownId, fields, leavesOut } = writeRecord(risTable, book);
+  return { text: encodeRisRecord(ownId, fields), leavesOut };
 }
 
 function textsOf({ fields }: FieldRecord, tag: string): readonly string[] {

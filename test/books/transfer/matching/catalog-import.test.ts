@@ -9,14 +9,19 @@ import { bookResource } from '../../../../src/books/book-resource.ts';
 import { createBookShelf, createCatalog } from '../../../../src/books/catalog.ts';
 import type { Catalog } from '../../../../src/books/catalog.ts';
 import { parseImportRecord } from '../../../../src/books/transfer/import-record.ts';
-import type { BookImport, MatchMode } from '../../../../src/books/transfer/matching/book-import.ts';
+import type {
+  BookImport, MatchMode, SourceFormat,
+} from '../../../../src/books/transfer/matching/book-import.ts';
 import { createMemoryStore } from '../../../support/memory-store.ts';
 import type { MemoryStore } from '../../../support/memory-store.ts';
 import { endsInTurns } from '../../../support/turns.ts';
 
 const ID = '018f2b7c-0000-7000-8000-00000000000a';
 const ISBNS = ['9780441172719', '9780306406157', '9791090636071'];
-const GOODREADS = { format: 'goodreads', ownIdFields: ['Book Id'] };
+const GOODREADS: SourceFormat =
+  { format: 'goodreads', ownIdFields: ['Book Id'], bookIdPrefix: null, readExport: () => null };
+const JSONLD: SourceFormat =
+  { format: 'jsonld', ownIdFields: ['@id'], bookIdPrefix: 'urn:uuid:', readExport: () => null };
 const DEFAULTS: MatchMode =
   { match: 'isbn', onMatch: 'update', source: null, isDryRun: false };
 
@@ -207,7 +212,7 @@ test('what is staged and not on disk yet is matched as it will be', async () => 
 });
 
 test('a source matches its own records alone, and adds to those of others', async () => {
-  const calibre = { format: 'calibre', ownIdFields: ['uuid'] };
+  const calibre = { ...GOODREADS, format: 'calibre', ownIdFields: ['uuid'] };
   await importAll([{ title: 'A', isbn: ISBNS[0], metadata: sourceOf('1') }],
     { match: 'source', source: GOODREADS });
   const book = { title: 'A', isbn: ISBNS[0], metadata: { source: { calibre: { uuid: '1' } } } };
@@ -215,6 +220,91 @@ test('a source matches its own records alone, and adds to those of others', asyn
   assert.deepEqual(await outcomesOf([book], { match: 'source', source: calibre }), ['unchanged']);
   assert.deepEqual(JSON.parse(contentOf()[0] ?? '').metadata,
     { source: { goodreads: { 'Book Id': '1' }, calibre: { uuid: '1' } } });
+});
+
+test('a record whose own id is the id of a book is that book, and is not stored so', async () => {
+  await importAll([{ id: ID, title: 'A', publisher: 'P' }], { match: null });
+  const mode = { match: 'source', source: JSONLD } as const;
+  const record = { title: 'A', metadata: ownIdOf(`urn:uuid:${ID}`) };
+  const before = contentOf();
+  assert.deepEqual(await importAll([record], mode),
+    [{ id: ID, outcome: 'unchanged', leftOut: [] }]);
+  assert.deepEqual(contentOf(), before);
+  const edited = { title: 'B', metadata: ownIdOf(`urn:uuid:${ID}`.toUpperCase(), { award: 'x' }) };
+  for (const onMatch of ['skip', 'update', 'replace'] as const) {
+    const [predicted] = await importAll([edited], { ...mode, onMatch, isDryRun: true });
+    assert.deepEqual(await importAll([edited], { ...mode, onMatch }), [predicted]);
+  }
+  const { title, publisher, metadata } = JSON.parse(contentOf()[0] ?? '');
+  assert.deepEqual([title, publisher, metadata],
+    ['B', undefined, { source: { jsonld: { award: 'x' } } }]);
+  assert.equal(catalog.size, 1);
+});
+
+test('an own id that is the id of no book, has no prefix or is not matched by, adds', async () => {
+  await importAll([{ id: ID, title: 'A' }], { match: null });
+  const other = ID.replace('a', 'b');
+  const records = [ID, `urn:uuid:${other}`, 'urn:uuid:', `urn:uuid:${ID}x`]
+    .map((ownId) => ({ title: 'B', metadata: ownIdOf(ownId) }));
+  const added = records.map(() => 'imported');
+  for (const [expected, mode] of [
+    [added, { match: 'source', source: JSONLD }],
+    [records.map(() => 'unchanged'), { match: 'source', source: JSONLD }],
+    [['imported'], { match: 'source', source: { ...JSONLD, bookIdPrefix: null } }],
+    [['imported'], { match: 'isbn', source: JSONLD }],
+  ] as const) {
+    const sent = expected.length > 1 ? records
+      : [{ title: 'B', metadata: ownIdOf(`urn:uuid:${ID}`) }];
+    assert.deepEqual(await outcomesOf(sent, { ...mode, isDryRun: true }), expected);
+    assert.deepEqual(await outcomesOf(sent, mode), expected);
+  }
+});
+
+test('a book that came with an own id is before the book whose id that is', async () => {
+  const mode = { match: 'source', source: JSONLD } as const;
+  const record = { title: 'B', metadata: ownIdOf(`urn:uuid:${ID}`) };
+  const [added] = await importAll([record], mode);
+  await importAll([{ id: ID, title: 'A' }], { match: null });
+  assert.deepEqual(await importAll([record], mode),
+    [{ id: added?.id, outcome: 'unchanged', leftOut: [] }]);
+  await catalog.remove(added?.id ?? '');
+  assert.deepEqual(await importAll([record], mode),
+    [{ id: ID, outcome: 'updated', leftOut: [] }]);
+});
+
+test('a book that has an own id keeps it when a record comes under its id', async () => {
+  const mode = { match: 'source', source: JSONLD } as const;
+  await importAll([{ id: ID, title: 'A', metadata: ownIdOf('http://e.org/1', { award: 'x' }) }],
+    { match: null });
+  for (const onMatch of ['update', 'replace'] as const) {
+    const record = { title: onMatch, metadata: ownIdOf(`urn:uuid:${ID}`, { award: 'y' }) };
+    const first = await outcomesOf([record], { ...mode, onMatch });
+    assert.deepEqual(first, [onMatch === 'update' ? 'updated' : 'replaced']);
+    assert.deepEqual(JSON.parse(contentOf()[0] ?? '').metadata,
+      ownIdOf('http://e.org/1', { award: 'y' }));
+    assert.deepEqual(await outcomesOf([record], { ...mode, onMatch }), ['unchanged']);
+  }
+});
+
+test('an update leaves what a record says as our export of the book says it', async () => {
+  const book = { title: 'A', description: 'one\ntwo', metadata: ownIdOf('x', { award: 'a' }) };
+  await importAll([{ id: ID, ...book }], { match: null });
+  // A format that has one blank for white space, and no place for awards.
+  const readExport = (bytes: Buffer) => {
+    const { title, description } = JSON.parse(bytes.toString());
+    return { title, authors: [], description: description.replace('\n', ' '), subtitle: 's' };
+  };
+  const mode = { match: 'source', source: { ...JSONLD, readExport } } as const;
+  const unedited = { title: 'A', description: 'one two', subtitle: 's', metadata: ownIdOf('x') };
+  assert.deepEqual(await outcomesOf([unedited], { ...mode, isDryRun: true }), ['unchanged']);
+  assert.deepEqual(await outcomesOf([unedited], mode), ['unchanged']);
+  assert.deepEqual(await outcomesOf([{ ...unedited, title: 'B' }], mode), ['updated']);
+  const { id, createdAt, updatedAt, ...members } = JSON.parse(contentOf()[0] ?? '');
+  assert.deepEqual(members, { ...book, title: 'B', authors: [] });
+  const edited = { ...unedited, title: 'B', subtitle: 't', metadata: ownIdOf('x', { award: 'b' }) };
+  assert.deepEqual(await outcomesOf([edited], mode), ['updated']);
+  const after = JSON.parse(contentOf()[0] ?? '');
+  assert.deepEqual([after.subtitle, after.metadata], ['t', ownIdOf('x', { award: 'b' })]);
 });
 
 test('a dry run has the outcomes of the import, knows no id of a new book, and stores nothing',
@@ -325,6 +415,10 @@ test('imports that match alike share an index, and the last drops it and its mar
 
 function sourceOf(bookId: string) {
   return { source: { goodreads: { 'Book Id': bookId } } };
+}
+
+function ownIdOf(id: string, fields: object = {}) {
+  return { source: { jsonld: { '@id': id, ...fields } } };
 }
 
 function recordOf(book: object) {

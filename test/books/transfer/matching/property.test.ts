@@ -33,7 +33,9 @@ const ROUNDS = 20;
 const NAMED_MAX = 10;
 const SPECS = [bookResource.collection];
 const ISBNS = ['9780441172719', '9780306406157', '9791090636071', '9780439023481'];
-const SOURCES = ['goodreads', 'calibre'].map((format) => ({ format, ownIdFields: ['Id'] }));
+const SOURCES = [['goodreads', null], ['calibre', null], ['jsonld', 'urn:uuid:']] as const;
+const SOURCE_FORMATS = SOURCES.map(([format, bookIdPrefix]) =>
+  ({ format, ownIdFields: ['Id'], bookIdPrefix, readExport: () => null }));
 const OWN_IDS = Array.from({ length: 5 }, (_, index) => numberedId(0xfff0 + index));
 
 test('imports among other writes do what a comparison with every book does', async () => {
@@ -177,7 +179,7 @@ function randomMode(random: Random): MatchMode {
   return {
     match: pick(random, ['isbn', 'title', 'source', null]),
     onMatch: pick(random, ['skip', 'update', 'update', 'replace']),
-    source: pick(random, SOURCES), isDryRun: false,
+    source: pick(random, SOURCE_FORMATS), isDryRun: false,
   };
 }
 
@@ -190,8 +192,10 @@ function randomRecords(random: Random): readonly ImportRecord[] {
 function randomFields(random: Random): JsonObject {
   const maybe = (name: string, values: readonly (string | JsonObject)[]): JsonObject =>
     random() < 0.5 ? { [name]: pick(random, values) } : {};
-  const sources = SOURCES.filter(() => random() < 0.4).map(({ format }) =>
-    [format, { Id: String(below(random, 4)), ...maybe('Shelf', ['a', 'b']) }] as const);
+  const sources = SOURCES.filter(() => random() < 0.4).map(([format, prefix]) => {
+    const id = prefix === null ? String(below(random, 4)) : prefix + pick(random, OWN_IDS);
+    return [format, { Id: id, ...maybe('Shelf', ['a', 'b']) }] as const;
+  });
   return parseImportRecord({
     title: pick(random, ['Été', 'ete', 'The River', 'THE RIVER']),
     ...random() < 0.3 ? { authors: [{ name: pick(random, ['José', 'jose', 'Lem']) }] } : {},

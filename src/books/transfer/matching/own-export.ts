@@ -1,0 +1,87 @@
+/**
+ * What a record says that may come from an export of ours, in a format of other programs.
+ *
+ * - Where records have their own id, our export puts the id of the book, unless the book came with
+ *   one. By it an import knows the book again, whatever has been edited meanwhile. It says nothing
+ *   of another program, so that very book does not store it, and later exports have the same id.
+ * - A format may say less than the book has: RIS makes one blank of a paragraph's end. What a
+ *   record says as our export of the book would say it was not edited, and is no change.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { isUuid } from '../../../base/uuid.ts';
+import { findOwnId, findSource } from '../mapping/metadata-source.ts';
+import type { SourceFormat } from './book-import.ts';
+
+/** The id of a book that the own id of a record says, perhaps of none that is there, or null. */
+export function findBookId(record: JsonObject, source: SourceFormat): string | null {
+  const { format, ownIdFields, bookIdPrefix } = source;
+  const fields = findSource(format, record['metadata']);
+  if (fields === null || bookIdPrefix === null) return null;
+  const ownId = findOwnId(fields, ownIdFields)?.toLowerCase() ?? '';
+  const id = ownId.slice(bookIdPrefix.length);
+  return ownId.startsWith(bookIdPrefix) && isUuid(id) ? id : null;
+}
+
+/**
+ * The record without an own id that is the id of the book. In its place is the own id that the book
+ * has from the same format, by which files of the other program go on to match.
+ */
+export function omitBookId(
+  record: JsonObject, book: JsonObject, id: string, source: SourceFormat,
+): JsonObject {
+  if (findBookId(record, source) !== id) return record;
+  const said = splitSource(record, source);
+  return putSource(record, source, { ...splitSource(book, source).ownIds, ...said.fields });
+}
+
+/**
+ * The record with what the book has in the place of what was not edited. `exported` is what an
+ * import reads of our export of the book.
+ */
+export function omitUnedited(
+  record: JsonObject, book: JsonObject, exported: JsonObject, source: SourceFormat,
+): JsonObject {
+  const { metadata: _, ...members } = record;
+  const changes: Record<string, JsonValue> = { ...record };
+  for (const [name, value] of Object.entries(members)) {
+    if (!isDeepStrictEqual(value, exported[name])) continue;
+    const stored = book[name];
+    if (stored === undefined) Reflect.deleteProperty(changes, name);
+    else changes[name] = stored;
+  }
+  const said = splitSource(record, source);
+  if (!isDeepStrictEqual(said.fields, splitSource(exported, source).fields)) return changes;
+  return putSource(changes, source, { ...said.ownIds, ...splitSource(book, source).fields });
+}
+
+type SourceFields = { readonly ownIds: JsonObject; readonly fields: JsonObject };
+
+/** What the metadata have from the format: what holds the own id, and the others. */
+function splitSource(
+  { metadata }: JsonObject, { format, ownIdFields }: SourceFormat,
+): SourceFields {
+  const entries = Object.entries(findSource(format, metadata) ?? {});
+  const isOwnId = ([name]: readonly [string, JsonValue]): boolean => ownIdFields.includes(name);
+  return {
+    ownIds: Object.fromEntries(entries.filter(isOwnId)),
+    fields: Object.fromEntries(entries.filter((entry) => !isOwnId(entry))),
+  };
+}
+
+/** The record with these fields of the format, and without empty objects in their place. */
+function putSource(record: JsonObject, { format }: SourceFormat, fields: JsonObject): JsonObject {
+  const metadata = asObject(record['metadata']);
+  const sources = putObject(asObject(metadata['source']), format, fields);
+  return putObject(record, 'metadata', putObject(metadata, 'source', sources));
+}
+
+function putObject(object: JsonObject, name: string, member: JsonObject): JsonObject {
+  const { [name]: _, ...others } = object;
+  return Object.keys(member).length === 0 ? others : { ...others, [name]: member };
+}
+
+function asObject(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}

@@ -160,8 +160,8 @@ const IMPORT_PARAMETERS: readonly ParameterSpec[] = [
     name: 'match', in: 'query', schema: { kind: 'string', values: MATCHES },
     description: 'By what a record and a book are the same, besides their id: `isbn`; `title`, '
       + 'which is title, first author and year; or `source`, the id that the source gave the '
-      + 'record, or in a file from here the id of the book. Default: `source` in formats whose records have such an id, `isbn` for a list of '
-      + 'ISBNs, else nothing.',
+      + 'record, or in a file from here the id of the book. Default: `source` in formats whose '
+      + 'records have such an id, `isbn` for a list of ISBNs, else nothing.',
   },
   {
     name: 'onMatch', in: 'query', schema: { kind: 'string', values: ON_MATCH },

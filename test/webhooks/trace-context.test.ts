@@ -135,15 +135,18 @@ test('the trace id stands in the lines of the log that are about the request', a
   await relay.hook({ actionType: 'calls', options: { url: target.url } }, ACCEPTED);
   await relay.hook({ actionType: 'http-forward', options: { url: target.url, mode: 'queue' } },
     { pathSegment: 'queue' });
+  await relay.hook({ actionType: 'http-forward', options: { url: `${target.url}/500` } },
+    { pathSegment: 'failing' });
   await relay.hook({ actionType: 'log' }, { pathSegment: 'signed', secret: 'a secret' });
   await relay.ask('POST', '/webhook/in/hook', {}, TRACE);
   await relay.ask('POST', '/webhook/in/queue', {}, TRACE);
+  await relay.ask('POST', '/webhook/in/failing', {}, TRACE);
   await relay.ask('POST', '/webhook/in/signed', {}, TRACE);
   await turnsUntil(() => ofTrace().includes('a delivery was attempted')
     && ofTrace().includes('a stored request was run'));
   for (const message of [
     'request', 'called', 'a stored request was run', 'a delivery was attempted',
-    'a call of an incoming webhook was rejected',
+    'the action of an incoming webhook was run', 'a call of an incoming webhook was rejected',
   ]) {
     assert.ok(ofTrace().includes(message), message);
   }

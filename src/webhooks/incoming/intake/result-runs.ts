@@ -117,7 +117,7 @@ export class ResultRuns {
    * because of our own state says nothing of the action, and is not counted as a run.
    */
   #report(
-    { exchange: { requestId }, webhook: { identifier, labels, routes } }: AdmittedRequest,
+    { exchange, webhook: { identifier, labels, routes } }: AdmittedRequest,
     outcomes: readonly RouteOutcome[], previous: StoredRequest | null = null,
   ): void {
     for (const { name, result, refusal, startedAtMs, durationMs } of outcomes) {
@@ -132,8 +132,10 @@ export class ResultRuns {
       if (success && this.#deps.log.writesDebug === false) continue;
       const { attemptCount = 0 } = previous?.routes.find((route) => route.name === name) ?? {};
       const isChainRefused = result instanceof ChainRefusal;
-      logRun(this.#deps, 'the action of an incoming webhook was run', {
-        labels: { requestId, ...labels, route: name, attempt: attemptCount + 1 },
+      const { configurations, actions } = this.#deps;
+      const { log } = exchange;
+      logRun({ configurations, actions, log }, 'the action of an incoming webhook was run', {
+        labels: { ...labels, route: name, attempt: attemptCount + 1 },
         actionConfiguration: routes.find((route) => route.name === name)?.actionConfiguration,
         success, message, data, durationMs, isChainRefused,
       });

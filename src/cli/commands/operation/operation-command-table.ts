@@ -30,7 +30,7 @@ export const TOKEN_COMMANDS: readonly CommandSpec[] = [
       scope: { ...required(text('<scope>', SCOPES.join(', '))), values: SCOPES },
       event: {
         ...text('<name>',
-          'with --scope emit: it may emit this event, or with order.* all below it'),
+          'with --scope emit: it may emit this event, or with order.* all below it; repeatable'),
         isRepeatable: true,
       },
       expires: text('<when>', 'a date (2027-01-31) or a time from now (30d, 12h)'),

@@ -156,7 +156,7 @@ export const schemeSchema: ObjectSchema = {
     ...findPayloadProblems(scheme), ...findVerifyTokenProblems(scheme),
   ],
   hint: ({ algorithm }) =>
-    `the preset custom needs all of it, such as ${formatExampleScheme(algorithm)}`,
+    `all of it is required, such as ${formatExampleScheme(algorithm)}`,
 };
 
 /** The JSON of a short valid scheme, for the algorithm if it is known. */

@@ -77,8 +77,10 @@ function addSource(
   metadata: JsonObject, format: string, fields: JsonObject, ownIdFields: readonly string[],
 ): MergedMetadata {
   const { source = {} } = metadata;
-  // A source that is no object is the caller's own, and stays.
-  if (!isJsonObject(source)) return { metadata, leftOut: Object.keys(fields) };
+  // What is no object is the caller's own, and stays: a source, or the format's member of one.
+  const isOwn = !isJsonObject(source)
+    || (Object.hasOwn(source, format) && !isJsonObject(source[format]));
+  if (isOwn) return { metadata, leftOut: Object.keys(fields) };
   const place = (placed: JsonObject): JsonObject =>
     ({ ...metadata, source: { ...source, [format]: placed } });
   // Of each field its comma is counted, too, and none follows the last.

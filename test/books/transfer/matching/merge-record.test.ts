@@ -42,6 +42,11 @@ test('metadata are merged by member, and sources by format', () => {
     [{ source: ['a shop'] }, { source: { goodreads: { 'Book Id': '1' } } },
       { source: ['a shop'] }, ['Book Id']],
     [{ own: 1 }, { source: 'a shop' }, { own: 1, source: 'a shop' }, []],
+    ...['mine', ['a', 'b'], 7, false, null].map((own) => [
+      { source: { goodreads: own, a: 1 } },
+      { source: { goodreads: { 'Book Id': '1', 'Shelf': 'a' }, ris: { ID: '2' } } },
+      { source: { goodreads: own, a: 1, ris: { ID: '2' } } }, ['Book Id', 'Shelf'],
+    ] as const),
     [{ own: 1 }, { source: { goodreads: { 'Book Id': '1' } } },
       { own: 1, source: { goodreads: { 'Book Id': '1' } } }, []],
   ];

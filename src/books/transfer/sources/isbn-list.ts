@@ -1,7 +1,7 @@
 /**
  * A list of ISBNs, as a scanner makes it: one a line, with or without hyphens, perhaps with `ISBN`
- * before it. Blank lines and lines that begin with `#` say nothing. A line that is no ISBN is a
- * broken record. The title of such a book says what is known of it: `ISBN 9780439023481`.
+ * before it. Blank lines, lines that begin with `#` and a heading before the first ISBN say nothing.
+ * A line that is no ISBN is a broken record. The title of such a book says what is known of it: `ISBN 9780439023481`.
  */
 import type { FormatCodec } from '../format-codec.ts';
 import { explainIsbn, parseIsbn } from '../../isbn.ts';
@@ -36,24 +36,34 @@ export const isbnCodec: FormatCodec = {
 /** A line is a row of delimited text without quotes, and a tab is white space in it. */
 class IsbnSplitter implements FieldSplitter {
   readonly #lines = new CsvRowSplitter({ separator: '\t', hasQuotes: false });
+  /** Whether a line has come that says something. */
+  #hasText = false;
 
   push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
-    return this.#lines.push(chunk).flatMap(readLine);
+    return this.#lines.push(chunk).flatMap((row) => this.#readRow(row));
   }
 
   end(): readonly (FieldRecord | BrokenRecord)[] {
-    return this.#lines.end().flatMap(readLine);
+    return this.#lines.end().flatMap((row) => this.#readRow(row));
+  }
+
+  #readRow({ line, cells, problem }: CsvRow): readonly (FieldRecord | BrokenRecord)[] {
+    const text = cells.map((cell) => cell.text).join(' ').trim();
+    if (problem === undefined && (text === '' || text.startsWith('#'))) return [];
+    const isHeading = !this.#hasText && HEADING.test(text);
+    this.#hasText = true;
+    if (problem !== undefined) return [{ line, key: null, problem }];
+    return isHeading ? [] : [readLine(line, text)];
   }
 }
 
+/** As a column of a spreadsheet, or of a scanner's table, is called. */
+const HEADING = /^"?(?:ISBNs?|ISBN[-_ ]?1[03]|EAN(?:[-_ ]?13)?)(?:\s*:)?"?$/i;
 const PREFIX = /^ISBN(?:[- ]?1[03](?=\s*:|\s))?\s*:?\s*/i;
 
-function readLine({ line, cells, problem }: CsvRow): readonly (FieldRecord | BrokenRecord)[] {
-  if (problem !== undefined) return [{ line, key: null, problem }];
-  const text = cells.map((cell) => cell.text).join(' ').trim();
-  if (text === '' || text.startsWith('#')) return [];
+function readLine(line: number, text: string): FieldRecord | BrokenRecord {
   const number = text.replace(PREFIX, '').replace(/[\u2010-\u2015\u2212]/g, '-');
   const isbn = parseIsbn(number);
-  if (isbn === null) return [{ line, key: null, problem: explainIsbn(number) }];
-  return [{ line, key: null, type: '', fields: new Map([['isbn', isbn]]) }];
+  if (isbn === null) return { line, key: null, problem: explainIsbn(number) };
+  return { line, key: null, type: '', fields: new Map([['isbn', isbn]]) };
 }

@@ -14,6 +14,17 @@ test('a line of a list of ISBNs is a book of that ISBN', () => {
   ].map(([line, isbn]) => [line, { title: `ISBN ${String(isbn)}`, isbn }]));
 });
 
+test('a heading before the first ISBN of a list is passed over, and later it is no ISBN', () => {
+  for (const heading of [
+    'ISBN', 'isbn', 'ISBNs', '"ISBN"', 'ISBN:', 'ISBN13', 'ISBN-13', 'ISBN 10', 'isbn_13', 'EAN',
+    'EAN13', 'ean-13', '\n# scanned in May\n  ISBN\t',
+  ]) {
+    const records = readExport(isbnCodec, `${heading}\r\n9780439023481\r\n${heading.trim()}\r\n`);
+    assert.deepEqual(records.map(({ problem }) => problem === undefined), [true, false], heading);
+  }
+  assert.deepEqual(readExport(isbnCodec, 'ISBN\nISBN\n').map(({ line }) => line), [2]);
+});
+
 test('a line that is no ISBN is told, and the next ones go on', () => {
   const file = '9780439023482\nHunger Games\n12345\n9780439023481\n\xff\n9780439023481';
   const bytes = Buffer.from(file, 'latin1');

@@ -6,8 +6,11 @@
  *   field  = tag "  - " value     ; tag: a capital and a capital or digit
  *
  * Lines end with CR LF, LF or CR. Programs write one blank before the dash, or none after it; both
- * are read. A line without a tag continues the field before it after a blank, except keywords,
- * where it is one more keyword, as EndNote writes them. A tag that comes again is one more value.
+ * are read. Without a blank before it a tag is one in a record that begins so, `TY-BOOK`, and where
+ * the whole line is a TY or an ER; `UV-light` is text. An `ER` without a dash ends a record where
+ * the next one or the end of the file follows. A line without a tag continues the field before it
+ * after a blank, except keywords, where it is one more keyword, as EndNote writes them. A tag that
+ * comes again is one more value.
  *
  * Valid is a record from its TY to its ER, or to the next TY where its ER was forgotten. Text
  * between records is no part of any, such as the numbers and the provider's name that some sites
@@ -34,6 +37,8 @@ const ID_TAG = 'ID';
 const KEYWORD_TAG = 'KW';
 
 const TAG_LINE = /^([A-Z][A-Z0-9]) {1,2}-(.*)$/s;
+const TIGHT_TAG_LINE = /^([A-Z][A-Z0-9])-(.*)$/s;
+const TIGHT_BOUNDARY_LINE = /^(TY(?=-\s*[A-Z]{2,20}\s*$)|ER(?=-\s*$))-(.*)$/s;
 const TAG = /^[A-Z][A-Z0-9]$/;
 const KIND = /^[A-Z]{1,20}$/;
 const CARRIAGE_RETURN = 0x0d;
@@ -43,8 +48,12 @@ type OpenRecord = {
   readonly line: number;
   readonly kind: string;
   readonly values: Map<string, string[]>;
-  /** That a continuation line belongs to. */
+  /** Whether no blank stands between its tags and their dashes. */
+  readonly isTight: boolean;
+  /** The tag of the field that a line without one continues. */
   lastTag: string;
+  /** Whether its last line with text is an `ER` without a dash, which may be a word of a text. */
+  hasBareEnd: boolean;
   bytes: number;
   problem: string | null;
 };
@@ -90,8 +99,10 @@ export class RisSplitter implements FieldSplitter {
     this.#records = [];
     if (!this.#lineBytes.isEmpty) this.#endLine();
     if (this.#record !== null) {
-      this.#record.problem ??= 'the file ends within this record: its last line, `ER  - `, is '
-        + 'missing';
+      if (!this.#record.hasBareEnd) {
+        this.#record.problem ??= 'the file ends within this record: its last line, `ER  - `, is '
+          + 'missing';
+      }
       this.#endRecord();
     } else if (!this.#hasRecord && !this.#isReported && this.#strayLine !== null) {
       this.#reportStray(this.#strayLine);
@@ -110,18 +121,32 @@ export class RisSplitter implements FieldSplitter {
     // The tag of a line is ASCII, so it can be told where the rest of the line is no UTF-8.
     const text = bytes === null ? '' : bytes.toString(isBroken ? 'latin1' : 'utf8');
     // Files that were put together have the mark of the second within.
-    const match = TAG_LINE.exec(text.startsWith('\ufeff') ? text.slice(1) : text);
-    const [, tag = '', value = ''] = match ?? [];
-    if (tag === KIND_TAG) this.#begin(line, value.trim());
+    const { tag, value, isTight } = this.#readTag(text.startsWith('\ufeff') ? text.slice(1) : text);
+    if (tag === KIND_TAG) this.#begin(line, value.trim(), isTight);
     if (isBroken && this.#record !== null) this.#record.problem ??= 'not valid UTF-8';
-    if (tag === END_TAG && this.#record !== null) this.#endRecord();
-    else if (this.#record === null) this.#addStray(line, tag, isTooLong || text.trim() !== '');
-    else if (tag !== KIND_TAG) addValue(this.#record, tag, tag === '' ? text : value);
+    if (this.#record === null) {
+      this.#addStray(line, tag, isTooLong || text.trim() !== '');
+    } else if (tag !== KIND_TAG) {
+      addValue(this.#record, tag, tag === '' ? text : value);
+      if (tag === END_TAG) this.#endRecord();
+    }
   }
 
-  #begin(line: number, kind: string): void {
+  #readTag(text: string): {
+    readonly tag: string; readonly value: string; readonly isTight: boolean;
+  } {
+    const tightLine = this.#record?.isTight === true ? TIGHT_TAG_LINE : TIGHT_BOUNDARY_LINE;
+    const match = TAG_LINE.exec(text);
+    const [, tag = '', value = ''] = match ?? tightLine.exec(text) ?? [];
+    return { tag, value, isTight: match === null };
+  }
+
+  #begin(line: number, kind: string, isTight: boolean): void {
     if (this.#record !== null) this.#endRecord();
-    this.#record = { line, kind, values: new Map(), lastTag: '', bytes: 0, problem: null };
+    this.#record = {
+      line, kind, values: new Map(), isTight, lastTag: '', hasBareEnd: false, bytes: 0,
+      problem: null,
+    };
     this.#hasRecord = true;
     this.#isReported = false;
   }
@@ -155,6 +180,14 @@ function addValue(record: OpenRecord, tag: string, text: string): void {
     record.values.clear();
   }
   const value = text.trim();
+  if (tag === '' && value === '') return;
+  if (record.hasBareEnd) addText(record, '', END_TAG);
+  record.hasBareEnd = tag === '' && value === END_TAG;
+  if (!record.hasBareEnd) addText(record, tag, value);
+}
+
+/** Adds a value, or goes on with the last one where there is no tag. */
+function addText(record: OpenRecord, tag: string, value: string): void {
   if (tag !== '') record.lastTag = tag;
   if (value === '' || record.problem !== null || record.lastTag === '') return;
   const values = record.values.get(record.lastTag) ?? [];

@@ -1,7 +1,8 @@
 /**
  * A list of ISBNs, as a scanner makes it: one a line, with or without hyphens, perhaps with `ISBN`
- * before it. Blank lines, lines that begin with `#` and a heading before the first ISBN say nothing.
- * A line that is no ISBN is a broken record. The title of such a book says what is known of it: `ISBN 9780439023481`.
+ * before it. Blank lines, lines that begin with `#` and a heading before the first ISBN say
+ * nothing. A line that is no ISBN is a broken record. The title of such a book says what is known
+ * of it: `ISBN 9780439023481`.
  */
 import type { FormatCodec } from '../format-codec.ts';
 import { explainIsbn, parseIsbn } from '../../isbn.ts';

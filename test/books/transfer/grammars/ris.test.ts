@@ -78,6 +78,41 @@ test('a line that begins like a word with a dash continues the field', () => {
     { line: 1, key: null, type: 'BOOK', AB: 'dangers of UV-light and T1-weighted' });
 });
 
+test('tags without a blank before their dash are read where they can mean nothing else', () => {
+  const tight = 'TY-BOOK\nID-a\nTI- A\nAU-B, C\nER-\nTY- EBOOK \nT1-D\nER- \n';
+  const records = [
+    { line: 1, key: 'a', type: 'BOOK', ID: 'a', TI: 'A', AU: 'B, C' },
+    { line: 6, key: null, type: 'EBOOK', TY: 'EBOOK', T1: 'D' },
+  ];
+  assert.deepEqual(split(tight).map(describe), records);
+  const first = 'TY  - BOOK\nTI  - UV-light\nTY-\nER-x\nTY-rays\nER-\n';
+  assert.deepEqual(split(first + tight).map(describe), [
+    { line: 1, key: null, type: 'BOOK', TI: 'UV-light TY- ER-x TY-rays' },
+    ...records.map((record) => ({ ...record, line: record.line + 6 })),
+  ]);
+  assert.deepEqual(split(`TY  - BOOK\nTI  - Open\n${tight}`).map(describe)[1],
+    { ...records[0], line: 3 });
+  assert.deepEqual(split('TY - BOOK\nTI -A\nER -\n').map(describe),
+    [{ line: 1, key: null, type: 'BOOK', TI: 'A' }]);
+});
+
+test('an ER without a dash ends a record, unless the text goes on behind it', () => {
+  for (const end of ['', '\n', '\r\n\r\n']) {
+    assert.deepEqual(split(`TY  - BOOK\nTI  - A\nER\n\nTY  - BOOK\nTI  - B\nER${end}`)
+      .map(describe), [
+      { line: 1, key: null, type: 'BOOK', TI: 'A' }, { line: 5, key: null, type: 'BOOK', TI: 'B' },
+    ]);
+  }
+  for (const [text, value] of [
+    ['of the\nER\n\nand', 'of the ER and'], ['ER\nER\nER\nx', 'ER ER ER x'], ['a\nER', 'a ER'],
+  ] as const) {
+    assert.deepEqual(describe(split(`TY  - BOOK\nAB  - ${text}\nER  - \n`)[0]),
+      { line: 1, key: null, type: 'BOOK', AB: value }, text);
+  }
+  assert.deepEqual(describe(split('TY  - BOOK\nAB  - a\nER\nTI  - B\nER  - \n')[0]),
+    { line: 1, key: null, type: 'BOOK', AB: 'a ER', TI: 'B' });
+});
+
 test('a record that is not UTF-8 is bad, and the next is read', () => {
   const lines = ['TY  - BOOK', 'ID  - a', 'TI  - caf\xe9', 'ER  - ', 'TY  - BOOK', 'ER  - '];
   const text = Buffer.from(lines.join('\n'), 'latin1');
@@ -106,8 +141,9 @@ test('a record that never ends is not held', () => {
   assert.ok(held < heldBytesMax(2 * MEGABYTE), `${held} bytes are held`);
 });
 
-const PIECES = ['TY  - BOOK', 'ER  - ', 'TI  - ', 'KW  -', 'U5  - hookshelf:{}', '\r', '\n', '\r\n',
-  'word', '\ufeff', ' ', '-', 'ID  - ', '\u0000', 'é', '😀', 'ER', 'T'];
+const PIECES = ['TY  - BOOK', 'TY-BOOK\n', 'ER-\n', 'TI-', 'ER  - ', 'TI  - ', 'KW  -',
+  'U5  - hookshelf:{}', '\r', '\n', '\r\n', 'word', '\ufeff', ' ', '-', 'ID  - ',
+  '\u0000', 'é', '😀', 'ER', 'T'];
 
 test('any text gives the same records whatever its chunks', () => {
   const random = createRandom(7);

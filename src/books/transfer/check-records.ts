@@ -17,9 +17,12 @@ export async function* checkRecords(
   try {
     const dryRun = openEmptyDryRun(createMatchMode(format, file.codec, mode), now);
     const importer = new Importer(dryRun, true);
-    yield encode({ format, encoding: file.encoding });
+    const { encoding } = file;
+    yield encode({ format, encoding });
     for await (const records of file.readRecords()) yield Buffer.from(await importer.run(records));
-    yield encode(importer.count);
+    // Later bytes may have told another than the first line says.
+    const isOther = file.encoding !== encoding;
+    yield encode({ ...importer.count, ...isOther ? { encoding: file.encoding } : {} });
   } finally {
     await file.close();
   }

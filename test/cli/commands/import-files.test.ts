@@ -78,6 +78,19 @@ test('another encoding than UTF-8 is told with the format', () =>
     assert.deepEqual(books.map(({ title }) => title), ['Émile', 'Émile']);
   }));
 
+test('another encoding that late bytes tell is told at the end, also of a dry run', () =>
+  inPlace('without a server', async (place) => {
+    const file = join(place.folder, 'books.csv');
+    const early = `${'x'.repeat(1000)}\n`.repeat(600);
+    writeFileSync(file, Buffer.from(`title\n${early}\xc9\n`, 'latin1'));
+    const words = ['book:import', '--file', file];
+    for (const options of [['--dry-run'], [], ['--dry-run']]) {
+      const { stderr } = await place.run([...words, ...options]);
+      assert.equal(stderr, 'hookshelf: reading CSV\n'
+        + 'hookshelf: the file is no UTF-8: it was read as Windows-1252\n');
+    }
+  }));
+
 test('a file that could be two things is refused with both names, and nothing is sent', () =>
   inPlace('without a server', async (place) => {
     const file = join(place.folder, 'books.csv');

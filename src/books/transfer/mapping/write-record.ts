@@ -4,7 +4,6 @@
  * a reader of these fields would not get back. A field of the source that still says what the book
  * has is written as it stood.
  */
-import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Book } from '../../book.ts';
@@ -25,38 +24,86 @@ type WrittenRecord = {
 export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
   const { id, createdAt, updatedAt, metadata, ...others } = book;
   const members = others as unknown as JsonObject;
-  const fields = new Map(writeMembers(table, members));
+  const written = writeMembers(table, members);
+  const fields = new Map(written);
   const source = findSource(table.name, metadata) ?? {};
-  // What the source had in fields that the rows write too, such as `c1965` for a year that they
-  // write as `1965`. It is written where no less of the book is read from it, so that what a person
-  // has changed here since is not undone.
   const original = new Map<string, JsonValue>();
   let hasRefused = false;
   for (const [name, value] of Object.entries(source)) {
     if (table.ownIdFields.includes(name)) continue;
-    if (table.mayHold?.(name, value) === false) hasRefused = true;
-    else if (fields.has(name)) original.set(name, value);
-    else fields.set(name, value);
-  }
-  const isAllSaid = table.restField === null && original.size === 0;
-  let rest = isAllSaid ? null : findRest(table, members, fields);
-  if (original.size > 0) {
-    const originalRest = findRest(table, members, new Map([...fields, ...original]));
-    if (isWithin(originalRest ?? {}, rest ?? {})) {
-      for (const [name, value] of original) fields.set(name, value);
-      rest = originalRest;
+    if (table.mayHold?.(name, value) === false) {
+      hasRefused = true;
+    } else {
+      original.set(name, value);
+      if (!fields.has(name)) fields.set(name, value);
     }
   }
+  const changes = listChanges(table, written, original);
+  const body = restoreFields(table, members, fields, changes);
+  const rest = table.restField === null ? null : findRest(table, members, body);
   if (rest !== null && table.restField !== null) fields.set(table.restField, JSON.stringify(rest));
   const key = findOwnId(source, table.ownIdFields);
   const ownId = key ?? `${table.bookIdPrefix ?? ''}${id}`;
   return { key, ownId, fields, leavesOut: hasRefused || leavesOut(table, metadata) };
 }
 
-/** Whether the one object has nothing that the other does not have too. */
-function isWithin(inner: JsonObject, outer: JsonObject): boolean {
-  return Object.entries(inner).every(([name, value]) =>
-    Object.hasOwn(outer, name) && isDeepStrictEqual(value, outer[name]));
+/** Fields that stood otherwise in the source than a row writes them; undefined: not at all. */
+type FieldChanges = ReadonlyMap<string, JsonValue | undefined>;
+
+/**
+ * What the source had in place of the fields that the rows write, such as `c1965` for a year that
+ * they write as `1965`, or `date` alone for `date` and `year`, row by row. A row that has read a
+ * field in part has left all its fields in the source: one that is not there the record did not
+ * have.
+ */
+function listChanges(
+  { rows, ownIdFields }: FormatTable, written: Fields, original: Fields,
+): readonly FieldChanges[] {
+  const rowNames = rows.map(({ from }) => from.filter((name) => !ownIdFields.includes(name)));
+  const otherNames = [...original.keys()]
+    .filter((name) => !rowNames.some((names) => names.includes(name)));
+  const namesOfChanges = [...rowNames, ...otherNames.map((name) => [name])]
+    .filter((names) => names.some((name) => original.has(name)));
+  return namesOfChanges.map((names) => new Map(names.filter((name) => written.has(name))
+    .map((name) => [name, original.get(name)] as const)))
+    .filter(({ size }) => size > 0);
+}
+
+/**
+ * Changes the fields to what the source had, where each member that is read of them is then as the
+ * book has it, or no other than before: what a person has changed here since is not undone.
+ * Returns the members that are read of the fields then.
+ */
+function restoreFields(
+  table: FormatTable, members: JsonObject, fields: Map<string, JsonValue>,
+  changes: readonly FieldChanges[],
+): JsonObject {
+  const bodyBefore = readBody(table, fields);
+  if (changes.length === 0) return bodyBefore;
+  let restoredBody = bodyBefore;
+  const restore = (change: FieldChanges): boolean => {
+    const restored = new Map(fields);
+    setFields(restored, change);
+    const body = readBody(table, restored);
+    const names = new Set([...Object.keys(bodyBefore), ...Object.keys(body)]);
+    const isKept = [...names].every((name) => isSameValue(table, body[name], members[name])
+      || isSameValue(table, body[name], bodyBefore[name]));
+    if (!isKept) return false;
+    setFields(fields, change);
+    restoredBody = body;
+    return true;
+  };
+  // Together first: most books are as they came.
+  const areAllRestored = restore(new Map(changes.flatMap((change) => [...change])));
+  if (!areAllRestored && changes.length > 1) changes.forEach(restore);
+  return restoredBody;
+}
+
+function setFields(fields: Map<string, JsonValue>, changes: FieldChanges): void {
+  for (const [name, value] of changes) {
+    if (value === undefined) fields.delete(name);
+    else fields.set(name, value);
+  }
 }
 
 function leavesOut(table: FormatTable, metadata: JsonObject | undefined): boolean {
@@ -67,12 +114,17 @@ function leavesOut(table: FormatTable, metadata: JsonObject | undefined): boolea
     ? Object.keys(source).some((name) => name !== table.name) : source !== undefined;
 }
 
+/** The members of the book that is read of the fields. */
+function readBody(table: FormatTable, fields: Fields): JsonObject {
+  const { metadata, ...body } = mapRecord(table, { line: 1, key: null, type: '', fields }).body;
+  return body;
+}
+
 /**
- * The members that are not read back from the fields as they are, and as null those that are read
+ * The members that are read otherwise than the book has them, and as null those that are read
  * though the book has none; null: the fields say it all.
  */
-function findRest(table: FormatTable, members: JsonObject, fields: Fields): JsonObject | null {
-  const { metadata, ...body } = mapRecord(table, { line: 1, key: null, type: '', fields }).body;
+function findRest(table: FormatTable, members: JsonObject, body: JsonObject): JsonObject | null {
   const rest = new Map<string, JsonValue>();
   for (const name of Object.keys(body)) {
     if (members[name] === undefined || isNobody(name, members[name])) rest.set(name, null);

@@ -188,6 +188,28 @@ test('a file comes back as it was: fields that no member holds, and those that s
   assert.deepEqual(bookAgain, book);
 });
 
+test('a field that says more stands alone, without those that say less of the same', () => {
+  const entry = '@mvbook{k,\n  title = {T},\n  date = {2001/2003}\n}\n';
+  const book = importBook(bodyOf(readText(bibtexCodec, entry)[0]));
+  assert.equal(book['datePublished'], '2001');
+  assert.equal(writeText(bibtexCodec, [book]), entry);
+});
+
+test('what a person edits is written, and the other fields stay as they stood', () => {
+  const book = readFields('author = {{NASA} and others}, title = {The {TCP} \\emph{Guide}}');
+  const [author, title] = ['author = {{NASA} and others}', 'title = {The {TCP} \\emph{Guide}}'];
+  const written = (changes: JsonObject): string =>
+    writeText(bibtexCodec, [importBook({ ...book, ...changes })]);
+  for (const field of [author, title]) assert.ok(written({}).includes(field));
+  assert.ok(written({ title: 'Other' }).includes(author));
+  // Also where a name has to stand in the rest, as its parts are not known.
+  const withOthers = written({ authors: [{ name: 'Ann Lee' }] });
+  assert.match(withOthers, /author = \{Lee, Ann\}/);
+  assert.ok(withOthers.includes(title));
+  const [record] = readText(bibtexCodec, withOthers);
+  assert.deepEqual(bodyOf(record)['authors'], [{ name: 'Ann Lee' }]);
+});
+
 test('what a caller has put into the source breaks no file', () => {
   const source = {
     citationkey: 'a b}', 'bad name{': 'x', entrytype: 'comment', note: '} @book{x,',

@@ -122,6 +122,13 @@ test('fields that the source has are given back as they stood, until the book is
   assert.match(edited, /^CY {2}- London\r$/m);
 });
 
+test('a date under another tag stands alone, as it stood', () => {
+  const lines = ['TY  - BOOK', 'ID  - a1', 'TI  - A', 'Y1  - 1999/05/12/spring'];
+  const book = importBook(readOne(lines));
+  assert.equal(book['datePublished'], '1999-05-12');
+  assert.equal(writeText(risCodec, [book]), [...lines, 'ER  - ', '', ''].join('\r\n'));
+});
+
 test('what another program changed in a written record counts, and the rest stays', () => {
   const [sample = {}] = samples;
   const text = writeText(risCodec, [sample]).replace('Orwell, George', 'Blair, Eric');

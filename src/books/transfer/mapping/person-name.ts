@@ -32,6 +32,8 @@ const JOINING_WORDS: ReadonlySet<string> = new Set(['in', 'und']);
 const SUFFIX = /^(jr|sr|junior|senior|ph\.?d|m\.?d|esq)\.?$/i;
 /** In capitals alone: `Vi` is a name. */
 const NUMERAL = /^(II|III|IV|VI{1,3})\.?$/;
+/** The last word of a company's name, whose words are no given name and family. */
+const COMPANY_FORM = /^(?:inc\.?|ltd\.?|llc|corp\.|co\.|gmbh)$/i;
 const EAST_ASIAN =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー・·々]+$/u;
 
@@ -39,7 +41,7 @@ const EAST_ASIAN =
 export function splitAuthor(author: Author): PersonNameParts {
   const { name, givenName = '', familyName = '' } = author;
   if (familyName.trim() === '') return splitUnfamiliar(name, givenName.trim());
-  const { words, suffix } = splitSuffix(name);
+  const { words, suffix } = splitSuffix(name, familyName);
   const text = words.join(' ');
   const before = text.endsWith(familyName) ? text.slice(0, -familyName.length).trim() : '';
   if (givenName.trim() === '') {
@@ -66,6 +68,9 @@ function splitUnfamiliar(name: string, givenName: string): PersonNameParts {
 /** The parts of a displayed name, such as `Ursula K. Le Guin`, or of `Le Guin, Ursula K.`. */
 export function splitName(name: string): PersonNameParts {
   const { words, suffix } = splitSuffix(name);
+  if (isCompanyName(name)) {
+    return { given: '', family: words.join(' '), droppingParticle: '', suffix: '' };
+  }
   if (words.slice(0, -1).some((word) => word.endsWith(','))) {
     return { ...splitInvertedName(words.join(' ')), suffix };
   }
@@ -98,6 +103,12 @@ export function isNameSuffix(word: string): boolean {
   return SUFFIX.test(word) || NUMERAL.test(word);
 }
 
+/** Whether the name is that of a company by its last word, such as `Little, Brown & Co.` */
+export function isCompanyName(name: string): boolean {
+  const words = name.trim().split(/\s+/);
+  return words.length > 1 && COMPANY_FORM.test(words.at(-1) ?? '');
+}
+
 /** An author with all that the parts say. */
 export function createAuthor(parts: PersonNameParts): Author {
   const { given, family, droppingParticle, suffix } = parts;
@@ -109,10 +120,14 @@ export function createAuthor(parts: PersonNameParts): Author {
   return { name, givenName: given, familyName: family };
 }
 
-function splitSuffix(name: string): { readonly words: string[]; readonly suffix: string } {
+/** What follows the name is no suffix where the family has it already, as in `King Jr.` */
+function splitSuffix(
+  name: string, familyName = '',
+): { readonly words: string[]; readonly suffix: string } {
   const words = name.split(/\s+/).filter((word) => word !== '');
   const last = words.at(-1) ?? '';
-  if (words.length < 2 || !isNameSuffix(last)) return { words, suffix: '' };
+  const isOfFamily = familyName.split(/\s+/).at(-1) === last;
+  if (words.length < 2 || !isNameSuffix(last) || isOfFamily) return { words, suffix: '' };
   const others = words.slice(0, -1);
   const family = others.pop() ?? '';
   return { words: [...others, family.replace(/,$/, '')], suffix: last };

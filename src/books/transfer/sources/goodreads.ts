@@ -13,7 +13,9 @@ import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mappi
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { splitNames } from '../mapping/name-list.ts';
-import { createAuthor, splitInvertedName } from '../mapping/person-name.ts';
+import {
+  createAuthor, isNameSuffix, splitInvertedName, splitName,
+} from '../mapping/person-name.ts';
 
 /** A formula around no ISBN. */
 const EMPTY_FORMULA = '=""';
@@ -83,7 +85,9 @@ function readAuthors(record: FieldRecord): RowValue | undefined {
   const others = splitNames(textOf(record, 'Additional Authors')).filter((other) => other !== name)
     .map((other) => ({ name: other }));
   const invertedName = foldBlanks(textOf(record, 'Author l-f'));
-  const author = createAuthor(splitInvertedName(invertedName));
+  const inverted = splitInvertedName(invertedName);
+  // Goodreads takes the last word for the family, also where it is `Jr.`
+  const author = createAuthor(isNameSuffix(inverted.family) ? splitName(name) : inverted);
   const isSameName = invertedName.includes(',') && author['name'] === name;
   const authors = [isSameName ? author : { name }, ...others].filter((one) => one['name'] !== '');
   if (authors.length === 0) return undefined;

@@ -21,7 +21,9 @@ import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import type { EncodedFields } from '../mapping/mapped-writer.ts';
-import { createAuthor, splitAuthor, splitInvertedName } from '../mapping/person-name.ts';
+import {
+  createAuthor, isCompanyName, splitAuthor, splitInvertedName,
+} from '../mapping/person-name.ts';
 import { writeRecord } from '../mapping/write-record.ts';
 
 /** Whole books; `CLSWK` is a classical work. A record without a kind is taken for one. */
@@ -155,12 +157,13 @@ function createTitleRows(tag: (typeof TITLE_TAGS)[number], index: number): reado
   return [index > 0 ? titleRow : { ...titleRow, write }, subtitleRow];
 }
 
-/** `Family, Given, Suffix`; what has no comma is a name as it is, such as an organization's. */
+/** `Family, Given, Suffix`; other names are as they are, such as those of organizations. */
 function readAuthors(texts: readonly string[]): RowValue | undefined {
   if (texts.length === 0) return undefined;
   // One more than the model takes, so that it is told that there are more.
   const authors = texts.slice(0, LIST_ITEMS_MAX + 1).map((text) =>
-    text.includes(',') ? createAuthor(splitInvertedName(text)) : { name: text });
+    text.includes(',') && !isCompanyName(text)
+      ? createAuthor(splitInvertedName(text)) : { name: text });
   // The model has no organizations: their names are kept as they stood.
   const isAll = authors.every((author, index) =>
     formatAuthor(author) === texts[index]?.replace(/,\s*/g, ', '));

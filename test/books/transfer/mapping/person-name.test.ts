@@ -26,6 +26,10 @@ const NAMES: readonly (readonly [name: string, given: string, family: string, su
   ["'t Hooft", '', "'t Hooft", ''],
   ['Al Gore', 'Al', 'Gore', ''],
   ['de la', '', 'de la', ''],
+  ['Barnes and Noble, Inc.', '', 'Barnes and Noble, Inc.', ''],
+  ['Little, Brown & Co.', '', 'Little, Brown & Co.', ''],
+  ['Foo GmbH', '', 'Foo GmbH', ''],
+  ['Inc.', '', 'Inc.', ''],
   [',', '', ',', ''],
   ['', '', '', ''],
 ];
@@ -46,6 +50,8 @@ test('a familyName counts before the name, whose other words are told apart', ()
       ['Francis Scott', '', 'Fitzgerald', '']],
     [{ name: 'Frederick P. Brooks Jr.', givenName: 'Frederick P.', familyName: 'Brooks' },
       ['Frederick P.', '', 'Brooks', 'Jr.']],
+    [{ name: 'Sammy Davis Jr.', givenName: 'Sammy', familyName: 'Davis Jr.' },
+      ['Sammy', '', 'Davis Jr.', '']],
     [{ name: '村上春樹', givenName: '春樹', familyName: '村上' }, ['春樹', '', '村上', '']],
   ] as const;
   for (const [author, [given, droppingParticle, family, suffix]] of cases) {

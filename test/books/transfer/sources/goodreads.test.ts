@@ -116,6 +116,8 @@ test('the family name is taken from the inverted name where that is the same nam
     ['Robert  Jordan', 'Jordan, Robert',
       { name: 'Robert Jordan', givenName: 'Robert', familyName: 'Jordan' }],
     ['Homer', 'Homer', { name: 'Homer' }],
+    ['Martin Luther King Jr.', 'Jr., Martin Luther King',
+      { name: 'Martin Luther King Jr.', givenName: 'Martin Luther', familyName: 'King' }],
   ];
   for (const [Author, inverted, author] of cases) {
     const book = readBook(goodreadsCodec,

@@ -81,11 +81,12 @@ test('each tag that programs use for a member is read', () => {
 test('authors are read from all tags of theirs, with suffixes and as organizations', () => {
   const { authors } = readOne([
     'TY  - BOOK', 'TI  - A', 'A1  - Orwell, George', 'AU  - King, Martin Luther, Jr.',
-    'AU  - World Health Organization',
+    'AU  - World Health Organization', 'AU  - Apple, Inc.',
   ]);
   assert.deepEqual(authors, [
     { name: 'Martin Luther King Jr.', givenName: 'Martin Luther', familyName: 'King' },
     { name: 'World Health Organization' },
+    { name: 'Apple, Inc.' },
     { name: 'George Orwell', givenName: 'George', familyName: 'Orwell' },
   ]);
 });

@@ -707,8 +707,8 @@ const TRANSFERS: readonly PlantedFault[] = [
   },
   {
     file: 'books/transfer/mapping/write-record.ts',
-    text: 'if (isWithin(originalRest ?? {}, rest ?? {})) {',
-    replacement: 'if (originalRest !== rest) {', tests: ['books/transfer/sources/ris.test.ts'],
+    text: '    if (!isKept) return false;', replacement: '',
+    tests: ['books/transfer/sources/ris.test.ts'],
   },
   {
     file: 'books/transfer/mapping/map-record.ts',

@@ -57,7 +57,9 @@ export function createDocument(spec: DocumentSpec): OpenApiDocument {
           type: 'http',
           scheme: 'bearer',
           description: 'Needed once the service has a token. Scopes: read; write (books, events, '
-            + 'deliveries); admin (webhooks and actions). Each includes those before it.',
+            + 'deliveries); admin (webhooks and actions). Each includes those before it. Beside '
+            + 'them: emit (events alone), which write and admin include; follow (a copy), which '
+            + 'none includes, and which is needed while the service has no token, too.',
         },
       },
     },
@@ -90,8 +92,15 @@ function buildOperation(route: HttpRoute, operationId: string, schemas: Schemas)
       },
     },
     responses: buildResponses(route, schemas),
-    security: isPublic ? [] : [{}, { bearer: [] }],
+    security: listSecurity(route.access),
   };
+}
+
+/** Beside `{}` no token is needed while the service has none. */
+function listSecurity(access: HttpRoute['access']): readonly object[] {
+  const bearer = { bearer: [] };
+  if (access === 'public') return [];
+  return access === 'follow' ? [bearer] : [{}, bearer];
 }
 
 function tagOf(path: string): string {

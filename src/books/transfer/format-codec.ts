@@ -4,6 +4,8 @@ import type { RecordSplitter } from './record-splitter.ts';
 export type ReaderOptions = {
   /** Whether records of other types, such as articles, are taken for books too. */
   readonly hasAllTypes: boolean;
+  /** Whether the rest field is passed over, as if another program had dropped it. */
+  readonly isWithoutRest?: boolean;
 };
 
 export type WriterOptions = {
@@ -36,6 +38,8 @@ export type FormatCodec = {
   readonly ownIdFields?: readonly string[];
   /** What stands before the id of a book in an own id that is one; absent: none is. */
   readonly bookIdPrefix?: string;
+  /** Whether an exported record may have a field of its own for what the others cannot say. */
+  readonly hasRestField?: boolean;
   /** What an import matches records by, unless told; absent: the own id, where there are such. */
   readonly defaultMatch?: 'isbn';
 };

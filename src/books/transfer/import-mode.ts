@@ -43,22 +43,29 @@ function createSourceFormat(format: FormatName, codec: FormatCodec): SourceForma
   if (ownIdFields === undefined) return null;
   return {
     format, ownIdFields, bookIdPrefix: bookIdPrefix ?? null,
-    readExport: (bytes) => readExport(codec, bytes),
+    readExports: (bytes) => readExports(codec, bytes),
   };
 }
 
-/** A book that cannot be read back is compared with no export: its records count as edited. */
-function readExport(
-  { createWriter, createReader }: FormatCodec, bytes: Buffer,
-): JsonObject | null {
-  if (createWriter === undefined) return null;
+/** See `SourceFormat`. A book that cannot be read back has no export: its records are edited. */
+function* readExports(
+  { createWriter, createReader, hasRestField = false }: FormatCodec, bytes: Buffer,
+): Generator<JsonObject> {
+  if (createWriter === undefined) return;
   const writer = createWriter({});
-  const file = Buffer.from(writer.begin() + writer.write([bytes]) + writer.end());
-  const reader = createReader({ hasAllTypes: true });
-  const [record] = [...reader.push(file), ...reader.end()];
-  if (record === undefined || !('body' in record)) return null;
+  const file = writer.begin() + writer.write([bytes]) + writer.end();
+  for (const isWithoutRest of hasRestField ? [false, true] : [false]) {
+    const reader = createReader({ hasAllTypes: true, isWithoutRest });
+    // A reader may overwrite what it reads.
+    const [record] = [...reader.push(Buffer.from(file)), ...reader.end()];
+    const exported = record === undefined || !('body' in record) ? null : parseBody(record.body);
+    if (exported !== null) yield exported;
+  }
+}
+
+function parseBody(body: JsonObject): JsonObject | null {
   try {
-    return parseImportRecord(record.body).fields;
+    return parseImportRecord(body).fields;
   } catch (thrown) {
     if (thrown instanceof AppError) return null;
     throw thrown;

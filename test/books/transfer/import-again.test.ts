@@ -80,6 +80,45 @@ for (const [format, idPattern] of OWN_EXPORTS) {
   });
 }
 
+/** As a program writes a file that keeps nothing of what it does not know. */
+const WITHOUT_REST = [
+  ['csl', (file: string) => JSON.stringify(
+    JSON.parse(file).map(({ custom: _, ...item }: Line) => item))],
+  ['ris', (file: string) => file.replace(/^U5 {2}- .*\r\n/gm, '')],
+  ['bibtex', (file: string) => file.replace(/,\n {2}x-hookshelf = .*/g, '')],
+] as const;
+
+for (const [format, dropRest] of WITHOUT_REST) {
+  test(`an edit in ${format} changes nothing else, also where the rest is dropped`, async () => {
+    for (const [index, book] of [
+      {
+        title: 'Emma: A Novel', authors: [{ name: 'Jane Austen', birthDate: '1775' }],
+        bookFormat: 'Paperback', publisher: 'P',
+      },
+      { title: 'Ohio: a: b', subtitle: 'A Guide', authors: [{ name: 'Ohio' }], publisher: 'P' },
+    ].entries()) {
+      const metadata = { source: { bibtex: { citationkey: `key${index}` } } };
+      await server.ask('POST', '/api/books', JSON.stringify({ ...book, metadata }));
+    }
+    const file = (await server.ask('GET', `/api/books?format=${format}`)).text;
+    const dropped = dropRest(file);
+    assert.notEqual(dropped, file);
+    const books = await readBooks();
+    const { count } = await importFile(dropped, `?format=${format}`);
+    assert.equal(count['unchanged'], 2, JSON.stringify(count));
+    assert.equal(await readBooks(), books);
+    const edited = dropped.replace('Emma: A Novel', 'Emma: A Romance');
+    const { results } = await importFile(edited, `?format=${format}`);
+    assert.deepEqual(results.map(({ status }) => status), ['updated', 'unchanged']);
+    const [{ updatedAt: _, ...emma }, other] = JSON.parse(await readBooks());
+    const [{ updatedAt: __, ...before }, otherBefore] = JSON.parse(books);
+    assert.deepEqual(other, otherBefore);
+    const isOneField = format !== 'bibtex';
+    assert.deepEqual(emma, isOneField ? { ...before, title: 'Emma', subtitle: 'A Romance' }
+      : { ...before, title: 'Emma: A Romance' });
+  });
+}
+
 test('a BibTeX file from here comes back by title, and by its keys from then on', async () => {
   await server.ask('POST', '/api/books',
     JSON.stringify({ title: 'Emma', description: 'One.\n\nTwo.' }));

@@ -1,5 +1,5 @@
 /** The books of a file whose format has a grammar and a table. */
-import type { FormatCodec } from '../format-codec.ts';
+import type { FormatCodec, ReaderOptions } from '../format-codec.ts';
 import type { RecordSplitter, SourceRecord } from '../record-splitter.ts';
 import type { BrokenRecord, FieldRecord, FieldSplitter, FormatTable } from './format-table.ts';
 import { mapRecord } from './map-record.ts';
@@ -8,24 +8,23 @@ import { mapRecord } from './map-record.ts';
 export function createTableCodec(
   table: FormatTable, createSplitter: () => FieldSplitter,
 ): FormatCodec {
-  const { ownIdFields, bookIdPrefix } = table;
-  const createReader: FormatCodec['createReader'] = ({ hasAllTypes }) =>
-    new MappedSplitter(createSplitter(), table, hasAllTypes);
+  const { ownIdFields, bookIdPrefix, restField } = table;
+  const createReader: FormatCodec['createReader'] = (options) =>
+    new MappedSplitter(createSplitter(), table, options);
   if (ownIdFields.length === 0) return { createReader };
-  return bookIdPrefix === undefined
-    ? { createReader, ownIdFields } : { createReader, ownIdFields, bookIdPrefix };
+  const codec = { createReader, ownIdFields, hasRestField: restField !== null };
+  return bookIdPrefix === undefined ? codec : { ...codec, bookIdPrefix };
 }
 
 class MappedSplitter implements RecordSplitter {
   readonly #splitter: FieldSplitter;
   readonly #table: FormatTable;
-  readonly #hasAllTypes: boolean;
+  readonly #options: ReaderOptions;
 
-  /** `hasAllTypes`: records of other types, such as articles, are taken for books too. */
-  constructor(splitter: FieldSplitter, table: FormatTable, hasAllTypes: boolean) {
+  constructor(splitter: FieldSplitter, table: FormatTable, options: ReaderOptions) {
     this.#splitter = splitter;
     this.#table = table;
-    this.#hasAllTypes = hasAllTypes;
+    this.#options = options;
   }
 
   push(chunk: Buffer): readonly SourceRecord[] {
@@ -40,7 +39,14 @@ class MappedSplitter implements RecordSplitter {
     if ('problem' in record) return record;
     const { line, number, key, type } = record;
     const place = number === undefined ? { line, key } : { line, number, key };
-    if (!this.#hasAllTypes && !this.#table.isBook(type)) return { ...place, otherType: type };
-    return { ...place, ...mapRecord(this.#table, record) };
+    const { hasAllTypes, isWithoutRest = false } = this.#options;
+    if (!hasAllTypes && !this.#table.isBook(type)) return { ...place, otherType: type };
+    return { ...place, ...mapRecord(this.#table, isWithoutRest ? this.#dropRest(record) : record) };
+  }
+
+  #dropRest(record: FieldRecord): FieldRecord {
+    const fields = new Map(record.fields);
+    fields.delete(this.#table.restField ?? '');
+    return { ...record, fields };
   }
 }

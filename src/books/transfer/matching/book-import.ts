@@ -30,10 +30,10 @@ export type SourceFormat = {
    */
   readonly bookIdPrefix: string | null;
   /**
-   * What an import reads of our export of a stored book in the format, as members of a record; null
-   * where it reads none, as of a format that is not written.
+   * What an import reads of our export of a stored book in the format, as members of a record: of
+   * the whole, and of what another program may keep of it; nothing of a format that is not written.
    */
-  readExport(bytes: Buffer): JsonObject | null;
+  readExports(bytes: Buffer): Iterable<JsonObject>;
 };
 
 export type MatchMode = {

@@ -4,8 +4,9 @@
  * - Where records have their own id, our export puts the id of the book, unless the book came with
  *   one. By it an import knows the book again, whatever has been edited meanwhile. It says nothing
  *   of another program, so that very book does not store it, and later exports have the same id.
- * - A format may say less than the book has: RIS makes one blank of a paragraph's end. What a
- *   record says as our export of the book would say it was not edited, and is no change.
+ * - A format may say less than the book has: RIS makes one blank of a paragraph's end, and other
+ *   programs drop our rest field. What a record says as our export of the book says it was not
+ *   edited, and is no change.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
@@ -13,6 +14,9 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { isUuid } from '../../../base/uuid.ts';
 import { findOwnId, findSource } from '../mapping/metadata-source.ts';
 import type { SourceFormat } from './book-import.ts';
+
+/** One field may say both: then they change together. */
+const TITLE_MEMBERS: readonly string[] = ['title', 'subtitle'];
 
 /** The id of a book that the own id of a record says, perhaps of none that is there, or null. */
 export function findBookId(record: JsonObject, source: SourceFormat): string | null {
@@ -45,8 +49,10 @@ export function omitUnedited(
 ): JsonObject {
   const { metadata: _, ...members } = record;
   const changes: Record<string, JsonValue> = { ...record };
-  for (const [name, value] of Object.entries(members)) {
-    if (!isDeepStrictEqual(value, exported[name])) continue;
+  const isEdited = (name: string): boolean => !isDeepStrictEqual(record[name], exported[name]);
+  const isTitleEdited = TITLE_MEMBERS.some(isEdited);
+  for (const name of Object.keys(members)) {
+    if (TITLE_MEMBERS.includes(name) ? isTitleEdited : isEdited(name)) continue;
     const stored = book[name];
     if (stored === undefined) Reflect.deleteProperty(changes, name);
     else changes[name] = stored;

@@ -111,12 +111,16 @@ function mergeEdited(
   members: JsonObject, record: JsonObject, bytes: Buffer, source: MatchMode['source'],
 ): MergedRecord {
   if (source === null) return mergeRecord(members, record, []);
-  const merged = mergeRecord(members, record, source.ownIdFields);
+  let merged = mergeRecord(members, record, source.ownIdFields);
   // Most records change nothing, and need no export.
-  const exported = isSame(members, merged.members) ? null : source.readExport(bytes);
-  if (exported === null) return merged;
-  const edited = omitUnedited(record, members, exported, source);
-  return mergeRecord(members, edited, source.ownIdFields);
+  if (isSame(members, merged.members)) return merged;
+  let edited = record;
+  for (const exported of source.readExports(bytes)) {
+    edited = omitUnedited(edited, members, exported, source);
+    merged = mergeRecord(members, edited, source.ownIdFields);
+    if (isSame(members, merged.members)) break;
+  }
+  return merged;
 }
 
 /** Whether the members say the same; in metadata the order of names says nothing. */

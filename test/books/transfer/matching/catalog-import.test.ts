@@ -19,9 +19,9 @@ import { endsInTurns } from '../../../support/turns.ts';
 const ID = '018f2b7c-0000-7000-8000-00000000000a';
 const ISBNS = ['9780441172719', '9780306406157', '9791090636071'];
 const GOODREADS: SourceFormat =
-  { format: 'goodreads', ownIdFields: ['Book Id'], bookIdPrefix: null, readExport: () => null };
+  { format: 'goodreads', ownIdFields: ['Book Id'], bookIdPrefix: null, readExports: () => [] };
 const JSONLD: SourceFormat =
-  { format: 'jsonld', ownIdFields: ['@id'], bookIdPrefix: 'urn:uuid:', readExport: () => null };
+  { format: 'jsonld', ownIdFields: ['@id'], bookIdPrefix: 'urn:uuid:', readExports: () => [] };
 const DEFAULTS: MatchMode =
   { match: 'isbn', onMatch: 'update', source: null, isDryRun: false };
 
@@ -290,21 +290,21 @@ test('an update leaves what a record says as our export of the book says it', as
   const book = { title: 'A', description: 'one\ntwo', metadata: ownIdOf('x', { award: 'a' }) };
   await importAll([{ id: ID, ...book }], { match: null });
   // A format that has one blank for white space, and no place for awards.
-  const readExport = (bytes: Buffer) => {
+  const readExports = (bytes: Buffer) => {
     const { title, description } = JSON.parse(bytes.toString());
-    return { title, authors: [], description: description.replace('\n', ' '), subtitle: 's' };
+    return [{ title, authors: [], description: description.replace('\n', ' '), publisher: 's' }];
   };
-  const mode = { match: 'source', source: { ...JSONLD, readExport } } as const;
-  const unedited = { title: 'A', description: 'one two', subtitle: 's', metadata: ownIdOf('x') };
+  const mode = { match: 'source', source: { ...JSONLD, readExports } } as const;
+  const unedited = { title: 'A', description: 'one two', publisher: 's', metadata: ownIdOf('x') };
   assert.deepEqual(await outcomesOf([unedited], { ...mode, isDryRun: true }), ['unchanged']);
   assert.deepEqual(await outcomesOf([unedited], mode), ['unchanged']);
   assert.deepEqual(await outcomesOf([{ ...unedited, title: 'B' }], mode), ['updated']);
   const { id, createdAt, updatedAt, ...members } = JSON.parse(contentOf()[0] ?? '');
   assert.deepEqual(members, { ...book, title: 'B', authors: [] });
-  const edited = { ...unedited, title: 'B', subtitle: 't', metadata: ownIdOf('x', { award: 'b' }) };
+  const edited = { ...unedited, title: 'B', publisher: 't', metadata: ownIdOf('x', { award: 'b' }) };
   assert.deepEqual(await outcomesOf([edited], mode), ['updated']);
   const after = JSON.parse(contentOf()[0] ?? '');
-  assert.deepEqual([after.subtitle, after.metadata], ['t', ownIdOf('x', { award: 'b' })]);
+  assert.deepEqual([after.publisher, after.metadata], ['t', ownIdOf('x', { award: 'b' })]);
 });
 
 test('a dry run has the outcomes of the import, knows no id of a new book, and stores nothing',

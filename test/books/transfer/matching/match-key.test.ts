@@ -11,7 +11,7 @@ const ID = '018f2b7c-0000-7000-8000-00000000000a';
 const TIME = '2026-03-01T12:00:00.000Z';
 const SOURCE = {
   format: 'goodreads', ownIdFields: ['Book Id', 'books_id'], bookIdPrefix: null,
-  readExport: () => null,
+  readExports: () => [],
 };
 
 test('a stored book has the key that a record of the same members has', () => {

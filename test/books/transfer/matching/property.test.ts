@@ -35,7 +35,7 @@ const SPECS = [bookResource.collection];
 const ISBNS = ['9780441172719', '9780306406157', '9791090636071', '9780439023481'];
 const SOURCES = [['goodreads', null], ['calibre', null], ['jsonld', 'urn:uuid:']] as const;
 const SOURCE_FORMATS = SOURCES.map(([format, bookIdPrefix]) =>
-  ({ format, ownIdFields: ['Id'], bookIdPrefix, readExport: () => null }));
+  ({ format, ownIdFields: ['Id'], bookIdPrefix, readExports: () => [] }));
 const OWN_IDS = Array.from({ length: 5 }, (_, index) => numberedId(0xfff0 + index));
 
 test('imports among other writes do what a comparison with every book does', async () => {

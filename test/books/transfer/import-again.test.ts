@@ -58,7 +58,10 @@ for (const [format, idPattern] of OWN_EXPORTS) {
   test(`books made here come back from ${format} as what they are`, async () => {
     const made = [
       { title: 'Emma', authors: [{ name: 'Jane Austen' }], description: 'One.\n\nTwo.' },
-      { title: 'Ohio', authors: [{ name: 'Ohio: {History}' }], metadata: { mine: 1 } },
+      {
+        title: 'Ohio', authors: [{ name: ' ,%', familyName: ' ,%' }],
+        metadata: { source: 'a shop' },
+      },
     ];
     for (const book of made) await server.ask('POST', '/api/books', JSON.stringify(book));
     const books = await readBooks();
@@ -67,6 +70,7 @@ for (const [format, idPattern] of OWN_EXPORTS) {
     for (const text of [`${query}&dryRun=true`, query, `${query}&match=title`]) {
       const { count } = await importFile(file, text);
       assert.deepEqual([count['imported'], count['updated'], count['unchanged']], [0, 0, 2], text);
+      assert.deepEqual(count['leftOut'], {});
     }
     assert.equal(await readBooks(), books);
     const edited = await importFile(file.replaceAll('Emma', 'Emma!'), query);

@@ -112,13 +112,14 @@ function mergeEdited(
 ): MergedRecord {
   if (source === null) return mergeRecord(members, record, []);
   let merged = mergeRecord(members, record, source.ownIdFields);
+  const isDone = (): boolean => merged.leftOut.length === 0 && isSame(members, merged.members);
   // Most records change nothing, and need no export.
-  if (isSame(members, merged.members)) return merged;
+  if (isDone()) return merged;
   let edited = record;
   for (const exported of source.readExports(bytes)) {
     edited = omitUnedited(edited, members, exported, source);
     merged = mergeRecord(members, edited, source.ownIdFields);
-    if (isSame(members, merged.members)) break;
+    if (isDone()) break;
   }
   return merged;
 }

@@ -211,26 +211,57 @@ function numberedId(number: number): string {
 }
 
 test('nodes of an engine that import the same file at once have each book once', async () => {
+  const nodes = await openNodes();
+  const records = Array.from({ length: 10 }, (_, batch) => Array.from({ length: 8 }, (__, index) =>
+    parseImportRecord({ title: `Book ${batch * 6 + index}` })));
+  const mode = { match: 'title', onMatch: 'update', source: null, isDryRun: false } as const;
+  const outcomes = await importOnAll(nodes, mode, records);
+  assert.equal(outcomes.filter((outcome) => outcome === 'imported').length, 62);
+  assert.equal(outcomes.filter((outcome) => outcome === 'unchanged').length, 2 * 80 - 62);
+  assert.deepEqual(nodes.map(({ store }) => store.collection('books').size), [62, 62]);
+  for (const { store } of nodes) await store.close();
+});
+
+test('nodes that import the same export of ours at once add no book, and update each once',
+  async () => {
+    const nodes = await openNodes();
+    const ids = Array.from({ length: 40 }, (_, index) => numberedId(index));
+    const unmatched = { match: null, onMatch: 'update', source: null, isDryRun: false } as const;
+    await importOnAll(nodes.slice(0, 1), unmatched,
+      [ids.map((id) => parseImportRecord({ id, title: 'A' }))]);
+    const source = SOURCE_FORMATS.find(({ format }) => format === 'jsonld') ?? null;
+    const batches = ids.map((id) => [parseImportRecord(
+      { title: 'B', metadata: { source: { jsonld: { Id: `urn:uuid:${id}` } } } })]);
+    const outcomes = await importOnAll(nodes, { ...unmatched, match: 'source', source }, batches);
+    assert.deepEqual(outcomes.sort(), ['unchanged', 'updated'].flatMap((outcome) =>
+      Array.from({ length: 40 }, () => outcome)));
+    assert.deepEqual(nodes.map(({ store }) => store.collection('books').size), [40, 40]);
+    for (const { store } of nodes) await store.close();
+  });
+
+type CatalogNode = { readonly store: Store; readonly catalog: Catalog };
+
+async function openNodes(): Promise<readonly CatalogNode[]> {
   const engine = new SimulatedEngine();
   const stores = [await openSharedStore(engine, { number: 1, specs: SPECS }),
     await openSharedStore(engine, { number: 2, specs: SPECS })];
-  const outcomes: string[] = [];
-  await Promise.all(stores.map(async (store) => {
+  return stores.map((store) => {
     const catalog = createCatalog({
       store, now: Date.now, turns: createTurns(systemClock), makeId: createIdSource(systemClock),
     });
-    const bookImport = catalog.openImport(
-      { match: 'title', onMatch: 'update', source: null, isDryRun: false });
-    const batches = Array.from({ length: 10 }, (_, batch) => bookImport.importBatch(
-      Array.from({ length: 8 }, (__, index) =>
-        parseImportRecord({ title: `Book ${batch * 6 + index}` }))));
-    for (const results of await Promise.all(batches)) {
-      outcomes.push(...results.map(({ outcome }) => outcome));
-    }
+    return { store, catalog };
+  });
+}
+
+/** Imports the same batches on each node, all under way at once; gives the outcomes of all. */
+async function importOnAll(
+  nodes: readonly CatalogNode[], mode: MatchMode, batches: readonly (readonly ImportRecord[])[],
+): Promise<string[]> {
+  const outcomes = await Promise.all(nodes.map(async ({ catalog }) => {
+    const bookImport = catalog.openImport(mode);
+    const results = await Promise.all(batches.map((batch) => bookImport.importBatch(batch)));
     bookImport.close();
+    return results.flat().map(({ outcome }) => outcome);
   }));
-  assert.equal(outcomes.filter((outcome) => outcome === 'imported').length, 62);
-  assert.equal(outcomes.filter((outcome) => outcome === 'unchanged').length, 2 * 80 - 62);
-  assert.deepEqual(stores.map((store) => store.collection('books').size), [62, 62]);
-  for (const store of stores) await store.close();
-});
+  return outcomes.flat();
+}

@@ -18,6 +18,8 @@ import type { SourceRecord } from './record-splitter.ts';
 // Other requests have a turn after each piece: 64 KiB of a list of ISBNs are 4600 records, which
 // take 25 ms, and before the code is warm 160.
 const PIECE_BYTES = 4096;
+/** White space and controls are no text. */
+const SPACE = 0x20;
 
 export type BookFile = {
   readonly format: FormatName;
@@ -31,8 +33,8 @@ export type BookFile = {
 };
 
 /**
- * Reads the beginning of the file. Throws `invalid` for a file that could be of several formats or
- * cannot be read at all, and what `source` throws.
+ * Reads the beginning of the file. Throws `invalid` for a file that could be of several formats,
+ * is empty where not even one of no books is, or cannot be read at all, and what `source` throws.
  */
 export async function openBookFile(
   source: AsyncIterable<Buffer>, choice: FormatChoice, options: ReaderOptions,
@@ -40,6 +42,8 @@ export async function openBookFile(
   const start = await startFile(source, choice);
   try {
     const codec = await loadCodec(start.format);
+    const isEmpty = start.isWhole && !start.text.some(isText);
+    if (isEmpty && codec.canBeEmpty !== true) throw createEmptiness();
     const reader = codec.createReader(options);
     const converter = new FileDecoder();
     const readText = (read: () => readonly SourceRecord[]): readonly SourceRecord[] =>
@@ -78,6 +82,15 @@ export async function openBookFile(
     await start.close();
     throw thrown;
   }
+}
+
+function isText(byte: number): boolean {
+  return byte > SPACE;
+}
+
+function createEmptiness(): AppError {
+  return new AppError('invalid', 'the file is empty: look whether it is the right one and its '
+    + 'export has ended, and export it again');
 }
 
 // An entry that is broken may release a hundred thousand records at once: too many for arguments.

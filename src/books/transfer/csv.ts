@@ -66,7 +66,9 @@ export class CsvSplitter implements RecordSplitter {
   }
 
   end(): readonly SourceRecord[] {
-    return this.#read(this.#rows.end());
+    const records = this.#read(this.#rows.end());
+    if (this.#columns === null) throw badHeader(1, 'it is missing: name the columns there');
+    return records;
   }
 
   #read(rows: readonly CsvRow[]): readonly SourceRecord[] {

@@ -34,6 +34,8 @@ export interface BookWriter {
 export type FormatCodec = {
   readonly createReader: (options: ReaderOptions) => RecordSplitter;
   readonly createWriter?: (options: WriterOptions) => BookWriter;
+  /** Whether a file without text is one of no books; in other formats it is broken. */
+  readonly canBeEmpty?: true;
   /** The names under which `metadata.source` holds the own id; absent: records have none. */
   readonly ownIdFields?: readonly string[];
   /** What stands before the id of a book in an own id that is one; absent: none is. */

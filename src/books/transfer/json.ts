@@ -5,11 +5,14 @@ import { JsonLinesSplitter } from './record-splitter.ts';
 
 export const jsonCodec: FormatCodec = {
   createReader: () => new JsonSplitter(),
+  // Values may stand one after another: none is no books, as in JSON Lines.
+  canBeEmpty: true,
   createWriter: createJsonWriter,
 };
 
 export const jsonLinesCodec: FormatCodec = {
   createReader: () => new JsonLinesSplitter(),
+  canBeEmpty: true,
   createWriter: () => ({
     leftOutCount: 0,
     begin: () => '',

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { openBookFile } from '../../../src/books/transfer/book-file.ts';
 import type { FormatName } from '../../../src/books/transfer/format-list.ts';
 import { READ_FORMATS } from '../../../src/books/transfer/format-list.ts';
+import { createBookWriter } from '../../../src/books/transfer/formats.ts';
 import { findFormatByEnding } from '../../../src/books/transfer/recognise-format.ts';
 import { below, createRandom } from '../../support/random.ts';
 
@@ -108,6 +109,26 @@ test('JSON Lines may end in CR, however the file is cut, where the first ones do
   }
   const many = cut(Buffer.from(`${a}\r`.repeat(20_000)), 65_536);
   assert.equal((await read('a.jsonl', many)).records.length, 20_000);
+});
+
+test('an export of an empty catalog is read, and another empty file is told as one', async () => {
+  for (const { name, isWritten } of READ_FORMATS) {
+    const [path] = FILES[name];
+    if (isWritten) {
+      const writer = await createBookWriter(name, {});
+      const { format, records } = await read(path, [Buffer.from(writer.begin() + writer.end())]);
+      assert.deepEqual([format, records], [name, []]);
+    }
+  }
+  for (const path of ['a.jsonl', 'a.json', 'a.bib', 'a.ris']) {
+    assert.deepEqual((await read(path, [Buffer.from('\ufeff \r\n')])).records, [], path);
+  }
+  for (const path of ['a.csv', 'a.tsv', 'a.txt', 'a.jsonld', 'a.csl.json']) {
+    for (const text of ['', '\ufeff \r\n\t']) {
+      await assert.rejects(read(path, [Buffer.from(text)]), /^AppError: the file is empty: /, path);
+    }
+  }
+  await assert.rejects(read('a.csv', [Buffer.from('sep=;\n;;\n')]), /of the csv: it is missing/);
 });
 
 test('a byte that is no UTF-8 far within a file makes it Windows-1252 from there on', async () => {

@@ -56,7 +56,8 @@ test('a file that could be two things, or is none, is refused at once', async ()
     ['nope,nada\n1,2\n', '', 'text/csv', /the header of the csv: unknown columns/],
     ['nope,nada', '', 'text/csv', /the header of the csv: unknown columns/],
     ['title\nA\n', '?format=csv&match=source', 'text/csv', /csv have no id of their source/],
-    ['', '?format=isbn&match=source', 'text/plain', /isbn have no id of their source/],
+    ['9780439023481', '?format=isbn&match=source', 'text/plain', /isbn have no id of their source/],
+    ['', '', 'text/plain', /the file is empty: look whether it is the right one/],
   ] as const) {
     const answer = await send(body, query, mediaType);
     assert.equal(answer.status, 422);

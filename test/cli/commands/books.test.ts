@@ -277,9 +277,12 @@ test('csv on standard input asks for its --format, and json does not', () =>
     const csv = await place.run(words, { input: '\ufefftitle\nEmma\n' });
     assert.equal(csv.code, 2);
     assert.match(csv.stderr, /^hookshelf: standard input is taken for JSON, .* --format csv\n$/);
-    for (const input of ['\ufeff \n[{"title":"Emma"}]', '{"title":"Emma"}\n', '']) {
+    for (const [input, note] of [
+      ['\ufeff \n[{"title":"Emma"}]', ''], ['{"title":"Emma"}\n', ''],
+      ['', 'hookshelf: the file has no records\n'],
+    ] as const) {
       const { code, stderr } = await place.run(words, { input });
-      assert.deepEqual([code, stderr], [0, READING.json]);
+      assert.deepEqual([code, stderr], [0, READING.json + note]);
     }
     const books = await place.json<{ title: string }[]>(['book:list']);
     assert.deepEqual(books.map(({ title }) => title), ['Emma', 'Emma'], 'of csv came none');

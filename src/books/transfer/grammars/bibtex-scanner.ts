@@ -64,9 +64,17 @@ export class BibtexScanner {
   /** Where in the entry the first `@` at a line's start stands; -1: there is none. */
   #innerOffset = -1;
   #innerLine = 1;
+  /** The first line that has text outside of comments and entries; null: there is none. */
+  #junkLine: number | null = null;
+  #hasEntry = false;
 
   constructor(reader: BibtexEntryReader) {
     this.#reader = reader;
+  }
+
+  /** Where the text of a file begins that has neither an entry nor a comment in its place. */
+  get junkLine(): number | null {
+    return this.#hasEntry ? null : this.#junkLine;
   }
 
   push(chunk: Buffer): void {
@@ -149,6 +157,7 @@ export class BibtexScanner {
 
   #open(hasLineOfItsOwn: boolean): void {
     this.#state = 'type';
+    this.#hasEntry ||= hasLineOfItsOwn;
     this.#type = '';
     this.#isTypeEnded = false;
     this.#entryLine = this.#line;
@@ -173,6 +182,9 @@ export class BibtexScanner {
   }
 
   #stepOutside(byte: number): void {
+    if (this.#state === 'outside' && !BLANKS.has(byte) && byte !== PERCENT) {
+      this.#junkLine ??= this.#line;
+    }
     if (this.#state === 'outside' && byte === PERCENT) this.#state = 'outside-comment';
     else if (this.#state === 'outside-comment' && isLineEnd(byte)) this.#state = 'outside';
   }
@@ -224,6 +236,7 @@ export class BibtexScanner {
       this.#stepOutside(bytes.at(-1) ?? 0);
       return null;
     }
+    this.#hasEntry = true;
     if (step === 'ends') {
       return this.#reader.read(bytes, this.#entryLine) ? null : this.#findSwallowed(bytes);
     }

@@ -18,8 +18,8 @@
  * it had swallowed; there, until the swallowed text ends, an `@` at a line's start always begins an
  * entry, so that each byte is read twice at most. Other failures: an entry of more than 2 MiB, also
  * with its strings; one that is not UTF-8; a `@string` beyond 1 MiB or 10,000 of them; entries that
- * wait for a parent beyond the limits of `bibtex-parents.ts`. A name that is no `@string` stands
- * for itself.
+ * wait for a parent beyond the limits of `bibtex-parents.ts`. A file that is nothing but junk,
+ * comments aside, is broken at its first line. A name that is no `@string` stands for itself.
  */
 import { isUtf8 } from 'node:buffer';
 import type { BrokenRecord, FieldRecord, FieldSplitter } from '../mapping/format-table.ts';
@@ -30,6 +30,7 @@ import { BibtexScanner } from './bibtex-scanner.ts';
 
 /** Enough for the type and the key of a broken entry. */
 const HEAD_BYTES = 400;
+const NO_ENTRY = 'expected an entry of BibTeX, such as `@book{emma, title = {Emma}}`';
 
 export class BibtexSplitter implements FieldSplitter {
   readonly #scanner: BibtexScanner;
@@ -59,6 +60,8 @@ export class BibtexSplitter implements FieldSplitter {
     this.#strings.allow(0);
     this.#scanner.end();
     this.#emit(this.#parents.end());
+    const { junkLine } = this.#scanner;
+    if (junkLine !== null) this.#records.push({ line: junkLine, key: null, problem: NO_ENTRY });
     return this.#take();
   }
 

@@ -40,7 +40,9 @@ export class DelimitedTextSplitter implements FieldSplitter {
   }
 
   end(): readonly (FieldRecord | BrokenRecord)[] {
-    return this.#read(this.#rows.end());
+    const records = this.#read(this.#rows.end());
+    if (this.#columns === null) throw badHeader(this.#layout, 1, `it is missing${AS_EXPORTED}`);
+    return records;
   }
 
   #read(rows: readonly CsvRow[]): readonly (FieldRecord | BrokenRecord)[] {
@@ -71,15 +73,19 @@ function isBlank({ cells, problem }: CsvRow): boolean {
   return problem === undefined && cells.every(({ text }) => text.trim() === '');
 }
 
+const AS_EXPORTED = '; import the file as it was exported, or name the format that it has';
+
+function badHeader({ title }: DelimitedLayout, line: number, problem: string): AppError {
+  return new AppError('invalid', `line ${line}, the header of ${title}: ${problem}`);
+}
+
 function readColumns(layout: DelimitedLayout, { line, cells, problem }: CsvRow): readonly string[] {
-  const where = `line ${line}, the header of ${layout.title}`;
-  if (problem !== undefined) throw new AppError('invalid', `${where}: ${problem}`);
+  if (problem !== undefined) throw badHeader(layout, line, problem);
   const columns = cells.map(({ text }, index) => text.trim() || `column ${index + 1}`);
   const missing = layout.requiredColumns.filter((name) => !columns.includes(name));
   if (missing.length === 0) return columns;
   const names = missing.map((name) => `\`${name}\``).join(', ');
-  throw new AppError('invalid', `${where}: there is no column ${names}; `
-    + 'import the file as it was exported, or name the format that it has');
+  throw badHeader(layout, line, `there is no column ${names}${AS_EXPORTED}`);
 }
 
 function readFields(

@@ -102,6 +102,7 @@ const bibtexTable: FormatTable = {
 export const bibtexCodec: FormatCodec = {
   ...createTableCodec(bibtexTable, () => new BibtexSplitter(NAMES_READ)),
   createWriter: createBibtexWriter,
+  canBeEmpty: true,
 };
 
 const NAMES_READ: ReadonlySet<string> =

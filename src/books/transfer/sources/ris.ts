@@ -85,6 +85,7 @@ const risTable: FormatTable = {
 export const risCodec: FormatCodec = {
   ...createTableCodec(risTable, () => new RisSplitter()),
   createWriter: () => createMappedWriter(encodeBook, { begin: '', separator: '', end: '' }),
+  canBeEmpty: true,
 };
 
 /** A book as a record, under its own id: that of its source, else the catalog's. */

@@ -125,7 +125,12 @@ export class ImportReport {
     if (encoding !== undefined) {
       this.#output.note(`the file is no UTF-8: it was read as ${encoding}`);
     }
-    for (const [type, count] of countsOf(totals['otherTypes'])) {
+    const { imported, updated, unchanged, skipped, otherTypes, error } = totals;
+    const isEmpty = [imported, updated, unchanged, skipped].every((count) => count === 0);
+    if (isEmpty && otherTypes === undefined && error === undefined) {
+      this.#output.note('the file has no records');
+    }
+    for (const [type, count] of countsOf(otherTypes)) {
       this.#output.note(
         `${formatOtherType(type, count)}: --all-types takes ${count === 1 ? 'it' : 'them'}`);
     }

@@ -113,6 +113,20 @@ test('bytes that are not UTF-8 break their entry alone', () => {
   assert.deepEqual(summarize(read(text)), ['1 a: not valid UTF-8', '2 b']);
 });
 
+test('a file of text without an entry is told at its first line, but not one of comments', () => {
+  for (const [text, expected] of [
+    ['\n % notes\n <html>\n</html>', '3 null: expected an entry of BibTeX, such as'],
+    ['mail me@example.org', '1 null: expected an entry of BibTeX, such as'],
+  ] as const) {
+    const [first, ...others] = summarize(read(text));
+    assert.ok(first?.startsWith(expected) && others.length === 0, text);
+  }
+  for (const text of [
+    '', ' \n', '% Encoding: UTF-8\n', '@comment{jabref-meta: databaseType:bibtex;}\n', '@comment x',
+    'mine\n@string{a = {b}}\nmine', '@preamble{"x"} x',
+  ]) assert.deepEqual(read(text), [], text);
+});
+
 test('after a mistake reading goes on at the next @ at a line start, also within the entry', () => {
   const text = [
     '@book{a, t = {x', '@book{b, t = {y}}', '@book{c, t = "@d"}', '@book{e, t = {z',

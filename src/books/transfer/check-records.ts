@@ -4,9 +4,9 @@
  */
 import { openBookFile } from './book-file.ts';
 import type { FormatName } from './format-list.ts';
-import { createMatchMode } from './import-mode.ts';
 import type { ImportMode } from './import-mode.ts';
 import { Importer } from './importer.ts';
+import { createMatchMode } from './match-mode.ts';
 import { openEmptyDryRun } from './matching/catalog-import.ts';
 
 /** Yields JSON Lines: what the file is, a result for each record, in order, and the count. */

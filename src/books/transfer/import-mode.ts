@@ -1,10 +1,5 @@
-/** How a file is imported: what a caller asks for, and what that means for the file's format. */
-import { AppError } from '../../base/errors.ts';
-import type { JsonObject } from '../../base/schema.ts';
-import type { FormatCodec } from './format-codec.ts';
-import type { FormatName } from './format-list.ts';
-import { parseImportRecord } from './import-record.ts';
-import type { Match, MatchMode, OnMatch, SourceFormat } from './matching/book-import.ts';
+/** How a file is imported, as a caller asks for it. */
+import type { Match, OnMatch } from './matching/book-import.ts';
 
 export const MATCHES: readonly Match[] = ['isbn', 'title', 'source'];
 export const ON_MATCH: readonly OnMatch[] = ['skip', 'update', 'replace'];
@@ -23,51 +18,4 @@ export type ImportMode = {
 export function combineOnMatch(onMatch: OnMatch | null, isReplacing: boolean): OnMatch | null {
   if (!isReplacing) return onMatch ?? 'update';
   return onMatch === null || onMatch === 'replace' ? 'replace' : null;
-}
-
-/** Throws `invalid` where records shall be matched by ids that the format has not. */
-export function createMatchMode(
-  format: FormatName, codec: FormatCodec, mode: ImportMode,
-): MatchMode {
-  const source = createSourceFormat(format, codec);
-  if (mode.match === 'source' && source === null) {
-    throw new AppError('invalid', `records of ${format} have no id of their source: `
-      + 'match them by isbn or title');
-  }
-  const match = mode.match ?? codec.defaultMatch ?? (source === null ? null : 'source');
-  return { match, onMatch: mode.onMatch, source, isDryRun: mode.isDryRun };
-}
-
-function createSourceFormat(format: FormatName, codec: FormatCodec): SourceFormat | null {
-  const { ownIdFields, bookIdPrefix } = codec;
-  if (ownIdFields === undefined) return null;
-  return {
-    format, ownIdFields, bookIdPrefix: bookIdPrefix ?? null,
-    readExports: (bytes) => readExports(codec, bytes),
-  };
-}
-
-/** See `SourceFormat`. A book that cannot be read back has no export: its records are edited. */
-function* readExports(
-  { createWriter, createReader, hasRestField = false }: FormatCodec, bytes: Buffer,
-): Generator<JsonObject> {
-  if (createWriter === undefined) return;
-  const writer = createWriter({});
-  const file = writer.begin() + writer.write([bytes]) + writer.end();
-  for (const isWithoutRest of hasRestField ? [false, true] : [false]) {
-    const reader = createReader({ hasAllTypes: true, isWithoutRest });
-    // A reader may overwrite what it reads.
-    const [record] = [...reader.push(Buffer.from(file)), ...reader.end()];
-    const exported = record === undefined || !('body' in record) ? null : parseBody(record.body);
-    if (exported !== null) yield exported;
-  }
-}
-
-function parseBody(body: JsonObject): JsonObject | null {
-  try {
-    return parseImportRecord(body).fields;
-  } catch (thrown) {
-    if (thrown instanceof AppError) return null;
-    throw thrown;
-  }
 }

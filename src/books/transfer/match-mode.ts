@@ -1,0 +1,58 @@
+/**
+ * How the records of a file are matched: what a caller asks for, by what the file's format has. Own
+ * ids and our exports of a book are of the format alone, so the catalog takes them from here.
+ */
+import { AppError } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import type { FormatCodec } from './format-codec.ts';
+import type { FormatName } from './format-list.ts';
+import type { ImportMode } from './import-mode.ts';
+import { parseImportRecord } from './import-record.ts';
+import type { MatchMode, SourceFormat } from './matching/book-import.ts';
+
+/** Throws `invalid` where records shall be matched by ids that the format has not. */
+export function createMatchMode(
+  format: FormatName, codec: FormatCodec, mode: ImportMode,
+): MatchMode {
+  const source = createSourceFormat(format, codec);
+  if (mode.match === 'source' && source === null) {
+    throw new AppError('invalid', `records of ${format} have no id of their source: `
+      + 'match them by isbn or title');
+  }
+  const match = mode.match ?? codec.defaultMatch ?? (source === null ? null : 'source');
+  return { match, onMatch: mode.onMatch, source, isDryRun: mode.isDryRun };
+}
+
+function createSourceFormat(format: FormatName, codec: FormatCodec): SourceFormat | null {
+  const { ownIdFields, bookIdPrefix } = codec;
+  if (ownIdFields === undefined) return null;
+  return {
+    format, ownIdFields, bookIdPrefix: bookIdPrefix ?? null,
+    readExports: (bytes) => readExports(codec, bytes),
+  };
+}
+
+/** See `SourceFormat`. A book that cannot be read back has no export: its records are edited. */
+function* readExports(
+  { createWriter, createReader, hasRestField = false }: FormatCodec, bytes: Buffer,
+): Generator<JsonObject> {
+  if (createWriter === undefined) return;
+  const writer = createWriter({});
+  const file = writer.begin() + writer.write([bytes]) + writer.end();
+  for (const isWithoutRest of hasRestField ? [false, true] : [false]) {
+    const reader = createReader({ hasAllTypes: true, isWithoutRest });
+    // A reader may overwrite what it reads.
+    const [record] = [...reader.push(Buffer.from(file)), ...reader.end()];
+    const exported = record === undefined || !('body' in record) ? null : parseBody(record.body);
+    if (exported !== null) yield exported;
+  }
+}
+
+function parseBody(body: JsonObject): JsonObject | null {
+  try {
+    return parseImportRecord(body).fields;
+  } catch (thrown) {
+    if (thrown instanceof AppError) return null;
+    throw thrown;
+  }
+}

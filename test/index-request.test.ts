@@ -27,6 +27,14 @@ test('books come in each format: parsed where it is JSON, else as text', async (
   }
 });
 
+test('a file is imported from its bytes, in whatever encoding', async (context) => {
+  const { books, request } = await open(context);
+  const file = Buffer.from('@book{k, title = {\xc9mile}}', 'latin1');
+  const { body } = await request('POST', '/api/books/import?format=bibtex', file);
+  assert.match(String(body), /^\{"format":"bibtex","encoding":"windows-1252"\}\n/);
+  assert.deepEqual((await books.list()).books.map(({ title }) => title), ['Émile']);
+});
+
 test('hooks, configurations and deliveries are managed as through the API', async (context) => {
   const { request } = await open(context);
   const { status, headers, body: note } = await request('POST', '/api/action-configurations', {

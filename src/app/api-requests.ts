@@ -1,5 +1,6 @@
 /** Sends the requests of a program that embeds us to the routes of its app, in memory. */
 import type { RequestListener } from 'node:http';
+import { isUint8Array } from 'node:util/types';
 import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
 import { encodeChecked } from '../base/json/encode.ts';
 import { http } from '../base/node-modules.ts';
@@ -21,7 +22,7 @@ export function createApiRequest(listener: RequestListener): ApiRequest {
     try {
       return await callApi(target, {
         method, path,
-        ...body === undefined ? {} : { body: Buffer.from(encodeChecked(body)) },
+        ...body === undefined ? {} : { body: encodeBody(body) },
         ...headers === undefined ? {} : { headers },
       });
     } catch (thrown) {
@@ -32,6 +33,11 @@ export function createApiRequest(listener: RequestListener): ApiRequest {
   };
   // The tests of the OpenAPI document hold each route's answers to its model.
   return request as ApiRequest;
+}
+
+/** Bytes, such as those of a file to import, are sent as they are; all else is JSON. */
+function encodeBody(body: unknown): Buffer {
+  return Buffer.from(isUint8Array(body) ? body : encodeChecked(body));
 }
 
 // A program in plain JavaScript has no types that would check these.

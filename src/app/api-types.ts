@@ -149,7 +149,8 @@ export type ApiRequestOptions = {
 
 /**
  * Sends a request to the routes of the API in memory, past tokens and limits of the network, as
- * commands do. Throws the AppError of a problem answer: `invalid`, `not_found`, `conflict`, ….
+ * commands do. A body of bytes is sent as it is, such as a file to `/api/books/import?format=…`.
+ * Throws the AppError of a problem answer: `invalid`, `not_found`, `conflict`, ….
  */
 export type ApiRequest = <Method extends ApiMethod, Path extends `/${string}`>(
   method: Method, path: Path, ...args: RequestArguments<RequestBodyOf<Method, Path>>

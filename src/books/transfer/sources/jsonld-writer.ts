@@ -13,7 +13,9 @@ import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import { writeRecord } from '../mapping/write-record.ts';
 import { ContextTerms } from './jsonld-terms.ts';
 import { listTexts } from './jsonld-values.ts';
-import { BOOK_TYPES, isBookProperty, isWorkProperty, isWorkType } from './schema-org.ts';
+import {
+  BOOK_TYPES, isAudiobookProperty, isBookProperty, isWorkProperty, isWorkType,
+} from './schema-org.ts';
 
 const CONTEXT = 'https://schema.org';
 
@@ -38,12 +40,15 @@ type WrittenNode = {
 
 function writeNode(table: FormatTable, book: Book): WrittenNode {
   const { ownId, fields, leavesOut } = writeRecord(table, book);
+  const sourceTypes = listTexts(fields.get('@type'));
+  const ownTypes = sourceTypes.flatMap((type) => findTypeName(type) ?? []);
+  const isProperty = ownTypes.includes('Audiobook') ? isAudiobookProperty : isBookProperty;
   const members = new Map<string, JsonValue>();
   let isWhole = true;
   for (const [name, value] of fields) {
     if (name === '@type') continue;
     const known = ContextTerms.schemaOrg.resolve(name);
-    if (known !== null && isBookProperty(known) && !members.has(known)) {
+    if (known !== null && isProperty(known) && !members.has(known)) {
       const isForeign = hasForeignNames(value);
       members.set(known, isForeign ? withoutForeignNames(value) : value);
       isWhole &&= !isForeign;
@@ -51,8 +56,6 @@ function writeNode(table: FormatTable, book: Book): WrittenNode {
       isWhole = false;
     }
   }
-  const sourceTypes = listTexts(fields.get('@type'));
-  const ownTypes = sourceTypes.flatMap((type) => findTypeName(type) ?? []);
   const types = completeTypes(ownTypes, [...members.keys()]);
   const [type = ''] = types;
   const node = {

@@ -37,6 +37,14 @@ wordCount workExample workTranslation`);
 const BOOK_PROPERTIES = splitNames(`
 abridged bookEdition bookFormat illustrator isbn numberOfPages`);
 
+/** Properties that Audiobook has besides: its own, and those of AudioObject and MediaObject. */
+const AUDIOBOOK_PROPERTIES = splitNames(`
+duration readBy
+caption embeddedTextCaption transcript
+associatedArticle bitrate contentSize contentUrl embedUrl encodesCreativeWork endTime height
+ineligibleRegion playerType productionCompany regionsAllowed requiresSubscription sha256 startTime
+uploadDate width`);
+
 /** Of the persons and things that stand within a book. */
 const INNER_NAMES = splitNames(`
 Person Organization PostalAddress Language ImageObject DefinedTerm
@@ -46,12 +54,18 @@ streetAddress addressLocality addressRegion postalCode addressCountry contentUrl
 
 /** Terms that mean schema.org's where its context says so. */
 export const SCHEMA_ORG_TERMS: ReadonlySet<string> = new Set([
-  ...BOOK_TYPES, ...WORK_TYPES, ...WORK_PROPERTIES, ...BOOK_PROPERTIES, ...INNER_NAMES,
+  ...BOOK_TYPES, ...WORK_TYPES, ...WORK_PROPERTIES, ...BOOK_PROPERTIES, ...AUDIOBOOK_PROPERTIES,
+  ...INNER_NAMES,
 ]);
 
 /** Whether a Book may have it: a property of Thing, CreativeWork or Book. */
 export function isBookProperty(name: string): boolean {
   return WORK_PROPERTIES.has(name) || BOOK_PROPERTIES.has(name);
+}
+
+/** Whether an Audiobook may have it. */
+export function isAudiobookProperty(name: string): boolean {
+  return isBookProperty(name) || AUDIOBOOK_PROPERTIES.has(name);
 }
 
 /** Whether any work may have it. */

@@ -228,6 +228,18 @@ test('a record that was taken with all types comes back as one of its type', () 
   }
 });
 
+test('an audiobook keeps who reads it and how long it is, which a book cannot have', () => {
+  const heard = { readBy: { '@type': 'Person', name: 'R' }, duration: 'PT8H3M' };
+  for (const [type, leftOut] of [['Audiobook', 0], ['Book', 1]] as const) {
+    const [record] = read(JSON.stringify({ ...NAME, '@type': type, ...heard }));
+    assert.ok(record !== undefined && 'body' in record);
+    const { file, leftOutCount } = write([{ id: '1', authors: [], ...record.body }], true);
+    const { readBy, duration } = JSON.parse(file);
+    assert.deepEqual([{ readBy, duration }, leftOutCount],
+      [type === 'Audiobook' ? heard : { readBy: undefined, duration: undefined }, leftOut]);
+  }
+});
+
 test('one book is an object, several are a graph, and none an empty one', () => {
   const book = { id: '1', title: 'T', authors: [{ name: 'A' }] };
   const author = [{ '@type': 'Person', name: 'A' }];

@@ -92,7 +92,7 @@ const MATCHING: readonly PlantedFault[] = [
   },
   {
     file: 'books/transfer/sources/jsonld-writer.ts',
-    text: 'known !== null && isBookProperty(known)', replacement: 'known !== null',
+    text: 'known !== null && isProperty(known)', replacement: 'known !== null',
     tests: ['books/transfer/sources/jsonld.test.ts'],
   },
   {

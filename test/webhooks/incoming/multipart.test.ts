@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { startHttpTarget } from '../../support/http-target.ts';
 import { turnsUntil } from '../../support/turns.ts';
 import { startPayloadTaker, type PayloadTaker } from './payload-taker.ts';
 
@@ -51,6 +52,20 @@ for (const bodyFormat of ['multipart', 'auto']) {
     assert.deepEqual(taker.payloads, [wanted]);
   });
 }
+
+test('JSON of a field goes on, however deep it is nested', async (context) => {
+  const target = await startHttpTarget();
+  context.after(() => target.close());
+  const { status: made } = await taker.relay.hook(
+    { actionType: 'http-forward', options: { url: target.url } },
+    { pathSegment: 'deep', bodyFormat: 'form', jsonFields: ['payload'] });
+  assert.equal(made, 201);
+  const json = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+  const { status, text } = await taker.relay.ask('POST', '/webhook/in/deep',
+    Buffer.from(`payload=${json}`), { 'Content-Type': 'application/x-www-form-urlencoded' });
+  assert.equal(status, 200, text);
+  assert.equal(target.received.at(-1)?.body.toString(), `{"payload":${json}}`);
+});
 
 test('more than 100 parts are 413, before a signature is asked for', async () => {
   const pathSegment = await taker.makeHook({ bodyFormat: 'auto', secret: 'a-secret-of-a-webhook' });

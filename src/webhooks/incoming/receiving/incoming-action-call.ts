@@ -3,8 +3,10 @@
  * It decodes the payload when an action first asks for it; its subclasses say where the body comes
  * from, and how it is to be read.
  */
+import { encodeJson } from '../../../base/json/encode.ts';
 import type { TraceContext } from '../../../base/trace-context.ts';
 import type { Logger } from '../../../base/log.ts';
+import type { JsonValue } from '../../../base/schema.ts';
 import type { ActionContext } from '../../actions/action.ts';
 import { createEmptyPayload, type Payload } from '../../actions/action-payload.ts';
 import type { ActionCall, RunTurn } from '../../actions/action-registry.ts';
@@ -59,7 +61,8 @@ export abstract class IncomingActionCall implements ActionCall {
     // held for long.
     this.#payload = undefined;
     if (payload === null) return null;
-    return this.#kind() === 'json' ? this.body : Buffer.from(JSON.stringify(payload));
+    // A field of a form may hold JSON that is nested as deep as the body is long.
+    return this.#kind() === 'json' ? this.body : Buffer.from(encodeJson(payload as JsonValue));
   };
 
   get secretSources(): readonly ValueSource[] {

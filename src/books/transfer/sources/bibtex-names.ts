@@ -42,6 +42,8 @@ function writeName(author: Author): string {
   // Such as `Smith and Sons`, who are no person.
   if (author.familyName === undefined && AND.test(author.name)) return encodePiece(author.name);
   const { given, family, droppingParticle, suffix } = splitAuthor(author);
+  // Such as `John Jr.`: two pieces would be a family and a given name.
+  if (suffix !== '' && given === '') return `{${encodeLatex(author.name)}}`;
   const last = [droppingParticle, family].filter((text) => text !== '').join(' ');
   const pieces = (suffix === '' ? [last, given] : [last, suffix, given]).map(encodePiece);
   if (pieces.at(-1) === '') pieces.pop();

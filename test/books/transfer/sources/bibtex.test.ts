@@ -59,6 +59,16 @@ test('a book is written as people write it, with its rest beside', () => {
   assertRoundTrip([book]);
 });
 
+test('a name of one word and what follows it comes back as it is, and as no given name', () => {
+  for (const name of ['John Jr.', 'Henry VIII', 'Dumas, Sr.']) {
+    const authors = [{ name }];
+    const text = writeText(bibtexCodec, [{ id: 'a', title: 'T', authors }]);
+    assert.doesNotMatch(text, /author = \{[^{]*, /, text);
+    assertRoundTrip([{ id: 'a', title: 'T', authors }]);
+    assert.doesNotMatch(text, /x-hookshelf/);
+  }
+});
+
 test('titles keep their capitals in braces, where a style would make them small', () => {
   for (const title of ['Emma: A Novel', 'iPad', 'AB', 'War & Peace']) {
     assert.match(writeText(bibtexCodec, [{ title, authors: [] }]), /title = \{\{.*\}\}/);

@@ -3,7 +3,8 @@
  * title becomes the title of the whole (BibLaTeX, appendix B), and by `xdata`, of which the first
  * 100 count. An entry that waits for a later one is held back: at most 10,000 entries and 16 MiB;
  * one more is a bad record. Of earlier entries the newest 4 MiB are remembered. At the end of the
- * file an entry whose parent has not come, or whose parents go in a circle, is read as it stands.
+ * file an entry whose parent has not come is read as it stands, and so are those whose parents go
+ * in a circle: none takes from another of them, whichever comes first.
  *
  * An entry that has the fields of its parents needs them no more: its `xdata` goes, and its
  * `crossref` becomes an `xref`, which names the whole but gives no fields (BibLaTeX, 2.4.1). So its
@@ -32,6 +33,8 @@ type ReleasedEntry = {
   readonly entry: BibtexEntry;
   /** For whom it waited last; null: nobody, or one that has not come. */
   readonly lastParent: BibtexEntry | null;
+  /** The keys of parents that it takes nothing from; absent: there are none. */
+  readonly ignoredParents?: ReadonlySet<string>;
 };
 
 /** An entry that waits, and the keys of the parents that it waits for. */
@@ -90,12 +93,47 @@ export class BibtexParents {
     for (const parentKey of [...this.#waiting.keys()]) {
       if (!keys.has(parentKey)) completed.push(...this.#complete(this.#release(parentKey, null)));
     }
+    const circles = this.#findCircles();
+    for (const waitingEntry of circles) this.#waitingEntries.delete(waitingEntry);
+    const ignoredParents = new Set(circles.flatMap(({ missing }) => [...missing]));
+    completed.push(...this.#complete(circles.map(({ entry }) =>
+      ({ entry, lastParent: null, ignoredParents }))));
+    // Such as those that wait for a bad record.
     for (const waitingEntry of this.#waitingEntries) {
       this.#waitingEntries.delete(waitingEntry);
       completed.push(...this.#complete([{ entry: waitingEntry.entry, lastParent: null }]));
     }
     this.#waiting.clear();
     return completed;
+  }
+
+  /** The entries whose parents go in a circle: those left when all without children are gone. */
+  #findCircles(): readonly WaitingEntry[] {
+    const entries = new Set(this.#waitingEntries);
+    const entriesByKey = new Map<string | undefined, WaitingEntry[]>();
+    const childCounts = new Map<string | undefined, number>();
+    for (const waitingEntry of entries) {
+      const key = waitingEntry.entry.key?.toLowerCase();
+      const others = entriesByKey.get(key);
+      if (others === undefined) entriesByKey.set(key, [waitingEntry]);
+      else others.push(waitingEntry);
+      for (const parentKey of waitingEntry.missing) {
+        childCounts.set(parentKey, (childCounts.get(parentKey) ?? 0) + 1);
+      }
+    }
+    const childlessKeys = [...entriesByKey.keys()].filter((key) => !childCounts.has(key));
+    // It grows meanwhile.
+    for (const key of childlessKeys) {
+      for (const waitingEntry of entriesByKey.get(key) ?? []) {
+        entries.delete(waitingEntry);
+        for (const parentKey of waitingEntry.missing) {
+          const count = (childCounts.get(parentKey) ?? 0) - 1;
+          childCounts.set(parentKey, count);
+          if (count === 0) childlessKeys.push(parentKey);
+        }
+      }
+    }
+    return [...entries];
   }
 
   #complete(entries: readonly ReleasedEntry[]): (BibtexEntry | BrokenRecord)[] {
@@ -139,7 +177,7 @@ export class BibtexParents {
   }
 
   /** The entry with the fields of its parents. */
-  #inherit({ entry, lastParent }: ReleasedEntry): BibtexEntry | BrokenRecord {
+  #inherit({ entry, lastParent, ignoredParents }: ReleasedEntry): BibtexEntry | BrokenRecord {
     const keys = listParents(entry);
     if (keys.length === 0) return entry;
     const crossrefKey = readKeys(entry, 'crossref')[0];
@@ -150,6 +188,7 @@ export class BibtexParents {
       const parent = key === lastParent?.key?.toLowerCase()
         ? lastParent : this.#remembered.get(key);
       if (parent === undefined || key === entry.key?.toLowerCase()) continue;
+      if (ignoredParents?.has(key) === true) continue;
       found.add(key);
       for (const [name, field] of parent.fields) {
         const target = key === crossrefKey ? nameInherited(name, parent.type, entry.type) : name;

@@ -247,6 +247,25 @@ test('children without a parent, of each other and of themselves are read as the
   assert.deepEqual(summarize(read(text)).map((line) => line.slice(2)), ['c', 'd', 'e', 'a', 'b']);
 });
 
+test('parents in a circle give each other nothing, whichever comes first, but others all', () => {
+  const entries = [
+    '@book{a, crossref={B}, note={na}}', '@book{b, crossref={c}, xdata={x}, year=1999}',
+    '@book{C, crossref={a}, publisher={PC}}', '@book{d, crossref={c}, title={D}}',
+    '@book{e, crossref={d}, isbn={1}}', '@xdata{x, series={S}}',
+  ];
+  const random = createRandom(9);
+  for (let round = 0; round < 20; round += 1) {
+    const text = entries.toSorted(() => random() - 0.5).join('\n');
+    const records = new Map(read(text).map((record) =>
+      [record.key, 'fields' in record ? Object.fromEntries(record.fields) : record.problem]));
+    assert.deepEqual(Object.fromEntries(records), {
+      a: { crossref: 'B', note: 'na' }, b: { crossref: 'c', year: '1999', series: 'S' },
+      C: { crossref: 'a', publisher: 'PC' }, d: { title: 'D', publisher: 'PC', xref: 'c' },
+      e: { isbn: '1', title: 'D', publisher: 'PC', xref: 'd' },
+    }, text);
+  }
+});
+
 test('at most 10,000 children and 16 MiB wait for parents; more are bad records', () => {
   const child = (index: number, text: string): string =>
     `@book{c${index}, crossref={p}, t={${text}}}\n`;

@@ -175,6 +175,17 @@ test('a second source adds what it says, and what has no room is told by its nam
   assert.deepEqual(book.metadata.source.calibre, { uuid, '#mine': 'm'.repeat(100) });
 });
 
+test('a record without an own id, found otherwise, leaves the one that the book has', async () => {
+  const isbn = '9780439023481';
+  const toRis = (tags: string): string => `TY  - BOOK\n${tags}TI  - A\nSN  - ${isbn}\nER  - \n`;
+  await importFile(toRis('ID  - 7\nN1  - old\n'), '?format=ris');
+  await importFile(toRis('N1  - new\n'), '?format=ris&match=isbn');
+  const [book] = JSON.parse(await readBooks());
+  assert.deepEqual(book.metadata, { source: { ris: { ID: '7', N1: 'new' } } });
+  const { count } = await importFile(toRis('ID  - 7\nN1  - new\n'), '?format=ris');
+  assert.equal(count['unchanged'], 1);
+});
+
 test('a record that two books match is skipped, and told with both', async () => {
   const isbn = '9780439023481';
   const ids: string[] = [];

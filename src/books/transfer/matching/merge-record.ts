@@ -72,7 +72,10 @@ function addMembers(stored: JsonObject, members: JsonObject): MergedMetadata {
   return { metadata: { ...stored, ...Object.fromEntries(kept) }, leftOut };
 }
 
-/** Adds what a source says, in the place of what the same source has said before. */
+/**
+ * Adds what a source says, in the place of what the same source has said before. The own id stays
+ * where the record has none: by it the book is found again.
+ */
 function addSource(
   metadata: JsonObject, format: string, fields: JsonObject, ownIdFields: readonly string[],
 ): MergedMetadata {
@@ -85,9 +88,13 @@ function addSource(
     ({ ...metadata, source: { ...source, [format]: placed } });
   // Of each field its comma is counted, too, and none follows the last.
   const bytesMax = METADATA_BYTES_MAX - bytesOf(place({})) + 1;
+  const isOwnId = ([name]: readonly [string, JsonValue]): boolean => ownIdFields.includes(name);
+  const said = Object.entries(fields);
+  const storedIds = said.some(isOwnId)
+    ? [] : Object.entries(asObject(source[format]) ?? {}).filter(isOwnId);
   const { kept, leftOut } = fitFields(
-    new Map(Object.entries(fields)), ownIdFields, { bytesMax, depthMax: Infinity });
-  if (kept.size === 0) return { metadata, leftOut };
+    new Map([...storedIds, ...said]), ownIdFields, { bytesMax, depthMax: Infinity });
+  if (!said.some(([name]) => kept.has(name))) return { metadata, leftOut };
   return { metadata: place(Object.fromEntries(kept)), leftOut };
 }
 

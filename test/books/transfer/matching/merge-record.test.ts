@@ -37,6 +37,8 @@ test('metadata are merged by member, and sources by format', () => {
       { ...stored, source: { ...stored.source, calibre: { uuid: 'u' } } }, []],
     [stored, { own: 3, source: { goodreads: { 'Book Id': '1' } } },
       { own: 3, kept: 2, source: { goodreads: { 'Book Id': '1' } } }, []],
+    [stored, { source: { goodreads: { 'Shelf': 'b' } } },
+      { ...stored, source: { goodreads: { 'Book Id': '1', 'Shelf': 'b' } } }, []],
     [{ source: 'a shop' }, { source: { goodreads: { 'Book Id': '1', 'Shelf': 'a' } } },
       { source: 'a shop' }, ['Book Id', 'Shelf']],
     [{ source: ['a shop'] }, { source: { goodreads: { 'Book Id': '1' } } },

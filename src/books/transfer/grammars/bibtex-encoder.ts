@@ -1,7 +1,7 @@
 /** Writes an entry of a BibTeX file: see `bibtex.ts` for the grammar. */
 import type { JsonValue } from '../../../base/schema.ts';
-import { MONTHS } from './bibtex-entry.ts';
-import { encodeLatex, foldBlanks, hasBalancedBraces } from './latex.ts';
+import { MONTHS } from '../month-names.ts';
+import { encodeLatex, foldLatexBlanks, hasBalancedBraces } from './latex.ts';
 
 type EntryToWrite = {
   readonly key: string;
@@ -42,7 +42,7 @@ function encodeValue(name: string, value: JsonValue, isJson: boolean): string {
   // Only a caller can have written braces that no entry had.
   const latex = hasBalancedBraces(value) ? value : encodeLatex(value);
   // After a mistake an @ at a line's start begins an entry.
-  return `{${/[\r\n][ \t]*@/.test(latex) ? foldBlanks(latex) : latex}}`;
+  return `{${/[\r\n][ \t]*@/.test(latex) ? foldLatexBlanks(latex) : latex}}`;
 }
 
 /** JSON whose braces are balanced also within its texts, and whose blanks nobody folds. */

@@ -30,10 +30,6 @@ const STRINGS_LENGTH_MAX = 1024 * 1024;
 /** What entries of one chunk may take from strings besides: so its memory is bounded. */
 const BORROWED_LENGTH_MAX = 16 * 1024 * 1024;
 
-/** Months are predefined; their names say themselves. */
-export const MONTHS: readonly string[] =
-  ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-
 /** The `@string`s of a file. */
 export class BibtexStringTable {
   readonly #values = new Map<string, string>();

@@ -27,7 +27,7 @@ type LatexText = {
 
 export function decodeLatex(latex: string): LatexText {
   return SPECIAL.test(latex) ? new LatexReader(latex).read()
-    : { text: foldBlanks(latex), hasMarkup: false, hasGroups: false };
+    : { text: foldLatexBlanks(latex), hasMarkup: false, hasGroups: false };
 }
 
 /** Addresses are verbatim in BibLaTeX, but many programs escape them all the same. */
@@ -44,7 +44,7 @@ export function decodeLatexUrl(latex: string): string {
  * too. Control characters, which LaTeX refuses, are left out.
  */
 export function encodeLatex(text: string): string {
-  const plain = foldBlanks(foldBlanks(text).replace(/\p{Cc}/gu, ''));
+  const plain = foldLatexBlanks(foldLatexBlanks(text).replace(/\p{Cc}/gu, ''));
   if (!NEEDS_ESCAPE.test(plain)) return plain;
   const escapes = hasBalancedBraces(plain) ? ESCAPES_BALANCED : ESCAPES;
   // Twice, as of three signs the first round leaves the second and the third beside each other.
@@ -78,8 +78,8 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 const ESCAPES_BALANCED: ReadonlyMap<string, string> =
   new Map([...ESCAPES, ['{', '\\{'], ['}', '\\}']]);
 
-// A no-break space stays what it is.
-export function foldBlanks(text: string): string {
+/** One blank for each run of what LaTeX takes for one: a no-break space stays what it is. */
+export function foldLatexBlanks(text: string): string {
   return text.replace(/[ \t\r\n\f\v\u0085\u2028\u2029]+/g, ' ').replace(/^ /, '').replace(/ $/, '');
 }
 
@@ -111,7 +111,8 @@ class LatexReader {
   read(): LatexText {
     while (this.#offset < this.#latex.length) this.#readNext();
     this.#endAccents();
-    return { text: foldBlanks(this.#text), hasMarkup: this.#hasMarkup, hasGroups: this.#hasGroups };
+    const text = foldLatexBlanks(this.#text);
+    return { text, hasMarkup: this.#hasMarkup, hasGroups: this.#hasGroups };
   }
 
   #readNext(): void {

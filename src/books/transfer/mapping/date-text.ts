@@ -1,11 +1,9 @@
 /** Dates of other programs, as the model's `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. */
 import { parsePartialDate } from '../../partial-date.ts';
+import { MONTHS } from '../month-names.ts';
 import { part, whole } from './format-table.ts';
 import type { RowValue } from './format-table.ts';
 
-const MONTHS = [
-  'jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec',
-];
 // `1969`, `1969-03-05`, `1969/3/5`, `1969///`, `1969/03//Spring`.
 const YEAR_FIRST = /^([0-9]{3,4})(?:[-/.]([0-9]{0,2})(?:[-/.]([0-9]{0,2})(?:[-/.](.*))?)?)?$/;
 // `March 1969`, `5 Mar. 1969`, `March 5, 1969`.
@@ -14,7 +12,7 @@ const ANY_YEAR = /(?:^|[^0-9])([0-9]{4})(?![0-9])/;
 const TEXT_LENGTH_MAX = 200;
 
 /** The date that a text begins with or holds; whole where it says nothing else. */
-export function readDate(text: string): RowValue | undefined {
+export function readAnyDate(text: string): RowValue | undefined {
   const trimmed = text.trim();
   if (trimmed.length > TEXT_LENGTH_MAX) return undefined;
   const [, year, month = '', day = '', others = ''] = YEAR_FIRST.exec(trimmed) ?? [];

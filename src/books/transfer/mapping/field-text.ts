@@ -50,7 +50,7 @@ const DATE = /^(-?[0-9]{1,5})(?:[-/.]([0-9]{1,2})(?:[-/.]([0-9]{1,2})(?:[T ].*)?
 const CIRCA_YEAR = /^\[?(?:c|©|ca\.?|circa)?\s?([0-9]{4})\??\]?$/i;
 
 /** A date as `1969`, `2023/01/05` or `2019-03-05T00:00:00+00:00`, or a year as `c1969`. */
-export function readDate(text: string): RowValue | undefined {
+export function readNumericDate(text: string): RowValue | undefined {
   const [, year = '', month, day] = DATE.exec(text) ?? [];
   // A short number before others may be a day or a month: `12/05/19`.
   if (year.length > 2 || (year !== '' && month === undefined)) {

@@ -1,9 +1,9 @@
 /** Reads fields of BibTeX that hold more than text: dates, pages, lists. */
 import type { FieldRecord, RowValue } from '../mapping/format-table.ts';
 import { part, whole } from '../mapping/format-table.ts';
-import { MONTHS } from '../grammars/bibtex-entry.ts';
-import { decodeLatex, encodeLatex, foldBlanks } from '../grammars/latex.ts';
+import { decodeLatex, encodeLatex, foldLatexBlanks } from '../grammars/latex.ts';
 import { parsePageCount } from '../mapping/book-text.ts';
+import { MONTHS, MONTH_NAMES } from '../month-names.ts';
 import { splitOutsideBraces } from './bibtex-names.ts';
 
 /** The text of a field as it stands, or null. A field that is there twice says its first text. */
@@ -24,7 +24,7 @@ export function readText(
   if (found === null) return undefined;
   const { text, hasMarkup, hasGroups } = decodeLatex(found.latex);
   if (text === '') return undefined;
-  const isCaseLost = hasCase && hasGroups && encodeTitle(text) !== foldBlanks(found.latex);
+  const isCaseLost = hasCase && hasGroups && encodeTitle(text) !== foldLatexBlanks(found.latex);
   return found.isOnly && !hasMarkup && !isCaseLost ? whole(text) : part(text);
 }
 
@@ -42,9 +42,9 @@ const DATE = /^([0-9]{4}(?:-[0-9]{2}){0,2})(.*)$/s;
 const YEAR = /(?<![0-9-])[0-9]{4}(?![0-9])/;
 
 /** `date`, or `year`, `month` and `day`, which classic BibTeX has. */
-export function readDate(record: FieldRecord): RowValue | undefined {
+export function readDateFields(record: FieldRecord): RowValue | undefined {
   // A tie is no blank here: it says that the date is about right.
-  const date = padYear(foldBlanks(findLatex(record, 'date')?.latex ?? ''));
+  const date = padYear(foldLatexBlanks(findLatex(record, 'date')?.latex ?? ''));
   const classicDate = readClassicDate(record);
   const match = DATE.exec(date);
   if (match === null) {
@@ -94,10 +94,6 @@ function parseMonth(text: string): { readonly month: string; readonly day: strin
   return { month: String(index + 1).padStart(2, '0'), day };
 }
 
-const MONTH_NAMES = [
-  'january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october',
-  'november', 'december',
-];
 
 export function decodeField(record: FieldRecord, name: string): string {
   return decodeLatex(findLatex(record, name)?.latex ?? '').text;

@@ -5,7 +5,7 @@
  */
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Author } from '../../book.ts';
-import { decodeLatex, encodeLatex, foldBlanks } from '../grammars/latex.ts';
+import { decodeLatex, encodeLatex, foldLatexBlanks } from '../grammars/latex.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { RowValue } from '../mapping/format-table.ts';
 import { createAuthor, splitAuthor, splitName } from '../mapping/person-name.ts';
@@ -30,7 +30,7 @@ export function readNames(latex: string): RowValue | undefined {
 
 /** Whether the name comes out again as it stood, or is one whose form says nothing more. */
 function isWrittenAgain(author: JsonObject, name: string): boolean {
-  return !isWrapped(name) || writeName(author as unknown as Author) === foldBlanks(name);
+  return !isWrapped(name) || writeName(author as unknown as Author) === foldLatexBlanks(name);
 }
 
 export function writeNames(authors: readonly Author[]): string {

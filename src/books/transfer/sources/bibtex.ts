@@ -9,8 +9,8 @@ import type { Book } from '../../book.ts';
 import type { BookWriter, FormatCodec } from '../format-codec.ts';
 import { BibtexSplitter } from '../grammars/bibtex.ts';
 import { encodeBibtexEntry } from '../grammars/bibtex-encoder.ts';
-import { MONTHS, TYPE_FIELD } from '../grammars/bibtex-entry.ts';
-import { decodeLatexUrl, encodeLatex, foldBlanks } from '../grammars/latex.ts';
+import { TYPE_FIELD } from '../grammars/bibtex-entry.ts';
+import { decodeLatexUrl, encodeLatex, foldLatexBlanks } from '../grammars/latex.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FormatTable, MemberRow } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
@@ -19,8 +19,10 @@ import { readLanguage } from '../mapping/language.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import { findOwnId, findSource } from '../mapping/metadata-source.ts';
 import { writeRecord } from '../mapping/write-record.ts';
+import { MONTHS } from '../month-names.ts';
 import {
-  decodeField, encodeTitle, findLatex, readDate, readKeywords, readPages, readText, writeKeywords,
+  decodeField, encodeTitle, findLatex, readDateFields, readKeywords, readPages, readText,
+  writeKeywords,
 } from './bibtex-fields.ts';
 import { CitationKeys } from './bibtex-keys.ts';
 import { readNames, writeNames } from './bibtex-names.ts';
@@ -50,7 +52,7 @@ const ROWS: readonly MemberRow[] = [
   createTextRow('publisher', 'publisher', { hasCase: false, isList: true }),
   {
     member: 'datePublished', from: ['date', 'year', 'month', 'day'],
-    read: readDate,
+    read: readDateFields,
     write: ({ datePublished = '' }) => writeDate(datePublished),
   },
   {
@@ -177,7 +179,7 @@ function writeDate(date: string): readonly (readonly [string, JsonValue])[] {
 
 // An address is verbatim; a brace in it would end the field.
 function encodeUrl(url: string): string {
-  return foldBlanks(url).replaceAll('{', '%7B').replaceAll('}', '%7D');
+  return foldLatexBlanks(url).replaceAll('{', '%7B').replaceAll('}', '%7D');
 }
 
 /** The names of the babel package, which BibLaTeX and pandoc know, for tags that they say whole. */

@@ -7,7 +7,9 @@
 import type { FormatCodec } from '../format-codec.ts';
 import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
-import { foldBlanks, makeTextRow, readDate, readPages, textOf } from '../mapping/field-text.ts';
+import {
+  foldBlanks, makeTextRow, readNumericDate, readPages, textOf,
+} from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
@@ -36,11 +38,11 @@ const goodreadsTable: FormatTable = {
     // The year of the edition; the work's own year where that is missing.
     {
       member: 'datePublished', from: ['Year Published'],
-      read: (record) => readDate(textOf(record, 'Year Published')),
+      read: (record) => readNumericDate(textOf(record, 'Year Published')),
     },
     {
       member: 'datePublished', from: ['Original Publication Year'],
-      read: (record) => readDate(textOf(record, 'Original Publication Year')),
+      read: (record) => readNumericDate(textOf(record, 'Original Publication Year')),
     },
     {
       member: 'numberOfPages', from: ['Number of Pages'],

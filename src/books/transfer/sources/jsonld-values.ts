@@ -5,7 +5,7 @@
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Author } from '../../book.ts';
-import { readDate, readKeywords } from '../mapping/field-text.ts';
+import { readNumericDate, readKeywords } from '../mapping/field-text.ts';
 import { whole } from '../mapping/format-table.ts';
 import type { RowValue } from '../mapping/format-table.ts';
 
@@ -89,7 +89,7 @@ const PERSON_READERS: MemberReaders = new Map([
   ...['name', 'givenName', 'familyName', 'url'].map((name) =>
     [name, (value: JsonValue) => readFirst(value)] as const),
   ...['birthDate', 'deathDate'].map((name) =>
-    [name, (value: JsonValue) => readFirst(value, readDate)] as const),
+    [name, (value: JsonValue) => readFirst(value, readNumericDate)] as const),
   ['address', readAddress],
 ]);
 

@@ -14,7 +14,7 @@ import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { KeyedObjectSplitter } from '../grammars/nested-json.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
 import {
-  foldBlanks, listOf, readDate, readKeywords, readPages, textOf,
+  foldBlanks, listOf, readNumericDate, readKeywords, readPages, textOf,
 } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type {
@@ -77,7 +77,7 @@ const librarythingTable: FormatTable = {
     },
     { member: 'publisher', from: ['Publication', 'publication'], read: readPublisher },
     ...makeRows('bookEdition', ['Publication', 'publication'], readEdition),
-    ...makeRows('datePublished', ['Date', 'date'], readDate),
+    ...makeRows('datePublished', ['Date', 'date'], readNumericDate),
     ...makeRows('numberOfPages', ['Page Count', 'pages'], readPages),
     ...makeRows('inLanguage', ['Languages'], readLanguageName),
     { member: 'inLanguage', from: ['language', 'language_codeA'], read: readLanguages },

@@ -11,7 +11,7 @@ import {
   DEFAULT_KIND, RIS_REST_FIELD, RisSplitter, encodeRisRecord, joinLines, listTexts,
 } from '../grammars/ris.ts';
 import { joinTitle, parsePageCount, splitTitle } from '../mapping/book-text.ts';
-import { readDate } from '../mapping/date-text.ts';
+import { readAnyDate } from '../mapping/date-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type {
   BookMember, FieldRecord, FormatTable, MemberRow, RowValue,
@@ -185,7 +185,7 @@ function formatAuthor(author: Author): string {
 
 /** The date of the year's tags, as precise as one of them says it. */
 function readDates(record: FieldRecord): RowValue | undefined {
-  const dates = DATE_TAGS.flatMap((tag) => textsOf(record, tag)).map(readDate);
+  const dates = DATE_TAGS.flatMap((tag) => textsOf(record, tag)).map(readAnyDate);
   const [first] = dates.filter((date) => date !== undefined);
   if (first === undefined) return undefined;
   let longest = String(first.value);

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readBookFormat } from '../../../../src/books/transfer/mapping/book-format.ts';
 import {
-  readDate, readKeywords, readPages,
+  readNumericDate, readKeywords, readPages,
 } from '../../../../src/books/transfer/mapping/field-text.ts';
 import { part, whole } from '../../../../src/books/transfer/mapping/format-table.ts';
 import { readIsbn } from '../../../../src/books/transfer/mapping/isbn-text.ts';
 import { splitNames } from '../../../../src/books/transfer/mapping/name-list.ts';
 
 test('a date is read in the forms that programs write', () => {
-  const cases: readonly (readonly [text: string, date: ReturnType<typeof readDate>])[] = [
+  const cases: readonly (readonly [text: string, date: ReturnType<typeof readNumericDate>])[] = [
     ['1969', whole('1969')], ['2023/01/05', whole('2023-01-05')], ['2023-1-5', whole('2023-01-05')],
     ['1969-05', whole('1969-05')], ['2019-03-05T00:00:00+00:00', whole('2019-03-05')],
     ['800', whole('0800')], ['-750', whole('-750')], ['c1969', part('1969')],
@@ -18,7 +18,7 @@ test('a date is read in the forms that programs write', () => {
     ['12/05/19', undefined], ['12-05', undefined], ['8', whole('0008')],
     ['800-05', whole('0800-05')],
   ];
-  for (const [text, date] of cases) assert.deepEqual(readDate(text), date, text);
+  for (const [text, date] of cases) assert.deepEqual(readNumericDate(text), date, text);
 });
 
 test('an ISBN is found in a formula, in brackets and alone, and none where there is none', () => {

@@ -71,6 +71,29 @@ test('a key that a book brought along stays, also where older ones are alike', a
   }
 });
 
+test('letters follow the keys of BibTeX in id order, however an answer is sorted', async () => {
+  const bibtex = await startBookServer();
+  try {
+    const ids = [...'123'].map((digit) => `00000000-0000-7000-8000-00000000000${digit}`);
+    const books = ids.map((id, index) =>
+      ({ id, title: 'CBA'[index], authors: [{ name: 'Jane Austen' }] }));
+    await bibtex.ask('POST', '/api/books/import?format=json', JSON.stringify(books));
+    const cases = [
+      ['', 'C Austen, B Austena, A Austenb'], ['&sort=title', 'A Austenb, B Austena, C Austen'],
+      ['&sort=-id', 'A Austenb, B Austena, C Austen'],
+      ['&sort=title&limit=2', 'A Austena, B Austen'],
+      ['&author=austen&sort=title', 'A Austenb, B Austena, C Austen'],
+    ] as const;
+    for (const [query, expected] of cases) {
+      const { text } = await bibtex.ask('GET', `/api/books?format=bibtex${query}`);
+      const entries = [...text.matchAll(/@book\{(\w+),[^@]*title = \{+(\w)/g)];
+      assert.equal(entries.map(([, key, title]) => `${title} ${key}`).join(', '), expected, query);
+    }
+  } finally {
+    await bibtex.close();
+  }
+});
+
 test('the format that is wanted most is sent, one named literally before others', async () => {
   const cases: readonly (readonly [accept: string, type: string])[] = [
     ['text/csv', 'text/csv'], ['TEXT/CSV', 'text/csv'], ['text/*', 'text/csv'],

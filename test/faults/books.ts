@@ -265,6 +265,10 @@ const LISTS: readonly PlantedFault[] = [
     tests: ['books/list/race.test.ts'],
   },
   {
+    file: 'books/list/book-list.ts', text: '  if (isInIdOrder) return;', replacement: '  return;',
+    tests: ['books/book-formats.test.ts'],
+  },
+  {
     file: 'books/list/book-list.ts',
     text: ' && query.fields === null;', replacement: ';',
     tests: ['books/list/book-list.test.ts'],

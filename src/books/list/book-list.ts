@@ -28,6 +28,8 @@ import { searchBooks } from './search-books.ts';
 import type { SearchedBooks } from './search-books.ts';
 import { NO_CORRECTIONS, formatCorrectionHeader } from '../query/corrections.ts';
 import type { Corrections } from '../query/corrections.ts';
+import { ID_SORT } from '../query/book-sort.ts';
+import { compareId, readId } from '../query/stored-fields.ts';
 import { parseBookListQuery, parseBookQuery } from '../query/parse-query.ts';
 import type { BookListQuery, BookQuery } from '../query/parse-query.ts';
 import { encodeCursor } from '../query/cursor.ts';
@@ -174,7 +176,7 @@ async function sendListAs(
   deps: BookListDeps, exchange: Exchange, { headers, writer }: BookOutput,
 ): Promise<void> {
   const query = parseBookQuery(exchange.search);
-  if (writer.prepare !== undefined) await prepareWriter(deps, exchange, query, writer);
+  await prepareWriter(deps, exchange, query, writer);
   const result = await findBooks(deps, query, createExchangeCaller(exchange));
   try {
     const allHeaders = [...headers, ...listHeaders(exchange, query, result)];
@@ -190,17 +192,38 @@ async function sendListAs(
   }
 }
 
-// To look at so many takes about a millisecond.
+// To look at so many takes some milliseconds at most.
 const BOOKS_PREPARED_AT_ONCE = 512;
 
 /** Shows the writer the books of the answer; what is written meanwhile it sees later or never. */
 async function prepareWriter(
   deps: BookListDeps, exchange: Exchange, query: BookQuery, writer: BookTextWriter,
 ): Promise<void> {
+  if (writer.prepare === undefined) return;
+  const { sort, limit, after } = query;
+  const isInIdOrder = sort.orders.length === 0 && !sort.isIdDescending;
+  const page: Buffer[] = [];
+  await readEach(deps, exchange, query, (book) => {
+    writer.prepare?.([book]);
+    if (limit !== null) page.push(book);
+  });
+  if (isInIdOrder) return;
+  // Which books follow a cursor, and which a page has, their own order says.
+  if (limit !== null) {
+    writer.prepareInIdOrder?.(page.sort((left, right) => compareId(left, readId(right))));
+  } else if (after === null) {
+    await readEach(deps, exchange, { ...query, sort: ID_SORT },
+      (book) => writer.prepareInIdOrder?.([book]));
+  }
+}
+
+async function readEach(
+  deps: BookListDeps, exchange: Exchange, query: BookQuery, read: (book: Buffer) => void,
+): Promise<void> {
   const { source, close } = await findBooks(deps, query, createExchangeCaller(exchange));
   try {
     for (let book = source(), count = 1; book !== undefined; book = source(), count += 1) {
-      writer.prepare?.([book]);
+      read(book);
       if (count % BOOKS_PREPARED_AT_ONCE === 0) await nextTurn();
     }
   } finally {

@@ -94,6 +94,8 @@ export function streamSource(source: BookSource): PullChunk {
 export interface BookTextWriter {
   /** Where it is there, it is shown all books of the answer before they are written. */
   prepare?(books: readonly Buffer[]): void;
+  /** After `prepare`, where the file has another order: all books again, in id order. */
+  prepareInIdOrder?(books: readonly Buffer[]): void;
   begin(): string;
   write(books: readonly Buffer[]): string;
   end(): string;

@@ -24,6 +24,8 @@ export interface BookWriter {
    * so that what one is called can depend on those after it.
    */
   prepare?(books: readonly Buffer[]): void;
+  /** After `prepare`, where the file has another order: all books again, in id order. */
+  prepareInIdOrder?(books: readonly Buffer[]): void;
   begin(): string;
   /** `books` are stored records, which are also what `GET /api/books` sends. */
   write(books: readonly Buffer[]): string;

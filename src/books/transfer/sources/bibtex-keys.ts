@@ -1,14 +1,15 @@
 /**
  * The citation keys of the books of one answer: the family of the first author and the year,
- * `LeGuin1969`, then `LeGuin1969a`, `LeGuin1969b` and so on in the order of the answer. A key that
- * a book brought along stays: such keys are reserved before the first is given, so that no book
- * before it in the answer takes it. Keys are ASCII (imported ones are what they are), and differ in
- * more than case.
+ * `LeGuin1969`, then `LeGuin1969a`, `LeGuin1969b` and so on in id order: where the answer has
+ * another order, keys are assigned before it begins. A key that a book brought along stays: such
+ * keys are reserved before the first is given, so that no book before it takes it. Keys are ASCII
+ * (imported ones are what they are), and differ in more than case.
  *
  * A whole catalog may be one answer, so of each key only 8 bytes are remembered: 40 bits of a hash
  * and how many letters have been tried after it. Two keys of one hash do no harm: the second gets a
  * letter that it does not need. A table grows in 64 parts, each by a quarter when it is 9/10 full:
- * 12 bytes a book at most.
+ * 12 bytes a book at most. In an order other than that of the ids, as much is remembered of each
+ * book whose key has letters: a hash of its id, and which letters.
  */
 import { assert } from '../../../base/assert.ts';
 import type { Book } from '../../book.ts';
@@ -17,7 +18,9 @@ import { splitAuthor } from '../mapping/person-name.ts';
 const WORD_LENGTH_MAX = 40;
 
 export class CitationKeys {
-  readonly #tables = Array.from({ length: TABLES }, () => new KeyTable());
+  readonly #tables = createTables();
+  /** Which letters follow the key of a book, by its id; null: no keys were assigned. */
+  #triesById: readonly KeyTable[] | null = null;
 
   /** Keeps the key that a book brought along for the first that brings it. */
   reserve(importedKey: string): void {
@@ -25,29 +28,46 @@ export class CitationKeys {
     if (KEY.test(importedKey)) this.#getTable(hash).reserve(hash);
   }
 
+  /** Assigns the key of a book that is added later, in whatever order; to be called in id order. */
+  assign(book: Book, importedKey: string | null): void {
+    const { base, tries } = this.#create(book, importedKey, false);
+    this.#triesById ??= createTables();
+    const hash = hashKey(tries === null ? base : book.id);
+    if (tries === null) this.#getTable(hash).mark(hash, ASSIGNED_BIT);
+    else getTable(this.#triesById, hash).setTries(hash, tries);
+  }
+
   /** The key of the next book. `importedKey`: what its source called it; null: nothing. */
   add(book: Book, importedKey: string | null): string {
+    const { base, tries } = this.#create(book, importedKey, this.#triesById !== null);
+    return tries === null ? base : base + toLetters(tries);
+  }
+
+  #create(book: Book, importedKey: string | null, isAssigned: boolean): CitationKey {
     const isImported = importedKey !== null && KEY.test(importedKey);
     const base = isImported ? importedKey : createBase(book);
-    if (isImported && this.#takeReserved(base)) return base;
-    if (this.#claim(base)) return base;
+    const assignedTries = isAssigned ? this.#findTries(book.id) : null;
+    if (assignedTries !== null) return { base, tries: assignedTries };
     const hash = hashKey(base);
     const table = this.#getTable(hash);
+    if (isAssigned && table.takeMark(hash, ASSIGNED_BIT)) return { base, tries: null };
+    if (isImported && table.takeMark(hash, RESERVED_BIT)) return { base, tries: null };
+    if (table.add(hash)) return { base, tries: null };
     for (;;) {
-      const key = base + toLetters(table.countTry(hash));
-      if (this.#claim(key)) return key;
+      const tries = table.countTry(hash);
+      if (this.#claim(base + toLetters(tries))) return { base, tries };
     }
+  }
+
+  #findTries(id: string): number | null {
+    const hash = hashKey(id);
+    return this.#triesById === null ? null : getTable(this.#triesById, hash).findTries(hash);
   }
 
   /** About how much memory the keys take. */
   get bytes(): number {
-    return this.#tables.reduce((bytes, table) => bytes + table.bytes, 0);
-  }
-
-  /** Whether the key was reserved, which it is no longer. */
-  #takeReserved(key: string): boolean {
-    const hash = hashKey(key);
-    return this.#getTable(hash).takeReserved(hash);
+    return [...this.#tables, ...this.#triesById ?? []]
+      .reduce((bytes, table) => bytes + table.bytes, 0);
   }
 
   /** Whether no book had the key before. */
@@ -57,19 +77,32 @@ export class CitationKeys {
   }
 
   #getTable(hash: KeyHash): KeyTable {
-    const table = this.#tables[hash.high % TABLES];
-    assert(table !== undefined);
-    return table;
+    return getTable(this.#tables, hash);
   }
 }
+
+/** A key is its base, and the letters behind it after so many tries; null: no letters. */
+type CitationKey = { readonly base: string; readonly tries: number | null };
 
 const TABLES = 64;
 const FIRST_CAPACITY = 4;
 const GROWTH = 1.25;
 const LOAD_MAX = 0.9;
-const TRIES_MASK = 0x7fffff;
+const TRIES_MASK = 0x3fffff;
 /** In an entry: the key waits for the book that brought it. */
 const RESERVED_BIT = 0x800000;
+/** In an entry: the key waits for the book that it is assigned to. */
+const ASSIGNED_BIT = 0x400000;
+
+function createTables(): readonly KeyTable[] {
+  return Array.from({ length: TABLES }, () => new KeyTable());
+}
+
+function getTable(tables: readonly KeyTable[], { high }: KeyHash): KeyTable {
+  const table = tables[high % TABLES];
+  assert(table !== undefined);
+  return table;
+}
 
 /** 64 bits: all of `low` and 8 of `high` are compared, others say where it lies. */
 type KeyHash = { readonly low: number; readonly high: number };
@@ -89,7 +122,7 @@ function hashKey(key: string): KeyHash {
 
 /**
  * Hashes with open addressing; of each the low half, then 8 bits of the high one, whether it is
- * reserved, and the tries.
+ * reserved, whether it is assigned, and the tries.
  */
 class KeyTable {
   #entries = new Uint32Array(FIRST_CAPACITY * 2);
@@ -113,17 +146,21 @@ class KeyTable {
 
   /** Adds the hash as reserved, unless it is there. */
   reserve(hash: KeyHash): void {
-    if (!this.add(hash)) return;
-    const place = findPlace(this.#entries, hash.low, hash.high >>> 24) + 1;
-    this.#entries[place] = (this.#entries[place] ?? 0) | RESERVED_BIT;
+    if (this.add(hash)) this.mark(hash, RESERVED_BIT);
   }
 
-  /** Whether the hash was reserved; it is no longer, but stays. */
-  takeReserved({ low, high }: KeyHash): boolean {
+  /** Marks a hash that was added with the bit. */
+  mark({ low, high }: KeyHash, bit: number): void {
+    const place = findPlace(this.#entries, low, high >>> 24) + 1;
+    this.#entries[place] = (this.#entries[place] ?? 0) | bit;
+  }
+
+  /** Whether the hash was marked with the bit; it is no longer, but stays. */
+  takeMark({ low, high }: KeyHash, bit: number): boolean {
     const place = findPlace(this.#entries, low, high >>> 24);
     const entry = this.#entries[place + 1] ?? 0;
-    if (this.#entries[place] === 0 || (entry & RESERVED_BIT) === 0) return false;
-    this.#entries[place + 1] = entry & ~RESERVED_BIT;
+    if (this.#entries[place] === 0 || (entry & bit) === 0) return false;
+    this.#entries[place + 1] = entry & ~bit;
     return true;
   }
 
@@ -133,6 +170,19 @@ class KeyTable {
     const entry = this.#entries[place] ?? 0;
     this.#entries[place] = entry + 1;
     return entry & TRIES_MASK;
+  }
+
+  /** Adds the hash with a number of tries. */
+  setTries(hash: KeyHash, tries: number): void {
+    this.add(hash);
+    const place = findPlace(this.#entries, hash.low, hash.high >>> 24) + 1;
+    this.#entries[place] = (this.#entries[place] ?? 0) & ~TRIES_MASK | tries;
+  }
+
+  /** The tries of a hash that was added, else null. */
+  findTries({ low, high }: KeyHash): number | null {
+    const place = findPlace(this.#entries, low, high >>> 24);
+    return this.#entries[place] === 0 ? null : (this.#entries[place + 1] ?? 0) & TRIES_MASK;
   }
 
   #grow(): void {

@@ -129,6 +129,9 @@ function createBibtexWriter(): BookWriter {
         if (key !== null) keys.reserve(key);
       }
     },
+    prepareInIdOrder(books: readonly Buffer[]): void {
+      for (const book of books.map(decodeBook)) keys.assign(book, findImportedKey(book));
+    },
   });
 }
 

@@ -47,6 +47,25 @@ test('a reserved key is for the book that brings it, wherever it stands in the a
     ['LeGuin1974a', 'LeGuin1974c', 'LeGuin1974b', 'LeGuin1974', 'leguin1974d', 'LeGuin1974e']);
 });
 
+test('keys that were assigned in id order are those of the books in any order', () => {
+  const keys = new CitationKeys();
+  const books = Array.from({ length: 60 }, (_, number) => ({ ...leGuin, id: `id-${number}` }));
+  const importedKeys = new Map([[books[7], 'LeGuin1974c'], [books[8], 'LeGuin1974c']]);
+  const importedOf = (book: Book): string | null => importedKeys.get(book) ?? null;
+  for (const key of importedKeys.values()) keys.reserve(key);
+  for (const book of books) keys.assign(book, importedOf(book));
+  const answer = new Map(
+    books.toReversed().map((book) => [book, keys.add(book, importedOf(book))]));
+  const inIdOrder = books.map((book) => answer.get(book));
+  assert.deepEqual(inIdOrder.slice(0, 10), ['LeGuin1974', 'LeGuin1974a', 'LeGuin1974b',
+    'LeGuin1974d', 'LeGuin1974e', 'LeGuin1974f', 'LeGuin1974g', 'LeGuin1974c', 'LeGuin1974ca',
+    'LeGuin1974h']);
+  assert.equal(new Set(inIdOrder).size, 60);
+  // One that was written since then gets a key of its own.
+  const key = keys.add({ ...leGuin, id: 'new' }, null);
+  assert.ok(!inIdOrder.includes(key), key);
+});
+
 test('a book takes at most 16 bytes of memory, whether keys are alike or not', () => {
   for (const count of [20_000, 23_000, 27_000]) {
     const keys = new CitationKeys();

@@ -28,7 +28,7 @@ const incomingOptions = {
     isRepeatable: true,
   },
   'body-format': {
-    ...text('<format>', 'how the payload is made of the body'),
+    ...text('<format>', 'how the payload is made of the body: json, form, multipart, text, auto'),
     values: ['json', 'form', 'text', 'auto', 'multipart'],
   },
   'json-fields': {

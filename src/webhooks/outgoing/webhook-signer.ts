@@ -84,7 +84,10 @@ function signParts(
   };
 }
 
-/** A token in its encoding, the text of that, and how a target may read that from a header. */
+/**
+ * A token in its encoding, the text of that, and how a target may read that from a header, or
+ * repeat it from the query: ASCII is found in percent signs as well, the rest only as it was sent.
+ */
 function listSentSecrets({ scheme }: Signer, text: string): readonly string[] {
   const { algorithm, signature, signature: { prefix = '', encoding } } = scheme;
   if (algorithm !== 'token') return [];
@@ -93,7 +96,9 @@ function listSentSecrets({ scheme }: Signer, text: string): readonly string[] {
   // RFC 7617: user and password, of which a target may repeat the password alone.
   const password = isBasic(signature) ? secret.slice(secret.indexOf(':') + 1) : secret;
   const texts = [secret, password].filter((one) => one !== '');
-  return [...new Set([token, ...texts, ...texts.map(encodeHeaderText)])];
+  return [...new Set([
+    token, ...texts, ...texts.map(encodeHeaderText), ...texts.map(encodeURIComponent),
+  ])];
 }
 
 function isBasic({ prefix, encoding }: Scheme['signature']): boolean {

@@ -515,14 +515,14 @@ test('a secret that is sent is *** also where the target repeats it', async (con
     { preset: 'gitlab-token' }, { preset: 'basic' }, { preset: 'bearer' }, { scheme: inQuery },
   ]) {
     const { json } = await create(relay, {
-      targetUrl: target.url('/'), secret: 'planted:key', signing, triggerEvent: 'x',
+      targetUrl: target.url('/'), secret: 'planted:k\u00e9y', signing, triggerEvent: 'x',
     });
     const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
     const sent = await relay.ask('POST', `${path}/send`, { payload: {} });
     const delivery = JSON.stringify(await deliver(relay, 'x', {}));
     for (const text of [sent.text, delivery]) {
       assert.match(text, /\*\*\*/);
-      assert.doesNotMatch(text, /planted|cGxhbnRlZDprZXk=/);
+      assert.doesNotMatch(text, /planted|cGxhbnRlZDpr/);
     }
     await relay.ask('DELETE', path);
   }

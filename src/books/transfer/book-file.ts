@@ -24,7 +24,7 @@ const SPACE = 0x20;
 export type BookFile = {
   readonly format: FormatName;
   readonly codec: FormatCodec;
-  /** As far as it has been read. */
+  /** The encoding, as far as the file has been read. */
   readonly encoding: FileEncoding;
   /** Some records at a time, perhaps none, as they arrive. To be called once. */
   readRecords(): AsyncIterable<readonly SourceRecord[]>;
@@ -116,7 +116,7 @@ function readUtf16(read: () => readonly SourceRecord[]): readonly SourceRecord[]
   }
 }
 
-/** What is wrong with JSON that is not UTF-8, and where. */
+/** Says where JSON that is not UTF-8 is broken. */
 function explainJson(json: Buffer): string {
   try {
     parseJson(json);
@@ -133,7 +133,7 @@ function nameUtf16(message: string): string {
 /** The beginning of a file, and what follows it. */
 export type FileStart = {
   readonly format: FormatName;
-  /** As far as the beginning shows. */
+  /** The encoding, as far as the beginning shows it. */
   readonly encoding: FileEncoding;
   /** The beginning, as it came and as UTF-8. */
   readonly chunks: readonly Buffer[];

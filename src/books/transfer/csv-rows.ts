@@ -22,7 +22,7 @@ export type CsvRow = {
   readonly line: number;
   /** With a problem: those before it. */
   readonly cells: readonly CsvCell[];
-  /** What is wrong with the row, and where in it. */
+  /** The mistake in the row, and where in it. */
   readonly problem?: string;
 };
 

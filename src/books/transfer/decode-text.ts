@@ -21,7 +21,7 @@ export class FileDecoder {
   /** The bytes of a mark or character whose end has not come yet. */
   #heldBytes: Buffer = EMPTY;
 
-  /** As far as the bytes so far tell: ASCII is UTF-8. */
+  /** The encoding, as far as the bytes so far tell: ASCII is UTF-8. */
   get encoding(): FileEncoding {
     return this.#encoding === 'unmarked' || this.#encoding === 'ascii' ? 'utf-8' : this.#encoding;
   }

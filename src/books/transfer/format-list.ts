@@ -1,15 +1,15 @@
 /** The formats of books, as users name them, and as media types and file endings name them. */
 type FormatRow = {
   readonly name: string;
-  /** What a file of it is called, after "reading". */
+  /** The words for a file of the format, after "reading". */
   readonly title: string;
-  /** Those that name it, by `Accept` and `Content-Type`; the first is sent where none is. */
+  /** The types that name it in `Accept` and `Content-Type`; the first is sent where none is. */
   readonly mediaTypes: readonly string[];
-  /** Those of them that are written, where they are not all. */
+  /** The media types that are written, where they are not all. */
   readonly writtenTypes?: readonly string[];
-  /** Of file names; the first is written. */
+  /** The endings of its file names; the first is written. */
   readonly endings: readonly string[];
-  /** Those of them that name a file to write, where they are not all. */
+  /** The endings that name a file to write, where they are not all. */
   readonly writtenEndings?: readonly string[];
   readonly isRead: boolean;
   readonly isWritten: boolean;

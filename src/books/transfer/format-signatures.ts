@@ -10,7 +10,7 @@ export type FormatSignature = {
   readonly format: FormatName;
   /** The names of the columns, or of the members of each record. */
   readonly names: readonly string[];
-  /** What other names of the format begin with, such as a person's own columns. */
+  /** The beginning of other names of the format, such as a person's own columns. */
   readonly namePrefix?: string;
   /** A name that no file of the format lacks. */
   readonly requiredName?: string;

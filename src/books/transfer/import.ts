@@ -30,7 +30,7 @@ const BATCHES_IN_FLIGHT_MAX = 8;
 // (about 100 000 lines) is buffered before reading the body waits for the client.
 const RESPONSE_BYTES_HELD_MAX = 8 * 1024 * 1024;
 
-/** What a caller says of the body: its format; else a media type that an import takes. */
+/** The format of the body, where the caller names it; else a media type that an import takes. */
 export type ImportBody =
   | { readonly format: FormatName; readonly mediaType?: never }
   | { readonly format?: never; readonly mediaType: string };
@@ -98,7 +98,7 @@ class ImportRun {
   /** Reads the body and imports its records; what goes wrong, the response or `pull` tells. */
   async read(): Promise<void> {
     try {
-      // What the file is taken for is said before anything of it is imported.
+      // The client learns the format of the file before anything of it is imported.
       this.#respond('');
       const error = await this.#readAll() ?? this.#importer.failure;
       this.#respond(`${JSON.stringify(this.#createCount(error))}\n`);

@@ -58,7 +58,7 @@ type JsonSplitterState =
   | 'lost' // after a mistake: resumes at the next line that begins with `{`
   | 'done'; // after the array
 
-/** What records stand in. */
+/** An array or object in which records stand. */
 type JsonContainer = 'array' | 'object';
 
 const CLOSERS: Readonly<Record<JsonContainer, number>> =
@@ -69,7 +69,7 @@ export class JsonSplitter implements RecordSplitter {
   readonly #arrayMember: Buffer | null;
   readonly #recordBytes = new RecordBytes();
   #state: JsonSplitterState = 'start';
-  /** Those around the record: at most an object, and the array in its member. */
+  /** The containers around the record: at most an object, and the array in its member. */
   readonly #containers: JsonContainer[] = [];
   #objectCount = 0;
   /** On which the object begins whose members are records. */

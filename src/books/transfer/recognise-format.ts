@@ -30,7 +30,7 @@ export function findFormatByName(name: string): FormatName | null {
   return format?.name ?? null;
 }
 
-/** What the ending of a file's name says, or null. */
+/** The format or family that the ending of a file's name says, or null. */
 export function findFormatByEnding(path: string): FormatChoice | null {
   const lower = path.toLowerCase();
   const hasEnding = (ending: string): boolean => lower.endsWith(ending);
@@ -40,7 +40,7 @@ export function findFormatByEnding(path: string): FormatChoice | null {
   return format?.name ?? FAMILIES.find(({ endings }) => endings.some(hasEnding)) ?? null;
 }
 
-/** What a media type without parameters says, or null. */
+/** The format or family that a media type without parameters says, or null. */
 export function findFormatByMediaType(mediaType: string): FormatChoice | null {
   const family = FAMILIES.find(({ mediaTypes }) => mediaTypes.includes(mediaType));
   if (family !== undefined) return family;

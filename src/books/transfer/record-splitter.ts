@@ -94,7 +94,7 @@ export class JsonLinesSplitter implements RecordSplitter {
   #line = 1;
   /** Null: the first line has not ended yet, as far as is known. */
   #lineEnd: typeof LINE_FEED | typeof CARRIAGE_RETURN | null = null;
-  /** What the first line ends in so far, but for blanks. */
+  /** The end of the first line so far, but for blanks. */
   #ending: '' | '}' | '}\r' = '';
 
   push(chunk: Buffer): readonly SourceRecord[] {

@@ -50,7 +50,7 @@ export function selectFormat({ search, request }: Exchange): SelectedFormat | nu
   return { headers, createWriter: (options) => createBookWriter(format.name, options) };
 }
 
-/** What the header takes; one without text says no more than none. */
+/** The best format that the header takes; a header without text says no more than none. */
 function negotiateOffer(accept = ''): Offer {
   const mediaType = chooseMediaType(accept, MEDIA_TYPES);
   const offer = OFFERS.find((candidate) => candidate.mediaType === mediaType);

@@ -20,7 +20,7 @@ type WrittenEntry = {
 
 const TYPE = /^[a-z][a-z0-9_.-]*$/i;
 const NO_ENTRY_TYPES: ReadonlySet<string> = new Set(['comment', 'preamble', 'string', 'xdata']);
-/** What no reader takes for something else. */
+/** Names that no reader takes for something else. */
 const FIELD_NAME = /^[A-Za-z_][A-Za-z0-9_.:+*/-]*$/;
 
 export function encodeBibtexEntry({ key, type, fields, jsonField }: EntryToWrite): WrittenEntry {

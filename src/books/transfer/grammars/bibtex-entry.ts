@@ -27,7 +27,7 @@ export const TYPE_FIELD = 'entrytype';
 
 const STRINGS_MAX = 10_000;
 const STRINGS_LENGTH_MAX = 1024 * 1024;
-/** What entries of one chunk may take from strings besides: so its memory is bounded. */
+/** The most that entries of one chunk take from strings besides: so its memory is bounded. */
 const BORROWED_LENGTH_MAX = 16 * 1024 * 1024;
 
 /** The `@string`s of a file. */
@@ -78,7 +78,7 @@ export function parseBibtexEntry(
 }
 
 const BLANK = /\s/;
-/** What no name holds (btparse allows some marks more, BibTeX less). */
+/** Characters that no name holds (btparse allows some marks more, BibTeX less). */
 const NAME_END = /[\s"#%'(),={}]/;
 const SHOWN_MAX = 40;
 
@@ -252,7 +252,7 @@ class EntryParser {
     }
   }
 
-  /** What is wrong, with the line where it is. */
+  /** The mistake, with the line where it is. */
   #problem(detail: string): AppError {
     const lines = this.#text.slice(0, this.#offset).split(/\r\n|\r|\n/).length - 1;
     return new AppError('invalid', lines === 0 ? detail : `line ${this.#line + lines}: ${detail}`);

@@ -19,13 +19,13 @@ const WAITING_MAX = 10_000;
 const WAITING_LENGTH_MAX = 16 * 1024 * 1024;
 const REMEMBERED_LENGTH_MAX = 4 * 1024 * 1024;
 const PARENTS_MAX = 100;
-/** What a key that an entry waits for takes, about. */
+/** The bytes that a key takes that an entry waits for, about. */
 const KEY_MEMORY = 160;
-/** What entries of one chunk may take from their parents besides. */
+/** The most that entries of one chunk take from their parents besides. */
 const INHERITED_LENGTH_MAX = 24 * 1024 * 1024;
-/** What an inherited field takes besides its text, which it shares with its parent's. */
+/** The bytes of an inherited field besides its text, which it shares with its parent's. */
 const FIELD_LENGTH = 40;
-/** What a field that is remembered takes besides its text, about. */
+/** The bytes of a remembered field besides its text, about. */
 const FIELD_MEMORY = 160;
 
 /** An entry that waits no more. */
@@ -98,7 +98,7 @@ export class BibtexParents {
     const ignoredParents = new Set(circles.flatMap(({ missing }) => [...missing]));
     completed.push(...this.#complete(circles.map(({ entry }) =>
       ({ entry, lastParent: null, ignoredParents }))));
-    // Such as those that wait for a bad record.
+    // The others wait for a bad record.
     for (const waitingEntry of this.#waitingEntries) {
       this.#waitingEntries.delete(waitingEntry);
       completed.push(...this.#complete([{ entry: waitingEntry.entry, lastParent: null }]));
@@ -246,7 +246,7 @@ const NOT_INHERITED: ReadonlySet<string> = new Set([
 const TITLES: ReadonlySet<string> = new Set(['title', 'subtitle', 'titleaddon']);
 const DATES: readonly string[] = ['date', 'year', 'month', 'day'];
 
-/** What a field of the parent is called in the child. */
+/** The name that a field of the parent has in the child. */
 function nameInherited(name: string, parentType: string, childType: string): string {
   if (!TITLES.has(name) || parentType === childType) return name;
   if (parentType.startsWith('mv')) return `main${name}`;

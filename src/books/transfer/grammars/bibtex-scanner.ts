@@ -31,7 +31,7 @@ const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, LINE_FEED, CARRIAGE_RET
 type ScannerState =
   'outside' | 'outside-comment' | 'skipping' | 'type' | 'content' | 'content-comment';
 
-/** What a byte does to the entry that is open. */
+/** The effect of a byte on the entry that is open. */
 type Step = 'goes-on' | 'ends' | 'is-none';
 
 /** Bytes to scan; `isSwallowed`: a broken entry had swallowed them. */
@@ -61,7 +61,7 @@ export class BibtexScanner {
   #depth = 0;
   /** Whether the next byte stands in quotes outside of those braces. */
   #isQuoted = false;
-  /** Where in the entry the first `@` at a line's start stands; -1: there is none. */
+  /** The offset in the entry of the first `@` at a line's start; -1: there is none. */
   #innerOffset = -1;
   #innerLine = 1;
   /** The first line that has text outside of comments and entries; null: there is none. */
@@ -72,7 +72,7 @@ export class BibtexScanner {
     this.#reader = reader;
   }
 
-  /** Where the text of a file begins that has neither an entry nor a comment in its place. */
+  /** The first line with text of a file that has no entry; null where it has one, or no text. */
   get junkLine(): number | null {
     return this.#hasEntry ? null : this.#junkLine;
   }
@@ -104,7 +104,7 @@ export class BibtexScanner {
 
   /** Scans to the end, or until an entry is broken that swallowed others: the bytes that follow. */
   #scan({ bytes, isSwallowed }: Input): Input[] {
-    // Where the open entry begins in these bytes, or goes on.
+    // The offset at which the open entry begins in these bytes, or goes on.
     let start = 0;
     for (let offset = 0; offset < bytes.length; offset += 1) {
       const byte = bytes[offset] ?? 0;

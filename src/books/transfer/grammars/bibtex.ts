@@ -90,7 +90,7 @@ export class BibtexSplitter implements FieldSplitter {
 
   #emit(entries: readonly (BibtexEntry | BrokenRecord)[]): void {
     for (const entry of entries) {
-      // What only lends its fields is no work of its own.
+      // An entry that only lends its fields is no work of its own.
       if ('problem' in entry) this.#records.push(entry);
       else if (entry.type !== 'xdata') this.#records.push(toFieldRecord(entry, this.#namesRead));
     }

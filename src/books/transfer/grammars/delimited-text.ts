@@ -14,7 +14,7 @@ import type { CsvCell, CsvRow, CsvSyntax } from '../csv-rows.ts';
 import type { BrokenRecord, FieldRecord, FieldSplitter } from '../mapping/format-table.ts';
 
 type DelimitedLayout = {
-  /** What a file of it is called, in messages. */
+  /** The words for a file of the layout, in messages. */
   readonly title: string;
   readonly syntax: CsvSyntax;
   /** The columns that a file cannot do without. */

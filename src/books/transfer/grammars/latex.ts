@@ -98,7 +98,7 @@ class LatexReader {
   #hasGroups = false;
   /** Combining characters for the letter that comes next, the last first. */
   #accents = '';
-  /** What ends each open group: a closing quotation mark, or nothing. */
+  /** The text that ends each open group: a closing quotation mark, or none. */
   readonly #closings: string[] = [];
   /** For the group that opens next. */
   #nextClosing: string | null = null;

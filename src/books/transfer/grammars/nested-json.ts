@@ -54,7 +54,7 @@ type NodeOrProblem = JsonNode | BrokenRecord;
 
 /** How much of a `@graph` waits for a `@context` behind it: all is then read in one step. */
 const WAITING_BYTES_MAX = RECORD_BYTES_MAX;
-/** What a node that waits takes besides its text. */
+/** The bytes of a waiting node besides its text. */
 const NODE_BYTES = 256;
 /** How deep graphs may stand in each other. */
 const GRAPH_DEPTH_MAX = 8;

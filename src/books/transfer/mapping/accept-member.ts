@@ -36,7 +36,7 @@ export function acceptMember(member: string, value: JsonValue): AcceptedValue | 
   return null;
 }
 
-/** What is wrong with a value that the model refuses; null where it takes it. */
+/** The reason why the model refuses a value; null where it takes it. */
 export function explainRefusal(member: string, value: JsonValue): string | null {
   const schema = findSchema(member);
   const errors: FieldError[] = [];
@@ -51,7 +51,7 @@ function findSchema(member: string): ObjectSchema | null {
   const memberSchema = Object.hasOwn(bookSchema.members, member)
     ? bookSchema.members[member] : undefined;
   if (memberSchema === undefined || memberSchema.readOnly !== undefined) return null;
-  // What a record has for it, `mapRecord` puts there.
+  // `mapRecord` puts there what a record has for it.
   if (member === 'metadata') return null;
   const schema: ObjectSchema = { kind: 'object', members: { [member]: memberSchema } };
   memberSchemas.set(member, schema);

@@ -1,4 +1,4 @@
-/** What texts of fields say, in forms that many programs write. */
+/** Readers of texts of fields, in forms that many programs write. */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX } from '../../book.ts';

@@ -15,7 +15,7 @@ export type FieldRecord = {
   readonly line: number;
   /** Which of the file's records it is, from 1, where they do not come in their order. */
   readonly number?: number;
-  /** What the source calls the record (its own id), by which messages name it too. */
+  /** The source's name for the record (its own id), by which messages name it too. */
   readonly key: string | null;
   /** The format's word for its kind, such as `incollection`; empty where there are no kinds. */
   readonly type: string;
@@ -25,7 +25,7 @@ export type FieldRecord = {
 /** A record whose grammar is broken. */
 export type BrokenRecord = {
   readonly line: number; readonly number?: number; readonly key: string | null;
-  /** What is wrong, and where in the record. */
+  /** The mistake, and where in the record. */
   readonly problem: string;
 };
 
@@ -39,7 +39,7 @@ export interface FieldSplitter {
 
 export type BookMember = Exclude<keyof Book, 'id' | 'createdAt' | 'updatedAt' | 'metadata'>;
 
-/** What a row reads: a value for its member, which the model has not checked yet. */
+/** The result of a row: a value for its member, which the model has not checked yet. */
 export type RowValue = {
   readonly value: JsonValue;
   /** Whether it says all that its fields say; else they are kept in `metadata.source` too. */
@@ -69,7 +69,7 @@ export type MemberRow = {
 export type FormatTable = {
   /** The format's name, and its member of `metadata.source`. */
   readonly name: string;
-  /** Of several rows for one member the first counts whose value the model accepts. */
+  /** Several rows may read one member: the first counts whose value the model accepts. */
   readonly rows: readonly MemberRow[];
   /** The names under which `metadata.source` holds the own id; the first is written. */
   readonly ownIdFields: readonly string[];

@@ -13,7 +13,7 @@ type PersonNameParts = {
   readonly family: string;
   /** The particles that go when the family is named alone: the `van` of `Beethoven`. */
   readonly droppingParticle: string;
-  /** Such as `Jr.` or `III`. */
+  /** A suffix such as `Jr.` or `III`. */
   readonly suffix: string;
 };
 
@@ -23,7 +23,7 @@ const PARTICLES: ReadonlySet<string> = new Set([
   'dos', 'du', 'el', 'ibn', 'la', 'las', 'le', 'les', 'los', 'ten', 'ter', 'van', 'vom', 'von',
   'zu', 'zum', 'zur', "'t", '’t',
 ]);
-/** Those that are so in lower case alone: `Al` is a given name. */
+/** Particles in lower case alone: `Al` is a given name. */
 const LOWER_CASE_PARTICLES: ReadonlySet<string> =
   new Set(['aan', 'af', 'al', 'auf', 'av', 'do', 'het', 'lo', 'op']);
 /** Words that join particles, as in `von und zu` and `in 't`. */

@@ -15,7 +15,7 @@ export interface BookMarks {
 /** The marks of an import. Each of its batches marks books as it runs, also when it runs again. */
 export class ImportMarks {
   readonly #slots: SlotMarks;
-  /** Those under way, in their order. */
+  /** The batches under way, in their order. */
   readonly #batches: BatchMarks[] = [];
 
   constructor(collection: Collection) {

@@ -65,7 +65,7 @@ function mergeMetadata(
 
 /** Adds members beside `source`, or a `source` that is no object. */
 function addMembers(stored: JsonObject, members: JsonObject): MergedMetadata {
-  // Of each member its comma is counted, too, and none follows the last.
+  // The comma of each member is counted, too, and none follows the last.
   const bytesMax = METADATA_BYTES_MAX - bytesOf(stored) + (isEmpty(stored) ? 1 : 0);
   const { kept, leftOut } = fitFields(
     new Map(Object.entries(members)), [], { bytesMax, depthMax: Infinity, stored });
@@ -80,13 +80,13 @@ function addSource(
   metadata: JsonObject, format: string, fields: JsonObject, ownIdFields: readonly string[],
 ): MergedMetadata {
   const { source = {} } = metadata;
-  // What is no object is the caller's own, and stays: a source, or the format's member of one.
+  // A source that is no object is the caller's own, and stays, as does such a member of one.
   const isOwn = !isJsonObject(source)
     || (Object.hasOwn(source, format) && !isJsonObject(source[format]));
   if (isOwn) return { metadata, leftOut: Object.keys(fields) };
   const place = (placed: JsonObject): JsonObject =>
     ({ ...metadata, source: { ...source, [format]: placed } });
-  // Of each field its comma is counted, too, and none follows the last.
+  // The comma of each field is counted, too, and none follows the last.
   const bytesMax = METADATA_BYTES_MAX - bytesOf(place({})) + 1;
   const isOwnId = ([name]: readonly [string, JsonValue]): boolean => ownIdFields.includes(name);
   const said = Object.entries(fields);

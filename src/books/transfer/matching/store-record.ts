@@ -28,7 +28,7 @@ export type StoreDeps = {
 };
 
 const { collection: { key: KEY } } = bookResource;
-// Of very many books that match, so many are named.
+// The most books that are named where very many match.
 const MATCHES_NAMED_MAX = 10;
 
 /** `newId` is that of a new book without an id of its own. */

@@ -199,7 +199,7 @@ class KeyTable {
   }
 }
 
-/** Where a hash lies, or the empty place for it. */
+/** The place of a hash, or the empty place for it. */
 function findPlace(entries: Uint32Array, low: number, tag: number): number {
   const capacity = entries.length / 2;
   let index = Math.floor(low / 2 ** 32 * capacity);

@@ -39,10 +39,10 @@ export function writeNames(authors: readonly Author[]): string {
 
 /** `von Last, Jr, First`; where reading that would give another name, in braces. */
 function writeName(author: Author): string {
-  // Such as `Smith and Sons`, who are no person.
+  // `Smith and Sons` are no person.
   if (author.familyName === undefined && AND.test(author.name)) return encodePiece(author.name);
   const { given, family, droppingParticle, suffix } = splitAuthor(author);
-  // Such as `John Jr.`: two pieces would be a family and a given name.
+  // `John Jr.` in two pieces would be a family and a given name.
   if (suffix !== '' && given === '') return `{${encodeLatex(author.name)}}`;
   const last = [droppingParticle, family].filter((text) => text !== '').join(' ');
   const pieces = (suffix === '' ? [last, given] : [last, suffix, given]).map(encodePiece);
@@ -133,7 +133,7 @@ function splitFirstAndLast(name: string): PersonParts {
   const words = splitOutsideBraces(name.replaceAll('~', ' '), ' ').filter((word) => word !== '');
   const texts = words.map((word) => decodeLatex(word).text);
   const text = texts.join(' ');
-  // Such as `Jr.` without its comma; and names that begin with the family.
+  // `Jr.` may have no comma, and the family may come first.
   const { suffix, family: displayed } = splitName(text);
   if (words.length === 2 && displayed === texts[0]) {
     return { family: displayed, given: texts[1] ?? '' };
@@ -148,7 +148,7 @@ function splitFirstAndLast(name: string): PersonParts {
   };
 }
 
-// What stands in braces has no case, unless it is a letter with its accent.
+// A word in braces has no case, unless it is a letter with its accent.
 function isLowerCase(word: string): boolean {
   const hasCase = !word.startsWith('{') || word.startsWith('{\\');
   return hasCase && /^\p{Ll}/u.test(decodeLatex(word).text);

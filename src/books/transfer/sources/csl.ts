@@ -58,7 +58,7 @@ const cslTable: FormatTable = {
         : [['issued', { 'date-parts': [datePublished.split('-').map(Number)] }]],
     },
     createRow('inLanguage', 'language', readLanguage, ({ inLanguage }) => inLanguage),
-    // As a text: the first version of the schema has no number there.
+    // A text, as the first version of the schema has no number there.
     createRow('numberOfPages', 'number-of-pages', readPageCount,
       ({ numberOfPages }) => numberOfPages?.toString()),
     createRow('bookEdition', 'edition', whole, ({ bookEdition }) => bookEdition),
@@ -231,7 +231,7 @@ function readAuthors(value: JsonValue | undefined): RowValue | undefined {
   const items: readonly JsonValue[] = value;
   // One more than the model takes, so that it is told that there are more.
   const authors = items.slice(0, LIST_ITEMS_MAX + 1).map(readName);
-  // What is not written as it was read, such as an organization, is kept as it stood.
+  // A name that is not written as it was read, such as an organization, is kept as it stood.
   const isAll = authors.every((author, index) =>
     isDeepStrictEqual(writeName(author), items[index]));
   return isAll ? whole(authors) : part(authors);

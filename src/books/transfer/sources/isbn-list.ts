@@ -58,7 +58,7 @@ class IsbnSplitter implements FieldSplitter {
   }
 }
 
-/** As a column of a spreadsheet, or of a scanner's table, is called. */
+/** The name of a column in a spreadsheet, or in a scanner's table. */
 const HEADING = /^"?(?:ISBNs?|ISBN[-_ ]?1[03]|EAN(?:[-_ ]?13)?)(?:\s*:)?"?$/i;
 const PREFIX = /^ISBN(?:[- ]?1[03](?=\s*:|\s))?\s*:?\s*/i;
 

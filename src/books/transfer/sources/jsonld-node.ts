@@ -16,7 +16,7 @@ import { BOOK_TYPES, SCHEMA_ORG_TERMS } from './schema-org.ts';
 export class JsonldSplitter implements FieldSplitter {
   readonly #splitter = new JsonNodeSplitter();
   readonly #readFields: ReadonlySet<string>;
-  /** Those of contexts around nodes, read once for all nodes: a context may be a megabyte. */
+  /** The terms of contexts around nodes, read once for all: a context may be a megabyte. */
   readonly #terms = new WeakMap<JsonScope, ContextTerms>();
 
   /** `readFields`: schema.org's names of the fields that a table reads. */
@@ -53,7 +53,7 @@ export class JsonldSplitter implements FieldSplitter {
 function createRecord(line: number, fields: Map<string, JsonValue>): FieldRecord {
   const types = listTexts(fields.get('@type'));
   const type = types.find((name) => BOOK_TYPES.includes(name)) ?? types[0] ?? '';
-  // That it is a book is what every record says.
+  // Every record says that it is a book.
   if (types.length === 1 && type === 'Book') fields.delete('@type');
   const [id = ''] = listTexts(fields.get('@id'));
   fields.delete('@id');

@@ -10,7 +10,7 @@ import { SCHEMA_ORG_TERMS } from './schema-org.ts';
 const SCHEMA_ORG = 'https://schema.org/';
 const SCHEMA_ORG_NAME = /^https?:\/\/(?:www\.)?schema\.org\/([^/#?]+)$/;
 const SCHEMA_ORG_VOCABULARY = /^https?:\/\/(?:www\.)?schema\.org[/#]?$/;
-/** Where its context is: at the vocabulary's own address, or as a document of the site. */
+/** The addresses of its context: the vocabulary's own, or a document of the site. */
 const SCHEMA_ORG_CONTEXT = /^https?:\/\/(?:www\.)?schema\.org(?:[/#]|$)/;
 
 // A term may be defined by another one, and that by a third.
@@ -37,7 +37,7 @@ const SCHEMA_ORG_DEFINITIONS: Definitions = new Map([
 export class ContextTerms {
   readonly #outer: ContextTerms | null;
   readonly #definitions: Definitions;
-  /** What stands before a name that is not defined; null: such a name is to be ignored. */
+  /** The prefix of a name that is not defined; null: such a name is to be ignored. */
   readonly #vocabulary: string | null;
   readonly #depth: number;
 

@@ -16,7 +16,7 @@ type ItemText = {
   readonly isWhole: boolean;
 };
 
-/** Where an object has its text: a value, a thing's name, an image's address, a node's own id. */
+/** The members in which an object has its text: value, name, an image's address, own id. */
 const TEXT_MEMBERS = ['@value', 'name', 'contentUrl', 'url', '@id'] as const;
 
 /** The first text that `read` takes. An object of `type` says no more than its text. */
@@ -33,7 +33,7 @@ export function readFirst(
   return undefined;
 }
 
-/** What `read` makes of all texts. */
+/** The values that `read` makes of all texts. */
 export function readAll(
   value: JsonValue | undefined, read: (texts: readonly string[]) => RowValue | undefined,
 ): RowValue | undefined {

@@ -98,7 +98,7 @@ function textsOf({ fields }: FieldRecord, tag: string): readonly string[] {
   return listTexts(fields.get(tag));
 }
 
-/** Those that are no white space: bibutils, for one, ends a text at the first zero. */
+/** Controls that are no white space: bibutils, for one, ends a text at the first zero. */
 const CONTROLS = /[^\P{Cc}\s\u0085]/gu;
 
 /** A field with its values; none where all are blank, as a reader would not see them. */

@@ -30,11 +30,14 @@ export function readText(
 
 // `The left hand`: as it is, it is written small already.
 const IN_SENTENCE_CASE = /^\P{Ll}[^\p{Lu}\p{Lt}]*$/u;
+// `Emma: a novel`, `“a thing”`: pandoc writes such a letter large. Bounded, so that it is linear.
+const RAISED_LETTER = /(?:^|[:?!.]\s{1,9})[^\p{L}\p{N}]{0,9}\p{Ll}/u;
 
 /** Text of a title, in braces where a style or a program would change the case of its letters. */
 export function encodeTitle(text: string): string {
   const latex = encodeLatex(text);
-  return latex === '' || IN_SENTENCE_CASE.test(latex) ? latex : `{${latex}}`;
+  const isAsWritten = IN_SENTENCE_CASE.test(latex) && !RAISED_LETTER.test(text);
+  return latex === '' || isAsWritten ? latex : `{${latex}}`;
 }
 
 /** A date of BibLaTeX, of which a range says its start: `2019-03-05`, `1999/2001`, `1969~`. */

@@ -69,12 +69,15 @@ test('a name of one word and what follows it comes back as it is, and as no give
   }
 });
 
-test('titles keep their capitals in braces, where a style would make them small', () => {
-  for (const title of ['Emma: A Novel', 'iPad', 'AB', 'War & Peace']) {
+test('titles keep the case of their letters in braces, where a program would change it', () => {
+  // Behind a colon, and as the first letter, pandoc makes small ones large.
+  const changed = ['Emma: A Novel', 'iPad', 'AB', 'War & Peace', 'Emma: a novel', 'So? “no”',
+    '¿qué?', '… and then'];
+  for (const title of changed) {
     assert.match(writeText(bibtexCodec, [{ title, authors: [] }]), /title = \{\{.*\}\}/);
     assertRoundTrip([{ id: 'a', title, authors: [] }]);
   }
-  for (const title of ['Emma', 'Eine alte stadt', '1984', '活着']) {
+  for (const title of ['Emma', 'Eine alte stadt', '1984', '活着', '3 small pigs', 'A: 2 and b']) {
     assert.match(writeText(bibtexCodec, [{ title, authors: [] }]), /title = \{[^{}]*\}/);
   }
 });

@@ -57,13 +57,23 @@ export async function rotateSecret(
     await output.json(result);
     return 0;
   }
-  const { previousSecret, secret } = result;
-  const until = isJsonObject(previousSecret)
-    ? `; the old one counts until ${formatValue(previousSecret['validUntil'])}` : '';
-  await output.line(`${resource.noun} ${identifier} has a new secret${until}`);
+  const { secret } = result;
+  await output.line(
+    `${resource.noun} ${identifier} has a new secret${describeOldSecret(result, overlapHours)}`);
   if (secret !== undefined) await output.line(`secret (shown this once): ${formatValue(secret)}`);
   await printPublicKey(context, result);
   return 0;
+}
+
+/** Says what becomes of the old secret of an incoming webhook, or of one that signs. */
+function describeOldSecret(
+  { previousSecret, signing }: JsonObject, overlapHours: number | undefined,
+): string {
+  if (isJsonObject(previousSecret)) {
+    return `; the old one counts until ${formatValue(previousSecret['validUntil'])}`;
+  }
+  return signing === undefined || overlapHours === 0 ? ''
+    : '; the old one signs no more, as its requests hold one signature';
 }
 
 /** Prints the key that receivers verify with, where the secret is a private key. */

@@ -16,7 +16,10 @@ const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
 const TEMPORARY_FOLDER = resolve('test/support/temporary-folder.ts');
 const FILES_MAX = 12;
 
-/** Lists of files, one for each process: first those that take longest, last the shortest. */
+/**
+ * Lists of files, one for each process: first those that take longest, last the shortest. Those that
+ * start processes wait for half of their time, so that lists that only compute stand between them.
+ */
 export function shared(files) {
   const alone = files.filter((file) => isAlone(resolve(file), new Set([TEMPORARY_FOLDER])));
   const others = files.filter((file) => !alone.includes(file));
@@ -26,8 +29,16 @@ export function shared(files) {
   }
   const isLong = (file) => file.includes('/e2e/');
   const eachAlone = (some) => some.map((file) => [file]);
-  return [...eachAlone(alone.filter(isLong)), ...lists,
+  return [...spread(lists, eachAlone(alone.filter(isLong))),
     ...eachAlone(alone.filter((file) => !isLong(file)))];
+}
+
+/** `items` between `others`, as evenly as can be. */
+function spread(items, others) {
+  if (others.length === 0) return items;
+  const placeOf = (index) => Math.floor(index * items.length / others.length);
+  return others.flatMap((other, index) =>
+    [other, ...items.slice(placeOf(index), placeOf(index + 1))]);
 }
 
 /** Ends the process, with one line that says why, when one of the names is not that of a file. */

@@ -32,7 +32,8 @@ process.exitCode = await withFolder(async (folder) => {
   const browser = spawn(process.execPath, ['.ci/browser.mjs'],
     { stdio: ['pipe', 'pipe', 'inherit'] });
   env.TEST_BROWSER = String(await once(browser.stdout, 'data')).trim();
-  const bundles = await bundleTests(shared(files), folder);
+  const first = named.length === 0 ? ['.ci/plain-promises.mjs'] : [];
+  const bundles = await bundleTests(shared(files), folder, { first });
   const runner = spawn(otherNode ?? process.execPath, [...options, ...bundles],
     { stdio: 'inherit', env });
   process.on('SIGTERM', () => runner.kill());

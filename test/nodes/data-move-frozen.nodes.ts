@@ -103,10 +103,12 @@ async function wake(frozen: Shelf, clients: Clients, target: Shelf): Promise<voi
     assert.match(answer.body, /the log was closed at .*records to .*other: go on there/);
   }
   await until('it is not ready', async () => !await frozen.isReady(), { msMax: WAIT_MS });
+  let lastRead = '';
   await until('it reads on', async () => {
     const read = await frozen.ask('GET', '/api/books?limit=1');
+    lastRead = JSON.stringify(read);
     return typeof read !== 'string' && read.status === 200;
-  }, { msMax: WAIT_MS });
+  }, { msMax: WAIT_MS, seen: () => `${lastRead}\n${frozen.log.slice(-3000)}` });
   await clients.ended;
   const listed = await target.ask('GET', '/api/books');
   assert.ok(typeof listed !== 'string' && listed.status === 200, JSON.stringify(listed));

@@ -3,14 +3,13 @@
  * program on the path. Ports 8000 and 9000 are others here, which are free.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAsShown, type Step } from './manual-blocks.ts';
 import { QUICK_PROGRAM } from './program.ts';
+import { closedPort } from './servers.ts';
 import { createTemporaryFolder } from './temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -18,9 +17,6 @@ const MARK = 'end-of-command';
 const STEP_MS_MAX = 60_000;
 const UPDATE_MS = 700;
 const POLL_MS = 5;
-const PORT_MIN = 20_000;
-const PORT_TRIES_MAX = 1000;
-const PORT_MAX = 32_000;
 const isUpdating = process.env['MANUAL_UPDATE'] !== undefined;
 /** Deliveries happen in the background: what only looks is asked again. */
 const LOOKING = /^(hookshelf \S+:(list|show|reconcile)|tail|jq)\b/;
@@ -34,7 +30,7 @@ export class ManualShell {
   #typed = 0;
 
   async start(): Promise<void> {
-    for (const port of ['8000', '9000']) this.#ports.set(port, String(await freePort()));
+    for (const port of ['8000', '9000']) this.#ports.set(port, String(await closedPort()));
     const bin = join(this.folder, '.bin');
     const work = join(this.folder, 'work');
     mkdirSync(bin);
@@ -112,24 +108,4 @@ export class ManualShell {
 
 function wordOf(port: string): RegExp {
   return new RegExp(`\\b${port}\\b`, 'g');
-}
-
-/**
- * A port that is free and stays so: it lies below those that the kernel gives to sockets which do
- * not ask for a certain one, as all other tests' do, since here nobody listens all the time.
- */
-async function freePort(): Promise<number> {
-  for (let turn = 0; turn < PORT_TRIES_MAX; turn += 1) {
-    const server = createServer().listen(randomInt(PORT_MIN, PORT_MAX), '127.0.0.1');
-    try {
-      await once(server, 'listening');
-    } catch {
-      continue;
-    }
-    const { port } = server.address() as AddressInfo;
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
-  throw new Error(`no port from ${PORT_MIN} to ${PORT_MAX} is free`);
 }

@@ -2,14 +2,19 @@
  * A server that does exactly what a test tells it, on the wire: it reads whole requests and leaves
  * the answering, well or badly, to the test.
  */
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createTcpServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import type { Certificate } from './tls.ts';
 
 const DRAIN_MS_MAX = 5000;
+const PORT_MIN = 20_000;
+/** From here on are those that the kernel gives to sockets which ask for none. */
+const PORT_MAX = 32_000;
+let nextPort = randomInt(PORT_MIN, PORT_MAX);
 
 export type Received = {
   readonly socket: Socket;
@@ -132,14 +137,26 @@ async function allClosed(sockets: ReadonlySet<Socket>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** A port that nothing listens at. */
+/**
+ * A port that nothing listens at, and that the kernel gives to nobody, so that it stays free until
+ * it is used, and while a server there is down. Each process takes one after the other, from a
+ * place of its own.
+ */
 export async function closedPort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (let turn = PORT_MIN; turn < PORT_MAX; turn += 1) {
+    const port = nextPort;
+    nextPort = port + 1 < PORT_MAX ? port + 1 : PORT_MIN;
+    const server = createTcpServer().listen(port, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch {
+      continue;
+    }
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+  throw new Error(`no port from ${PORT_MIN} to ${PORT_MAX} is free`);
 }
 
 /** An answer with its length. */

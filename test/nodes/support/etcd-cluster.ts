@@ -8,10 +8,9 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { owned } from '../../support/children.ts';
+import { closedPort } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { createCertificate } from '../../support/tls.ts';
@@ -139,7 +138,7 @@ export class EtcdCluster {
       writeFileSync(join(directory, 'cert.pem'), certificate.cert);
       writeFileSync(join(directory, 'key.pem'), certificate.key);
     }
-    const numbers = await freePorts(members * 2);
+    const numbers = await Promise.all(Array.from({ length: members * 2 }, closedPort));
     const ports = await Promise.all(Array.from({ length: members }, async (_, index) => {
       const [client = 0, peer = 0] = numbers.slice(index * 2);
       return { client, peer, advertised: await proxyPeer?.(peer) ?? peer };
@@ -247,12 +246,4 @@ function commandLine(
     '--initial-cluster', initial, '--initial-cluster-token', directory,
     '--logger', 'zap', '--log-level', 'warn', ...tls,
   ];
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }

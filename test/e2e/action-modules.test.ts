@@ -169,8 +169,13 @@ test('a loop in validateOptions refuses the options, and holds up nothing after 
     await until('the worker is replaced', async () => await call(server, 'fine') === FINE);
   }));
 
-for (const first of ['for (;;);', 'await new Promise(() => {});']) {
-  test(`a module that does not load in 10 s (${first}) fails the start, named`, () =>
+for (const [what, first] of [
+  // A loop without an end, which leaves the processor to others.
+  ['loops', 'for (const cell = new Int32Array(new SharedArrayBuffer(4));;) '
+    + 'Atomics.wait(cell, 0, 0, 50);'],
+  ['waits', NEVER],
+] as const) {
+  test(`a module that ${what} and does not load in 10 s fails the start, named`, () =>
     inFolder(async (data) => {
       writeModules(data, {});
       writeFileSync(join(data, 'actions/stuck.mjs'), moduleText('stuck', '', first),

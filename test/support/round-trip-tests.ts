@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { JsonObject } from '../../src/base/schema.ts';
 import { hostileBook } from './hostile-books.ts';
+import { IS_LONG } from './long.ts';
 import { createRandom } from './random.ts';
 
-const BOOK_COUNT = 3000;
+const BOOK_COUNT = IS_LONG ? 3000 : 1000;
 
 /** The sample catalog. */
 export const samples: readonly JsonObject[] =

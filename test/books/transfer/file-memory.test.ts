@@ -1,7 +1,7 @@
 /**
  * Reading a large file takes hardly more memory than reading one record, whether the file is one
  * record without an end or very many. A process of its own reads each file, which is made as it is
- * read: 20 MB, or 200 MB in a long run.
+ * read: 12 MB, or 200 MB in a long run.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -14,8 +14,9 @@ import { READ_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { compile } from '../../support/compile.ts';
 import { IS_LONG } from '../../support/long.ts';
 
-const MEGABYTES = IS_LONG ? 200 : 20;
-const GROWTH_BYTES_MAX = 64 * 1024 * 1024;
+const MEGABYTES = IS_LONG ? 200 : 12;
+/** What is read in pieces grows by 13 to 41 MB, however long it is. */
+const GROWTH_BYTES_MAX = (IS_LONG ? 64 : 56) * 1024 * 1024;
 const TIMEOUT_MS = 300_000;
 /** V8 is not to keep what is no longer held, nor may it hold much more than it may grow by. */
 const OPTIONS = ['--max-semi-space-size=2', '--max-old-space-size=64'];

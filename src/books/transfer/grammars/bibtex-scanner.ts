@@ -48,8 +48,7 @@ export class BibtexScanner {
   /** The bytes of the open entry that earlier inputs had. */
   readonly #entryBytes = new ByteCollector();
   #entryLine = 1;
-  /** Whether it begins on a line of its own, where no broken entry had swallowed it. */
-  /** Whether only blanks stand before the `@` of the open entry on its line. */
+  /** Whether only blanks stand before its `@` on its line, and no broken entry had swallowed it. */
   #hasLineOfItsOwn = true;
   /** In lower case. */
   #type = '';

@@ -13,11 +13,12 @@ const TEXT_LENGTH_MAX = 128 * 1024;
 const LIST_LENGTH_MAX = LIST_ITEMS_MAX + 1;
 
 /**
- * The text of a field without the white space around it; empty where it has none, or one that is
- * too long for any member, which is kept or left out as it is.
+ * The text of a field without the white space around it, also of a number of JSON; empty where it
+ * has none, or one that is too long for any member, which is kept or left out as it is.
  */
 export function textOf(record: FieldRecord, name: string): string {
   const value = record.fields.get(name);
+  if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value.length <= TEXT_LENGTH_MAX ? value.trim() : '';
 }
 

@@ -160,6 +160,14 @@ test('an author of the JSON export may be an empty list, or missing', () => {
   }
 });
 
+test('numbers of the JSON export are read as the texts that they would be', () => {
+  const member = { title: 1984, pages: 336, date: 1949, originalisbn: 9780141036144, rating: 4 };
+  assert.deepEqual(readBook(librarythingCodec, JSON.stringify({ 1: member })), {
+    title: '1984', isbn: '9780141036144', datePublished: '1949', numberOfPages: 336,
+    metadata: { source: { librarything: { 'Book Id': '1', rating: 4 } } },
+  });
+});
+
 test('names of the JSON export lose neither their roles nor those that its list lacks', () => {
   const authors = [{ lf: 'B, A', fl: 'A B' }];
   const cases: readonly (readonly [members: JsonObject, names: readonly string[],

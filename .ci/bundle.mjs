@@ -52,10 +52,9 @@ export async function withFolder(use) {
 
 /**
  * Makes a bundle for each list of files, in that order also by name: their paths. What several of
- * them import is in files that they share. `first` are files that each imports before its own, and
- * `edit` is that of `sources`.
+ * them import is in files that they share. `edit` is that of `sources`.
  */
-export async function bundleTests(lists, folder, { first = [], edit } = {}) {
+export async function bundleTests(lists, folder, edit) {
   const names = lists.map(nameOf);
   await build({
     ...COMMON,
@@ -66,8 +65,7 @@ export async function bundleTests(lists, folder, { first = [], edit } = {}) {
     splitting: true,
     sourcemap: 'external',
     sourcesContent: false,
-    plugins: [entries(new Map(names.map((name, index) => [name, [...first, ...lists[index]]]))),
-      sources(edit)],
+    plugins: [entries(new Map(names.map((name, index) => [name, lists[index]]))), sources(edit)],
   });
   return names.map((name) => join(folder, `${name}.mjs`));
 }

@@ -68,7 +68,7 @@ async function judge(tests, fault) {
     const isServed = tests.some((file) => USES_PROGRAM.test(`${file}\n${readTest(file)}`));
     let bundles;
     try {
-      bundles = await bundleTests(tests.map((file) => [`test/${file}`]), folder, { edit });
+      bundles = await bundleTests(tests.map((file) => [`test/${file}`]), folder, edit);
       if (isServed) env.TEST_PROGRAM = await makeProgram(folder, edit);
     } catch (error) {
       // The program is started once when it is made: a fault may already show there.

@@ -32,8 +32,7 @@ process.exitCode = await withFolder(async (folder) => {
   const browser = spawn(process.execPath, ['.ci/browser.mjs'],
     { stdio: ['pipe', 'pipe', 'inherit'] });
   env.TEST_BROWSER = String(await once(browser.stdout, 'data')).trim();
-  const first = named.length === 0 ? ['.ci/plain-promises.mjs'] : [];
-  const bundles = await bundleTests(shared(files), folder, { first });
+  const bundles = await bundleTests(shared(files), folder);
   const runner = spawn(otherNode ?? process.execPath, [...options, ...bundles],
     { stdio: 'inherit', env });
   process.on('SIGTERM', () => runner.kill());

@@ -4,6 +4,7 @@ import type { PlantedFault } from './fault.ts';
 const FOLDER = 'webhooks/actions/modules';
 const HEALTH = [`${FOLDER}/module-health.test.ts`];
 const LIFE = [`${FOLDER}/worker-life.test.ts`];
+const INSPECTOR = [`${FOLDER}/worker-inspector.test.ts`];
 const LOADING = [`${FOLDER}/load-action-modules.test.ts`];
 
 export const ACTION_MODULE_FAULTS: readonly PlantedFault[] = [
@@ -68,8 +69,12 @@ export const ACTION_MODULE_FAULTS: readonly PlantedFault[] = [
   },
   // Memory without a limit: of its heap, and of what is on its way.
   {
-    file: `${FOLDER}/worker-inspector.ts`, text: 'workerInfo.title.startsWith(title)',
-    replacement: 'workerInfo.workerId === String(threadId)', tests: LIFE,
+    file: `${FOLDER}/worker-inspector.ts`, text: 'set(Number(threadId), sessionId)',
+    replacement: 'set(1, sessionId)', tests: LIFE,
+  },
+  {
+    file: `${FOLDER}/worker-inspector.ts`, text: 'workersSession ??= ',
+    replacement: 'workersSession = ', tests: INSPECTOR,
   },
   {
     file: `${FOLDER}/action-worker-thread.ts`,

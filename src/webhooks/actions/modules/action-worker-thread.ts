@@ -106,6 +106,11 @@ export class ActionWorkerThread {
       writesDebug: deps.log.writesDebug !== false, marks: this.#marks,
       unreadLinesMax: UNREAD_LINES_MAX, unansweredKiBMax: UNANSWERED_KIB_MAX,
     };
+    try {
+      WorkerInspector.attachToWorkers();
+    } catch {
+      // Without an inspector the heap has the limit of V8 alone, and no stack is taken.
+    }
     this.#thread = new Worker(createWorkerProgram(), {
       eval: true, workerData: setup,
       resourceLimits: { maxOldGenerationSizeMb: deps.heapMiBMax + ALLOCATION_MIB_MAX },

@@ -1,36 +1,81 @@
 /**
- * Looks into a worker thread by the Chrome DevTools Protocol (domain NodeWorker), which interrupts
+ * Looks into worker threads by the Chrome DevTools Protocol (domain NodeWorker), which interrupts
  * the code that runs there: a thread in an endless loop still tells its stack, and how large its
  * heap is. A thread that waits within the system, for a file or a process, tells nothing.
+ *
+ * One session is attached to each worker thread of the process from its start, and stays: where a
+ * session is opened while a worker ends, Node ends the whole process (SIGSEGV, seen in 20 and 26).
  */
 import type { InspectorNotification, NodeWorker, Session } from 'node:inspector';
 import { isJsonObject } from '../../../base/fields.ts';
 import { loadInspector } from '../../../base/node-modules.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 
-export class WorkerInspector {
+type WorkerMessage = InspectorNotification<NodeWorker.ReceivedMessageFromWorkerEventDataType>;
+
+class WorkersSession {
+  /** The ids of the attached threads within the session, by their thread ids. */
+  readonly #attachedIds = new Map<number, string>();
+  readonly #inspectors = new Map<string, WorkerInspector>();
   readonly #session: Session;
+
+  /** Throws where Node was built without an inspector. */
+  constructor() {
+    this.#session = new (loadInspector().Session)();
+    this.#session.connect();
+    // `workerId` only counts the workers that the session is attached to: the title has the thread.
+    this.#session.on('NodeWorker.attachedToWorker', ({ params: { sessionId, workerInfo } }) => {
+      const threadId = /^\[worker (\d+)\]/.exec(workerInfo.title)?.[1];
+      if (threadId !== undefined) this.#attachedIds.set(Number(threadId), sessionId);
+    });
+    this.#session.on('NodeWorker.detachedFromWorker', ({ params }) => this.#forget(params));
+    this.#session.on('NodeWorker.receivedMessageFromWorker', ({ params }: WorkerMessage) =>
+      this.#inspectors.get(params.sessionId)?.receive(params.message));
+    this.#session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
+  }
+
+  /** Has the inspector hear the thread. Returns what sends to it; null: it is not attached. */
+  open(threadId: number, inspector: WorkerInspector): ((message: string) => void) | null {
+    const sessionId = this.#attachedIds.get(threadId);
+    if (sessionId === undefined) return null;
+    this.#inspectors.set(sessionId, inspector);
+    return (message) =>
+      this.#session.post('NodeWorker.sendMessageToWorker', { sessionId, message });
+  }
+
+  #forget({ sessionId }: { readonly sessionId: string }): void {
+    this.#inspectors.delete(sessionId);
+    for (const [threadId, attachedId] of this.#attachedIds) {
+      if (attachedId === sessionId) this.#attachedIds.delete(threadId);
+    }
+  }
+}
+
+/** Null until it is needed. */
+let workersSession: WorkersSession | null = null;
+
+export class WorkerInspector {
   readonly #calls = new Map<number, (result: JsonObject) => void>();
   /** The URLs of scripts by their ids. */
   readonly #urls = new Map<string, string>();
   readonly #onPaused: ((urls: readonly string[]) => void)[] = [];
-  #workerSessionId: string | null = null;
+  readonly #send: (message: string) => void;
+  #isClosed = false;
   #callCount = 0;
 
-  /** Throws where Node was built without an inspector, and where the thread has ended. */
+  /**
+   * Has the threads that start from now on looked into. Throws where Node was built without an
+   * inspector.
+   */
+  static attachToWorkers(): void {
+    workersSession ??= new WorkersSession();
+  }
+
+  /** Throws where the thread is not attached yet, or has ended. */
   constructor(threadId: number) {
-    this.#session = new (loadInspector().Session)();
-    this.#session.connect();
-    // `workerId` only counts the workers that the session is attached to: the title has the thread.
-    const title = `[worker ${threadId}]`;
-    this.#session.on('NodeWorker.attachedToWorker', ({ params: { sessionId, workerInfo } }) => {
-      if (workerInfo.title.startsWith(title)) this.#workerSessionId = sessionId;
-    });
-    this.#session.on('NodeWorker.receivedMessageFromWorker', (message) => this.#receive(message));
-    this.#session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
-    if (this.#workerSessionId !== null) return;
-    this.#session.disconnect();
-    throw new Error(`there is no worker thread ${threadId}`);
+    const send = workersSession?.open(threadId, this) ?? null;
+    if (send === null) throw new Error(`no worker thread ${threadId} is attached`);
+    this.#send = send;
   }
 
   /**
@@ -59,30 +104,15 @@ export class WorkerInspector {
 
   /** Lets the thread go on; idempotent. A thread that is paused cannot be ended. */
   close(): void {
-    const sessionId = this.#workerSessionId;
-    if (sessionId === null) return;
+    if (this.#isClosed) return;
     void this.#call('Debugger.disable');
-    this.#workerSessionId = null;
-    this.#session.post('NodeWorker.detach', { sessionId }, () => this.#session.disconnect());
+    this.#isClosed = true;
   }
 
-  #call(method: string): Promise<JsonObject> {
-    return new Promise((resolve) => {
-      const sessionId = this.#workerSessionId;
-      if (sessionId === null) return;
-      this.#callCount += 1;
-      this.#calls.set(this.#callCount, resolve);
-      const message = JSON.stringify({ id: this.#callCount, method });
-      this.#session.post('NodeWorker.sendMessageToWorker', { sessionId, message });
-    });
-  }
-
-  #receive(
-    { params }: InspectorNotification<NodeWorker.ReceivedMessageFromWorkerEventDataType>,
-  ): void {
-    if (params.sessionId !== this.#workerSessionId) return;
-    const message: unknown = JSON.parse(params.message);
-    if (!isJsonObject(message)) return;
+  /** Takes a message of the thread. */
+  receive(text: string): void {
+    const message: unknown = JSON.parse(text);
+    if (this.#isClosed || !isJsonObject(message)) return;
     const { id, result, method, params: details } = message;
     if (typeof id === 'number') {
       this.#calls.get(id)?.(isJsonObject(result) ? result : {});
@@ -95,6 +125,15 @@ export class WorkerInspector {
       const urls = this.#listUrls(details['callFrames']);
       for (const resolve of this.#onPaused.splice(0)) resolve(urls);
     }
+  }
+
+  #call(method: string): Promise<JsonObject> {
+    return new Promise((resolve) => {
+      if (this.#isClosed) return;
+      this.#callCount += 1;
+      this.#calls.set(this.#callCount, resolve);
+      this.#send(JSON.stringify({ id: this.#callCount, method }));
+    });
   }
 
   #listUrls(frames: unknown): string[] {

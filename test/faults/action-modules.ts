@@ -4,7 +4,6 @@ import type { PlantedFault } from './fault.ts';
 const FOLDER = 'webhooks/actions/modules';
 const HEALTH = [`${FOLDER}/module-health.test.ts`];
 const LIFE = [`${FOLDER}/worker-life.test.ts`];
-const INSPECTOR = [`${FOLDER}/worker-inspector.test.ts`];
 const LOADING = [`${FOLDER}/load-action-modules.test.ts`];
 
 export const ACTION_MODULE_FAULTS: readonly PlantedFault[] = [
@@ -40,7 +39,7 @@ export const ACTION_MODULE_FAULTS: readonly PlantedFault[] = [
     replacement: "url === '' && isInFile(frame, url)", tests: LIFE,
   },
   {
-    file: `${FOLDER}/action-worker.ts`, text: "  process.on('exit', () => markExit(state));\n",
+    file: `${FOLDER}/action-worker.ts`, text: '    markExit(state);\n',
     replacement: '', tests: LIFE,
   },
   {
@@ -55,7 +54,7 @@ export const ACTION_MODULE_FAULTS: readonly PlantedFault[] = [
   },
   {
     file: `${FOLDER}/action-worker-thread.ts`,
-    text: "if (this.#answerTimer !== null) void this.endWithStack('blocked');",
+    text: "if (isAwaited) void this.endWithStack('blocked');",
     replacement: '', tests: LIFE,
   },
   {
@@ -67,14 +66,14 @@ export const ACTION_MODULE_FAULTS: readonly PlantedFault[] = [
     file: `${FOLDER}/action-worker-thread.ts`, text: '      endCall(null);\n', replacement: '',
     tests: LIFE,
   },
+  {
+    file: `${FOLDER}/action-worker-thread.ts`, text: '      onEnd(null);\n', replacement: '',
+    tests: LIFE,
+  },
   // Memory without a limit: of its heap, and of what is on its way.
   {
     file: `${FOLDER}/worker-inspector.ts`, text: 'set(Number(threadId), sessionId)',
     replacement: 'set(1, sessionId)', tests: LIFE,
-  },
-  {
-    file: `${FOLDER}/worker-inspector.ts`, text: 'workersSession ??= ',
-    replacement: 'workersSession = ', tests: INSPECTOR,
   },
   {
     file: `${FOLDER}/action-worker-thread.ts`,

@@ -73,7 +73,7 @@ export class ActionWorkerThread {
   readonly #deps: ActionWorkerThreadDeps;
   readonly #marks: WorkerMarks = {
     enteredModule: createMark(), exitingModule: createMark(), unreadLines: createMark(),
-    unansweredKiB: createMark(),
+    unansweredKiB: createMark(), inspector: createMark(),
   };
   readonly #thread: Worker;
   readonly #calls = new Map<number, WorkerCall>();
@@ -135,7 +135,7 @@ export class ActionWorkerThread {
 
   /**
    * Has the worker do what the order says, once. `onEnd` gets its report, or null when the worker
-   * ends before. Returns the number of the call.
+   * ends before, or has ended: then at once. Returns the number of the call.
    */
   call(
     createOrder: (callId: number) => WorkerOrder, onEnd: WorkerCall['end'],
@@ -143,6 +143,10 @@ export class ActionWorkerThread {
   ): number {
     this.#callCount += 1;
     const callId = this.#callCount;
+    if (this.#end !== null) {
+      onEnd(null);
+      return callId;
+    }
     // Before anything of it is noted: an order that cannot be copied throws.
     this.#thread.postMessage(createOrder(callId));
     if (this.#calls.size === 0) this.#thread.ref();
@@ -169,11 +173,13 @@ export class ActionWorkerThread {
   /** Ends the worker unless it answers within a second. */
   ping(): void {
     if (!this.isUsable || this.#answerTimer !== null) return;
-    this.#awaitedPingId = this.#sendPing();
+    const pingId = this.#sendPing();
+    this.#awaitedPingId = pingId;
     this.#answerTimer = this.#deps.clock.startTimer(ANSWER_MS_MAX, () => {
-      // The answer may be here, and this thread has not come to read it.
+      // The answer may be here, and this thread has not come to read it; a later ping has its own.
       setImmediate(() => {
-        if (this.#answerTimer !== null) void this.endWithStack('blocked');
+        const isAwaited = this.#answerTimer !== null && this.#awaitedPingId === pingId;
+        if (isAwaited) void this.endWithStack('blocked');
       });
     });
   }
@@ -309,7 +315,7 @@ export class ActionWorkerThread {
   }
 
   #inspect(): WorkerInspector {
-    this.#inspector ??= new WorkerInspector(this.#thread.threadId);
+    this.#inspector ??= new WorkerInspector(this.#thread.threadId, this.#marks.inspector);
     return this.#inspector;
   }
 

@@ -21,9 +21,9 @@ import type {
 /** The text of the worker's program. */
 export function createWorkerProgram(): string {
   const functions = [
-    followOrder, loadModule, checkModuleOptions, runModule, enterModule,
-    readPayloadMessage, describeOutcome, createTools, reportLog, isErrorValue, sendRequest,
-    waitWhileOver, settleRequest, markExit, isInFile, describeThrown, describeAny, rebuildThrown,
+    followOrder, loadModule, checkModuleOptions, runModule, enterModule, readPayloadMessage,
+    describeOutcome, createTools, reportLog, isErrorValue, sendRequest, waitWhileOver,
+    settleRequest, closeInspector, markExit, isInFile, describeThrown, describeAny, rebuildThrown,
     toPlainValue, copyBytes,
   ];
   // The class names itself, by the name that it has where it is declared.
@@ -81,7 +81,10 @@ function startActionWorker(port: WorkerPort, setup: WorkerSetup, imports: Worker
     ...setup, ...imports, port, places: new Map(), actions: new Map(), requests: new Map(),
     requestIds: new WeakMap(), requestCount: 0,
   };
-  process.on('exit', () => markExit(state));
+  process.on('exit', () => {
+    closeInspector(state.marks.inspector);
+    markExit(state);
+  });
   port.on('message', (order) => followOrder(state, order));
 }
 
@@ -302,6 +305,11 @@ function settleRequest(state: WorkerState, requestId: number, end: RequestSettle
   request.resolve({
     ...others, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
   } as TargetResponse);
+}
+
+/** Has the main thread send the inspector no message, once that which it is sending is sent. */
+export function closeInspector(mark: Int32Array): void {
+  while (Atomics.compareExchange(mark, 0, 0, 2) === 1) Atomics.wait(mark, 0, 1, 1);
 }
 
 /** Marks the module that is ending the worker: it is on the stack. */

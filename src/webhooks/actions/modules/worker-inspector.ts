@@ -3,8 +3,11 @@
  * the code that runs there: a thread in an endless loop still tells its stack, and how large its
  * heap is. A thread that waits within the system, for a file or a process, tells nothing.
  *
- * One session is attached to each worker thread of the process from its start, and stays: where a
- * session is opened while a worker ends, Node ends the whole process (SIGSEGV, seen in 20 and 26).
+ * Two ways are closed in which Node 20 and 26 end the whole process as a worker ends:
+ * - A session that is opened then walks a list from which the worker goes (SIGSEGV). One session is
+ *   attached to each worker thread of the process from its start, and stays.
+ * - A message that comes then finds half of an inspector (SIGABRT). Thread and inspector share a
+ *   mark (`WorkerMarks.inspector`), by which none is sent once the thread ends.
  */
 import type { InspectorNotification, NodeWorker, Session } from 'node:inspector';
 import { isJsonObject } from '../../../base/fields.ts';
@@ -60,6 +63,7 @@ export class WorkerInspector {
   readonly #urls = new Map<string, string>();
   readonly #onPaused: ((urls: readonly string[]) => void)[] = [];
   readonly #send: (message: string) => void;
+  readonly #mark: Int32Array;
   #isClosed = false;
   #callCount = 0;
 
@@ -71,11 +75,12 @@ export class WorkerInspector {
     workersSession ??= new WorkersSession();
   }
 
-  /** Throws where the thread is not attached yet, or has ended. */
-  constructor(threadId: number) {
+  /** `mark` is that of the thread. Throws where the thread is not attached yet, or has ended. */
+  constructor(threadId: number, mark: Int32Array) {
     const send = workersSession?.open(threadId, this) ?? null;
     if (send === null) throw new Error(`no worker thread ${threadId} is attached`);
     this.#send = send;
+    this.#mark = mark;
   }
 
   /**
@@ -127,12 +132,15 @@ export class WorkerInspector {
     }
   }
 
+  /** Never resolves once the thread ends. */
   #call(method: string): Promise<JsonObject> {
     return new Promise((resolve) => {
       if (this.#isClosed) return;
+      if (Atomics.compareExchange(this.#mark, 0, 0, 1) !== 0) return;
       this.#callCount += 1;
       this.#calls.set(this.#callCount, resolve);
       this.#send(JSON.stringify({ id: this.#callCount, method }));
+      Atomics.store(this.#mark, 0, 0);
     });
   }
 

@@ -145,4 +145,9 @@ export type WorkerMarks = {
   readonly unreadLines: Int32Array;
   /** The requests that the main thread has not answered yet: see `requestKiB`. */
   readonly unansweredKiB: Int32Array;
+  /**
+   * Whether the inspector takes messages: 0; 1 while the main thread sends one; 2 once the thread
+   * ends, and none may be sent.
+   */
+  readonly inspector: Int32Array;
 };

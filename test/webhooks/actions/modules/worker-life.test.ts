@@ -31,19 +31,25 @@ type Modules = {
   run(name: string, call?: ActionCall): Promise<unknown>;
 };
 
-type ModulesOptions = { readonly http?: HttpSender; readonly heapMiBMax?: number };
+type ModulesOptions = {
+  readonly http?: HttpSender;
+  readonly heapMiBMax?: number;
+  /** Code that runs as a module is loaded, by the name of the module. */
+  readonly loadCode?: Readonly<Record<string, string>>;
+};
 
 /** Modules by name, each with the body of its `execute`, in a worker of their own. */
 async function withModules(
   bodies: Readonly<Record<string, string>>, use: (modules: Modules) => Promise<void>,
   { http = { request: async () => assert.fail('there is no network') }, heapMiBMax = 128,
-  }: ModulesOptions = {},
+    loadCode = {} }: ModulesOptions = {},
 ): Promise<void> {
   const folder = join(createTemporaryFolder(), 'actions');
   mkdirSync(folder, { mode: 0o700 });
   for (const [name, body] of Object.entries(bodies)) {
     writeFileSync(join(folder, `${name}.mjs`), `
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+${loadCode[name] ?? ''}
 export default class {
   static identifier() { return '${name}'; }
   static label() { return 'Planted'; }
@@ -100,6 +106,15 @@ for (const [name, body] of Object.entries(ENDING)) {
       assert.equal(isSuccess(await run('works')), true);
     }));
 }
+
+test('a module is loaded again after another one has ended the worker as it was loaded', () => {
+  const mark = JSON.stringify(join(createTemporaryFolder(), 'loaded'));
+  const ends = `if (existsSync(${mark})) process.exit(3);\nwriteFileSync(${mark}, '');`;
+  return withModules({ ends: 'process.exit(3);', works: WORKS }, async ({ run }) => {
+    assert.deepEqual(await run('ends'), STOPPED);
+    assert.equal(isSuccess(await run('works')), true);
+  }, { loadCode: { ends } });
+});
 
 test('a loop that nobody waits for any more is ended, and laid to its module', () =>
   withModules({ works: WORKS, loops: 'for (;;);' }, async ({ find, run }) => {

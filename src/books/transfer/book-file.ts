@@ -99,7 +99,7 @@ function append(records: SourceRecord[], others: readonly SourceRecord[]): void 
 }
 
 /**
- * What a reader finds in a file of UTF-16. A reader takes UTF-8, and says so of a text that is none
+ * Reads records of a file of UTF-16. A reader takes UTF-8, and says so of a text that is none
  * (`decode-text.ts`): in the words of the file it is no UTF-16. May throw what `read` throws.
  */
 function readUtf16(read: () => readonly SourceRecord[]): readonly SourceRecord[] {

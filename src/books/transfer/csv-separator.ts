@@ -1,5 +1,5 @@
 /**
- * What separates the cells of delimited text. Apart from `csv-rows.ts`, as the recognition of
+ * The separators between cells of delimited text. Apart from `csv-rows.ts`, as the recognition of
  * formats needs it, too, without the reader.
  */
 

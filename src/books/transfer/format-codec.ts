@@ -40,7 +40,7 @@ export type FormatCodec = {
   readonly canBeEmpty?: true;
   /** The names under which `metadata.source` holds the own id; absent: records have none. */
   readonly ownIdFields?: readonly string[];
-  /** What stands before the id of a book in an own id that is one; absent: none is. */
+  /** The text before the id of a book in an own id that is one; absent: no own id is one. */
   readonly bookIdPrefix?: string;
   /** Whether an exported record may have a field of its own for what the others cannot say. */
   readonly hasRestField?: boolean;

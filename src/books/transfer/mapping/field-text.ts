@@ -22,11 +22,6 @@ export function textOf(record: FieldRecord, name: string): string {
   return typeof value === 'string' && value.length <= TEXT_LENGTH_MAX ? value.trim() : '';
 }
 
-/** The text with one blank for each run of white space: catalogs have names with two. */
-export function foldBlanks(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
-}
-
 /** The first items of a list or of the members of an object, or the one value of the field. */
 export function listOf(record: FieldRecord, name: string): readonly JsonValue[] {
   const value = record.fields.get(name);

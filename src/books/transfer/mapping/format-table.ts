@@ -74,7 +74,7 @@ export type FormatTable = {
   /** The names under which `metadata.source` holds the own id; the first is written. */
   readonly ownIdFields: readonly string[];
   /**
-   * What stands before the id of the book in the own id of a record that is written of a book
+   * The text before the id of the book in the own id of a record that is written of a book
    * without one; absent: a record never has the id of a book.
    */
   readonly bookIdPrefix?: string;

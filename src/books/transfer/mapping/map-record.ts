@@ -4,6 +4,7 @@
  * `metadata.source` under the format's name, as does the record's own id, while it fits; what does
  * not fit goes, the longest first, and is named in `leftOut`.
  */
+import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
@@ -11,7 +12,6 @@ import { parseJson } from '../../../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Book } from '../../book.ts';
 import { acceptMember, explainRefusal } from './accept-member.ts';
-import { foldBlanks } from './field-text.ts';
 import { fitFields } from './fit-fields.ts';
 import type { FieldRecord, Fields, FormatTable } from './format-table.ts';
 

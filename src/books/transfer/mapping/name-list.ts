@@ -2,7 +2,7 @@
  * Names of persons in one text with commas between them, where a comma may also stand within a
  * name: before what follows it, such as `Jr.`, or the form of a company.
  */
-import { foldBlanks } from './field-text.ts';
+import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import { isNameSuffix } from './person-name.ts';
 
 /** A text that follows a name behind a comma alone, and is no name itself. */

@@ -120,7 +120,7 @@ export function createAuthor(parts: PersonNameParts): Author {
   return { name, givenName: given, familyName: family };
 }
 
-/** What follows the name is no suffix where the family has it already, as in `King Jr.` */
+/** The last words are no suffix where the family has them already, as in `King Jr.` */
 function splitSuffix(
   name: string, familyName = '',
 ): { readonly words: string[]; readonly suffix: string } {

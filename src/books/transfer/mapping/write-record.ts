@@ -51,9 +51,9 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
 type FieldChanges = ReadonlyMap<string, JsonValue | undefined>;
 
 /**
- * What the source had in place of the fields that the rows write, such as `c1965` for a year that
- * they write as `1965`, or `date` alone for `date` and `year`, row by row. A row that has read a
- * field in part has left all its fields in the source: one that is not there the record did not
+ * The fields that the source had in place of those that the rows write, such as `c1965` for a year
+ * that they write as `1965`, or `date` alone for `date` and `year`, row by row. A row that has read
+ * a field in part has left all its fields in the source: one that is not there the record did not
  * have.
  */
 function listChanges(

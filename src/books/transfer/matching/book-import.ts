@@ -25,8 +25,8 @@ export type SourceFormat = {
   /** The names within it that may hold the id; the first that is there counts. */
   readonly ownIdFields: readonly string[];
   /**
-   * What stands before the id of a book in an own id that is one, as our exports have it; null: an
-   * own id never is one.
+   * The text before the id of a book in an own id that is one, as our exports have it; null: an own
+   * id never is one.
    */
   readonly bookIdPrefix: string | null;
   /**

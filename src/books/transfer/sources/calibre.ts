@@ -5,9 +5,10 @@
  * comma within a name is written `|`. `identifiers` is `isbn:…,amazon:…`; the column `isbn` has
  * lost an X at its end. `comments` is HTML.
  */
+import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
-import { foldBlanks, makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
+import { makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readHtml } from '../mapping/html-text.ts';

@@ -4,11 +4,12 @@
  * rounded number (`9.78E+12`). Titles end in their series, `The Hunger Games (The Hunger Games,
  * #1)`. Names have two blanks at times.
  */
+import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
 import {
-  foldBlanks, makeTextRow, readNumericDate, readPages, textOf,
+  makeTextRow, readNumericDate, readPages, textOf,
 } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';

@@ -6,6 +6,7 @@
  * library's catalog also `New York : Ace Books, 1969`, where the place is what stands before the
  * colon. `Summary` is made of title, author and year.
  */
+import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { ByteCollector } from '../../../base/structures/byte-collector.ts';
@@ -14,7 +15,7 @@ import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { KeyedObjectSplitter } from '../grammars/nested-json.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
 import {
-  foldBlanks, listOf, readNumericDate, readKeywords, readPages, textOf,
+  listOf, readNumericDate, readKeywords, readPages, textOf,
 } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type {

@@ -3,10 +3,11 @@
  * UUID of a book that has neither, and the book's own id. `Authors` and `Contributors` are names
  * with commas between them, the latter with their roles in brackets: `Ada Byron (Translator)`.
  */
+import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
-import { foldBlanks, makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
+import { makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';

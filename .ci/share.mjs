@@ -1,8 +1,9 @@
 // Which files of tests share a process. A file shares one when neither it nor what it imports of the
 // tests touches what belongs to a whole process, has hooks that would be called for each test of the
 // process, or waits before its tests.
-import { readFileSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { readdirSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { reachedFrom, readModule } from './imports.mjs';
 
 const OWN = new RegExp([
   // To read what a run was told is nobody's own.
@@ -11,7 +12,6 @@ const OWN = new RegExp([
   'node:(?:async_hooks|child_process|cluster|diagnostics_channel|inspector|process|v8|vm|'
     + 'worker_threads)\\b',
 ].join('|'), 'm');
-const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
 // It acts only when the process ends, whoever shares it.
 const TEMPORARY_FOLDER = resolve('test/support/temporary-folder.ts');
 const FILES_MAX = 12;
@@ -21,7 +21,7 @@ const FILES_MAX = 12;
  * start processes wait for half of their time, so that lists that only compute stand between them.
  */
 export function shared(files) {
-  const alone = files.filter((file) => isAlone(resolve(file), new Set([TEMPORARY_FOLDER])));
+  const alone = files.filter((file) => isAlone(file));
   const others = files.filter((file) => !alone.includes(file));
   const lists = [];
   for (let at = 0; at < others.length; at += FILES_MAX) {
@@ -41,6 +41,14 @@ function spread(items, others) {
     [other, ...items.slice(placeOf(index), placeOf(index + 1))]);
 }
 
+/** The files of tests whose names fit, in order. */
+export function findTests(pattern) {
+  return readdirSync('test', { recursive: true })
+    .filter((name) => pattern.test(name) && !name.startsWith('node_modules'))
+    .map((name) => `test/${name}`)
+    .sort();
+}
+
 /** Ends the process, with one line that says why, when one of the names is not that of a file. */
 export function assertFiles(names) {
   const wrongName = names.find((name) => !statSync(name, { throwIfNoEntry: false })?.isFile());
@@ -49,11 +57,8 @@ export function assertFiles(names) {
   process.exit(1);
 }
 
-function isAlone(file, seen) {
-  if (seen.has(file)) return false;
-  seen.add(file);
-  const text = readFileSync(file, 'utf8');
-  return OWN.test(text) || [...text.matchAll(IMPORT)]
-    .map(([, path]) => resolve(dirname(file), path))
-    .some((path) => path.startsWith(resolve('test')) && isAlone(path, seen));
+function isAlone(file) {
+  const isFollowed = (path) => path.startsWith(resolve('test')) && path !== TEMPORARY_FOLDER;
+  return [...reachedFrom(resolve(file), isFollowed).keys()]
+    .some((path) => OWN.test(readModule(path).text));
 }

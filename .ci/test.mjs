@@ -3,17 +3,13 @@
 // limit holds for a whole file, too.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
 import { bundleTests, withFolder } from './bundle.mjs';
 import { makeProgram } from './program.mjs';
-import { assertFiles, shared } from './share.mjs';
+import { assertFiles, findTests, shared } from './share.mjs';
 
 const named = process.argv.slice(2);
 assertFiles(named);
-const files = named.length > 0 ? named : readdirSync('test', { recursive: true })
-  .filter((name) => name.endsWith('.test.ts') && !name.startsWith('node_modules'))
-  .map((name) => `test/${name}`)
-  .sort();
+const files = named.length > 0 ? named : findTests(/\.test\.ts$/);
 // Of two processors, as many tests wait for something.
 const options = ['--test', '--test-concurrency=4', '--test-timeout=600000',
   '--test-reporter=./.ci/reporter.mjs', '--test-reporter-destination=stdout'];
@@ -27,7 +23,8 @@ process.on('SIGINT', () => {});
 
 process.exitCode = await withFolder(async (folder) => {
   // A few files, and the other Node, are served best by the program as it is.
-  if (named.length === 0 && otherNode === undefined) env.TEST_PROGRAM = await makeProgram(folder);
+  const isMany = named.length === 0 || env.TEST_LONG === '1';
+  if (isMany && otherNode === undefined) env.TEST_PROGRAM = await makeProgram(folder);
   // It starts no browser before a test wants one.
   const browser = spawn(process.execPath, ['.ci/browser.mjs'],
     { stdio: ['pipe', 'pipe', 'inherit'] });

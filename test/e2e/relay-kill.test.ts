@@ -1,6 +1,6 @@
 /**
  * Real processes: what was acknowledged arrives, though the target flaps and the server is killed
- * with -9 six times, or a dozen times with HOOKSHELF_TEST_LONG=1. Events, changes of books and
+ * with -9 six times, or a dozen times with TEST_LONG=1. Events, changes of books and
  * queued forwards come in at once.
  */
 import assert from 'node:assert/strict';

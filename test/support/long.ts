@@ -1,5 +1,8 @@
-/** `HOOKSHELF_TEST_LONG=1`: what is tried at random is tried more often, in more time. */
-export const IS_LONG = process.env['HOOKSHELF_TEST_LONG'] === '1';
+/**
+ * True in `npm run test:long`: what is tried at random is tried more often, in more time. A file
+ * that is for such a run alone is named `….long.ts`. `.ci/long.mjs` says which part a file is of.
+ */
+export const IS_LONG = process.env['TEST_LONG'] === '1';
 
 /** All of them in a long run; else the first, and each `every`-th after it. */
 export function someOf<Item>(items: readonly Item[], every: number): readonly Item[] {

@@ -1,6 +1,6 @@
 /**
  * Real processes: events while the target flaps and the server is killed again and again. With
- * HOOKSHELF_TEST_LONG=1 it is five thousand events and a dozen kills.
+ * TEST_LONG=1 it is five thousand events and a dozen kills.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,0 +1,61 @@
+// `npm run test:long [-- <part> …]`: what takes too long for each `npm test`, in parts, each of
+// them, or those that are named. `turn` names the two whose turn it is by the commit, so that CI runs
+// all of them within some landings. A file of tests is long when its name ends with `.long.ts`
+// (`npm test` passes it over) or when it asks for `IS_LONG` of test/support/long.ts (`npm test` runs
+// it with few rounds). Its part is the first one below that its path fits.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { reachedFrom } from './imports.mjs';
+import { findTests } from './share.mjs';
+
+const PARTS = {
+  memory: /memory|constrained|full-disk/,
+  kills: /kill|restart|durab|activation|own-backups|cli-stop|bulk-replay|survivor/,
+  crash: /crash/,
+  root: /\/root/,
+  packaging: /e2e\/(binary|build|bench|ci|container|installs|package)/,
+  manual: /manual|docs|adnanh/,
+  console: /console/,
+  nodes: /^test\/(nodes|store)\//,
+  formats: /^test\/books\/transfer\//,
+  books: /^test\/books\//,
+  webhooks: /^test\/webhooks\//,
+  others: /^/,
+};
+const NAMES = Object.keys(PARTS);
+const PARTS_OF_A_TURN = 2;
+const LONG_MODULE = resolve('test/support/long.ts');
+
+const words = process.argv.slice(2);
+const unknownWord = words.find((word) => word !== 'turn' && !NAMES.includes(word));
+if (unknownWord !== undefined) {
+  process.stderr.write(`hookshelf: no part ${unknownWord}; there are ${NAMES.join(', ')}\n`);
+  process.exit(1);
+}
+const parts = words.length === 0 ? NAMES
+  : [...new Set(words.flatMap((word) => word === 'turn' ? partsOfTurn() : [word]))];
+const files = findTests(/\.(test|long)\.ts$/)
+  .filter((file) => parts.includes(partOf(file)) && isLong(file));
+console.log(`== long tests: ${parts.join(', ')} (${files.length} files)`);
+if (files.length > 0) {
+  const { status } = spawnSync(process.execPath, ['.ci/test.mjs', ...files],
+    { stdio: 'inherit', env: { ...process.env, TEST_LONG: '1' } });
+  process.exitCode = status ?? 1;
+}
+
+function partOf(file) {
+  return NAMES.find((name) => PARTS[name].test(file));
+}
+
+function isLong(file) {
+  const isOfTests = (path) => path.startsWith(resolve('test'));
+  return file.endsWith('.long.ts') || reachedFrom(resolve(file), isOfTests).has(LONG_MODULE);
+}
+
+/** By the commit, so that who runs it again runs the same. */
+function partsOfTurn() {
+  const commit = execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8' });
+  const first = parseInt(commit, 16) % NAMES.length;
+  return Array.from({ length: PARTS_OF_A_TURN }, (_, index) =>
+    NAMES[(first + index * Math.floor(NAMES.length / PARTS_OF_A_TURN)) % NAMES.length]);
+}

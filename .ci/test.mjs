@@ -18,6 +18,7 @@ const { HOOKSHELF_TEST_NODE: otherNode, NODE_EXTRA_CA_CERTS: certificates, ...en
 // Each Node that starts would read them, 0.4 thousand million instructions for those of a system,
 // and what tests ask is on this machine; pinned.mjs asks the npm registry.
 env.TEST_CA_CERTS = certificates;
+env.TEST_FILES = String(files.length);
 // An interrupt reaches all of us at once; what was made is still to be removed.
 process.on('SIGINT', () => {});
 

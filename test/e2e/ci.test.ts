@@ -39,6 +39,22 @@ test('a run without skips tells none, and one that fails ends with 1', () => inF
   assert.equal(runTests(file).status, 1);
 }));
 
+test('a run of many files tells how far it is, then the failing tests, then the summary', () =>
+  inFolder((folder) => {
+    const files = Array.from({ length: 14 }, (_, index) => {
+      const file = join(folder, `${index}.test.mjs`);
+      writeFileSync(file, `import { test } from 'node:test';
+        test('${index}', (t) => t.test('within', () => { if (${index} === 3) throw 'no'; }));`);
+      return file;
+    });
+    const { stdout } = runTests(...files);
+    assert.match(stdout, /^file 12 of 14, 0 failed\n/);
+    assert.doesNotMatch(stdout, /✔/);
+    const failing = stdout.slice(stdout.indexOf('failing tests:'));
+    assert.match(failing, /test at .*\/3.test.mjs:2:\d+\n.*within.*\n *'no'\n/);
+    assert.match(failing, /\nℹ tests 28\n(ℹ \w+ \d+\n){6}ℹ duration_ms [\d.]+\n$/);
+  }));
+
 test('files that touch nothing of their process share one, and failures name their source', () =>
   inFolder((folder) => {
     writeFileSync(join(folder, 'once.mjs'), "console.log('a new process');");

@@ -16,7 +16,6 @@ import {
 } from './app/service-metrics.ts';
 import { createTopics } from './app/topics.ts';
 import { makeDataDirectory } from './app/data-directory.ts';
-import { settleRecordForm } from './app/form-upkeep.ts';
 import type { HookCommands } from './app/hook-commands.ts';
 import type { Nodes } from './app/nodes.ts';
 import { announceEngine, prepareSharedLog } from './app/shared-log.ts';
@@ -270,7 +269,6 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
     ...sharedLog === null ? {} : { sharedLog },
   });
   closers.add(() => store.close());
-  await settleRecordForm(store);
   announceEngine(store.replica, logger);
   return { lock, actions, commands, store, sharedLog };
 }

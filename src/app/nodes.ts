@@ -12,7 +12,6 @@ import { createReadConsistency } from '../nodes/read-consistency.ts';
 import {
   createNodeMetrics, explainUnreadiness, getPosition, listNodeViews,
 } from '../nodes/node-views.ts';
-import { FormUpkeep } from './form-upkeep.ts';
 import type { BoundAddress } from './listening.ts';
 import type { MetricSource } from '../server/metrics/metric-source.ts';
 import type { ReadConsistency } from '../server/routing/dispatcher.ts';
@@ -21,7 +20,6 @@ import { isRouteDeliveryId, parseRequestId } from '../webhooks/deliveries/route-
 import { fanOutCollection } from '../webhooks/deliveries/delivery-changes.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import { eventCollection } from '../webhooks/deliveries/event-record.ts';
-import { RECORD_FORM } from '../webhooks/durable-queue/record-form.ts';
 import { requestCollection } from '../webhooks/inbox/stored-request.ts';
 
 type NodesDeps = {
@@ -66,17 +64,12 @@ export function composeNodes(deps: NodesDeps): Nodes {
     isReloading: () => replica.isReloading,
     describeNode: () => ({
       version: VERSION, address: findAdvertisedAddress(deps), ...getPosition(replica),
-      forms: RECORD_FORM,
     }),
   });
   const { ownership } = membership;
-  const forms = new FormUpkeep({
-    store, clock, log: logger, isMaintainer: () => ownership.isMaintainer(),
-  });
   replica.writeSnapshotsWhen(() => ownership.isMaintainer());
   const unfollow = replica.onReload((phase) => {
     if (phase === 'begin') return ownership.cutOffAll();
-    forms.restart();
     membership.restart();
   });
   const view = { node, membership, replica, clock };
@@ -86,13 +79,9 @@ export function composeNodes(deps: NodesDeps): Nodes {
     metrics: createNodeMetrics(view),
     list: () => listNodeViews(view),
     unreadiness: () => explainUnreadiness(replica, clock),
-    start() {
-      membership.start();
-      forms.start();
-    },
+    start: () => membership.start(),
     async close() {
       unfollow();
-      await forms.close();
       await membership.close();
     },
   };

@@ -9,7 +9,7 @@ import { decodeDelivery } from '../webhooks/deliveries/delivery-codec.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import type { DeliveryService } from '../webhooks/deliveries/delivery-service.ts';
 import { isRouteDeliveryId, parseRequestId } from '../webhooks/deliveries/route-delivery-id.ts';
-import { eventCollection, isConvertedEvent, isEvent } from '../webhooks/deliveries/event-record.ts';
+import { eventCollection, isEvent } from '../webhooks/deliveries/event-record.ts';
 import { toPublicEvent } from '../webhooks/events/public-event.ts';
 import { decodeRequest } from '../webhooks/inbox/request-codec.ts';
 import { requestCollection, type StoredRequest } from '../webhooks/inbox/stored-request.ts';
@@ -60,15 +60,11 @@ function createDeliveryTopic(
   };
 }
 
-/**
- * An event is told when it is created: it never changes, and that it is too old is not told. Nor is
- * that the record of an old one was converted.
- */
+/** An event is told when it is created: it never changes, and that it is too old is not told. */
 const eventTopic: StreamTopic = {
   name: 'events', event: 'event', collection: eventCollection, hasWebhooks: false,
   isOptional: true,
-  isTold: ({ id, before, after }) =>
-    !before && after !== null && isEvent(id, after) && !isConvertedEvent(after),
+  isTold: ({ before, after }) => !before && after !== null && isEvent(after),
   describe: (record, find) =>
     ({ json: JSON.stringify(toPublicEvent(record, find)), webhookId: null, isNew: true }),
 };

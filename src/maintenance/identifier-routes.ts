@@ -18,7 +18,7 @@ const TEXT: Schema = { kind: 'string' };
 const IDENTIFIERS: Schema = { kind: 'array', items: TEXT, maxItems: IDENTIFIERS_MAX };
 
 /** Whether a record is one of those that the lists of its collection have. */
-type IsListed = (id: string, record: Buffer) => boolean;
+type IsListed = (record: Buffer) => boolean;
 
 /**
  * `collections` are the names of the store's; `apiRoutes` tell which of them the API shows.
@@ -86,7 +86,7 @@ export async function findIdentifiers(
   if (part === '') return [];
   const mayFind = (id: string): boolean => {
     const record = collection.findBytes(id);
-    return record !== undefined && isListed(id, record);
+    return record !== undefined && isListed(record);
   };
   const exactMatch = resolveKey(collection, part);
   if (exactMatch !== undefined && mayFind(exactMatch)) return [exactMatch];

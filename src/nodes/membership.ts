@@ -43,8 +43,7 @@ type MembershipDeps = {
   /** Whether the records are being reloaded: no work begins by what they say meanwhile. */
   readonly isReloading: () => boolean;
   /** The rest of this node's record, read at each beat. */
-  readonly describeNode: () =>
-    Pick<NodeRecord, 'version' | 'address' | 'position' | 'lag' | 'forms'>;
+  readonly describeNode: () => Pick<NodeRecord, 'version' | 'address' | 'position' | 'lag'>;
 };
 
 const BEAT_MS = 5000;

@@ -4,13 +4,11 @@
  * `nodes`, one record a node, written anew every five seconds (a beat):
  *
  *     {"identifier":"<the node's uuid>","run":"<uuid>","beat":<n>,"lengthMs":<n>,"version":"…",
- *      "address":"…" or null,"position":<n>,"lag":<n>,"forms":<n>,"startedAt":"<time>",
- *      "at":"<time>"[,"padding":"…"]}
+ *      "address":"…" or null,"position":<n>,"lag":<n>,"startedAt":"<time>","at":"<time>"
+ *      [,"padding":"…"]}
  *
  * A run is the life of one process; its beats count from 1. `position` is the last sequence that it
- * had applied, `lag` by how many transactions that was behind the log. `forms` is the newest form
- * of records that it can read (webhooks/durable-queue/record-form.ts); releases before 1.1, which
- * read the first alone, do not say so. Times are by that node's own
+ * had applied, `lag` by how many transactions that was behind the log. Times are by that node's own
  * clock and for people only. While the node's writes are refused the beat is as large as `padding`
  * makes it: one that is taken shows that there is room. A node that stops cleanly deletes its
  * record.
@@ -53,8 +51,6 @@ export type NodeRecord = {
   readonly address: string | null;
   readonly position: number;
   readonly lag: number;
-  /** The newest form of records that it can read; absent: the first. */
-  readonly forms?: number;
   readonly startedAt: string;
   readonly at: string;
   readonly padding?: string;

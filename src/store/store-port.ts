@@ -225,8 +225,6 @@ export interface Replica {
   readonly durability: string;
   /** A UUID. Another id means another log, whose sequences tell nothing of this one. */
   readonly logId: string;
-  /** The format that the log was made with: 1 by releases before 1.1, whose nodes may be there. */
-  readonly logFormat: number;
   /** The last transaction that is applied here. */
   readonly sequence: number;
   /** The last transaction that was seen in the log. */

@@ -9,9 +9,7 @@
  * have made one of the same identifier since.
  */
 import { decodeRecordAs } from '../resources/record.ts';
-import { findStaged } from '../store/find-record.ts';
 import type { Change, CollectionSpec, Transaction } from '../store/store-port.ts';
-import { checkNewForm } from './durable-queue/record-form.ts';
 
 export const appliedCollection: CollectionSpec = { name: 'applied-records', key: 'identifier' };
 
@@ -20,11 +18,10 @@ type AppliedRecord = {
   readonly collection: string; readonly id: string; readonly createdAt: string;
 };
 
-/** Stages the mark of a new record. Throws `unavailable` beside nodes that know no marks. */
+/** Stages the mark of a new record. */
 export function stageMark(
   transaction: Transaction, { collection, id, createdAt }: AppliedRecord, set: string,
 ): void {
-  checkNewForm(findStaged(transaction), 'an apply that creates something');
   const identifier = createMarkId(collection, id);
   transaction.put(appliedCollection.name, identifier,
     JSON.stringify({ identifier, set, createdAt }));

@@ -15,13 +15,11 @@ import { createSystemEvents, type SystemEvents } from './deliveries/system-event
 import { deliveryRetention } from './deliveries/delivery-retention.ts';
 import { createDeliveryService, type DeliveryService } from './deliveries/delivery-service.ts';
 import { deliveryQueue } from './deliveries/delivery-changes.ts';
-import { RecordConversion } from './deliveries/record-conversion.ts';
 import type { RequestLookup } from './deliveries/public-route.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import type { WebhookDirectory } from './naming/directory.ts';
 import type { OutgoingWebhookIndex } from './outgoing/outgoing-webhook-index.ts';
-import { mustWriteOldForm } from './durable-queue/record-form.ts';
 import { EventService } from './events/event-service.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { createBodyMaker } from './sending/body-maker.ts';
@@ -49,8 +47,6 @@ export type Outgoing = {
   readonly sender: WebhookSender;
   readonly worker: DeliveryWorker;
   readonly removal: RemovalListener;
-  /** Resolves when all events so far are written in the new form, with their deliveries. */
-  whenEventsReady(): Promise<void>;
   /** Whether the webhook has waiting deliveries, and its backfill holds them all. */
   isAllHeld(webhookId: string): boolean;
   start(): void;
@@ -70,8 +66,7 @@ export function composeQueue(
   });
   const events = createEventPublisher({
     store, webhooks: webhooks.outgoing, fanOuts, makeId, clock, capacity,
-    // Older nodes beside us expect deliveries of every event.
-    mayKeepUnheard: (find) => keep === 'all' && !mustWriteOldForm(find),
+    keepsUnheard: keep === 'all',
   });
   const delayedEvents =
     new DelayedEvents({ store, clock, log, makeId, ownership, audienceFinder: events });
@@ -107,7 +102,6 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
     store, eventUse, clock, log, ownership, limits: options.events,
   });
   const keptEvents = new EventService({ store, fanOuts });
-  const conversion = new RecordConversion({ store, log, ownership, fanOuts });
   const deliveries = createDeliveryService({
     store, fanOuts, webhooks, clock, makeId, capacity, requests,
     findHoldProblems: () => findHoldProblems(store),
@@ -124,21 +118,13 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
       afterRemoved: (webhookId) => cancelPending(retirement, webhookId),
       countPending: (webhookId) => scheduler.countTasks(webhookId),
     },
-    async whenEventsReady() {
-      // The conversion leaves events whose deliveries are still being written.
-      await fanOuts.whenWritten();
-      await conversion.whenConverted();
-      await fanOuts.whenWritten();
-    },
     isAllHeld: (webhookId) => scheduler.isAllHeld(webhookId),
     start() {
-      conversion.start();
       for (const part of [worker, ...upkeep]) part.start();
       keptEvents.prepare();
       deliveries.prepareLists();
     },
     async close(graceMs) {
-      await conversion.close();
       await Promise.all([
         fanOuts.close(graceMs), worker.close(graceMs), ...upkeep.map((part) => part.close()),
       ]);

@@ -60,7 +60,6 @@ import { eventIdCollection } from './inbox/event-ids.ts';
 import { requestBodyCollection, requestCollection } from './inbox/stored-request.ts';
 import type { RequestLookup } from './deliveries/public-route.ts';
 import { readEvent } from './inbox/request-codec.ts';
-import { recordFormCollection } from './durable-queue/record-form.ts';
 import { findSearchedRequest } from './inbox/request-search.ts';
 import { requestRoutes } from './inbox/request-routes.ts';
 import type { RequestService } from './inbox/request-service.ts';
@@ -80,7 +79,7 @@ export const webhookCollections: readonly CollectionSpec[] = [
   eventCollection, lateDeliveryCollection, delayedEventCollection, deliveryCollection,
   deliveryBodyCollection, fanOutCollection, deliveryQueue.totals.collection,
   requestCollection, requestBodyCollection, requestQueue.totals.collection, eventIdCollection,
-  jobCollection, backfillCollection, recordFormCollection,
+  jobCollection, backfillCollection,
   failingCollection, healthCollection, appliedCollection,
 ];
 

@@ -5,16 +5,11 @@ import { createTopics } from '../../src/app/topics.ts';
 import { findCommitted } from '../../src/store/find-record.ts';
 import type { Change } from '../../src/store/store-port.ts';
 import { createChangeEvents } from '../../src/stream/stream-event.ts';
-import { convertDeliveries } from '../../src/webhooks/deliveries/convert-deliveries.ts';
 import { encodeEvent } from '../../src/webhooks/deliveries/event-record.ts';
 import { webhookCollections } from '../../src/webhooks/webhooks.ts';
 import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
-import {
-  encodeFormerDelivery, encodeFormerEvent, encodeFormerShare,
-} from '../webhooks/deliveries/former-records.ts';
 
-const [ALONE, SHARED, NEW] = [1, 2, 3].map((number) =>
-  `019ab000-0000-7000-8000-00000000000${number}`) as [string, string, string];
+const NEW = '019ab000-0000-7000-8000-000000000001';
 const AT = '2026-01-01T00:00:00.000Z';
 
 /** What a reader of events is told of the transactions of `commit`: live, and from the log. */
@@ -43,18 +38,4 @@ test('a new event is told', async () => {
   const told = await toldOf(store, () =>
     store.transact((transaction) => transaction.put('events', NEW, json)));
   assert.deepEqual(told, [[`created ${NEW}`], [`created ${NEW}`]]);
-});
-
-test('that the record of an old event is converted is not told', async () => {
-  const store = createMemoryStore(webhookCollections);
-  await store.transact((transaction) => {
-    transaction.put('events', SHARED, encodeFormerEvent(SHARED, [SHARED, NEW]));
-    transaction.put('deliveries', SHARED, encodeFormerShare(SHARED, 'h1', SHARED));
-    transaction.put('deliveries', NEW, encodeFormerShare(NEW, 'h2', SHARED));
-    transaction.put('deliveries', ALONE, encodeFormerDelivery(ALONE, 'h1'));
-  });
-  const told = await toldOf(store, async () => {
-    assert.equal((await convertDeliveries(store, new AbortController().signal)).count, 2);
-  });
-  assert.deepEqual(told, [[], []]);
 });

@@ -50,7 +50,7 @@ export async function chooseBacklog(
 ): Promise<Backlog | null> {
   if (disabledAt === undefined) return 'new';
   const count = await countMissed(path, { since: disabledAt }).catch((thrown: unknown) => {
-    // It can be turned on all the same: there may be older nodes, or no right to send.
+    // It can be turned on all the same: there may be no right to send.
     if (thrown instanceof ApiError) return 0;
     throw thrown;
   });

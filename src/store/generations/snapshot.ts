@@ -16,11 +16,6 @@
  * bytes before them. G (the generation), N (the sequence) and B are decimal integers. A file is
  * valid when it has this form, B and C are right and the keys rise.
  *
- * A snapshot of a release before 1.1 has the format `hookshelf-snapshot-1`, and is the same but for
- * that; these releases refuse format 2 as that of a newer version. Nodes, beside which an older one
- * may be, keep format 1 among themselves: what is in their log says who may read it
- * (webhooks/durable-queue/record-form.ts).
- *
  * The records lie as they do in memory, each followed by `,` and a line feed. So the bytes read
  * become chunks of the arena as they are; only a line that crosses two chunks is copied.
  */

@@ -9,11 +9,7 @@ import type { LoggedTransaction, Operation } from '../store-port.ts';
 import { readId } from '../records/record-table.ts';
 import { computeChain } from './log-chain.ts';
 
-/**
- * Version of lines and records: the newest that this release reads, and that of logs it makes. A
- * log of format 1, of a release before 1.1, keeps its number: nodes of that release may follow it
- * until a record tells them that they cannot (webhooks/durable-queue/record-form.ts).
- */
+/** The format of lines and records in a log. */
 export const LOG_FORMAT = 2;
 
 const LINE_FEED = 0x0a;

@@ -105,7 +105,6 @@ function createReplica(
   return {
     engine, durability,
     get logId() { return records.logId; },
-    get logFormat() { return records.logFormat; },
     get sequence() { return records.position.sequence; },
     get headSequence() { return records.headSequence; },
     get lastResponseMs() { return link.heardMs; },

@@ -130,7 +130,6 @@ export class SnapshotKeeper implements Snapshots {
     const records = await this.#loadLocal(session, head)
       ?? await this.#loadFromEngine(session, head)
       ?? this.#createFirst(head);
-    records.logFormat = head.format;
     while (true) {
       const { sequence } = records.position;
       const entries = await link.ask(session, session.readAfter(sequence, ENTRIES_MAX));

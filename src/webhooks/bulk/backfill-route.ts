@@ -6,9 +6,7 @@ import { timeSchema } from '../../base/time.ts';
 import type { IdempotencyKeys } from '../../resources/idempotency-keys.ts';
 import { createKeyParameter } from '../../resources/resource-routes.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
-import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
-import { checkNewForm } from '../durable-queue/record-form.ts';
 import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
 import { outgoingResource } from '../outgoing/outgoing-resource.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
@@ -49,7 +47,6 @@ export function backfillRoute(jobs: Jobs, { store, keys, webhooks }: {
     parameters: [createKeyParameter(outgoingResource)],
     async resolveFilter(filter, [name = '']) {
       const { identifier } = await getNamedWebhook({ store, webhooks }, name);
-      checkNewForm(findCommitted(store), 'a backfill');
       return { ...filter, hook: identifier };
     },
   });

@@ -30,8 +30,8 @@ type BackfillDeps = {
   readonly store: Store;
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
   readonly capacity: Pick<QueueCapacity, 'assertRoom'>;
-  /** Resolves when all events so far are written in the new form, with their deliveries. */
-  readonly whenEventsReady: () => Promise<void>;
+  /** Resolves when the deliveries of all events so far are written. */
+  readonly whenFannedOut: () => Promise<void>;
   /** Whether the webhook has waiting deliveries, and its backfill holds them all. */
   readonly isAllHeld: (webhookId: string) => boolean;
 };
@@ -62,7 +62,7 @@ export function createBackfill(deps: BackfillDeps): JobKind {
         ...selection, stage,
         async begin() {
           // Before the selection begins: records tell only then who had a delivery of an event.
-          await deps.whenEventsReady();
+          await deps.whenFannedOut();
           return selection.begin();
         },
       };

@@ -35,7 +35,7 @@ type ComposeJobsDeps = {
   readonly keys: IdempotencyKeys | null;
   readonly ownership: Pick<Ownership, 'isMaintainer' | 'onChange'>;
   readonly requests: RequestService;
-  readonly outgoing: Pick<Outgoing, 'deliveries' | 'whenEventsReady' | 'isAllHeld'>;
+  readonly outgoing: Pick<Outgoing, 'deliveries' | 'isAllHeld'>;
   readonly queue: Pick<Queue, 'fanOuts' | 'capacity'>;
   readonly webhooks: {
     readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex;
@@ -49,7 +49,7 @@ export function composeJobs(
   deps: ComposeJobsDeps,
 ): { readonly jobs: Jobs; readonly routes: readonly HttpRoute[] } {
   const { store, clock, log, makeId, ownership, keys, requests, outgoing, queue } = deps;
-  const { deliveries, isAllHeld, whenEventsReady } = outgoing;
+  const { deliveries, isAllHeld } = outgoing;
   const { capacity, fanOuts } = queue;
   const webhooks = deps.webhooks.outgoing;
   const whenFannedOut = (): Promise<void> => fanOuts.whenWritten();
@@ -61,7 +61,7 @@ export function composeJobs(
       'delivery-resend': async () => loadResend(({ createDeliveryResend }) =>
         createDeliveryResend({ store, service: deliveries, whenFannedOut })),
       [BACKFILL_KIND]: async () => loadBackfill(({ createBackfill }) =>
-        createBackfill({ store, webhooks, capacity, isAllHeld, whenEventsReady })),
+        createBackfill({ store, webhooks, capacity, isAllHeld, whenFannedOut })),
     },
   });
   const routes = [

@@ -4,9 +4,8 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';
-import { findCommitted, findStaged } from '../../store/find-record.ts';
+import { findCommitted } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
-import { checkNewForm } from '../durable-queue/record-form.ts';
 import {
   backfillCollection, decodeHoldingJobId, deleteHold, findHoldingJobId, putHold,
 } from '../deliveries/backfill-hold.ts';
@@ -15,12 +14,10 @@ import { decodeJob, encodeJob, jobCollection, type Job } from './job.ts';
 
 /**
  * Stages a new job. Throws `conflict` if another one runs where one may: see job.ts for `running`;
- * `not_found` if the webhook it is for is gone; `unavailable` while older nodes share the log, if
- * it is for one.
+ * `not_found` if the webhook it is for is gone.
  */
 export function stageNewJob(transaction: Transaction, job: Job): void {
   const { id, kind, hook: webhookId, status } = job;
-  if (webhookId !== null) checkNewForm(findStaged(transaction), `a job of this kind (${kind})`);
   if (webhookId !== null && transaction.find(outgoingCollection.name, webhookId) === undefined) {
     throw notFoundError('outgoing webhook', webhookId);
   }

@@ -10,7 +10,7 @@ import { stageCancelOfDelayed } from './delayed-events.ts';
 import { changeDeliveries } from './delivery-changes.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import { deliveryCollection } from './delivery.ts';
-import { decodeEventHead, deleteEvent, eventCollection, isFinishedMarkId } from './event-record.ts';
+import { decodeEventHead, deleteEvent, eventCollection } from './event-record.ts';
 
 /** Throws `not_found`, and `conflict` once the event has begun. */
 export async function cancelEvent(
@@ -22,7 +22,7 @@ export async function cancelEvent(
 
 function stageCancelOfEvent(transaction: Transaction, id: string, nowMs: number): void {
   if (stageCancelOfDelayed(transaction, id)) return;
-  const bytes = isFinishedMarkId(id) ? undefined : transaction.find(eventCollection.name, id);
+  const bytes = transaction.find(eventCollection.name, id);
   const { name, to, deliveries } = bytes === undefined ? NO_EVENT : decodeEventHead(bytes);
   // A record without a name is what a queued forward sends.
   if (name === null) throw notFoundError('event', id);

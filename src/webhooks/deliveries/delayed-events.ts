@@ -29,9 +29,8 @@ import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import { findStaged } from '../../store/find-record.ts';
 import type {
-  Change, Collection, CollectionSpec, FindRecord, Store, Transaction, TransactionInputs,
+  Change, Collection, CollectionSpec, Store, Transaction, TransactionInputs,
 } from '../../store/store-port.ts';
 import { BackgroundTasks } from '../durable-queue/background-tasks.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
@@ -63,7 +62,7 @@ export interface AudienceFinder {
   /** The identifiers of the webhooks that hear an event of that name. */
   findWebhookIds(transaction: Transaction, name: string, payloadJson: string): readonly string[];
   /** Whether an event that no webhook hears is kept. */
-  mayKeepUnheard(find: FindRecord): boolean;
+  readonly keepsUnheard: boolean;
 }
 
 /** An event that has not begun, as far as it is committed. */
@@ -118,7 +117,7 @@ function stageBegin(
   const webhookIds = audienceFinder.findWebhookIds(transaction, name, payloadJson);
   if (webhookIds.length === 0) {
     transaction.delete(delayedEventCollection.name, id);
-    if (!audienceFinder.mayKeepUnheard(findStaged(transaction))) deleteEvent(transaction, id);
+    if (!audienceFinder.keepsUnheard) deleteEvent(transaction, id);
     return;
   }
   // Not derived from the event's identifier: deliveries are listed in the order of their ids.

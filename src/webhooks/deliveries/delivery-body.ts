@@ -4,9 +4,6 @@
  * a record of the collection `delivery-bodies`, and is deleted with its delivery:
  *
  *     {"identifier":"<delivery>","bodyText":"<body>"}
- *
- * Up to version 1.0 it was the member `body` of the delivery, and it still is while nodes of that
- * version may read the delivery (durable-queue/record-form.ts).
  */
 import type { CollectionSpec, FindRecord } from '../../store/store-port.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -22,9 +19,8 @@ export function encodeBodyRecord(delivery: string, text: string): string {
 
 /** Finds the body that was made for a delivery; null when none was. */
 export function findMadeBody(
-  find: FindRecord, { identifier, embeddedBody, isPayload }: Delivery,
+  find: FindRecord, { identifier, isPayload }: Delivery,
 ): Buffer | null {
-  if (embeddedBody !== null) return Buffer.from(embeddedBody, 'utf8');
   const bytes = isPayload ? undefined : find(deliveryBodyCollection.name, identifier);
   if (bytes === undefined) return null;
   const { bodyText } = decodeRecordAs<{ readonly bodyText: string }>(bytes, (record) =>

@@ -1,27 +1,19 @@
 /**
  * The durable queue of deliveries to webhooks and of forwards, and every change of one. Deliveries
- * to routes are records of the same collection, but not of this queue: see inbox/route-changes.ts.
- * A delivery of version 1.0, which embeds
- * its event or its body, is written in the present form when it changes: its event and its body
- * become records in the same transaction.
+ * to routes are records of the same collection, but of another queue: see inbox/request-changes.ts.
  */
-import { findStaged } from '../../store/find-record.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
-import { mustWriteOldForm } from '../durable-queue/record-form.ts';
 import { isSameMemory, type QueueSpec } from '../durable-queue/queue-spec.ts';
 import { TotalsAccess, type QueueTotals } from '../durable-queue/queue-totals.ts';
 import { changeItems, type UnitOfWork } from '../durable-queue/unit-of-work.ts';
-import { deliveryBodyCollection, encodeBodyRecord } from './delivery-body.ts';
+import { deliveryBodyCollection } from './delivery-body.ts';
 import {
   decodeDelivery, encodeDelivery, isForward, readEventId, readStatus,
 } from './delivery-codec.ts';
 import {
   DELIVERY_STATUSES, deliveryCollection, type Delivery, type DeliveryStatus, type StoredDelivery,
 } from './delivery.ts';
-import { deleteEvent, encodeConvertedEvent, eventCollection } from './event-record.ts';
-
-const COMMA = Buffer.from(',');
-const CLOSING_BRACE = Buffer.from('}');
+import { deleteEvent, eventCollection } from './event-record.ts';
 
 /** Events whose deliveries are not all written yet: see fan-out.ts. */
 export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identifier' };
@@ -34,12 +26,12 @@ export const deliveryQueue: QueueSpec<Delivery, DeliveryStatus> = {
   collection: deliveryCollection,
   totals: new TotalsAccess('delivery-totals', DELIVERY_STATUSES, []),
   idOf: ({ identifier }) => identifier,
-  read: (bytes) => decodeDelivery(bytes),
+  read: decodeDelivery,
   isCurrent: (stored, bytes) => isSameMemory(stored.bytes, bytes),
-  stage: (transaction, delivery) => stageDelivery(transaction, delivery),
-  stageRemoval: (transaction, id) => stageRemoval(transaction, id),
+  stage: stageDelivery,
+  stageRemoval,
   statusOf: ({ status }) => status,
-  readStatus: (bytes) => readStatus(bytes),
+  readStatus,
   stageStatusChange() {},
 };
 
@@ -69,27 +61,11 @@ export function changeDeliveries<T>(
   return changeItems(deliveryQueue, transaction, makeChanges);
 }
 
-/** Stages a delivery that the totals count already, and what its record of version 1.0 embedded. */
+/** Stages a delivery that the totals count already. */
 export function stageDelivery(transaction: Transaction, delivery: Delivery): StoredDelivery {
-  const { identifier, createdAt, event: name, eventId, hook, embeddedEvent } = delivery;
-  if (embeddedEvent !== null) {
-    const webhookIds = hook === null ? [] : [hook];
-    const event = { identifier: eventId, createdAt, name, deliveries: [identifier], webhookIds };
-    // The members of an event are found between a comma and the brace that ends a record.
-    // `embeddedEvent` has neither.
-    const record = Buffer.concat([COMMA, embeddedEvent, CLOSING_BRACE]);
-    transaction.put(eventCollection.name, eventId, encodeConvertedEvent(event, record));
-  }
-  const writesBodyRecord =
-    delivery.embeddedBody !== null && !mustWriteOldForm(findStaged(transaction));
-  if (delivery.embeddedBody !== null && writesBodyRecord) {
-    const record = encodeBodyRecord(identifier, delivery.embeddedBody);
-    transaction.put(deliveryBodyCollection.name, identifier, record);
-  }
-  const embeddedBody = writesBodyRecord ? null : delivery.embeddedBody;
-  const item = { ...delivery, embeddedEvent: null, embeddedBody };
-  const { bytes } = transaction.put(deliveryCollection.name, identifier, encodeDelivery(item));
-  return { bytes, item };
+  const { bytes } =
+    transaction.put(deliveryCollection.name, delivery.identifier, encodeDelivery(delivery));
+  return { bytes, item: delivery };
 }
 
 /** Stages the removal of a delivery. Its event stays, unless it is what a queued forward sends. */

@@ -10,17 +10,13 @@
  * - `sent`: the head of the last request, as an array of method, URL, and header names and values
  *   in turn;
  * - `resendOf`: the delivery that was sent again as this one;
- * - `isPayload`: whether the payload itself was sent last, and no body that was made of it. Absent
- *   where that follows: true if there is `sent` and no `body`, else false.
- *
- * A body that was made of the payload is a record of its own: see delivery-body.ts. A record of
- * version 1.0 may have it as `body`, and its event embedded as its last members (event-record.ts).
- * `encodeDelivery` writes no event, and a body only while older nodes read the records: see
- * `stageDelivery` in delivery-changes.ts.
+ * - `isPayload`: whether the payload itself was sent last, and no body that was made of it, which
+ *   is a record of its own (delivery-body.ts). Absent where that follows: true if there is `sent`,
+ *   else false.
  *
  * `status` stands before any free text, so that it is found without parsing. `encodeDelivery`
  * leaves out what follows from other members. A finished delivery keeps what it sent, so that it
- * can be shown and sent again; deliveries that version 1.0.0 finished do not.
+ * can be shown and sent again.
  *
  * The deliveries of a request to its routes are records of the same collection, of another form
  * (route-record.ts). `readStatus`, `readListedStatus`, `readCreatedMs` and `readUpdatedMs` read
@@ -33,14 +29,10 @@ import {
   DELIVERY_STATUSES, type Delivery, type DeliveryStatus, type ListedStatus, type SentHead,
 } from './delivery.ts';
 import { findTextEnd, readPlainText, readText } from '../durable-queue/record-text.ts';
-import { findEmbeddedPart } from './event-record.ts';
 
 /** Decodes a stored delivery, and fills in the members that are left out. */
 export function decodeDelivery(bytes: Buffer): Delivery {
-  // An embedded event may be large, so it is kept encoded.
-  const embeddedAt = findEmbeddedPart(bytes);
-  const record = decodeRecordAs<DeliveryRecord>(
-    embeddedAt === -1 ? bytes : `${bytes.toString('utf8', 0, embeddedAt)}}`, isDeliveryRecord);
+  const record = decodeRecordAs<DeliveryRecord>(bytes, isDeliveryRecord);
   const { identifier, createdAt, status } = record;
   // Member by member: a spread of the record costs as much as parsing it.
   return {
@@ -54,19 +46,16 @@ export function decodeDelivery(bytes: Buffer): Delivery {
     failures: record.failures ?? 0,
     proxyFailures: record.proxyFailures ?? 0,
     resendOf: record.resendOf ?? null,
-    // Version 1 kept a made body here, so what it sent without one was the payload.
-    isPayload: record.isPayload ?? (record.sent !== undefined && record.body === undefined),
+    isPayload: record.isPayload ?? record.sent !== undefined,
     sent: record.sent === undefined ? null : decodeSentHead(record.sent),
     attempts: record.attempts ?? [],
-    embeddedEvent: embeddedAt === -1 ? null : bytes.subarray(embeddedAt + 1, bytes.length - 1),
-    embeddedBody: record.body ?? null,
   };
 }
 
 type DeliveryRecord =
-  Partial<Omit<Delivery, 'sent' | 'eventId' | 'embeddedEvent' | 'embeddedBody'>>
+  Partial<Omit<Delivery, 'sent' | 'eventId'>>
   & Pick<Delivery, 'identifier' | 'createdAt' | 'status'>
-  & { readonly message?: string; readonly sent?: readonly string[]; readonly body?: string };
+  & { readonly message?: string; readonly sent?: readonly string[] };
 
 function decodeSentHead([method = '', url = '', ...headers]: readonly string[]): SentHead {
   return { method, url, headers };
@@ -85,7 +74,7 @@ function isDeliveryRecord({ identifier, status, createdAt }: JsonObject): boolea
 export function encodeDelivery(delivery: Delivery): string {
   const { identifier, createdAt, updatedAt, status, hook, event, eventId } = delivery;
   const { queuedAt, nextAttemptAt, failures, proxyFailures, resendOf } = delivery;
-  const { isPayload, sent, attempts, embeddedBody } = delivery;
+  const { isPayload, sent, attempts } = delivery;
   let json = `{"identifier":"${identifier}","createdAt":"${createdAt}"`;
   if (updatedAt !== createdAt) json += `,"updatedAt":"${updatedAt}"`;
   json += `,"status":"${status}"`;
@@ -99,10 +88,9 @@ export function encodeDelivery(delivery: Delivery): string {
   if (failures !== 0) json += `,"failures":${failures}`;
   if (proxyFailures !== 0) json += `,"proxyFailures":${proxyFailures}`;
   if (resendOf !== null) json += `,"resendOf":"${resendOf}"`;
-  if (isPayload !== (sent !== null && embeddedBody === null)) json += `,"isPayload":${isPayload}`;
+  if (isPayload !== (sent !== null)) json += `,"isPayload":${isPayload}`;
   // It is an array, because a header may have the name of a member that is searched for.
   if (sent !== null) json += `,"sent":${JSON.stringify([sent.method, sent.url, ...sent.headers])}`;
-  if (embeddedBody !== null) json += `,"body":${JSON.stringify(embeddedBody)}`;
   if (attempts.length > 0) json += `,"attempts":${JSON.stringify(attempts)}`;
   return `${json}}`;
 }
@@ -120,7 +108,6 @@ const POSTPONED_MARKS = [Buffer.from(',"queuedAt":"'), Buffer.from(',"nextAttemp
 /** The webhook of a delivery, to a route as well. */
 export const WEBHOOK_MARK = Buffer.from('"hook":"');
 const EVENT_MARK = Buffer.from('"event":"');
-const FORMER_BODY_MARK = Buffer.from(',"body":"');
 const STATUS_BY_LETTER = new Map(DELIVERY_STATUSES.map((status) => [status.charCodeAt(0), status]));
 // Identifiers are UUIDs, so these members mostly stand at fixed positions. Looking there costs a
 // tenth of a search, and it is done many times for each delivery.
@@ -129,7 +116,7 @@ const AFTER_UPDATED_AT = AFTER_CREATED_AT + '"updatedAt":"",'.length + TIME_LENG
 
 /** Whether it is a queued forward, which has no webhook. */
 export function isForward(bytes: Buffer): boolean {
-  return findMember(bytes, WEBHOOK_MARK) === -1;
+  return bytes.indexOf(WEBHOOK_MARK) === -1;
 }
 
 /** Reads the webhook of a stored delivery of any kind, without parsing; null for a forward. */
@@ -143,22 +130,9 @@ export function readEventName(bytes: Buffer): string | null {
 }
 
 function readMember(bytes: Buffer, mark: Buffer): string | null {
-  const at = findMember(bytes, mark);
-  return at === -1 ? null : readText(bytes, at + mark.length);
-}
-
-// Only the member itself reads like the mark, because quotes inside strings are escaped. But an
-// event that version 1.0 has embedded may hold any members in its payload.
-function findMember(bytes: Buffer, mark: Buffer): number {
+  // Only the member itself reads like the mark, because quotes inside strings are escaped.
   const at = bytes.indexOf(mark);
-  if (at === -1) return -1;
-  const embeddedAt = findEmbeddedPart(bytes);
-  return embeddedAt === -1 || at < embeddedAt ? at : -1;
-}
-
-/** Whether the record has the form of version 1.0, with its event or its body embedded. */
-export function isFormerDelivery(bytes: Buffer): boolean {
-  return findEmbeddedPart(bytes) !== -1 || bytes.indexOf(FORMER_BODY_MARK) !== -1;
+  return at === -1 ? null : readText(bytes, at + mark.length);
 }
 
 /** Reads the status of a stored delivery, without parsing: its first letter identifies it. */
@@ -193,7 +167,7 @@ export function readUntriedWebhookId(bytes: Buffer): string | null {
   return readPlainText(bytes, start);
 }
 
-/** Reads the id of a stored delivery's event, which is a record unless it is embedded. */
+/** Reads the id of a stored delivery's event. */
 export function readEventId(bytes: Buffer): string {
   return readMember(bytes, EVENT_ID_MARK) ?? readPlainText(bytes, IDENTIFIER_START);
 }
@@ -217,7 +191,7 @@ function decodeTimeMs(bytes: Buffer, start: number): number {
 }
 
 // A mark's unescaped quotes are never inside a string, so its first match is the member, if the
-// record has it before the objects of others: an attempt's data, or an event of version 1.0.
+// record has it before the objects of others: an attempt's data.
 function findMarkEnd(bytes: Buffer, mark: Buffer): number {
   if (hasMarkAt(bytes, mark, AFTER_CREATED_AT)) return AFTER_CREATED_AT + mark.length;
   if (hasMarkAt(bytes, mark, AFTER_UPDATED_AT)) return AFTER_UPDATED_AT + mark.length;

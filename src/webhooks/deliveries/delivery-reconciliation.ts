@@ -10,13 +10,12 @@ import { reconcileQueue, type QueueReconciliation } from '../durable-queue/queue
 import { visitInSteps } from '../durable-queue/stepped-scan.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
-import { decodeDelivery, readStatus } from './delivery-codec.ts';
+import { readEventId, readStatus } from './delivery-codec.ts';
 import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
 import { lateDeliveryCollection } from './late-deliveries.ts';
 import {
-  decodeEventHead, eventCollection, readForwardUrl, isFinishedMarkId, readDeliverAt,
-  someListedDelivery,
+  decodeEventHead, eventCollection, readDeliverAt, readForwardUrl, someListedDelivery,
 } from './event-record.ts';
 import { deliveryQueue } from './delivery-changes.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
@@ -45,11 +44,10 @@ export async function reconcileDeliveries(
     isCounted: (id) => !isRouteDeliveryId(id),
     inspect(bytes, slot, problems) {
       if (readStatus(bytes) !== 'pending') return 'searched';
-      const { embeddedEvent, eventId } = decodeDelivery(bytes);
-      if (embeddedEvent === null && events.findSlot(eventId) === -1) {
+      if (events.findSlot(readEventId(bytes)) === -1) {
         problems.push(`pending delivery ${records.idAt(slot)} has lost its payload`);
       }
-      return 'parsed';
+      return 'searched';
     },
   });
 }
@@ -64,7 +62,6 @@ async function findEventProblems(store: Store, nowMs: number): Promise<string[]>
   const problems: string[] = [];
   await visitInSteps(events, (bytes, slot) => {
     const id = events.idAt(slot) ?? '';
-    if (isFinishedMarkId(id)) return 'searched';
     if (readForwardUrl(bytes) === null) {
       const deliverAt = readDeliverAt(bytes);
       if (deliverAt === null || parseTimestamp(deliverAt) <= nowMs) return 'searched';

@@ -12,7 +12,7 @@ import { decodeDelivery, readCreatedMs, readEventId } from './delivery-codec.ts'
 import type { DeliveryFilter } from './delivery-columns.ts';
 import { createDeliveryMatcher, decodeListedRoute, type ListedRoute } from './delivery-list.ts';
 import { deliveryCollection, type Delivery } from './delivery.ts';
-import { eventCollection, findEmbeddedPart } from './event-record.ts';
+import { eventCollection } from './event-record.ts';
 import type { RequestLookup } from './public-route.ts';
 import { isRouteDeliveryId, parseRequestId } from './route-delivery-id.ts';
 import { createEventFacts, readSearchedPayload } from './searched-event.ts';
@@ -72,10 +72,8 @@ class SearchedDelivery implements SearchedRecord<Delivery> {
 
   constructor(events: Collection, bytes: Buffer) {
     this.#bytes = bytes;
-    this.#eventRecord = findEmbeddedPart(bytes) === -1
-      ? events.findBytes(readEventId(bytes)) : bytes;
-    const isGone = this.#eventRecord === undefined || this.#eventRecord === bytes;
-    this.encodedParts = isGone ? [bytes] : [bytes, this.#eventRecord];
+    this.#eventRecord = events.findBytes(readEventId(bytes));
+    this.encodedParts = this.#eventRecord === undefined ? [bytes] : [bytes, this.#eventRecord];
   }
 
   listIds(): readonly string[] {

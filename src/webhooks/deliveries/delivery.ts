@@ -62,10 +62,6 @@ export type Delivery = {
   /** The head of the last request; null before the first, and for a queued forward. */
   readonly sent: SentHead | null;
   readonly attempts: readonly DeliveryAttempt[];
-  /** The members of its event, in a record of version 1.0; null if the event is a record. */
-  readonly embeddedEvent: Buffer | null;
-  /** The body that was made for it, in a record of version 1.0; null if it has a record or none. */
-  readonly embeddedBody: string | null;
 };
 
 /** What a delivery goes to: an outgoing webhook, the URL of a queued forward, or a route. */
@@ -139,7 +135,7 @@ export function createDelivery(
   return {
     identifier, createdAt: at, updatedAt: at, status: 'pending', hook, event, eventId,
     queuedAt, nextAttemptAt: input.nextAttemptAt ?? at, failures: 0, proxyFailures: 0, resendOf,
-    isPayload: false, sent: null, attempts: [], embeddedEvent: null, embeddedBody: null,
+    isPayload: false, sent: null, attempts: [],
   };
 }
 

@@ -8,9 +8,7 @@ import { formatTimestamp, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import { notFoundError } from '../../resources/not-found.ts';
-import { findStaged } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
-import { checkNewForm } from '../durable-queue/record-form.ts';
 import { findEmitProblem } from '../actions/event-name.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
@@ -45,7 +43,7 @@ type DurableSend = EventOrigin & EventTerms & {
 /**
  * Accepts a payload for one webhook and resolves with its delivery. What `onStaged` stages is
  * committed with it. Throws `not_found`; `invalid` for a bad name or a chain that is too long;
- * `unavailable` when the queue is full, or while there are nodes of an older version.
+ * `unavailable` when the queue is full.
  */
 export type SendDurably = (
   send: DurableSend, onStaged: (transaction: Transaction, delivery: Delivery) => void,
@@ -77,7 +75,6 @@ export function createDurableSender(deps: {
     }, payloadJson);
     const bytes = Buffer.byteLength(payloadJson);
     return capacity.reserveWhile(bytes, () => store.transact((transaction) => {
-      checkNewForm(findStaged(transaction), 'sending durably to one webhook');
       if (transaction.find(outgoingCollection.name, hook) === undefined) {
         throw notFoundError('outgoing webhook', webhookName);
       }

@@ -12,14 +12,12 @@ import type { Clock } from '../../base/clock.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { TraceContext } from '../../base/trace-context.ts';
 import type { JsonValue } from '../../base/schema.ts';
-import { findCommitted, findStaged } from '../../store/find-record.ts';
-import type { FindRecord, TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
+import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
 import { stageDelayedEvent, type AudienceFinder } from './delayed-events.ts';
 import { createDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
-import { checkNewForm } from '../durable-queue/record-form.ts';
 import { TurnBatch } from '../durable-queue/turn-batch.ts';
 import {
   acceptDeliveries, changeDeliveries, deliveryQueue, type DeliveryUnit,
@@ -51,8 +49,7 @@ export interface EventPublisher extends AudienceFinder {
   /**
    * Emits an event. The events of one turn of the event loop share a transaction; with `onEmitted`
    * the event has one of its own, and what `onEmitted` stages is committed with that event alone.
-   * Throws like `stageEvent`; `invalid` also for the name of a system event; `unavailable` for a
-   * delay while there are nodes of an older version.
+   * Throws like `stageEvent`; `invalid` also for the name of a system event.
    */
   emitJson(
     name: string, payloadJson: string, origin: EventOrigin & EventTerms,
@@ -108,10 +105,9 @@ export function createEventPublisher(deps: {
   readonly makeId: () => string;
   readonly clock: Clock;
   readonly capacity: QueueCapacity;
-  readonly mayKeepUnheard: MayKeepUnheard;
+  readonly keepsUnheard: boolean;
 }): EventPublisher {
-  const { store, webhooks, fanOuts, makeId, clock, capacity, mayKeepUnheard } = deps;
-  const find = findCommitted(store);
+  const { store, webhooks, fanOuts, makeId, clock, capacity, keepsUnheard } = deps;
   const batch = new TurnBatch<Emission, EmittedEvent | AppError>(
     store, ({ payloadBytes }) => payloadBytes,
     (transaction, emissions) => stageEmissions(deps, transaction, emissions));
@@ -142,11 +138,10 @@ export function createEventPublisher(deps: {
   return {
     stageEvent,
     emitJson,
-    mayKeepUnheard,
+    keepsUnheard,
     findWebhookIds: (transaction, name, payloadJson) =>
       findWebhookIds(webhooks, transaction, { name, payloadJson }),
-    mayKeep: (name, kind) =>
-      webhooks.findTriggered(name, kind).length > 0 || mayKeepUnheard(find),
+    mayKeep: (name, kind) => webhooks.findTriggered(name, kind).length > 0 || keepsUnheard,
     emitValue: async (name, payload) =>
       emitJson(name, encodePayload(payload), { source: 'api', hops: 0 }),
     async queueForward(forward) {
@@ -177,13 +172,10 @@ type Emission = StageOptions & EventTerms & {
   readonly reservedBytes: number;
 };
 
-/** Whether an event that no webhook hears is kept, as the records say that `find` finds. */
-type MayKeepUnheard = (find: FindRecord) => boolean;
-
 type StagingDeps = {
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findMatching'>;
   readonly capacity: Pick<QueueCapacity, 'assertRoom' | 'assertRoomForDelayed'>;
-  readonly mayKeepUnheard: MayKeepUnheard;
+  readonly keepsUnheard: boolean;
 };
 
 const NOT_KEPT: EmittedEvent = { eventId: null, deliveries: [] };
@@ -235,18 +227,16 @@ function stageInUnit(
 
 /** Stages an event that is delayed, or one that no webhook hears, if such events are kept. */
 function stageWithoutDeliveries(
-  { capacity, mayKeepUnheard }: StagingDeps, transaction: Transaction, unit: DeliveryUnit,
+  { capacity, keepsUnheard }: StagingDeps, transaction: Transaction, unit: DeliveryUnit,
   emission: Emission, hops: number,
 ): EmittedEvent {
   const { inputs: { seed }, payloadJson, deliverAt } = emission;
-  const find = findStaged(transaction);
-  if (deliverAt === undefined && !mayKeepUnheard(find)) return NOT_KEPT;
+  if (deliverAt === undefined && !keepsUnheard) return NOT_KEPT;
   const head = createHead(emission, hops);
   if (deliverAt === undefined) {
     transaction.put(eventCollection.name, head.identifier,
       encodeEvent({ ...head, deliveries: [], webhookIds: [] }, payloadJson));
   } else {
-    checkNewForm(find, 'delaying an event');
     const { payloadBytes, reservedBytes } = emission;
     capacity.assertRoomForDelayed(seed, unit.totals.pending, payloadBytes, reservedBytes);
     stageDelayedEvent(transaction, { ...head, deliverAt }, payloadJson);

@@ -25,13 +25,7 @@
  * `text` is the received body in UTF-8, or in base64 if `encoding` says so, or null. The `depth` of
  * a forward says nothing: its hops are in a header of the request, where `findHops` finds them.
  *
- * Up to version 1.0 an event of several deliveries had neither `source` nor `hooks`, and one of a
- * single delivery was embedded in the delivery's record: its last members were `"depth",
- * "deliveries":[], "payload"`, or those of a forward. `encodeConvertedEvent` makes the present form
- * of both, with a member `"converted":true` before `depth`: the record is not that of a new event.
- * The members from `depth` on are still called the embedded part. Beside a finished event stood a
- * mark, `{"identifier":"<the event's>~","bytes"}`. It means nothing any more, and is deleted with
- * its event.
+ * The head is what stands before `depth`. What is searched in it is in no payload.
  */
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/fields.ts';
@@ -40,11 +34,10 @@ import { readTraceContext, type TraceContext } from '../../base/trace-context.ts
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import type { CollectionSpec, FindRecord, Transaction } from '../../store/store-port.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
-import { isSystemEventName } from '../actions/event-name.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { QUOTE, readPlainText, readText } from '../durable-queue/record-text.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
-import type { Delivery, StoredDelivery } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 import { deleteLateDeliveries, lateDeliveryCollection } from './late-deliveries.ts';
 
 export const eventCollection: CollectionSpec = { name: 'events', key: 'identifier' };
@@ -75,12 +68,10 @@ export type EventHead = {
   readonly webhookIds: readonly string[];
 };
 
-/** The members that the record of an event or a queued forward has in any form. */
-export type DecodedEventHead = Pick<EventHead, 'createdAt' | 'deliveries' | 'to'> & {
+/** What the record of an event or a queued forward says of it. No webhook hears a forward. */
+export type DecodedEventHead = Pick<EventHead, 'createdAt' | 'deliveries' | 'webhookIds' | 'to'> & {
   /** null for a queued forward. */
   readonly name: string | null;
-  /** undefined: the webhooks of the deliveries were not recorded. */
-  readonly webhookIds: readonly string[] | undefined;
 };
 
 type EventHeadRecord = Pick<DecodedEventHead, 'createdAt' | 'deliveries' | 'name'> & {
@@ -95,10 +86,7 @@ type ForwardRecord = {
 // Unescaped quotes are never inside a string, so a prefix is found where the member is.
 const ID_PREFIX = Buffer.from('{"identifier":"');
 const CREATED_PREFIX = Buffer.from('"createdAt":"');
-const CONVERTED_MEMBER = ',"converted":true';
-const CONVERTED_BYTES = Buffer.from(CONVERTED_MEMBER);
-// The embedded part of an event: what version 1.0 had in the record of a delivery begins here.
-const EMBEDDED_PART_PREFIX = Buffer.from(',"depth":');
+const DEPTH_PREFIX = Buffer.from(',"depth":');
 const NAME_PREFIX = Buffer.from(',"name":"');
 const SOURCE_PREFIX = Buffer.from(',"source":"');
 const KEY_PREFIX = Buffer.from(',"key":"');
@@ -112,16 +100,9 @@ const FORWARD_URL_PREFIX = Buffer.from('],"forward":{"url":"');
 const COMMA = 0x2c;
 const CLOSING_BRACKET = 0x5d;
 
-const FINISHED_MARK_SUFFIX = '~';
-
-/** Whether it is the id of a mark that an older version has left beside a finished event. */
-export function isFinishedMarkId(id: string): boolean {
-  return id.endsWith(FINISHED_MARK_SUFFIX);
-}
-
 /** Whether the record is that of an event. Queued forwards are none. */
-export function isEvent(id: string, record: Buffer): boolean {
-  return !isFinishedMarkId(id) && readEventName(record) !== null;
+export function isEvent(record: Buffer): boolean {
+  return readEventName(record) !== null;
 }
 
 /** Whether an event has or had a delivery: one that was made with it, or later. */
@@ -132,12 +113,7 @@ export function isEventHeard(find: FindRecord, id: string, event: Buffer): boole
 /** Deletes an event, and what stands beside it. Its deliveries are the caller's. */
 export function deleteEvent(transaction: Transaction, id: string): void {
   transaction.delete(eventCollection.name, id);
-  deleteFinishedMark(transaction, id);
   deleteLateDeliveries(transaction, id);
-}
-
-export function deleteFinishedMark(transaction: Transaction, eventId: string): void {
-  transaction.delete(eventCollection.name, `${eventId}${FINISHED_MARK_SUFFIX}`);
 }
 
 /** Encodes an event. `payloadJson` is valid JSON, whose bytes are preserved. */
@@ -171,30 +147,6 @@ export function encodeForward(
     + `,"deliveries":["${delivery}"],"forward":${request},"text":${text}}`;
 }
 
-/**
- * Encodes an event of the former form. `record` is its own record, or that of the delivery that
- * embeds it. `webhookIds` are those of its deliveries; null: they are not all known any more.
- */
-export function encodeConvertedEvent(
-  event: Pick<EventHead, 'identifier' | 'createdAt' | 'deliveries'>
-    & { readonly name: string | null; readonly webhookIds: readonly string[] | null },
-  record: Buffer,
-): string {
-  const { name, deliveries, webhookIds } = event;
-  const source = name === null ? 'action' : guessSource(name);
-  const hooks = webhookIds === null || name === null ? '' : `,"hooks":${encodeTexts(webhookIds)}`;
-  const end = findListEnd(record, findListStart(record));
-  return `${encodeHead({ ...event, source })}${hooks}${CONVERTED_MEMBER}`
-    + `,"depth":${readHops(record)}`
-    + `,"deliveries":${encodeTexts(deliveries).slice(0, -1)}${record.toString('utf8', end)}`;
-}
-
-/** Returns the source of an event of which none was recorded, as its name has it. */
-function guessSource(name: string): EventSource {
-  if (isSystemEventName(name)) return 'own';
-  return name.startsWith('book.') ? 'catalog' : 'api';
-}
-
 function encodeHead({ identifier, createdAt, name, source }: {
   readonly identifier: string; readonly createdAt: string; readonly name: string | null;
   readonly source: EventSource;
@@ -209,22 +161,11 @@ function encodeTexts(texts: readonly string[]): string {
     : JSON.stringify(texts);
 }
 
-/** Whether the record of an event has the former form. */
-export function isFormerEvent(bytes: Buffer): boolean {
-  return getHead(bytes).indexOf(SOURCE_PREFIX) === -1;
-}
-
-/** Whether the record was written when its event had long been there, in the former form. */
-export function isConvertedEvent(bytes: Buffer): boolean {
-  const start = findEmbeddedPart(bytes);
-  return bytes.subarray(start - CONVERTED_BYTES.length, start).equals(CONVERTED_BYTES);
-}
-
-/** Decodes the members of an event of any form, without its payload. */
+/** Decodes an event or a queued forward, without what it sends. */
 export function decodeEventHead(bytes: Buffer): DecodedEventHead {
   const start = findListStart(bytes);
   const json = `${bytes.toString('utf8', 0, findListEnd(bytes, start))}]}`;
-  const { createdAt, name, deliveries, to, hooks } = decodeRecordAs<EventHeadRecord>(json,
+  const { createdAt, name, deliveries, to, hooks = [] } = decodeRecordAs<EventHeadRecord>(json,
     (record) => typeof record['createdAt'] === 'string');
   return { createdAt, name, deliveries, to, webhookIds: hooks };
 }
@@ -244,11 +185,12 @@ export function readEventName(bytes: Buffer): string | null {
   return readHeadText(bytes, NAME_PREFIX);
 }
 
-/** Reads the source of an event. Where none was recorded, its name says it. */
+/** Reads the source of an event or a queued forward. */
 export function readEventSource(bytes: Buffer): EventSource {
-  const source = readHeadText(bytes, SOURCE_PREFIX);
-  return EVENT_SOURCE_NAMES.find((candidate) => candidate === source)
-    ?? guessSource(readEventName(bytes) ?? '');
+  const text = readHeadText(bytes, SOURCE_PREFIX);
+  const source = EVENT_SOURCE_NAMES.find((candidate) => candidate === text);
+  if (source === undefined) throw new TypeError('a stored event has no source');
+  return source;
 }
 
 /** Reads the key that an event was given; null: none. */
@@ -268,16 +210,10 @@ export function readEventTrace(bytes: Buffer): TraceContext | null {
   return { traceparent, tracestate: readHeadText(bytes, TRACE_STATE_PREFIX) };
 }
 
-/** Reads a text that stands before the embedded part, which has the payload. */
 function readHeadText(bytes: Buffer, prefix: Buffer): string | null {
-  const head = getHead(bytes);
+  const head = bytes.subarray(0, Math.max(0, bytes.indexOf(DEPTH_PREFIX)));
   const at = head.indexOf(prefix);
   return at === -1 ? null : readText(head, at + prefix.length);
-}
-
-/** Returns the members of an event before the embedded part. */
-function getHead(bytes: Buffer): Buffer {
-  return bytes.subarray(0, Math.max(0, findEmbeddedPart(bytes)));
 }
 
 /** Whether deliveries were made with an event. */
@@ -286,20 +222,11 @@ function listsDeliveries(bytes: Buffer): boolean {
 }
 
 /**
- * Finds where the embedded part of an event begins, with its comma: the members that version 1.0
- * embedded in a delivery, and that every version has at the end of an event's own record. -1 in the
- * record of a delivery that embeds no event.
- */
-export function findEmbeddedPart(bytes: Buffer): number {
-  return bytes.indexOf(EMBEDDED_PART_PREFIX);
-}
-
-/**
  * Reads how many hops led to an event, without parsing, because the event may be large. Not those
  * of a queued forward: see `findHops`.
  */
 export function readHops(bytes: Buffer): number {
-  const start = findEmbeddedPart(bytes) + EMBEDDED_PART_PREFIX.length;
+  const start = bytes.indexOf(DEPTH_PREFIX) + DEPTH_PREFIX.length;
   return Number(bytes.toString('latin1', start, bytes.indexOf(COMMA, start)));
 }
 
@@ -359,16 +286,14 @@ function findListEnd(bytes: Buffer, start: number): number {
 
 /** Finds the record that has a delivery's event; undefined when it is gone. */
 export function findEventRecord(
-  find: FindRecord, { bytes, item }: StoredDelivery,
+  find: FindRecord, { eventId }: Pick<Delivery, 'eventId'>,
 ): Buffer | undefined {
-  return item.embeddedEvent === null ? find(eventCollection.name, item.eventId) : bytes;
+  return find(eventCollection.name, eventId);
 }
 
 /** Finds the URL that a queued forward goes to; null when its event is gone. */
-export function findForwardUrl(
-  find: FindRecord, { embeddedEvent, eventId }: Delivery,
-): string | null {
-  const bytes = embeddedEvent ?? find(eventCollection.name, eventId);
+export function findForwardUrl(find: FindRecord, delivery: Delivery): string | null {
+  const bytes = findEventRecord(find, delivery);
   return bytes === undefined ? null : readForwardUrl(bytes);
 }
 
@@ -379,7 +304,7 @@ export function findForwardTarget(find: FindRecord, delivery: Delivery): string 
 }
 
 /** Finds the trace that a delivery belongs to; null: none. */
-export function findTrace(find: FindRecord, delivery: StoredDelivery): TraceContext | null {
+export function findTrace(find: FindRecord, delivery: Delivery): TraceContext | null {
   const bytes = findEventRecord(find, delivery);
   if (bytes === undefined) return null;
   return readPayloadBytes(bytes) === null ? readTraceContext(decodeForward(bytes).headers)
@@ -387,7 +312,7 @@ export function findTrace(find: FindRecord, delivery: StoredDelivery): TraceCont
 }
 
 /** Finds how many hops led to a delivery; 0 when its event is gone. */
-export function findHops(find: FindRecord, delivery: StoredDelivery): number {
+export function findHops(find: FindRecord, delivery: Delivery): number {
   const bytes = findEventRecord(find, delivery);
   if (bytes === undefined) return 0;
   return readPayloadBytes(bytes) === null

@@ -19,7 +19,7 @@ import { fanOutCollection } from './delivery-changes.ts';
 import { deliveryCollection } from './delivery.ts';
 import { findLateDeliveries } from './late-deliveries.ts';
 import {
-  deleteEvent, eventCollection, isFinishedMarkId, readEventCreatedMs, someListedDelivery,
+  deleteEvent, eventCollection, readEventCreatedMs, someListedDelivery,
 } from './event-record.ts';
 import type { EventUse } from './event-use.ts';
 
@@ -98,7 +98,6 @@ export class EventRetention {
     let isUnusedFound = false;
     await visitInSteps(this.#events, (event, slot) => {
       const id = this.#events.idAt(slot) ?? '';
-      if (isFinishedMarkId(id)) return 'searched';
       if (!eventUse.isUnused(slot)) {
         // The mark follows the walk, unless `#onUnused` has lowered it in the meantime.
         if (!isUnusedFound && this.#sweptUpTo === lastUsedId) {

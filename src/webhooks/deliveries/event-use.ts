@@ -21,7 +21,7 @@ import { deliveryBodyCollection } from './delivery-body.ts';
 import { readEventId, readStatus } from './delivery-codec.ts';
 import { countsAsQueued, deliveryCollection } from './delivery.ts';
 import { delayedEventCollection } from './delayed-events.ts';
-import { eventCollection, findEmbeddedPart, isFinishedMarkId } from './event-record.ts';
+import { eventCollection } from './event-record.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
 /**
@@ -112,7 +112,6 @@ export class EventUse {
   }
 
   #applyEvent({ id, before, after }: Change, slot: number): void {
-    if (isFinishedMarkId(id)) return;
     if (before === null) {
       const counts = this.#countsWithoutEvent.get(id) ?? NO_USE;
       this.#countsWithoutEvent.delete(id);
@@ -188,9 +187,9 @@ function useKindOf({ keptCount, queuedCount }: UseCounts): UseKind {
   return keptCount > 0 ? 'finished' : 'unused';
 }
 
-/** How a delivery counts for its event. One of version 1.0 that embeds it counts for none. */
+/** How a delivery counts for its event. */
 function useCountsOf(delivery: Buffer | null): UseCounts {
-  if (delivery === null || findEmbeddedPart(delivery) !== -1) return NO_USE;
+  if (delivery === null) return NO_USE;
   return countsAsQueued(readStatus(delivery)) ? QUEUED_USE : FINISHED_USE;
 }
 

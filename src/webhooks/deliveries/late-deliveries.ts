@@ -1,7 +1,7 @@
 /**
  * The deliveries that were made later than their event: by a resend as a new one, for example, or
  * when a delayed event began. An event is written once, so they stand beside it, in a record of the
- * collection `event-receivers`, which has its name from version 1.0:
+ * collection `event-receivers`:
  *
  *     {"identifier":"<event>","deliveries":["<delivery>",…],"hooks":["<webhook>",…]}
  *

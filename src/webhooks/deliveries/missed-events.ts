@@ -3,19 +3,18 @@
  * are now, let it hear, and of which it had no delivery. Passed over are also
  *
  * - events that have not begun, because they are delayed;
- * - events that were sent to one webhook, and what a queued forward sends: nobody hears these;
- * - events of version 1 of which a delivery is gone, because nobody knows to whom it went.
+ * - events that were sent to one webhook, and what a queued forward sends: nobody hears these.
  */
+import { assert } from '../../base/assert.ts';
 import { EVERY_EVENT, createNameTest } from '../../base/event-name.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { FindRecord } from '../../store/store-port.ts';
 import { isInTime } from '../durable-queue/queue-filter.ts';
 import { createEventMatcher } from '../outgoing/outgoing-webhook-index.ts';
 import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
-import { findDeliveryWebhookIds } from './convert-deliveries.ts';
 import { findLateDeliveries } from './late-deliveries.ts';
 import {
-  decodeEventHead, isFinishedMarkId, readEventCreatedMs, readPayloadJson, type DecodedEventHead,
+  decodeEventHead, readEventCreatedMs, readPayloadJson, type DecodedEventHead,
 } from './event-record.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { findFanOutWebhookIds } from './fan-out.ts';
@@ -37,10 +36,10 @@ export function createMissedEventMatcher(
 ): MissedEventMatcher {
   const { identifier: webhookId } = webhook;
   const hears = createEventMatcher(webhook);
-  // A job of an earlier version may have a name that is none: no event has it.
-  const isNamed = createNameTest(criteria.name ?? EVERY_EVENT) ?? (() => false);
+  const isNamed = createNameTest(criteria.name ?? EVERY_EVENT);
+  assert(isNamed !== null, 'the route has checked the name');
   return (id, record, find) => {
-    if (isFinishedMarkId(id) || !isInTime(criteria, () => readEventCreatedMs(record))) return false;
+    if (!isInTime(criteria, () => readEventCreatedMs(record))) return false;
     const head = decodeEventHead(record);
     const { name, to } = head;
     if (name === null || to !== undefined) return false;
@@ -49,8 +48,7 @@ export function createMissedEventMatcher(
     let parsedPayload: JsonValue | undefined;
     const payload = (): JsonValue => parsedPayload ??= parsePayload(record);
     if (!hears(name, payload) || isAboutWebhook(name, payload, webhookId)) return false;
-    const webhookIds = findReceivingWebhookIds(id, head, find);
-    return webhookIds !== null && !webhookIds.includes(webhookId);
+    return !findReceivingWebhookIds(id, head, find).includes(webhookId);
   };
 }
 
@@ -58,15 +56,10 @@ function parsePayload(record: Buffer): JsonValue {
   return JSON.parse(readPayloadJson(record));
 }
 
-/**
- * Finds the webhooks that had, or are about to have, a delivery of an event; null if some of them
- * are not known any more.
- */
+/** Finds the webhooks that had, or are about to have, a delivery of an event. */
 function findReceivingWebhookIds(
-  id: string, head: DecodedEventHead, find: FindRecord,
-): readonly string[] | null {
-  const webhookIds = head.webhookIds ?? findDeliveryWebhookIds({ find }, head.deliveries);
-  if (webhookIds === null) return null;
+  id: string, { webhookIds }: DecodedEventHead, find: FindRecord,
+): readonly string[] {
   const lateWebhookIds = findLateDeliveries({ find }, id).webhookIds;
   return [...webhookIds, ...lateWebhookIds, ...findFanOutWebhookIds(find, id)];
 }

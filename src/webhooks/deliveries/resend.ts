@@ -19,7 +19,6 @@ import {
   DELIVERY_STATUSES, countsAsQueued, createDelivery, deliveryCollection, resetForRetry,
   type Delivery, type DeliveryStatus, type StoredDelivery,
 } from './delivery.ts';
-import { checkNewForm } from '../durable-queue/record-form.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
 import { decodeForward, encodeForward, findEventRecord } from './event-record.ts';
 import { checkNoRoute, isRouteDeliveryId } from './route-delivery-id.ts';
@@ -33,7 +32,7 @@ type ResendCapacity = Pick<QueueCapacity, 'assertRoom' | 'isEventQueued'>;
  * Stages the resend and returns the delivery that is due now. Its bytes must be reserved: see
  * `reserveResends`. Throws `not_found`; `conflict` when the event or the webhook is gone, for a
  * delivery to a route, and for a new delivery of a pending one; `unavailable` when the queue is
- * full, and for a new delivery while there are nodes of an older version.
+ * full.
  */
 export function stageResend(
   transaction: Transaction, identifier: string, mode: ResendMode,
@@ -86,7 +85,7 @@ export function reserveResends<T>(
     const bytes = isRouteDeliveryId(id) ? undefined : find(deliveryCollection.name, id);
     if (bytes === undefined) continue;
     const stored = { bytes, item: decodeDelivery(bytes) };
-    const eventRecord = findEventRecord(find, stored);
+    const eventRecord = findEventRecord(find, stored.item);
     // Staging it throws.
     if (eventRecord === undefined) continue;
     sum += countBytes(find, stored, eventRecord, mode, { isEventQueued });
@@ -100,7 +99,7 @@ function countBytes(
   find: FindRecord, stored: StoredDelivery, eventRecord: Buffer, mode: ResendMode,
   capacity: Pick<QueueCapacity, 'isEventQueued'>,
 ): number {
-  const { identifier, hook, status, embeddedEvent, eventId } = stored.item;
+  const { identifier, hook, status, eventId } = stored.item;
   // A new forward has an event of its own.
   if (mode === 'new' && hook === null) return eventRecord.length;
   // What a pending or failed delivery has counts already.
@@ -108,7 +107,7 @@ function countBytes(
   const eventBytes = capacity.isEventQueued(eventId) ? 0 : eventRecord.length;
   if (mode === 'new') return eventBytes;
   const bodyBytes = find(deliveryBodyCollection.name, identifier)?.length ?? 0;
-  return stored.bytes.length + bodyBytes + (embeddedEvent === null ? eventBytes : 0);
+  return stored.bytes.length + bodyBytes + eventBytes;
 }
 
 /** Throws `not_found`, and `conflict` for a delivery to a route. */
@@ -127,8 +126,7 @@ function checkWebhookExists(transaction: Transaction, delivery: Delivery): void 
 
 /** Returns the record that has the event of a delivery. Throws `conflict` if it is gone. */
 function getEventRecord(transaction: Transaction, stored: StoredDelivery): Buffer {
-  const eventRecord = findEventRecord(findStaged(transaction), stored);
-  // Version 1.0.0 kept no events of deliveries that were delivered or cancelled.
+  const eventRecord = findEventRecord(findStaged(transaction), stored.item);
   if (eventRecord === undefined) {
     throw new AppError('conflict',
       `what delivery ${stored.item.identifier} sent has not been kept`);
@@ -172,14 +170,9 @@ function stageNewDelivery(
       acceptDeliveries(transaction, unit, [delivery], { identifier: origin.identifier, json }));
     return delivery;
   }
-  checkNewForm(findStaged(transaction), 'resending as a new delivery');
   const delivery =
     createDelivery({ identifier: nextId(), hook, event, eventId, resendOf: identifier }, createdAt);
-  changeDeliveries(transaction, (unit) => {
-    // An event that is embedded becomes a record that both share.
-    if (stored.item.embeddedEvent !== null) unit.change(identifier, (before) => before, stored);
-    acceptDeliveries(transaction, unit, [delivery], null);
-  });
+  changeDeliveries(transaction, (unit) => acceptDeliveries(transaction, unit, [delivery], null));
   addLateDeliveries(transaction, eventId, [delivery.identifier], [hook]);
   return delivery;
 }

@@ -9,7 +9,7 @@
  * Members with their default value are left out: `updatedAt` if it is `createdAt`, and
  * `nextAttemptAt` if it is that or the route is not pending. `status` is that of a delivery: a
  * route that is done is `delivered`. So is one that is coalesced, with `"coalesced":true` behind
- * it: versions that do not know this member read it as done. An attempt writes this record alone.
+ * it. An attempt writes this record alone.
  * It is `{"at","durationMs","success","message"?,"data"?}`, without a message that is null and data
  * that is empty.
  */
@@ -55,8 +55,7 @@ export function decodeRoute(bytes: Buffer): RouteDelivery {
   };
 }
 
-/** Makes an attempt of its record. */
-export function decodeAttempt(
+function decodeAttempt(
   { at, durationMs, success, message = null, data = {} }: AttemptRecord,
 ): RunAttempt {
   return { at, durationMs, success, message, data };
@@ -89,8 +88,7 @@ export function encodeRoute(
   return `${json}}`;
 }
 
-/** Encodes an attempt as JSON. */
-export function encodeAttempt({ at, durationMs, success, message, data }: RunAttempt): string {
+function encodeAttempt({ at, durationMs, success, message, data }: RunAttempt): string {
   let json = `{"at":"${at}","durationMs":${durationMs},"success":${success}`;
   if (message !== null) json += `,"message":${encodeString(message)}`;
   if (!isEmptyObject(data)) json += `,"data":${JSON.stringify(data)}`;

@@ -1,6 +1,6 @@
 /**
  * The part of an event that a search sees: its payload, and of a queued forward the body that it
- * sends. It may stand in a record of its own or, from an older version, in that of its delivery.
+ * sends.
  */
 import { Facts, type FactSource } from '../filters/facts.ts';
 import { decodeForward, readForwardUrl, readPayloadBytes } from './event-record.ts';

@@ -33,11 +33,10 @@ export type PublicSentRequest = {
 export const SIGNATURES = ['webhook-signature', MASK, 'x-signature', MASK];
 
 /**
- * Returns null if nothing was sent, if the event is not kept any more, or if version 1.0.0 sent it,
- * which kept no requests.
+ * Returns null if nothing was sent, or if the event is gone.
  */
 export function findSentRequest(store: Store, delivery: StoredDelivery): SentHttpRequest | null {
-  const eventRecord = findEventRecord(findCommitted(store), delivery);
+  const eventRecord = findEventRecord(findCommitted(store), delivery.item);
   const { attempts, sent, hook } = delivery.item;
   if (attempts.length === 0 || eventRecord === undefined) return null;
   if (hook === null) {

@@ -63,11 +63,10 @@ export class TotalsAccess<Status extends string, Removal extends string = never>
     const record: unknown = JSON.parse(bytes.toString('utf8'));
     // Only `write` makes this record, so another value is a bug; zeros would hide it.
     assert(isJsonObject(record), 'the totals of a queue are no JSON object');
-    // A count that a former version did not know is not in its record.
-    return this.#build((name) => Number(record[name] ?? 0));
+    return this.#build((name) => record[name]);
   }
 
-  #build(count: (name: string) => number): QueueTotals<Status, Removal> {
+  #build(count: (name: string) => unknown): QueueTotals<Status, Removal> {
     const names = ['accepted', ...this.#summands];
     const totals: unknown = Object.fromEntries(names.map((name) => [name, count(name)]));
     assert(this.#isTotals(totals), 'the totals of a queue lack a count');

@@ -32,7 +32,7 @@ export class RecordColumns {
   readonly #collection: Collection;
   readonly #columns: readonly RecordColumn[];
   readonly #changingColumns: readonly RecordColumn[];
-  readonly #isListed: (id: string, record: Buffer) => boolean;
+  readonly #isListed: (record: Buffer) => boolean;
   /** Whether the record of a slot is in the columns. */
   #entered = new Uint8Array(0);
   #count = 0;
@@ -48,7 +48,7 @@ export class RecordColumns {
     changingColumns = [], isListed = () => true,
   }: {
     readonly changingColumns?: readonly RecordColumn[];
-    readonly isListed?: (id: string, record: Buffer) => boolean;
+    readonly isListed?: (record: Buffer) => boolean;
   } = {}) {
     this.#collection = collection;
     this.#columns = columns;
@@ -115,7 +115,7 @@ export class RecordColumns {
         column.clear(slot);
         column.set(slot, record, id);
       }
-    } else if (this.#isListed(id, record)) {
+    } else if (this.#isListed(record)) {
       this.#enter(slot, record, id);
     }
   }

@@ -3,7 +3,7 @@ import { formatTimestamp } from '../../base/clock.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store, Walk } from '../../store/store-port.ts';
 import {
-  eventCollection, isFinishedMarkId, readEventCreatedMs, readEventName, readEventRecordId,
+  eventCollection, readEventCreatedMs, readEventName, readEventRecordId,
 } from '../deliveries/event-record.ts';
 import { createEventFacts, readSearchedPayload } from '../deliveries/searched-event.ts';
 import type { Facts } from '../filters/facts.ts';
@@ -35,8 +35,7 @@ export class EventSearchWalk implements SearchWalk<PublicEvent> {
     const record = slot === -1 ? undefined : this.#events.bytesAt(slot);
     if (record === undefined) return null;
     const id = this.#events.idAt(slot) ?? '';
-    // A mark of an older version has no time.
-    if (!isFinishedMarkId(id)) this.#last = { id, record, slot };
+    this.#last = { id, record, slot };
     return this.#matches(slot) ? new SearchedEvent(record, this.#find) : 'filtered';
   }
 

@@ -85,7 +85,7 @@ export class EventService {
 
   #getRecord(id: string): Buffer {
     const record = this.#events.findBytes(id);
-    if (record !== undefined && isEvent(id, record)) return record;
+    if (record !== undefined && isEvent(record)) return record;
     throw eventNotFoundError(id);
   }
 }

@@ -58,7 +58,7 @@ export function toPublicEvent(record: Buffer, find: FindRecord): PublicEvent {
 /** Lists the first deliveries of an event, those that are not kept any more among them. */
 export function listEventDeliveries(store: Store, record: Buffer): readonly EventDelivery[] {
   const find = findCommitted(store);
-  const { deliveries, webhookIds = [] } = decodeEventHead(record);
+  const { deliveries, webhookIds } = decodeEventHead(record);
   const late = findLateDeliveries({ find }, readEventRecordId(record));
   const listed = [
     ...deliveries.map((identifier, index) => [identifier, webhookIds[index]] as const),

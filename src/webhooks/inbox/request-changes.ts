@@ -15,10 +15,9 @@ import { TotalsAccess } from '../durable-queue/queue-totals.ts';
 import { UnitOfWork } from '../durable-queue/unit-of-work.ts';
 import { encodeBodyRecord } from './request-body.ts';
 import {
-  decodeRequest, encodeRequest, hasOldForm, listRouteRecords, readRequestStatus,
+  decodeRequest, encodeRequest, listRouteRecords, readRequestStatus,
 } from './request-codec.ts';
 import { deleteEventId } from './event-ids.ts';
-import { mustWriteOldForm } from '../durable-queue/record-form.ts';
 import type { RouteDelivery } from '../deliveries/route-delivery.ts';
 import { encodeRoute } from '../deliveries/route-record.ts';
 import {
@@ -104,30 +103,14 @@ function isCurrent(
 }
 
 /**
- * Stages what has changed since `before`. A new request is written as a whole, and so is one whose
- * record has the old form: it is converted. In the new form deliveries come first: when a new
- * request is applied, they are there, and its status follows from them.
+ * Stages what has changed since `before`; null: the request is new. Its deliveries come first:
+ * when it is applied, they are there, and its status follows from them.
  */
 function stageRequest(
   transaction: Transaction, request: StoredRequest, before: StoredRequest | null,
 ): StoredItem<StoredRequest> {
-  const find = findStaged(transaction);
-  if (mustWriteOldForm(find)) return stageOldForm(transaction, request);
-  if (before === null) return stageWhole(transaction, request);
-  const bytesBefore = find(requestCollection.name, request.id);
-  if (bytesBefore === undefined || hasOldForm(bytesBefore)) {
-    return stageWhole(transaction, {
-      ...request, routes: request.routes.map((route) => withTimeOf(request, route)),
-    });
-  }
-  return stageDifferences(transaction, request, before, bytesBefore);
-}
-
-/** Stages a request with its routes in its record, which has no deliveries beside it. */
-function stageOldForm(
-  transaction: Transaction, request: StoredRequest,
-): StoredItem<StoredRequest> {
-  return { item: request, bytes: putRecord(transaction, request, true) };
+  return before === null ? stageWhole(transaction, request)
+    : stageDifferences(transaction, request, before);
 }
 
 /** Stages the record of a request and all its deliveries. */
@@ -137,11 +120,13 @@ function stageWhole(transaction: Transaction, request: StoredRequest): StoredIte
   return { item: request, bytes: putRecord(transaction, request), partBytes };
 }
 
-/** Stages the records that differ from those of `before`, whose own has the new form. */
+/** Stages the records that differ from those of `before`. */
 function stageDifferences(
-  transaction: Transaction, request: StoredRequest, before: StoredRequest, bytesBefore: Buffer,
+  transaction: Transaction, request: StoredRequest, before: StoredRequest,
 ): StoredItem<StoredRequest> {
   const find = findStaged(transaction);
+  const bytesBefore = find(requestCollection.name, request.id);
+  assert(bytesBefore !== undefined, 'a request that changes is stored');
   let isRouteWritten = false;
   const partBytes = request.routes.map((route, index) => {
     const storedBytes = before.routes[index] === route
@@ -157,9 +142,8 @@ function stageDifferences(
   };
 }
 
-function putRecord(transaction: Transaction, request: StoredRequest, isOldForm = false): Buffer {
-  return transaction.put(
-    requestCollection.name, request.id, encodeRequest(request, isOldForm)).bytes;
+function putRecord(transaction: Transaction, request: StoredRequest): Buffer {
+  return transaction.put(requestCollection.name, request.id, encodeRequest(request)).bytes;
 }
 
 function putRoute(

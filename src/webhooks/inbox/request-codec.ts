@@ -4,24 +4,19 @@
  *     {"id":"<UUID>","receivedAt":"<time>","updatedAt":"<time>","status":"…","pinned":…,"hook":"…"
  *
  * where identifiers and times have a fixed length, so that these members are found without parsing.
- * `bodyBytes` follows and is found likewise; older records have it behind the headers. Then come
- * the other members of `StoredRequest`. Members with their default value are left out, also in
- * `verdict`. The body comes last: `"bodyText"` if it is valid UTF-8, else `"body"` in base64, or
- * `"body":null` if it has a record of its own (request-body.ts). Decoding throws if a required
- * member is missing, because nothing may go on from damaged data.
+ * `bodyBytes` follows and is found likewise. Then come the other members of `StoredRequest`.
+ * Members with their default value are left out, also in `verdict`. The body comes last:
+ * `"bodyText"` if it is valid UTF-8, else `"body"` in base64, or `"body":null` if it has a record
+ * of its own (request-body.ts). Decoding throws if a required member is missing, because nothing
+ * may go on from damaged data.
  *
- * There are two forms (durable-queue/record-form.ts):
- * - In the new form `status` is `accepted`, `filtered` or `duplicate`. What became of an accepted
- *   request is said by its deliveries, one for each route (route-record.ts).
- * - In the old form, that of versions before 1.1, there are no deliveries. The member `routes` has
- *   the runs of each route, and `status` is `pending`, `done` or `failed` for a request that has
- *   some. Such a record is still read, and written while nodes of such a version run. It does not
- *   say when a route was added: that reads as `receivedAt`.
+ * `status` is `accepted`, `filtered` or `duplicate`. What became of an accepted request is said by
+ * its deliveries, one for each route (route-record.ts).
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { RepeatedStringEncoder, encodeString as text } from '../../base/json/encode.ts';
-import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import type { JsonObject } from '../../base/schema.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import { QUOTE, readPlainText, readText } from '../durable-queue/record-text.ts';
@@ -33,16 +28,15 @@ import {
 import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
-import { decodeAttempt, decodeRoute, encodeAttempt } from '../deliveries/route-record.ts';
-import { ROUTE_STATUSES, type RouteDelivery } from '../deliveries/route-delivery.ts';
+import { decodeRoute } from '../deliveries/route-record.ts';
 import {
-  REQUEST_STATUSES, combineStatuses, computeStatus, requestCollection, type RequestStatus,
-  type StoredRequest, type StoredRequestHead, type StoredVerdict,
+  combineStatuses, computeStatus, requestCollection, type RequestStatus, type StoredRequest,
+  type StoredRequestHead, type StoredVerdict,
 } from './stored-request.ts';
 
 /** The status of a record whose deliveries say what became of the request. */
 const ACCEPTED = 'accepted';
-const RECORD_STATUSES = [...REQUEST_STATUSES, ACCEPTED] as const;
+const RECORD_STATUSES = [ACCEPTED, 'filtered', 'duplicate'] as const;
 type RecordStatus = (typeof RECORD_STATUSES)[number];
 
 const ID_AT = '{"id":"'.length;
@@ -56,22 +50,12 @@ const REQUIRED_TEXTS = [
   'id', 'receivedAt', 'updatedAt', 'hook', 'method', 'path', 'bodySha256', 'client',
 ] as const;
 
-type OldRoute = Partial<RouteDelivery> & Pick<RouteDelivery, 'name' | 'status'>
-  & { readonly coalesced?: boolean };
-
 type RequestRecord = Omit<Partial<StoredRequest>, 'verdict' | 'routes' | 'status'>
   & Pick<StoredRequest, 'id' | 'receivedAt' | 'updatedAt' | 'pinned' | 'hook' | 'method' | 'path'
   | 'headers' | 'bodyBytes' | 'bodySha256' | 'client'> & {
     readonly status: RecordStatus;
     readonly verdict: Partial<StoredVerdict> & Pick<StoredVerdict, 'accepted'>;
-    readonly routes?: readonly OldRoute[];
   };
-
-/** Whether a record is of the old form and has the runs of its routes within it. */
-export function hasOldForm(bytes: Buffer): boolean {
-  const status = readRecordStatus(bytes);
-  return status === 'pending' || status === 'done' || status === 'failed';
-}
 
 /** Whether the request of a record has deliveries of its own. */
 export function hasDeliveries(bytes: Buffer): boolean {
@@ -87,7 +71,7 @@ export function decodeRequest(bytes: Buffer, find: FindRecord): StoredRequest {
   const record = parseRecord(bytes, bodyStart);
   const head = createHead(record, bytes, bodyStart);
   const { status } = record;
-  if (status !== ACCEPTED) return { ...head, status, routes: listOldRoutes(record) };
+  if (status !== ACCEPTED) return { ...head, status, routes: [] };
   const routes = listRouteRecords(head.id, find).map(decodeRoute);
   const updatedAt = routes.reduce((latest, route) =>
     route.updatedAt > latest ? route.updatedAt : latest, head.updatedAt);
@@ -101,11 +85,6 @@ export function findCommittedRequest(
   const find = findCommitted(store);
   const bytes = find(requestCollection.name, id);
   return bytes === undefined ? undefined : decodeRequest(bytes, find);
-}
-
-/** Decodes the routes of a record of the old form, as deliveries. */
-export function decodeOldRoutes(bytes: Buffer): readonly RouteDelivery[] {
-  return listOldRoutes(parseRecord(bytes, findBody(bytes)));
 }
 
 /** Lists the records of a request's deliveries, in the order of its routes. */
@@ -172,52 +151,27 @@ function decodeVerdict(
   return { preset, accepted, failedCheck, secret, signedAt };
 }
 
-function listOldRoutes(
-  { routes = [], receivedAt, updatedAt }: RequestRecord,
-): readonly RouteDelivery[] {
-  return routes.map((route) => decodeOldRoute(route, receivedAt, updatedAt));
-}
-
-function decodeOldRoute(
-  { name, coalesced = false, ...route }: OldRoute, createdAt: string, updatedAt: string,
-): RouteDelivery {
-  const attempts = (route.attempts ?? []).map(decodeAttempt);
-  const { queuedAt = null, nextAttemptAt = null, failures = 0 } = route;
-  const { attemptCount = attempts.length } = route;
-  const status = coalesced ? 'coalesced' : route.status;
-  return {
-    name, createdAt, updatedAt, status, queuedAt, attempts, nextAttemptAt, failures, attemptCount,
-  };
-}
-
 function isSound(record: JsonObject): boolean {
-  const { status, pinned, headers, bodyBytes, verdict, routes = [] } = record;
+  const { status, pinned, headers, bodyBytes, verdict } = record;
   return REQUIRED_TEXTS.every((name) => typeof record[name] === 'string')
     && typeof pinned === 'boolean' && typeof bodyBytes === 'number' && Array.isArray(headers)
     && isJsonObject(verdict) && typeof verdict['accepted'] === 'boolean'
-    && RECORD_STATUSES.some((candidate) => candidate === status)
-    && Array.isArray(routes) && routes.every(isSoundOldRoute);
-}
-
-function isSoundOldRoute(route: JsonValue): boolean {
-  return isJsonObject(route) && typeof route['name'] === 'string'
-    && ROUTE_STATUSES.some((candidate) => candidate === route['status']);
+    && RECORD_STATUSES.some((candidate) => candidate === status);
 }
 
 const writer = new ByteWriter();
 
 /**
  * Encodes the record of a request as one line, with the members in a fixed order; its deliveries
- * are encoded apart, unless `isOldForm`. The result is valid until the next call.
+ * are encoded apart. The result is valid until the next call.
  */
-export function encodeRequest(request: StoredRequest, isOldForm = false): Buffer {
+export function encodeRequest(request: StoredRequest): Buffer {
   const { id, receivedAt, updatedAt, pinned, hook, inlineBody, routes } = request;
-  const status = isOldForm || routes.length === 0 ? request.status : ACCEPTED;
-  const progress = `${encodeProgress(request)},`;
+  const status = routes.length === 0 ? request.status : ACCEPTED;
   writer.clear();
   writer.addText(`{"id":"${id}","receivedAt":"${receivedAt}","updatedAt":"${updatedAt}",`
     + `"status":"${status}","pinned":${pinned},"hook":"${hook}"${encodeOrigin(request)}`
-    + (isOldForm ? `,"routes":[${encodeList(routes, encodeOldRoute)}]${progress}` : progress)
+    + `${encodeProgress(request)},`
     + (inlineBody === null ? `${BODY_APART}}` : ''));
   if (inlineBody === null) return writer.bytes;
   appendInlineBody(writer, inlineBody);
@@ -288,24 +242,9 @@ function encodeVerdict({ preset, accepted, failedCheck, secret, signedAt }: Stor
   return `${json}}`;
 }
 
-function encodeOldRoute(
-  { name, status, queuedAt, attempts, nextAttemptAt, failures, attemptCount }: RouteDelivery,
-): string {
-  const isCoalesced = status === 'coalesced';
-  let json = `{"name":${text(name)},"status":"${isCoalesced ? 'done' : status}"`;
-  // As in a record of its own, so that older versions read it as done.
-  if (isCoalesced) json += ',"coalesced":true';
-  if (queuedAt !== null) json += `,"queuedAt":"${queuedAt}"`;
-  if (attempts.length > 0) json += `,"attempts":[${encodeList(attempts, encodeAttempt)}]`;
-  if (nextAttemptAt !== null) json += `,"nextAttemptAt":"${nextAttemptAt}"`;
-  if (failures !== 0) json += `,"failures":${failures}`;
-  if (attemptCount !== attempts.length) json += `,"attemptCount":${attemptCount}`;
-  return `${json}}`;
-}
-
-// The first two letters of a status identify it.
-const STATUS_BY_LETTERS = new Map(RECORD_STATUSES.map((status) =>
-  [status.charCodeAt(0) << 8 | status.charCodeAt(1), status]));
+// The first letter of a status identifies it.
+const STATUS_BY_LETTER = new Map<number | undefined, RecordStatus>(
+  RECORD_STATUSES.map((status) => [status.charCodeAt(0), status]));
 
 /** Reads the status of a stored request, without parsing more than it must. */
 export function readRequestStatus(bytes: Buffer, find: FindRecord): RequestStatus {
@@ -325,7 +264,7 @@ export function readRequestId(bytes: Buffer): string {
 }
 
 function readRecordStatus(bytes: Buffer): RecordStatus {
-  const status = STATUS_BY_LETTERS.get(bytes.readUInt16BE(STATUS_AT));
+  const status = STATUS_BY_LETTER.get(bytes[STATUS_AT]);
   if (status === undefined) throw new TypeError('a stored request has no status');
   return status;
 }
@@ -385,10 +324,9 @@ export function hasBodyRecord(bytes: Buffer): boolean {
   return bytes[bytes.length - 2] !== QUOTE;
 }
 
-const BODY_BYTES_MARK = Buffer.from(',"bodyBytes":');
+const BODY_BYTES_LENGTH = ',"bodyBytes":'.length;
 const COMMA = 0x2c;
 const DIGIT_0 = 0x30;
-const LETTER_B = 0x62;
 /** The growth of a body in base64. */
 const BASE64_FACTOR = 4 / 3;
 
@@ -402,12 +340,8 @@ export function estimateStoredBytes(bytes: Buffer): number {
 function readBodyBytes(bytes: Buffer): number {
   let position = findHookStart(bytes) + 1;
   while (bytes[position - 1] !== QUOTE) position += 1;
-  // Older records have `method` here, and `bodyBytes` behind the headers.
-  if (bytes[position + ',"'.length] !== LETTER_B) {
-    position = bytes.indexOf(BODY_BYTES_MARK, position);
-  }
   let bodyBytes = 0;
-  for (position += BODY_BYTES_MARK.length; ; position += 1) {
+  for (position += BODY_BYTES_LENGTH; ; position += 1) {
     const byte = bytes[position] ?? COMMA;
     if (byte === COMMA) return bodyBytes;
     bodyBytes = bodyBytes * 10 + byte - DIGIT_0;

@@ -3,8 +3,7 @@
  * and a target that is not on the deny list. Removing a webhook ends its deliveries.
  */
 import { createRepository, type Repository } from '../../resources/repository.ts';
-import { findStaged } from '../../store/find-record.ts';
-import type { Change, Store, Transaction } from '../../store/store-port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { stageMarkRemoval } from '../applied-records.ts';
 import { createUseCheck } from '../actions/action-configuration-repository.ts';
 import { listReferences } from '../actions/configuration-references.ts';
@@ -13,8 +12,6 @@ import { observeHealth } from '../health/public-health.ts';
 import { stageFailingReset } from './automatic-disabling.ts';
 import { checkTarget } from '../http/target-rules.ts';
 import type { RemovalListener } from '../durable-queue/end-pending.ts';
-import { checkNewForm } from '../durable-queue/record-form.ts';
-import { isJsonType } from '../templates/content-type.ts';
 import { outgoingResource, toPublicOutgoingWebhook } from './outgoing-resource.ts';
 import { decodeOutgoingWebhook } from './outgoing-webhook-index.ts';
 
@@ -43,7 +40,6 @@ export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Reposito
       checkTarget(change, '/targetUrl', decodeTargetUrl, deps.isDeniedTarget);
       checkTarget(change, '/oauth2/tokenUrl', findTokenUrl, deps.isDeniedTarget);
       checkUses(transaction, change, inputs);
-      checkOlderNodes(transaction, change);
       stageMarkRemoval(transaction, change);
       stageFailingReset(transaction, change.id);
       if (change.after !== null) return;
@@ -51,15 +47,6 @@ export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Reposito
       removal.onRemoved(transaction, change.id, inputs.nowMs);
     },
   });
-}
-
-/** An older node would stop at a template that is no JSON, and sign in its own way. */
-function checkOlderNodes(transaction: Transaction, { after }: Change): void {
-  const { contentType, signing } = after === null ? {} : decodeOutgoingWebhook(after);
-  if (contentType !== undefined && !isJsonType(contentType)) {
-    checkNewForm(findStaged(transaction), 'a contentType other than JSON');
-  }
-  if (signing !== undefined) checkNewForm(findStaged(transaction), 'signing as another sender');
 }
 
 function decodeTargetUrl(bytes: Buffer): string {

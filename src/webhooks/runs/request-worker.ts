@@ -15,12 +15,17 @@ import type { Turns } from '../../base/turns.ts';
 import { whenDone, type MaybePromise } from '../../base/when-done.ts';
 import type { Change, Transaction } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
-import { parseRequestId, parseRouteIndex } from '../deliveries/route-delivery-id.ts';
+import { followRecords } from '../../resources/projection.ts';
+import { readStatus } from '../deliveries/delivery-codec.ts';
+import { deliveryCollection } from '../deliveries/delivery.ts';
+import {
+  isRouteDeliveryId, parseRequestId, parseRouteIndex,
+} from '../deliveries/route-delivery-id.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import { incomingCollection } from '../incoming/incoming-webhook.ts';
 import { findCommittedRequest } from '../inbox/request-codec.ts';
-import { followPendingRoutes, type RouteChange } from '../inbox/route-changes.ts';
 import { computeRouteDueMs, type RouteDelivery } from '../deliveries/route-delivery.ts';
+import { decodeRoute, readRouteWebhookId } from '../deliveries/route-record.ts';
 import {
   findRequestTrace, requestCollection, type StoredRequest,
 } from '../inbox/stored-request.ts';
@@ -105,7 +110,8 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
       this.#loop.requestRun();
     });
     this.#unfollow = [
-      followPendingRoutes(store, (change) => this.#applyChange(change)),
+      followRecords(store.collection(deliveryCollection.name), (change) =>
+        this.#applyChange(change)),
       store.collection(requestCollection.name).onChange((change) => {
         this.#forgetOutdatedRequest(change);
         if (this.#idsAwaitingRequest.size > 0) this.#setLanes(change.id);
@@ -203,13 +209,15 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   }
 
   /** Makes the task of a route's delivery what its record says. */
-  #applyChange({ id, isChanged, pending }: RouteChange): void {
-    if (isChanged) this.#deps.recentRequests.delete(parseRequestId(id));
-    if (pending === null) {
+  #applyChange({ id, before, after }: Change): void {
+    if (!isRouteDeliveryId(id)) return;
+    if (before !== null) this.#deps.recentRequests.delete(parseRequestId(id));
+    if (after === null || readStatus(after) !== 'pending') {
       this.#waitingRuns.giveUp(id);
       return this.#scheduler.remove(id);
     }
-    const { webhookId, route } = pending;
+    const webhookId = readRouteWebhookId(after);
+    const route = decodeRoute(after);
     const task = this.#scheduler.find(id);
     if (task !== undefined) return this.#scheduler.reschedule(task, this.#computeDueMs(route));
     const lane = this.#findLane(id, webhookId, route.name);

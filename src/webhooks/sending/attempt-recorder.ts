@@ -133,13 +133,13 @@ function createAttemptEvents(
   const { hook: webhookId, identifier, event } = storedDelivery.item;
   return {
     deliveryFailed(transaction, after) {
-      const inputs = { nowMs, seed: failedSeed, hops: findHops(find, storedDelivery) };
+      const inputs = { nowMs, seed: failedSeed, hops: findHops(find, storedDelivery.item) };
       systemEvents.deliveryFailed(transaction, inputs, after);
     },
     webhookDisabled(transaction, reason) {
       const webhook = webhookId === null ? undefined : webhooks.find(webhookId);
       if (webhook === undefined) return;
-      const inputs = { nowMs, seed: disabledSeed, hops: findHops(find, storedDelivery) };
+      const inputs = { nowMs, seed: disabledSeed, hops: findHops(find, storedDelivery.item) };
       systemEvents.webhookDisabled(transaction, inputs, {
         identifier: webhook.identifier, targetUrl: webhook.targetUrl, reason,
         delivery: { identifier, event },
@@ -256,6 +256,6 @@ function logAttempt(
     delivery: identifier, ...labels, event, statusCode, error, durationMs,
     status: written?.status ?? null, attempt: written?.attempts.length ?? null,
     nextAttemptAt: written?.nextAttemptAt ?? null,
-    ...createTraceFields(findTrace(findCommitted(store), storedDelivery)),
+    ...createTraceFields(findTrace(findCommitted(store), storedDelivery.item)),
   });
 }

@@ -31,8 +31,9 @@ export function computeTaskOrder(
 export function findDeliveryLane(
   store: Store, delivery: StoredDelivery, readKey: KeyReader | null,
 ): LaneName | null {
-  const eventBytes = readKey === null ? undefined : findEventRecord(findCommitted(store), delivery);
-  if (readKey === null || eventBytes === undefined) return null;
+  if (readKey === null) return null;
+  const eventBytes = findEventRecord(findCommitted(store), delivery.item);
+  if (eventBytes === undefined) return null;
   const facts = new Facts({
     payload: () => JSON.parse(readPayloadJson(eventBytes)) as unknown,
     event: () => delivery.item.event,

@@ -5,12 +5,11 @@ import type { Clock } from '../../base/clock.ts';
 import { createTraceFields } from '../../base/trace-context.ts';
 import { createTaggedLogger, MASK } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
-import { findCommitted, findStaged } from '../../store/find-record.ts';
+import { findCommitted } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import { isSystemEventName, SYSTEM_EVENT_HEADER } from '../actions/event-name.ts';
 import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import type { BodyMaker, BodyOrigin } from './body-maker.ts';
-import { stageDelivery } from '../deliveries/delivery-changes.ts';
 import { decodeDelivery, readStatus } from '../deliveries/delivery-codec.ts';
 import {
   deliveryCollection, type AttemptOutcome, type Delivery, type SentHead, type StoredDelivery,
@@ -24,7 +23,6 @@ import {
 } from '../deliveries/event-record.ts';
 import { nameSentEvent } from '../deliveries/durable-send.ts';
 import { SIGNATURES } from '../deliveries/sent-request.ts';
-import { mustWriteOldForm } from '../durable-queue/record-form.ts';
 import { redactHeaders } from '../http/redact-headers.ts';
 import { resolveHeaders } from '../http/target-rules.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
@@ -73,7 +71,7 @@ export async function prepareRequest(
   if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
   const storedDelivery = { bytes, item: decodeDelivery(bytes) };
   const delivery = storedDelivery.item;
-  const eventRecord = findEventRecord(findCommitted(deps.store), storedDelivery);
+  const eventRecord = findEventRecord(findCommitted(deps.store), delivery);
   const fail = (failure: AttemptOutcome): PreparedAttempt =>
     ({ failure, sent: null, isPayload: delivery.isPayload, storedDelivery });
   if (eventRecord === undefined) return fail(createFailure(deps.clock, 'its payload is gone'));
@@ -227,11 +225,7 @@ async function makeAndStoreBody(
   await capacity.reserveWhile(recordBytes, () => deps.store.transact((transaction) => {
     const bytes = transaction.find(deliveryCollection.name, identifier);
     if (bytes === undefined || readStatus(bytes) !== 'pending') return;
-    if (mustWriteOldForm(findStaged(transaction))) {
-      stageDelivery(transaction, { ...decodeDelivery(bytes), embeddedBody: text });
-    } else {
-      transaction.put(deliveryBodyCollection.name, identifier, record);
-    }
+    transaction.put(deliveryBodyCollection.name, identifier, record);
   }));
   return null;
 }

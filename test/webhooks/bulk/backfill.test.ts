@@ -387,19 +387,6 @@ test('finds the webhook by its name, and answers 404 for none', async (context) 
   assert.equal((await place.backfill('none')).status, 404);
 });
 
-test('answers 503 with the reason while nodes of an older version share the log',
-  async (context) => {
-    const place = await open(context);
-    const hook = await place.add();
-    await place.relay.store.transact((transaction) =>
-      transaction.put('request-totals', 'old-form', '{"identifier":"old-form"}'));
-    for (const body of [{}, { dryRun: true }]) {
-      const { status, text } = await place.backfill(hook, body);
-      assert.equal(status, 503);
-      assert.match(text, /older/);
-    }
-  });
-
 test('what it makes is signed as the webhook signs', async (context) => {
   const place = await open(context);
   for (let n = 0; n < 3; n += 1) await place.emit('order.paid', { n });

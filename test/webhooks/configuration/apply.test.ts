@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHUNK_ITEMS_MAX } from '../../../src/webhooks/durable-queue/queue-spec.ts';
-import { keepOldForm } from '../../../src/webhooks/durable-queue/record-form.ts';
 import { startRelayFor, type Answer, type Relay } from '../relay.ts';
 
 const PATH = '/api/configuration';
@@ -530,14 +529,3 @@ test('an apply that changes something is a line of the log without secrets', asy
   assert.deepEqual([set, created, changed, deleted, unchanged], ['default', 3, 0, 0, 0]);
   assert.doesNotMatch(relay.logLines.join('\n'), /hush|psst|xyzzy/);
 });
-
-test('nothing is created beside nodes that know no marks, and what is there is still changed',
-  async (context) => {
-    const relay = await startRelayFor(context);
-    await relay.ask('POST', CONFIG, { identifier: 'deploy', actionType: 'log' });
-    await keepOldForm(relay.store);
-    assert.equal((await apply(relay, DOCUMENT)).status, 503);
-    assert.equal((await relay.ask('GET', `${IN}/gh`)).status, 404);
-    const { actionConfigurations } = DOCUMENT;
-    assert.equal((await apply(relay, { actionConfigurations })).status, 200);
-  });

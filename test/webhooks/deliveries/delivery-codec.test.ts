@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  decodeDelivery, encodeDelivery, isForward, isFormerDelivery, readEventId, readStatus,
+  decodeDelivery, encodeDelivery, isForward, readEventId, readStatus,
   readUntriedWebhookId, readUpdatedMs,
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import { createDelivery, type Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import { addAttempt, createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
 import { encodeRoute } from '../../../src/webhooks/deliveries/route-record.ts';
-import { encodeFormerDelivery, encodeFormerShare } from './former-records.ts';
 
 const AT = '2026-11-22T12:00:00.000Z';
 const LATER = '2026-11-22T12:00:05.000Z';
@@ -54,13 +53,6 @@ test('a delivery that was not written again is known by its webhook alone', () =
     { nextAttemptAt: LATER }, { nextAttemptAt: LATER, event: 'a "b" \\', eventId: EVENT_ID },
     { nextAttemptAt: LATER, event: null }, { queuedAt: LATER },
   ]) assert.equal(hookOf(change), null);
-  const eventMembers = '"depth":1,"deliveries":[],"payload":{"nextAttemptAt":"never"}';
-  const former = encodeFormerDelivery(IDENTIFIER, HOOK, { eventMembers });
-  assert.equal(readUntriedWebhookId(Buffer.from(former)), HOOK);
-  const waiting = encodeFormerDelivery(IDENTIFIER, HOOK, {
-    more: `,"nextAttemptAt":"${LATER}"`, eventMembers,
-  });
-  assert.equal(readUntriedWebhookId(Buffer.from(waiting)), null);
 });
 
 test('the time of the last change is its own member, whatever an attempt holds', () => {
@@ -76,26 +68,13 @@ test('the time of the last change is its own member, whatever an attempt holds',
   }
 });
 
-test('what kind of delivery a record is can be seen without parsing it', () => {
-  const kindsOf = (record: string): unknown => {
-    const bytes = Buffer.from(record);
-    return [isForward(bytes), isFormerDelivery(bytes)];
-  };
-  for (const [record, kinds] of [
-    [encodeDelivery(fresh), [false, false]],
-    [encodeDelivery({ ...fresh, hook: null, event: '"hook":"h"' }), [true, false]],
-    [encodeFormerDelivery(IDENTIFIER, HOOK), [false, true]],
-    [encodeFormerShare(IDENTIFIER, HOOK, EVENT_ID).replace(/}$/, ',"body":"b"}'),
-      [false, true]],
-  ] as const) assert.deepEqual(kindsOf(record), kinds, record);
-});
-
-test('the payload of an embedded event is not taken for members of its delivery', () => {
-  const eventMembers =
-    `"depth":1,"deliveries":[],"payload":{"message":"${EVENT_ID}","hook":"${HOOK}"}`;
-  for (const [hook, isExpectedForward] of [[HOOK, false], [null, true]] as const) {
-    const bytes = Buffer.from(encodeFormerDelivery(IDENTIFIER, hook, { eventMembers }));
-    assert.deepEqual([isForward(bytes), readEventId(bytes)], [isExpectedForward, IDENTIFIER]);
+test('whether a delivery is a forward, and its event, are read without parsing it', () => {
+  for (const [delivery, expected] of [
+    [fresh, [false, IDENTIFIER]],
+    [{ ...fresh, eventId: EVENT_ID }, [false, EVENT_ID]],
+    [{ ...fresh, hook: null, event: '"hook":"h"', eventId: EVENT_ID }, [true, EVENT_ID]],
+  ] as const) {
+    const bytes = Buffer.from(encodeDelivery(delivery));
+    assert.deepEqual([isForward(bytes), readEventId(bytes)], expected, bytes.toString());
   }
-  assert.equal(readEventId(Buffer.from(encodeFormerShare(IDENTIFIER, HOOK, EVENT_ID))), EVENT_ID);
 });

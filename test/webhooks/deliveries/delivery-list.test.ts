@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeliveryColumns, NO_FILTER } from '../../../src/webhooks/deliveries/delivery-columns.ts';
 import { changeDeliveries } from '../../../src/webhooks/deliveries/delivery-changes.ts';
-import { listDeliveries, listOfEveryKind } from '../../../src/webhooks/deliveries/delivery-list.ts';
+import { listOfEveryKind } from '../../../src/webhooks/deliveries/delivery-list.ts';
 import {
   createDelivery, failIfPending, type DeliveryStatus,
 } from '../../../src/webhooks/deliveries/delivery.ts';
@@ -10,7 +10,6 @@ import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { turnsUntil } from '../../support/turns.ts';
 import { Simulation, UP } from '../sending/simulation.ts';
-import { encodeFormerDelivery } from './former-records.ts';
 
 test("a list by hook holds that hook's deliveries, whatever another's payload says", async () => {
   const simulation = new Simulation();
@@ -79,20 +78,6 @@ test('a list has no delivery that ceased to match while the list was made', asyn
   await store.transact((transaction) => changeDeliveries(transaction, (unit) =>
     unit.change(lastId, (before) => failIfPending(before, Date.parse(at)))));
   assert.deepEqual((await listing).map(({ identifier }) => identifier), []);
-});
-
-test('a list by webhook or event looks at no payload that a delivery embeds', async () => {
-  const store = createMemoryStore(webhookCollections);
-  const eventMembers = '"depth":1,"deliveries":[],"payload":{"hook":"h1","event":"a"}';
-  await store.transact((transaction) => {
-    transaction.put('deliveries', 'd1', encodeFormerDelivery('d1', 'h1', { event: 'a' }));
-    transaction.put('deliveries', 'd2',
-      encodeFormerDelivery('d2', 'h2', { event: 'b', eventMembers }));
-  });
-  for (const filter of [{ ...NO_FILTER, hook: 'h1' }, { ...NO_FILTER, event: 'a' }]) {
-    const found = await listDeliveries(store, filter, null, 10);
-    assert.deepEqual(found.map(({ identifier }) => identifier), ['d1']);
-  }
 });
 
 test('the books balance also where deliveries arrive while the messages are looked through',

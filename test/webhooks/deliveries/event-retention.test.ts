@@ -6,7 +6,7 @@ import { EventUse } from '../../../src/webhooks/deliveries/event-use.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { SimulatedClock, Simulation } from '../sending/simulation.ts';
-import { encodeFormerEvent, encodeFormerShare } from './former-records.ts';
+import { encodeSampleEvent, encodeSampleDelivery } from './sample-records.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -39,20 +39,19 @@ async function put(
 }
 
 const event = (id: string, deliveries: readonly string[] = []): readonly [string, string, string] =>
-  ['events', id, encodeFormerEvent(id, deliveries)];
+  ['events', id, encodeSampleEvent(id, deliveries)];
 
 test('an event goes when it is old and none of its deliveries is kept', async () => {
   const store = createMemoryStore(webhookCollections);
   await put(store, event('e1'), event('e2', ['d2']), event('e3', ['d3']),
-    ['deliveries', 'd2', encodeFormerShare('d2', 'h1', 'e2', 'delivered')],
+    ['deliveries', 'd2', encodeSampleDelivery('d2', 'h1', 'e2', 'delivered')],
     // A delivery that was made later than its event.
-    ['deliveries', 'd9', encodeFormerShare('d9', 'h1', 'e3', 'delivered')],
+    ['deliveries', 'd9', encodeSampleDelivery('d9', 'h1', 'e3', 'delivered')],
     ['event-receivers', 'e3', '{"identifier":"e3","deliveries":["d9"],"hooks":["h1"]}'],
-    ['event-receivers', 'e1', '{"identifier":"e1","deliveries":["d8"],"hooks":["h1"]}'],
-    ['events', 'e1~', '{"identifier":"e1~","bytes":1}']);
+    ['event-receivers', 'e1', '{"identifier":"e1","deliveries":["d8"],"hooks":["h1"]}']);
   const { clock, ids } = openRetention(store, {});
   await clock.advance(HOUR_MS / 2);
-  assert.deepEqual(ids(), ['e1', 'e1~', 'e2', 'e3']);
+  assert.deepEqual(ids(), ['e1', 'e2', 'e3']);
   await clock.advance(HOUR_MS);
   assert.deepEqual(ids(), ['e2', 'e3']);
   assert.equal(store.collection('event-receivers').findBytes('e1'), undefined);
@@ -64,7 +63,7 @@ test('an event goes when it is old and none of its deliveries is kept', async ()
 
 test('above the limit of bytes the oldest go at once, and no more than need be', async () => {
   const store = createMemoryStore(webhookCollections);
-  const { length } = encodeFormerEvent('e1', []);
+  const { length } = encodeSampleEvent('e1', []);
   const { clock, ids } = openRetention(store, { bytesMax: 3 * length });
   for (const id of ['e1', 'e2', 'e3']) await put(store, event(id));
   await clock.advance(0);
@@ -77,8 +76,8 @@ test('above the limit of bytes the oldest go at once, and no more than need be',
 test('an event in use takes no room from the others, and none goes in its place', async () => {
   const store = createMemoryStore(webhookCollections);
   await put(store, event('e1', ['d1']),
-    ['deliveries', 'd1', encodeFormerShare('d1', 'h1', 'e1', 'delivered')]);
-  const { length } = encodeFormerEvent('e2', []);
+    ['deliveries', 'd1', encodeSampleDelivery('d1', 'h1', 'e1', 'delivered')]);
+  const { length } = encodeSampleEvent('e2', []);
   const { clock, ids } = openRetention(store, { bytesMax: 2 * length });
   for (const id of ['e2', 'e3', 'e4']) await put(store, event(id));
   await clock.advance(0);
@@ -89,7 +88,7 @@ test('an event that was in use when others were looked at goes when it is not', 
   const store = createMemoryStore(webhookCollections);
   for (const number of [1, 2, 3]) {
     await put(store, event(`e${number}`, [`d${number}`]), ['deliveries', `d${number}`,
-      encodeFormerShare(`d${number}`, 'h1', `e${number}`, 'delivered')]);
+      encodeSampleDelivery(`d${number}`, 'h1', `e${number}`, 'delivered')]);
   }
   const { clock, ids } = openRetention(store, {});
   await clock.advance(2 * HOUR_MS);
@@ -136,7 +135,7 @@ test('a delivery that is staged while its event is to go keeps the event', async
     if (!isStaged) {
       isStaged = true;
       void transact.call(store, (transaction) => {
-        transaction.put('deliveries', 'd2', encodeFormerShare('d2', 'h1', 'e1'));
+        transaction.put('deliveries', 'd2', encodeSampleDelivery('d2', 'h1', 'e1'));
         transaction.put('event-receivers', 'e1',
           '{"identifier":"e1","deliveries":["d2"],"hooks":["h1"]}');
       });

@@ -1,7 +1,6 @@
 /** What `POST /api/events` and `POST /api/outgoing-webhooks/{id}/deliveries` say of an event. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { keepOldForm } from '../../../src/webhooks/durable-queue/record-form.ts';
 import { startRelayFor, type Answer, type Relay, type RelayOptions } from '../relay.ts';
 
 const DAY_MS = 86_400_000;
@@ -148,17 +147,6 @@ test('the same Idempotency-Key makes one event of two requests', async (t) => {
     assert.equal((await ask({ delaySeconds: 61 }, headers)).status, 422);
   }
   assert.equal(relay.store.collection('events').size, 2);
-});
-
-test('beside nodes of an older version neither is taken, and the answer says why', async (t) => {
-  const { relay, asks: [emit, send] } = await start(t);
-  await keepOldForm(relay.store);
-  for (const answer of [await emit?.({ delaySeconds: 60 }), await send?.({})]) {
-    assert.equal(answer?.status, 503);
-    assert.match(answer.text, /wait for the end of an upgrade/);
-    assert.equal(answer.headers['retry-after'], '60');
-  }
-  assert.equal((await emit?.({ key: 'k' }))?.status, 202);
 });
 
 test('a full queue takes no delayed event and no delayed send', async (t) => {

@@ -4,12 +4,12 @@ import { EventUse } from '../../../src/webhooks/deliveries/event-use.ts';
 import { createRouteDeliveryId } from '../../../src/webhooks/deliveries/route-delivery-id.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
-import { encodeFormerDelivery, encodeFormerEvent, encodeFormerShare } from './former-records.ts';
+import { encodeSampleDelivery, encodeSampleEvent } from './sample-records.ts';
 
-const EVENT = encodeFormerEvent('e1', ['d1', 'd2']);
+const EVENT = encodeSampleEvent('e1', ['d1', 'd2']);
 const BODY = '{"identifier":"d1","bodyText":"made"}';
 
-const share = (id: string, status: string): string => encodeFormerShare(id, 'h1', 'e1', status);
+const share = (id: string, status: string): string => encodeSampleDelivery(id, 'h1', 'e1', status);
 
 type Write = readonly [collection: string, id: string, json: string | null];
 
@@ -77,19 +77,17 @@ test('a slot that another event gets holds nothing of the one before', async () 
   const use = new EventUse(store);
   await apply(store, ['events', 'e1', EVENT], ['deliveries', 'd1', share('d1', 'pending')]);
   await apply(store, ['deliveries', 'd1', null], ['events', 'e1', null]);
-  const other = encodeFormerEvent('e2', []);
+  const other = encodeSampleEvent('e2', []);
   await apply(store, ['events', 'e2', other]);
   assert.deepEqual(bytesOf(use), [0, 0, other.length]);
   assert.ok(use.isUnused(store.collection('events').findSlot('e2')));
 });
 
-test('marks, routes and embedded events count for no event', async () => {
+test('deliveries to routes count for no event', async () => {
   const store = createMemoryStore(webhookCollections);
   const use = new EventUse(store);
   const routeId = createRouteDeliveryId('019ab000-0000-7000-8000-000000000001', 0);
-  await apply(store, ['events', 'e1', EVENT], ['events', 'e1~', '{"identifier":"e1~","bytes":9}'],
-    ['deliveries', 'e1', encodeFormerDelivery('e1', 'h1')],
-    ['deliveries', routeId, share(routeId, 'pending')]);
+  await apply(store, ['events', 'e1', EVENT], ['deliveries', routeId, share(routeId, 'pending')]);
   assert.deepEqual(bytesOf(use), [0, 0, EVENT.length]);
 });
 

@@ -18,10 +18,6 @@ function encode(members: string, name = '"order.paid"', end = '"payload":{}'): B
     `{"identifier":"${EVENT}","createdAt":"${AT}","name":${name},${members},${end}}`);
 }
 
-function delivery(id: string, hook: string): string {
-  return `{"identifier":"${id}","createdAt":"${AT}","status":"cancelled","hook":"${hook}"}`;
-}
-
 type Case = {
   readonly title: string; readonly record: Buffer; readonly isMissed: boolean;
   /** By collection and id. */
@@ -30,7 +26,6 @@ type Case = {
 
 const PLAIN = '"source":"api","hooks":[],"depth":1,"deliveries":[]';
 const OTHERS = '"source":"api","hooks":["a","b"],"depth":1,"deliveries":["1","2"]';
-const FORMER = '"depth":1,"deliveries":["1","2"]';
 
 const CASES: readonly Case[] = [
   { title: 'nobody heard', record: encode(PLAIN), isMissed: true },
@@ -72,22 +67,6 @@ const CASES: readonly Case[] = [
       '"forward":{"url":"http://a/"},"text":null'),
   },
   {
-    title: 'of version 1, with all its deliveries', record: encode(FORMER), isMissed: true,
-    others: { 'deliveries/1': delivery('1', 'a'), 'deliveries/2': delivery('2', 'b') },
-  },
-  {
-    title: 'of version 1, with a delivery to it', record: encode(FORMER), isMissed: false,
-    others: { 'deliveries/1': delivery('1', 'a'), 'deliveries/2': delivery('2', 'mine') },
-  },
-  {
-    title: 'of version 1, with a delivery that is gone', record: encode(FORMER), isMissed: false,
-    others: { 'deliveries/1': delivery('1', 'a') },
-  },
-  {
-    title: 'of version 1, converted when a delivery was gone', isMissed: false,
-    record: encode(`"source":"api",${FORMER}`), others: { 'deliveries/1': delivery('1', 'a') },
-  },
-  {
     title: 'about hookshelf itself', record: encode(PLAIN, '"delivery.failed"'), isMissed: false,
   },
 ];
@@ -101,9 +80,3 @@ for (const { title, record, isMissed, others = {} } of CASES) {
     assert.equal(isMatch(EVENT, record, find), isMissed);
   });
 }
-
-test('the mark that version 1 left beside an event is none', () => {
-  const isMatch = createMissedEventMatcher(WEBHOOK, EVER);
-  const mark = Buffer.from(`{"identifier":"${EVENT}~","bytes":17}`);
-  assert.equal(isMatch(`${EVENT}~`, mark, () => undefined), false);
-});

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keepOldForm } from '../../../src/webhooks/durable-queue/record-form.ts';
 import { startRelay, type Relay } from '../relay.ts';
 
 async function emit(relay: Relay, name: string): Promise<Record<string, unknown>> {
@@ -41,14 +40,6 @@ test('with `all` the events of one turn are kept, those that fire a webhook and 
     assert.deepEqual(counts, [0, 1, 0]);
     assert.equal(countEvents(relay), 3);
   });
-
-test('beside nodes of an older version an event that nobody hears is not kept', async (t) => {
-  const relay = await startRelay({ events: { keep: 'all' } });
-  t.after(() => relay.close());
-  await keepOldForm(relay.store);
-  assert.equal((await emit(relay, 'quiet'))['event'], null);
-  assert.equal(countEvents(relay), 0);
-});
 
 test('no event is refused because of events.maxBytes, nor for what others that are kept take',
   async (t) => {

@@ -1,7 +1,6 @@
 /** What is written of an event, its deliveries and their bodies: each once, and nothing twice. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { beginNewForm, keepOldForm } from '../../../src/webhooks/durable-queue/record-form.ts';
 import { startRelay } from '../relay.ts';
 import { DOWN, Simulation, UP } from '../sending/simulation.ts';
 
@@ -69,46 +68,6 @@ test('a body that is the payload is written with no attempt, and stays what it w
   assert.deepEqual(collectionsSince(simulation, from).filter(({ length }) => length > 0),
     [['events', 'deliveries'], ['deliveries'], ['outgoing-webhooks'], ['deliveries']]);
 });
-
-test('beside older nodes a made body stays in its delivery, and moves when the new form begins',
-  async () => {
-    const simulation = new Simulation();
-    const { store } = simulation;
-    await simulation.run(keepOldForm(store));
-    simulation.targets.set('target', DOWN);
-    await simulation.addHook('target', { payloadTemplate: '{"made": "{{ n }}"}' });
-    const [id = ''] = await simulation.emit({ n: 1 });
-    await simulation.clock.advance(1000);
-    assert.equal(store.collection('delivery-bodies').size, 0);
-    assert.equal(bodyMember(simulation, id), '{"made": 1}');
-    await simulation.run(beginNewForm(store, () => true));
-    simulation.targets.set('target', UP);
-    await simulation.clock.advance(24 * 3_600_000);
-    assert.equal(simulation.delivery(id)?.status, 'delivered');
-    assert.ok(simulation.requests.every(({ body }) => body === '{"made": 1}'));
-    assert.equal(bodyMember(simulation, id), undefined);
-    assert.deepEqual(recordOf(simulation, 'delivery-bodies', id),
-      { identifier: id, bodyText: '{"made": 1}' });
-  });
-
-test('beside older nodes a delivery is not resent as a new one, and is tried again as it was',
-  async () => {
-    const simulation = new Simulation();
-    const { store, webhooks: { deliveries } } = simulation;
-    await simulation.run(keepOldForm(store));
-    await simulation.addHook('target');
-    const [id = ''] = await simulation.emit({ n: 1 });
-    await simulation.clock.advance(1000);
-    await assert.rejects(simulation.run(deliveries.resend(id, 'new')),
-      { code: 'unavailable', message: /older one has stopped/ });
-    await simulation.run(deliveries.resend(id, 'retry'));
-    await simulation.clock.advance(1000);
-    assert.equal(simulation.requests.length, 2);
-    await simulation.run(beginNewForm(store, () => true));
-    await simulation.run(deliveries.resend(id, 'new'));
-    await simulation.clock.advance(1000);
-    assert.equal(simulation.requests.length, 3);
-  });
 
 test('a body goes with its delivery', async () => {
   const simulation = new Simulation({ outgoing: { retentionCount: 0 } });
@@ -189,8 +148,3 @@ test('an event says who made it', async () => {
     await relay.close();
   }
 });
-
-/** The member of a delivery's record that has its body in the old form. */
-function bodyMember(simulation: Simulation, id: string): unknown {
-  return Object(recordOf(simulation, 'deliveries', id)).body;
-}

@@ -1,12 +1,8 @@
 /** The type and the format of bodies: what is refused when saved, and what is sent. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findCommitted } from '../../../src/store/find-record.ts';
-import {
-  beginNewForm, keepOldForm, mustWriteOldForm,
-} from '../../../src/webhooks/durable-queue/record-form.ts';
 import { startServer, answer, type ScriptedServer } from '../../support/servers.ts';
-import { startRelay, startRelayFor, type Answer, type Relay } from '../relay.ts';
+import { startRelay, type Answer, type Relay } from '../relay.ts';
 
 const PATH = '/api/outgoing-webhooks';
 const XML = '<order id="{{ id }}"><note>{{ payload.note }}</note></order>';
@@ -106,16 +102,4 @@ test('the type goes with its template only where the template fits another', asy
   assert.equal((await patch({ contentType: null })).status, 422);
   assert.equal((await patch({ payloadTemplate: null })).status, 422);
   assert.equal((await patch({ contentType: null, payloadTemplate: null })).status, 200);
-});
-
-test('while older nodes share the log, which would stop at it, a text has to wait', async (t) => {
-  const shared = await startRelayFor(t);
-  await keepOldForm(shared.store);
-  assert.ok(mustWriteOldForm(findCommitted(shared.store)));
-  const body = { targetUrl: target.url('/'), contentType: 'text/plain', payloadTemplate: 'a' };
-  const refused = await shared.ask('POST', PATH, body);
-  assert.equal(refused.status, 503, refused.text);
-  assert.match(refused.text, /contentType other than JSON has to wait for the end of an upgrade/);
-  await beginNewForm(shared.store, () => true);
-  assert.equal((await shared.ask('POST', PATH, body)).status, 201);
 });

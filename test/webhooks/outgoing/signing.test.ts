@@ -694,20 +694,6 @@ test('a stored signing that cannot be used sends nothing, and says why', async (
   }
 });
 
-test('no webhook begins to sign as another sender while older nodes may send for it',
-  async (context) => {
-    const relay = await start(context);
-    await relay.store.transact((transaction) =>
-      void transaction.put('request-totals', 'old-form', '{"identifier":"old-form"}'));
-    const members = { targetUrl: 'http://127.0.0.1:9/', secret: 'abc' };
-    const refused = await relay.ask('POST', '/api/outgoing-webhooks', {
-      ...members, signing: { preset: 'github' },
-    });
-    assert.equal(refused.status, 503);
-    assert.match(refused.text, /signing as another sender has to wait/);
-    await create(relay, members);
-  });
-
 test('a token of OAuth 2 and one of a dialect are not the same header', async (context) => {
   const relay = await start(context);
   const oauth2 = { tokenUrl: 'http://127.0.0.1:9/token', clientId: 'a', clientSecret: 'b' };

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encodeFormerDelivery } from '../deliveries/former-records.ts';
 import { startRelay, type Relay } from '../relay.ts';
 
 const EVENTS: readonly (readonly [name: string, payload: unknown])[] = [
@@ -26,17 +25,12 @@ const CASES: readonly (readonly [query: string, events: readonly number[]])[] = 
   ['q=order&status=delivered', []],
 ];
 
-/** Adds a queued forward, whose body is searched, and a delivery of version 1 with its event. */
-async function addOthers(relay: Relay, webhookId: string): Promise<void> {
+/** Adds a queued forward, whose body is searched. */
+async function addForward(relay: Relay): Promise<void> {
   await relay.webhooks.events.queueForward({
     url: 'http://127.0.0.1:1/', method: 'POST', headers: {}, hiddenParameters: [],
     body: Buffer.from('{"fish":"halibut"}'),
   });
-  const id = '019b0000-0000-7000-8000-000000000001';
-  await relay.store.transact((transaction) => transaction.put('deliveries', id,
-    encodeFormerDelivery(id, webhookId, {
-      status: 'cancelled', eventMembers: '"depth":1,"deliveries":[],"payload":{"fish":"sturgeon"}',
-    })));
 }
 
 test('deliveries are searched by the payload of their event', async () => {
@@ -82,10 +76,9 @@ test('deliveries are searched by the payload of their event', async () => {
     ] as const) {
       assert.equal((await find(`/api/deliveries?${query}`)).length, count, query);
     }
-    await addOthers(relay, String(made.json['identifier']));
+    await addForward(relay);
     for (const [query, count] of [
-      ['q=halibut', 1], ['q=halibut&kind=forward', 1], ['q=sturgeon', 1],
-      ['where=payload.fish=halibut', 1], ['where=payload.fish=sturgeon&status=cancelled', 1],
+      ['q=halibut', 1], ['q=halibut&kind=forward', 1], ['where=payload.fish=halibut', 1],
     ] as const) {
       assert.equal((await find(`/api/deliveries?${query}`)).length, count, query);
     }

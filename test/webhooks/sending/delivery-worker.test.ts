@@ -104,26 +104,6 @@ test('the payload is kept once an event, and goes some time after the last of it
     assert.equal(simulation.store.collection('events').size, 0);
   });
 
-test('a lone delivery whose message stands apart, as it once did, is delivered too', async () => {
-  const simulation = new Simulation();
-  const hook = await simulation.addHook('target');
-  const id = '019aa000-0000-7000-8000-000000000000';
-  const at = new Date(simulation.clock.now()).toISOString();
-  const head = `{"identifier":"${id}","createdAt":"${at}"`;
-  await simulation.run(simulation.store.transact((transaction) => {
-    transaction.put('events', id,
-      `${head},"name":"thing.happened","depth":1,"deliveries":["${id}"],"payload":{"old":1}}`);
-    transaction.put('deliveries', id, `${head},"status":"pending","hook":"${hook}"}`);
-    transaction.put('delivery-totals', 'totals',
-      '{"identifier":"totals","accepted":1,"pending":1}');
-  }));
-  await simulation.clock.advance(1000);
-  assert.deepEqual(simulation.requests.map(({ body }) => body), ['{"old":1}']);
-  assert.equal(simulation.delivery(id)?.status, 'delivered');
-  const { isReconciled } = await simulation.run(simulation.webhooks.deliveries.reconcile());
-  assert.ok(isReconciled);
-});
-
 test('a dead target is tried by the schedule for two days, then the delivery has failed',
   async () => {
     const { simulation } = await one();

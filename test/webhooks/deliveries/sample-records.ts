@@ -1,0 +1,19 @@
+/** Records of events and their deliveries, for tests that write them past the publisher. */
+
+const AT = '2026-01-01T00:00:00.000Z';
+
+/** A delivery of an event. */
+export function encodeSampleDelivery(
+  identifier: string, hook: string, eventId: string, status = 'pending',
+): string {
+  const message = eventId === identifier ? '' : `,"message":"${eventId}"`;
+  return `{"identifier":"${identifier}","createdAt":"${AT}","status":"${status}"`
+    + `,"hook":"${hook}","event":"thing.happened"${message}}`;
+}
+
+/** An event with these deliveries, all to one webhook. */
+export function encodeSampleEvent(identifier: string, deliveries: readonly string[]): string {
+  return `{"identifier":"${identifier}","createdAt":"${AT}","name":"thing.happened"`
+    + `,"source":"api","hooks":${JSON.stringify(deliveries.map(() => 'h1'))},"depth":1`
+    + `,"deliveries":${JSON.stringify(deliveries)},"payload":{"n":1}}`;
+}

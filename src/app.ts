@@ -265,7 +265,6 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   const store = await openStore({
     directory: data, files, logger, clock, specs: COLLECTIONS,
     limits: computeMemoryLimits(maxMemoryBytes),
-    keepsFormatUntilWrite: role === 'command',
     ...sharedLog === null ? {} : { sharedLog },
   });
   closers.add(() => store.close());

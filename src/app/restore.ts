@@ -34,7 +34,7 @@ export async function restoreData(options: RestoreDataOptions): Promise<RestoreR
 
 /**
  * The tokens of the directory, by identifier; null when its data cannot be read. The files stay as
- * they are: an older release, whose data this may be, can go on with them when they are put back.
+ * they are.
  */
 async function readTokens(options: RestoreDataOptions): Promise<TokenRecords | null> {
   const { directory, files, specs } = options;

@@ -47,11 +47,6 @@ type StoreOptions = {
   readonly logger: Logger;
   readonly clock?: Clock;
   readonly limits?: MemoryLimits;
-  /**
-   * Whether a journal that an older release wrote stays in use until something is written, so that
-   * that release can go on with it; else a new one, which it refuses, is begun at once.
-   */
-  readonly keepsFormatUntilWrite?: boolean;
   /** The log that this node shares with others; absent: the directory holds the journal. */
   readonly sharedLog?: SharedLog;
 };
@@ -106,7 +101,7 @@ async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
   const journal = new FileJournal({ directory, files, logger, clock }, state, file);
   const { collections } = state;
   try {
-    await journal.completeRecovery(state, options.keepsFormatUntilWrite);
+    await journal.completeRecovery(state);
     return new JournaledStore(options, {
       collections, journal, replica: null,
       openStateSources: async () => {

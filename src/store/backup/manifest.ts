@@ -6,8 +6,8 @@
  *
  * `sequence` is that of the last transaction, `records` the count of records in each collection,
  * and `files` lists every other file with the SHA-256 of its bytes, as sha256sum(1) prints it. A
- * backup is whole when all of this is true. A backup by an older version, or a copy of a data
- * directory, has no manifest. A start on a backup checks it against its manifest and then removes
+ * backup is whole when all of this is true. A copy of a data
+ * directory has no manifest. A start on a backup checks it against its manifest and then removes
  * the manifest.
  */
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ import { AppError } from '../../base/errors.ts';
 import { isCount, isJsonObject } from '../../base/fields.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { Files } from '../disk/files.ts';
+import { unknownFormatError } from '../generations/damage-error.ts';
 import { MANIFEST_NAME, isBackupName } from '../disk/inventory.ts';
 import { readFully } from '../disk/read-write.ts';
 import { readChunks } from './backup-file.ts';
@@ -32,6 +33,7 @@ export type FileSum = { readonly name: string; readonly bytes: number; readonly 
 export type BackupManifest = BackupContents & { readonly files: readonly FileSum[] };
 
 const FORMAT = 'hookshelf-backup-1';
+const FORMAT_PATTERN = new RegExp(`^\\{"format":"(?!${FORMAT}")hookshelf-backup-\\d+"`);
 const BYTES_MAX = 1 << 20;
 const DIGEST = /^[0-9a-f]{64}$/;
 
@@ -41,12 +43,16 @@ export function encodeManifest(
   return Buffer.from(`${JSON.stringify({ format: FORMAT, sequence, records, files })}\n`);
 }
 
-/** Throws `damaged` when the file is not a manifest. */
+/** Throws `damaged` when the file is not a manifest, or one of another format. */
 export async function readManifest(files: Files, file: BackupFile): Promise<BackupManifest> {
   const bytes = Buffer.alloc(Math.min(file.bytes, BYTES_MAX));
   const count = await readFully(files, file.descriptor, bytes, file.offset);
-  const manifest = parseManifest(bytes.toString('utf8', 0, count));
+  const text = bytes.toString('utf8', 0, count);
+  const manifest = parseManifest(text);
   if (manifest !== null) return manifest;
+  if (FORMAT_PATTERN.test(text)) {
+    throw unknownFormatError({ path: MANIFEST_NAME, line: 1, offset: 0 }, FORMAT, text);
+  }
   throw createIncompleteError(`${MANIFEST_NAME} is not the manifest of a backup`);
 }
 

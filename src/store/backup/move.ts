@@ -17,7 +17,6 @@ import type { Files } from '../disk/files.ts';
 import { journalName, snapshotName } from '../disk/inventory.ts';
 import type { Engine, LogEntry, LogHead } from '../engines/engine.ts';
 import { recoverState } from '../generations/recovery.ts';
-import { SHARED_SNAPSHOT_FORMAT, SNAPSHOT_FORMAT } from '../generations/snapshot.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { LOG_START, computeChain, isSamePosition } from '../replication/log-chain.ts';
@@ -95,7 +94,7 @@ export async function moveToDirectory(
   const local = new LocalSnapshot(files, scratch);
   // Log and chain are empty: a directory's journal has no log and no chain.
   const position = { sequence: source.sequence, chain: '' };
-  const { generation } = await writeLocalSnapshot(local, SNAPSHOT_FORMAT, '', position,
+  const { generation } = await writeLocalSnapshot(local, '', position,
     source.collections);
   const names = [...source.collections.keys()].map((name) => snapshotName(name, generation));
   const backup = openFiles(files, local.directory,
@@ -169,7 +168,7 @@ async function sendRecords(
   { collections }: SourceRecords, { engine, link, session, local }: EngineConnection, log: string,
   entry: LogEntry,
 ): Promise<void> {
-  const manifest = await writeLocalSnapshot(local, SHARED_SNAPSHOT_FORMAT, log, entry,
+  const manifest = await writeLocalSnapshot(local, log, entry,
     collections);
   // An attempt that was cut off may have left a snapshot.
   await link.ask(session, session.snapshots.remove(entry));
@@ -199,7 +198,7 @@ async function loadNewest(
 }
 
 async function writeLocalSnapshot(
-  local: LocalSnapshot, format: number, log: string,
+  local: LocalSnapshot, log: string,
   { sequence, chain }: Pick<LogEntry, 'sequence' | 'chain'>,
   collections: SourceRecords['collections'],
 ) {
@@ -207,7 +206,7 @@ async function writeLocalSnapshot(
   const frozen = new Map([...collections].map(([name, collection]) =>
     [name, collection.freeze()]));
   try {
-    return await local.write(format, log, { sequence, chain }, frozen, isNeverStopped);
+    return await local.write(log, { sequence, chain }, frozen, isNeverStopped);
   } finally {
     for (const collection of collections.values()) collection.thaw();
   }

@@ -23,7 +23,7 @@ import { verifyDirectory } from './verify.ts';
 import type { VerifyReport } from './verify.ts';
 import { TAR_BLOCK_BYTES, decodeTarHeader, tarPadding } from './tar.ts';
 
-/** A backup to restore; `manifest` is null for one by an older version, or a copy of the data. */
+/** A backup to restore; `manifest` is null for a copy of a data directory. */
 export type BackupArchive = BackupSources & { readonly manifest: BackupManifest | null };
 
 export type RestoreOptions = {

@@ -30,7 +30,6 @@ import type { Logger } from '../../base/log.ts';
 import type { JournalWriter } from '../journal/journal-writer.ts';
 import type { Snapshots } from '../journal/journal-port.ts';
 import { deleteGradually } from './gradual-deletion.ts';
-import { SNAPSHOT_FORMAT } from './snapshot.ts';
 import { writeSnapshot } from './snapshot-writer.ts';
 
 // A new generation is worth writing when the journals are larger than the live records, and than
@@ -131,20 +130,6 @@ export class Compaction implements Snapshots {
     }
   }
 
-  /**
-   * Begins a new journal, without snapshots, at a start that found one of an older format: from its
-   * first line on, a program that does not know our format refuses the directory. A crash before
-   * that line leaves an abandoned journal, and one after it a journal that the next start goes on
-   * with, whether the old one names it or not.
-   */
-  async beginJournal(): Promise<void> {
-    const { writer, directory, files } = this.#options;
-    assert(this.#running === null, 'no generation is written during a start');
-    this.#newestGeneration += 1;
-    const file = await nameJournalFile(files, directory, this.#newestGeneration);
-    await writer.runExclusively(() => this.#switchTo(file));
-  }
-
   /** Cancels a running compaction; resolves when it has ended. */
   async stop(): Promise<void> {
     this.isStopping = true;
@@ -168,9 +153,7 @@ export class Compaction implements Snapshots {
     try {
       for (const [collection, view] of frozen) {
         const path = join(directory, temporaryName(snapshotName(collection, generation)));
-        const header = {
-          format: SNAPSHOT_FORMAT, collection, generation, sequence, collections: names,
-        };
+        const header = { collection, generation, sequence, collections: names };
         await writeSnapshot(files, path, header, view, () => this.isStopping);
       }
       for (const name of names) {

@@ -28,11 +28,25 @@ export function isDamage(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'damaged';
 }
 
-/** The error for a whole file or line of a format that this version does not know. */
-export function unknownFormatError(position: FilePosition): AppError {
-  return new AppError('damaged', `${formatPosition(position)}: whole, but of a format that this `
-    + 'version does not know: start the newer hookshelf that wrote it');
+const FORMAT_MEMBER = /"format":"(hookshelf-[a-z]+-\d+)"/;
+
+/**
+ * The error for a whole file or line of another format than `knownFormat`, the one that is read.
+ * `text` may name it.
+ */
+export function unknownFormatError(
+  position: FilePosition, knownFormat: string, text = '',
+): AppError {
+  const format = FORMAT_MEMBER.exec(text)?.[1];
+  const found = format === undefined || format === knownFormat
+    ? 'whole, but of another format' : `the format is ${format}`;
+  return new AppError('damaged', `${formatPosition(position)}: ${found}, and this version reads `
+    + `${knownFormat} alone: ${FORMAT_HINT}`);
 }
+
+/** What to do with data of a format that is not read. */
+export const FORMAT_HINT = 'go on with the hookshelf that wrote it, or begin with an empty place '
+  + 'and import there what that one exports';
 
 function formatPosition({ path, line, offset }: FilePosition): string {
   return `${basename(path)}, line ${line}, offset ${offset}`;

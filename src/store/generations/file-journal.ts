@@ -7,12 +7,10 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { diskError } from '../disk/disk-error.ts';
 import type { Files } from '../disk/files.ts';
 import { unsyncedName } from '../disk/inventory.ts';
 import { SpaceProbe } from '../disk/space-probe.ts';
 import { FailureLog } from '../journal/failure-log.ts';
-import { JOURNAL_FORMAT } from '../journal/journal-line.ts';
 import type { JournalFile } from '../journal/journal-file.ts';
 import { JournalWriter } from '../journal/journal-writer.ts';
 import type { AppendRequest, Journal, Snapshots } from '../journal/journal-port.ts';
@@ -49,8 +47,6 @@ export class FileJournal implements Journal {
   readonly #compaction: Compaction;
   readonly #probe: SpaceProbe;
   #nextCompactionMs = -Infinity;
-  /** The generation of the journal if that was found in an older format; else null. */
-  #olderGeneration: number | null = null;
 
   constructor(options: FileJournalOptions, state: RecoveredState, file: JournalFile) {
     const { directory, files, logger, clock } = options;
@@ -89,12 +85,8 @@ export class FileJournal implements Journal {
   /** Bytes that a start would replay. */
   get bytes(): number { return this.#compaction.journalBytes; }
 
-  /**
-   * Writes what a crash, a failing disk or an older release has left unwritten: a note, a journal
-   * of the present format, or a whole generation. With `keepsFormat` a journal of an older format
-   * stays in use until a transaction is written.
-   */
-  async completeRecovery(state: RecoveredState, keepsFormat = false): Promise<void> {
+  /** Writes what a crash or a failing disk has left unwritten: a note, or a whole generation. */
+  async completeRecovery(state: RecoveredState): Promise<void> {
     const { base, snapshotErrors, inventory, journals: replayedJournals } = state;
     const last = replayedJournals.at(-1);
     const lacksSnapshotsNote = last !== undefined && last.replay.completeSnapshots.length === 0;
@@ -111,29 +103,14 @@ export class FileJournal implements Journal {
     // After a failed sync everything is copied to a new generation before it is used.
     const hasUnsyncedJournal = inventory.unsynced.length > 0;
     if (hasUnsyncedJournal) await this.#compaction.write();
-    // The file in use is `last`, unless that lacked its first line.
-    const format = last === undefined || last.replay.startSequence === null
-      ? JOURNAL_FORMAT : last.replay.format;
-    if (format < JOURNAL_FORMAT) this.#olderGeneration = last?.generation ?? null;
-    if (this.#isOfOlderFormat && !keepsFormat) await this.#beginJournal();
     this.#compaction.endStart();
-    // A compaction would be of the present format.
-    if (this.#isOfOlderFormat) return;
     if (snapshotErrors.length > 0 && !hasUnsyncedJournal) this.#compactInBackground();
     else this.#compactWhenDue();
   }
 
   async catchUp(): Promise<void> {}
 
-  append(request: AppendRequest): void {
-    if (this.#isOfOlderFormat) {
-      this.#beginJournal().then(() => this.#append(request), request.onEnded);
-    } else {
-      this.#append(request);
-    }
-  }
-
-  #append({ collectOperations, onEnded }: AppendRequest): void {
+  append({ collectOperations, onEnded }: AppendRequest): void {
     void this.#writer.append({
       collectOperations,
       onEnded: (error) => {
@@ -164,21 +141,6 @@ export class FileJournal implements Journal {
     await this.#probe.stop();
     await this.#compaction.stop();
     await this.#writer.close();
-  }
-
-  /** Whether the file in use is of an older format. */
-  get #isOfOlderFormat(): boolean {
-    return this.generation === this.#olderGeneration;
-  }
-
-  /** Goes on in a journal of the present format. Throws `AppError`. */
-  async #beginJournal(): Promise<void> {
-    try {
-      await this.#compaction.beginJournal();
-    } catch (error) {
-      throw error instanceof AppError ? error
-        : diskError('a journal of the present format cannot be begun', error);
-    }
   }
 
   #compactWhenDue(): void {

@@ -2,7 +2,7 @@
 import { unknownFormatError } from './damage-error.ts';
 import type { Files } from '../disk/files.ts';
 import { readFully } from '../disk/read-write.ts';
-import { hasChecksum, parseLine } from '../journal/journal-line.ts';
+import { JOURNAL_FORMAT, hasChecksum, parseLine } from '../journal/journal-line.ts';
 
 const LINE_FEED = 0x0a;
 /** A start line is about 110 bytes. */
@@ -17,7 +17,7 @@ export type JournalStart = {
   readonly isUnused: boolean;
 };
 
-/** Reads the start of a journal. Throws `damaged` for a line of a newer version. */
+/** Reads the start of a journal. Throws `damaged` for a line of another format. */
 export async function readJournalStart(files: Files, path: string): Promise<JournalStart> {
   const descriptor = files.openSync(path, 'read');
   try {
@@ -26,7 +26,8 @@ export async function readJournalStart(files: Files, path: string): Promise<Jour
     const end = content.subarray(0, count).indexOf(LINE_FEED);
     const line = end < 0 ? null : parseLine(content, 0, end);
     if (line === null && hasChecksum(content, 0, end)) {
-      throw unknownFormatError({ path, line: 1, offset: 0 });
+      throw unknownFormatError({ path, line: 1, offset: 0 }, JOURNAL_FORMAT,
+        content.toString('latin1', 0, end));
     }
     const bytes = files.sizeSync(descriptor);
     return {

@@ -26,7 +26,7 @@ import { readSmallFile, replaceFile } from '../disk/read-write.ts';
 import { createJournalFile } from '../journal/journal-file.ts';
 import { JournalLineEncoder } from '../journal/journal-line-encoder.ts';
 import type { StoredCollection } from '../records/collection.ts';
-import { SNAPSHOT_FORMAT, readHeader } from './snapshot.ts';
+import { readHeader } from './snapshot.ts';
 import { writeSnapshot } from './snapshot-writer.ts';
 
 type ReplacementState = {
@@ -99,9 +99,7 @@ async function writeGeneration(
   try {
     for (const [name, collection] of collections) {
       const path = join(directory, temporaryName(snapshotName(name, generation)));
-      const header = {
-        format: SNAPSHOT_FORMAT, collection: name, generation, sequence, collections: names,
-      };
+      const header = { collection: name, generation, sequence, collections: names };
       try {
         await writeSnapshot(files, path, header, collection.freeze(), () => false);
       } finally {

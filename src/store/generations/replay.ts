@@ -10,7 +10,9 @@ import { damageError, unknownFormatError } from './damage-error.ts';
 import type { FilePosition } from './damage-error.ts';
 import { readLines } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
-import { hasChecksum, parseLine, visitOperations } from '../journal/journal-line.ts';
+import {
+  JOURNAL_FORMAT, hasChecksum, parseLine, visitOperations,
+} from '../journal/journal-line.ts';
 import type { JournalLine } from '../journal/journal-line.ts';
 
 export type ReplayResult = {
@@ -18,8 +20,6 @@ export type ReplayResult = {
   readonly sequence: number;
   /** The sequence of the state that the journal continues; null without a valid first line. */
   readonly startSequence: number | null;
-  /** The format of the journal (journal-line.ts); 0 without a valid first line. */
-  readonly format: number;
   /** The snapshots of the generation, if a note says that they are complete; else empty. */
   readonly completeSnapshots: readonly string[];
   /** The generation that a `next` note names; null without one. */
@@ -102,8 +102,10 @@ class Replay {
       return;
     }
     if (line === null) {
-      // No crash leaves a whole line that is unreadable. A newer version wrote it: it must stay.
-      if (isComplete && hasChecksum(buffer, start, end)) throw unknownFormatError(position);
+      // No crash leaves a whole line that is unreadable. Another version wrote it: it must stay.
+      if (isComplete && hasChecksum(buffer, start, end)) {
+        throw unknownFormatError(position, JOURNAL_FORMAT, buffer.toString('latin1', start, end));
+      }
       this.#invalidAt = position;
       const joinedLine = isComplete ? findJoinedLine(buffer, start, end) : null;
       if (joinedLine !== null) this.#checkLineAfterInvalid(position, joinedLine);
@@ -124,7 +126,6 @@ class Replay {
     return {
       sequence: this.#sequence,
       startSequence: this.#startLine?.sequence ?? null,
-      format: this.#startLine?.format ?? 0,
       completeSnapshots: this.#completeSnapshots,
       nextGeneration: this.#nextGeneration,
       validEnd: this.#validEnd,
@@ -196,7 +197,7 @@ class Replay {
     } catch (error) {
       if (error instanceof AppError) throw error;
       // The checksum is right, so the line is as it was written, but this version writes none so.
-      if (error instanceof AssertionError) throw unknownFormatError(position);
+      if (error instanceof AssertionError) throw unknownFormatError(position, JOURNAL_FORMAT);
       throw damageError(position, `cannot be applied (${messageOf(error)})`);
     }
     this.#sequence = line.sequence;

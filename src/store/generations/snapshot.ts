@@ -27,13 +27,9 @@ import { damageError, unknownFormatError } from './damage-error.ts';
 import { readFully, readLines } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 
-/** The format of snapshots that an older release must not read. */
-export const SNAPSHOT_FORMAT = 2;
-/** The format of snapshots that older nodes may have to read. */
-export const SHARED_SNAPSHOT_FORMAT = 1;
+const SNAPSHOT_FORMAT = 'hookshelf-snapshot-2';
 
 export type SnapshotHeader = {
-  readonly format: number;
   readonly collection: string;
   readonly generation: number;
   readonly sequence: number;
@@ -47,13 +43,11 @@ const BRACKET = 0x5d;
 const RECORDS = ',"records":[';
 const CRC_HEX = 8;
 const HEADER_BYTES_MAX = 64 * 1024;
-const FORMAT_PATTERN = /^hookshelf-snapshot-([12])$/;
-const UNKNOWN_FORMAT_HEADER = /^\{"format":"hookshelf-snapshot-(?![12]")\d+"/;
+const FORMAT_PATTERN = /^\{"format":"(hookshelf-snapshot-\d+)"/;
 
 export function encodeHeader(header: SnapshotHeader): string {
   const { collection, generation, sequence, collections } = header;
-  const format = `hookshelf-snapshot-${header.format}`;
-  const members = { format, collection, generation, sequence, collections };
+  const members = { format: SNAPSHOT_FORMAT, collection, generation, sequence, collections };
   return `${JSON.stringify(members).slice(0, -1)}${RECORDS}\n`;
 }
 
@@ -80,9 +74,10 @@ export async function readHeader(files: Files, path: string): Promise<SnapshotHe
     const header = end < 0 ? null : parseHeader(start.toString('utf8', 0, end));
     const position = { path, line: 1, offset: 0 };
     if (header !== null) return header;
-    const isUnknownFormat = UNKNOWN_FORMAT_HEADER.test(start.toString('latin1', 0, end));
-    throw isUnknownFormat ? unknownFormatError(position)
-      : damageError(position, 'no snapshot header');
+    const line = start.toString('latin1', 0, end);
+    const format = FORMAT_PATTERN.exec(line)?.[1] ?? SNAPSHOT_FORMAT;
+    throw format === SNAPSHOT_FORMAT ? damageError(position, 'no snapshot header')
+      : unknownFormatError(position, SNAPSHOT_FORMAT, line);
   } finally {
     files.closeSync(descriptor);
   }
@@ -236,15 +231,11 @@ function parseHeader(line: string): SnapshotHeader | null {
   try {
     const header: unknown = JSON.parse(`${line}]}`);
     if (!isJsonObject(header)) return null;
-    const format = FORMAT_PATTERN.exec(String(header.format))?.[1];
-    if (format === undefined) return null;
     const { collection, generation, sequence, collections } = header;
     if (typeof collection !== 'string' || !Array.isArray(collections)) return null;
     if (typeof generation !== 'number' || typeof sequence !== 'number') return null;
     const names = collections.filter((name) => typeof name === 'string');
-    const snapshotHeader = {
-      format: Number(format), collection, generation, sequence, collections: names,
-    };
+    const snapshotHeader = { collection, generation, sequence, collections: names };
     // Anything that is written otherwise is not of this format.
     return encodeHeader(snapshotHeader) === `${line}\n` ? snapshotHeader : null;
   } catch {

@@ -65,8 +65,7 @@ export class JournalLineEncoder {
   }
 
   addStart(sequence: number, generation: number): void {
-    const format = `hookshelf-journal-${JOURNAL_FORMAT}`;
-    this.#addNote(sequence, `"start":{"format":"${format}","generation":${generation}}`);
+    this.#addNote(sequence, `"start":{"format":"${JOURNAL_FORMAT}","generation":${generation}}`);
   }
 
   // A note is only written while everything before it is on disk.

@@ -27,17 +27,14 @@
  * them. The stored bytes of a record are exactly R. K: the key of a record.
  * N, D, G and B are decimal integers.
  *
- * The journals of releases before 1.1 have the format `hookshelf-journal-1`. Their lines are the
- * same, but these releases cannot read the records of today, and refuse format 2 as that of a newer
- * version. So nothing is added to a journal of format 1: a start begins a new one.
+ * This is the one format that is read: a directory with another is refused as a whole.
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.ts';
 import { readId } from '../records/record-table.ts';
 import type { LoggedTransaction, Operation } from '../store-port.ts';
 
-/** The format of the journals that are written; all formats from 1 on are read. */
-export const JOURNAL_FORMAT = 2;
+export const JOURNAL_FORMAT = 'hookshelf-journal-2';
 
 export type JournalLine = {
   readonly kind: 'ops' | 'mark' | 'snapshots' | 'next' | 'start';
@@ -47,8 +44,6 @@ export type JournalLine = {
   readonly operationsAt: number;
   /** The G of a `start` or `next`, else 0. */
   readonly generation: number;
-  /** The number in the format of a `start`, else 0. */
-  readonly format: number;
   /** The names in `snapshots`, else empty. */
   readonly collections: readonly string[];
 };
@@ -80,7 +75,7 @@ function parseTransaction(buffer: Buffer, start: number, end: number): JournalLi
   if (match === null) return null;
   return {
     kind: 'ops', sequence: Number(match[1]), durable: Number(match[2]),
-    operationsAt: start + match[0].length, generation: 0, format: 0, collections: [],
+    operationsAt: start + match[0].length, generation: 0, collections: [],
   };
 }
 
@@ -92,7 +87,7 @@ function parseNoteLine(buffer: Buffer, start: number, end: number): JournalLine 
     reader.expect(',"durable":');
     const durable = reader.readInteger();
     reader.expect(',"');
-    const note = { sequence, durable, operationsAt: 0, generation: 0, format: 0, collections: [] };
+    const note = { sequence, durable, operationsAt: 0, generation: 0, collections: [] };
     if (sequence !== durable) return null;
     return reader.assertEnd(parseNote(reader, note));
   } catch {
@@ -135,13 +130,10 @@ function parseNote(reader: JournalLineReader, note: Omit<JournalLine, 'kind'>): 
     reader.expect(']}');
     return { ...note, kind: 'snapshots', collections };
   }
-  reader.expect('start":{"format":"hookshelf-journal-');
-  const format = reader.readInteger();
-  assert(format >= 1 && format <= JOURNAL_FORMAT);
-  reader.expect('","generation":');
+  reader.expect(`start":{"format":"${JOURNAL_FORMAT}","generation":`);
   const generation = reader.readInteger();
   reader.expect('}}');
-  return { ...note, kind: 'start', format, generation };
+  return { ...note, kind: 'start', generation };
 }
 
 /** Visits a transaction's operations in order. Throws when the line is not of the format. */

@@ -114,9 +114,9 @@ export class LocalSnapshot {
     }
   }
 
-  /** Writes a snapshot of frozen collections in `format`, and removes the older ones. */
+  /** Writes a snapshot of frozen collections, and removes the older ones. */
   async write(
-    format: number, log: string, position: LogPosition,
+    log: string, position: LogPosition,
     frozen: ReadonlyMap<string, FrozenCollection>, isStopping: () => boolean,
   ): Promise<SnapshotManifest & { readonly journalBytes: number }> {
     this.#makeDirectory();
@@ -126,7 +126,7 @@ export class LocalSnapshot {
     const files: { collection: string; bytes: number }[] = [];
     for (const [collection, view] of frozen) {
       const path = this.getPath(collection, generation);
-      const header = { format, collection, generation, sequence, collections: names };
+      const header = { collection, generation, sequence, collections: names };
       await writeSnapshot(this.#files, path, header, view, isStopping);
       files.push({ collection, bytes: this.#sizeOf(path) });
     }

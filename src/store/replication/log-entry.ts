@@ -7,6 +7,7 @@ import { hasChecksum, visitTransactions } from '../journal/journal-line.ts';
 import type { JournalLineEncoder } from '../journal/journal-line-encoder.ts';
 import type { LoggedTransaction, Operation } from '../store-port.ts';
 import { readId } from '../records/record-table.ts';
+import { FORMAT_HINT } from '../generations/damage-error.ts';
 import { computeChain } from './log-chain.ts';
 
 /** The format of lines and records in a log. */
@@ -14,11 +15,11 @@ export const LOG_FORMAT = 2;
 
 const LINE_FEED = 0x0a;
 
-/** Throws `misconfigured` for a log that only a newer version can read. */
+/** Throws `misconfigured` for a log of another format. */
 export function checkFormat({ format }: LogHead): void {
-  if (format <= LOG_FORMAT) return;
-  throw new AppError('misconfigured', `the log has format ${format}, which this version does not `
-    + 'know: start the newer hookshelf that made it');
+  if (format === LOG_FORMAT) return;
+  throw new AppError('misconfigured', `the format of the log is ${format}, and this version reads `
+    + `${LOG_FORMAT} alone: ${FORMAT_HINT}`);
 }
 
 /** Encodes transactions as a new batch that follows `position`. */

@@ -12,7 +12,7 @@ import { applyTransactions, checkCollections } from './applier.ts';
 import { findBreak, isSamePosition } from './log-chain.ts';
 import { createClosedError, findClosing } from './log-closing.ts';
 import type { LogClosing } from './log-closing.ts';
-import { LOG_FORMAT, checkFormat, decodeEntries } from './log-entry.ts';
+import { checkFormat, decodeEntries } from './log-entry.ts';
 
 /** The writers of the store: they have to know when other nodes' entries are applied. */
 export interface Writers {
@@ -34,7 +34,6 @@ export class ReplicatedRecords {
   /** The UUID of the log. */
   logId: string;
   /** The format that the log was made with (log-entry.ts). */
-  logFormat = LOG_FORMAT;
   /** The position of the last entry that is applied. */
   position: LogPosition;
   /** The highest sequence that was seen in the log. */
@@ -157,8 +156,8 @@ export class ReplicatedRecords {
   }
 
   /**
-   * Throws `not_found` where there is no log, and `misconfigured` for another one or a format that
-   * only a newer version can read. The records here may be all that is left of the log then, so
+   * Throws `not_found` where there is no log, and `misconfigured` for another one or another
+   * format. The records here may be all that is left of the log then, so
    * they stay, and are read, until somebody mends the engine.
    */
   checkLog(head: LogHead | null): asserts head is LogHead {
@@ -167,10 +166,7 @@ export class ReplicatedRecords {
         + 'backup back, or name the right database');
     }
     checkFormat(head);
-    if (head.log === this.logId) {
-      this.logFormat = head.format;
-      return;
-    }
+    if (head.log === this.logId) return;
     throw new AppError('misconfigured', `the engine holds another log (${head.log}) than this node `
       + `has followed (${this.logId}): name the right database, or start this node again to take `
       + 'what is there');

@@ -7,7 +7,6 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { EngineSession, LogHead, LogPosition } from '../engines/engine.ts';
-import { SHARED_SNAPSHOT_FORMAT, SNAPSHOT_FORMAT } from '../generations/snapshot.ts';
 import type { Snapshots } from '../journal/journal-port.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import { StoredCollection } from '../records/collection.ts';
@@ -86,7 +85,7 @@ export class SnapshotKeeper implements Snapshots {
   async withFiles<T>(use: (files: SnapshotFiles) => T | Promise<T>): Promise<T> {
     const { local } = this.#options;
     return this.#runExclusively(async () => {
-      const { manifest, records } = await this.#writeLocal(SNAPSHOT_FORMAT);
+      const { manifest, records } = await this.#writeLocal();
       const { generation, sequence, journalBytes } = manifest;
       return use({ directory: local.directory, generation, sequence, journalBytes, records });
     });
@@ -165,7 +164,7 @@ export class SnapshotKeeper implements Snapshots {
 
   /** A snapshot of sequence 0 has no records, so it is not sent. */
   async #write(isForEngine: boolean): Promise<void> {
-    const { manifest } = await this.#writeLocal(SHARED_SNAPSHOT_FORMAT);
+    const { manifest } = await this.#writeLocal();
     if (!isForEngine || manifest.sequence === 0) return;
     const { link, local, maxSnapshotBytes } = this.#options;
     const { session } = link;
@@ -177,7 +176,7 @@ export class SnapshotKeeper implements Snapshots {
     this.#unsentBytes = 0;
   }
 
-  async #writeLocal(format: number): Promise<WrittenSnapshot> {
+  async #writeLocal(): Promise<WrittenSnapshot> {
     const source = this.#records;
     if (source === null || source.divergence !== null) {
       throw new AppError('unavailable', 'the records are loaded anew');
@@ -190,7 +189,7 @@ export class SnapshotKeeper implements Snapshots {
     try {
       const records = Object.fromEntries([...frozen].map(([name, { size }]) => [name, size]));
       const { local } = this.#options;
-      const manifest = await local.write(format, logId, position, frozen,
+      const manifest = await local.write(logId, position, frozen,
         () => this.#isStopping);
       this.writtenMs = this.#options.clock.now();
       this.#unsentBytes += appliedBytes;

@@ -116,7 +116,7 @@ export const NEXT_RELEASE: readonly Edit[] = [
   ['app/nodes.ts', 'describeNode: () => ({', "describeNode: () => ({ zone: 'a', "],
   ['books/book.ts', 'subtitle: {', "shelfmark: { schema: { kind: 'string' } }, subtitle: {"],
 ];
-/** It writes in logs of the format that it finds. */
+/** A release that reads logs of another format. */
 export const NEXT_FORMAT: readonly Edit[] = [
   ...NEXT_RELEASE, ['store/replication/log-entry.ts', 'LOG_FORMAT = 2', 'LOG_FORMAT = 3'],
 ];

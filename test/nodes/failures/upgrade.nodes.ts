@@ -1,7 +1,7 @@
 /**
- * Nodes of one release and the next over one log. The release before is the program as it is, or
- * what NODES_BEFORE names (the main.js of a build); the next one is a copy of the program that
- * knows more: another collection, another member of books and of nodes, another version.
+ * Nodes of one release and the next over one log, restarted one after the other. The next one is a
+ * copy of the program that knows more: another collection, another member of books and of nodes,
+ * another version; or one that reads logs of another format.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,16 +17,13 @@ import { LIFE_MS_MAX, longOnly, withLife } from './form.ts';
 import { compact } from './node-faults.ts';
 
 const OPTIONS = { skip: longOnly || postgresMissing, timeout: LIFE_MS_MAX };
-const BEFORE = process.env.NODES_BEFORE;
 const WRITES = 40;
 const WAIT_MS_MAX = 60_000;
 
 test('nodes are upgraded one after the other, and one goes back', OPTIONS, () =>
   withBuild(NEXT_RELEASE, async (next) => {
     const rig = await PostgresRig.start(3);
-    // That may know no delays and no backfills.
-    const before = BEFORE === undefined ? {} : { program: BEFORE, emitters: 0 };
-    await withLife({ rig, seed: 3, readers: 0, ...before }, async (life) => {
+    await withLife({ rig, seed: 3, readers: 0 }, async (life) => {
       const [first, second, third] = [life.shelf(0), life.shelf(1), life.shelf(2)];
       await life.progress(WRITES);
       await life.disturb(() => exchange(first, next));
@@ -45,35 +42,46 @@ test('nodes are upgraded one after the other, and one goes back', OPTIONS, () =>
       await life.disturb(() => exchange(third, next));
       await life.progress(WRITES);
       assert.deepEqual(await versionsAt(third), life.shelves.map(() => NEXT_VERSION));
-      await life.disturb(() => exchange(first, BEFORE));
+      await life.disturb(() => exchange(first, undefined));
       await life.progress(WRITES);
     });
   }));
 
-test('nodes stop at a log of a newer format, and those that know it go on', OPTIONS, () =>
+test('a node of another format is refused with a sentence, and the others go on', OPTIONS, () =>
   withBuild(NEXT_FORMAT, async (next) => {
     const rig = await PostgresRig.start(3);
     await withLife({ rig, seed: 4, readers: 0 }, async (life) => {
-      const [first, second, third] = [life.shelf(0), life.shelf(1), life.shelf(2)];
-      await exchange(first, next);
+      const first = life.shelf(0);
       await life.progress(WRITES);
-      rig.primary.query('update hookshelf.head set format = 3');
-      for (const old of [second, third]) {
-        await until(`${old.name} has stopped`, async () => !await old.isReady(),
-          { msMax: WAIT_MS_MAX });
-        const { status, body } = await answerOf(old, 'GET', '/readyz');
-        assert.ok(status === 503 && body.includes('format 3'), body);
-        assert.equal((await answerOf(old, 'GET', '/api/books?limit=1')).status, 200);
-        assert.equal((await life.workload.create(old)).refusal, 'unavailable');
-      }
+      await first.stop();
+      first.upgrade(next);
+      await assert.rejects(first.start(), /format of the log is 2, and this version reads 3 alone/);
       await life.progress(WRITES);
-      await second.stop();
-      await assert.rejects(second.start(), /format 3.*start the newer hookshelf/);
-      await life.disturb(async () => {
-        for (const old of [second, third]) await exchange(old, next);
-      });
+      await life.disturb(() => exchange(first, undefined));
+      await life.progress(WRITES);
     });
   }));
+
+test('nodes stop at a log that has got another format', OPTIONS, async () => {
+  const rig = await PostgresRig.start(2);
+  await withLife({ rig, seed: 4, readers: 0 }, async (life) => {
+    await life.progress(WRITES);
+    rig.primary.query('update hookshelf.head set format = 3');
+    for (const shelf of life.shelves) {
+      await until(`${shelf.name} has stopped`, async () => !await shelf.isReady(),
+        { msMax: WAIT_MS_MAX });
+      const { status, body } = await answerOf(shelf, 'GET', '/readyz');
+      assert.ok(status === 503 && body.includes('the format of the log is 3'), body);
+      assert.equal((await answerOf(shelf, 'GET', '/api/books?limit=1')).status, 200);
+      assert.equal((await life.workload.create(shelf)).refusal, 'unavailable');
+    }
+    rig.primary.query('update hookshelf.head set format = 2');
+    await life.disturb(async () => {
+      for (const shelf of life.shelves) await exchange(shelf, undefined);
+    });
+    await life.progress(WRITES);
+  });
+});
 
 async function exchange(shelf: Shelf, program: string | undefined): Promise<void> {
   await shelf.stop();

@@ -111,6 +111,15 @@ const FATES: Readonly<Record<string, (copy: string) => void>> = {
   'an empty manifest': (copy) => writeFileSync(join(copy, 'manifest.json'), ''),
 };
 
+test('a backup of another format is refused with what to do', async () => {
+  const root = createTemporaryFolder();
+  const copy = await makeBackup(root);
+  edit(copy, 'hookshelf-backup-1', 'hookshelf-backup-2');
+  await assert.rejects(restore(root, copy), {
+    code: 'damaged', message: /is hookshelf-backup-2, and this version reads hookshelf-backup-1 /,
+  });
+});
+
 function edit(copy: string, from: string, to: string): void {
   const path = join(copy, 'manifest.json');
   const text = readFileSync(path, 'utf8');

@@ -7,9 +7,7 @@ import { SimulatedFiles } from '../../support/simulated-files.ts';
 
 const PATH = '/data/books.json';
 const spec = { name: 'books', key: 'id' } as const;
-const header = {
-  format: 2, collection: 'books', generation: 2, sequence: 9, collections: ['books'],
-};
+const header = { collection: 'books', generation: 2, sequence: 9, collections: ['books'] };
 
 /** A hundred records, whose neighbours lie apart, so that a snapshot moves all of them. */
 function createCollection() {

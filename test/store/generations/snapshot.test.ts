@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import { StoredCollection } from '../../../src/store/records/collection.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import {
-  SNAPSHOT_END, encodeCount, encodeHeader, loadSnapshot,
+  SNAPSHOT_END, encodeCount, encodeHeader, loadSnapshot, readHeader,
 } from '../../../src/store/generations/snapshot.ts';
 import { writeSnapshot } from '../../../src/store/generations/snapshot-writer.ts';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -17,9 +17,7 @@ import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 const MEBIBYTE = 1 << 20;
 const files = createNodeFiles();
 const spec = { name: 'books', key: 'id' } as const;
-const header = {
-  format: 2, collection: 'books', generation: 2, sequence: 9, collections: ['books'],
-};
+const header = { collection: 'books', generation: 2, sequence: 9, collections: ['books'] };
 
 function makeCollection(records: readonly string[]): StoredCollection {
   const collection = new StoredCollection(spec);
@@ -51,6 +49,19 @@ function contentOf(collection: StoredCollection): string {
   }
   return pieces.join(',\n');
 }
+
+test('a snapshot of another format is refused with what to do', async () => {
+  const path = join(createTemporaryFolder(), 'books.json');
+  await write(makeCollection(['a']), path);
+  const text = readFileSync(path, 'utf8');
+  for (const format of ['1', '3', '20']) {
+    writeFileSync(path, text.replace('hookshelf-snapshot-2', `hookshelf-snapshot-${format}`));
+    await assert.rejects(readHeader(files, path), {
+      code: 'damaged', message: new RegExp(`the format is hookshelf-snapshot-${format}, and this `
+        + 'version reads hookshelf-snapshot-2 alone: go on with the hookshelf that wrote it'),
+    });
+  }
+});
 
 test('records are the same after writing and loading, wherever pieces of a file end', async () => {
   const path = join(createTemporaryFolder(), 'books.json');

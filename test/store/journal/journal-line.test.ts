@@ -47,7 +47,7 @@ test('operations come back in order, records as the bytes they were', () => {
 
 const NOTES = [
   { kind: 'mark', line: encode((encoder) => encoder.addMark(3)) },
-  { kind: 'start', line: encode((encoder) => encoder.addStart(3, 42)), generation: 42, format: 2 },
+  { kind: 'start', line: encode((encoder) => encoder.addStart(3, 42)), generation: 42 },
   { kind: 'next', line: encode((encoder) => encoder.addNext(3, 43)), generation: 43 },
   { kind: 'snapshots', line: encode((encoder) => encoder.addSnapshots(3, ['books', 'hooks'])),
     collections: ['books', 'hooks'] },
@@ -56,7 +56,7 @@ const NOTES = [
 for (const { kind, line, ...members } of NOTES) {
   test(`a ${kind} line comes back as it was written`, () => {
     assert.deepEqual(parseLine(line, 0, line.length - 1), {
-      kind, sequence: 3, durable: 3, operationsAt: 0, generation: 0, format: 0, collections: [],
+      kind, sequence: 3, durable: 3, operationsAt: 0, generation: 0, collections: [],
       ...members,
     });
   });

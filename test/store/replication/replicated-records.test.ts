@@ -31,7 +31,7 @@ const HEADS: readonly HeadCase[] = [
 for (const { name, divergence, ...position } of HEADS) {
   test(`a log that holds ${name} ${divergence === null ? 'is' : 'is not'} followed`, () => {
     const records = new ReplicatedRecords(new Map(), LOG, POSITION);
-    const isFollowed = records.checkHead({ log: LOG, format: 1, ...position });
+    const isFollowed = records.checkHead({ log: LOG, format: 2, ...position });
     assert.equal(isFollowed, divergence === null);
     if (divergence === null) assert.equal(records.divergence, null);
     else assert.match(records.divergence ?? '', divergence);

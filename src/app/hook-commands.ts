@@ -45,7 +45,8 @@ export async function openHookCommands(deps: {
   });
   if (isServer) directory.check();
   const action = createRunCommandAction({
-    directory, slots, runner, timeoutMs: incoming.actionTimeout * 1000,
+    directory, slots, runner, allowedVariables: actions.environment,
+    timeoutMs: incoming.actionTimeout * 1000,
     baseEnvironment: readBaseEnvironment(),
   });
   return { actions: [action], close };

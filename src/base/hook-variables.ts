@@ -18,3 +18,15 @@ export const HOOK_VARIABLES = {
 
 /** The valid names of variables; a file for a command bears the name of its variable. */
 export const VARIABLE_NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
+/** What hooks may name without the setting `actions.environment`. */
+export const ALLOWED_VARIABLES_DEFAULT: readonly string[] = ['HOOK_*'];
+
+/**
+ * Whether hooks may name the variable. `allowed` has names, and prefixes that end in `*`: there is
+ * no list of forbidden names, as each loader and interpreter brings variables that are programs.
+ */
+export function isAllowedVariable(name: string, allowed: readonly string[]): boolean {
+  return allowed.some((entry) =>
+    entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry);
+}

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import { ADDRESS_GROUPS } from '../base/network/address-groups.ts';
 import { isAddressBlock } from '../base/network/address-set.ts';
+import { VARIABLE_NAME_PATTERN } from '../base/hook-variables.ts';
 import { findNearest } from '../base/text/nearest.ts';
 
 /** The canonical form of a setting's text, or what is expected: "must be <expected>". */
@@ -106,6 +107,11 @@ export const checkStoreUrl: SettingCheck = (text) =>
 /** `actions.commandDirectory`: a relative path would depend on where somebody starts the server. */
 export const checkAbsolutePath: SettingCheck = (text) => isAbsolute(text) && !text.includes('\0')
   ? { value: resolve(text) } : { expected: 'an absolute path' };
+
+/** `actions.environment`: `*` alone would allow what runs programs, such as LD_PRELOAD. */
+export const checkAllowedVariable: SettingCheck = (text) =>
+  VARIABLE_NAME_PATTERN.test(text.replace(/\*$/, '')) ? { value: text }
+    : { expected: 'the name of a variable, or a prefix such as HOOK_*' };
 
 function parseHttpUrl(text: string): URL | null {
   if (text.length > URL_LENGTH_MAX || !/^https?:\/\/[^/]/i.test(text) || /\s/.test(text)

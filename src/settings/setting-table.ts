@@ -4,10 +4,12 @@
  * `Settings` is made from it.
  */
 import { TIMER_SECONDS_MAX } from '../base/clock.ts';
+import { ALLOWED_VARIABLES_DEFAULT } from '../base/hook-variables.ts';
 import { LOG_LEVELS } from '../base/log.ts';
 import {
-  checkAbsolutePath, checkBaseUri, checkDeniedAddress, checkHost, checkAllowedHost, checkMethod,
-  checkNoProxy, checkOrigin, checkProxy, checkTrustedProxyAddress, checkStoreUrl, checkToken,
+  checkAbsolutePath, checkAllowedHost, checkAllowedVariable, checkBaseUri, checkDeniedAddress,
+  checkHost, checkMethod, checkNoProxy, checkOrigin, checkProxy, checkStoreUrl, checkToken,
+  checkTrustedProxyAddress,
 } from './setting-checks.ts';
 import type { SettingCheck } from './setting-checks.ts';
 
@@ -221,6 +223,8 @@ const actions = {
     + 'action'),
   workingDirectories: texts([], checkAbsolutePath,
     'folders that such a program may run in, besides those below actions.commandDirectory'),
+  environment: texts(ALLOWED_VARIABLES_DEFAULT, checkAllowedVariable,
+    'variables that hooks may give such a program: names, and prefixes that end in *'),
   maxCommands: count(4, 'programs that run at once; others wait', 1),
   maxMemory: count(128, 'of JavaScript heap for all custom action modules', 16, MEMORY_MIB_MAX,
     'MiB'),

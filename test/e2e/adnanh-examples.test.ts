@@ -311,6 +311,7 @@ before(async () => {
     server: { trustProxy: true },
     actions: {
       commandDirectory: commandFolder,
+      environment: /ACTIONS_ENVIRONMENT='(.*)'/.exec(stderr)?.[1]?.split(','),
       workingDirectories: conversion.lines.flatMap((line) =>
         /^name in actions\.workingDirectories: (.*)$/.exec(line)?.[1] ?? []),
     },

@@ -12,7 +12,10 @@ import { readLook } from './console-look.ts';
 
 const skip = lacksBrowser;
 const commands = createTemporaryFolder();
-const at = new ConsoleAtWork({ HOOKSHELF_ACTIONS_COMMAND_DIRECTORY: commands });
+const at = new ConsoleAtWork({
+  HOOKSHELF_ACTIONS_COMMAND_DIRECTORY: commands,
+  HOOKSHELF_ACTIONS_ENVIRONMENT: 'STAGE,CODE,KEY,TOKEN,A,DATA,DATUM',
+});
 
 addCommand('show.sh', 'printf "%s|" "$@" "$STAGE"; cat "$KEY"; exit "$CODE"');
 addCommand('other.sh', 'exit 0');

@@ -221,7 +221,8 @@ before(async () => {
   assert.ok(!converted.stdout.includes('the key'));
   listedLines = converted.stderr.split('\n').map((line) => line.replace(/^hookshelf: /, ''));
   writeFileSync(join(folder, 'shelf.json'), converted.stdout);
-  const settings = { actions: { commandDirectory: join(folder, 'commands') } };
+  const environment = /ACTIONS_ENVIRONMENT='(.*)'/.exec(converted.stderr)?.[1]?.split(',');
+  const settings = { actions: { commandDirectory: join(folder, 'commands'), environment } };
   writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings));
   const secrets = [...converted.stdout.matchAll(/"\$env": "(\w+)"/g)].map(([, name = '']) =>
     [name, /SIMPLE|SLASH|GITLAB|SYNOLOGY/.test(name) ? '42' : 'the key']);

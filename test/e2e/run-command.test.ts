@@ -99,9 +99,9 @@ test('after kill -9 nothing is left, and what was accepted runs again', async ()
   mkdirSync(pids);
   hooks.add('long.sh', `sleep 60 & echo $! > ${pids}/child-$HOOKSHELF_ATTEMPT
     [ -e ${pids}/again ] && exit 0
-    echo $$ > ${pids}/leader; cat "$KEY" > /dev/null; wait`);
+    echo $$ > ${pids}/leader; cat "$HOOK_KEY" > /dev/null; wait`);
   await hooks.start();
-  await hooks.hook('long', { command: 'long.sh', files: { KEY: 'secret' } },
+  await hooks.hook('long', { command: 'long.sh', files: { HOOK_KEY: 'secret' } },
     ACCEPTED);
   assert.equal((await hooks.call('long')).status, 200);
   const leader = await readPid(join(pids, 'leader'));

@@ -62,7 +62,8 @@ test('the defaults are the contract\'s', () => {
     store: { url: null, passwordFile: null },
     backup: { to: null, everyHours: 24, keep: 7 },
     actions: {
-      modules: [], commandDirectory: null, workingDirectories: [], maxCommands: 4, maxMemory: 128,
+      modules: [], commandDirectory: null, workingDirectories: [], environment: ['HOOK_*'],
+      maxCommands: 4, maxMemory: 128,
     },
     log: { level: 'info', format: 'auto', access: 'errors' },
   });
@@ -147,6 +148,8 @@ const FILES: readonly (readonly [unknown, string, unknown])[] = [
   [{ actions: ['/a.mjs'] }, 'actions.modules', ['/a.mjs']],
   [{ actions: { modules: ['/a.mjs'], maxMemory: 64 } }, 'actions.modules', ['/a.mjs']],
   [{ actions: {} }, 'actions.modules', []],
+  [{ actions: ['/a.mjs'] }, 'actions.environment', ['HOOK_*']],
+  [{ actions: { environment: ['HOOK_*', 'STAGE'] } }, 'actions.environment', ['HOOK_*', 'STAGE']],
   [{ server: { requestTimeout: 4 } }, 'server.headersTimeout', 4],
 ];
 for (const [value, name, expected] of FILES) {
@@ -197,6 +200,8 @@ const REFUSED: readonly (readonly [string, SettingsSources, RegExp])[] = [
     /^setting `actions\.modules` must be a list, not "a\.mjs" \(from the\.json\)$/],
   ['modules twice', fromFile({ actions: ['a.mjs'], 'actions.modules': [] }),
     /`actions\.modules` stands twice in the\.json/],
+  ['all variables', fromVariable('HOOKSHELF_ACTIONS_ENVIRONMENT', 'HOOK_*,*'),
+    /`actions\.environment` must be a list in which each is the name of a variable, or a prefix/],
   ['a relative folder of commands', fromFile({ actions: { commandDirectory: 'hooks' } }),
     /`actions\.commandDirectory` must be an absolute path, not "hooks" \(from the\.json\)$/],
   ['a relative working directory', fromFile({ actions: { workingDirectories: ['/a', './b'] } }),

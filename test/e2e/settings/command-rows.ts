@@ -41,6 +41,11 @@ export const COMMAND_ROWS: Rows = {
     observe: (place) => configure(place, { workingDirectory: elsewhere }),
     changed: 201, isShared: true, standard: 422,
   },
+  'actions.environment': {
+    value: ['STAGE'], beside: { 'actions.commandDirectory': commandDirectory },
+    observe: (place) => configure(place, { environment: { STAGE: 'test' } }),
+    changed: 201, isShared: true, standard: 422,
+  },
   'actions.maxCommands': {
     value: 1, beside: { 'actions.commandDirectory': commandDirectory },
     observe: async ({ url, ask }) => {

@@ -41,7 +41,8 @@ const TEXTS: FieldTexts = {
   arguments: ['Arguments', 'Each is passed whole: it is never split, and no shell sees it. '
     + '`{{ payload.ref }}` puts in a value of what came; `headers`, `query` and `event` are there '
     + 'too', 'Argument'],
-  environment: ['Environment', 'Variables for the command. Values may hold `{{ payload.ref }}` and '
+  environment: ['Environment', 'Variables for the command, which the setting '
+    + '`actions.environment` allows. Values may hold `{{ payload.ref }}` and '
     + 'the like'],
   stdin: ['Standard input', 'What the command can read'],
   output: ['Its output', 'Whoever calls the webhook may be anybody'],
@@ -51,8 +52,8 @@ const TEXTS: FieldTexts = {
     + 'as the setting `actions.maxCommands` allows for all'],
   coalesce: ['Of those that wait, only the newest runs', 'For a deploy, say: it stands for those '
     + 'before it, whose status is then `coalesced`'],
-  files: ['Files', 'Each is written before the run and deleted after it. The variable holds its '
-    + 'path'],
+  files: ['Files', 'Each is written before the run and deleted after it. The variable, which the '
+    + 'setting `actions.environment` allows, holds its path'],
   workingDirectory: ['Working directory', 'A path below the folder of commands, or one that the '
     + 'setting `actions.workingDirectories` names. Empty: an empty folder, deleted after the run'],
   successCodes: ['Exit codes of success', 'None: 0 alone', 'Exit code'],

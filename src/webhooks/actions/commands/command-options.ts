@@ -2,7 +2,9 @@
 import { TIMER_SECONDS_MAX } from '../../../base/clock.ts';
 import { messageOf, type FieldError } from '../../../base/errors.ts';
 import { invalid, isJsonObject, pointerStep, readObjectInto } from '../../../base/fields.ts';
-import { HOOK_VARIABLES, VARIABLE_NAME_PATTERN } from '../../../base/hook-variables.ts';
+import {
+  HOOK_VARIABLES, VARIABLE_NAME_PATTERN, isAllowedVariable,
+} from '../../../base/hook-variables.ts';
 import type { JsonObject, JsonSchema, JsonValue, ObjectSchema } from '../../../base/schema.ts';
 import type { OptionDoc } from '../action-registry.ts';
 import type { CommandDirectory } from './command-directory.ts';
@@ -125,14 +127,18 @@ export function describeCommandOptions(commandNames: readonly string[]): readonl
   });
 }
 
-/** Problems of the options, and of the file and folder that they name; one sentence each. */
+/**
+ * Problems of the options, and of the file, folder and variables that they name; one sentence each.
+ */
 export function findCommandOptionProblems(
-  options: JsonObject, directory: CommandDirectory,
+  options: JsonObject, directory: CommandDirectory, allowedVariables: readonly string[],
 ): readonly string[] {
   const errors: FieldError[] = [];
   const { command, workingDirectory } = readObjectInto(OPTIONS_SCHEMA, options, errors) ?? {};
-  const problems = errors.map(({ pointer, detail }) =>
-    `${pointer.slice(1).replaceAll('/', ' ')} ${detail}`);
+  if (errors.length === 0) {
+    errors.push(...findForbiddenVariables(parseHookCommand(options), allowedVariables));
+  }
+  const problems = errors.map(formatOptionError);
   const addProblem = (option: string, resolvePath: () => void): void => {
     try {
       resolvePath();
@@ -145,6 +151,25 @@ export function findCommandOptionProblems(
     addProblem('workingDirectory', () => directory.resolveWorkingDirectory(workingDirectory));
   }
   return problems;
+}
+
+/** A problem of an option as a sentence. */
+export function formatOptionError({ pointer, detail }: FieldError): string {
+  return `${pointer.slice(1).replaceAll('/', ' ')} ${detail}`;
+}
+
+/** The variables of a command that the setting `actions.environment` does not let hooks name. */
+export function findForbiddenVariables(
+  command: HookCommand, allowedVariables: readonly string[],
+): readonly FieldError[] {
+  const places = { environment: command.environment, files: command.files };
+  return Object.entries(places).flatMap(([option, variables]) => variables
+    .filter(({ name }) => !isAllowedVariable(name, allowedVariables))
+    .map(({ name }) => ({
+      pointer: `/${option}/${name}`,
+      detail: 'is no variable that hooks may set: the setting actions.environment allows '
+        + `${allowedVariables.join(', ') || 'none'}; choose another name, or allow this one there`,
+    })));
 }
 
 /** Parses checked options. Throws `invalid` where `findCommandOptionProblems` finds a problem. */

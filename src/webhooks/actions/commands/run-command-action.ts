@@ -17,7 +17,8 @@ import type { ActionCall, RegisteredAction } from '../action-registry.ts';
 import { CoalescedResult, DetailedRunResult } from '../run-action.ts';
 import type { CommandDirectory } from './command-directory.ts';
 import {
-  decodeBase64, describeCommandOptions, findCommandOptionProblems, parseHookCommand,
+  decodeBase64, describeCommandOptions, findCommandOptionProblems, findForbiddenVariables,
+  formatOptionError, parseHookCommand,
   type HookCommand,
 } from './command-options.ts';
 import { toCommandResult } from './command-result.ts';
@@ -29,6 +30,8 @@ type RunCommandDeps = {
   readonly directory: CommandDirectory;
   readonly slots: Pick<CommandSlots, 'take'>;
   readonly runner: Pick<CommandRunner, 'run'>;
+  /** What `environment` and `files` may name: the setting `actions.environment`. */
+  readonly allowedVariables: readonly string[];
   /** The limit of a command whose options have no `timeout`. */
   readonly timeoutMs: number;
   /** What every command has in its environment, such as PATH. */
@@ -47,7 +50,7 @@ const NO_INTERPRETER = 'the program that the first line names after #! is not th
   + 'that line may end in CR LF: save the file with LF alone';
 
 export function createRunCommandAction(deps: RunCommandDeps): RegisteredAction {
-  const { directory } = deps;
+  const { directory, allowedVariables } = deps;
   // All runs of a configuration get the same frozen options.
   const commands = new WeakMap<object, HookCommand>();
   const getCommand = (options: JsonObject): HookCommand => {
@@ -64,7 +67,7 @@ export function createRunCommandAction(deps: RunCommandDeps): RegisteredAction {
     get options() {
       return describeCommandOptions(listCommandNames(directory));
     },
-    validateOptions: (options) => findCommandOptionProblems(options, directory),
+    validateOptions: (options) => findCommandOptionProblems(options, directory, allowedVariables),
     run: (call) => call.direction === 'outgoing'
       ? ActionResult.fail('run-command is not for an outgoing webhook')
       : runInSlot(call, getCommand(call.options), deps),
@@ -127,7 +130,9 @@ async function runCommand(
 function createRun(
   call: ActionCall, command: HookCommand, deps: RunCommandDeps, timeoutMs: number,
 ): HookCommandRun {
-  const { directory, baseEnvironment } = deps;
+  const { directory, allowedVariables, baseEnvironment } = deps;
+  const [forbidden] = findForbiddenVariables(command, allowedVariables);
+  if (forbidden !== undefined) throw new AppError('usage', formatOptionError(forbidden));
   const facts = createCommandFacts(call);
   const { workingDirectory } = command;
   return {

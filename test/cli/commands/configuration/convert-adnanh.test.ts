@@ -91,6 +91,21 @@ test('prints the document, lists the rest with its place, and exits with 3', asy
   assert.match(stderr, /put a, a copy or a link, into the folder of .*: \/bin\/a$/m);
 });
 
+test('says which variables to allow, and gives the line', async () => {
+  const variables = [payload('a'), { ...payload('b'), envname: 'B' }];
+  const hook = {
+    ...HOOK, 'pass-environment-to-command': variables,
+    'pass-file-to-command': [{ ...payload('c'), envname: 'C' }],
+  };
+  const { stderr } = await runCommand(['config:convert', '--from', 'adnanh', '-'],
+    { input: JSON.stringify([hook, { ...hook, id: 'b' }]) });
+  assert.match(stderr,
+    /variables B, C: export HOOKSHELF_ACTIONS_ENVIRONMENT='HOOK_\*,B,C'$/m);
+  const { stderr: none } = await runCommand(['config:convert', '--from', 'adnanh', '-'],
+    { input: JSON.stringify([HOOK]) });
+  assert.doesNotMatch(none, /ACTIONS_ENVIRONMENT/);
+});
+
 test('exits with 0 when all has a counterpart, and reads standard input', async () => {
   const { code, stdout } = await runCommand(['config:convert', '--from', 'adnanh', '-'],
     { input: JSON.stringify([HOOK]) });

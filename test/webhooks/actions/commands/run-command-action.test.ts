@@ -22,8 +22,11 @@ type CommandData = {
 
 type Started = { readonly place: CommandPlace; readonly relay: Relay; readonly runs: string };
 
+/** What the options of these tests name. */
+const VARIABLES = ['HOOK_*', 'A', 'MINE', 'PATH', 'TEXT*', 'BYTES_FILE'];
+
 async function startFor(
-  context: TestContext, { max = 4, timeoutMs = 30_000 } = {},
+  context: TestContext, { max = 4, timeoutMs = 30_000, allowedVariables = VARIABLES } = {},
 ): Promise<Started> {
   const place = new CommandPlace();
   const runs = join(place.folder, 'command-runs');
@@ -31,7 +34,7 @@ async function startFor(
   const slots = new CommandSlots({ max });
   const relay = await startRelay({
     optionalActions: [createRunCommandAction({
-      directory: place.directory, slots, runner, timeoutMs,
+      directory: place.directory, slots, runner, timeoutMs, allowedVariables,
       baseEnvironment: { PATH: process.env['PATH'] ?? '', HOME: '/home/hook' },
     })],
     incoming: { retrySchedule: [0.01] },
@@ -535,6 +538,11 @@ const REFUSED_OPTIONS: readonly (readonly [options: object, detail: RegExp])[] =
   [{ command: 'it.sh', environment: { A: 1 } }, /^environment A must be a template, a string$/],
   [{ command: 'it.sh', environment: { A: '{{' } }, /^environment A a placeholder is opened/],
   [{ command: 'it.sh', environment: { HOOKSHELF_EVENT: '' } }, /is set for every command/],
+  [{ command: 'it.sh', environment: { BASH_ENV: '/dev/stdin' } },
+    /^environment BASH_ENV is no variable .* setting actions\.environment allows HOOK_\*, A, MINE/],
+  [{ command: 'it.sh', files: { LD_PRELOAD: { base64: '' } } }, /^files LD_PRELOAD is no variable/],
+  [{ command: 'it.sh', environment: { HOOK: '' } }, /^environment HOOK is no variable/],
+  [{ command: 'it.sh', environment: { hook_a: '' } }, /^environment hook_a is no variable/],
   [{ command: 'it.sh', files: { A: { base65: '' } } }, /^files A must be .* or \{ "base64": temp/],
   [{ command: 'it.sh', files: { A: { base64: '{{' } } }, /^files A base64 a placeholder is opened/],
   [{ command: 'it.sh', files: { A: '' }, environment: { A: '' } },
@@ -561,4 +569,17 @@ test('options that are wrong are refused with what to do', async (context) => {
     assert.deepEqual(errors.map((error) => error.detail).filter((each) => !detail.test(each)), [],
       text);
   }
+});
+
+test('a stored configuration with a forbidden variable starts nothing', async (context) => {
+  const allowedVariables = ['HOOK_*', 'BASH_ENV'];
+  const { place, relay } = await startFor(context, { allowedVariables });
+  place.add('show.sh', `#!/bin/bash\ntouch '${place.folder}/ran'\n`);
+  await addHook(relay, { command: 'show.sh', files: { BASH_ENV: 'id' } }, { inbox: 'all' });
+  allowedVariables.pop();
+  const { status, json } = await call(relay);
+  assert.deepEqual([status, json['message']], [400, 'The command could not be started']);
+  assert.ok(!existsSync(join(place.folder, 'ran')));
+  const { text } = await relay.ask('GET', '/api/requests');
+  assert.match(text, /could not be started: files BASH_ENV is no variable .* actions\.environment/);
 });

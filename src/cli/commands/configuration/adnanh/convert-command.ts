@@ -4,6 +4,7 @@
  */
 import { basename } from 'node:path';
 import { AppError } from '../../../../base/errors.ts';
+import { ALLOWED_VARIABLES_DEFAULT } from '../../../../base/hook-variables.ts';
 import { DOCUMENT_BYTES_MAX } from '../../../../base/files/bounded-read.ts';
 import { EXIT_PENDING } from '../../../process/exit-code.ts';
 import type { CommandContext } from '../../command-context.ts';
@@ -39,13 +40,20 @@ function formatGaps({ gaps }: Conversion): readonly string[] {
 }
 
 /** A line for each thing that people have to provide: the document names it, and holds none. */
-function formatNeeds({ variables, commandPaths, workingDirectories }: Conversion): string[] {
+function formatNeeds(
+  { variables, forbiddenVariables, commandPaths, workingDirectories }: Conversion,
+): string[] {
+  const allowed = [...ALLOWED_VARIABLES_DEFAULT, ...forbiddenVariables].join(',');
   return [
     ...variables.map(({ name, hook, pointer }) =>
       `set ${name}: what stands at ${pointer} of ${hook}`),
     ...commandPaths.map((path) =>
       `put ${basename(path)}, a copy or a link, into the folder of actions.commandDirectory: `
         + path),
+    ...forbiddenVariables.length === 0 ? [] : [
+      `allow commands the variables ${forbiddenVariables.join(', ')}: `
+        + `export HOOKSHELF_ACTIONS_ENVIRONMENT='${allowed}'`,
+    ],
     ...workingDirectories.map((directory) => `name in actions.workingDirectories: ${directory}`),
   ];
 }

@@ -4,6 +4,7 @@
  */
 import { parseObject, isJsonObject } from '../../../../base/fields.ts';
 import { messageOf } from '../../../../base/errors.ts';
+import { ALLOWED_VARIABLES_DEFAULT, isAllowedVariable } from '../../../../base/hook-variables.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { takeUniqueName } from '../../../../base/text/unique-name.ts';
 import { incomingSchema } from '../../../../webhooks/incoming/incoming-webhook.ts';
@@ -20,6 +21,8 @@ export type Conversion = {
   readonly document: JsonObject;
   readonly gaps: readonly Gap[];
   readonly variables: readonly HookSecret[];
+  /** The names of variables that no command may get without the setting `actions.environment`. */
+  readonly forbiddenVariables: readonly string[];
   /** The commands as the hooks name them. */
   readonly commandPaths: readonly string[];
   readonly workingDirectories: readonly string[];
@@ -52,6 +55,9 @@ export function convertHooks(hooks: readonly JsonObject[]): Conversion {
     },
     gaps: converted.flatMap(({ report }) => report.gaps),
     variables: converted.flatMap(({ report }) => report.variables),
+    forbiddenVariables: [...new Set(records.flatMap(({ command: { options } }) =>
+      [options['environment'], options['files']].flatMap((member) => Object.keys(member ?? {}))))]
+      .filter((name) => !isAllowedVariable(name, ALLOWED_VARIABLES_DEFAULT)),
     commandPaths: [...names.commandPaths.values()],
     workingDirectories: [...new Set(records.flatMap(({ command: { workingDirectory } }) =>
       workingDirectory === null ? [] : [workingDirectory]))],

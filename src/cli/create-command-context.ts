@@ -190,7 +190,7 @@ function isNotDirectory(path: string): boolean {
 
 /** Opens the client for a data directory: on the server that holds it, else on the app here. */
 async function openDirectoryApiClient(context: CommandContext): Promise<ApiClient> {
-  const { spec, args, io } = context;
+  const { spec, args, io, output } = context;
   // Wrong settings are refused even where a server answers, which has read its own.
   const { settings } = context.loadSettings();
   const isDryRun = spec.makesData === true && args.has('dry-run');
@@ -200,7 +200,9 @@ async function openDirectoryApiClient(context: CommandContext): Promise<ApiClien
   const mayBeMissing = isTemporary || (spec.makesData === true && !isDryRun);
   const data = mayBeMissing ? context.enterDataAsOwner() : context.enterExistingDataAsOwner();
   const options = {
-    settings, io, needsActions: spec.needsActions === true,
+    settings, io,
+    onLoadModules: spec.needsActions === true
+      ? (text: string) => output.note(text) : null,
     lowestLevel: spec.runsActions === true ? 'debug' : 'warning',
   } as const;
   return openApiClient({

@@ -71,7 +71,7 @@ test('no secret of ours is in a command\'s environment, arguments and open files
 });
 
 test('a command may call hookshelf: what it is told is no setting', async () => {
-  const hooks = new CommandHooks();
+  const hooks = new CommandHooks({ HOOKSHELF_ACTIONS_ENVIRONMENT: 'HOOKSHELF_SERVER' });
   hooks.add('call.sh', `exec ${process.execPath} ${PROGRAM} request:list --json`);
   await hooks.start();
   await hooks.hook('call', {

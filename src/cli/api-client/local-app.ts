@@ -7,6 +7,9 @@ import { AppError } from '../../base/errors.ts';
 import { findOwnerProblem, formatChown } from '../../base/files/ownership.ts';
 import type { LogLevel } from '../../base/log.ts';
 import type { Settings } from '../../settings/load-settings.ts';
+import {
+  ACTIONS_FOLDER, findActionModules,
+} from '../../webhooks/actions/modules/find-action-modules.ts';
 import { readLockOwner } from '../../store/lock/directory-lock.ts';
 import { loadOnce } from '../process/load-once.ts';
 import type { Io } from '../terminal/process-io.ts';
@@ -26,8 +29,11 @@ type LocalAppOptions = {
   readonly data: string;
   readonly settings: Settings;
   readonly io: Io;
-  /** Whether custom action modules are loaded. */
-  readonly needsActions: boolean;
+  /**
+   * Told the line that names the custom action modules before they are loaded, as they are code
+   * that runs with our rights; null: none is loaded.
+   */
+  readonly onLoadModules: ((line: string) => void) | null;
   /** Lines below it are no news at a prompt, whatever `log.level` says. */
   readonly lowestLevel: LogLevel;
 };
@@ -53,12 +59,19 @@ function rejectUntrustedOwner(path: string): void {
 
 /** Throws `conflict` when another process holds the directory. */
 export async function openLocalApp(
-  { data, settings, io, needsActions, lowestLevel }: LocalAppOptions,
+  { data, settings, io, onLoadModules, lowestLevel }: LocalAppOptions,
 ): Promise<LocalApp> {
+  const modules = onLoadModules === null ? [] : findActionModules({
+    folder: join(data, ACTIONS_FOLDER), paths: settings.actions.modules,
+  });
+  if (modules.length > 0) {
+    const paths = modules.map(({ origin }) => origin).join(', ');
+    onLoadModules?.(`no server runs, so this loads the action modules ${paths}`);
+  }
   const logger = createProcessLogger(settings, io, lowestLevel);
   const { openApp } = await loadApp();
   const app = await openApp({
-    data, logger, role: 'command', loadsActions: needsActions,
+    data, logger, role: 'command', loadsActions: onLoadModules !== null,
     // No browser reaches a command, so CORS is off: with `*` and no token the app would not open,
     // and the command could not make one. Its own requests are no news either, however slow.
     settings: {

@@ -48,17 +48,23 @@ export async function printOverview({ output, commands }: CommandContext): Promi
   return 0;
 }
 
+/** What a command that checks or runs actions says of itself. */
+const MODULES_LINE = 'Where no server runs, it loads the modules of your own actions.';
+
 export async function printCommand(output: Output, spec: CommandSpec): Promise<number> {
   if (output.isJson) {
     await output.json(toJson(spec));
     return 0;
   }
   const columns = limitColumns(output);
+  const details = [
+    ...spec.details ?? [], ...spec.needsActions === true ? [MODULES_LINE] : [],
+  ];
   const options = Object.keys(spec.options).length > 0
     ? ['', formatTitle(output, 'Options:'), ...formatOptions(spec.options, columns)] : [];
   await output.write([
     ...wrap(`${spec.summary}.`, columns),
-    ...spec.details === undefined ? [] : ['', ...wrapParagraphs(spec.details, columns)],
+    ...details.length === 0 ? [] : ['', ...wrapParagraphs(details, columns)],
     '',
     formatTitle(output, 'Usage:',
       ` hookshelf ${spec.name}${formatOperand(spec)}${formatUsage(spec)}`),

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { runCommand } from '../io.ts';
 import { inPlace } from '../place.ts';
 import type { Place } from '../place.ts';
 
@@ -25,20 +26,42 @@ function writeAction(place: Place, name: string, text: string): void {
 test('custom actions are loaded by the commands that run or check them', () =>
   inPlace('without a server', async (place) => {
     writeAction(place, 'shout.mjs', SHOUT);
-    assert.match((await place.run(['actionconfig:actions'])).stdout, /^shout +Shout/m);
     const create = ['actionconfig:create', '--action', 'shout', '--options'];
     const refused = await place.run([...create, '{}']);
     assert.deepEqual([refused.code, /word is missing/.test(refused.stderr)], [1, true]);
     const made = await place.run([...create, '{"word":"hey"}']);
     assert.equal(made.code, 0, made.stderr);
+    assert.match(made.stderr, /no server runs, so this loads the action modules .*shout\.mjs$/m);
+  }));
+
+test('completion, doctor and lists run no action module, and doctor names one that cannot', () =>
+  inPlace('without a server', async (place) => {
+    const ran = join(place.folder, 'ran');
+    writeAction(place, 'spy.mjs',
+      `import { writeFileSync } from 'node:fs';\nwriteFileSync('${ran}', '');\n${SHOUT}`);
+    const lists = [['completion:values', 'actions'], ['completion:values', 'presets'],
+      ['actionconfig:actions'], ['actionconfig:list'], ['settings:show'], ['config:export']];
+    for (const words of lists) {
+      const { code, stderr } = await place.run(words);
+      assert.deepEqual([code, existsSync(ran)], [0, false], `${words.join(' ')}: ${stderr}`);
+    }
+    assert.match((await place.run(['doctor'])).stdout, /^actions +ok +1 custom module, which/m);
+    chmodSync(join(place.data, 'actions/spy.mjs'), 0o666);
+    assert.match((await place.run(['doctor'])).stdout, /^actions +failed .*spy\.mjs/m);
+    const missing = join(place.folder, 'missing.mjs');
+    const { stdout } = await place.run(['doctor'], { environment: { HOOKSHELF_ACTIONS: missing } });
+    assert.match(stdout, /^actions +failed/m);
+    assert.ok(!existsSync(ran));
+    const help = await runCommand(['help', 'incomingwebhook:test']);
+    assert.match(help.stdout, /no server\s+runs, it loads the modules/);
   }));
 
 test('an action that cannot be loaded stops those commands with its file name, and no other', () =>
   inPlace('without a server', async (place) => {
     writeAction(place, 'broken.mjs', 'export default 7;');
-    const { code, stderr } = await place.run(['actionconfig:actions']);
+    const { code, stderr } = await place.run(['actionconfig:create', '--action', 'log']);
     assert.equal(code, 2);
-    assert.match(stderr, /^hookshelf: [^\n]*broken\.mjs[^\n]*\n$/);
+    assert.match(stderr, /^hookshelf: [^\n]*broken\.mjs: must export[^\n]*\n$/m);
     assert.equal((await place.run(['book:list'])).code, 0);
     assert.equal((await place.run(['actionconfig:list'])).code, 0);
   }));

@@ -1,7 +1,7 @@
 /** What the three shells offer for a line, the cursor at its end. Each is driven for real. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
@@ -21,6 +21,11 @@ const ASKED = `#!/bin/sh
 printf '%s\\n' "$2-1" "$2-2"
 if [ "$3" = --data ]; then printf '%s\\n' "$2-in-$4"; fi
 if [ "$3" = --server ]; then printf '%s\\n' "$2-of-$4-$5-$6"; fi
+`;
+
+/** Stands in for a program that a server has deceived. */
+const HOSTILE_VALUES = `#!/bin/sh
+printf '%s\\n' plain '$(touch owned)' '\`touch owned\`' '*' '; touch owned' '\${x:=\$(touch owned)}'
 `;
 
 const NAMES = COMMANDS.map(({ name }) => name);
@@ -74,12 +79,12 @@ const OFFERS: readonly (readonly [line: string, words: readonly string[]])[] = [
 ];
 
 /** What a shell offers for each line. */
-type Offers = (lines: readonly string[], folder: string) => string[][];
+type Offers = (lines: readonly string[], folder: string, bin?: string) => string[][];
 
 const SHELLS: Readonly<Record<string, Offers>> = {
-  bash: (lines, folder) => lines.map((line) => bashOffers(line, folder)),
+  bash: (lines, folder, bin = folder) => lines.map((line) => bashOffers(line, folder, bin)),
   zsh: zshOffers,
-  fish: (lines, folder) => lines.map((line) => fishOffers(line, folder)),
+  fish: (lines, folder, bin = folder) => lines.map((line) => fishOffers(line, folder, bin)),
 };
 
 for (const [name, offers] of Object.entries(SHELLS)) {
@@ -96,6 +101,22 @@ for (const [name, offers] of Object.entries(SHELLS)) {
       offered.delete('');
       assert.deepEqual([...offered].sort(), [...words].sort(), line);
     }
+  });
+
+  test(`${name} expands nothing of what it offers, and runs no program of the folder`, {
+    skip: !hasProgram(name) && `${name} is not installed`,
+  }, () => {
+    const folder = createTemporaryFolder();
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'hookshelf'), HOSTILE_VALUES, { mode: 0o755 });
+    writeFileSync(join(folder, 'hookshelf'), '#!/bin/sh\ntouch owned\n', { mode: 0o755 });
+    writeFileSync(join(folder, '$(touch owned).csv'), '');
+    const found = offers(['hookshelf book:show ', './hookshelf book:show ',
+      'hookshelf book:show --server $(touch${IFS}owned) ', 'hookshelf apply --file '], folder, bin);
+    assert.ok(found[0]?.includes('plain'), found[0]?.join('\n'));
+    assert.ok(!existsSync(join(folder, 'owned')));
+    if (name === 'bash') assert.ok(!found.flat().some((word) => /[$`*;]/.test(word)));
   });
 
   test(`the completion script for ${name} names every command`, async () => {
@@ -148,10 +169,12 @@ function dashed(names: readonly string[]): string[] {
   return names.map((name) => `--${name}`);
 }
 
-function run(program: string, words: readonly string[], cwd: string): string[] {
+function run(
+  program: string, words: readonly string[], cwd: string, bin: string,
+): string[] {
   const { stdout, stderr, status } = spawnSync(program, words, {
     cwd, encoding: 'utf8', timeout: 120_000,
-    env: { PATH: `${cwd}:${process.env['PATH'] ?? ''}`, HOME: cwd },
+    env: { PATH: `${bin}:${process.env['PATH'] ?? ''}`, HOME: cwd },
   });
   assert.equal(status, 0, stderr);
   assert.equal(stderr, '');
@@ -159,7 +182,7 @@ function run(program: string, words: readonly string[], cwd: string): string[] {
 }
 
 /** Readline's part done by hand: words end at colons too, and only the last is replaced. */
-function bashOffers(line: string, folder: string): string[] {
+function bashOffers(line: string, folder: string, bin: string): string[] {
   const words = line.split(/([\s:])/).filter((word) => word.trim() !== '');
   const list = words.map((word) => `'${word}'`).join(' ');
   const last = /\s$/.test(line) ? " ''" : '';
@@ -170,15 +193,15 @@ COMP_LINE='${line}' COMP_POINT=${line.length} COMP_CWORD=${index} COMP_WORDS=(${
 _hookshelf
 printf '%s\n' "\${COMPREPLY[@]}"`;
   const before = /\S*:(?=\S*$)/.exec(line)?.[0] ?? '';
-  return run('bash', ['-c', script], folder).map((word) => word && before + word);
+  return run('bash', ['-c', script], folder, bin).map((word) => word && before + word);
 }
 
 /** An interactive zsh on a terminal of its own, in which compadd also tells what it is given. */
-function zshOffers(lines: readonly string[], folder: string): string[][] {
+function zshOffers(lines: readonly string[], folder: string, bin = folder): string[][] {
   mkdirSync(join(folder, '.zfunc'));
   writeFileSync(join(folder, '.zfunc/_hookshelf'), SCRIPTS.zsh);
   writeFileSync(join(folder, '.setup'), ZSH_SETUP);
-  const output = run('zsh', ['-f', '-c', ZSH_DRIVER, 'driver', ...lines], folder).join('\n');
+  const output = run('zsh', ['-f', '-c', ZSH_DRIVER, 'driver', ...lines], folder, bin).join('\n');
   return output.split('END\n').map((part) => part.split('\n'));
 }
 
@@ -217,12 +240,12 @@ done
 zpty -d inner
 `;
 
-function fishOffers(line: string, folder: string): string[] {
+function fishOffers(line: string, folder: string, bin: string): string[] {
   const script = `${SCRIPTS.fish}
 complete -C ${JSON.stringify(line)}`;
   // A file, because an argument may have 128 KiB; not in the folder, whose files are offered.
   const file = join(createTemporaryFolder(), 'complete.fish');
   writeFileSync(file, script);
-  return run('fish', ['--no-config', file], folder)
+  return run('fish', ['--no-config', file], folder, bin)
     .map((offer) => offer.split('\t')[0] ?? '');
 }

@@ -18,6 +18,23 @@ export function formatBashScript(commands: Commands): string {
   // bash breaks words at a colon: the script joins the command again, and cuts its part up to the
   // last colon off the suggestions.
   return `# bash completion for hookshelf
+# Offers the lines of $1 that begin with the current word. None is expanded, and bash puts them on
+# the command line as they are: one that it would read as anything but a word is left out, where
+# readline does not quote file names.
+_hookshelf_offer() {
+  local line quoted
+  COMPREPLY=()
+  while IFS= read -r line; do
+    printf -v quoted %q "$line"
+    [[ -n "$line" && "$line" == "$current"* && ( -n "$2" || "$quoted" == "$line" ) ]] \
+      && COMPREPLY+=("$line")
+  done <<< "$1"
+}
+_hookshelf_files() {
+  local quotes=''
+  compopt -o filenames 2> /dev/null && quotes=1
+  _hookshelf_offer "$(compgen "$1" -- "$current")" "$quotes"
+}
 _hookshelf() {
   local current="\${COMP_WORDS[COMP_CWORD]}" line="\${COMP_LINE:0:COMP_POINT}"
   local words='' options='' command='' kind='' found=''
@@ -47,10 +64,10 @@ ${formatBashValues(commands).join('\n')}
     esac ;;
   esac
   if [[ -n "$kind" ]]; then
-    found="$("\${parts[0]}" completion:values "$kind" "\${place[@]}" 2> /dev/null)"
+    found="$(hookshelf completion:values "$kind" "\${place[@]}" 2> /dev/null)"
     [[ -n "$found" ]] && words="$found"
   fi
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  _hookshelf_offer "\${words// /$'\\n'}" ''
   if [[ "$current" == *:* && "$COMP_WORDBREAKS" == *:* ]]; then
     local prefix="\${current%"\${current##*:}"}"
     COMPREPLY=("\${COMPREPLY[@]#"$prefix"}")
@@ -92,6 +109,6 @@ function formatBashValues(commands: Commands): string[] {
       return option.type === 'string' ? [`${head} return ;;`] : [];
     }
     const action = option.completes === 'file' ? '-f' : '-d';
-    return [`${head} COMPREPLY=($(compgen ${action} -- "$current")); return ;;`];
+    return [`${head} _hookshelf_files ${action}; return ;;`];
   }));
 }

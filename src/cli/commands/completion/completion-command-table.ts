@@ -25,7 +25,7 @@ export const COMPLETION_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'completion:values', summary: 'Print what a value may be, a line each, for completion',
     operand: { name: 'kind', meaning: 'of value', isRequired: true, values: VALUE_KINDS },
-    options: {}, needsActions: true, examples: ['hookshelf completion:values incoming-webhooks'],
+    options: {}, examples: ['hookshelf completion:values incoming-webhooks'],
     load: async () => (await import('./list-values.ts')).listValues,
   },
 ];

@@ -20,7 +20,13 @@ const KINDS: Readonly<Record<ValueKind, readonly [path: string, ...members: read
   'tokens': ['/control/tokens', 'identifier'],
 };
 
-/** Prints the values of the first page, one a line. */
+/**
+ * The values that every shell reads as one plain word. A server elsewhere may send others: bash
+ * puts a value on the command line as it is, and `$(…)` in one would run with it.
+ */
+const PLAIN_WORD = /^[A-Za-z0-9_][A-Za-z0-9._:@%+,/~-]*$/;
+
+/** Prints the values of the first page that are plain words, one a line. */
 export async function listValues(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const kind = VALUE_KINDS.find((name) => name === args.operand) ?? 'books';
@@ -30,7 +36,7 @@ export async function listValues(context: CommandContext): Promise<number> {
   const values = rows.flatMap((row) => [...new Set(members.flatMap((member) => {
     const value = row[member];
     return value === undefined || value === null ? [] : [formatValue(value)];
-  }))]);
+  }))]).filter((value) => PLAIN_WORD.test(value));
   if (output.isJson) await output.json(values);
   else for (const value of values) await output.line(value);
   return 0;

@@ -77,9 +77,13 @@ function countChanges({ changes }: PrintedPlan): string {
 }
 
 /** The client of an empty store: a dry run makes no data directory. */
-async function openEmptyStore({ io, loadSettings }: CommandContext): Promise<ApiClient> {
+async function openEmptyStore(
+  { io, output, loadSettings }: CommandContext,
+): Promise<ApiClient> {
   const { settings } = loadSettings();
-  const app = await openTemporaryApp({ settings, io, needsActions: true, lowestLevel: 'warning' });
+  const app = await openTemporaryApp({
+    settings, io, onLoadModules: (text) => output.note(text), lowestLevel: 'warning',
+  });
   return createApiClient(createMemoryTarget(app.requestListener), {
     clock: systemClock, hasServer: false, close: () => app.close(),
   });

@@ -2,12 +2,13 @@
  * The checks of `doctor` for files that settings name: the certificate, custom actions, and the
  * commands that hooks run.
  */
+import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../../base/errors.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
-import { silentLogger } from '../../../base/log.ts';
-import { ACTIONS_FOLDER } from '../../../webhooks/actions/modules/find-action-modules.ts';
-import { loadActionModules } from '../../../webhooks/actions/modules/load-action-modules.ts';
+import {
+  ACTIONS_FOLDER, findActionModules,
+} from '../../../webhooks/actions/modules/find-action-modules.ts';
 import { CommandDirectory } from '../../../webhooks/actions/commands/command-directory.ts';
 import type { CommandContext } from '../command-context.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
@@ -37,19 +38,17 @@ export async function checkCertificate(
   }
 }
 
-/** Loads the action modules as a start does, with the side effects that loading them has. */
-export async function checkActions(
-  { enterDataAsOwner }: CommandContext, settings: Settings,
-): Promise<DoctorFinding> {
+/** Looks at the files of the action modules as a start does, and runs none of them. */
+export function checkActions(
+  { enterDataAsOwner }: CommandContext, { actions }: Settings,
+): DoctorFinding {
+  const folder = join(enterDataAsOwner(), ACTIONS_FOLDER);
   try {
-    const { sources: { length }, close } = await loadActionModules({
-      folder: join(enterDataAsOwner(), ACTIONS_FOLDER), paths: settings.actions.modules,
-      log: silentLogger, callTimeoutMs: settings.incoming.actionTimeout * 1000,
-      heapMiBMax: settings.actions.maxMemory,
-    });
-    await close();
+    const modules = findActionModules({ folder, paths: actions.modules });
+    for (const { resolvePath } of modules) accessSync(resolvePath(), constants.R_OK);
+    const { length } = modules;
     return ok(length === 0 ? 'the built-in ones'
-      : `${length} custom ${length === 1 ? 'module loads' : 'modules load'}`);
+      : `${length} custom ${length === 1 ? 'module' : 'modules'}, which a start loads`);
   } catch (thrown) {
     return failed(messageOf(thrown), '');
   }

@@ -45,7 +45,8 @@ const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'actionconfig:actions', summary: 'List the actions there are, with their options',
-    options: {}, needsActions: true, examples: ['hookshelf actionconfig:actions'],
+    details: ['Actions of your own are listed by a server alone: the list runs no module.'],
+    options: {}, examples: ['hookshelf actionconfig:actions'],
     load: async () => (await loadConfiguration()).listActions,
   },
   {

@@ -14,6 +14,9 @@ import type { CommandContext } from '../command-context.ts';
 import { failed, ok, warning } from './doctor-finding.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
+/** At most so many commands are named in a finding. */
+const NAMED_MAX = 5;
+
 export async function checkCertificate(
   { enterDataAsOwner, identity, io }: CommandContext, settings: Settings,
 ): Promise<DoctorFinding> {
@@ -63,9 +66,12 @@ export function checkCommands(
   enterDataAsOwner();
   try {
     const commands = new CommandDirectory({ path, workingDirectories }).list();
-    const refused = commands.find(({ problem }) => problem !== null);
-    if (refused !== undefined) {
-      return warning(`no hook may run ${refused.name} (${refused.problem ?? ''})`, '');
+    const refused = commands.filter(({ problem }) => problem !== null);
+    if (refused.length > 0) {
+      const names = refused.slice(0, NAMED_MAX)
+        .map(({ name, problem }) => `${name} (${problem ?? ''})`).join(', ');
+      const more = refused.length > NAMED_MAX ? ` and ${refused.length - NAMED_MAX} more` : '';
+      return warning(`no hook may run ${names}${more}`, '');
     }
     return commands.length === 0
       ? warning(`no file in ${path} is executable`, `put programs there, and chmod u+x them`)

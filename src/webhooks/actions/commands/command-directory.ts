@@ -1,18 +1,21 @@
 /**
  * The folder whose programs hooks may run. A program runs with our rights, so the folder and the
  * program must be ours or root's, and nobody else may write in them. A link counts as its target,
- * which is held to the same rule with every folder on the way to it. For the folders above the
+ * which is held to the same rule with every folder on the way to it. It must be no interpreter, and
+ * have no rights of others. For the folders above the
  * folder itself the author of the settings vouches, unless we are root.
  *
  * All of it is looked at again for each run: what was fine when a configuration was saved may have
  * been changed since.
  */
 import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node:fs';
-import { join, resolve, sep } from 'node:path';
+import { basename, join, resolve, sep } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { checkOwnership, checkWayAsRoot } from '../../../base/files/ownership.ts';
 import { walkPath } from '../../../base/files/path-owners.ts';
+import type { PathStep } from '../../../base/files/path-owners.ts';
 import { quote, suggestName } from '../../../base/text/error-message.ts';
+import { isInterpreterName } from './interpreters.ts';
 
 /** A file of the folder that a hook could run, or why it must not. */
 type ListedCommand = { readonly name: string; readonly problem: string | null };
@@ -20,6 +23,7 @@ type ListedCommand = { readonly name: string; readonly problem: string | null };
 /** More files than this are not listed: people choose from the list. */
 const LISTED_MAX = 1000;
 const STICKY = 0o1000;
+const SETUID_OR_SETGID = 0o6000;
 
 export class CommandDirectory {
   readonly path: string;
@@ -100,6 +104,7 @@ export class CommandDirectory {
     // Behind a link the walk begins at the root again.
     const within = walk.steps.slice(walkPath(directory).steps.length);
     for (const step of within) checkOwnership(step);
+    checkOwnWill(name, nearest);
     if (isExecutableFile(nearest.path)) return nearest.path;
     throw new AppError('usage',
       `${nearest.path}: is not executable; run: chmod u+x '${nearest.path}'`);
@@ -113,6 +118,20 @@ export class CommandDirectory {
       return messageOf(thrown);
     }
   }
+}
+
+/**
+ * Throws `usage` for a program that does what the arguments of a hook say, or has rights of others:
+ * those who may save configurations would have it at their will.
+ */
+function checkOwnWill(name: string, { path, mode }: PathStep): void {
+  if ([name, basename(path)].some(isInterpreterName)) {
+    throw new AppError('usage', `${path}: is an interpreter, or starts other programs, and would `
+      + 'run what a hook says; put a script of your own there that calls it');
+  }
+  if ((mode & SETUID_OR_SETGID) === 0) return;
+  throw new AppError('usage', `${path}: runs with the rights of its owner or group (setuid, `
+    + 'setgid), whatever a hook says; put a script of your own there that calls it');
 }
 
 /** The names of the first `LISTED_MAX` of them. */

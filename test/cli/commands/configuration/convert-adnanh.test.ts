@@ -1,6 +1,7 @@
 /** What `config:convert --from adnanh` prints, lists and refuses; see also test/e2e. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../../src/base/schema.ts';
@@ -89,6 +90,30 @@ test('prints the document, lists the rest with its place, and exits with 3', asy
   assert.match(stderr,
     /^hookshelf: b: \/1\/pre-hook-command: .*: set "enabled" to true.*\(disabled\)$/m);
   assert.match(stderr, /put a, a copy or a link, into the folder of .*: \/bin\/a$/m);
+});
+
+test('writes a script in place of an interpreter, and prints the commands', async () => {
+  const fixed = (name: string): object => ({ source: 'string', name });
+  const hook = {
+    id: 'a', 'execute-command': '/usr/bin/python3',
+    'pass-arguments-to-command': [fixed("/srv/it's.py"), payload('ref')],
+  };
+  const run = (members: object) => runCommand(['config:convert', '--from', 'adnanh', '-'],
+    { input: JSON.stringify([{ ...hook, ...members }]) });
+  const { code, stdout, stderr } = await run({});
+  assert.equal(code, 0);
+  const { options } = JSON.parse(stdout)['actionConfigurations'][0];
+  assert.deepEqual([options.command, options.arguments], ['hook-a.sh', ['{{ payload.ref }}']]);
+  const commands = /interpreter: (printf.*)$/m.exec(stderr)?.[1] ?? '';
+  const folder = createTemporaryFolder();
+  execFileSync('/bin/sh', ['-c', commands], {
+    env: { HOOKSHELF_ACTIONS_COMMAND_DIRECTORY: folder, PATH: process.env['PATH'] },
+  });
+  assert.equal(readFileSync(join(folder, 'hook-a.sh'), 'utf8'),
+    `#!/bin/sh\nexec '/usr/bin/python3' '/srv/it'\\''s.py' "$@"\n`);
+  const open = await run({ 'pass-arguments-to-command': [fixed('-c'), payload('ref')] });
+  assert.equal(open.code, 3);
+  assert.match(open.stderr, /request would say what .* \(disabled\)$/m);
 });
 
 test('says which variables to allow, and gives the line', async () => {

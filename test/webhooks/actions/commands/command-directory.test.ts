@@ -161,3 +161,26 @@ test('commands run below the folder, or in a folder that the settings name', () 
   assertRefused(() => directory.resolveWorkingDirectory('missing'), /is not there/);
   assertRefused(() => directory.resolveWorkingDirectory('deploy.sh'), /is not a folder/);
 });
+
+test('an interpreter is refused by its own name and by that of its target', () => {
+  const place = new CommandPlace();
+  const other = new CommandPlace();
+  for (const name of ['bash', 'python3.11', 'env', 'perl5.36-x86_64-linux-gnu', 'busybox-static']) {
+    place.add(name);
+    assertRefused(() => place.directory.resolveCommand(name), /is an interpreter, or starts/);
+  }
+  symlinkSync(other.add('node'), join(place.path, 'deploy'));
+  assertRefused(() => place.directory.resolveCommand('deploy'), /node: is an interpreter/);
+  const names = ['shell.sh', 'env-report', 'python-deploy', 'node.sh', 'deploy2'];
+  for (const name of names) place.add(name);
+  assert.deepEqual(place.directory.list().filter(({ problem }) => problem === null)
+    .map(({ name }) => name), names.sort());
+});
+
+test('a file with the rights of its owner or group is refused', () => {
+  const place = new CommandPlace();
+  for (const mode of [0o4755, 0o2755]) {
+    place.add('mount', '#!/bin/sh\n', mode);
+    assertRefused(() => place.directory.resolveCommand('mount'), /mount: runs with the rights of/);
+  }
+});

@@ -6,6 +6,7 @@ import { basename } from 'node:path';
 import { AppError } from '../../../../base/errors.ts';
 import { ALLOWED_VARIABLES_DEFAULT } from '../../../../base/hook-variables.ts';
 import { DOCUMENT_BYTES_MAX } from '../../../../base/files/bounded-read.ts';
+import { shellQuote } from '../../../../base/text/shell-quote.ts';
 import { EXIT_PENDING } from '../../../process/exit-code.ts';
 import type { CommandContext } from '../../command-context.ts';
 import { readStandardInput } from '../../option-input.ts';
@@ -41,7 +42,7 @@ function formatGaps({ gaps }: Conversion): readonly string[] {
 
 /** A line for each thing that people have to provide: the document names it, and holds none. */
 function formatNeeds(
-  { variables, forbiddenVariables, commandPaths, workingDirectories }: Conversion,
+  { variables, forbiddenVariables, scripts, commandPaths, workingDirectories }: Conversion,
 ): string[] {
   const allowed = [...ALLOWED_VARIABLES_DEFAULT, ...forbiddenVariables].join(',');
   return [
@@ -50,6 +51,11 @@ function formatNeeds(
     ...commandPaths.map((path) =>
       `put ${basename(path)}, a copy or a link, into the folder of actions.commandDirectory: `
         + path),
+    ...[...scripts].map(([name, lines]) => {
+      const file = `"$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"/${name}`;
+      return `no hook may run an interpreter: printf '%s\\n' ${lines.map(shellQuote).join(' ')}`
+        + ` > ${file} && chmod 755 ${file}`;
+    }),
     ...forbiddenVariables.length === 0 ? [] : [
       `allow commands the variables ${forbiddenVariables.join(', ')}: `
         + `export HOOKSHELF_ACTIONS_ENVIRONMENT='${allowed}'`,

@@ -23,7 +23,9 @@ export type Conversion = {
   readonly variables: readonly HookSecret[];
   /** The names of variables that no command may get without the setting `actions.environment`. */
   readonly forbiddenVariables: readonly string[];
-  /** The commands as the hooks name them. */
+  /** By name the lines of the scripts to run in place of interpreters. */
+  readonly scripts: ReadonlyMap<string, readonly string[]>;
+  /** The other commands as the hooks name them. */
   readonly commandPaths: readonly string[];
   readonly workingDirectories: readonly string[];
 };
@@ -48,6 +50,8 @@ export function convertHooks(hooks: readonly JsonObject[]): Conversion {
   const names = new HookNames();
   const converted = hooks.map((hook, index) => convertHook(hook, at('', index), names));
   const records = converted.flatMap(({ record }) => record === null ? [] : [record]);
+  const scripts = new Map(records.flatMap(({ command: { path, script } }) =>
+    script === null ? [] : [[path, script] as const]));
   return {
     document: {
       actionConfigurations: records.map(({ configuration }) => configuration),
@@ -58,7 +62,8 @@ export function convertHooks(hooks: readonly JsonObject[]): Conversion {
     forbiddenVariables: [...new Set(records.flatMap(({ command: { options } }) =>
       [options['environment'], options['files']].flatMap((member) => Object.keys(member ?? {}))))]
       .filter((name) => !isAllowedVariable(name, ALLOWED_VARIABLES_DEFAULT)),
-    commandPaths: [...names.commandPaths.values()],
+    commandPaths: [...names.commandPaths.values()].filter((path) => !scripts.has(path)),
+    scripts,
     workingDirectories: [...new Set(records.flatMap(({ command: { workingDirectory } }) =>
       workingDirectory === null ? [] : [workingDirectory]))],
   };
@@ -97,7 +102,7 @@ function convertHook(hook: JsonObject, pointer: string, names: HookNames): Conve
   reportMembers(hook, pointer, report);
   reportTemplates(hook, pointer, report);
   const identifier = chooseName(id.toLowerCase(), /[^a-z0-9._-]+/g, 64, names.configurations);
-  const command = convertCommand(hook, pointer, report);
+  const command = convertCommand(hook, identifier, pointer, report);
   reportNameClash(command, at(pointer, 'execute-command'), names, report);
   const rule = convertTriggerRule(hook['trigger-rule'], at(pointer, 'trigger-rule'), report);
   if (rule.tokenPath !== null) reportHiddenToken(hook, rule.tokenPath, pointer, report);

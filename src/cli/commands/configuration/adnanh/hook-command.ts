@@ -3,6 +3,8 @@ import { basename, isAbsolute, join } from 'node:path';
 import { isJsonObject } from '../../../../base/fields.ts';
 import { VARIABLE_NAME_PATTERN } from '../../../../base/hook-variables.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
+import { shellQuote } from '../../../../base/text/shell-quote.ts';
+import { isInterpreterName } from '../../../../webhooks/actions/commands/interpreters.ts';
 import { isJsonAnswer } from './hook-answers.ts';
 import { at, type HookReport } from './hook-report.ts';
 import { findValueTemplate, textOf } from './request-values.ts';
@@ -11,6 +13,8 @@ export type ConvertedCommand = {
   readonly options: JsonObject;
   /** The command as the hook names it, in its working directory if that is relative. */
   readonly path: string;
+  /** The lines of the script to run in place of an interpreter; null: the command is none. */
+  readonly script: readonly string[] | null;
   /** null: a folder of the run. */
   readonly workingDirectory: string | null;
 };
@@ -19,7 +23,7 @@ export type ConvertedCommand = {
 const TIMEOUT_S = 3600;
 
 export function convertCommand(
-  hook: JsonObject, pointer: string, report: HookReport,
+  hook: JsonObject, identifier: string, pointer: string, report: HookReport,
 ): ConvertedCommand {
   const execute = textOf(hook['execute-command']);
   const directory = textOf(hook['command-working-directory']);
@@ -37,12 +41,16 @@ export function convertCommand(
   const environment = convertEnvironment(hook, pointer, report);
   // There a file of the same name wins.
   const variables = Object.entries(environment).filter(([name]) => !Object.hasOwn(files, name));
+  const script = convertInterpreter(hook, pointer, report);
+  const scriptName = `hook-${identifier}.sh`;
+  const path = isAbsolute(execute) ? execute : join(directory, execute);
   return {
-    path: isAbsolute(execute) ? execute : join(directory, execute), workingDirectory,
+    path: script === null ? path : scriptName, workingDirectory,
+    script: script?.lines ?? null,
     options: {
-      command: basename(execute),
+      command: script === null ? basename(execute) : scriptName,
       ...withoutEmpty({
-        arguments: convertArguments(hook, pointer, report),
+        arguments: convertArguments(hook, pointer, report).slice(script?.fixedCount ?? 0),
         environment: Object.fromEntries(variables), files,
       }),
       stdin: 'none',
@@ -53,6 +61,30 @@ export function convertCommand(
         : { output: isJsonAnswer(hook) ? 'result' : 'text' },
     },
   };
+}
+
+/**
+ * The script that calls an interpreter with the arguments that are the same for each request, and
+ * how many these are: the rest stays with the hook. null: the command is no interpreter.
+ */
+function convertInterpreter(
+  hook: JsonObject, pointer: string, report: HookReport,
+): { readonly lines: readonly string[]; readonly fixedCount: number } | null {
+  const execute = textOf(hook['execute-command']);
+  if (!isInterpreterName(basename(execute))) return null;
+  const given = hook['pass-arguments-to-command'];
+  const values = (Array.isArray(given) ? given : []).map((value: JsonValue) =>
+    isJsonObject(value) ? value : {});
+  const first = values.findIndex(({ source }) => source !== 'string');
+  const fixed = values.slice(0, first === -1 ? values.length : first)
+    .map(({ name }) => textOf(name));
+  if (fixed.every((text) => text.startsWith('-') || /^\w+=/.test(text))) {
+    report.lose(at(pointer, 'execute-command'),
+      `the request would say what ${execute} runs, as no argument does`,
+      'write a script that does one thing, and name it in "command"');
+  }
+  const words = [execute, ...fixed].map(shellQuote).join(' ');
+  return { lines: ['#!/bin/sh', `exec ${words} "$@"`], fixedCount: fixed.length };
 }
 
 const VALUE_MEMBERS = [
@@ -85,7 +117,7 @@ function withoutEmpty(members: JsonObject): JsonObject {
     Object.keys(member ?? {}).length > 0));
 }
 
-function convertArguments(hook: JsonObject, pointer: string, report: HookReport): JsonValue {
+function convertArguments(hook: JsonObject, pointer: string, report: HookReport): string[] {
   return listValues(hook, 'pass-arguments-to-command', pointer, report).map(({ template }) =>
     template);
 }

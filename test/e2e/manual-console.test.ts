@@ -1,21 +1,27 @@
 /**
- * Every command of the README and of the manual is run, and prints what the page says.
+ * Every command of the README and of the manual is run, and prints what the page says: those of
+ * three pages each time, of all in a long run.
  * MANUAL_UPDATE=1 writes what they print into the pages instead. Each page is a story of its own,
  * told from its beginning in an empty folder.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import {
   PAGES, fileNameOf, normalise, pathOfPage, readBlocks, readPage, stepsOf, type Block, type Step,
 } from '../support/manual-blocks.ts';
 import { ManualShell } from '../support/manual-shell.ts';
+import { IS_LONG } from '../support/long.ts';
 import { hasProgram } from '../support/shell.ts';
 
 const missing = ['curl', 'openssl', 'jq', 'git'].filter((program) => !hasProgram(program));
 const isUpdating = process.env['MANUAL_UPDATE'] !== undefined;
+/** The first pages that a newcomer reads; a long run takes all. */
+const FIRST_PAGES = ['README.md', 'first-webhook.md', 'events.md'];
+const pages = PAGES.filter((page) => IS_LONG || isUpdating || FIRST_PAGES.includes(basename(page)));
 
-for (const page of PAGES) {
+for (const page of pages) {
   const blocks = readBlocks(page);
   if (!blocks.some(({ language }) => language === 'console')) continue;
   test(`${page} does what it says, command by command`, {

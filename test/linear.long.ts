@@ -18,10 +18,11 @@ import { listPemBlocks } from '../src/base/text/pem.ts';
 import { escapeControls } from '../src/base/text/printable.ts';
 import { CsvRowSplitter } from '../src/books/transfer/csv-rows.ts';
 import type { FormatCodec } from '../src/books/transfer/format-codec.ts';
-import { readNumericDate, readPages } from '../src/books/transfer/mapping/field-text.ts';
+import { readDate } from '../src/books/transfer/mapping/date-text.ts';
+import { readPages } from '../src/books/transfer/mapping/field-text.ts';
 import { readIsbn } from '../src/books/transfer/mapping/isbn-text.ts';
 import { readHtml } from '../src/books/transfer/mapping/html-text.ts';
-import { splitNames } from '../src/books/transfer/mapping/name-list.ts';
+import { splitNames } from '../src/books/transfer/mapping/person-name.ts';
 import { calibreCodec } from '../src/books/transfer/sources/calibre.ts';
 import { goodreadsCodec } from '../src/books/transfer/sources/goodreads.ts';
 import { isbnCodec } from '../src/books/transfer/sources/isbn-list.ts';
@@ -208,7 +209,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
     ['title', 'authors', 'author_sort', 'identifiers', 'pubdate', 'comments', 'formats'], text),
   'a list of ISBNs': (text) => exportOf(isbnCodec, [text], text),
   'HTML': (text) => [readHtml(text), readHtml(`<a${text}`), readHtml(`<!--${text}`)],
-  'a field': (text) => [splitNames(text), readIsbn([text]), readNumericDate(text), readPages(text)],
+  'a field': (text) => [splitNames(text), readIsbn([text]), readDate(text), readPages(text)],
   BibTeX: bibtex,
   'text that becomes LaTeX': encodeLatex,
   'an address': (text) => [parseIpAddresses(text), normalizeHost(text), bypass(text, 80)],

@@ -1,33 +1,44 @@
-/** Dates of other programs, as the model's `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. */
+/**
+ * Dates of other programs, as the model's `YYYY`, `YYYY-MM` or `YYYY-MM-DD`: the one reader of them
+ * for all formats. It keeps what is sure and invents nothing: `2013-00-00` is 2013, `1990-02-30` is
+ * 1990-02, and `199X` is no date.
+ */
 import { parsePartialDate } from '../../partial-date.ts';
-import { MONTHS } from '../month-names.ts';
+import { MONTH_NAMES } from '../month-names.ts';
 import { part, whole } from './format-table.ts';
 import type { RowValue } from './format-table.ts';
 
-// `1969`, `1969-03-05`, `1969/3/5`, `1969///`, `1969/03//Spring`.
-const YEAR_FIRST = /^([0-9]{3,4})(?:[-/.]([0-9]{0,2})(?:[-/.]([0-9]{0,2})(?:[-/.](.*))?)?)?$/;
+// `1969`, `1969-03-05`, `1969/3/5` and what stands behind it.
+const YEAR_FIRST = new RegExp('^([0-9]{3,4})(?![0-9])'
+  + '(?:[-/.]([0-9]{1,2})(?![0-9])(?:[-/.]([0-9]{1,2})(?![0-9]))?)?(.*)$', 's');
+// `1969///` and `1969/03//`, as RIS has dates.
+const SLASHES = /^[0-9]+\/(?:\/|[0-9]+\/[0-9]*)\/$/;
+const TIME = /^[T ]([0-9:.]+)(?:Z|[-+][0-9:]+)?$/;
+const MIDNIGHT = /^00:00(?::00(?:\.0+)?)?$/;
+const DAY_MS = 24 * 60 * 60 * 1000;
 // `March 1969`, `5 Mar. 1969`, `March 5, 1969`.
 const MONTH_NAME = /^(?:([0-9]{1,2})\.? )?([a-z]{3,9})\.?(?: ([0-9]{1,2}))?,? ([0-9]{4})$/i;
 const ANY_YEAR = /(?:^|[^0-9])([0-9]{4})(?![0-9])/;
+const BEFORE_OUR_ERA = /^-|\bB\.?C/i;
 const TEXT_LENGTH_MAX = 200;
 
 /** The date that a text begins with or holds; whole where it says nothing else. */
-export function readAnyDate(text: string): RowValue | undefined {
+export function readDate(text: string): RowValue | undefined {
   const trimmed = text.trim();
-  if (trimmed.length > TEXT_LENGTH_MAX) return undefined;
-  const [, year, month = '', day = '', others = ''] = YEAR_FIRST.exec(trimmed) ?? [];
-  if (year !== undefined) {
+  if (trimmed.length > TEXT_LENGTH_MAX || BEFORE_OUR_ERA.test(trimmed)) return undefined;
+  const [, year = '', month = '', day = '', rest = ''] = YEAR_FIRST.exec(trimmed) ?? [];
+  // `199X` is a decade.
+  if (year.length === 4 || (year !== '' && /^(?:$|[-/.])/.test(rest))) {
     const date = createDate(Number(year), numberOf(month), numberOf(day));
-    return date !== undefined && others !== '' ? part(date.value) : date;
+    return date === undefined ? undefined : readRest(date, trimmed, rest);
   }
   const [, dayFirst, name = '', daySecond, nameYear = ''] = MONTH_NAME.exec(trimmed) ?? [];
-  const monthNumber = MONTHS.indexOf(name.slice(0, 3).toLowerCase()) + 1;
+  const monthNumber = findMonth(name);
   if (monthNumber > 0) {
     return createDate(Number(nameYear), monthNumber, numberOf(dayFirst ?? daySecond ?? ''));
   }
-  // A year before our era is none of the model's.
-  const [, anyYear] = /^-|\bB\.?C/i.test(trimmed) ? [] : ANY_YEAR.exec(trimmed) ?? [];
-  return anyYear === undefined ? undefined : part(anyYear);
+  const [, anyYear] = ANY_YEAR.exec(trimmed) ?? [];
+  return anyYear === undefined || anyYear === '0000' ? undefined : part(anyYear);
 }
 
 /** The date of numbers, as precise as the calendar has it; undefined for a year that it lacks. */
@@ -44,6 +55,24 @@ export function createDate(
   }
   const date = parts.join('-');
   return month === null && day !== null ? part(date) : whole(date);
+}
+
+/** The date by what stands behind it: nothing, a time, or more than the model says. */
+function readRest(date: RowValue, text: string, rest: string): RowValue {
+  if (rest === '' || SLASHES.test(text)) return date;
+  const [, time] = String(date.value).length === 10 ? TIME.exec(rest) ?? [] : [];
+  if (time === undefined) return part(date.value);
+  if (MIDNIGHT.test(time)) return date;
+  // A midnight in UTC that a program tells in another zone.
+  const timeMs = new Date(text).getTime();
+  const isMidnight = timeMs % DAY_MS === 0;
+  return isMidnight ? whole(new Date(timeMs).toISOString().slice(0, 10)) : part(date.value);
+}
+
+/** The number of a month by its name in English or the name's beginning, from 1; else 0. */
+function findMonth(name: string): number {
+  const start = name.toLowerCase();
+  return start === '' ? 0 : MONTH_NAMES.findIndex((month) => month.startsWith(start)) + 1;
 }
 
 function numberOf(digits: string): number | null {

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX } from '../../book.ts';
 import { parsePageCount } from './book-text.ts';
-import { part, whole } from './format-table.ts';
+import { whole } from './format-table.ts';
 import type { FieldRecord, MemberRow, RowValue } from './format-table.ts';
 
 // No member of a book takes more than 30,000 characters. A list of two million, each an object,
@@ -39,23 +39,6 @@ export function makeTextRow(member: MemberRow['member'], name: string): MemberRo
       return text === '' ? undefined : whole(text);
     },
   };
-}
-
-// A date with any separator, perhaps with a time behind it.
-const DATE = /^(-?[0-9]{1,5})(?:[-/.]([0-9]{1,2})(?:[-/.]([0-9]{1,2})(?:[T ].*)?)?)?$/;
-const CIRCA_YEAR = /^\[?(?:c|©|ca\.?|circa)?\s?([0-9]{4})\??\]?$/i;
-
-/** A date as `1969`, `2023/01/05` or `2019-03-05T00:00:00+00:00`, or a year as `c1969`. */
-export function readNumericDate(text: string): RowValue | undefined {
-  const [, year = '', month, day] = DATE.exec(text) ?? [];
-  // A short number before others may be a day or a month: `12/05/19`.
-  if (year.length > 2 || (year !== '' && month === undefined)) {
-    const numbers = [month, day].filter((number) => number !== undefined);
-    return whole([year.padStart(4, '0'), ...numbers.map((number) => number.padStart(2, '0'))]
-      .join('-'));
-  }
-  const [, circaYear] = CIRCA_YEAR.exec(text) ?? [];
-  return circaYear === undefined ? undefined : part(circaYear);
 }
 
 /** A number of pages, as `374` or `374 p.`. */

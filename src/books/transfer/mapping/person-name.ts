@@ -1,9 +1,10 @@
 /**
- * Names of persons, between an author of the model (`name` as it is displayed, `givenName`,
- * `familyName`) and the parts that bibliographic formats have. Where an author has no `familyName`,
+ * Names of persons: the one reader of them for all formats. It goes between an author of the model (`name` as it is displayed, `givenName`,
+ * `familyName`) and the texts and parts that other formats have. Where an author has no `familyName`,
  * the last word and the particles before it are the family: `Ursula K.` `Le Guin`. Chinese,
  * Japanese and Korean names begin with the family and are displayed without a blank.
  */
+import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { Author } from '../../book.ts';
 
 /** The parts of a name; those that it does not have are empty. */
@@ -32,6 +33,14 @@ const JOINING_WORDS: ReadonlySet<string> = new Set(['in', 'und']);
 const SUFFIX = /^(jr|sr|junior|senior|ph\.?d|m\.?d|esq)\.?$/i;
 /** In capitals alone: `Vi` is a name. */
 const NUMERAL = /^(II|III|IV|VI{1,3})\.?$/;
+/** A text that follows a name behind a comma alone, and is no name itself. */
+const LISTED_SUFFIX = new RegExp('^(?:'
+  + 'jnr|snr|2nd|3rd|4th'
+  + '|ph\\.?\\s?d|m\\.?\\s?d|d\\.?\\s?d|d\\.?\\s?d\\.?\\s?s|d\\.?\\s?v\\.?\\s?m|j\\.?\\s?d'
+  + '|ed\\.?\\s?d|psy\\.?\\s?d|m\\.?\\s?a|m\\.?\\s?s|m\\.?\\s?b\\.?\\s?a|r\\.?\\s?n|r\\.?\\s?d'
+  + '|l\\.?\\s?c\\.?\\s?s\\.?\\s?w|c\\.?\\s?p\\.?\\s?a|o\\.?\\s?b\\.?\\s?e|s\\.?\\s?j|o\\.?\\s?p'
+  + '|o\\.?\\s?s\\.?\\s?b|inc|ltd|llc|l\\.?l\\.?c|co|corp|gmbh'
+  + ')\\.?$', 'i');
 /** The last word of a company's name, whose words are no given name and family. */
 const COMPANY_FORM = /^(?:inc\.?|ltd\.?|llc|corp\.|co\.|gmbh)$/i;
 const EAST_ASIAN =
@@ -68,7 +77,7 @@ function splitUnfamiliar(name: string, givenName: string): PersonNameParts {
 /** The parts of a displayed name, such as `Ursula K. Le Guin`, or of `Le Guin, Ursula K.`. */
 export function splitName(name: string): PersonNameParts {
   const { words, suffix } = splitSuffix(name);
-  if (isCompanyName(name)) {
+  if (isCompanyName(name) || isNameList(name)) {
     return { given: '', family: words.join(' '), droppingParticle: '', suffix: '' };
   }
   if (words.slice(0, -1).some((word) => word.endsWith(','))) {
@@ -96,6 +105,51 @@ export function splitInvertedName(text: string): PersonNameParts {
     return { given: others.join(', '), family, droppingParticle: '', suffix: given };
   }
   return { given, family, droppingParticle: '', suffix: others.join(', ') };
+}
+
+/**
+ * The authors of a text: a semicolon stands between names, of which each with a comma begins with
+ * the family. A name with more commas than names have may be a list, and stays as it is.
+ */
+export function readAuthorNames(text: string): readonly Author[] {
+  return text.split(';').map((name) => name.trim()).filter((name) => name !== '')
+    .map((name) => name.includes(',') && !isCompanyName(name) && !isNameList(name)
+      ? createAuthor(splitInvertedName(name)) : { name });
+}
+
+/** The names of a text with semicolons, else with commas between them, in order. */
+export function splitNames(text: string): readonly string[] {
+  const names: string[] = [];
+  for (const piece of text.split(text.includes(';') ? ';' : ',').map(foldBlanks)) {
+    const previous = names.at(-1);
+    if (piece === '') continue;
+    if (previous !== undefined && isFollowing(piece)) {
+      names[names.length - 1] = `${previous}, ${piece}`;
+    } else {
+      names.push(piece);
+    }
+  }
+  return names;
+}
+
+/** Whether a text has more commas than the name of one person, `Family, Given, Suffix`. */
+export function isNameList(text: string): boolean {
+  const pieces = text.split(',', PIECES_MAX).map(foldBlanks);
+  return pieces.filter((piece) => piece !== '' && !isFollowing(piece)).length > 3;
+}
+
+/** More than a name with all its suffixes has. */
+const PIECES_MAX = 16;
+
+function isFollowing(piece: string): boolean {
+  return isNameSuffix(piece) || LISTED_SUFFIX.test(piece);
+}
+
+const AUTHOR_ROLE = /^(?:co-?)?(?:author|writer)$/i;
+
+/** Whether the role is one of those whose names are a book's authors. */
+export function isAuthorRole(role: string): boolean {
+  return AUTHOR_ROLE.test(role);
 }
 
 /** Whether the word is what follows a name, such as `Jr.` or `III`. */

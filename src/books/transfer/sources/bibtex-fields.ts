@@ -3,7 +3,7 @@ import type { FieldRecord, RowValue } from '../mapping/format-table.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import { decodeLatex, encodeLatex, foldLatexBlanks } from '../grammars/latex.ts';
 import { parsePageCount } from '../mapping/book-text.ts';
-import { MONTHS, MONTH_NAMES } from '../month-names.ts';
+import { readDate } from '../mapping/date-text.ts';
 import { splitOutsideBraces } from './bibtex-names.ts';
 
 /** The text of a field as it stands, or null. A field that is there twice says its first text. */
@@ -40,63 +40,38 @@ export function encodeTitle(text: string): string {
   return latex === '' || isAsWritten ? latex : `{${latex}}`;
 }
 
-/** A date of BibLaTeX, of which a range says its start: `2019-03-05`, `1999/2001`, `1969~`. */
-const DATE = /^([0-9]{4}(?:-[0-9]{2}){0,2})(.*)$/s;
-const YEAR = /(?<![0-9-])[0-9]{4}(?![0-9])/;
-
 /** `date`, or `year`, `month` and `day`, which classic BibTeX has. */
 export function readDateFields(record: FieldRecord): RowValue | undefined {
-  // A tie is no blank here: it says that the date is about right.
-  const date = padYear(foldLatexBlanks(findLatex(record, 'date')?.latex ?? ''));
+  const found = findLatex(record, 'date');
   const classicDate = readClassicDate(record);
-  const match = DATE.exec(date);
-  if (match === null) {
-    return date === '' || classicDate === undefined ? classicDate : part(classicDate.value);
-  }
-  const [, start = '', rest = ''] = match;
+  if (found === null) return classicDate;
+  // A tie is no blank here: it says that the date is about right.
+  const date = readDate(foldLatexBlanks(found.latex));
+  if (date === undefined) return classicDate === undefined ? undefined : part(classicDate.value);
   const isSame = classicDate === undefined
-    || (classicDate.isWhole && start.startsWith(String(classicDate.value)));
-  return rest === '' && isSame && findLatex(record, 'date')?.isOnly === true
-    ? whole(start) : part(start);
-}
-
-/** Some programs write the year 975 with three digits. */
-function padYear(date: string): string {
-  return date.replace(/^[0-9]{3}(?![0-9])/, '0$&');
+    || (classicDate.isWhole && String(date.value).startsWith(String(classicDate.value)));
+  return found.isOnly && isSame ? date : part(date.value);
 }
 
 function readClassicDate(record: FieldRecord): RowValue | undefined {
-  const year = padYear(decodeField(record, 'year'));
-  const [digits] = YEAR.exec(year.slice(0, 100)) ?? [];
-  if (digits === undefined) return undefined;
-  const isOnly = ['year', 'month', 'day'].every((name) => !Array.isArray(record.fields.get(name)));
-  const isYear = isOnly && digits === year;
-  const month = decodeField(record, 'month');
+  const year = readDate(decodeField(record, 'year'));
+  if (year === undefined) return undefined;
   const day = decodeField(record, 'day');
-  if (month === '') return isYear && day === '' ? whole(digits) : part(digits);
-  const monthAndDay = parseMonth(month);
-  if (monthAndDay === null) return part(digits);
-  const dayOfMonth = monthAndDay.day || day;
-  const isDay = /^[0-9]{1,2}$/.test(dayOfMonth);
-  const date = `${digits}-${monthAndDay.month}${isDay ? `-${dayOfMonth.padStart(2, '0')}` : ''}`;
-  return isYear && (isDay || dayOfMonth === '') ? whole(date) : part(date);
+  const dayNumber = /^[0-9]{1,2}$/.test(day) ? day : '';
+  const date = addMonth(String(year.value), decodeField(record, 'month'), dayNumber);
+  const isOnly = ['year', 'month', 'day'].every((name) => !Array.isArray(record.fields.get(name)));
+  return isOnly && year.isWhole && day === dayNumber ? date : part(date.value);
 }
 
-/** `jan`, `January`, `1`, `5 jan`, `jan 5`, `January~5`: the month of two digits, and the day. */
-function parseMonth(text: string): { readonly month: string; readonly day: string } | null {
-  const words = text.slice(0, 40).toLowerCase().split(/[\s.,]+/).filter((word) => word !== '');
-  if (words.length > 2) return null;
-  if (words.length === 1 && /^(0?[1-9]|1[0-2])$/.test(words[0] ?? '')) {
-    return { month: (words[0] ?? '').padStart(2, '0'), day: '' };
-  }
-  const name = words.find((word) => /^[a-z]{3}/.test(word)) ?? '';
-  const index = MONTHS.indexOf(name.slice(0, 3));
-  const day = words.find((word) => word !== name) ?? '';
-  if (index < 0 || MONTH_NAMES[index]?.startsWith(name) !== true) return null;
-  if (!/^([0-9]{1,2})?$/.test(day)) return null;
-  return { month: String(index + 1).padStart(2, '0'), day };
+/** A month is `jan`, `January` or `1`; `5 jan`, `jan 5` and `January~5` say the day too. */
+function addMonth(year: string, month: string, day: string): RowValue {
+  if (month === '') return day === '' ? whole(year) : part(year);
+  if (year.length > 4) return part(year);
+  const isNumber = /^[0-9]{1,2}$/.test(month);
+  const pieces = isNumber ? [year, month, day] : [day, month, year];
+  const text = pieces.filter((piece) => piece !== '').join(isNumber ? '-' : ' ');
+  return readDate(text) ?? part(year);
 }
-
 
 export function decodeField(record: FieldRecord, name: string): string {
   return decodeLatex(findLatex(record, name)?.latex ?? '').text;

@@ -1,22 +1,24 @@
 /**
  * Names in BibTeX's `author`: `First von Last`, `von Last, First`, `von Last, Jr, First`, and
  * BibLaTeX's `family=Last, given=First`; `{…}` around all of it is the name of an organisation.
- * Names are joined by ` and ` outside of braces; `and others` says that there are more.
+ * Names are joined by ` and `, also by semicolons, outside of braces; `and others` says that there are more.
  */
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Author } from '../../book.ts';
 import { decodeLatex, encodeLatex, foldLatexBlanks } from '../grammars/latex.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { RowValue } from '../mapping/format-table.ts';
-import { createAuthor, splitAuthor, splitName } from '../mapping/person-name.ts';
+import { createAuthor, isNameList, splitAuthor, splitName } from '../mapping/person-name.ts';
 
 /** More than a book may have: what follows is refused in any case. */
 const NAMES_MAX = 200;
 
 export function readNames(latex: string): RowValue | undefined {
   const authors: JsonObject[] = [];
-  const names = splitNames(latex, NAMES_MAX + 1);
-  let isWhole = names.length <= NAMES_MAX;
+  const joined = splitNames(latex, NAMES_MAX + 1);
+  const names = joined.flatMap((name) => splitOutsideBraces(name, ';'))
+    .map((name) => name.trim()).filter((name) => name !== '');
+  let isWhole = names.length === joined.length && names.length <= NAMES_MAX;
   for (const name of names.slice(0, NAMES_MAX)) {
     const author = name.toLowerCase() === 'others' ? null : readName(name);
     if (author !== null) authors.push(author);
@@ -30,7 +32,8 @@ export function readNames(latex: string): RowValue | undefined {
 
 /** Whether the name comes out again as it stood, or is one whose form says nothing more. */
 function isWrittenAgain(author: JsonObject, name: string): boolean {
-  return !isWrapped(name) || writeName(author as unknown as Author) === foldLatexBlanks(name);
+  if (!isWrapped(name)) return !isNameList(String(author['name']));
+  return writeName(author as unknown as Author) === foldLatexBlanks(name);
 }
 
 export function writeNames(authors: readonly Author[]): string {
@@ -40,7 +43,7 @@ export function writeNames(authors: readonly Author[]): string {
 /** `von Last, Jr, First`; where reading that would give another name, in braces. */
 function writeName(author: Author): string {
   // `Smith and Sons` are no person.
-  if (author.familyName === undefined && AND.test(author.name)) return encodePiece(author.name);
+  if (author.familyName === undefined && JOINT.test(author.name)) return encodePiece(author.name);
   const { given, family, droppingParticle, suffix } = splitAuthor(author);
   // `John Jr.` in two pieces would be a family and a given name.
   if (suffix !== '' && given === '') return `{${encodeLatex(author.name)}}`;
@@ -54,12 +57,13 @@ function writeName(author: Author): string {
   return isOneWord || isWrapped(only) ? only : `{${only}}`;
 }
 
-const AND = /(^|\s)and($|\s)/i;
+/** A sign or a word that would stand between two names. */
+const JOINT = /;|(?:^|\s)and(?:$|\s)/i;
 
-/** In braces where a comma, an `and` or a `=` would be read as one of the list's. */
+/** In braces where a comma, a semicolon, an `and` or a `=` would be read as one of the list's. */
 function encodePiece(text: string): string {
   const latex = encodeLatex(text);
-  return /[,=]/.test(latex) || AND.test(latex) ? `{${latex}}` : latex;
+  return /[,=]/.test(latex) || JOINT.test(latex) ? `{${latex}}` : latex;
 }
 
 /** The first names of a list, without blanks around them. */
@@ -113,6 +117,7 @@ function readPerson(name: string): JsonObject & { readonly name: JsonValue } {
   const named = readNamedParts(pieces);
   if (named !== null) return finishPerson(named, name);
   const texts = pieces.map((piece) => decodeLatex(piece).text);
+  if (texts.length > 3 && isNameList(texts.join(','))) return { name: decodeLatex(name).text };
   const [family = '', second = '', ...others] = texts;
   if (texts.length === 1) return finishPerson(splitFirstAndLast(name), name);
   if (others.length === 0) return finishPerson({ family, given: second }, name);

@@ -8,6 +8,7 @@
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
+import { readDate } from '../mapping/date-text.ts';
 import { makeTextRow, readKeywords, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
@@ -15,7 +16,7 @@ import { readHtml } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
-import { splitNames } from '../mapping/name-list.ts';
+import { splitNames } from '../mapping/person-name.ts';
 
 const calibreTable: FormatTable = {
   name: 'calibre',
@@ -28,7 +29,10 @@ const calibreTable: FormatTable = {
     { member: 'isbn', from: ['isbn'], read: (record) => readIsbn([textOf(record, 'isbn')]) },
     { member: 'isbn', from: ['identifiers'], read: readIdentifiers },
     makeTextRow('publisher', 'publisher'),
-    { member: 'datePublished', from: ['pubdate'], read: readPubdate },
+    {
+      member: 'datePublished', from: ['pubdate'],
+      read: (record) => readDate(textOf(record, 'pubdate')),
+    },
     {
       member: 'inLanguage', from: ['languages'],
       read: (record) => readLanguage(textOf(record, 'languages')),
@@ -89,21 +93,6 @@ function readIdentifiers(record: FieldRecord): RowValue | undefined {
   const isbn = readIsbn([match?.[1] ?? '']);
   return isbn === undefined || match?.[0] === identifiers ? isbn : part(isbn.value);
 }
-
-// The time is midnight, where it was entered or in UTC; another one says more than a date.
-const PUBDATE = /^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9:.]+)(Z|[-+][0-9:]+)?)?$/;
-const MIDNIGHT = /^00:00(?::00(?:\.0+)?)?$/;
-
-function readPubdate(record: FieldRecord): RowValue | undefined {
-  const text = textOf(record, 'pubdate');
-  const [, date = '', time = ''] = PUBDATE.exec(text) ?? [];
-  if (date === '') return undefined;
-  if (time === '' || MIDNIGHT.test(time)) return whole(date);
-  const timeMs = new Date(text).getTime();
-  return timeMs % DAY_MS === 0 ? whole(new Date(timeMs).toISOString().slice(0, 10)) : part(date);
-}
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 const TEXT_FORMATS: ReadonlySet<string> = new Set([
   'azw', 'azw3', 'azw4', 'cbz', 'cbr', 'cb7', 'djvu', 'doc', 'docx', 'epub', 'fb2', 'fbz', 'htmlz',

@@ -13,7 +13,7 @@ import type { Author, Book } from '../../book.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { JsonSplitter } from '../json-splitter.ts';
 import { joinTitle, parsePageCount, splitTitle } from '../mapping/book-text.ts';
-import { createDate, readAnyDate } from '../mapping/date-text.ts';
+import { createDate, readDate } from '../mapping/date-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type {
   BrokenRecord, FieldRecord, FieldSplitter, FormatTable, MemberRow, RowValue,
@@ -205,12 +205,12 @@ function readKeywords(value: JsonValue | undefined): RowValue | undefined {
 
 /** The date of numbers, or of a text; whole where it says neither a span nor a doubt. */
 function readIssued(value: JsonValue | undefined): RowValue | undefined {
-  if (!isJsonObject(value)) return readAnyDate(textOf(value) ?? '');
+  if (!isJsonObject(value)) return readDate(textOf(value) ?? '');
   const { 'date-parts': dates, raw, literal, edtf, ...others } = value;
   const text = textOf(raw) ?? textOf(edtf) ?? textOf(literal);
   const isList = Array.isArray(dates);
   const [first] = isList ? dates as readonly JsonValue[] : [];
-  const date = Array.isArray(first) ? readParts(first) : readAnyDate(text ?? '');
+  const date = Array.isArray(first) ? readParts(first) : readDate(text ?? '');
   if (date === undefined) return undefined;
   const isAlone = Object.keys(others).length === 0 && (text === null || !isList)
     && (!isList || dates.length === 1);

@@ -8,16 +8,14 @@ import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
-import {
-  makeTextRow, readNumericDate, readPages, textOf,
-} from '../mapping/field-text.ts';
+import { readDate } from '../mapping/date-text.ts';
+import { makeTextRow, readPages, textOf } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
-import { splitNames } from '../mapping/name-list.ts';
 import {
-  createAuthor, isNameSuffix, splitInvertedName, splitName,
+  createAuthor, isNameSuffix, splitInvertedName, splitName, splitNames,
 } from '../mapping/person-name.ts';
 
 /** A formula around no ISBN. */
@@ -39,11 +37,11 @@ const goodreadsTable: FormatTable = {
     // The year of the edition; the work's own year where that is missing.
     {
       member: 'datePublished', from: ['Year Published'],
-      read: (record) => readNumericDate(textOf(record, 'Year Published')),
+      read: (record) => readYear(record, 'Year Published'),
     },
     {
       member: 'datePublished', from: ['Original Publication Year'],
-      read: (record) => readNumericDate(textOf(record, 'Original Publication Year')),
+      read: (record) => readYear(record, 'Original Publication Year'),
     },
     {
       member: 'numberOfPages', from: ['Number of Pages'],
@@ -81,6 +79,11 @@ function readTitle(record: FieldRecord): RowValue | undefined {
     if (title !== '') return part(title);
   }
   return text === '' ? undefined : whole(text);
+}
+
+/** A year is whole, also one of two digits: 19 is the time of Augustus. */
+function readYear(record: FieldRecord, name: string): RowValue | undefined {
+  return readDate(textOf(record, name).padStart(4, '0'));
 }
 
 function readAuthors(record: FieldRecord): RowValue | undefined {

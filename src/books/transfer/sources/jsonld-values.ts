@@ -5,9 +5,11 @@
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Author } from '../../book.ts';
-import { readNumericDate, readKeywords } from '../mapping/field-text.ts';
-import { whole } from '../mapping/format-table.ts';
+import { readDate } from '../mapping/date-text.ts';
+import { readKeywords } from '../mapping/field-text.ts';
+import { part, whole } from '../mapping/format-table.ts';
 import type { RowValue } from '../mapping/format-table.ts';
+import { readAuthorNames } from '../mapping/person-name.ts';
 
 type ItemText = {
   /** Null: the item has none. */
@@ -89,16 +91,22 @@ const PERSON_READERS: MemberReaders = new Map([
   ...['name', 'givenName', 'familyName', 'url'].map((name) =>
     [name, (value: JsonValue) => readFirst(value)] as const),
   ...['birthDate', 'deathDate'].map((name) =>
-    [name, (value: JsonValue) => readFirst(value, readNumericDate)] as const),
+    [name, (value: JsonValue) => readFirst(value, readDate)] as const),
   ['address', readAddress],
 ]);
 
 export function readPeople(value: JsonValue | undefined): RowValue | undefined {
-  const people = listItems(value).map(readPerson);
+  const people = listItems(value).flatMap(readPersons);
   if (people.length === 0) return undefined;
   return {
     value: people.map((person) => person.value), isWhole: people.every(({ isWhole }) => isWhole),
   };
+}
+
+/** The authors of an item; of a text there may be several. */
+function readPersons(item: JsonValue): readonly RowValue[] {
+  if (typeof item !== 'string' || !item.includes(';')) return [readPerson(item)];
+  return readAuthorNames(item).map((author) => part(author));
 }
 
 /** An author; one without a name, such as a reference to another node, is refused by the model. */

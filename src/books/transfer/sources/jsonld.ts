@@ -6,7 +6,8 @@
 import { BOOK_FORMATS } from '../../book.ts';
 import type { FormatCodec } from '../format-codec.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
-import { readNumericDate, readPages } from '../mapping/field-text.ts';
+import { readDate } from '../mapping/date-text.ts';
+import { readPages } from '../mapping/field-text.ts';
 import { whole } from '../mapping/format-table.ts';
 import type { BookMember, FormatTable, MemberRow, RowValue } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
@@ -49,7 +50,7 @@ const ROWS: readonly MemberRow[] = [
   },
   {
     member: 'datePublished', from: ['datePublished'],
-    read: ({ fields }) => readFirst(fields.get('datePublished'), readNumericDate),
+    read: ({ fields }) => readFirst(fields.get('datePublished'), readDate),
     write: ({ datePublished }) =>
       datePublished === undefined ? [] : [['datePublished', datePublished]],
   },

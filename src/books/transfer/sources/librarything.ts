@@ -14,8 +14,9 @@ import type { FormatCodec } from '../format-codec.ts';
 import { DelimitedTextSplitter } from '../grammars/delimited-text.ts';
 import { KeyedObjectSplitter } from '../grammars/nested-json.ts';
 import { readBookFormat } from '../mapping/book-format.ts';
+import { readDate } from '../mapping/date-text.ts';
 import {
-  listOf, readNumericDate, readKeywords, readPages, textOf,
+  listOf, readKeywords, readPages, textOf,
 } from '../mapping/field-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type {
@@ -24,8 +25,7 @@ import type {
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
-import { isAuthorRole } from '../mapping/name-list.ts';
-import { createAuthor, splitInvertedName } from '../mapping/person-name.ts';
+import { createAuthor, isAuthorRole, splitInvertedName } from '../mapping/person-name.ts';
 
 /** A row for a member that is a text in both exports, under a name in each. */
 function makeRows(
@@ -78,7 +78,7 @@ const librarythingTable: FormatTable = {
     },
     { member: 'publisher', from: ['Publication', 'publication'], read: readPublisher },
     ...makeRows('bookEdition', ['Publication', 'publication'], readEdition),
-    ...makeRows('datePublished', ['Date', 'date'], readNumericDate),
+    ...makeRows('datePublished', ['Date', 'date'], readDate),
     ...makeRows('numberOfPages', ['Page Count', 'pages'], readPages),
     ...makeRows('inLanguage', ['Languages'], readLanguageName),
     { member: 'inLanguage', from: ['language', 'language_codeA'], read: readLanguages },

@@ -11,7 +11,7 @@ import {
   DEFAULT_KIND, RIS_REST_FIELD, RisSplitter, encodeRisRecord, joinLines, listTexts,
 } from '../grammars/ris.ts';
 import { joinTitle, parsePageCount, splitTitle } from '../mapping/book-text.ts';
-import { readAnyDate } from '../mapping/date-text.ts';
+import { readDate } from '../mapping/date-text.ts';
 import { part, whole } from '../mapping/format-table.ts';
 import type {
   BookMember, FieldRecord, FormatTable, MemberRow, RowValue,
@@ -21,9 +21,7 @@ import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { createMappedWriter } from '../mapping/mapped-writer.ts';
 import type { EncodedFields } from '../mapping/mapped-writer.ts';
-import {
-  createAuthor, isCompanyName, splitAuthor, splitInvertedName,
-} from '../mapping/person-name.ts';
+import { isNameList, readAuthorNames, splitAuthor } from '../mapping/person-name.ts';
 import { writeRecord } from '../mapping/write-record.ts';
 
 /** Whole books; `CLSWK` is a classical work. A record without a kind is taken for one. */
@@ -162,12 +160,10 @@ function createTitleRows(tag: (typeof TITLE_TAGS)[number], index: number): reado
 function readAuthors(texts: readonly string[]): RowValue | undefined {
   if (texts.length === 0) return undefined;
   // One more than the model takes, so that it is told that there are more.
-  const authors = texts.slice(0, LIST_ITEMS_MAX + 1).map((text) =>
-    text.includes(',') && !isCompanyName(text)
-      ? createAuthor(splitInvertedName(text)) : { name: text });
+  const authors = texts.slice(0, LIST_ITEMS_MAX + 1).flatMap(readAuthorNames);
   // The model has no organizations: their names are kept as they stood.
-  const isAll = authors.every((author, index) =>
-    formatAuthor(author) === texts[index]?.replace(/,\s*/g, ', '));
+  const isAll = authors.length === texts.length && authors.every((author, index) =>
+    formatAuthor(author) === texts[index]?.replace(/,\s*/g, ', ') && !isNameList(author.name));
   return isAll ? whole(authors) : part(authors);
 }
 
@@ -185,7 +181,7 @@ function formatAuthor(author: Author): string {
 
 /** The date of the year's tags, as precise as one of them says it. */
 function readDates(record: FieldRecord): RowValue | undefined {
-  const dates = DATE_TAGS.flatMap((tag) => textsOf(record, tag)).map(readAnyDate);
+  const dates = DATE_TAGS.flatMap((tag) => textsOf(record, tag)).map(readDate);
   const [first] = dates.filter((date) => date !== undefined);
   if (first === undefined) return undefined;
   let longest = String(first.value);

@@ -12,7 +12,7 @@ import { part, whole } from '../mapping/format-table.ts';
 import type { FieldRecord, FieldSplitter, FormatTable, RowValue } from '../mapping/format-table.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
-import { isAuthorRole, splitNames } from '../mapping/name-list.ts';
+import { isAuthorRole, splitNames } from '../mapping/person-name.ts';
 
 const storygraphTable: FormatTable = {
   name: 'storygraph',

@@ -1,24 +1,35 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readBookFormat } from '../../../../src/books/transfer/mapping/book-format.ts';
-import {
-  readNumericDate, readKeywords, readPages,
-} from '../../../../src/books/transfer/mapping/field-text.ts';
+import { readDate } from '../../../../src/books/transfer/mapping/date-text.ts';
+import { readKeywords, readPages } from '../../../../src/books/transfer/mapping/field-text.ts';
 import { part, whole } from '../../../../src/books/transfer/mapping/format-table.ts';
 import { readIsbn } from '../../../../src/books/transfer/mapping/isbn-text.ts';
-import { splitNames } from '../../../../src/books/transfer/mapping/name-list.ts';
+import { splitNames } from '../../../../src/books/transfer/mapping/person-name.ts';
 
 test('a date is read in the forms that programs write', () => {
-  const cases: readonly (readonly [text: string, date: ReturnType<typeof readNumericDate>])[] = [
+  const cases: readonly (readonly [text: string, date: ReturnType<typeof readDate>])[] = [
     ['1969', whole('1969')], ['2023/01/05', whole('2023-01-05')], ['2023-1-5', whole('2023-01-05')],
     ['1969-05', whole('1969-05')], ['2019-03-05T00:00:00+00:00', whole('2019-03-05')],
-    ['800', whole('0800')], ['-750', whole('-750')], ['c1969', part('1969')],
-    ['[1969?]', part('1969')], ['©1969', part('1969')], ['spring 1969', undefined],
-    ['', undefined], ['05/01/2023', undefined],
-    ['12/05/19', undefined], ['12-05', undefined], ['8', whole('0008')],
-    ['800-05', whole('0800-05')],
+    ['2019-03-05T10:30:00Z', part('2019-03-05')], ['1969///', whole('1969')],
+    ['1969/03//', whole('1969-03')], ['1969/03//Spring', part('1969-03')],
+    ['1969/', part('1969')], ['2019-03-05/2019-04-01', part('2019-03-05')],
+    ['5 Mar. 1969', whole('1969-03-05')], ['March 5, 1969', whole('1969-03-05')],
+    ['800', whole('0800')], ['800-05', whole('0800-05')], ['-750', undefined],
+    ['c1969', part('1969')], ['[1969?]', part('1969')], ['©1969', part('1969')],
+    ['spring 1969', part('1969')], ['05/01/2023', part('2023')], ['1969~', part('1969')],
+    ['', undefined], ['12/05/19', undefined], ['12-05', undefined], ['8', undefined],
   ];
-  for (const [text, date] of cases) assert.deepEqual(readNumericDate(text), date, text);
+  for (const [text, date] of cases) assert.deepEqual(readDate(text), date, text);
+});
+
+test('of a date what is sure is kept, and nothing is invented', () => {
+  for (const [text, date] of [
+    ['199X', undefined], ['199?', undefined], ['19XX', undefined], ['1999-XX', part('1999')],
+    ['2013-00-00', part('2013')], ['2001-21', part('2001')], ['1990-02-30', part('1990-02')],
+    ['30-Mar-2020', part('2020')], ['750 BC', undefined], ['0000', undefined], ['12345', undefined],
+    ['Marching 1999', part('1999')], ['[0000]', undefined],
+  ] as const) assert.deepEqual(readDate(text), date, text);
 });
 
 test('an ISBN is found in a formula, in brackets and alone, and none where there is none', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  createAuthor, splitAuthor, splitInvertedName, splitName,
+  createAuthor, readAuthorNames, splitAuthor, splitInvertedName, splitName,
 } from '../../../../src/books/transfer/mapping/person-name.ts';
 
 const NAMES: readonly (readonly [name: string, given: string, family: string, suffix: string])[] = [
@@ -74,4 +74,13 @@ test('an inverted name may have its suffix second or third', () => {
     assert.deepEqual(splitInvertedName(text),
       { given: 'Martin Luther', family: 'King', droppingParticle: '', suffix: 'Jr.' });
   }
+});
+
+test('a semicolon stands between names, and a name has two commas at most', () => {
+  for (const [text, names] of [
+    ['Roe, P.; Mont, M.; Reis, A.', ['P. Roe', 'M. Mont', 'A. Reis']],
+    ['Ali, M., Ding, T., Lago, P.', ['Ali, M., Ding, T., Lago, P.']],
+    ['King, Martin Luther, Jr., Ph.D.', ['Martin Luther King Jr., Ph.D.']],
+    ['Apple, Inc.; Ann Lee', ['Apple, Inc.', 'Ann Lee']], [' ; ', []],
+  ] as const) assert.deepEqual(readAuthorNames(text).map(({ name }) => name), names, text);
 });

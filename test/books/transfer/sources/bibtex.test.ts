@@ -145,6 +145,20 @@ test('names are read by BibTeX\'s rules', () => {
     })));
 });
 
+test('a list that stands for one name is read as names, or stays and is kept', () => {
+  for (const [latex, names] of [
+    ['Roe, W.; Rob, J.', ['W. Roe', 'J. Rob']], ['{Roe; Rob}', ['Roe; Rob']],
+    ['Ali, M., Ding, T., Lago, P.', ['Ali, M., Ding, T., Lago, P.']],
+  ] as const) {
+    const book = readFields(`title={T}, author={${latex}}`);
+    const authors = book['authors'] as readonly JsonObject[];
+    assert.deepEqual(authors.map((author) => author['name']), names);
+    const source = sourceOf(book) as JsonObject;
+    assert.equal(source['author'], latex.startsWith('{') ? undefined : latex);
+    assert.ok(writeText(bibtexCodec, [importBook(book)]).includes(`author = {${latex}}`));
+  }
+});
+
 test('dates are read in all forms; what they say besides is kept', () => {
   const cases: readonly (readonly [fields: string, date: string | undefined, kept: string])[] = [
     ['date={2019-03-05}', '2019-03-05', ''], ['date={2019-03}, year=2019', '2019-03', ''],
@@ -157,7 +171,10 @@ test('dates are read in all forms; what they say besides is kept', () => {
     ['year={-750}', undefined, 'year'], ['year={in press}', undefined, 'year'],
     ['date={soon}, year=1999', '1999', 'date,year'],
     ['date={1999}, year=2000', '1999', 'date,year'],
-    ['year=1999, month=feb, day=31', undefined, 'year,month,day'],
+    ['year=1999, month=feb, day=31', '1999-02', 'year,month,day'],
+    ['date={199X}', undefined, 'date'], ['year={199?}', undefined, 'year'],
+    ['date={2013-00-00}', '2013', 'date'], ['date={2001-21}', '2001', 'date'],
+    ['date={1990-02-30}', '1990-02', 'date'], ['date={30-Mar-2020}', '2020', 'date'],
   ];
   for (const [fields, date, kept] of cases) {
     const book = readFields(`title={T}, ${fields}`);

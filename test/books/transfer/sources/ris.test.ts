@@ -89,6 +89,10 @@ test('authors are read from all tags of theirs, with suffixes and as organizatio
     { name: 'Apple, Inc.' },
     { name: 'George Orwell', givenName: 'George', familyName: 'Orwell' },
   ]);
+  const list = readOne(['TY  - BOOK', 'TI  - A', 'AU  - Roe, P.; Mont, M.']);
+  assert.deepEqual(list['authors'], [{ name: 'P. Roe', givenName: 'P.', familyName: 'Roe' },
+    { name: 'M. Mont', givenName: 'M.', familyName: 'Mont' }]);
+  assert.deepEqual(list['metadata'], { source: { ris: { AU: 'Roe, P.; Mont, M.' } } });
 });
 
 test('a value that the model refuses is kept in the source, and the book stays', () => {

@@ -158,7 +158,7 @@ export function isNameSuffix(word: string): boolean {
 }
 
 /** Whether the name is that of a company by its last word, such as `Little, Brown & Co.` */
-export function isCompanyName(name: string): boolean {
+function isCompanyName(name: string): boolean {
   const words = name.trim().split(/\s+/);
   return words.length > 1 && COMPANY_FORM.test(words.at(-1) ?? '');
 }

@@ -1,8 +1,9 @@
 /**
- * Names of persons: the one reader of them for all formats. It goes between an author of the model (`name` as it is displayed, `givenName`,
- * `familyName`) and the texts and parts that other formats have. Where an author has no `familyName`,
- * the last word and the particles before it are the family: `Ursula K.` `Le Guin`. Chinese,
- * Japanese and Korean names begin with the family and are displayed without a blank.
+ * Names of persons: the one reader of them for all formats. It goes between an author of the model
+ * (`name` as it is displayed, `givenName`, `familyName`) and the texts and parts that other formats
+ * have. Where an author has no `familyName`, the last word and the particles before it are the
+ * family: `Ursula K.` `Le Guin`. Chinese, Japanese and Korean names begin with the family and are
+ * displayed without a blank.
  */
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { Author } from '../../book.ts';

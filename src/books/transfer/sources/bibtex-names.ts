@@ -1,7 +1,8 @@
 /**
  * Names in BibTeX's `author`: `First von Last`, `von Last, First`, `von Last, Jr, First`, and
  * BibLaTeX's `family=Last, given=First`; `{…}` around all of it is the name of an organisation.
- * Names are joined by ` and `, also by semicolons, outside of braces; `and others` says that there are more.
+ * Names are joined by ` and ` outside of braces, in some files by semicolons; `and others` says
+ * that there are more.
  */
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Author } from '../../book.ts';

@@ -2,6 +2,7 @@
  * The topics of the event stream: requests, deliveries, books and events. The rooms that have these
  * records do not know the stream, nor does it know them.
  */
+import { encodeJson } from '../base/json/encode.ts';
 import { bookResource } from '../books/book-resource.ts';
 import { isFirstVersion } from '../resources/record.ts';
 import type { StreamTopic } from '../stream/stream-topic.ts';
@@ -25,7 +26,7 @@ type Topics = {
 export function createTopics({ requests, deliveries }: TopicDeps): Topics {
   const describeRequest: Topics['describeRequest'] = (request) => {
     const { hook, receivedAt, updatedAt } = request;
-    const json = JSON.stringify(requests.toPublic(request));
+    const json = encodeJson(requests.toPublic(request));
     return { json, webhookId: hook, isNew: updatedAt === receivedAt };
   };
   const requestTopic: StreamTopic = {
@@ -55,7 +56,7 @@ function createDeliveryTopic(
       const delivery = decodeDelivery(record);
       const { hook, createdAt, updatedAt } = delivery;
       const isNew = updatedAt === createdAt;
-      return { json: JSON.stringify(toPublic(delivery)), webhookId: hook, isNew };
+      return { json: encodeJson(toPublic(delivery)), webhookId: hook, isNew };
     },
   };
 }
@@ -66,7 +67,7 @@ const eventTopic: StreamTopic = {
   isOptional: true,
   isTold: ({ before, after }) => !before && after !== null && isEvent(after),
   describe: (record, find) =>
-    ({ json: JSON.stringify(toPublicEvent(record, find)), webhookId: null, isNew: true }),
+    ({ json: encodeJson(toPublicEvent(record, find)), webhookId: null, isNew: true }),
 };
 
 const bookTopic: StreamTopic = {

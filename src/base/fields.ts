@@ -5,6 +5,8 @@
  */
 import { AppError } from './errors.ts';
 import type { FieldError } from './errors.ts';
+import { encodeJson } from './json/encode.ts';
+import { ExactNumber, isJsonNumber } from './json/exact-number.ts';
 import { toUniformSchema } from './json/uniform-schema.ts';
 import { didYouMean } from './text/nearest.ts';
 import { quote } from './text/error-message.ts';
@@ -56,7 +58,8 @@ export function invalid(errors: readonly FieldError[]): AppError {
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    && !(value instanceof ExactNumber);
 }
 
 /** Whether it is an integer from 0 on that a number holds exactly. */
@@ -78,10 +81,9 @@ function readValue(schema: Schema, value: unknown, context: ParseContext): JsonV
     case 'integer':
     case 'number': {
       const { kind, minimum, maximum } = schema;
-      const isRightKind = kind === 'integer' ? Number.isInteger(value) : typeof value === 'number';
-      if (isRightKind && Number(value) >= minimum && Number(value) <= maximum) {
-        return value as number;
-      }
+      const double = isJsonNumber(value) ? Number(value) : NaN;
+      const isRightKind = kind === 'number' || Number.isInteger(double);
+      if (isRightKind && double >= minimum && double <= maximum) return double;
       const noun = kind === 'integer' ? 'an integer' : 'a number';
       return fail(context,
         `must be ${noun} from ${minimum} to ${maximum}, not ${quote(value)}`);
@@ -99,7 +101,7 @@ function readString(
   schema: StringSchema, value: unknown, context: ParseContext,
 ): string | undefined {
   if (typeof value !== 'string') {
-    const hint = typeof value === 'number' ? schema.numberHint : undefined;
+    const hint = isJsonNumber(value) ? schema.numberHint : undefined;
     return fail(context, `must be a string, not ${typeName(value)}${hint ? `: ${hint}` : ''}`);
   }
   if (!value.isWellFormed()) return fail(context, 'must not hold a lone surrogate');
@@ -175,7 +177,7 @@ function checkLength(
 
 function checkBytes({ bytesMax }: JsonSchema, value: unknown, context: ParseContext): boolean {
   const isCounted = Number.isFinite(bytesMax) && value !== undefined;
-  const bytes = isCounted ? Buffer.byteLength(JSON.stringify(value)) : 0;
+  const bytes = isCounted ? Buffer.byteLength(encodeJson(value)) : 0;
   if (bytes > bytesMax) fail(context, `must be at most ${bytesMax} bytes of JSON, not ${bytes}`);
   return bytes <= bytesMax;
 }
@@ -276,8 +278,9 @@ function findJsonProblem(value: unknown, depthLeft: number): FieldError | null {
   if (typeof value === 'string') {
     return value.isWellFormed() ? null : rootError('must not hold a lone surrogate');
   }
-  if (typeof value === 'number') {
-    return Number.isFinite(value) ? null : rootError('must be a number that a double can hold');
+  if (isJsonNumber(value)) {
+    return Number.isFinite(Number(value)) ? null
+      : rootError('must be a number that a double can hold');
   }
   if (typeof value !== 'object' || value === null) return null;
   if (depthLeft === 0) return rootError(TOO_DEEP);
@@ -335,6 +338,7 @@ function failUnknownMembers(
 function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
+  if (isJsonNumber(value)) return 'a number';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 

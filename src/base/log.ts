@@ -5,6 +5,8 @@
 import * as types from 'node:util/types';
 import { formatTimestamp } from './clock.ts';
 import { isError } from './errors.ts';
+import { encodeJson } from './json/encode.ts';
+import { ExactNumber } from './json/exact-number.ts';
 import { sourceStack } from './source-stack.ts';
 import { findJsonValueEnd } from './text/json-value-end.ts';
 import { escapeControls } from './text/printable.ts';
@@ -69,7 +71,7 @@ export function createLogger(options: {
   readonly keep?: (line: LogLine) => void;
 }): Logger {
   const threshold = LOG_LEVELS.indexOf(options.level);
-  const encode = options.format === 'json' ? encodeJson : encodePretty;
+  const encode = options.format === 'json' ? encodeLine : encodePretty;
   const at = (level: LogLevel) => (rawMessage: string, fields: LogFields = {}): void => {
     if (LOG_LEVELS.indexOf(level) < threshold) return;
     const time = formatTimestamp(options.now());
@@ -129,7 +131,7 @@ export function createRedactingLogger(logger: Logger, history?: {
 /** Custom actions are mostly JavaScript, where a message may be anything. */
 export function formatMessage(message: unknown): string {
   if (typeof message === 'string') return copyText(message, createRedaction());
-  return JSON.stringify(redact(message)) ?? String(message);
+  return encodeJson(redact(message)) ?? String(message);
 }
 
 // A long text mostly has the same few names, and a look into this takes a tenth of the time.
@@ -342,7 +344,7 @@ export function shorten(value: object): object {
 /** Whether a line would not show a JSON value as it is, for a secret in it. */
 export function holdsSecret(value: unknown): boolean {
   const copy = copyValue(value, createRedaction(new LineBudget(Infinity, Infinity)), []);
-  return JSON.stringify(copy) !== JSON.stringify(value);
+  return encodeJson(copy) !== encodeJson(value);
 }
 
 /**
@@ -353,6 +355,7 @@ function copyValue(value: unknown, options: CopyOptions, above: object[]): unkno
   if (typeof value === 'string') return copyText(value, options);
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof ExactNumber) return copyNumber(value, options);
   if (above.length > DEPTH_MAX || above.includes(value)) return '…';
   if (ArrayBuffer.isView(value)) return `<${value.byteLength} bytes>`;
   if (types.isDate(value)) return value.toJSON();
@@ -365,6 +368,11 @@ function copyValue(value: unknown, options: CopyOptions, above: object[]): unkno
 // Never cut: only the whole of a text may show that there is a secret at its start.
 function copyText(text: string, { budget, showText }: CopyOptions): string {
   return budget.takeText(text) ? showText(text) : `<${text.length} characters>`;
+}
+
+function copyNumber(number: ExactNumber, { budget }: CopyOptions): unknown {
+  const { text } = number;
+  return budget.takeText(text) ? number : `<${text.length} digits>`;
 }
 
 function copyMembers(value: object, options: CopyOptions, above: object[]): unknown {
@@ -417,13 +425,13 @@ function copyError(error: Error, options: CopyOptions, above: object[]): unknown
   return { name: error.name, message, ...code, ...stack, ...cause };
 }
 
-function encodeJson(time: string, level: LogLevel, message: string, fields: unknown): string {
-  return JSON.stringify({ time, level, message, ...(fields as object) });
+function encodeLine(time: string, level: LogLevel, message: string, fields: unknown): string {
+  return encodeJson({ time, level, message, ...(fields as object) });
 }
 
 function encodePretty(time: string, level: LogLevel, message: string, fields: unknown): string {
   const members = Object.entries(fields as object).map(([name, value]) =>
-    `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+    `${name}=${typeof value === 'string' ? value : encodeJson(value)}`);
   const text = [time.slice(11, 23), level.toUpperCase().padEnd(7), message, ...members].join(' ');
   return escapeControls(text);
 }

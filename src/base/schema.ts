@@ -4,6 +4,8 @@
  * cannot differ.
  */
 
+import type { JsonNumber } from './json/exact-number.ts';
+
 export type Schema =
   | StringSchema | NumberSchema | BooleanSchema | ArraySchema | ObjectSchema | JsonSchema;
 
@@ -89,6 +91,6 @@ export type MemberSchema = {
 };
 
 export type JsonValue =
-  | string | number | boolean | null | readonly JsonValue[]
+  | string | JsonNumber | boolean | null | readonly JsonValue[]
   | { readonly [name: string]: JsonValue };
 export type JsonObject = { readonly [name: string]: JsonValue };

@@ -3,6 +3,7 @@
  * of changes through a hook inside their transaction, and does not know who listens.
  */
 import { encodeChecked } from '../base/json/encode.ts';
+import { parseJsonText } from '../base/json/exact-parser.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import type { Turns } from '../base/turns.ts';
 import { notFoundError } from '../resources/not-found.ts';
@@ -115,5 +116,5 @@ function checkId(id: unknown): string {
 
 // A program may pass dates, undefined members, objects that change later: JSON has none of these.
 function toJson(value: object): unknown {
-  return JSON.parse(encodeChecked(value));
+  return parseJsonText(encodeChecked(value));
 }

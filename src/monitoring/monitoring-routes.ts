@@ -1,5 +1,6 @@
 /** Routes for operators: the state of the service, statistics, the log and the settings. */
 import { LOG_LEVELS } from '../base/log.ts';
+import type { JsonNumber } from '../base/json/exact-number.ts';
 import type { Schema } from '../base/schema.ts';
 import { arraySchema, objectSchema, jsonResponse, TEXT } from '../resources/route-specs.ts';
 import { problemResponses } from '../server/problem.ts';
@@ -41,7 +42,7 @@ export type ServiceStatus = {
   /** The keys of webhooks with order by key that hold back many deliveries, the longest first. */
   readonly heldBack: readonly {
     /** The identifier of the webhook. */
-    readonly hook: string; readonly key: string | number | boolean; readonly waiting: number;
+    readonly hook: string; readonly key: string | JsonNumber | boolean; readonly waiting: number;
   }[];
   /** What the server makes by itself (`backup.to`); null: it makes none. */
   readonly backups: {

@@ -2,6 +2,7 @@
  * Logs who changed what: one info line for each change of the configuration that somebody has asked
  * for. It names the members that change, and never their values, which may be secrets.
  */
+import { encodeJson } from '../base/json/encode.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { Exchange } from '../server/http-route.ts';
 import type { Change } from '../store/store-port.ts';
@@ -69,5 +70,5 @@ const SERVICE_MEMBERS = ['identifier', 'createdAt', 'updatedAt', 'hash'];
 function listChangedNames(earlier: JsonObject, later: JsonObject): readonly string[] {
   const names = [...new Set([...Object.keys(earlier), ...Object.keys(later)])];
   return names.filter((name) => !SERVICE_MEMBERS.includes(name)
-    && JSON.stringify(earlier[name]) !== JSON.stringify(later[name]));
+    && encodeJson(earlier[name]) !== encodeJson(later[name]));
 }

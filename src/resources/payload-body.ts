@@ -3,6 +3,7 @@
  * null is a value and not an absent member; an absent payload counts as `{}`.
  */
 import { isJsonObject, parseObject } from '../base/fields.ts';
+import { encodeJson } from '../base/json/encode.ts';
 import { findMemberText } from '../base/json/find-member.ts';
 import type { JsonObject, ObjectSchema } from '../base/schema.ts';
 import { findConsumedJson } from '../server/exchange/mounted-request.ts';
@@ -37,6 +38,6 @@ function parsePayloadBytes(schema: ObjectSchema, body: Buffer): PayloadBody {
 function parsePayloadObject(schema: ObjectSchema, json: object): PayloadBody {
   const members = parseObject(schema, json);
   const payload = isJsonObject(json) ? json['payload'] : undefined;
-  const payloadJson = payload === undefined ? NO_PAYLOAD : Buffer.from(JSON.stringify(payload));
+  const payloadJson = payload === undefined ? NO_PAYLOAD : Buffer.from(encodeJson(payload));
   return { members, payloadJson };
 }

@@ -10,6 +10,8 @@
 import { assert } from '../base/assert.ts';
 import { formatTimestamp } from '../base/clock.ts';
 import { isJsonObject } from '../base/fields.ts';
+import { encodeJson } from '../base/json/encode.ts';
+import { parseJsonText } from '../base/json/exact-parser.ts';
 import type { JsonObject } from '../base/schema.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
 
@@ -28,13 +30,13 @@ export function encodeRecord(
 ): string {
   const { createdAt, updatedAt } = timestamps;
   const head = `{"${key}":"${id}","createdAt":"${createdAt}","updatedAt":"${updatedAt}"`;
-  const rest = JSON.stringify(fields);
+  const rest = encodeJson(fields);
   return rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`;
 }
 
 /** A stored record as an object. It is not validated again. */
 export function decodeRecord(bytes: Buffer): JsonObject {
-  const record: unknown = JSON.parse(bytes.toString());
+  const record: unknown = parseJsonText(bytes.toString());
   assert(isJsonObject(record));
   return record;
 }
@@ -49,7 +51,7 @@ export function decodeFields(key: KeyName, bytes: Buffer): JsonObject {
 export function decodeRecordAs<T>(
   json: Buffer | string, isValid: (record: JsonObject) => boolean,
 ): T {
-  const record: unknown = JSON.parse(String(json));
+  const record: unknown = parseJsonText(String(json));
   if (!isJsonObject(record) || !isValid(record)) {
     throw new TypeError('a stored record is not sound');
   }

@@ -1,4 +1,5 @@
 /** Makes what callers see of a stored record. */
+import { encodeJson } from '../base/json/encode.ts';
 import type { StoredRecord } from '../store/store-port.ts';
 import { decodeRecord, readUpdatedMs } from './record.ts';
 import { Representation } from './representation.ts';
@@ -31,9 +32,9 @@ export function createRepresentation(
     return new Representation(id, encodePublicRecord(resource, bytes), updatedMs);
   }
   const record = decodeRecord(bytes);
-  const configuration = Buffer.from(JSON.stringify(toPublic(record)));
+  const configuration = Buffer.from(encodeJson(toPublic(record)));
   const { members, changedAtMs } = observe(record);
-  const observation = Buffer.from(JSON.stringify(members));
+  const observation = Buffer.from(encodeJson(members));
   return new Representation(id, joinObjects(configuration, observation), updatedMs,
     { configuration, observation, changedAtMs });
 }
@@ -42,7 +43,7 @@ export function createRepresentation(
 export function encodePublicRecord({ toPublic, observe }: ShownResource, bytes: Buffer): Buffer {
   if (toPublic === undefined) return bytes;
   const record = decodeRecord(bytes);
-  return Buffer.from(JSON.stringify({ ...toPublic(record), ...observe?.(record).members }));
+  return Buffer.from(encodeJson({ ...toPublic(record), ...observe?.(record).members }));
 }
 
 /** Joins the JSON of two objects, neither of them empty, to one object. */

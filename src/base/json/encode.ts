@@ -1,25 +1,32 @@
 /**
- * JSON values as text, however deep they nest. `JSON.parse` reads any depth, but `JSON.stringify`
- * runs out of stack; what an incoming webhook accepts may be nested as deep as its body is long.
+ * JSON values as text, with all digits of their numbers (exact-number.ts) and however deep they
+ * nest. `JSON.parse` reads any depth, but `JSON.stringify` runs out of stack; what an incoming
+ * webhook accepts may be nested as deep as its body is long.
  */
 import { AppError, messageOf } from '../errors.ts';
 import { JSON_DEPTH_MAX } from './parse.ts';
-import type { JsonValue } from '../schema.ts';
+import { ExactNumber, readEncodedAsDoubleCount } from './exact-number.ts';
 
-/** The text of a value that came from JSON text, as JSON.stringify would give it. */
-export function encodeJson(value: JsonValue): string {
+/**
+ * The text of a value that came from JSON text, or of an object that holds such values, as
+ * JSON.stringify would give it; `indent` is the spaces of a level, on lines of their own.
+ */
+export function encodeJson(value: unknown, indent?: number): string {
+  const countBefore = readEncodedAsDoubleCount();
   try {
-    return JSON.stringify(value);
-  } catch {
-    // The value came from JSON text, so only its depth can be the reason.
-    return encodeDeep(value);
+    const text = JSON.stringify(value, undefined, indent);
+    if (readEncodedAsDoubleCount() === countBefore) return text;
+  } catch (thrown) {
+    // The value nests too deep.
+    if (!(thrown instanceof RangeError)) throw thrown;
   }
+  return encodeByHand(value, indent);
 }
 
 /** The JSON text of an embedding program's value. Throws `invalid` for what JSON cannot hold. */
 export function encodeChecked(value: unknown): string {
   try {
-    const text: unknown = JSON.stringify(value);
+    const text: unknown = encodeJson(value);
     if (typeof text !== 'string') throw new TypeError(`not ${typeof value}`);
     if (!isDeeperThan(value, JSON_DEPTH_MAX)) return text;
     throw new RangeError(`nested deeper than ${JSON_DEPTH_MAX} levels`);
@@ -36,38 +43,67 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
 }
 
 type OpenContainer = {
-  readonly members: readonly (readonly [name: string, value: JsonValue])[];
+  readonly members: readonly (readonly [name: string, value: unknown])[];
   readonly isArray: boolean;
   next: number;
 };
 
-function encodeDeep(root: JsonValue): string {
+function encodeByHand(root: unknown, indent = 0): string {
   const pieces: string[] = [];
   const stack: OpenContainer[] = [];
-  const begin = (value: JsonValue): void => {
-    if (typeof value !== 'object' || value === null) {
-      pieces.push(JSON.stringify(value));
-      return;
+  const breakLine = (): void => {
+    if (indent > 0) pieces.push(`\n${' '.repeat(indent * stack.length)}`);
+  };
+  const begin = (member: unknown): void => {
+    const value = resolveToJson(member);
+    const container = openContainer(value);
+    if (container === null) {
+      pieces.push(value instanceof ExactNumber ? value.text : JSON.stringify(value) ?? 'null');
+    } else if (container.members.length === 0) {
+      pieces.push(container.isArray ? '[]' : '{}');
+    } else {
+      stack.push(container);
+      pieces.push(container.isArray ? '[' : '{');
     }
-    const isArray = Array.isArray(value);
-    stack.push({ members: Object.entries(value), isArray, next: 0 });
-    pieces.push(isArray ? '[' : '{');
   };
   begin(root);
   for (let container = stack.at(-1); container !== undefined; container = stack.at(-1)) {
-    const member = container.members[container.next];
+    const { members, isArray, next } = container;
+    const member = members[next];
     if (member === undefined) {
-      pieces.push(container.isArray ? ']' : '}');
       stack.pop();
+      breakLine();
+      pieces.push(isArray ? ']' : '}');
       continue;
     }
-    const [name, value] = member;
-    if (container.next > 0) pieces.push(',');
-    if (!container.isArray) pieces.push(JSON.stringify(name), ':');
+    if (next > 0) pieces.push(',');
+    breakLine();
+    if (!isArray) pieces.push(JSON.stringify(member[0]), indent > 0 ? ': ' : ':');
     container.next += 1;
-    begin(value);
+    begin(member[1]);
   }
   return pieces.join('');
+}
+
+/** The members of an object that have a value, or of an array; null: it is neither. */
+function openContainer(value: unknown): OpenContainer | null {
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return null;
+  const isArray = Array.isArray(value);
+  const members: [string, unknown][] = Object.entries(value);
+  return {
+    members: isArray ? members : members.filter(([, member]) => !isOmitted(member)),
+    isArray, next: 0,
+  };
+}
+
+/** What the `toJSON` of an object gives, such as a date's. */
+function resolveToJson(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return value;
+  return 'toJSON' in value && typeof value.toJSON === 'function' ? value.toJSON() : value;
+}
+
+function isOmitted(member: unknown): boolean {
+  return member === undefined || typeof member === 'function' || typeof member === 'symbol';
 }
 
 /** Printable ASCII without quote and backslash, which is what nearly all are. */

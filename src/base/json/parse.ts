@@ -1,9 +1,11 @@
 /**
  * JSON from outside. Parsing is the engine's; only when that fails, or nests too deep, our own
- * scanner reads the text again to say where it is broken and what was expected there.
+ * scanner reads the text again to say where it is broken and what was expected there. Where a
+ * double would lose digits, `exact-parser.ts` makes the value.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { AppError } from '../errors.ts';
+import { parseJsonText } from './exact-parser.ts';
 
 export const JSON_DEPTH_MAX = 64;
 
@@ -22,7 +24,7 @@ export function parseJson(bytes: Buffer): unknown {
   const text = withoutByteOrderMark(bytes);
   if (!isTooDeep(text)) {
     try {
-      return JSON.parse(text.toString(encoding)) as unknown;
+      return parseJsonText(text.toString(encoding));
     } catch (cause) {
       throw malformed(text, cause);
     }

@@ -7,7 +7,11 @@ const HEAP_BYTES_PER_BYTE_MAX = 24;
 /** `{},` is two marks and takes 67 bytes; others take less for each. */
 const MARK_BYTES = 40;
 
+/** A number that keeps its text, such as `1.0`, takes 67 bytes. */
+const POINT_BYTES = 24;
+
 const COMMA = 0x2c;
+const POINT = 0x2e;
 const ARRAY_OPEN = 0x5b;
 const OBJECT_OPEN = 0x7b;
 
@@ -18,9 +22,11 @@ const OBJECT_OPEN = 0x7b;
 export function estimateParsedBytes(json: Buffer): number {
   if (json.length < COUNTED_BYTES_MIN) return json.length * HEAP_BYTES_PER_BYTE_MAX;
   let markCount = 0;
+  let pointCount = 0;
   for (let index = 0; index < json.length; index += 1) {
     const byte = json[index];
     if (byte === COMMA || byte === ARRAY_OPEN || byte === OBJECT_OPEN) markCount += 1;
+    else if (byte === POINT) pointCount += 1;
   }
-  return 2 * json.length + MARK_BYTES * markCount;
+  return 2 * json.length + MARK_BYTES * markCount + POINT_BYTES * pointCount;
 }

@@ -1,4 +1,5 @@
 /** Parts of error messages: the value that was refused, and the names that would be accepted. */
+import { isJsonNumber } from '../json/exact-number.ts';
 import { redactText } from '../log.ts';
 import { didYouMean } from './nearest.ts';
 
@@ -7,6 +8,7 @@ const LISTED_NAMES_MAX = 20;
 
 /** `value` as JSON, cut when it is long, credentials of URLs replaced. Not for secrets. */
 export function quote(value: unknown): string {
+  if (isJsonNumber(value)) return String(value);
   if (typeof value === 'object' && value !== null) {
     return Array.isArray(value) ? 'an array' : 'an object';
   }

@@ -2,6 +2,7 @@
  * A dry run of an import where there is no catalog yet: the same results as from
  * `POST /api/books/import?dryRun=true` of an empty catalog, without making a store.
  */
+import { encodeJson } from '../../base/json/encode.ts';
 import { openBookFile } from './book-file.ts';
 import type { FormatName } from './format-list.ts';
 import type { ImportMode } from './import-mode.ts';
@@ -29,5 +30,5 @@ export async function* checkRecords(
 }
 
 function encode(value: object): Buffer {
-  return Buffer.from(`${JSON.stringify(value)}\n`);
+  return Buffer.from(`${encodeJson(value)}\n`);
 }

@@ -7,6 +7,7 @@
  * empty text. Reading the row of a book gives the same book.
  */
 import { AppError } from '../../base/errors.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import { findNearest } from '../../base/text/nearest.ts';
 import type { Schema } from '../../base/schema.ts';
 import { bookSchema, decodeBook } from '../book.ts';
@@ -52,7 +53,7 @@ export function encodeCsvBook(book: Book, isForSpreadsheet = false): string {
     const value = members[name];
     if (name === 'authors') return encodeAuthors(book.authors, isForSpreadsheet);
     if (value === undefined) return null;
-    return typeof value === 'string' ? guardText(value, isForSpreadsheet) : JSON.stringify(value);
+    return typeof value === 'string' ? guardText(value, isForSpreadsheet) : encodeJson(value);
   }));
 }
 

@@ -11,6 +11,7 @@ import { assert } from '../../base/assert.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { invalid } from '../../base/fields.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import { parseJson } from '../../base/json/parse.ts';
 import { parseImportRecord } from './import-record.ts';
 import type { ImportRecord } from './import-record.ts';
@@ -235,7 +236,7 @@ export class Importer {
   #report(result: RecordResult, isExpected = result.status !== 'skipped'): string {
     if (this.#isBrief && (isExpected || this.#linesReported >= BRIEF_LINES_MAX)) return '';
     this.#linesReported += 1;
-    return `${JSON.stringify(result)}\n`;
+    return `${encodeJson(result)}\n`;
   }
 }
 

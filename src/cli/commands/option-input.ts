@@ -14,6 +14,7 @@ import {
   CONFIGURATION_BYTES_MAX, SECRET_FILE_BYTES_MAX, createTooLargeError, readBounded,
 } from '../../base/files/bounded-read.ts';
 import { isJsonObject } from '../../base/fields.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { parseJson, withoutByteOrderMark } from '../../base/json/parse.ts';
 import { holdsSecret } from '../../base/log.ts';
@@ -82,7 +83,7 @@ export async function readBodyWithPayload(
   context: CommandContext, members: JsonObject,
 ): Promise<Buffer> {
   const { bytes } = await readJsonOption(context, 'payload', { inlineSecrets: 'accepted' });
-  const head = JSON.stringify({ ...members, payload: 0 }).slice(0, -'0}'.length);
+  const head = encodeJson({ ...members, payload: 0 }).slice(0, -'0}'.length);
   return Buffer.concat([Buffer.from(head), withoutByteOrderMark(bytes), Buffer.from('}')]);
 }
 

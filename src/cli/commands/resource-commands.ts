@@ -1,5 +1,6 @@
 /** Shared by the commands of all resources: lists in pages, one record, changes, table cells. */
 import { isJsonObject } from '../../base/fields.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { AppError } from '../../base/errors.ts';
 import type { ListedResource, Resource } from '../../resources/resource.ts';
@@ -219,7 +220,7 @@ export function formatValue(value: unknown): string {
   if (value === undefined || value === null) return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.map(formatValue).join(', ');
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? value : encodeJson(value);
 }
 
 export function parseObject(body: unknown): JsonObject {

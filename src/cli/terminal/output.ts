@@ -6,6 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, messageOf, systemCodeOf } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import { escapeControls, escapeLines } from '../../base/text/printable.ts';
 import { createPaint } from './colour.ts';
 import type { Paint } from './colour.ts';
@@ -126,7 +127,7 @@ export class Output {
 
 /** JSON in which the control characters are escaped that JSON.stringify leaves, for terminals. */
 export function formatPrintableJson(value: unknown, indent = 0): string {
-  return escapeLines(JSON.stringify(value, null, indent));
+  return escapeLines(encodeJson(value, indent));
 }
 
 function flattenMembers(value: unknown, path: string): (readonly [string, string])[] {
@@ -148,5 +149,5 @@ function isNested(value: unknown): value is object {
 function formatValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null) return '-';
-  return Array.isArray(value) && value.length === 0 ? '-' : JSON.stringify(value);
+  return Array.isArray(value) && value.length === 0 ? '-' : encodeJson(value);
 }

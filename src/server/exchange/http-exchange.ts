@@ -8,6 +8,7 @@ import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { ErrorCode } from '../../base/errors.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import { createTaggedLogger } from '../../base/log.ts';
 import { readTraceId } from '../../base/trace-context.ts';
 import type { Logger } from '../../base/log.ts';
@@ -148,7 +149,7 @@ export class HttpExchange implements Exchange {
   }
 
   sendJson(status: number, value: unknown, headers: HeaderList = []): void {
-    this.send(status, ['Content-Type', 'application/json', ...headers], JSON.stringify(value));
+    this.send(status, ['Content-Type', 'application/json', ...headers], encodeJson(value));
   }
 
   async sendStream(status: number, headers: HeaderList, pull: Pull): Promise<void> {

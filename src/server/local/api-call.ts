@@ -7,6 +7,8 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
+import { encodeJson } from '../../base/json/encode.ts';
+import { parseJsonText } from '../../base/json/exact-parser.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { http } from '../../base/node-modules.ts';
 import { parseProblem } from '../problem.ts';
@@ -157,7 +159,7 @@ function isStream(body: unknown): body is Readable {
 }
 
 function encodeBody(body: unknown): Buffer | string {
-  return Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  return Buffer.isBuffer(body) ? body : encodeJson(body);
 }
 
 async function readResponseBody(response: IncomingMessage): Promise<Buffer> {
@@ -186,7 +188,7 @@ function parseResponseBody({ headers }: IncomingMessage, bytes: Buffer): unknown
   if (bytes.length === 0) return null;
   if (!JSON_TYPE.test(headers['content-type'] ?? 'application/json')) return bytes.toString();
   try {
-    return JSON.parse(bytes.toString());
+    return parseJsonText(bytes.toString());
   } catch (cause) {
     throw new AppError('internal', 'the answer is not JSON', {}, cause);
   }

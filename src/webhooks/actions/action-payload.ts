@@ -1,5 +1,7 @@
 /** Decodes the raw body of a request to the payload that actions get. */
 import { isUtf8 } from 'node:buffer';
+import { isJsonObject } from '../../base/fields.ts';
+import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonValue } from '../../base/schema.ts';
 
 /**
@@ -27,7 +29,7 @@ export function decodePayload(body: Buffer): Payload | null {
   const text = body.toString('utf8');
   try {
     const isMarked = text.charCodeAt(0) === BYTE_ORDER_MARK;
-    return toPayload(JSON.parse(isMarked ? text.slice(1) : text));
+    return toPayload(parseJsonText(isMarked ? text.slice(1) : text));
   } catch {
     return null;
   }
@@ -35,5 +37,5 @@ export function decodePayload(body: Buffer): Payload | null {
 
 /** A parsed JSON value as a payload; null: it is neither object nor array. */
 export function toPayload(value: unknown): Payload | null {
-  return typeof value === 'object' && value !== null ? value as Payload : null;
+  return isJsonObject(value) || Array.isArray(value) ? value as Payload : null;
 }

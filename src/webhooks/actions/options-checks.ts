@@ -5,6 +5,7 @@
  * the record meanwhile, make it give up; they are checked, and it runs again.
  */
 import { AppError } from '../../base/errors.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { isPromised } from '../../base/when-done.ts';
 import type { ActionRegistry, RegisteredAction } from './action-registry.ts';
@@ -97,7 +98,7 @@ export class OptionsChecks {
 }
 
 function createKey({ actionType, options }: CheckedOptions): string {
-  return JSON.stringify([actionType, options]);
+  return encodeJson([actionType, options]);
 }
 
 async function findUnchecked<Result>(

@@ -1,7 +1,7 @@
 /** Runs an action within its time limit. An error of the action becomes a failed result. */
 import { AppError, isTemporary } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
-import { isEmptyObject } from '../../base/json/encode.ts';
+import { isEmptyObject, encodeJson } from '../../base/json/encode.ts';
 import type { Logger } from '../../base/log.ts';
 import type { RateLimitedLog } from '../../base/rate-limited-log.ts';
 import { ActionResult } from './action.ts';
@@ -149,7 +149,7 @@ function toFailedResult(
 export function encodeData(data: object, holder: LogHolder): string | null {
   try {
     if (isEmptyObject(data)) return '{}';
-    const text: string | undefined = JSON.stringify(data);
+    const text: string | undefined = encodeJson(data);
     if (text?.startsWith('{') === true || text?.startsWith('[') === true) return text;
     holder.log.error('an action gave data that is neither object nor array as JSON');
   } catch (thrown) {

@@ -1,6 +1,7 @@
 /** The plan of an apply: what it changes, as it is shown before anything is done. Pure. */
 import { readObjectInto } from '../../base/fields.ts';
 import type { FieldError } from '../../base/errors.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject, ObjectSchema } from '../../base/schema.ts';
 import type { PLAN_SIGNS } from './document-schema.ts';
 import { sortFreeJson } from './free-json.ts';
@@ -42,7 +43,7 @@ export function listChangedMembers(
   const after = sortFreeJson(schema, fields);
   return Object.keys(schema.members)
     .filter((name) => !SERVICE_MEMBERS.includes(name)
-      && JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+      && encodeJson(before[name]) !== encodeJson(after[name]))
     .map((name) => name === 'secret' && after[name] === undefined ? SECRET_REMOVED : name);
 }
 

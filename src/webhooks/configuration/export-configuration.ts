@@ -5,6 +5,7 @@
  * operator may switch it off. What lists show as `***` is `{ "$env": "<NAME>" }`. Pure.
  */
 import { isJsonObject } from '../../base/fields.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { maskSecrets } from '../http/mask-secrets.ts';
 import { restoreResponse } from '../incoming/custom-response.ts';
@@ -27,7 +28,7 @@ export function exportConfiguration(
     named.sort((left, right) => left.name < right.name ? -1 : 1);
     return [kind.member, named.map(({ stored }) => exportRecord(kind, stored, createName))];
   });
-  return `${JSON.stringify(Object.fromEntries(members), null, 2)}\n`;
+  return `${encodeJson(Object.fromEntries(members), 2)}\n`;
 }
 
 function exportRecord(
@@ -40,7 +41,7 @@ function exportRecord(
   const rest = Object.entries(schema.members).flatMap(([member, { readOnly, ...described }]) => {
     const value = sorted[member];
     if (member === naming || readOnly !== undefined || value === undefined) return [];
-    if (JSON.stringify(value) === JSON.stringify(described.default)) return [];
+    if (encodeJson(value) === encodeJson(described.default)) return [];
     return [[member, replaceMasked(value, masked[member], [member], (steps) =>
       ({ $env: createName(String(name), steps) }))]];
   });

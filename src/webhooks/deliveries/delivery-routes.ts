@@ -2,6 +2,7 @@
 import { parseTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { parseObject } from '../../base/fields.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { Exchange, HttpRoute } from '../../server/http-route.ts';
 import {
@@ -128,7 +129,7 @@ function sendDelivery(
   body: PublicDelivery & { readonly sent: PublicSentRequest | null },
 ): void {
   sendUndatedRepresentation(exchange, deliveryResource.noun, new Representation(
-    body.identifier, Buffer.from(JSON.stringify(body)), parseTimestamp(updatedAt)));
+    body.identifier, Buffer.from(encodeJson(body)), parseTimestamp(updatedAt)));
 }
 
 function bodyRoute(service: DeliveryService): HttpRoute {
@@ -233,7 +234,7 @@ function resendRoute(service: DeliveryService, keys: IdempotencyKeys | null): Ht
         ) =>
           keepResponse(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
-            body: JSON.stringify(service.toPublic(delivery)),
+            body: encodeJson(service.toPublic(delivery)),
           })));
     },
   };

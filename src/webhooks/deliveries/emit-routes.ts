@@ -2,6 +2,7 @@
  * The HTTP routes by which events come in: for all webhooks that hear them, or durably for one. An
  * event that begins later is cancelled here.
  */
+import { encodeJson } from '../../base/json/encode.ts';
 import { readTraceContext } from '../../base/trace-context.ts';
 import { AppError } from '../../base/errors.ts';
 import { EVENT_NAME_RULE, createNameTest } from '../../base/event-name.ts';
@@ -159,7 +160,7 @@ function durableSendRoute({ service, keys, now }: EmitRouteDeps): HttpRoute {
         };
         return service.sendDurably(send, (transaction, delivery) => keepResponse(transaction, {
           status: 202, headers: ['Content-Type', JSON_TYPE],
-          body: JSON.stringify(service.toPublic(delivery)),
+          body: encodeJson(service.toPublic(delivery)),
         }));
       });
     },

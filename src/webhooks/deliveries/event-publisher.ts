@@ -5,6 +5,7 @@
  * delayed event is staged alone: see delayed-events.ts.
  */
 import { isEventName, explainInvalidEventName } from '../../base/event-name.ts';
+import { parseJsonText } from '../../base/json/exact-parser.ts';
 import { nextHop } from '../../base/webhook-chain.ts';
 import { AppError } from '../../base/errors.ts';
 import { formatTimestamp } from '../../base/clock.ts';
@@ -259,7 +260,7 @@ function findWebhookIds(
 ): readonly string[] {
   const { name, payloadJson, except } = event;
   const matchingIds =
-    webhooks.findMatching(name, () => JSON.parse(payloadJson) as JsonValue, event);
+    webhooks.findMatching(name, () => parseJsonText(payloadJson) as JsonValue, event);
   const webhookIds = typeof except === 'string'
     ? matchingIds.filter((webhookId) => webhookId !== except) : matchingIds;
   // The index has the committed webhooks, and one of them may be removed by a staged transaction.

@@ -7,6 +7,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import { EVERY_EVENT, createNameTest } from '../../base/event-name.ts';
+import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { FindRecord } from '../../store/store-port.ts';
 import { isInTime } from '../durable-queue/queue-filter.ts';
@@ -53,7 +54,7 @@ export function createMissedEventMatcher(
 }
 
 function parsePayload(record: Buffer): JsonValue {
-  return JSON.parse(readPayloadJson(record));
+  return parseJsonText(readPayloadJson(record));
 }
 
 /** Finds the webhooks that had, or are about to have, a delivery of an event. */

@@ -13,7 +13,7 @@
  * It is `{"at","durationMs","success","message"?,"data"?}`, without a message that is null and data
  * that is empty.
  */
-import { encodeString, isEmptyObject } from '../../base/json/encode.ts';
+import { encodeString, isEmptyObject, encodeJson } from '../../base/json/encode.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { readPlainText } from '../durable-queue/record-text.ts';
 import { WEBHOOK_MARK } from './delivery-codec.ts';
@@ -91,6 +91,6 @@ export function encodeRoute(
 function encodeAttempt({ at, durationMs, success, message, data }: RunAttempt): string {
   let json = `{"at":"${at}","durationMs":${durationMs},"success":${success}`;
   if (message !== null) json += `,"message":${encodeString(message)}`;
-  if (!isEmptyObject(data)) json += `,"data":${JSON.stringify(data)}`;
+  if (!isEmptyObject(data)) json += `,"data":${encodeJson(data)}`;
   return `${json}}`;
 }

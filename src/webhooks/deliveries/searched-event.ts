@@ -2,6 +2,7 @@
  * The part of an event that a search sees: its payload, and of a queued forward the body that it
  * sends.
  */
+import { parseJsonText } from '../../base/json/exact-parser.ts';
 import { Facts, type FactSource } from '../filters/facts.ts';
 import { decodeForward, readForwardUrl, readPayloadBytes } from './event-record.ts';
 
@@ -24,7 +25,7 @@ export function createEventFacts(name: string | null, payload: Buffer | null): F
 /** undefined: it is no JSON, which only a forward can send. */
 function parsePayload(payload: Buffer | null): unknown {
   try {
-    return payload === null ? undefined : JSON.parse(payload.toString('utf8'));
+    return payload === null ? undefined : parseJsonText(payload.toString('utf8'));
   } catch {
     return undefined;
   }

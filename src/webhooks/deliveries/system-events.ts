@@ -8,6 +8,7 @@
  * A system event that cannot be staged, because the queue is full or the chain is too long, is
  * logged: its cause must be written all the same.
  */
+import { encodeJson } from '../../base/json/encode.ts';
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -87,7 +88,7 @@ export function createSystemEvents(deps: {
     const payload = { type: name, timestamp: formatTimestamp(inputs.nowMs), data };
     try {
       const options = { source: 'own', except, isSystem: true } as const;
-      events.stageEvent(transaction, inputs, name, JSON.stringify(payload), options);
+      events.stageEvent(transaction, inputs, name, encodeJson(payload), options);
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       const { chainHops: hops, chainTarget: target } = thrown.details;

@@ -1,4 +1,5 @@
 /** Sends a list as one JSON array, whole or page by page, filtered by the query. */
+import { encodeJson } from '../../base/json/encode.ts';
 import { decodeIdCursor, encodeIdCursor } from '../../resources/id-cursor.ts';
 import { streamRecords } from '../../resources/json-array-stream.ts';
 import { TEXT } from '../../resources/route-specs.ts';
@@ -158,7 +159,7 @@ export async function sendFilteredList<Item, Filter>(
 export function encodeItem<Item>(
   { toPublic }: Pick<FilteredList<Item, never>, 'toPublic'>, item: Item,
 ): Buffer {
-  return Buffer.from(JSON.stringify(toPublic(item)));
+  return Buffer.from(encodeJson(toPublic(item)));
 }
 
 /** The `Link` to the page that begins behind the record of the id `lastId`. */

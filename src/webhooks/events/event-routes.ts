@@ -2,6 +2,7 @@
 import { AppError } from '../../base/errors.ts';
 import { parseTimestamp } from '../../base/clock.ts';
 import { NAME_PATTERN_RULE, createNameTest } from '../../base/event-name.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import type { Schema } from '../../base/schema.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { Representation } from '../../resources/representation.ts';
@@ -143,7 +144,7 @@ function getRoute(service: EventService): HttpRoute {
       // It is undated, as the status of a delivery changes without a write of the event. The time
       // here only makes the tag.
       sendUndatedRepresentation(exchange, NOUN, new Representation(
-        event.id, Buffer.from(JSON.stringify(event)), parseTimestamp(event.createdAt)));
+        event.id, Buffer.from(encodeJson(event)), parseTimestamp(event.createdAt)));
     },
   };
 }

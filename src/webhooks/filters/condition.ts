@@ -5,6 +5,7 @@
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject, pointerStep } from '../../base/fields.ts';
+import { isJsonNumber } from '../../base/json/exact-number.ts';
 import { JSON_DEPTH_MAX } from '../../base/json/parse.ts';
 import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
 import { SOURCES, findPathProblem, type FactSource } from './facts.ts';
@@ -131,10 +132,11 @@ function findComparisonProblems({ op, value }: JsonObject): FieldError[] {
 
 type ValueRule = { readonly form: string; readonly test: (value: JsonValue) => boolean };
 
-const isScalar = (value: JsonValue): boolean => typeof value !== 'object' || value === null;
+const isScalar = (value: JsonValue): boolean =>
+  typeof value !== 'object' || value === null || isJsonNumber(value);
 const TEXT_RULE: ValueRule = { form: 'text', test: (value) => typeof value === 'string' };
 const ORDER_RULE: ValueRule = {
-  form: 'a number or text', test: (value) => ['number', 'string'].includes(typeof value),
+  form: 'a number or text', test: (value) => isJsonNumber(value) || typeof value === 'string',
 };
 
 const VALUE_RULES: Readonly<Record<string, ValueRule>> = {

@@ -3,6 +3,7 @@
  * Facts that no condition reads are neither decoded nor parsed. A path begins with one of five
  * sources. Pure.
  */
+import { ScalarSet, isSameScalar } from '../../base/json/exact-number.ts';
 import { findValueAt, parsePath } from '../../base/json/path.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { holdsText } from '../../base/text/holds-text.ts';
@@ -38,7 +39,7 @@ export class Facts {
   #event: string | null | undefined;
   #query: URLSearchParams | null = null;
   /** The elements of each array that was searched more than once; null: it was searched once. */
-  #elements: Map<readonly unknown[], ReadonlySet<unknown> | null> | null = null;
+  #elements: Map<readonly unknown[], ScalarSet | null> | null = null;
   /** The results of searches that were made ahead. */
   #searchResults: Map<ContainsTest, boolean> | null = null;
 
@@ -100,7 +101,7 @@ export class Facts {
   *#gatherElements(array: readonly unknown[]): Steps<void> {
     this.#elements ??= new Map();
     if (this.#elements.has(array)) return;
-    const elements = new Set<unknown>();
+    const elements = new ScalarSet();
     for (const [index, element] of array.entries()) {
       elements.add(element);
       if (index % ELEMENTS_STEP === 0) yield;
@@ -118,9 +119,9 @@ export class Facts {
     const cachedElements = this.#elements.get(array);
     if (cachedElements === undefined) {
       this.#elements.set(array, null);
-      return array.includes(value);
+      return array.some((element) => isSameScalar(element, value));
     }
-    const elements = cachedElements ?? new Set(array);
+    const elements = cachedElements ?? new ScalarSet(array);
     this.#elements.set(array, elements);
     return elements.has(value);
   }

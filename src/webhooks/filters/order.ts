@@ -10,6 +10,7 @@
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
+import { ExactNumber, normalizeNumber, type JsonNumber } from '../../base/json/exact-number.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { JsonValue, MemberSchema } from '../../base/schema.ts';
 import { createFactReader, findPathProblem, type Facts, type FactSource } from './facts.ts';
@@ -17,7 +18,7 @@ import { createFactReader, findPathProblem, type Facts, type FactSource } from '
 export type Order = 'none' | 'strict' | { readonly key: string };
 
 /** The key that the deliveries of one order share: `42` is another key than `"42"`. */
-export type OrderKey = string | number | boolean;
+export type OrderKey = string | JsonNumber | boolean;
 
 /** Reads the key of an event or a request; null: it has none, and is in no order. */
 export type KeyReader = (facts: Facts, eventKey: string | null) => OrderKey | null;
@@ -67,8 +68,11 @@ export function createKeyReader(path: string): KeyReader {
 
 function shortenKey(value: unknown): OrderKey | null {
   if (typeof value === 'number' || typeof value === 'boolean') return value;
-  if (typeof value !== 'string') return null;
-  if (value.length <= KEY_LENGTH_MAX) return value;
-  const digest = loadCrypto().createHash('sha256').update(value).digest('hex');
-  return `${value.slice(0, KEY_START_LENGTH)}…${digest}`;
+  const key = value instanceof ExactNumber ? normalizeNumber(value) : value;
+  if (typeof key === 'number') return key;
+  if (typeof key !== 'string' && !(key instanceof ExactNumber)) return null;
+  const text = String(key);
+  if (text.length <= KEY_LENGTH_MAX) return key;
+  const digest = loadCrypto().createHash('sha256').update(text).digest('hex');
+  return `${text.slice(0, KEY_START_LENGTH)}…${digest}`;
 }

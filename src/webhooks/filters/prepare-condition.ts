@@ -1,7 +1,10 @@
 /**
  * Compiles conditions, once for each change of the webhook. A value is compared with values of its
- * own type; anything else, and a missing value, is false, also for `ne`. Pure.
+ * own type, numbers by all their digits; anything else, and a missing value, is false, also for `ne`. Pure.
  */
+import {
+  ScalarSet, compareNumbers, isJsonNumber, isSameScalar,
+} from '../../base/json/exact-number.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { Condition, Operator } from './condition.ts';
 import { createFactReader, type ContainsTest, type Facts } from './facts.ts';
@@ -43,11 +46,11 @@ type Comparison = (actual: unknown) => boolean;
 /** Creates the comparison of the value at the path. */
 function createComparison(op: Operator, value: JsonValue | undefined): Comparison {
   switch (op) {
-    case 'eq': return (actual) => actual === value;
+    case 'eq': return (actual) => isSameScalar(actual, value);
     // `ne` never holds for null, as its type has no other value.
-    case 'ne': return (actual) => typeof actual === typeof value && actual !== value;
+    case 'ne': return (actual) => isSameType(actual, value) && !isSameScalar(actual, value);
     case 'in': {
-      const values = new Set<unknown>(Array.isArray(value) ? value : []);
+      const values = new ScalarSet(Array.isArray(value) ? value : []);
       return (actual) => values.has(actual);
     }
     case 'exists': return (actual) => (actual !== undefined) === (value !== false);
@@ -65,6 +68,10 @@ function createTextComparison(
     : (actual) => typeof actual === 'string' && actual.endsWith(value);
 }
 
+function isSameType(actual: unknown, value: unknown): boolean {
+  return isJsonNumber(value) ? isJsonNumber(actual) : typeof actual === typeof value;
+}
+
 type OrderTest = (actual: number | string, value: number | string) => boolean;
 
 /** Texts are compared by code units, so times in one format and zone are in order. */
@@ -77,8 +84,8 @@ function createOrderComparison(
   op: keyof typeof ORDERS, value: JsonValue | undefined,
 ): (actual: unknown) => boolean {
   const order = ORDERS[op];
-  if (typeof value === 'number') {
-    return (actual) => typeof actual === 'number' && order(actual, value);
+  if (isJsonNumber(value)) {
+    return (actual) => isJsonNumber(actual) && order(compareNumbers(actual, value), 0);
   }
   if (typeof value === 'string') {
     return (actual) => typeof actual === 'string' && order(actual, value);

@@ -7,6 +7,7 @@
 import { invalid, isJsonObject, pointerStep } from '../../base/fields.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { MASK, isSecretName } from '../../base/log.ts';
+import { isJsonNumber } from '../../base/json/exact-number.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { hideUrlSecrets, isUrl, restoreUrlSecrets, formatOrigin } from './url-credentials.ts';
 
@@ -107,7 +108,7 @@ function restoreValue(
 function restoreText(
   value: string, stored: JsonValue | undefined, pointer: string, errors: FieldError[],
 ): JsonValue {
-  const hasStoredText = typeof stored === 'string' || typeof stored === 'number';
+  const hasStoredText = typeof stored === 'string' || isJsonNumber(stored);
   if (value === MASK && hasStoredText) return stored;
   const url = value === MASK ? null
     : restoreUrlSecrets(value, hasStoredText ? String(stored) : '');

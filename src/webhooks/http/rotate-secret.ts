@@ -5,6 +5,7 @@
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { invalid, isJsonObject, parseObject } from '../../base/fields.ts';
+import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonObject, MemberSchema, ObjectSchema, StringSchema } from '../../base/schema.ts';
 import { logWrite } from '../../resources/change-log.ts';
 import { notFoundError } from '../../resources/not-found.ts';
@@ -127,7 +128,7 @@ export function rotationRoute(deps: RotationDeps): HttpRoute {
         announcesBody(exchange.request) ? await exchange.readJson() : {});
       const newSecret = await logWrite(exchange, noun, (options) =>
         rotate(deps, id, input, options));
-      const webhook: unknown = JSON.parse(String(records.find(id)?.bytes ?? '{}'));
+      const webhook: unknown = parseJsonText(String(records.find(id)?.bytes ?? '{}'));
       const secret = input['secret'] === undefined ? { secret: newSecret } : {};
       exchange.sendJson(200, { ...isJsonObject(webhook) ? webhook : {}, ...secret });
     },

@@ -1,6 +1,7 @@
 /** The operations on stored requests: list, find, pin, delete and replay. */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { Precondition } from '../../resources/repository.ts';
@@ -97,7 +98,7 @@ export function createRequestService(deps: RequestServiceDeps): RequestService {
   const toPublic = (request: StoredRequest): PublicRequest =>
     toPublicRequest(request, webhooks.find(request.hook)?.name ?? null);
   const represent = (request: StoredRequest): Representation => {
-    const bytes = Buffer.from(JSON.stringify(toPublic(request)));
+    const bytes = Buffer.from(encodeJson(toPublic(request)));
     return new Representation(request.id, bytes, Date.parse(request.updatedAt));
   };
   const change = <T>(

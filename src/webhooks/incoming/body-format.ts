@@ -1,5 +1,6 @@
 /** Makes the payload of a body, in the format that the webhook's `bodyFormat` names. Pure. */
 import { isUtf8 } from 'node:buffer';
+import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { decodePayload, toPayload, type Payload } from '../actions/action-payload.ts';
@@ -167,7 +168,7 @@ function decodeFields(
 function parseFieldJson(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value;
   try {
-    return JSON.parse(value) as JsonValue;
+    return parseJsonText(value) as JsonValue;
   } catch {
     return value;
   }

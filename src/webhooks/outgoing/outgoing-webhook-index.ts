@@ -3,6 +3,7 @@
  * once for each change, and not for each event.
  */
 import { EVERY_EVENT } from '../../base/event-name.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import { addChainHeader } from '../../base/webhook-chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
@@ -145,7 +146,7 @@ export function decodeOutgoingWebhook(bytes: Buffer): OutgoingWebhook {
  */
 export function parseUnsavedWebhook(input: object, identifier: string): ReadyOutgoingWebhook {
   const webhook = { ...parseObject(outgoingSchema, input), identifier };
-  return prepareWebhook(decodeOutgoingWebhook(Buffer.from(JSON.stringify(webhook))));
+  return prepareWebhook(decodeOutgoingWebhook(Buffer.from(encodeJson(webhook))));
 }
 
 function prepareWebhook(webhook: OutgoingWebhook): ReadyOutgoingWebhook {

@@ -4,6 +4,7 @@
  * from the request each time: it is stored nowhere.
  */
 import { parseTimestamp } from '../../base/clock.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import { silentLogger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';
 import { parseRequestId } from '../deliveries/route-delivery-id.ts';
@@ -50,7 +51,7 @@ export function findRouteLane(
   const run = { ...found, bodyReading, attemptNumber: 1, holder: { log: silentLogger } };
   const key = readKey(createFacts(new StoredActionCall(run)), null);
   // Names of routes have no spaces.
-  return key === null ? null : { name: `${routeName} ${JSON.stringify(key)}`, key };
+  return key === null ? null : { name: `${routeName} ${encodeJson(key)}`, key };
 }
 
 function findRequest(

@@ -9,6 +9,8 @@
  */
 import { AppError, type FieldError } from '../../base/errors.ts';
 import { parseObject } from '../../base/fields.ts';
+import { parseNumber } from '../../base/json/exact-number.ts';
+import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { quote } from '../../base/text/error-message.ts';
 import {
@@ -49,7 +51,7 @@ export function parseWhere(
 
 function parseJson(text: string, name: string): JsonValue {
   try {
-    return JSON.parse(text);
+    return parseJsonText(text);
   } catch {
     throw malformed(`${name} is not valid JSON: ${quote(text)}`);
   }
@@ -108,14 +110,14 @@ function containsValueOrText(
 function parseValue(text: string, path: string, name: string): JsonValue {
   if (text.startsWith('"')) {
     try {
-      return JSON.parse(text);
+      return parseJsonText(text);
     } catch {
       throw malformed(`${name} must be a JSON string behind its sign, not ${quote(text)}`);
     }
   }
   if (path !== 'payload' && !path.startsWith('payload.')) return text;
   if (Object.hasOwn(WORDS, text)) return WORDS[text] ?? null;
-  return NUMBER.test(text) ? Number(text) : text;
+  return NUMBER.test(text) ? parseNumber(text) : text;
 }
 
 function malformed(problem: string): AppError {

@@ -4,6 +4,7 @@
  */
 import { formatTimestamp, type Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
+import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { Logger } from '../../base/log.ts';
 import type { TraceContext } from '../../base/trace-context.ts';
 import type { JsonValue } from '../../base/schema.ts';
@@ -48,7 +49,7 @@ export function createBodyMaker(deps: {
       const actedJson = actionConfiguration === undefined ? payloadJson
         : await runConfiguredAction(deps, actionConfiguration, payloadJson, origin);
       if (webhook.template === null) return actedJson;
-      const payload = JSON.parse(actedJson.toString('utf8')) as JsonValue;
+      const payload = parseJsonText(actedJson.toString('utf8')) as JsonValue;
       try {
         return Buffer.from(fillTemplate(webhook.template, payload), 'utf8');
       } catch (thrown) {
@@ -106,5 +107,5 @@ async function runConfiguredAction(
 
 // The payload of an event may be any JSON, but an action gets an object or an array.
 function parseActionPayload(payloadJson: Buffer): Payload | null {
-  return toPayload(JSON.parse(payloadJson.toString('utf8')));
+  return toPayload(parseJsonText(payloadJson.toString('utf8')));
 }

@@ -4,6 +4,8 @@
  * is stored nowhere.
  */
 import { parseTimestamp } from '../../base/clock.ts';
+import { encodeJson } from '../../base/json/encode.ts';
+import { parseJsonText } from '../../base/json/exact-parser.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { StoredDelivery } from '../deliveries/delivery.ts';
@@ -35,9 +37,9 @@ export function findDeliveryLane(
   const eventBytes = findEventRecord(findCommitted(store), delivery.item);
   if (eventBytes === undefined) return null;
   const facts = new Facts({
-    payload: () => JSON.parse(readPayloadJson(eventBytes)) as unknown,
+    payload: () => parseJsonText(readPayloadJson(eventBytes)) as unknown,
     event: () => delivery.item.event,
   });
   const key = readKey(facts, readEventKey(eventBytes));
-  return key === null ? null : { name: JSON.stringify(key), key };
+  return key === null ? null : { name: encodeJson(key), key };
 }

@@ -1,4 +1,5 @@
 /** Writes an entry of a BibTeX file: see `bibtex.ts` for the grammar. */
+import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonValue } from '../../../base/schema.ts';
 import { MONTHS } from '../month-names.ts';
 import { encodeLatex, foldLatexBlanks, hasBalancedBraces } from './latex.ts';
@@ -36,8 +37,8 @@ export function encodeBibtexEntry({ key, type, fields, jsonField }: EntryToWrite
 }
 
 function encodeValue(name: string, value: JsonValue, isJson: boolean): string {
-  if (typeof value !== 'string') return `{${encodeLatex(JSON.stringify(value))}}`;
-  if (isJson) return `{${encodeJson(value)}}`;
+  if (typeof value !== 'string') return `{${encodeLatex(encodeJson(value))}}`;
+  if (isJson) return `{${balanceBraces(value)}}`;
   if (name === 'month' && MONTHS.includes(value)) return value;
   // Only a caller can have written braces that no entry had.
   const latex = hasBalancedBraces(value) ? value : encodeLatex(value);
@@ -46,7 +47,7 @@ function encodeValue(name: string, value: JsonValue, isJson: boolean): string {
 }
 
 /** JSON whose braces are balanced also within its texts, and whose blanks nobody folds. */
-function encodeJson(json: string): string {
+function balanceBraces(json: string): string {
   let latex = '';
   let isText = false;
   for (let offset = 0; offset < json.length; offset += 1) {

@@ -1,5 +1,5 @@
 /** Which fields of a source have room in the metadata of a book. */
-import { isDeeperThan } from '../../../base/json/encode.ts';
+import { isDeeperThan, encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { Fields } from './format-table.ts';
 
@@ -51,7 +51,7 @@ export function fitFields(
 
 /** `"name":value,` */
 function bytesOfMember(name: string, value: unknown): number {
-  return Buffer.byteLength(JSON.stringify([name, value])) - 1;
+  return Buffer.byteLength(encodeJson([name, value])) - 1;
 }
 
 /** Whether no text of the value has a lone surrogate. */

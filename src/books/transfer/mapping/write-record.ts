@@ -5,6 +5,7 @@
  * has is written as it stood.
  */
 import { isJsonObject } from '../../../base/fields.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Book } from '../../book.ts';
 import type { Fields, FormatTable } from './format-table.ts';
@@ -41,7 +42,7 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
   const changes = listChanges(table, written, original);
   const body = restoreFields(table, members, fields, changes);
   const rest = table.restField === null ? null : findRest(table, members, body);
-  if (rest !== null && table.restField !== null) fields.set(table.restField, JSON.stringify(rest));
+  if (rest !== null && table.restField !== null) fields.set(table.restField, encodeJson(rest));
   const key = findOwnId(source, table.ownIdFields);
   const ownId = key ?? `${table.bookIdPrefix ?? ''}${id}`;
   return { key, ownId, fields, leavesOut: hasRefused || leavesOut(table, metadata) };

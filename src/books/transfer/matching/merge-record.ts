@@ -5,6 +5,7 @@
  * for all of it, the rest of the book's stays, and of the record's the longest is left out.
  */
 import { isJsonObject } from '../../../base/fields.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { METADATA_BYTES_MAX, bookSchema } from '../../book.ts';
 import { fitFields } from '../mapping/fit-fields.ts';
@@ -107,5 +108,5 @@ function isEmpty(value: JsonObject): boolean {
 }
 
 function bytesOf(value: JsonObject): number {
-  return Buffer.byteLength(JSON.stringify(value));
+  return Buffer.byteLength(encodeJson(value));
 }

@@ -4,6 +4,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { assert } from '../../../base/assert.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
+import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import {
   createTimestamps, decodeRecord, encodeRecord, nextTimestamps,
@@ -126,8 +128,8 @@ function mergeEdited(
 
 /** Whether the members say the same; in metadata the order of names says nothing. */
 function isSame(members: JsonObject, others: JsonObject): boolean {
-  const text = JSON.stringify(others);
-  return text === JSON.stringify(members) || isDeepStrictEqual(JSON.parse(text), members);
+  const text = encodeJson(others);
+  return text === encodeJson(members) || isDeepStrictEqual(parseJsonText(text), members);
 }
 
 /** The whole record as a stored book; `before` is the one that it replaces, null for none. */

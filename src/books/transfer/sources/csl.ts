@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
 import { messageOf } from '../../../base/errors.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
 import { parseJson } from '../../../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX } from '../../book.ts';
@@ -154,7 +155,7 @@ function encodeItem(book: Book): EncodedFields {
   const rest = parseRest(fields.get(REST_FIELD));
   if (rest !== null) custom.set(OWN_CUSTOM, rest);
   if (custom.size > 0) item['custom'] = Object.fromEntries(custom);
-  return { text: `\n${JSON.stringify(item)}`, leavesOut };
+  return { text: `\n${encodeJson(item)}`, leavesOut };
 }
 
 /** A row of a member that one text says. */

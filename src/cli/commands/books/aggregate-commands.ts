@@ -1,6 +1,7 @@
 /** The commands that answer about many books at once: `book:facets`, `book:duplicates`. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
+import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import { didYouMean } from '../../../base/text/nearest.ts';
@@ -65,7 +66,7 @@ export async function listDuplicates(context: CommandContext): Promise<number> {
   let count = 0;
   try {
     for await (const jsonBuffers of readItems(response)) {
-      const groups = jsonBuffers.map((json) => parseObject(JSON.parse(json.toString())));
+      const groups = jsonBuffers.map((json) => parseObject(parseJsonText(json.toString())));
       const rows = groups.flatMap((group, index) => listBooksOf(group, count + index + 1));
       if (output.isJson) await writeJson(context, groups, count === 0);
       else await output.write(`${table.formatRows(rows).join('\n')}\n`);

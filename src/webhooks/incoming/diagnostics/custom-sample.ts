@@ -3,6 +3,7 @@
  * is made of the values that the scheme reads. Pure.
  */
 import { isJsonObject } from '../../../base/fields.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonValue } from '../../../base/schema.ts';
 import { JSON_TYPE } from '../../../resources/route-specs.ts';
 import type { Preset } from '../../senders/presets/preset.ts';
@@ -59,9 +60,9 @@ function makeBody(
   }
   const isForm = values.some(({ source }) => 'form' in source) || payloadFormat === 'form'
     || typeof payloadFormat === 'object' || content.includes('{formSorted}');
-  if (!isForm) return { body: JSON.stringify(document), contentType: JSON_TYPE };
+  if (!isForm) return { body: encodeJson(document), contentType: JSON_TYPE };
   const payloadFields: readonly [string, string][] = typeof payloadFormat === 'object'
-    ? [[payloadFormat.formField, JSON.stringify(document)]]
+    ? [[payloadFormat.formField, encodeJson(document)]]
     : toFormFields(isJsonObject(document) ? document : {});
   const fields = new Map(payloadFields);
   for (const { text, source, isKept } of values) {

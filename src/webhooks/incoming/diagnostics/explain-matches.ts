@@ -1,6 +1,7 @@
 /**
  * Explains which routes of a webhook a request would run: a stored one, or one that is described.
  */
+import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { notFoundError } from '../../../resources/not-found.ts';
 import type { Exchange } from '../../../server/http-route.ts';
@@ -67,7 +68,7 @@ function createDescribedFacts({ sender }: ReadyIncomingWebhook, input: JsonObjec
   const rawHeaders = parseRawHeaders(input['headers']);
   const request = {
     method: String(method ?? 'POST'), headers: joinHeaders(rawHeaders), rawHeaders,
-    search: String(query ?? ''), body: Buffer.from(JSON.stringify(payload)),
+    search: String(query ?? ''), body: Buffer.from(encodeJson(payload)),
   };
   const readEvent = (): string | null => {
     const scheme = sender?.verifier.scheme;

@@ -1,6 +1,7 @@
 /** Makes a request as the webhook's sender would, signed if the stored secret can sign. */
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { JSON_TYPE } from '../../../resources/route-specs.ts';
 import type { Preset } from '../../senders/presets/preset.ts';
@@ -183,7 +184,7 @@ function encodePayload(
     return { text: new URLSearchParams(toFormFields(payload)).toString(), contentType };
   }
   const document = isJsonObject(payload) ? withPlaceholders(payload, scheme) : payload;
-  return { text: JSON.stringify(document), contentType: JSON_TYPE };
+  return { text: encodeJson(document), contentType: JSON_TYPE };
 }
 
 /**

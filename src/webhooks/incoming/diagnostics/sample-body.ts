@@ -1,5 +1,7 @@
 /** Puts members and headers into a sender's sample. Pure. */
 import { isJsonObject } from '../../../base/fields.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
+import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Preset } from '../../senders/presets/preset.ts';
 import { toSourceList, type ValueSource, type ValueSources } from '../../senders/scheme/scheme.ts';
@@ -27,8 +29,8 @@ export function matchHeaderName(headers: Readonly<Record<string, string>>, name:
 /** A body that is no JSON object stays as it is. */
 export function withMember(body: string, path: readonly string[], value: JsonValue): string {
   try {
-    const document: unknown = JSON.parse(body);
-    return isJsonObject(document) ? JSON.stringify(setAtPath(document, path, () => value)) : body;
+    const document: unknown = parseJsonText(body);
+    return isJsonObject(document) ? encodeJson(setAtPath(document, path, () => value)) : body;
   } catch {
     return body;
   }
@@ -47,7 +49,7 @@ export function withField(body: string, sources: readonly ValueSource[], value: 
 /** A field for each member of the payload; a value that is no text is written as JSON. */
 export function toFormFields(payload: JsonObject): [string, string][] {
   return Object.entries(payload).map(([name, value]) =>
-    [name, typeof value === 'string' ? value : JSON.stringify(value)]);
+    [name, typeof value === 'string' ? value : encodeJson(value)]);
 }
 
 /** Encodes a form, but not its placeholders, which signing fills in. */

@@ -3,6 +3,7 @@
  * the same form, so that both are listed and shown by the same code.
  */
 import { formatTimestamp } from '../../../base/clock.ts';
+import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import { createInlineBody } from '../../inbox/request-body.ts';
@@ -91,7 +92,7 @@ function findShortData(result: ActionResult): object | null {
 
 /** Most actions return no data: their `{}` needs no parser. */
 function parseData(json: string): object {
-  return json === '{}' ? {} : JSON.parse(json) as object;
+  return json === '{}' ? {} : parseJsonText(json) as object;
 }
 
 type ReceivedBody = {

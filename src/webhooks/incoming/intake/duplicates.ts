@@ -5,6 +5,7 @@
  */
 import { endsInTime, type Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { MaybePromise } from '../../../base/when-done.ts';
 import type { Store } from '../../../store/store-port.ts';
@@ -240,9 +241,9 @@ export function hasOtherBody(
 function encodeDuplicateData(
   { webhook }: AdmittedRequest, { id, routes }: StoredRequest,
 ): string {
-  if (webhook.answer === 'accepted') return JSON.stringify({ request: id });
+  if (webhook.answer === 'accepted') return encodeJson({ request: id });
   const data = routes.map(({ name, attempts }) => [name, attempts.at(-1)?.data ?? {}] as const);
-  return JSON.stringify(webhook.hasRoutes ? { routes: Object.fromEntries(data) }
+  return encodeJson(webhook.hasRoutes ? { routes: Object.fromEntries(data) }
     : data[0]?.[1] ?? {});
 }
 

@@ -1,4 +1,5 @@
 /** Applies another run of the failed routes to a request that its sender sent again. Pure. */
+import { encodeJson } from '../../../base/json/encode.ts';
 import { ActionResult } from '../../actions/action.ts';
 import { CoalescedResult } from '../../actions/run-action.ts';
 import { addAttempt, type RouteDelivery } from '../../deliveries/route-delivery.ts';
@@ -47,7 +48,7 @@ export function createGoneOutcome(name: string, nowMs: number): RouteOutcome {
 function restoreOutcome({ name, attempts }: RouteDelivery): RouteOutcome {
   const { message = null, data = null, durationMs = 0, at = '' } = attempts.at(-1) ?? {};
   return {
-    name, result: ActionResult.ok(data ?? {}, message), dataJson: JSON.stringify(data ?? {}),
+    name, result: ActionResult.ok(data ?? {}, message), dataJson: encodeJson(data ?? {}),
     refusal: null, startedAtMs: Date.parse(at), durationMs,
   };
 }

@@ -2,6 +2,7 @@
  * Sends the response that a webhook has of its own in place of the JSON. Loaded when the first one
  * is sent: most webhooks have none.
  */
+import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import { findValueAt, type JsonPath } from '../../../base/json/path.ts';
 import { AppError } from '../../../base/errors.ts';
 import { createTaggedLogger } from '../../../base/log.ts';
@@ -97,7 +98,7 @@ function createValueReader(request: AdmittedRequest, response: WebhookResponse):
     message, request: { id: requestId, event, eventId },
   };
   const readSource = (source: string): JsonValue | undefined => {
-    if (source === 'data') return values['data'] ??= JSON.parse(dataJson) as JsonValue;
+    if (source === 'data') return values['data'] ??= parseJsonText(dataJson) as JsonValue;
     // Parsed anew: an action may have changed the payload that it got.
     if (source === 'payload') return values['payload'] ??= parsePayload(request);
     return values[source];

@@ -2,6 +2,7 @@
  * Hides the signature of a request, or the secret that it sends, from the log. A custom scheme may
  * have it under any name. Pure.
  */
+import { isJsonObject } from '../../../base/fields.ts';
 import { MASK } from '../../../base/log.ts';
 import { hideQueryValues } from '../../http/url-credentials.ts';
 import type { ValueSource } from '../scheme/scheme.ts';
@@ -52,7 +53,7 @@ function hideAt(value: unknown, [step, ...rest]: readonly string[]): unknown {
     return value.map((element: unknown, index) =>
       step === EVERY_ELEMENT || step === String(index) ? hideAt(element, rest) : element);
   }
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return value;
+  if (!isJsonObject(value) || !Object.hasOwn(value, step)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]: [string, unknown]) =>
     [name, name === step ? hideAt(member, rest) : member]));
 }

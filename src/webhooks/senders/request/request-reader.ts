@@ -4,6 +4,8 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
+import { isJsonNumber } from '../../../base/json/exact-number.ts';
+import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import { findOwnMember, findValueAt, type JsonPath } from '../../../base/json/path.ts';
 import { FORM_TYPE, parseMediaType, parseForm, type ParsedForm } from './parse-form.ts';
 import { readCloudEvent, type CloudEventHead } from './cloud-event.ts';
@@ -240,17 +242,13 @@ function isPresent(value: unknown): boolean {
 
 function formatScalar(value: unknown): string | null {
   if (typeof value === 'string') return value;
-  // A larger number was rounded: it is not the number that was sent, and two ids could be one.
-  if (typeof value === 'number') {
-    return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? String(value) : null;
-  }
-  return typeof value === 'boolean' ? String(value) : null;
+  return isJsonNumber(value) || typeof value === 'boolean' ? String(value) : null;
 }
 
 function parseJsonIfValid(text: string | null): unknown {
   if (text === null) return undefined;
   try {
-    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+    return parseJsonText(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@
  * answers a hook's message or the output of its command, with the hook's headers and statuses.
  */
 import { isJsonObject } from '../../../../base/fields.ts';
+import { encodeJson } from '../../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { BODILESS_STATUSES } from '../../../../webhooks/incoming/custom-response.ts';
 import { isJsonType } from '../../../../webhooks/templates/content-type.ts';
@@ -58,7 +59,7 @@ function createResponse(
 ): JsonObject {
   const isJson = isJsonType(findType(headers));
   const literal = text.replaceAll('{{', isJson ? '\\\\{{' : '\\{{');
-  const placeholders = isJson ? JSON.stringify(template) : template;
+  const placeholders = isJson ? encodeJson(template) : template;
   const body = template === null ? literal : placeholders;
   return {
     status, ...Object.keys(headers).length === 0 ? {} : { headers },

@@ -6,6 +6,7 @@
  * `not` within an `and` does not. A null on the way to a value ends the whole evaluation there, and
  * nothing runs. Pure.
  */
+import { encodeJson } from '../../../../base/json/encode.ts';
 import type { JsonValue } from '../../../../base/schema.ts';
 import type { Condition } from '../../../../webhooks/filters/condition.ts';
 
@@ -149,5 +150,5 @@ function mergeComparisons(conditions: readonly Condition[]): readonly Condition[
 }
 
 function dropRepeated<Value>(values: readonly Value[]): readonly Value[] {
-  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
+  return [...new Map(values.map((value) => [encodeJson(value), value])).values()];
 }

@@ -1,6 +1,7 @@
 /** Follows the event stream for a command that prints what comes, until a signal ends it. */
 import { sleep, systemClock } from '../../../../base/clock.ts';
 import { AppError } from '../../../../base/errors.ts';
+import { parseJsonText } from '../../../../base/json/exact-parser.ts';
 import type { JsonObject } from '../../../../base/schema.ts';
 import type { ApiClient } from '../../../api-client/api-client.ts';
 import { readEvents } from '../../../api-client/server-sent-events.ts';
@@ -82,7 +83,7 @@ async function readStream(
       const next = await events.next().catch(() => null);
       if (next === null || next.done === true) return;
       const { id, data } = next.value;
-      if (data !== null) await handle(parseObject(JSON.parse(data)));
+      if (data !== null) await handle(parseObject(parseJsonText(data)));
       // Only now: an event that was not handled to its end comes again.
       onHandled(id);
       if (isClosed()) return;

@@ -6,7 +6,7 @@
 import { AppError } from './errors.ts';
 import type { FieldError } from './errors.ts';
 import { encodeJson } from './json/encode.ts';
-import { ExactNumber, isJsonNumber } from './json/exact-number.ts';
+import { ExactNumber, isJsonNumber } from './exact-number.ts';
 import { toUniformSchema } from './json/uniform-schema.ts';
 import { didYouMean } from './text/nearest.ts';
 import { quote } from './text/error-message.ts';

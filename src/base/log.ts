@@ -6,7 +6,7 @@ import * as types from 'node:util/types';
 import { formatTimestamp } from './clock.ts';
 import { isError } from './errors.ts';
 import { encodeJson } from './json/encode.ts';
-import { ExactNumber } from './json/exact-number.ts';
+import { ExactNumber } from './exact-number.ts';
 import { sourceStack } from './source-stack.ts';
 import { findJsonValueEnd } from './text/json-value-end.ts';
 import { escapeControls } from './text/printable.ts';

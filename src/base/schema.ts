@@ -4,7 +4,7 @@
  * cannot differ.
  */
 
-import type { JsonNumber } from './json/exact-number.ts';
+import type { JsonNumber } from './exact-number.ts';
 
 export type Schema =
   | StringSchema | NumberSchema | BooleanSchema | ArraySchema | ObjectSchema | JsonSchema;

@@ -1,6 +1,6 @@
 /** Routes for operators: the state of the service, statistics, the log and the settings. */
 import { LOG_LEVELS } from '../base/log.ts';
-import type { JsonNumber } from '../base/json/exact-number.ts';
+import type { JsonNumber } from '../base/exact-number.ts';
 import type { Schema } from '../base/schema.ts';
 import { arraySchema, objectSchema, jsonResponse, TEXT } from '../resources/route-specs.ts';
 import { problemResponses } from '../server/problem.ts';

@@ -59,19 +59,9 @@ test('a template puts it in, and the delivery arrives', { timeout: 120_000 }, as
   assert.ok(await bodyAt('/text') === `{"all":"is ${DEEP}"}`);
 });
 
-test('what an action makes of it that cannot be JSON fails, and says so', async () => {
+test('what an action makes of it is the answer', async () => {
   await relay.hook({ actionType: 'echo' }, { pathSegment: 'echo' });
   const { status, json } = await relay.ask('POST', '/webhook/in/echo', DEEP);
-  // A current Node writes JSON of any depth.
-  const canBeWritten = isWritable(DEEP);
-  assert.equal(status, canBeWritten ? 200 : 400);
-  assert.equal(json['success'], canBeWritten);
+  assert.equal(status, 200);
+  assert.equal(json['success'], true);
 });
-
-function isWritable(json: string | Buffer): boolean {
-  try {
-    return JSON.stringify(JSON.parse(String(json))) !== '';
-  } catch {
-    return false;
-  }
-}

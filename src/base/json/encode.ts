@@ -3,9 +3,9 @@
  * nest. `JSON.parse` reads any depth, but `JSON.stringify` runs out of stack; what an incoming
  * webhook accepts may be nested as deep as its body is long.
  */
-import { AppError, messageOf } from '../errors.ts';
+import { AppError, isError, messageOf } from '../errors.ts';
 import { JSON_DEPTH_MAX } from './parse.ts';
-import { ExactNumber, readEncodedAsDoubleCount } from './exact-number.ts';
+import { ExactNumber, readEncodedAsDoubleCount } from '../exact-number.ts';
 
 /**
  * The text of a value that came from JSON text, or of an object that holds such values, as
@@ -18,7 +18,7 @@ export function encodeJson(value: unknown, indent?: number): string {
     if (readEncodedAsDoubleCount() === countBefore) return text;
   } catch (thrown) {
     // The value nests too deep.
-    if (!(thrown instanceof RangeError)) throw thrown;
+    if (!isError(thrown) || thrown.name !== 'RangeError') throw thrown;
   }
   return encodeByHand(value, indent);
 }
@@ -48,6 +48,9 @@ type OpenContainer = {
   next: number;
 };
 
+/** Deeper ones are written as they are: a `toJSON` may give objects without end. */
+const TO_JSON_DEPTH_MAX = 100;
+
 function encodeByHand(root: unknown, indent = 0): string {
   const pieces: string[] = [];
   const stack: OpenContainer[] = [];
@@ -55,7 +58,7 @@ function encodeByHand(root: unknown, indent = 0): string {
     if (indent > 0) pieces.push(`\n${' '.repeat(indent * stack.length)}`);
   };
   const begin = (member: unknown): void => {
-    const value = resolveToJson(member);
+    const value = stack.length < TO_JSON_DEPTH_MAX ? resolveToJson(member) : member;
     const container = openContainer(value);
     if (container === null) {
       pieces.push(value instanceof ExactNumber ? value.text : JSON.stringify(value) ?? 'null');

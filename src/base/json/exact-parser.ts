@@ -6,7 +6,7 @@
  * Measured: to look for such numbers takes 0.2 µs for a text of 130 bytes, which the engine parses
  * in 0.5 µs, and 1.3 ms for 1 MiB of such texts, which it parses in 3.6 ms.
  */
-import { ExactNumber, parseNumber } from './exact-number.ts';
+import { ExactNumber, parseNumber } from '../exact-number.ts';
 import type { JsonValue } from '../schema.ts';
 
 /** What stands before a number in JSON. In a string it may stand before any digits. */
@@ -61,7 +61,7 @@ const OBJECT_CLOSE = 0x7d;
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** Reads one valid JSON text. White space, commas and colons tell nothing in it, and are skipped. */
+/** Reads one valid JSON text: white space, commas and most colons tell nothing in it. */
 class ExactParser {
   readonly #text: string;
   #at = 0;

@@ -1,5 +1,5 @@
 /** Parts of error messages: the value that was refused, and the names that would be accepted. */
-import { isJsonNumber } from '../json/exact-number.ts';
+import { isJsonNumber } from '../exact-number.ts';
 import { redactText } from '../log.ts';
 import { didYouMean } from './nearest.ts';
 

@@ -1,5 +1,7 @@
 /** The registry of the actions of this process: built-in ones and custom classes, by identifier. */
 import { AppError, messageOf } from '../../base/errors.ts';
+import { toDoubles } from '../../base/exact-number.ts';
+import { withoutByteOrderMark } from '../../base/json/parse.ts';
 import type { LogFields, Logger } from '../../base/log.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { MaybePromise } from '../../base/when-done.ts';
@@ -8,6 +10,7 @@ import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { HttpSender } from '../http/http-sender.ts';
 import type { RequestOrigin } from '../http/pass-through.ts';
 import type { ValueSource } from '../senders/scheme/scheme.ts';
+import { createEmptyPayload, toPayload } from './action-payload.ts';
 import { ActionResult } from './action.ts';
 import type {
   Action, ActionClass, ActionContext, ActionOptions, Payload,
@@ -161,11 +164,17 @@ function registerClass(
   const execute = instance.execute;
   return {
     ...checkNames(origin, identifier, label), isBuiltIn: false, options: [], module: null,
-    validateOptions: (options) => validateOptions(candidate, options, log),
+    validateOptions: (options) => validateOptions(candidate, toDoubles(options), log),
     run: (call) => execute.call(
-      instance, call.payload(), call.context, call.options,
+      instance, parsePlainPayload(call.bytes()), call.context, toDoubles(call.options),
       { log: new CallLogger(call), http: new ChainedHttpSender(http, call), ActionResult }),
   };
+}
+
+/** Parsed apart: an action of one's own gets numbers as JavaScript has them, and may change it. */
+function parsePlainPayload(json: Buffer | null): Payload {
+  if (json === null) return createEmptyPayload();
+  return toPayload(JSON.parse(withoutByteOrderMark(json).toString())) ?? createEmptyPayload();
 }
 
 /** Throws `usage` for names that an action may not have. */

@@ -5,7 +5,7 @@
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject, pointerStep } from '../../base/fields.ts';
-import { isJsonNumber } from '../../base/json/exact-number.ts';
+import { isJsonNumber } from '../../base/exact-number.ts';
 import { JSON_DEPTH_MAX } from '../../base/json/parse.ts';
 import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
 import { SOURCES, findPathProblem, type FactSource } from './facts.ts';

@@ -3,7 +3,7 @@
  * Facts that no condition reads are neither decoded nor parsed. A path begins with one of five
  * sources. Pure.
  */
-import { ScalarSet, isSameScalar } from '../../base/json/exact-number.ts';
+import { ScalarSet, isSameScalar } from '../../base/exact-number.ts';
 import { findValueAt, parsePath } from '../../base/json/path.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { holdsText } from '../../base/text/holds-text.ts';

@@ -10,7 +10,7 @@
  */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
-import { ExactNumber, normalizeNumber, type JsonNumber } from '../../base/json/exact-number.ts';
+import { ExactNumber, normalizeNumber, type JsonNumber } from '../../base/exact-number.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { JsonValue, MemberSchema } from '../../base/schema.ts';
 import { createFactReader, findPathProblem, type Facts, type FactSource } from './facts.ts';

@@ -1,10 +1,11 @@
 /**
  * Compiles conditions, once for each change of the webhook. A value is compared with values of its
- * own type, numbers by all their digits; anything else, and a missing value, is false, also for `ne`. Pure.
+ * own type, numbers by all their digits; anything else, and a missing value, is false, also for
+ * `ne`. Pure.
  */
 import {
   ScalarSet, compareNumbers, isJsonNumber, isSameScalar,
-} from '../../base/json/exact-number.ts';
+} from '../../base/exact-number.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { Condition, Operator } from './condition.ts';
 import { createFactReader, type ContainsTest, type Facts } from './facts.ts';

@@ -7,7 +7,7 @@
 import { invalid, isJsonObject, pointerStep } from '../../base/fields.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { MASK, isSecretName } from '../../base/log.ts';
-import { isJsonNumber } from '../../base/json/exact-number.ts';
+import { isJsonNumber } from '../../base/exact-number.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { hideUrlSecrets, isUrl, restoreUrlSecrets, formatOrigin } from './url-credentials.ts';
 

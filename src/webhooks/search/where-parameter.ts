@@ -9,7 +9,7 @@
  */
 import { AppError, type FieldError } from '../../base/errors.ts';
 import { parseObject } from '../../base/fields.ts';
-import { parseNumber } from '../../base/json/exact-number.ts';
+import { parseNumber } from '../../base/exact-number.ts';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { quote } from '../../base/text/error-message.ts';

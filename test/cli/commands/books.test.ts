@@ -28,6 +28,26 @@ test('import and export take every format of books', () => {
   }
 });
 
+test('metadata keeps the text of numbers', () => inPlace(WAYS[1], async (place) => {
+  const metadata = '"metadata":{"id":820982911946154508,"price":10.00}';
+  const added = await place.run(['book:add', '--json', '--input',
+    `{"title":"Emma","authors":[{"name":"Jane Austen"}],${metadata}}`]);
+  assert.equal(added.code, 0, added.stderr);
+  const [, id = ''] = /"id": *"([^"]+)"/.exec(added.stdout) ?? [];
+  await place.run(['book:update', '--id', id, '--input', '{"metadata":{"size":1.0}}']);
+  const expected = ['"id":820982911946154508', '"price":10.00', '"size":1.0'];
+  for (const words of [['book:show', '--id', id, '--json'], ['book:export', '--format', 'jsonl']]) {
+    const { stdout } = await place.run(words);
+    for (const part of expected) assert.ok(stdout.replaceAll(' ', '').includes(part), stdout);
+  }
+  const csv = await place.run(['book:export', '--format', 'csv']);
+  assert.ok(csv.stdout.includes('820982911946154508'), csv.stdout);
+  const again = await place.run(['book:import', '--format', 'csv', '-'],
+    { input: csv.stdout });
+  const { stdout } = await place.run(['book:list', '--json']);
+  assert.equal(stdout.split('820982911946154508').length, 3, again.stderr + stdout);
+}));
+
 test('an export is written in every format, by its name', () => inPlace(WAYS[0], async (place) => {
   await addBook(place, EMMA);
   for (const { name } of WRITTEN_FORMATS) {

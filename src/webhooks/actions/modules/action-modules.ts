@@ -8,6 +8,7 @@ import { basename, extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { endsInTime, type Clock } from '../../../base/clock.ts';
 import { AppError, isError, messageOf } from '../../../base/errors.ts';
+import { toDoubles } from '../../../base/exact-number.ts';
 import { createTaggedLogger, type Logger } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { HttpSender } from '../../http/http-sender.ts';
@@ -168,8 +169,9 @@ export class ActionModules {
     const checking = new Promise<CallReport | null>((resolve) => {
       end = resolve;
     });
-    const callId = thread.call((id) =>
-      ({ order: 'validate', callId: id, moduleId: module.id, options }), (report) => end(report));
+    const callId = thread.call((id) => ({
+      order: 'validate', callId: id, moduleId: module.id, options: toDoubles(options),
+    }), (report) => end(report));
     const labels = { module: module.fileName };
     if (!await endsInTime(clock, callTimeoutMs, checking)) {
       thread.giveUpCall(callId);
@@ -347,7 +349,7 @@ function createRunOrder(
   const bytes = call.bytes();
   const payloadBytes = bytes === null || bytes === body ? null : copyBytes(bytes);
   return {
-    order: 'run', callId, moduleId, options, hops, trace, logTags,
+    order: 'run', callId, moduleId, options: toDoubles(options), hops, trace, logTags,
     // Mostly the payload is the body, which is copied once.
     payload: bytes === body ? 'body' : payloadBytes,
     context: { ...others, body: copyBytes(body) },

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { isJsonNumber } from '../../../base/json/exact-number.ts';
+import { isJsonNumber } from '../../../base/exact-number.ts';
 import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import { findOwnMember, findValueAt, type JsonPath } from '../../../base/json/path.ts';
 import { FORM_TYPE, parseMediaType, parseForm, type ParsedForm } from './parse-form.ts';

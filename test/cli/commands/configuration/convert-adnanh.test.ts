@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parseNumber } from '../../../../src/base/exact-number.ts';
 import type { JsonObject } from '../../../../src/base/schema.ts';
 import {
   convertHooks, type Conversion,
@@ -191,6 +192,11 @@ const RULES: readonly (readonly [name: string, members: object, when: unknown])[
   ['a number', value(payload('n'), '42'), { path: 'payload.n', op: 'in', value: ['42', 42] }],
   ['a number that is written as one', value(payload('n'), 42),
     { path: 'payload.n', op: 'in', value: ['42', 42] }],
+  ['a large number', value(payload('n'), '820982911946154508'), {
+    path: 'payload.n', op: 'in', value: ['820982911946154508', parseNumber('820982911946154508')],
+  }],
+  ['what only looks like a number', value(payload('n'), '007'),
+    { path: 'payload.n', op: 'eq', value: '007' }],
   ['a boolean', value(payload('n'), 'false'),
     { path: 'payload.n', op: 'in', value: ['false', false] }],
   ['a number in a header', value({ source: 'header', name: 'X-N' }, '42'),

@@ -102,6 +102,19 @@ test('what the payload says arrives as one argument, whatever it is', async (con
   assert.ok(!existsSync(join(place.path, 'owned')));
 });
 
+test('arguments, variables and standard input have all digits of numbers', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('print.sh', `#!/bin/bash\nprintf '%s\\0' 4 "$1" "$2" "$HOOK_N" "$(cat)"\n`);
+  await addHook(relay, {
+    command: 'print.sh', output: 'result', stdin: 'payload',
+    arguments: ['{{ payload.id }}', '{{ payload }}'],
+    environment: { HOOK_N: 'is {{ payload.price }}' },
+  });
+  const payload = '{"id":820982911946154508,"price":10.00}';
+  assert.deepEqual(argumentsOf(await call(relay, payload)),
+    ['820982911946154508', payload, 'is 10.00', payload]);
+});
+
 test('an argument may have 128 KiB with its end, as the system lets it', async (context) => {
   const { place, relay } = await startFor(context);
   place.add('count.sh', '#!/bin/bash\necho $# ${#1}\n');

@@ -2,6 +2,7 @@
  * The values of a request as hooks of adnanh/webhook name them, `{ "source", "name" }`, and the
  * paths and templates that stand for them here. Pure.
  */
+import { isJsonNumber } from '../../../../base/exact-number.ts';
 import { parsePath } from '../../../../base/json/path.ts';
 import { isSecretName } from '../../../../base/log.ts';
 import type { JsonObject } from '../../../../base/schema.ts';
@@ -56,7 +57,7 @@ export function findValueTemplate(parameter: JsonObject): string | Obstacle {
 }
 
 export function textOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  return typeof value === 'string' || isJsonNumber(value) || typeof value === 'boolean'
     ? String(value) : '';
 }
 

@@ -3,6 +3,7 @@
  * (a signature, or a token), `allowedAddresses` and, for the rest, the condition `when`. What can
  * be none of these is reported, and the webhook is disabled. "There" is adnanh/webhook.
  */
+import { normalizeNumber, parseNumber } from '../../../../base/exact-number.ts';
 import { isJsonObject } from '../../../../base/fields.ts';
 import { isSecretName } from '../../../../base/log.ts';
 import { AddressSet } from '../../../../base/network/address-set.ts';
@@ -317,18 +318,22 @@ function toValueRule(rule: ComparisonRule, report: HookReport): Rule {
   return { kind: 'value', path, values: listLikeValues(text, report) };
 }
 
-const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** There a JSON value is compared as text, so that `"42"` is 42 as well. */
 function listLikeValues({ value, pointer }: HookText, report: HookReport): JsonValue[] {
   if (value === 'true' || value === 'false') return [value, value === 'true'];
   if (value === '<nil>') return [value, null];
   if (NUMBER.test(value)) {
-    const number = Number(value);
-    if (String(number) === value) return [value, number];
-    report.note(pointer, `a number is not told from others that are written like ${value}`,
-      'compare with the number itself, if the sender does not send a text');
-  } else if (/^(?:\[.*\]|\{.*\})$/s.test(value) && !isSecretTemplate(value)) {
+    const number = parseNumber(value);
+    const isOnlyForm = typeof number === 'number' || String(normalizeNumber(number)) === value;
+    if (!isOnlyForm) {
+      report.note(pointer, `also a number that is written otherwise counts as ${value}`,
+        'leave it so, unless the sender writes a number in two ways');
+    }
+    return [value, number];
+  }
+  if (/^(?:\[.*\]|\{.*\})$/s.test(value) && !isSecretTemplate(value)) {
     report.lose(pointer, 'an array or an object cannot be compared as a whole',
       'compare the members that matter');
   }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encodeJson } from '../../../src/base/json/encode.ts';
+import { encodeJson } from '../../src/base/json/encode.ts';
 import {
   ExactNumber, ScalarSet, compareNumbers, isSameScalar, normalizeNumber, parseNumber,
-} from '../../../src/base/json/exact-number.ts';
-import { parseJsonText } from '../../../src/base/json/exact-parser.ts';
-import { below, createRandom } from '../../support/random.ts';
+} from '../../src/base/exact-number.ts';
+import { parseJsonText } from '../../src/base/json/exact-parser.ts';
+import { below, createRandom } from '../support/random.ts';
 
 const LOSSY = [
   '820982911946154508', '-820982911946154508', '10.00', '1.0', '-0', '-0.0', '0.0', '1e400',
@@ -24,7 +24,7 @@ test('keeps the text of a number that a double would write otherwise, wherever i
       `{"a" :${text}}`, `{"a":{"b":[[],{},${text}]},"c":"\\"${text}"}`, `[\n\t${text}\r\n]`,
       `["\\\\",${text}]`, `{"a":{"1":[true,false,null,${text}]},"b":"[1.0,"}`,
     ]) {
-      assert.equal(encodeJson(parseJsonText(json)), json.trim().replaceAll(/(?<!\\)[ \n\t\r]/g, ''));
+      assert.equal(encodeJson(parseJsonText(json)), json.replaceAll(/[ \n\t\r]/g, ''));
     }
     assert.equal(parseJsonText(text) instanceof ExactNumber, LOSSY.includes(text), text);
   }
@@ -72,7 +72,7 @@ test('compares numbers by their value, with all digits', () => {
   const random = createRandom(7);
   for (let count = 0; count < 1000; count += 1) {
     const [left, right] = [0, 0].map(() =>
-      BigInt(below(random, 1e9)) * BigInt(below(random, 1e9)) * (below(random, 2) === 0 ? 1n : -1n));
+      BigInt(below(random, 1e9)) * BigInt(below(random, 1e9)) * BigInt(below(random, 3) - 1));
     const sign = Number(left! > right!) - Number(left! < right!);
     assert.equal(
       Math.sign(compareNumbers(parseNumber(String(left)), parseNumber(String(right)))), sign);

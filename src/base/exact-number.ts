@@ -4,11 +4,11 @@
  *
  * - A number whose shortest text is the text that came is a JavaScript number: nearly all are. Any
  *   other is an `ExactNumber`, which keeps that text.
- * - `parseJson` and `parseJsonText` (parse.ts) make them, `encodeJson` (encode.ts) writes their
+ * - `parseJson` and `parseJsonText` (json/) make them, `encodeJson` (json/encode.ts) writes their
  *   text. The plain `JSON.stringify` writes the double: it is for values that are ours.
  * - `isSameScalar`, `ScalarSet` and `compareNumbers` compare by value, exactly: `10.00` is 10.
  * - A member of a model that is a number (`kind: 'number'` or 'integer') is a double again: see
- *   `base/fields.ts`. Actions of one's own get doubles, as their worker parses the payload itself.
+ *   `base/fields.ts`. Actions of one's own get doubles: their payload is parsed apart.
  *
  * JSON.parse of Node 20 does not tell the text of a number, so our own parser reads the texts that
  * hold such numbers.
@@ -40,9 +40,16 @@ export type JsonNumber = number | ExactNumber;
 
 let encodedAsDoubleCount = 0;
 
-/** How many exact numbers JSON.stringify has written as doubles: it shows `encodeJson` that it did. */
+/** How many exact numbers JSON.stringify has written as doubles: `encodeJson` sees that it did. */
 export function readEncodedAsDoubleCount(): number {
   return encodedAsDoubleCount;
+}
+
+/** A shallow or small JSON value with JavaScript numbers alone: itself, unless it has others. */
+export function toDoubles<Value>(value: Value): Value {
+  const countBefore = encodedAsDoubleCount;
+  const text = JSON.stringify(value);
+  return encodedAsDoubleCount === countBefore ? value : JSON.parse(text) as Value;
 }
 
 export function isJsonNumber(value: unknown): value is JsonNumber {

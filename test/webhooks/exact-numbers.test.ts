@@ -89,7 +89,9 @@ test('the line of the action log has them', async () => {
     && line.includes('"price":10.00') && line.includes('"huge":1e400')), relay.logLines.at(-1));
 });
 
-const CONDITIONS: readonly (readonly [op: string, value: string, path: string, holds: boolean])[] = [
+type Case = readonly [op: string, value: string, path: string, holds: boolean];
+
+const CONDITIONS: readonly Case[] = [
   ['eq', ID, 'id', true], ['eq', ROUNDED, 'id', false], ['eq', OTHER, 'id', false],
   ['eq', `${ID}.0`, 'id', true], ['eq', '10', 'price', true], ['eq', '0', 'zero', true],
   ['gt', ID, 'huge', true], ['eq', '5.0', 'size', true], ['eq', `"${ID}"`, 'id', false],

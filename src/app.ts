@@ -465,7 +465,7 @@ async function loadActions(
   const modules = await loadActionModules({
     folder: join(data, ACTIONS_FOLDER), paths: settings.actions.modules, log: logger,
     callTimeoutMs: settings.incoming.actionTimeout * 1000,
-    heapMiBMax: settings.actions.maxMemory,
+    memoryMiBMax: settings.actions.maxMemory,
     ...clock === undefined ? {} : { clock },
   });
   closers.add(() => modules.close());

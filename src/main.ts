@@ -12,7 +12,9 @@ if (words.length === 1 && VERSION_WORDS.includes(words[0] ?? '')) {
   process.stdout.write(`${VERSION}\n`);
 } else {
   // No top-level await: the single binary's bundle is a script, so that it loads modules lazily.
-  void import('./cli/run.ts').then(({ run }) => run(words)).then((code) => {
-    process.exitCode = code;
+  void import('./cli/run.ts').then(async ({ run }) => {
+    process.exitCode = await run(words);
+    const { exitDespiteThreads } = await import('./cli/process/exit-code.ts');
+    exitDespiteThreads();
   });
 }

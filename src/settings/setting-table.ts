@@ -226,8 +226,8 @@ const actions = {
   environment: texts(ALLOWED_VARIABLES_DEFAULT, checkAllowedVariable,
     'variables that hooks may give such a program: names, and prefixes that end in *'),
   maxCommands: count(4, 'programs that run at once; others wait', 1),
-  maxMemory: count(128, 'of JavaScript heap for all custom action modules', 16, MEMORY_MIB_MAX,
-    'MiB'),
+  maxMemory: count(128, 'of JavaScript heap and buffers for all custom action modules', 16,
+    MEMORY_MIB_MAX, 'MiB'),
 };
 
 /** The table, in groups whose members are settings. */

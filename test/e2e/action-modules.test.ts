@@ -1,6 +1,6 @@
 /** Real servers with modules that loop, throw late, end the process or eat memory: they go on. */
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { inFolder } from '../support/temporary-folder.ts';
@@ -216,3 +216,38 @@ test('a request that was accepted is tried again after its worker was ended besi
       await running.stop('SIGKILL');
     }
   }));
+
+for (const [how, signalCount] of [['a stop', 1], ['a second signal', 2]] as const) {
+  test(`${how} ends a server whose worker waits within the system, and loses nothing`, () =>
+    inFolder(async (data) => {
+      const mark = join(data, 'waiting');
+      writeModules(data, { waits: `
+        const { execFileSync } = await import('node:child_process');
+        execFileSync('sh', ['-c', 'touch "$0"; exec sleep 20', ${JSON.stringify(mark)}]);` });
+      writeFileSync(join(data, 'settings.json'), JSON.stringify({
+        server: { shutdownTimeout: signalCount === 1 ? 1 : 60 },
+      }), { mode: 0o600 });
+      const { url, child, ended, stderr } = await startServer(['--data', data]);
+      try {
+        const post = (path: string, body: object): Promise<{ readonly status: number }> =>
+          ask(`${url}${path}`, { method: 'POST', body });
+        await post('/api/action-configurations', { identifier: 'waits', actionType: 'waits' });
+        await post('/api/incoming-webhooks', {
+          pathSegment: 'waits', actionConfiguration: 'waits',
+        });
+        void post('/webhook/in/waits', {}).catch(() => {});
+        await until('the worker waits', () => existsSync(mark));
+        assert.equal((await post('/api/books', { title: 'Dune' })).status, 201);
+        child.kill('SIGTERM');
+        await until('it is stopping', () => stderr().includes('"stopping"'));
+        if (signalCount > 1) child.kill('SIGTERM');
+        const startMs = performance.now();
+        await until('it has ended', () => child.exitCode !== null || child.signalCode !== null);
+        assert.ok(performance.now() - startMs < 10_000);
+        await ended;
+      } finally {
+        child.kill('SIGKILL');
+      }
+      assert.match((await hookshelf(['book:list', '--data', data])).stdout, /Dune/);
+    }));
+}

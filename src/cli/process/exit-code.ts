@@ -1,4 +1,5 @@
 /** Exit codes, and how a process ends that listens to signals. */
+import { hasLiveThreads } from '../../base/live-threads.ts';
 
 export const EXIT_FAILED = 1;
 /** The command line or the settings are wrong. */
@@ -15,5 +16,24 @@ const DELAY_MS = 20;
  * process by signal.
  */
 export function exitSoon(): void {
-  setTimeout(() => process.exit(), DELAY_MS);
+  setTimeout(exitNow, DELAY_MS);
+}
+
+/**
+ * Ends the process at once. A thread that may be held up in the system would keep Node from ending:
+ * beside one the process ends by SIGTERM, whatever its exit code.
+ */
+export function exitNow(): void {
+  if (!hasLiveThreads()) process.exit();
+  process.removeAllListeners('SIGTERM');
+  process.kill(process.pid, 'SIGTERM');
+  // The first process of a container cannot end itself by a signal.
+  if (process.pid === 1) process.abort();
+}
+
+/** Has a process that has nothing left to do end, though a thread may be held up in the system. */
+export function exitDespiteThreads(): void {
+  process.once('beforeExit', () => {
+    if (hasLiveThreads()) exitNow();
+  });
 }

@@ -12,7 +12,7 @@ import type { ActivatedSocket } from '../../../server/listening/activated-socket
 import type { LoadedSettings } from '../../../settings/load-settings.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { ServedFile } from '../configuration/served-file.ts';
-import { EXIT_FAILED, exitSoon } from '../../process/exit-code.ts';
+import { EXIT_FAILED, exitNow, exitSoon } from '../../process/exit-code.ts';
 import { releaseSignals } from '../../process/early-signals.ts';
 import { letHeapGrow } from '../../process/heap-growth.ts';
 import { LogLines } from '../../../monitoring/log-lines.ts';
@@ -130,14 +130,14 @@ function listenForStop(logger: Logger): { readonly signal: Promise<string>; end(
   let isEnded = false;
   const onSignal = (signal: string): void => {
     if (isEnded) return;
-    if (isStopping) process.exit(EXIT_FAILED);
+    if (isStopping) failNow();
     isStopping = true;
     resolveRequested(signal);
   };
   // An uncaught error is a bug and leaves an unknown state: the process ends, to be restarted.
   const onUncaught = (thrown: unknown): void => {
     logger.error('internal error', { error: thrown });
-    process.exit(EXIT_FAILED);
+    failNow();
   };
   // Under a memory cap the parent only passes signals on: without it nobody could stop us.
   const onOrphaned = (): void => onSignal('parent ended');
@@ -155,6 +155,11 @@ function listenForStop(logger: Logger): { readonly signal: Promise<string>; end(
       if (process.connected) process.disconnect();
     },
   };
+}
+
+function failNow(): void {
+  process.exitCode = EXIT_FAILED;
+  exitNow();
 }
 
 // The first port that every user may listen on under Linux.

@@ -30,7 +30,7 @@ type ActionModulesDeps = {
   readonly log: Logger;
   /** The time of a run, and of a check of options. */
   readonly callTimeoutMs: number;
-  readonly heapMiBMax: number;
+  readonly memoryMiBMax: number;
 };
 
 type LoadedModule = {
@@ -217,9 +217,9 @@ export class ActionModules {
 
   /** Throws `unavailable` where the system gives no thread. */
   #createWorker(): ActionWorker {
-    const { clock, log, heapMiBMax } = this.#deps;
+    const { clock, log, memoryMiBMax } = this.#deps;
     const thread = startThread({
-      clock, log, heapMiBMax,
+      clock, log, memoryMiBMax,
       createStrayTools: ({ hops, trace, logTags }) => new CallTools({
         hops, trace, isChainRefused: false, log: createTaggedLogger(log, logTags),
       }, this.#getHttp()),

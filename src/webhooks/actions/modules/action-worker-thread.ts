@@ -7,14 +7,15 @@ import type { TraceContext } from '../../../base/trace-context.ts';
 import { Worker } from 'node:worker_threads';
 import { endsInTime, type Clock, type Timer } from '../../../base/clock.ts';
 import { systemCodeOf } from '../../../base/errors.ts';
+import { countThread } from '../../../base/live-threads.ts';
 import type { LogFields, Logger } from '../../../base/log.ts';
 import { createWorkerProgram } from './action-worker.ts';
 import type { CallTools } from './call-tools.ts';
 import { WorkerInspector } from './worker-inspector.ts';
-import { requestKiB } from './worker-messages.ts';
+import { isWorkerReport, requestKiB } from './worker-messages.ts';
 import type {
-  CheckReport, LoadReport, LogReport, RequestReport, RunReport, WorkerMarks, WorkerOrder,
-  WorkerReport, WorkerSetup,
+  AliveReport, CheckReport, LoadReport, LogReport, RequestReport, RunReport, WorkerMarks,
+  WorkerOrder, WorkerReport, WorkerSetup,
 } from './worker-messages.ts';
 
 /** How a worker ended, and what tells whose fault it was. */
@@ -38,10 +39,10 @@ type WorkerCall = {
 
 const ANSWER_MS_MAX = 1000;
 const STACK_MS_MAX = 500;
-const TERMINATION_MS_MAX = 1000;
-const HEAP_CHECK_MS = 100;
-/** Looks in a row that find the heap too large before anything is done about it. */
-const OVER_COUNT_MAX = 5;
+const TERMINATION_MS_MAX = 500;
+const MEMORY_CHECK_MS = 50;
+/** A thread that is busy for longer cannot have its garbage collected before it is judged. */
+const BUSY_MS_MAX = 200;
 const COLLECTION_MS_MAX = 500;
 const LATE_TOOLS_MAX = 1000;
 const UNREAD_LINES_MAX = 100;
@@ -62,7 +63,7 @@ type StrayCall = {
 type ActionWorkerThreadDeps = {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly heapMiBMax: number;
+  readonly memoryMiBMax: number;
   /** The tools of a call that has ended, or is late and forgotten. */
   readonly createStrayTools: (call: StrayCall) => CallTools;
   /** Called once, as soon as it is known how the worker ended. */
@@ -82,9 +83,10 @@ export class ActionWorkerThread {
   #callCount = 0;
   #inspector: WorkerInspector | null = null;
   #answerTimer: Timer | null = null;
-  #heapTimer: Timer | null = null;
-  #isCheckingHeap = false;
-  #overCount = 0;
+  #memoryTimer: Timer | null = null;
+  #isCheckingMemory = false;
+  /** The bytes of its buffers, by its last answer. */
+  #bufferBytes = 0;
   #pingCount = 0;
   /** The ping that the answer timer is for. */
   #awaitedPingId = 0;
@@ -113,10 +115,12 @@ export class ActionWorkerThread {
     }
     this.#thread = new Worker(createWorkerProgram(), {
       eval: true, workerData: setup,
-      resourceLimits: { maxOldGenerationSizeMb: deps.heapMiBMax + ALLOCATION_MIB_MAX },
+      resourceLimits: { maxOldGenerationSizeMb: deps.memoryMiBMax + ALLOCATION_MIB_MAX },
     });
     this.#thread.unref();
-    this.#thread.on('message', (report: WorkerReport) => this.#receive(report));
+    countThread(this.#thread);
+    this.#thread.on('message', (report: unknown) => this.#receive(report));
+    this.#thread.on('messageerror', (error) => this.#endByMessage(error));
     this.#thread.on('error', (thrown) => {
       this.#error = thrown;
     });
@@ -151,7 +155,7 @@ export class ActionWorkerThread {
     this.#thread.postMessage(createOrder(callId));
     if (this.#calls.size === 0) this.#thread.ref();
     this.#calls.set(callId, { end: onEnd, tools });
-    this.#watchHeap();
+    this.#watchMemory();
     return callId;
   }
 
@@ -191,7 +195,8 @@ export class ActionWorkerThread {
     return this.#pingCount;
   }
 
-  #onAlive(pingId: number): void {
+  #onAlive({ pingId, bufferBytes }: AliveReport): void {
+    this.#bufferBytes = bufferBytes;
     this.#onAnswer(pingId);
     if (pingId < this.#awaitedPingId) return;
     this.#answerTimer?.cancel();
@@ -217,7 +222,11 @@ export class ActionWorkerThread {
   async #terminate(): Promise<void> {
     this.#inspector?.close();
     this.#inspector = null;
-    await endsInTime(this.#deps.clock, TERMINATION_MS_MAX, this.#thread.terminate());
+    const { clock, log } = this.#deps;
+    if (await endsInTime(clock, TERMINATION_MS_MAX, this.#thread.terminate())) return;
+    log.error('a thread of the action modules cannot be ended while it waits within the system');
+    // `terminate` has this process wait for it.
+    this.#thread.unref();
   }
 
   #onExit(): void {
@@ -237,7 +246,7 @@ export class ActionWorkerThread {
     if (this.#end !== null) return;
     this.#end = end;
     this.#answerTimer?.cancel();
-    this.#heapTimer?.cancel();
+    this.#memoryTimer?.cancel();
     this.#inspector?.close();
     this.#inspector = null;
     for (const { end: endCall, tools } of this.#calls.values()) {
@@ -252,16 +261,35 @@ export class ActionWorkerThread {
     this.#resolveEnded();
   }
 
-  #receive(report: WorkerReport): void {
+  /** A module can send what it likes: what is no report ends the worker. */
+  #receive(report: unknown): void {
+    if (!isWorkerReport(report)) {
+      return this.#endByMessage(new Error('a message that is none of hookshelf\'s own'));
+    }
     if (report.report === 'log') Atomics.sub(this.#marks.unreadLines, 0, 1);
     if (this.#end !== null) return;
+    try {
+      this.#follow(report);
+    } catch (thrown) {
+      this.#endByMessage(thrown);
+    }
+  }
+
+  #follow(report: WorkerReport): void {
     switch (report.report) {
       case 'loaded': case 'validated': case 'ended': return this.#endCall(report);
       case 'log': return this.#logLine(report);
       case 'request': return void this.#serveRequest(report);
       case 'abort': return this.#abortRequest(report.requestId);
-      case 'alive': return this.#onAlive(report.pingId);
+      case 'alive': return this.#onAlive(report);
     }
+  }
+
+  #endByMessage(error: unknown): void {
+    if (this.#end !== null) return;
+    const markedModuleId = readModuleMark(this.#marks.enteredModule);
+    this.#finish({ reason: 'failed', stack: [], markedModuleId, error });
+    void this.#terminate();
   }
 
   #logLine(report: LogReport): void {
@@ -293,7 +321,12 @@ export class ActionWorkerThread {
     const call = this.#calls.get(callId);
     this.#deleteCall(callId);
     this.#lateTools.delete(callId);
-    call?.end(report);
+    try {
+      call?.end(report);
+    } catch (thrown) {
+      call?.end(null);
+      throw thrown;
+    }
   }
 
   /** The process may end, like any other, when no call is under way. */
@@ -319,49 +352,49 @@ export class ActionWorkerThread {
     return this.#inspector;
   }
 
-  /** Looks at the heap as long as calls are under way. */
-  #watchHeap(): void {
-    if (this.#heapTimer !== null || this.#isCheckingHeap) return;
-    this.#heapTimer = this.#deps.clock.startTimer(HEAP_CHECK_MS, () => void this.#checkHeap());
+  /** Looks at the memory as long as calls are under way. */
+  #watchMemory(): void {
+    if (this.#memoryTimer !== null || this.#isCheckingMemory) return;
+    this.#memoryTimer =
+      this.#deps.clock.startTimer(MEMORY_CHECK_MS, () => void this.#checkMemory());
   }
 
-  async #checkHeap(): Promise<void> {
-    this.#heapTimer = null;
+  async #checkMemory(): Promise<void> {
+    this.#memoryTimer = null;
     if (!this.isUsable) return;
-    this.#isCheckingHeap = true;
+    this.#isCheckingMemory = true;
     try {
-      if (await this.#isHeapTooLarge()) return void this.endWithStack('memory');
+      if (await this.#isMemoryTooLarge()) return void this.endWithStack('memory');
     } catch {
       // Without an inspector the limit of V8 is the only one.
     } finally {
-      this.#isCheckingHeap = false;
+      this.#isCheckingMemory = false;
     }
-    if (this.#calls.size > 0 && this.isUsable) this.#watchHeap();
+    if (this.#calls.size > 0 && this.isUsable) this.#watchMemory();
   }
 
-  /** A heap with much garbage is collected before it is judged. */
-  async #isHeapTooLarge(): Promise<boolean> {
+  /** Judges at the first look above, once garbage is collected where that is possible. */
+  async #isMemoryTooLarge(): Promise<boolean> {
     const inspector = this.#inspect();
-    const bytesMax = this.#deps.heapMiBMax * MIB;
-    const isOver = await inspector.readHeapBytes() > bytesMax;
-    this.#overCount = isOver ? this.#overCount + 1 : 0;
-    if (this.#overCount < OVER_COUNT_MAX) return false;
-    this.#overCount = 0;
-    // Code that runs on and on cannot be interrupted for that: its heap is what it has allocated.
-    if (!await this.#answersSoon()) return true;
+    const bytesMax = this.#deps.memoryMiBMax * MIB;
+    // The answer, which a busy thread owes, is there at the next look.
+    this.#sendPing();
+    if (await inspector.readHeapBytes() + this.#bufferBytes <= bytesMax) return false;
+    if (!await this.#answersIn(BUSY_MS_MAX)) return true;
     const { clock } = this.#deps;
     if (!await endsInTime(clock, COLLECTION_MS_MAX, inspector.collectGarbage())) return true;
-    return await inspector.readHeapBytes() > bytesMax;
+    if (!await this.#answersIn(COLLECTION_MS_MAX)) return true;
+    return await inspector.readHeapBytes() + this.#bufferBytes > bytesMax;
   }
 
-  #answersSoon(): Promise<boolean> {
+  #answersIn(ms: number): Promise<boolean> {
     const ownPingId = this.#sendPing();
     const answer = new Promise<void>((resolve) => {
       this.#onAnswer = (pingId) => {
         if (pingId >= ownPingId) resolve();
       };
     });
-    return endsInTime(this.#deps.clock, COLLECTION_MS_MAX, answer);
+    return endsInTime(this.#deps.clock, ms, answer);
   }
 }
 

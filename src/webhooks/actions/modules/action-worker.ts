@@ -92,7 +92,8 @@ function followOrder(state: WorkerState, order: WorkerOrder): void {
   if (order.order === 'run') void runModule(state, order);
   else if (order.order === 'respond') settleRequest(state, order.requestId, order);
   else if (order.order === 'ping') {
-    state.port.postMessage({ report: 'alive', pingId: order.pingId });
+    const bufferBytes = process.memoryUsage().arrayBuffers;
+    state.port.postMessage({ report: 'alive', pingId: order.pingId, bufferBytes });
   }
   else if (order.order === 'validate') checkModuleOptions(state, order);
   else void loadModule(state, order);

@@ -23,7 +23,7 @@ export async function loadActionModules(options: {
   readonly log: Logger;
   readonly clock?: Clock;
   readonly callTimeoutMs: number;
-  readonly heapMiBMax: number;
+  readonly memoryMiBMax: number;
 }): Promise<LoadedActions> {
   const files = findActionModules(options);
   if (files.length === 0) return { sources: [], close: async () => {} };

@@ -4,7 +4,8 @@
  * A module is named by its number in the list of files, a call or request by one of its own.
  */
 import type { TraceContext } from '../../../base/trace-context.ts';
-import type { LogFields, LogLevel } from '../../../base/log.ts';
+import { isCount, isJsonObject } from '../../../base/fields.ts';
+import { LOG_LEVELS, type LogFields, type LogLevel } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { HttpRequest } from '../../../client/http-client.ts';
 import type { ActionContext } from '../action.ts';
@@ -116,7 +117,88 @@ export type RequestReport = {
 export type WorkerReport =
   | LoadReport | CheckReport | RunReport | LogReport | RequestReport
   | { readonly report: 'abort'; readonly requestId: number }
-  | { readonly report: 'alive'; readonly pingId: number };
+  | AliveReport;
+
+/** The answer to a ping. */
+export type AliveReport = {
+  readonly report: 'alive'; readonly pingId: number;
+  /** The bytes of the buffers of the thread, which are not in its heap. */
+  readonly bufferBytes: number;
+};
+
+/** As many causes of an error as a worker tells. */
+const CAUSES_MAX = 4;
+
+/** How members of reports are checked; errors and texts are as deep as whoever reads them looks. */
+const REPORT_MEMBERS: Readonly<Record<
+  WorkerReport['report'], Readonly<Record<string, (value: unknown) => boolean>>
+>> = {
+  loaded: {
+    callId: isCount, isActionClass: isFlag, hasClassThrown: isFlag,
+    thrown: isThrown,
+  },
+  validated: { callId: isCount, problems: isTextsOrNull, thrown: isThrown },
+  ended: { callId: isCount, outcome: isOutcome, thrown: isThrown },
+  log: {
+    callId: isCount, logTags: isJsonObject, level: isLevel, thrownMessage: isThrown,
+    fields: isJsonObject, errors: (value) => isJsonObject(value)
+      && Object.values(value).every((thrown) => thrown !== null && isThrown(thrown)),
+  },
+  request: {
+    callId: isCount, requestId: isCount, hops: isCount, trace: isTrace, request: isRequest,
+  },
+  abort: { requestId: isCount },
+  alive: { pingId: isCount, bufferBytes: isCount },
+};
+
+/** Whether it is what our program sends: a module can send anything by the same port. */
+export function isWorkerReport(value: unknown): value is WorkerReport {
+  if (!isJsonObject(value)) return false;
+  const kind: unknown = value['report'];
+  const row = Object.entries(REPORT_MEMBERS).find(([name]) => name === kind);
+  return row !== undefined
+    && Object.entries(row[1]).every(([name, isRight]) => isRight(value[name]));
+}
+
+function isFlag(value: unknown): boolean {
+  return typeof value === 'boolean';
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function isTextsOrNull(value: unknown): boolean {
+  return value === null || Array.isArray(value) && value.every(isText);
+}
+
+function isLevel(value: unknown): boolean {
+  return LOG_LEVELS.some((level) => level === value);
+}
+
+function isThrown(value: unknown, depth = 0): boolean {
+  if (value === null) return true;
+  return isJsonObject(value) && depth <= CAUSES_MAX && isText(value['text'])
+    && (value['members'] === null || isJsonObject(value['members']))
+    && (value['requestId'] === null || isCount(value['requestId']))
+    && isThrown(value['cause'], depth + 1);
+}
+
+function isOutcome(value: unknown): boolean {
+  return value === null || isJsonObject(value) && isThrown(value['dataError'])
+    && (value['dataJson'] === null || isText(value['dataJson']));
+}
+
+function isTrace(value: unknown): boolean {
+  return value === null || isJsonObject(value);
+}
+
+/** The HTTP client checks what it sends: here only what counts the bytes of a body. */
+function isRequest(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const body: unknown = value['body'];
+  return body === undefined || body === null || isText(body) || ArrayBuffer.isView(body);
+}
 
 /** What a request counts for among those that are not answered yet, with all that it costs. */
 export function requestKiB(body: HttpRequest['body']): number {

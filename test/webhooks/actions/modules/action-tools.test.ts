@@ -68,7 +68,7 @@ const TRACE = {
   traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'a=1',
 };
 const { sources, close } = await loadActionModules({
-  folder, paths: [], log: serviceLog, callTimeoutMs: 30_000, heapMiBMax: 128,
+  folder, paths: [], log: serviceLog, callTimeoutMs: 30_000, memoryMiBMax: 128,
 });
 after(close);
 

@@ -37,7 +37,7 @@ async function loadActionModules(
   files: { readonly folder: string; readonly paths: readonly string[] },
 ): Promise<readonly ActionSource[]> {
   const { sources, close } = await startModules({
-    ...files, log: silentLogger, callTimeoutMs: 30_000, heapMiBMax: 128,
+    ...files, log: silentLogger, callTimeoutMs: 30_000, memoryMiBMax: 128,
   });
   closers.push(close);
   return sources;

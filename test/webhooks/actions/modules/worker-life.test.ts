@@ -12,6 +12,9 @@ import {
 import {
   loadActionModules,
 } from '../../../../src/webhooks/actions/modules/load-action-modules.ts';
+import {
+  isWorkerReport,
+} from '../../../../src/webhooks/actions/modules/worker-messages.ts';
 import { ActionResult } from '../../../../src/webhooks/actions/action.ts';
 import { SwitchedOffError } from '../../../../src/webhooks/actions/switched-off-error.ts';
 import type { HttpSender } from '../../../../src/webhooks/http/http-sender.ts';
@@ -33,7 +36,7 @@ type Modules = {
 
 type ModulesOptions = {
   readonly http?: HttpSender;
-  readonly heapMiBMax?: number;
+  readonly memoryMiBMax?: number;
   /** Code that runs as a module is loaded, by the name of the module. */
   readonly loadCode?: Readonly<Record<string, string>>;
 };
@@ -41,7 +44,7 @@ type ModulesOptions = {
 /** Modules by name, each with the body of its `execute`, in a worker of their own. */
 async function withModules(
   bodies: Readonly<Record<string, string>>, use: (modules: Modules) => Promise<void>,
-  { http = { request: async () => assert.fail('there is no network') }, heapMiBMax = 128,
+  { http = { request: async () => assert.fail('there is no network') }, memoryMiBMax = 128,
     loadCode = {} }: ModulesOptions = {},
 ): Promise<void> {
   const folder = join(createTemporaryFolder(), 'actions');
@@ -57,7 +60,7 @@ export default class {
 }`, { mode: 0o600 });
   }
   const { sources, close } = await loadActionModules({
-    folder, paths: [], log: silentLogger, callTimeoutMs: 30_000, heapMiBMax,
+    folder, paths: [], log: silentLogger, callTimeoutMs: 30_000, memoryMiBMax,
   });
   const registry = createActionRegistry({ builtIn: [], custom: sources, http, log: silentLogger });
   const find = (name: string): RegisteredAction => registry.find(name) ?? assert.fail();
@@ -156,7 +159,55 @@ test('a heap beyond the limit ends a worker, and each that comes after it', () =
       assert.deepEqual(await run('keeps'), STOPPED);
       assert.equal(isSuccess(await run('works')), true);
     }
-  }, { heapMiBMax: 32 }));
+  }, { memoryMiBMax: 32 }));
+
+test('buffers beyond the limit end a worker, as its heap does', () =>
+  withModules({
+    works: WORKS,
+    keeps: `
+      globalThis.kept = Array.from({ length: 48 }, () => Buffer.alloc(2 ** 20, 1));
+      ${NEVER}`,
+  }, async ({ run }) => {
+    assert.deepEqual(await run('keeps'), STOPPED);
+    assert.equal(isSuccess(await run('works')), true);
+  }, { memoryMiBMax: 32 }));
+
+const IMPORTS_PORT = 'import { parentPort } from "node:worker_threads";';
+
+for (const message of ['null', '{ report: "log" }', '{ report: "request", requestId: 1 }']) {
+  test(`the message ${message} of a module ends the worker, and never the server`, () =>
+    withModules({ sends: `parentPort.postMessage(${message}); ${NEVER}`, works: WORKS },
+      async ({ run }) => {
+        assert.deepEqual(await run('sends'), STOPPED);
+        assert.equal(isSuccess(await run('works')), true);
+      }, { loadCode: { sends: IMPORTS_PORT } }));
+}
+
+test('only what the program of the worker sends is a report', () => {
+  const endless: Record<string, unknown> = { text: '', members: {}, requestId: null };
+  endless['cause'] = endless;
+  const line = { report: 'log', callId: 1, logTags: {}, thrownMessage: null, errors: {} };
+  for (const message of [
+    undefined, 'text', [], {}, { report: 'constructor' }, { report: 'abort' }, { report: 'alive' },
+    { ...line, level: 'none', fields: {} }, { ...line, level: 'info', fields: null },
+    { report: 'ended', callId: 1, outcome: null, thrown: {} },
+    { report: 'ended', callId: 1, outcome: null, thrown: endless },
+    { report: 'validated', callId: 1, problems: [5], thrown: null },
+    { report: 'request', callId: 1, requestId: 1, hops: 0, trace: null, request: { body: 5n } },
+  ]) assert.equal(isWorkerReport(message), false);
+  assert.equal(isWorkerReport({ ...line, level: 'info', fields: {} }), true);
+});
+
+test('a forged outcome that is no JSON ends its own run alone', () =>
+  withModules({ works: WORKS, sends: `
+    for (let callId = 1; callId < 9; callId += 1) parentPort.postMessage({
+      report: "ended", callId, thrown: null,
+      outcome: { success: true, message: null, dataJson: "{", dataError: null },
+    });
+    ${NEVER}` }, async ({ run }) => {
+    assert.deepEqual(await run('sends'), STOPPED);
+    assert.equal(isSuccess(await run('works')), true);
+  }, { loadCode: { sends: IMPORTS_PORT } }));
 
 for (const [name, send] of [
   ['logs', 'log.info("again")'],

@@ -1,0 +1,17 @@
+/**
+ * The threads of this process that others' code runs in. Node waits for each of them before it
+ * ends, by `process.exit` too, and a thread that waits within the system may never end.
+ */
+import type { Worker } from 'node:worker_threads';
+
+const liveThreads = new Set<Worker>();
+
+/** Counts the thread until it has ended. */
+export function countThread(thread: Worker): void {
+  liveThreads.add(thread);
+  thread.once('exit', () => liveThreads.delete(thread));
+}
+
+export function hasLiveThreads(): boolean {
+  return liveThreads.size > 0;
+}

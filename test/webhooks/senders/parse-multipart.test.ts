@@ -112,6 +112,7 @@ test('bytes of a field that are no UTF-8 become U+FFFD, as in a form', () => {
 test('contents in base64 and quoted-printable are decoded', () => {
   for (const [encoding, content, base64] of [
     ['base64', 'eHl6\r\neA==', 'eHl6eA=='], ['Quoted-Printable', 'a=3D=\r\n=e9', 'YT3p'],
+    ['quoted-printable', '=4x= \t\r\n==41=', 'PTR4PUE9'],
     ['binary', '=3D', 'PTNE'], ['8bit', 'eA==', 'ZUE9PQ=='],
   ] as const) {
     const head = `Content-Transfer-Encoding: ${encoding}`;

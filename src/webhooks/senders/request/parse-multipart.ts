@@ -242,7 +242,7 @@ function decodeExtended(value: string): string | null {
   try {
     switch (charset.toLowerCase()) {
       case 'utf-8': return decodeURIComponent(text);
-      case 'iso-8859-1': return decodeHexDigits(text, '%');
+      case 'iso-8859-1': return decodeHexDigits(text);
       default: return null;
     }
   } catch {
@@ -254,16 +254,49 @@ function decodeExtended(value: string): string | null {
 function decodeTransfer(content: Buffer, encoding = ''): Buffer {
   switch (encoding.toLowerCase()) {
     case 'base64': return Buffer.from(content.toString('latin1'), 'base64');
-    case 'quoted-printable': {
-      const text = content.toString('latin1').replace(/=[ \t]*\r\n/g, '');
-      return Buffer.from(decodeHexDigits(text, '='), 'latin1');
-    }
+    case 'quoted-printable': return decodeQuotedPrintable(content);
     default: return content;
   }
 }
 
-/** Each `mark` with two hexadecimal digits becomes the character of that code. */
-function decodeHexDigits(text: string, mark: '%' | '='): string {
-  const pattern = mark === '%' ? /%([0-9a-f]{2})/gi : /=([0-9a-f]{2})/gi;
-  return text.replace(pattern, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
+const EQUALS_SIGN = 0x3d;
+
+/** Byte by byte: a pattern's function for each code took 0.1 s of a megabyte of them. */
+function decodeQuotedPrintable(content: Buffer): Buffer {
+  const decoded = Buffer.allocUnsafe(content.length);
+  let length = 0;
+  for (let index = 0; index < content.length; index += 1) {
+    const byte = content[index] ?? 0;
+    const high = byte === EQUALS_SIGN ? hexDigitOf(content[index + 1]) : -1;
+    const low = high === -1 ? -1 : hexDigitOf(content[index + 2]);
+    const breakEnd = byte === EQUALS_SIGN && low === -1 ? findSoftBreakEnd(content, index + 1) : -1;
+    if (breakEnd !== -1) {
+      index = breakEnd - 1;
+      continue;
+    }
+    decoded[length] = low === -1 ? byte : high * 16 + low;
+    length += 1;
+    if (low !== -1) index += 2;
+  }
+  return decoded.subarray(0, length);
+}
+
+/** Where the line goes on behind a break that is none of the content; -1: there is none. */
+function findSoftBreakEnd(content: Buffer, start: number): number {
+  let index = start;
+  while (content[index] === 0x20 || content[index] === 0x09) index += 1;
+  return content[index] === 0x0d && content[index + 1] === 0x0a ? index + 2 : -1;
+}
+
+/** The value of the digit; -1: it is no hexadecimal digit. */
+function hexDigitOf(byte = 0): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}
+
+/** Each `%` with two hexadecimal digits becomes the character of that code. */
+function decodeHexDigits(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/gi,
+    (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
 }

@@ -288,11 +288,11 @@ function parseLines(bytes: Buffer): readonly (LoggedTransaction | JournalLine)[]
   return lines;
 }
 
-/** A server of an older release, or another path of a proxy, has no such route. */
+/** Another server, or another path of a proxy, has no such route. */
 function explainMissingRoute(thrown: unknown): unknown {
   if (!(thrown instanceof AppError) || thrown.code !== 'not_found') return thrown;
-  return new AppError('not_found', `${thrown.message}: is the address right, with its path? A `
-    + 'server before 1.1 cannot be followed', {}, thrown);
+  return new AppError('not_found', `${thrown.message}: is the address right, with its path?`, {},
+    thrown);
 }
 
 /** Whether asking again may mend it. */

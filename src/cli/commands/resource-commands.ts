@@ -83,24 +83,14 @@ export async function resolveId(
   // `/api/books` becomes `/api/identifiers/books`.
   const path = resource.path.replace(/(?=\/[^/]+$)/, '/identifiers');
   const query = new URLSearchParams({ part });
-  const matches = await fetchMatchingIds(apiClient, `${path}?${query}`);
+  const { body } = await apiClient.request({ method: 'GET', path: `${path}?${query}` });
+  const matches = Array.isArray(body) ? body.map(formatValue) : [];
   return findSingleMatch(matches, part, resource) ?? part;
 }
 
 /** The option's text; without the ellipsis that stands in lists for a part of an identifier. */
 export function readIdOption({ args }: CommandContext, option: string): string {
   return args.get(option).replace(/^…|…$/g, '');
-}
-
-async function fetchMatchingIds(apiClient: ApiClient, path: string): Promise<readonly string[]> {
-  try {
-    const { body } = await apiClient.request({ method: 'GET', path });
-    return Array.isArray(body) ? body.map(formatValue) : [];
-  } catch (thrown) {
-    // A server of version 1.0.0 does not have this route: it takes only whole identifiers.
-    if (thrown instanceof AppError && thrown.code === 'not_found') return [];
-    throw thrown;
-  }
 }
 
 /** Returns the only match; undefined without one. Throws `conflict` for several. */

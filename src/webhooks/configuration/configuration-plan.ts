@@ -1,6 +1,4 @@
 /** The plan of an apply: what it changes, as it is shown before anything is done. Pure. */
-import { readObjectInto } from '../../base/fields.ts';
-import type { FieldError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject, ObjectSchema } from '../../base/schema.ts';
 import type { PLAN_SIGNS } from './document-schema.ts';
@@ -33,23 +31,15 @@ const SERVICE_MEMBERS = [
 
 /**
  * The names of the members that differ between a stored record and the members that are to be
- * stored, in the order of the schema. A record that an older release has stored counts as with
- * today's defaults.
+ * stored, in the order of the schema.
  */
 export function listChangedMembers(
   schema: ObjectSchema, stored: JsonObject, fields: JsonObject,
 ): readonly string[] {
-  const before = sortFreeJson(schema, readStoredMembers(schema, stored));
+  const before = sortFreeJson(schema, stored);
   const after = sortFreeJson(schema, fields);
   return Object.keys(schema.members)
     .filter((name) => !SERVICE_MEMBERS.includes(name)
       && encodeJson(before[name]) !== encodeJson(after[name]))
     .map((name) => name === 'secret' && after[name] === undefined ? SECRET_REMOVED : name);
-}
-
-/** The stored members with today's defaults; as they are stored where the schema refuses them. */
-function readStoredMembers(schema: ObjectSchema, stored: JsonObject): JsonObject {
-  const errors: FieldError[] = [];
-  const members = readObjectInto(schema, stored, errors);
-  return members === undefined || errors.length > 0 ? stored : members;
 }

@@ -1,7 +1,6 @@
 /**
  * The members of a webhook's record that say why and since when it is off. The service alone writes
- * them, with every change of `enabled`. They exist while the webhook is off; a webhook that an
- * earlier version switched off has neither.
+ * them, with every change of `enabled`. They exist while the webhook is off.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import type { JsonObject, MemberSchema } from '../../base/schema.ts';

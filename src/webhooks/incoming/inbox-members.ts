@@ -23,32 +23,27 @@ const HOURS_MAX = 720;
 const HOUR_MS = 3_600_000;
 const DEDUPLICATE_BYTES_MAX = 600;
 
-/** The values of a webhook that sets none, and of one that was stored before there was an inbox. */
-const DEFAULTS = {
-  inbox: 'failed', answer: 'result', deduplicate: 'auto', deduplicateHours: 72,
-} as const;
-
 export const inboxMembers: Readonly<Record<string, MemberSchema>> = {
   inbox: {
-    schema: { kind: 'string', values: INBOXES }, default: DEFAULTS.inbox,
+    schema: { kind: 'string', values: INBOXES }, default: 'failed',
     description: 'Which accepted requests are kept on disk: none, those whose action failed, or '
       + 'every one',
   },
   answer: {
-    schema: { kind: 'string', values: RESPONSE_MODES }, default: DEFAULTS.answer,
+    schema: { kind: 'string', values: RESPONSE_MODES }, default: 'result',
     description: '`result`: the action runs, then its result is the answer. `accepted`: the '
       + 'request is on disk, then the answer, then the action runs, with retries; needs `inbox` '
       + '`all`',
   },
   deduplicate: {
     schema: { kind: 'json', isObject: false, bytesMax: DEDUPLICATE_BYTES_MAX, depthMax: 1 },
-    default: DEFAULTS.deduplicate,
+    default: 'auto',
     description: 'What tells that a request came before: `auto` is the preset\'s event id, `off` '
       + 'nothing; or where an id stands: { "header": "<name>" } or { "json": "path.to.member" }',
   },
   deduplicateHours: {
     schema: { kind: 'integer', minimum: 1, maximum: HOURS_MAX },
-    default: DEFAULTS.deduplicateHours,
+    default: 72,
     description: 'How long an id is remembered',
   },
   retrySchedule: {
@@ -91,8 +86,8 @@ function findDeduplicateProblems(deduplicate: JsonValue): FieldError[] {
 }
 
 type InboxMembers = {
-  readonly inbox?: Inbox; readonly answer?: ResponseMode;
-  readonly deduplicate?: Deduplication; readonly deduplicateHours?: number;
+  readonly inbox: Inbox; readonly answer: ResponseMode;
+  readonly deduplicate: Deduplication; readonly deduplicateHours: number;
   readonly retrySchedule?: readonly number[];
 };
 
@@ -111,10 +106,7 @@ export type ReadyInbox = {
 };
 
 export function prepareInbox(webhook: InboxMembers, scheme: Scheme | null): ReadyInbox {
-  const {
-    inbox = DEFAULTS.inbox, answer = DEFAULTS.answer, deduplicate = DEFAULTS.deduplicate,
-    deduplicateHours = DEFAULTS.deduplicateHours, retrySchedule = null,
-  } = webhook;
+  const { inbox, answer, deduplicate, deduplicateHours, retrySchedule = null } = webhook;
   const eventIdSources = typeof deduplicate === 'object' ? deduplicate
     : scheme?.dedupe ?? scheme?.id ?? null;
   const isCompared = deduplicate !== 'off' && eventIdSources !== null;
@@ -130,9 +122,4 @@ function isEventIdSigned(deduplicate: Deduplication, scheme: Scheme | null): boo
   if (typeof deduplicate !== 'object') return scheme?.dedupeSigned === true;
   if ('header' in deduplicate) return false;
   return scheme === null || (scheme.algorithm !== 'token' && scheme.content.includes('{body}'));
-}
-
-/** Adds the defaults to a webhook that was stored before there was an inbox. */
-export function withInboxDefaults(record: JsonObject): JsonObject {
-  return record['inbox'] !== undefined ? record : { ...record, ...DEFAULTS };
 }

@@ -11,7 +11,6 @@ import { maskSecrets, restoreSecrets } from '../http/mask-secrets.ts';
 import { keepPreviousSecret, addPublicPreviousSecret } from '../http/rotate-secret.ts';
 import { hideSecret, keepSecret } from '../http/secret-members.ts';
 import { restoreResponse } from './custom-response.ts';
-import { withInboxDefaults } from './inbox-members.ts';
 import { incomingCollection, incomingSchema } from './incoming-webhook.ts';
 import { restoreScheme } from './verification-member.ts';
 
@@ -57,7 +56,7 @@ function listConfigurationNames(routes: JsonValue | undefined): string | null {
 /** The record without secrets; the previous secret is mentioned while it is valid. */
 export function toPublicIncomingWebhook(record: JsonObject, nowMs: number): JsonObject {
   const { previousSecret: _, ...rest } = record;
-  const maskedRecord = maskSecrets(hideSecret(withInboxDefaults(rest)));
+  const maskedRecord = maskSecrets(hideSecret(rest));
   const shownRecord = restoreResponse(restoreScheme(maskedRecord, record), record);
   return addPublicPreviousSecret(shownRecord, record, nowMs);
 }

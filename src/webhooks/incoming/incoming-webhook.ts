@@ -43,10 +43,10 @@ export type IncomingWebhook = DisabledMembers & LimitMembers & {
   readonly routes?: readonly WebhookRoute[];
   /** The order of a webhook without `routes`; absent: `none`. */
   readonly order?: Order;
-  readonly inbox?: Inbox;
-  readonly answer?: ResponseMode;
-  readonly deduplicate?: Deduplication;
-  readonly deduplicateHours?: number;
+  readonly inbox: Inbox;
+  readonly answer: ResponseMode;
+  readonly deduplicate: Deduplication;
+  readonly deduplicateHours: number;
   /** Absent: the setting `incoming.retrySchedule`. */
   readonly retrySchedule?: readonly number[];
   readonly response?: CustomResponses;

@@ -181,18 +181,3 @@ test('what is sent again has its place in the queue, with its bytes', async () =
   await simulation.run(deliveries.resend(first, 'retry'));
   await assert.rejects(simulation.run(simulation.webhooks.emit('thing.x', payload)), /full/);
 });
-
-test('what version 1.0.0 delivered is not sent again, and says why', async () => {
-  const simulation = new Simulation();
-  const hook = await simulation.addHook('target');
-  const id = '019aa000-0000-7000-8000-000000000000';
-  await simulation.run(simulation.store.transact((transaction) => {
-    transaction.put('deliveries', id, `{"identifier":"${id}","createdAt":`
-      + `"2026-01-01T00:00:00.000Z","status":"delivered","hook":"${hook}","attempts":[]}`);
-    transaction.put('delivery-totals', 'totals',
-      '{"identifier":"totals","accepted":1,"delivered":1}');
-  }));
-  assert.equal(simulation.webhooks.deliveries.findSentRequest(id)?.sent, null);
-  await assert.rejects(simulation.run(simulation.webhooks.deliveries.resend(id, 'retry')),
-    /has not been kept/);
-});

@@ -174,17 +174,6 @@ test('only allowed addresses may call, decided before the rate limit and the bod
     }
   });
 
-test('a block that was stored with leading zeros lets its addresses in as before',
-  async (context) => {
-    const relay = await start(context, { allowedAddresses: ['127.0.0.0/8'] });
-    const hooks = relay.store.collection('incoming-webhooks');
-    const record = String(hooks.bytesAt(hooks.walk().next()));
-    const { identifier } = JSON.parse(record) as Record<string, unknown>;
-    await relay.store.transact((transaction) => transaction.put('incoming-webhooks',
-      String(identifier), record.replace('127.0.0.0/8', '127.0.0.0/08')));
-    assert.equal((await post(relay, '{}', {})).status, 200);
-  });
-
 test('the control socket has no address to be allowed', async (context) => {
   const relay = await start(context, { allowedAddresses: ['10.0.0.0/8'] });
   assert.equal((await relay.control('/webhook/in/hook', {})).status, 200);

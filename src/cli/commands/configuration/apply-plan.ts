@@ -6,7 +6,7 @@ import { AppError } from '../../../base/errors.ts';
 import { isCount, isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { escapeControls } from '../../../base/text/printable.ts';
-import type { ApiCall, ApiResponse } from '../../../server/local/api-call.ts';
+import type { ApiResponse } from '../../../server/local/api-call.ts';
 import { SECRET_REMOVED } from '../../../webhooks/configuration/configuration-plan.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { Output } from '../../terminal/output.ts';
@@ -16,7 +16,7 @@ import { nameFile } from './configuration-file.ts';
 import { hideValues } from './references.ts';
 import type { ResolvedDocument } from './references.ts';
 
-const PATH = '/api/configuration';
+export const CONFIGURATION_PATH = '/api/configuration';
 /** Errors of the server that say what is wrong in the file. */
 const FILE_ERRORS = ['malformed', 'invalid', 'conflict', 'too_large'];
 /** Losses that a message names: the plan, which was printed before it, has all of them. */
@@ -79,7 +79,7 @@ async function sendDocument(
 ): Promise<PrintedPlan> {
   const body = { ...document, ...set === undefined ? {} : { set }, prune, ...members };
   try {
-    return parsePlan(await requestConfiguration(client, { method: 'PUT', headers, body }));
+    return parsePlan(await client.request({ method: 'PUT', path: CONFIGURATION_PATH, headers, body }));
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     const setError = thrown.details.errors?.find(({ pointer }) => pointer === '/set');
@@ -93,24 +93,11 @@ async function sendDocument(
   }
 }
 
-/** A call of `/api/configuration`, which a server of version 1.0.0 does not have. */
-export async function requestConfiguration(
-  client: ApplyClient, call: Omit<ApiCall, 'path'>, search = '',
-): Promise<ApiResponse> {
-  try {
-    return await client.request({ ...call, path: PATH + search });
-  } catch (thrown) {
-    if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
-    throw new AppError('not_found', `the server has no ${PATH}: it is of an earlier version`, {},
-      thrown);
-  }
-}
-
 function parsePlan({ body, headers: { etag } }: ApiResponse): PrintedPlan {
   const plan = parseObject(body);
   const { changes } = plan;
   if (!Array.isArray(changes) || etag === undefined) {
-    throw new AppError('unavailable', `the answer of PUT ${PATH} is no plan`);
+    throw new AppError('unavailable', `the answer of PUT ${CONFIGURATION_PATH} is no plan`);
   }
   return { changes: changes.map(parseChange), body: plan, etag };
 }

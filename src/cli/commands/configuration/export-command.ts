@@ -5,15 +5,15 @@ import { RECORD_KINDS } from '../../../webhooks/configuration/record-kinds.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import type { CommandContext } from '../command-context.ts';
 import { fetchAll, formatValue, parseObject } from '../resource-commands.ts';
-import { requestConfiguration } from './apply-plan.ts';
+import { CONFIGURATION_PATH } from './apply-plan.ts';
 
 /** Prints the document, and on stderr what to set where it is applied, and what is left out. */
 export async function exportConfiguration(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const isOnlyApplied = args.has('only-applied');
   const apiClient = await context.openApiClient();
-  const { body } = await requestConfiguration(apiClient, { method: 'GET' },
-    isOnlyApplied ? '?onlyApplied=true' : '');
+  const search = isOnlyApplied ? '?onlyApplied=true' : '';
+  const { body } = await apiClient.request({ method: 'GET', path: CONFIGURATION_PATH + search });
   const document = parseObject(body);
   const nameless = isOnlyApplied ? [] : (await fetchAll(apiClient, outgoingResource.path))
     .filter((webhook) => !Object.hasOwn(webhook, 'name'));

@@ -37,10 +37,7 @@ export async function createToken(context: CommandContext): Promise<number> {
 export async function listTokens(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const code = await listRecords(context, tokenResource);
-  const { status, body } =
-    await apiClient.requestAnyStatus({ method: 'GET', path: ACCESS_STATE_PATH });
-  // A server of version 1.0.0 does not have this route.
-  if (status !== 200) return code;
+  const { body } = await apiClient.request({ method: 'GET', path: ACCESS_STATE_PATH });
   if (!isLockedOut(parseAccessState(body))) return code;
   context.output.note(`${LOCKED_OUT_PROBLEM}: ${UNLOCK_HINT}`);
   return code;

@@ -45,9 +45,7 @@ async function findIncoming(
     return parseObject((await apiClient.request({ method: 'GET', path })).body);
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'not_found') throw thrown;
-    const webhooks = await fetchAll(apiClient, incomingResource.path);
-    // A server of version 1.0.0 does not find a webhook by its path segment.
-    return webhooks.find(({ pathSegment }) => pathSegment === name) ?? findByPart(webhooks, name);
+    return findByPart(await fetchAll(apiClient, incomingResource.path), name);
   }
 }
 

@@ -174,8 +174,7 @@ function createSignatureKeys({ secret, previousSecret }: IncomingWebhook): Timed
 
 function parseAddresses(addresses: readonly string[]): AddressSet {
   const set = new AddressSet();
-  // Stored addresses may be older than the rule against leading zeros in `/08`.
-  for (const address of addresses) set.add(address.replace(/\/0+(?=\d)/, '/'));
+  for (const address of addresses) set.add(address);
   return set;
 }
 

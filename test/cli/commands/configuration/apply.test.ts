@@ -294,19 +294,6 @@ test('of what would be lost ten are named, and the others counted', () =>
     assert.match(stderr, / hook-9 and 3 more; give --yes if that is meant\n$/);
   }));
 
-test('a server without the route is told to be of an earlier version', () =>
-  inPlace('through a server', async (place) => {
-    const wrapSession: WrapApiClient = (apiClient) => ({
-      ...apiClient, request: (call) => apiClient.request({ ...call, path: '/api/nowhere' }),
-    });
-    const problem = 'hookshelf: the server has no /api/configuration: '
-      + 'it is of an earlier version\n';
-    for (const ended of [
-      await apply(place, SHELF, [], { wrapSession }),
-      await place.run(['config:export'], { wrapSession }),
-    ]) assert.deepEqual([ended.code, ended.stderr], [1, problem]);
-  }));
-
 test('an error names the reference, and never what it stands for, such as a misplaced secret', () =>
   inPlace('without a server', async (place) => {
     const { code, stderr } = await apply(place, {

@@ -148,7 +148,7 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'scripts, tests, benchmarks, and how this manual is written',
   },
   {
-    name: 'changelog', title: 'Changelog and upgrade notes',
-    summary: 'what has changed, and what to know before an upgrade',
+    name: 'changelog', title: 'Changelog',
+    summary: 'what the first release will hold, and what has changed since',
   },
 ];

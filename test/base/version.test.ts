@@ -15,10 +15,9 @@ test('the version is that of the package and of its lock file', () => {
 });
 
 test('the changelog begins with the version, not yet released while it ends in -dev', () => {
-  const [, next, state, released] = /^## (\S+?)(, not yet released)?\n[^]*?^## (\S+)/m
+  const [, next, state] = /^## (\S+?)(, not yet released)?\n/m
     .exec(read('src/manual/changelog.md')) ?? [];
   assert.equal(VERSION, state === undefined ? next : `${next}-dev`);
-  assert.ok(isLater(String(next), String(released)), `${next} comes after ${released}`);
 });
 
 test('the manual installs the tarball of this version', () => {
@@ -33,13 +32,6 @@ test('a server tells it at its root and in its description', async (context) => 
   assert.equal(Object(root.body).version, VERSION);
   assert.equal(Object(description.body).info.version, VERSION);
 });
-
-/** Whether one version `x.y.z` is released after another. */
-function isLater(version: string, other: string): boolean {
-  const [numbers = [], others = []] = [version, other].map((one) => one.split('.').map(Number));
-  const at = numbers.findIndex((number, index) => number !== others[index]);
-  return at >= 0 && (numbers[at] ?? 0) > (others[at] ?? 0);
-}
 
 function readJson(name: string) {
   return JSON.parse(read(name));

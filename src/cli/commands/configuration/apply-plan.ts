@@ -79,7 +79,8 @@ async function sendDocument(
 ): Promise<PrintedPlan> {
   const body = { ...document, ...set === undefined ? {} : { set }, prune, ...members };
   try {
-    return parsePlan(await client.request({ method: 'PUT', path: CONFIGURATION_PATH, headers, body }));
+    return parsePlan(await client.request(
+      { method: 'PUT', path: CONFIGURATION_PATH, headers, body }));
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     const setError = thrown.details.errors?.find(({ pointer }) => pointer === '/set');

@@ -17,10 +17,10 @@ type DelimitedLayout = {
   /** The words for a file of the layout, in messages. */
   readonly title: string;
   readonly syntax: CsvSyntax;
-  /** The columns that a file cannot do without. */
-  readonly requiredColumns: readonly string[];
-  /** The column of the own id. */
-  readonly keyColumn: string;
+  /** The columns that a file cannot do without, each with its older names. */
+  readonly requiredColumns: readonly (readonly string[])[];
+  /** The column of the own id, with its older names. */
+  readonly keyColumns: readonly string[];
   /** Whether a text that is not blank stands for none. */
   isEmpty(column: string, text: string): boolean;
 };
@@ -59,7 +59,8 @@ export class DelimitedTextSplitter implements FieldSplitter {
     columns: readonly string[], { line, cells, problem }: CsvRow,
   ): FieldRecord | BrokenRecord {
     const fields = readFields(this.#layout, columns, cells);
-    const key = fields.get(this.#layout.keyColumn)?.trim() ?? null;
+    const keyColumn = this.#layout.keyColumns.find((name) => fields.has(name)) ?? '';
+    const key = fields.get(keyColumn)?.trim() ?? null;
     if (problem !== undefined) return { line, key, problem };
     if (cells.slice(columns.length).some(({ text }) => text.trim() !== '')) {
       const counts = `${cells.length} cells, but the header names ${columns.length}`;
@@ -82,9 +83,10 @@ function badHeader({ title }: DelimitedLayout, line: number, problem: string): A
 function readColumns(layout: DelimitedLayout, { line, cells, problem }: CsvRow): readonly string[] {
   if (problem !== undefined) throw badHeader(layout, line, problem);
   const columns = cells.map(({ text }, index) => text.trim() || `column ${index + 1}`);
-  const missing = layout.requiredColumns.filter((name) => !columns.includes(name));
+  const missing = layout.requiredColumns
+    .filter((names) => !names.some((name) => columns.includes(name)));
   if (missing.length === 0) return columns;
-  const names = missing.map((name) => `\`${name}\``).join(', ');
+  const names = missing.map(([name = '']) => `\`${name}\``).join(', ');
   throw badHeader(layout, line, `there is no column ${names}${AS_EXPORTED}`);
 }
 

@@ -40,6 +40,15 @@ export function readHtml(html: string): RowValue {
   return [...tags].every((name) => PLAIN_TAGS.has(name)) ? whole(text) : part(text);
 }
 
+// The marks that Zotero has within a text; all else in angle brackets is the text's own.
+const RICH_TAG = /<\/?(?:i|b|sub|sup|sc|span)>|<span (?:class|style)="[^"<>]{0,80}">/g;
+
+/** The text of Zotero's rich text, part where its marks are lost. */
+export function readRichText(text: string): RowValue {
+  const plain = decodeReferences(text.replace(RICH_TAG, ''));
+  return plain === text ? whole(text) : part(plain);
+}
+
 type HtmlToken =
   | { readonly isTag: false; readonly text: string }
   /** `text` is the name in lower case, empty for a comment. */

@@ -57,8 +57,8 @@ function createCalibreSplitter(): FieldSplitter {
   return new DelimitedTextSplitter({
     title: 'a Calibre catalog',
     syntax: { separator: null, hasQuotes: true },
-    requiredColumns: ['title'],
-    keyColumn: 'uuid',
+    requiredColumns: [['title']],
+    keyColumns: ['uuid'],
     isEmpty: (column, text) => column === 'pubdate' && NO_DATE.test(text),
   });
 }

@@ -19,6 +19,7 @@ import { part, whole } from '../mapping/format-table.ts';
 import type {
   BrokenRecord, FieldRecord, FieldSplitter, FormatTable, MemberRow, RowValue,
 } from '../mapping/format-table.ts';
+import { readRichText } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { parseRest } from '../mapping/map-record.ts';
@@ -51,7 +52,7 @@ const cslTable: FormatTable = {
       write: ({ authors }) => authors.length === 0 ? [] : [['author', authors.map(writeName)]],
     },
     createRow('isbn', 'ISBN', (text) => readIsbn([text]), ({ isbn }) => isbn),
-    createRow('publisher', 'publisher', whole, ({ publisher }) => publisher),
+    createRow('publisher', 'publisher', readRichText, ({ publisher }) => publisher),
     {
       member: 'datePublished', from: ['issued'],
       read: ({ fields }) => readIssued(fields.get('issued')),
@@ -62,14 +63,14 @@ const cslTable: FormatTable = {
     // A text, as the first version of the schema has no number there.
     createRow('numberOfPages', 'number-of-pages', readPageCount,
       ({ numberOfPages }) => numberOfPages?.toString()),
-    createRow('bookEdition', 'edition', whole, ({ bookEdition }) => bookEdition),
+    createRow('bookEdition', 'edition', readRichText, ({ bookEdition }) => bookEdition),
     {
       member: 'keywords', from: ['keyword'],
       read: ({ fields }) => readKeywords(fields.get('keyword')),
       write: ({ keywords = [] }) =>
         keywords.length === 0 ? [] : [['keyword', keywords.join(', ')]],
     },
-    createRow('description', 'abstract', whole, ({ description }) => description),
+    createRow('description', 'abstract', readRichText, ({ description }) => description),
     createRow('url', 'URL', whole, ({ url }) => url),
   ],
   ownIdFields: ['id'],
@@ -184,10 +185,11 @@ function textOf(value: JsonValue | undefined): string | null {
 
 // With a subtitle the title says a part: where the model refuses the other, the field is kept.
 function readTitle({ fields }: FieldRecord, index: number): RowValue | undefined {
-  const pieces = splitTitle(textOf(fields.get('title')) ?? '');
+  const title = readRichText(textOf(fields.get('title')) ?? '');
+  const pieces = splitTitle(String(title.value));
   const piece = pieces[index];
   if (piece === undefined) return undefined;
-  return index === pieces.length - 1 ? whole(piece) : part(piece);
+  return title.isWhole && index === pieces.length - 1 ? whole(piece) : part(piece);
 }
 
 function readPageCount(text: string): RowValue | undefined {

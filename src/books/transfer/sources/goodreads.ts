@@ -61,8 +61,8 @@ function createGoodreadsSplitter(): FieldSplitter {
   return new DelimitedTextSplitter({
     title: 'a Goodreads export',
     syntax: { separator: null, hasQuotes: true },
-    requiredColumns: ['Title'],
-    keyColumn: 'Book Id',
+    requiredColumns: [['Title']],
+    keyColumns: ['Book Id'],
     isEmpty: (_column, text) => text === EMPTY_FORMULA,
   });
 }

@@ -21,6 +21,8 @@ type ItemText = {
 /** The members in which an object has its text: value, name, an image's address, own id. */
 const TEXT_MEMBERS = ['@value', 'name', 'contentUrl', 'url', '@id'] as const;
 
+const NAME_MEMBERS = ['@value', 'name'] as const;
+
 /** The first text that `read` takes. An object of `type` says no more than its text. */
 export function readFirst(
   value: JsonValue | undefined, read: (text: string) => RowValue | undefined = whole, type = '',
@@ -54,7 +56,9 @@ function readItem(item: JsonValue, type = ''): ItemText {
     return { text: String(item), isWhole: true };
   }
   if (!isJsonObject(item)) return { text: null, isWhole: false };
-  const name = TEXT_MEMBERS.find((member) => Object.hasOwn(item, member));
+  // An address is no name of an organization.
+  const members = type === '' ? TEXT_MEMBERS : NAME_MEMBERS;
+  const name = members.find((member) => Object.hasOwn(item, member));
   const text = name === undefined ? undefined : readFirst(item[name]);
   if (text === undefined) return { text: null, isWhole: false };
   // The language of a text says more than our model holds; that a number is one does not.

@@ -143,8 +143,8 @@ function createTextSplitter(hasTabs: boolean): FieldSplitter {
   return new DelimitedTextSplitter({
     title: 'a LibraryThing export',
     syntax: hasTabs ? { separator: '\t', hasQuotes: false } : { separator: null, hasQuotes: true },
-    requiredColumns: ['Title'],
-    keyColumn: 'Book Id',
+    requiredColumns: [['Title']],
+    keyColumns: ['Book Id'],
     isEmpty: (_column, text) => text === '[]',
   });
 }

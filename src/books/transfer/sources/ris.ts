@@ -16,6 +16,7 @@ import { part, whole } from '../mapping/format-table.ts';
 import type {
   BookMember, FieldRecord, FormatTable, MemberRow, RowValue,
 } from '../mapping/format-table.ts';
+import { readRichText } from '../mapping/html-text.ts';
 import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
@@ -45,7 +46,7 @@ const risTable: FormatTable = {
       read: (record) => readIsbn(textsOf(record, 'SN')),
       write: ({ isbn }) => writeTexts('SN', [isbn]),
     },
-    ...createTextRow('publisher', ['PB'], ({ publisher }) => publisher),
+    ...createTextRow('publisher', ['PB'], ({ publisher }) => publisher, readRichText),
     {
       member: 'datePublished', from: DATE_TAGS,
       read: readDates, write: ({ datePublished }) => writeDate(datePublished),
@@ -59,7 +60,7 @@ const risTable: FormatTable = {
       member: 'numberOfPages', from: ['SP'],
       read: readPageCount, write: ({ numberOfPages }) => writeTexts('SP', [numberOfPages]),
     },
-    ...createTextRow('bookEdition', ['ET'], ({ bookEdition }) => bookEdition),
+    ...createTextRow('bookEdition', ['ET'], ({ bookEdition }) => bookEdition, readRichText),
     {
       member: 'bookFormat', from: ['TY'],
       read: (record) => textsOf(record, 'TY')[0] === EBOOK.toUpperCase() ? whole(EBOOK) : undefined,
@@ -71,8 +72,8 @@ const risTable: FormatTable = {
       read: (record) => readList(textsOf(record, 'KW')),
       write: ({ keywords = [] }) => writeTexts('KW', keywords),
     },
-    ...createTextRow('description', ['AB', 'N2'], ({ description }) => description),
-    ...createTextRow('url', ['UR'], ({ url }) => url),
+    ...createTextRow('description', ['AB', 'N2'], ({ description }) => description, readRichText),
+    ...createTextRow('url', ['UR'], ({ url }) => url, whole),
   ],
   ownIdFields: ['ID'],
   bookIdPrefix: '',
@@ -123,10 +124,11 @@ function readSingle(
 /** Rows of a text, one for each tag that may hold it; it is written under the first. */
 function createTextRow(
   member: BookMember, tags: readonly string[], getText: (book: Book) => string | undefined,
+  read: (text: string) => RowValue,
 ): readonly MemberRow[] {
   return tags.map((tag, index) => {
     const row = {
-      member, from: [tag], read: (record: FieldRecord) => readSingle(record, tag, whole),
+      member, from: [tag], read: (record: FieldRecord) => readSingle(record, tag, read),
     };
     return index > 0 ? row : { ...row, write: (book) => writeTexts(tag, [getText(book)]) };
   });
@@ -137,14 +139,16 @@ function createTitleRows(tag: (typeof TITLE_TAGS)[number], index: number): reado
   const earlierTags = TITLE_TAGS.slice(0, index);
   const splitText = (record: FieldRecord): readonly string[] => {
     if (earlierTags.some((earlier) => record.fields.has(earlier))) return [];
-    return splitTitle(textsOf(record, tag)[0] ?? '');
+    return splitTitle(String(readRichText(textsOf(record, tag)[0] ?? '').value));
   };
   const read = (piece: number, isLast: (pieces: readonly string[]) => boolean) =>
     (record: FieldRecord): RowValue | undefined => {
       const pieces = splitText(record);
       const text = pieces[piece];
       if (text === undefined) return undefined;
-      return isLast(pieces) && textsOf(record, tag).length === 1 ? whole(text) : part(text);
+      const [first = '', ...others] = textsOf(record, tag);
+      const isAll = isLast(pieces) && others.length === 0 && readRichText(first).isWhole;
+      return isAll ? whole(text) : part(text);
     };
   // Runs of white space become a blank in any case, so blanks at their ends are no reason.
   const write = ({ title = '', subtitle = '' }: Partial<Book>): ReturnType<typeof writeTexts> =>

@@ -2,6 +2,7 @@
  * The library export of StoryGraph: comma-separated values. `ISBN/UID` is an ISBN, an ASIN or the
  * UUID of a book that has neither, and the book's own id. `Authors` and `Contributors` are names
  * with commas between them, the latter with their roles in brackets: `Ada Byron (Translator)`.
+ * Older files have `Author` and `ISBN`.
  */
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import type { FormatCodec } from '../format-codec.ts';
@@ -14,15 +15,18 @@ import { readIsbn } from '../mapping/isbn-text.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { isAuthorRole, splitNames } from '../mapping/person-name.ts';
 
+/** An ISBN, an ASIN or a UUID; older files have an ISBN alone. */
+const OWN_ID_COLUMNS = ['ISBN/UID', 'ISBN'] as const;
+
 const storygraphTable: FormatTable = {
   name: 'storygraph',
-  ownIdFields: ['ISBN/UID'],
+  ownIdFields: OWN_ID_COLUMNS,
   restField: null,
   isBook: () => true,
   rows: [
     makeTextRow('title', 'Title'),
-    { member: 'authors', from: ['Authors'], read: readAuthors },
-    { member: 'isbn', from: ['ISBN/UID'], read: readIsbnOrUid },
+    { member: 'authors', from: ['Authors', 'Author'], read: readAuthors },
+    { member: 'isbn', from: OWN_ID_COLUMNS, read: readIsbnOrUid },
     {
       member: 'bookFormat', from: ['Format'],
       read: (record) => readBookFormat(textOf(record, 'Format')),
@@ -40,15 +44,15 @@ function createStorygraphSplitter(): FieldSplitter {
   return new DelimitedTextSplitter({
     title: 'a StoryGraph export',
     syntax: { separator: null, hasQuotes: true },
-    requiredColumns: ['Title'],
-    keyColumn: 'ISBN/UID',
+    requiredColumns: [['Title'], ['Authors', 'Author'], OWN_ID_COLUMNS],
+    keyColumns: OWN_ID_COLUMNS,
     isEmpty: () => false,
   });
 }
 
 /** Contributors who are authors are authors; the field of all of them is kept. */
 function readAuthors(record: FieldRecord): RowValue | undefined {
-  const names = new Set(splitNames(textOf(record, 'Authors')));
+  const names = new Set(splitNames(textOf(record, 'Authors') || textOf(record, 'Author')));
   for (const contributor of textOf(record, 'Contributors').split(')')) {
     const [name = '', role = ''] = contributor.split('(');
     if (isAuthorRole(role.trim())) names.add(foldBlanks(name.replace(/^\s*,/, '')));
@@ -57,6 +61,6 @@ function readAuthors(record: FieldRecord): RowValue | undefined {
 }
 
 function readIsbnOrUid(record: FieldRecord): RowValue | undefined {
-  const isbn = readIsbn([textOf(record, 'ISBN/UID')]);
+  const isbn = readIsbn(OWN_ID_COLUMNS.map((name) => textOf(record, name)));
   return isbn === undefined ? undefined : part(isbn.value);
 }

@@ -59,8 +59,8 @@ test('a header without the columns that tell of a record is refused', () => {
 
 function read(file: string): readonly (FieldRecord | BrokenRecord)[] {
   const splitter = new DelimitedTextSplitter({
-    title: 'a test', syntax: { separator: null, hasQuotes: true }, requiredColumns: ['Name'],
-    keyColumn: 'Id', isEmpty: (_column, text) => text === '-',
+    title: 'a test', syntax: { separator: null, hasQuotes: true }, requiredColumns: [['Name']],
+    keyColumns: ['Id'], isEmpty: (_column, text) => text === '-',
   });
   return [...splitter.push(Buffer.from(file)), ...splitter.end()];
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readHtml } from '../../../../src/books/transfer/mapping/html-text.ts';
+import { part, whole } from '../../../../src/books/transfer/mapping/format-table.ts';
+import { readHtml, readRichText } from '../../../../src/books/transfer/mapping/html-text.ts';
 
 test('HTML is read as text, whole where its tags only end lines', () => {
   const cases: readonly (readonly [html: string, text: string, isWhole: boolean])[] = [
@@ -30,4 +31,15 @@ test('references are characters, and unknown ones stay', () => {
     ['&amp;lt;', '&lt;'], ['&constructor;', '&constructor;'],
   ];
   for (const [html, text] of cases) assert.equal(readHtml(html).value, text);
+});
+
+test('rich text of Zotero loses its marks alone', () => {
+  for (const [text, plain] of [
+    ['On <i>E. coli</i> &amp; H<sub>2</sub>O', 'On E. coli & H2O'],
+    ['<span class="nocase">iPod</span>', 'iPod'],
+    ['<span style="font-variant:small-caps;">Ad</span> 5', 'Ad 5'],
+    ['a < b > c', null], ['<script>x</script>', null], ['AT&T', null],
+  ] as const) {
+    assert.deepEqual(readRichText(text), plain === null ? whole(text) : part(plain), text);
+  }
 });

@@ -8,7 +8,7 @@ const LONG = 'x'.repeat(1001);
 test('a record without a title names the fields in which its source has it', async () => {
   for (const [format, file, expected] of [
     ['goodreads', 'Book Id,Title\n3,\n', '2 3 no text in `Title`'],
-    ['storygraph', 'Title,ISBN/UID\n" ",x\n', '2 x no text in `Title`'],
+    ['storygraph', 'Title,Authors,ISBN/UID\n" ",,x\n', '2 x no text in `Title`'],
     ['librarything', 'Book Id\tTitle\n1\t\n', '2 1 no text in `Title` or `title`'],
     ['calibre', 'title,uuid\n,u\n', '2 u no text in `title`'],
     ['bibtex', '@book{k, year = 1}', '1 k no text in `title`, `booktitle` or `maintitle`'],

@@ -42,6 +42,15 @@ function assertRoundTrip(books: readonly JsonObject[]): void {
 
 testRoundTrips(assertRoundTrip, 34, 'de la Cruz');
 
+test('rich text of Zotero is plain text here, and comes out again as it stood', () => {
+  const title = 'On <i>E. coli</i> &amp; <span class="nocase">iPods</span>: a <b>tale</b>';
+  const book = readOne({ id: 'x', type: 'book', title });
+  assert.equal(book['title'], 'On E. coli & iPods');
+  assert.equal(book['subtitle'], 'a tale');
+  assert.deepEqual(sourceOf(book), { id: 'x', title });
+  assert.equal(writeItems([importBook(book)])[0]?.['title'], title);
+});
+
 test('no books are an empty array', () => {
   assert.deepEqual(writeItems([]), []);
 });

@@ -200,6 +200,14 @@ test('another name for a member, and another vocabulary\'s, are kept beside it',
   });
 });
 
+test('an address is no name of a publisher or an author, and is kept', () => {
+  const node = { ...NAME, publisher: { '@id': '#o' }, author: { '@id': '#p' } };
+  assert.deepEqual(readBody(node), {
+    title: 'T',
+    metadata: { source: { jsonld: { publisher: { '@id': '#o' }, author: { '@id': '#p' } } } },
+  });
+});
+
 test('a record of another type is no book unless all types are asked for', () => {
   const file = '[{"@type":"Article","name":"A"},{"@type":["Product","Book"],"name":"B"}]';
   assert.deepEqual(read(file).map((record) => 'otherType' in record ? record.otherType : null),

@@ -78,6 +78,12 @@ test('each tag that programs use for a member is read', () => {
   }
 });
 
+test('rich text of Zotero is plain text here, and comes out again as it stood', () => {
+  const book = readOne(['TY  - BOOK', 'TI  - On <i>E. coli</i> &amp; all']);
+  assert.equal(book['title'], 'On E. coli & all');
+  assert.match(writeText(risCodec, [importBook(book)]), /^TI  - On <i>E. coli<\/i> &amp; all\r\n/m);
+});
+
 test('authors are read from all tags of theirs, with suffixes and as organizations', () => {
   const { authors } = readOne([
     'TY  - BOOK', 'TI  - A', 'A1  - Orwell, George', 'AU  - King, Martin Luther, Jr.',

@@ -37,7 +37,7 @@ test('an own id that is a UUID or an ASIN is kept, and is no ISBN', () => {
     ['5b0a7a10-3a4e-4d3c-9d5a-2c0b3f6f8a11', undefined], ['B07D23CFGR', undefined],
     ['0374538654', '9780374538651'], ['9780374538651', '9780374538651'],
   ]) {
-    const fields = { 'Title': 'A', 'ISBN/UID': id ?? '' };
+    const fields = { 'Title': 'A', 'Authors': '', 'ISBN/UID': id ?? '' };
     const book = readBook(storygraphCodec, makeRow(fields));
     assert.equal(book['isbn'], isbn);
     assert.deepEqual(sourceOf(book), { 'ISBN/UID': id });
@@ -55,11 +55,21 @@ test('contributors are authors only by their role', () => {
     'D E (Narrator), F G (Co-Author), B C, Jr. (Author)');
 });
 
+test('an older export is read by its headings, and one that lacks a column says so', () => {
+  const book = readBook(storygraphCodec,
+    makeRow({ 'Title': 'A', 'Author': 'B C', 'ISBN': '9780374538651' }));
+  assert.deepEqual(book['authors'], [{ name: 'B C' }]);
+  assert.equal(book['isbn'], '9780374538651');
+  assert.throws(() => readExport(storygraphCodec, 'Title,Moods\nA,sad\n'),
+    /the header of a StoryGraph export: there is no column `Authors`, `ISBN\/UID`; import/);
+});
+
 test('a digital or an audio book is known by its format', () => {
   for (const [format, bookFormat] of [
     ['digital', 'EBook'], ['audio', 'AudiobookFormat'], ['hardcover', 'Hardcover'],
   ]) {
-    const book = readBook(storygraphCodec, makeRow({ 'Title': 'A', 'Format': format ?? '' }));
+    const book = readBook(storygraphCodec, 
+      makeRow({ 'Title': 'A', 'Authors': '', 'ISBN/UID': '', 'Format': format ?? '' }));
     assert.equal(book['bookFormat'], bookFormat);
   }
 });

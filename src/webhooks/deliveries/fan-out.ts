@@ -27,8 +27,7 @@ type FanOut = {
   readonly identifier: string;
   /**
    * The identifiers of the deliveries are derived from it, in the order of the webhooks. It is the
-   * event's own identifier, or another for a delayed event. In records of versions before 1.1 it
-   * is the seed of the event's identifier. Any seed does, as the record keeps it.
+   * event's own identifier, or another for a delayed event.
    */
   readonly seed: string;
   /** When the deliveries were accepted: for a delayed event, later than the event. */

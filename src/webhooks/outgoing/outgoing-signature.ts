@@ -4,6 +4,8 @@
  */
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { PreviousSecret } from '../http/rotate-secret.ts';
+import { SEED_PREFIX } from '../senders/signing/signing-key.ts';
+import { isPublicKeyText, normalizeStandardSecret } from '../senders/standard-secret.ts';
 import { signBody, createSignatureKey } from '../senders/x-signature.ts';
 
 type SignatureHeaders = Readonly<Record<string, string>>;
@@ -36,8 +38,13 @@ export function createSignatureHeaders(
 
 /** Why a secret is invalid, as a clause ("must be …"); null: it is valid. */
 export function findSecretProblem(secret: string): string | null {
-  if (!secret.startsWith(PREFIX)) return null;
-  return isBase64(secret.slice(PREFIX.length)) ? null : `must be base64 after ${PREFIX}`;
+  const text = normalizeStandardSecret(secret);
+  if (isPublicKeyText(text)) return 'must not be a public key, which cannot sign';
+  if (text.startsWith(SEED_PREFIX)) {
+    return `is a key of Ed25519 (${SEED_PREFIX}), which needs the signing {"preset":"standard"}`;
+  }
+  if (!text.startsWith(PREFIX)) return null;
+  return isBase64(text.slice(PREFIX.length)) ? null : `must be base64 after ${PREFIX}`;
 }
 
 // Checked by a pattern: Node decodes any text as base64, but a receiver's library would not.
@@ -48,6 +55,7 @@ function isBase64(text: string): boolean {
 
 /** The key of a secret in the form of Standard Webhooks; any other secret is its own key. */
 function decodeKey(secret: string): Buffer {
-  return secret.startsWith(PREFIX)
-    ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret, 'utf8');
+  const text = normalizeStandardSecret(secret);
+  return text.startsWith(PREFIX)
+    ? Buffer.from(text.slice(PREFIX.length), 'base64') : Buffer.from(secret, 'utf8');
 }

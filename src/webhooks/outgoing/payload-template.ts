@@ -5,14 +5,19 @@
 import {
   findOwnMember, findValueAt, parsePath, type JsonPath,
 } from '../../base/json/path.ts';
+import { AppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { parseBodyTemplate, type BodyTemplate } from '../templates/body-template.ts';
+import { isJsonType } from '../templates/content-type.ts';
 import { DEFAULT_CONTENT_TYPE } from '../http/target-rules.ts';
 
 const WHOLE_PAYLOAD = 'payload';
 
 /** Throws `malformed`, with line and column: see `parseBodyTemplate`. */
 export function parseTemplate(source: string, contentType = DEFAULT_CONTENT_TYPE): BodyTemplate {
+  if (source === '' && !isJsonType(contentType)) {
+    throw new AppError('malformed', 'is empty; it must be the text of the body');
+  }
   return parseBodyTemplate(source, contentType, (text) =>
     text === WHOLE_PAYLOAD ? [] : parsePath(text));
 }

@@ -43,6 +43,7 @@ const of = (preset: string, more: object = {}): Readonly<Record<string, unknown>
   ({ secret: SECRET, verification: { preset, ...more } });
 const GITHUB = of('github');
 const STRIPE = of('stripe');
+const BASIC = { ...of('basic'), secret: `me:${SECRET}` };
 const STANDARD = { ...of('standard'), secret: `whsec_${Buffer.from(SECRET).toString('base64')}` };
 const HUB = 'X-Hub-Signature-256';
 const only = (...addresses: readonly string[]): Readonly<Record<string, unknown>> =>
@@ -107,7 +108,7 @@ const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
       /has no `v1`/],
     [of('shopify'), with_(as('shopify'), { 'X-Shopify-Hmac-SHA256': 'ab'.repeat(32) }),
       'signature_form', /expected 44 of base64/],
-    [of('basic'), with_(as('basic'), { Authorization: 'Bearer x' }), 'signature_form',
+    [BASIC, with_(as('basic'), { Authorization: 'Bearer x' }), 'signature_form',
       /is not `Basic` and base64/],
   ],
   parts: [

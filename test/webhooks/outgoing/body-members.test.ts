@@ -38,6 +38,8 @@ const REFUSED: readonly [string, object, string, RegExp][] = [
     '/contentType', /media type/],
   ['another charset', { contentType: 'text/xml; charset=latin1', payloadTemplate: 'a' },
     '/contentType', /charset utf-8/],
+  ['an empty text', { contentType: 'text/plain', payloadTemplate: '' },
+    '/payloadTemplate', /is empty/],
   ['an open placeholder', { contentType: 'text/xml', payloadTemplate: '<a>\n{{ b' },
     '/payloadTemplate', /not closed.*line 2, column 1/],
   ['a text for JSON', { contentType: 'application/vnd.api+json', payloadTemplate: XML },

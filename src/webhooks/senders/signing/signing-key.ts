@@ -10,6 +10,7 @@ import type { KeyObject } from 'node:crypto';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import { computeHmac } from '../hmac.ts';
 import { isPublicKey, type KeyForm, type Scheme } from '../scheme/scheme.ts';
+import { normalizeStandardSecret } from '../standard-secret.ts';
 import { decodeBytes } from '../verification/encoding.ts';
 import {
   createVerificationKey, isKeyForAlgorithm, STANDARD_ED25519_PREFIX,
@@ -31,8 +32,9 @@ const PAIR_BYTES = 64;
 const ED25519_PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** The key, or a sentence fragment that says what is wrong with the secret. */
-export function createSigningKey(scheme: Scheme, secret: string): SigningKey | string {
+export function createSigningKey(scheme: Scheme, secretText: string): SigningKey | string {
   const { algorithm, key: form, signature: { prefix = '' } } = scheme;
+  const secret = form === 'whsec' ? normalizeStandardSecret(secretText) : secretText;
   if (form === 'whsec' && secret.startsWith('whpk_')) {
     return `is a public key, which cannot sign: give the private one, ${SEED_PREFIX} and base64`;
   }

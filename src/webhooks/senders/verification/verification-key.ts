@@ -5,6 +5,7 @@
 import type { KeyObject } from 'node:crypto';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import { createHmacKey, type HmacHash, type HmacKey } from '../hmac.ts';
+import { isPublicKeyText, normalizeStandardSecret } from '../standard-secret.ts';
 import { decodeBytes } from './encoding.ts';
 import { isPublicKey, type Algorithm, type KeyForm, type Scheme } from '../scheme/scheme.ts';
 
@@ -24,8 +25,11 @@ const ED25519_BYTES = 32;
 export const STANDARD_ED25519_PREFIX = 'v1a,';
 
 /** The key, or a sentence fragment that says what is wrong with the secret. */
-export function createVerificationKey(scheme: Scheme, secret: string): VerificationKey | string {
+export function createVerificationKey(
+  scheme: Scheme, secretText: string,
+): VerificationKey | string {
   const { algorithm, key: form, signature: { prefix = '' } } = scheme;
+  const secret = form === 'whsec' ? normalizeStandardSecret(secretText) : secretText;
   if (form === 'whsec' && secret.startsWith('whpk_')) {
     const raw = decodeBytes(secret.slice('whpk_'.length), 'base64');
     if (raw?.length !== ED25519_BYTES) return 'is not 32 bytes of base64 after whpk_';
@@ -36,11 +40,18 @@ export function createVerificationKey(scheme: Scheme, secret: string): Verificat
   }
   if (form === 'whsec' && secret.startsWith('whsk_')) return PRIVATE_KEY;
   if (isPublicKey(algorithm)) return createPublicVerificationKey(algorithm, form, secret, prefix);
+  if (isPublicKeyText(secret)) return 'is a public key, which anybody may know: give the secret';
+  if (isBasicToken(scheme) && !secret.includes(':')) return 'is not user:password';
   const bytes = decodeSecret(form, secret);
   if (typeof bytes === 'string') return bytes;
   const hash = findHmacHash(algorithm);
   const hmac = hash === null ? null : createHmacKey(hash, bytes);
   return { algorithm, key: loadCrypto().createSecretKey(bytes), hmac, prefix };
+}
+
+/** Whether the signature is the user and the password of HTTP Basic (RFC 7617). */
+function isBasicToken({ algorithm, signature: { prefix = '', encoding } }: Scheme): boolean {
+  return algorithm === 'token' && encoding === 'base64' && prefix.trim().toLowerCase() === 'basic';
 }
 
 function findHmacHash(algorithm: Algorithm): HmacHash | null {

@@ -9,7 +9,8 @@
  * no cell is treated as a formula. Where quotes mean nothing they are text, and each line is a row.
  *
  * A row is valid when it is UTF-8 of at most 2 MiB, its quoted cells are closed, with a separator
- * or the row's end behind them, and it has no more cells than a header could name.
+ * or the row's end behind them, and it has no more cells than a header could name. Of a broken row
+ * of several lines each line is a row that has, by itself, as many cells as the first row.
  */
 import { isUtf8 } from 'node:buffer';
 import { CSV_SEPARATORS, parseSeparatorLine } from './csv-separator.ts';
@@ -53,6 +54,8 @@ export class CsvRowSplitter {
   readonly #rowBytes = new RecordBytes();
   readonly #hasQuotes: boolean;
   #separator: CsvSeparator | null;
+  /** How many cells the first row with text has; 0: none has come. */
+  #columnCount = 0;
   /** Whether no row with text has come. */
   #isBeforeText = true;
   #state: CsvState = 'cell-start';
@@ -97,17 +100,60 @@ export class CsvRowSplitter {
         state = isSeparator ? 'cell-start' : 'plain';
       }
     }
-    this.#rowBytes.add(chunk.subarray(start));
+    const rest = chunk.subarray(start);
+    const isBroken = state === 'quoted' && this.#rowBytes.hasNoRoomFor(rest.length)
+      && !this.#rowBytes.isTooLong;
+    const openBytes = isBroken ? this.#breakRow(rest, rows) : null;
+    if (openBytes !== null) return [...rows, ...this.push(openBytes)];
+    if (!isBroken) this.#rowBytes.add(rest);
     this.#state = state;
     return rows;
+  }
+
+  /** Ends a row that grows too long where it has swallowed rows; returns its last line, or null. */
+  #breakRow(rest: Buffer, rows: CsvRow[]): Buffer | null {
+    const bytes = Buffer.concat([this.#rowBytes.take() ?? Buffer.alloc(0), rest]);
+    const end = bytes.lastIndexOf(this.#rowEnd === CARRIAGE_RETURN ? CARRIAGE_RETURN : LINE_FEED);
+    const whole = bytes.subarray(0, Math.max(end, 0));
+    const found = isUtf8(whole) ? this.#splitRow(whole.toString(), this.#rowLine) : [];
+    if (found.length < 2) {
+      this.#rowBytes.add(bytes);
+      return null;
+    }
+    for (const row of found) rows.push(row);
+    this.#rowLine = this.#line;
+    this.#state = 'cell-start';
+    return Buffer.from(bytes.subarray(end + 1));
+  }
+
+  /** A row; of a broken one also the lines behind its first that are records by themselves. */
+  #splitRow(text: string, line: number): readonly CsvRow[] {
+    const syntax = { separator: this.#separator ?? ',', hasQuotes: this.#hasQuotes } as const;
+    const row = parseRow(line, text, syntax);
+    const lineEnd = this.#rowEnd === CARRIAGE_RETURN ? '\r' : '\n';
+    // With one column each line would be a record.
+    if (row.problem === undefined || this.#columnCount < 2 || !text.includes(lineEnd)) return [row];
+    const found: CsvRow[] = [row];
+    let lostLine = 1;
+    const lines = text.split(lineEnd);
+    for (let index = 1; index <= lines.length; index += 1) {
+      const one = lines[index]?.replace(/\r$/, '');
+      const record = one === undefined ? null : parseRow(line + index, one, syntax);
+      const isRecord = record?.problem === undefined && record?.cells.length === this.#columnCount;
+      if (record !== null && !isRecord) continue;
+      const isLost = lines.slice(lostLine, index).some((lost) => lost.trim() !== '');
+      if (record === null && found.length === 1) break;
+      if (isLost) nameLost(found, line + lostLine, line + index - 1);
+      if (record !== null) found.push(record);
+      lostLine = index + 1;
+    }
+    return found;
   }
 
   end(): readonly CsvRow[] {
     const rows: CsvRow[] = [];
     this.#finish(rows);
-    if (this.#state !== 'quoted') return rows;
-    const problem = 'a quoted cell is not closed';
-    return rows.map((row) => ({ ...row, problem: row.problem ?? problem }));
+    return rows;
   }
 
   /** The first CR outside of quotes tells, by what follows it, unless an LF comes before. */
@@ -155,7 +201,22 @@ export class CsvRowSplitter {
       this.#isBeforeText = false;
     }
     if (statedSeparator !== null) return;
-    rows.push(parseRow(line, row, { separator, hasQuotes: this.#hasQuotes }));
+    const found = this.#splitRow(row, line);
+    if (this.#columnCount === 0 && NOT_BLANK.test(row)) {
+      this.#columnCount = found[0]?.cells.length ?? 0;
+    }
+    for (const one of found) rows.push(one);
+  }
+}
+
+/** Says of the last row, which is broken, or of a row of its own which lines are no records. */
+function nameLost(rows: CsvRow[], firstLine: number, lastLine: number): void {
+  const lines = firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine} to ${lastLine}`;
+  const last = rows.at(-1);
+  if (rows.length > 1 || last === undefined) {
+    rows.push({ line: firstLine, cells: [], problem: `${lines}: no record` });
+  } else {
+    rows[0] = { ...last, problem: `${last.problem ?? ''}: ${lines} went with it` };
   }
 }
 
@@ -186,6 +247,7 @@ function parseRow(
     if (hasQuotes && row[offset] === '"') {
       const end = closingQuote(row, offset + 1);
       const next = row[end + 1];
+      if (end === row.length) return { line, cells, problem: 'a quoted cell is not closed' };
       if (next !== undefined && next !== separator) {
         const problem = `cell ${cells.length + 1}: text follows its closing quote`;
         return { line, cells, problem };

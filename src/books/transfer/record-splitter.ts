@@ -59,6 +59,11 @@ export class RecordBytes {
     return this.#length === 0;
   }
 
+  /** Whether the record would be longer than it may be with so many bytes more. */
+  hasNoRoomFor(byteCount: number): boolean {
+    return this.#length + byteCount > RECORD_BYTES_MAX;
+  }
+
   get isTooLong(): boolean {
     return this.#length > RECORD_BYTES_MAX;
   }

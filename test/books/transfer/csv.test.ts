@@ -89,6 +89,19 @@ test('a row that cannot be read is told, and the next ones go on', () => {
   ]);
 });
 
+test('an unclosed quote costs its own row: reading goes on at the next that is a record', () => {
+  const rows = ['title,isbn', 'A,', 'B,"open', 'lost', '"C, D",9780441478125', 'E,'];
+  const many = Array.from({ length: 100_000 }, (_, index) => `A long title of a book ${index},`);
+  const seen = (text: string): readonly unknown[] =>
+    read(text).map(({ line, problem }) => [line, problem ?? 'read']);
+  assert.deepEqual(seen(`${rows.join('\n')}\n`), [[2, 'read'],
+    [3, 'cell 2: text follows its closing quote: line 4 went with it'], [5, 'read'], [6, 'read']]);
+  const records = read(`title,isbn\n"open,\n${many.join('\n')}\n`);
+  assert.equal(records.length, many.length + 1);
+  assert.deepEqual(records.filter(({ problem }) => problem !== undefined)
+    .map(({ line, problem }) => [line, problem]), [[2, 'a quoted cell is not closed']]);
+});
+
 test('a list that is no valid JSON is told with how it is written', () => {
   const problems = (name: string, cells: readonly string[]): readonly (string | undefined)[] =>
     read(`title,${name}\n${cells.map((cell) => `A,"${cell}"\n`).join('')}`)

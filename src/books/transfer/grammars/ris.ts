@@ -20,6 +20,7 @@
  * - has fields but no TY.
  * A file with text and without any record is broken at its first line.
  */
+import { isJsonNumber } from '../../../base/exact-number.ts';
 import { isUtf8 } from 'node:buffer';
 import type { JsonValue } from '../../../base/schema.ts';
 import type { BrokenRecord, FieldRecord, Fields, FieldSplitter } from '../mapping/format-table.ts';
@@ -214,7 +215,7 @@ function createFields({ kind, values }: OpenRecord): Fields {
 /** The values of a field: texts, where it holds texts or numbers. */
 export function listTexts(value: JsonValue | undefined): readonly string[] {
   const values = Array.isArray(value) ? value as readonly JsonValue[] : [value ?? null];
-  return values.filter((item) => typeof item === 'string' || typeof item === 'number').map(String);
+  return values.filter((item) => typeof item === 'string' || isJsonNumber(item)).map(String);
 }
 
 /** A text as one line: a run of blanks, and of what some program takes for a line's end, is one. */

@@ -1,4 +1,5 @@
 /** Readers of texts of fields, in forms that many programs write. */
+import { isJsonNumber } from '../../../base/exact-number.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonValue } from '../../../base/schema.ts';
 import { LIST_ITEMS_MAX } from '../../book.ts';
@@ -18,7 +19,7 @@ const LIST_LENGTH_MAX = LIST_ITEMS_MAX + 1;
  */
 export function textOf(record: FieldRecord, name: string): string {
   const value = record.fields.get(name);
-  if (typeof value === 'number') return String(value);
+  if (isJsonNumber(value)) return String(value);
   return typeof value === 'string' && value.length <= TEXT_LENGTH_MAX ? value.trim() : '';
 }
 

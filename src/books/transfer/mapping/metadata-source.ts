@@ -3,6 +3,7 @@
  * imports match by the own id in it. It is `{"source":{"<format>":{"<field>":…}}}`; callers may
  * write there too, so anything may stand in it.
  */
+import { isJsonNumber } from '../../../base/exact-number.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 
@@ -19,7 +20,7 @@ export function findSource(
 export function findOwnId(fields: JsonObject, ownIdFields: readonly string[]): string | null {
   for (const name of ownIdFields) {
     const id = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (typeof id === 'number' || (typeof id === 'string' && id !== '')) return String(id);
+    if (isJsonNumber(id) || (typeof id === 'string' && id !== '')) return String(id);
   }
   return null;
 }

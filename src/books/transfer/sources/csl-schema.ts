@@ -2,6 +2,7 @@
  * What the schema of CSL's input data lets an item have (citationstyles.org, csl-data.json, version
  * 1.0), besides `id`, `type` and `custom`. An item with any other member is not valid.
  */
+import { isJsonNumber } from '../../../base/exact-number.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonValue } from '../../../base/schema.ts';
 
@@ -58,7 +59,7 @@ export function isCslMember(name: string, value: JsonValue): boolean {
 }
 
 function isTextOrNumber(value: JsonValue | undefined): boolean {
-  return typeof value === 'string' || typeof value === 'number';
+  return typeof value === 'string' || isJsonNumber(value);
 }
 
 function isCslName(value: JsonValue): boolean {

@@ -3,6 +3,7 @@
  * array of items, or one item. What the schema has no member for stands in `custom`, which it lets
  * programs have: `custom.hookshelf` holds what no member of an item says.
  */
+import { isJsonNumber } from '../../../base/exact-number.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
 import { messageOf } from '../../../base/errors.ts';
@@ -126,7 +127,7 @@ function createRecord(line: number, item: JsonObject): FieldRecord {
     fields.set(REST_FIELD, rest);
   }
   if (type === BOOK_TYPE) fields.delete('type');
-  const isNamed = typeof id === 'number' || (typeof id === 'string' && id !== '');
+  const isNamed = isJsonNumber(id) || (typeof id === 'string' && id !== '');
   return { line, key: isNamed ? String(id) : null, type: String(type ?? ''), fields };
 }
 
@@ -137,7 +138,7 @@ function encodeItem(book: Book): EncodedFields {
   const sourceId = source['id'];
   const type = fields.get('type');
   const item: Record<string, JsonValue> = {
-    id: typeof sourceId === 'number' ? sourceId : ownId,
+    id: isJsonNumber(sourceId) ? sourceId : ownId,
     type: typeof type === 'string' && isCslType(type) ? type : BOOK_TYPE,
   };
   const custom = new Map<string, JsonValue>();
@@ -179,7 +180,7 @@ function createRow(
 
 /** A text, which may be written as a number; null: there is none. */
 function textOf(value: JsonValue | undefined): string | null {
-  if (typeof value === 'number') return String(value);
+  if (isJsonNumber(value)) return String(value);
   return typeof value === 'string' && value !== '' ? value : null;
 }
 

@@ -2,6 +2,7 @@
  * The values of a JSON-LD node, which may be texts, numbers, objects or lists of these. A value is
  * read whole only where all of its items, and all members of them, are read.
  */
+import { isJsonNumber } from '../../../base/exact-number.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Author } from '../../book.ts';
@@ -52,7 +53,7 @@ export function listTexts(value: JsonValue | undefined): readonly string[] {
 }
 
 function readItem(item: JsonValue, type = ''): ItemText {
-  if (typeof item === 'string' || typeof item === 'number') {
+  if (typeof item === 'string' || isJsonNumber(item)) {
     return { text: String(item), isWhole: true };
   }
   if (!isJsonObject(item)) return { text: null, isWhole: false };

@@ -6,6 +6,7 @@
  * library's catalog also `New York : Ace Books, 1969`, where the place is what stands before the
  * colon. `Summary` is made of title, author and year.
  */
+import { isJsonNumber } from '../../../base/exact-number.ts';
 import { foldBlanks } from '../../../base/text/fold-blanks.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -153,7 +154,7 @@ function createTextSplitter(hasTabs: boolean): FieldSplitter {
 function withKey(record: FieldRecord | BrokenRecord): FieldRecord | BrokenRecord {
   if (record.key !== null || 'problem' in record) return record;
   const id = record.fields.get('books_id');
-  return typeof id === 'string' || typeof id === 'number' ? { ...record, key: String(id) } : record;
+  return typeof id === 'string' || isJsonNumber(id) ? { ...record, key: String(id) } : record;
 }
 
 /** The texts among the items of a list. */

@@ -118,9 +118,21 @@ function naiveMatches(book: NaiveBook, query: NaiveQuery): boolean {
     && !valuesOf(query, 'keyword.not').some(hasKeyword)
     && (hasIsbn === undefined || (book.isbn !== undefined) === (hasIsbn === 'true'))
     && (publishedFrom === undefined || (date !== undefined
-      && date.slice(0, String(publishedFrom).length) >= String(publishedFrom)))
+      && firstDay(date) >= firstDay(String(publishedFrom))))
     && (publishedTo === undefined || (date !== undefined
-      && date.slice(0, String(publishedTo).length) <= String(publishedTo)));
+      && lastDay(date) <= lastDay(String(publishedTo))));
+}
+
+function firstDay(date: string): string {
+  return date.padEnd('YYYY-MM-DD'.length, '-01');
+}
+
+function lastDay(date: string): string {
+  if (date.length === 'YYYY-MM-DD'.length) return date;
+  const [year = 0, month = 12] = date.split('-').map(Number);
+  const end = new Date(0);
+  end.setUTCFullYear(year, month, 0);
+  return `${date.padEnd('YYYY-MM'.length, '-12')}-${end.getUTCDate()}`;
 }
 
 function holdsForAny(

@@ -2,6 +2,7 @@
 import { foldCase } from '../../base/text/fold.ts';
 import { hasWord, tokenize } from '../../base/text/words.ts';
 import type { TextToken } from '../../base/text/words.ts';
+import { createDateRange, isWithin } from './date-range.ts';
 import type { BookFilter } from './parse-query.ts';
 import { readBookFormat, readDatePublished, readIsbn, readLanguage } from './stored-fields.ts';
 import { matchesWords } from './words.ts';
@@ -90,8 +91,7 @@ function matchesIsbn({ isbns, hasIsbn }: BookFilter, bytes: Buffer): boolean {
 function matchesDate({ publishedFrom, publishedTo }: BookFilter, bytes: Buffer): boolean {
   if (publishedFrom === null && publishedTo === null) return true;
   const published = readDatePublished(bytes);
-  return published !== null && published >= (publishedFrom ?? 0)
-    && published <= (publishedTo ?? Infinity);
+  return published !== null && isWithin(published, createDateRange(publishedFrom, publishedTo));
 }
 
 /** Whether all clauses of one of the alternatives match. */

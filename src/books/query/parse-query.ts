@@ -14,7 +14,7 @@ import type { BookSort } from './book-sort.ts';
 import { malformed, readQueryObject, readQueryString } from './query-parameters.ts';
 import type { QueryValues } from './query-parameters.ts';
 import { parseFields } from './select-members.ts';
-import { encodeDate } from './stored-fields.ts';
+import { encodeFirstDate, encodeLastDate } from './date-range.ts';
 import { parseClauses } from './words.ts';
 import type { Clause } from './words.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
@@ -64,7 +64,7 @@ export type BookFilter = {
   readonly keywords: readonly string[];
   /** The book must have none of them. */
   readonly excludedKeywords: readonly string[];
-  /** Inclusive bounds, as `encodeDate` writes them. */
+  /** Inclusive bounds, as `encodeFirstDate` and `encodeLastDate` write them. */
   readonly publishedFrom: number | null;
   readonly publishedTo: number | null;
 };
@@ -177,8 +177,9 @@ export function parseFilter(values: QueryValues): BookFilter {
     bookFormats: readValues('bookFormat', parseBookFormat),
     keywords: readValues('keyword', (text) => parseKeyword('keyword', text)),
     excludedKeywords: readValues('keyword.not', (text) => parseKeyword('keyword.not', text)),
-    publishedFrom: readValue('publishedFrom', (text) => parseDate('publishedFrom', text).from),
-    publishedTo: readValue('publishedTo', (text) => parseDate('publishedTo', text).to),
+    publishedFrom: readValue('publishedFrom', (text) =>
+      encodeFirstDate(parseDate('publishedFrom', text))),
+    publishedTo: readValue('publishedTo', (text) => encodeLastDate(parseDate('publishedTo', text))),
   };
 }
 
@@ -236,11 +237,8 @@ function parseLanguageRange(text: string): string {
   }
 }
 
-function parseDate(name: string, text: string): { from: number; to: number } {
+function parseDate(name: string, text: string): string {
   const date = parsePartialDate(text);
   if (date === null) throw malformed(`\`${name}\` ${explainPartialDate(text)}`);
-  // A year is YYYY0000 and a month YYYYMM00, so that their bounds hold all their days.
-  const from = encodeDate(date);
-  if (date.length === 4) return { from, to: from + 9999 };
-  return { from, to: date.length === 7 ? from + 99 : from };
+  return date;
 }

@@ -9,6 +9,7 @@
 
 import type { JsonObject } from '../../base/schema.ts';
 import type { SortableAuthor } from './author-key.ts';
+import { YEAR_STEP } from './date-range.ts';
 import { findNestingEnd, findStringEnd } from './stored-json.ts';
 
 const QUOTE = 0x22;
@@ -138,14 +139,6 @@ export function readBookFormat(bytes: Buffer): string | null {
 }
 
 /**
- * A valid `YYYY`, `YYYY-MM` or `YYYY-MM-DD` as the number YYYYMMDD, with zeros for what is not
- * known: such numbers compare as the dates' text does.
- */
-export function encodeDate(date: string): number {
-  return Number(date.replaceAll('-', '').padEnd(8, '0'));
-}
-
-/**
  * A number of milliseconds that orders times exactly. It is no time since the epoch: a date counts
  * as its digits (`encodeDate`), so that months are 100 days long.
  */
@@ -157,7 +150,7 @@ function readTime(bytes: Buffer, start: number): number {
 }
 
 function readDate(bytes: Buffer, start: number, end: number): number {
-  const year = digits(bytes, start, 4) * 10_000;
+  const year = digits(bytes, start, 4) * YEAR_STEP;
   if (end <= start + 4 || bytes[start + 4] !== DASH) return year;
   const month = year + digits(bytes, start + 5, 2) * 100;
   return end <= start + 7 ? month : month + digits(bytes, start + 8, 2);

@@ -19,7 +19,10 @@ const SEARCHES = [
   'inLanguage=fr', 'inLanguage=zh-Hant', 'bookFormat=EBook', 'bookFormat=GraphicNovel',
   'bookFormat=EBook&bookFormat=Hardcover', 'hasIsbn=true', 'hasIsbn=false', 'publishedFrom=1960',
   'publishedTo=1960', 'publishedFrom=1960&publishedTo=1960', 'publishedFrom=1960-05',
-  'publishedTo=1960-05-17', 'publishedFrom=0999-12-31&publishedTo=1961',
+  'publishedTo=1960-05-17', 'publishedTo=1960-05-31', 'publishedTo=1960-12-31',
+  'publishedFrom=1960-01-01', 'publishedFrom=1960-05-01', 'publishedFrom=1960-01',
+  'publishedTo=1960-02-29', 'publishedFrom=1960-01-01&publishedTo=1960-06-30',
+  'publishedFrom=0999-12-31&publishedTo=1961',
   'publishedFrom=1961&publishedTo=1960', 'inLanguage=xa&inLanguage=xb',
 ];
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  compareId, encodeDate, readBookFormat, readCreatedAt, readDatePublished, readFirstAuthor, readId,
+  compareId, readBookFormat, readCreatedAt, readDatePublished, readFirstAuthor, readId,
   readIsbn, readKeywords, readLanguage, readPublisher, readTitle, readUpdatedAt,
 } from '../../../src/books/query/stored-fields.ts';
+import { encodeDate } from '../../../src/books/query/date-range.ts';
 import { createRandom } from '../../support/random.ts';
 import { pick, randomBook } from '../../support/random-books.ts';
 

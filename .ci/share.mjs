@@ -1,36 +1,56 @@
-// Which files of tests share a process. A file shares one when neither it nor what it imports of the
-// tests touches what belongs to a whole process, has hooks that would be called for each test of the
-// process, or waits before its tests.
+// Which files of tests share a process: a start and what is loaded take a quarter of a second of
+// processor time. A file has a process of its own when it, or what it imports of the tests, changes or
+// measures what belongs to a whole process or waits before its tests, or when it has hooks that would
+// be called for each test of the process. Files that have their hooks from the same modules may share.
 import { readdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { reachedFrom, readModule } from './imports.mjs';
 
+// To read these is nobody's own.
+const READ = 'execPath|pid|ppid|platform|arch|versions?|get\\w*[ug]id|cwd|argv|kill|env';
 const OWN = new RegExp([
-  // To read what a run was told is nobody's own.
-  String.raw`\bprocess\.(?!env\['\w+'\] ===)[a-z]`, String.raw`\bglobalThis\b`, String.raw`\bmock\b`,
-  String.raw`\b(?:beforeEach|afterEach)\(`, String.raw`^(?:const \w+ = )?await\b`,
-  'node:(?:async_hooks|child_process|cluster|diagnostics_channel|inspector|process|v8|vm|'
-    + 'worker_threads)\\b',
+  String.raw`\bprocess\.(?!(?:${READ})\b)[a-z]`,
+  String.raw`\bdelete process\.env\b`, String.raw`\bprocess\.env\S* = `,
+  String.raw`\bglobalThis\b`, String.raw`\bmock\b`, String.raw`^(?:const \w+ = )?await\b`,
+  'node:(?:async_hooks|cluster|diagnostics_channel|inspector|process|v8|vm|worker_threads)\\b',
 ].join('|'), 'm');
-// It acts only when the process ends, whoever shares it.
-const TEMPORARY_FOLDER = resolve('test/support/temporary-folder.ts');
+const HOOK = /\b(?:beforeEach|afterEach)\(/;
+const TESTS = resolve('test');
+// They act only when the process ends, whoever shares it.
+const FOLDERS = resolve('test/support/temporary-folder.ts');
+const CHILDREN = resolve('test/support/children.ts');
 const FILES_MAX = 12;
+// Of those that start processes, which take long.
+const WAITING_FILES_MAX = 4;
 
 /**
  * Lists of files, one for each process: first those that take longest, last the shortest. Those that
  * start processes wait for half of their time, so that lists that only compute stand between them.
  */
 export function shared(files) {
-  const alone = files.filter((file) => isAlone(file));
-  const others = files.filter((file) => !alone.includes(file));
-  const lists = [];
-  for (let at = 0; at < others.length; at += FILES_MAX) {
-    lists.push(others.slice(at, at + FILES_MAX));
+  const lists = new Map();
+  const full = [];
+  for (const file of files) {
+    const key = keyOf(file);
+    const list = [...lists.get(key) ?? [], file];
+    const isFull = list.length === (key.includes(CHILDREN) ? WAITING_FILES_MAX : FILES_MAX);
+    if (isFull) full.push(list);
+    lists.set(key, isFull ? [] : list);
   }
-  const isLong = (file) => file.includes('/e2e/');
-  const eachAlone = (some) => some.map((file) => [file]);
-  return [...spread(lists, eachAlone(alone.filter(isLong))),
-    ...eachAlone(alone.filter((file) => !isLong(file)))];
+  const all = [...full, ...lists.values()].filter((list) => list.length > 0);
+  const isLong = (list) => list.some((file) => file.includes('/e2e/'));
+  const [long, others] = [all.filter(isLong), all.filter((list) => !isLong(list))];
+  const isShort = (list) => list.length === 1;
+  return [...spread(others.filter((list) => !isShort(list)), long), ...others.filter(isShort)];
+}
+
+/** Files with the same key may share a process. */
+function keyOf(file) {
+  const isFollowed = (path) => path.startsWith(TESTS) && path !== FOLDERS;
+  const modules = [...reachedFrom(resolve(file), isFollowed).keys()];
+  const isOwn = (path) => path !== CHILDREN && OWN.test(readModule(path).text);
+  const hooks = modules.filter((path) => HOOK.test(readModule(path).text));
+  return modules.some(isOwn) || hooks[0] === modules[0] ? file : hooks.sort().join();
 }
 
 /** `items` between `others`, as evenly as can be. */
@@ -55,10 +75,4 @@ export function assertFiles(names) {
   if (wrongName === undefined) return;
   process.stderr.write(`hookshelf: ${wrongName} is no file of tests\n`);
   process.exit(1);
-}
-
-function isAlone(file) {
-  const isFollowed = (path) => path.startsWith(resolve('test')) && path !== TEMPORARY_FOLDER;
-  return [...reachedFrom(resolve(file), isFollowed).keys()]
-    .some((path) => OWN.test(readModule(path).text));
 }

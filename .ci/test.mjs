@@ -21,6 +21,12 @@ env.TEST_CA_CERTS = certificates;
 env.TEST_FILES = String(files.length);
 // An interrupt reaches all of us at once; what was made is still to be removed.
 process.on('SIGINT', () => {});
+let isEnded = false;
+let runner;
+process.on('SIGTERM', () => {
+  isEnded = true;
+  runner?.kill();
+});
 
 process.exitCode = await withFolder(async (folder) => {
   // A few files, and the other Node, are served best by the program as it is.
@@ -31,11 +37,15 @@ process.exitCode = await withFolder(async (folder) => {
     { stdio: ['pipe', 'pipe', 'inherit'] });
   env.TEST_BROWSER = String(await once(browser.stdout, 'data')).trim();
   const bundles = await bundleTests(shared(files), folder);
-  const runner = spawn(otherNode ?? process.execPath, [...options, ...bundles],
-    { stdio: 'inherit', env });
-  process.on('SIGTERM', () => runner.kill());
-  const [code] = await once(runner, 'exit');
+  const code = isEnded ? 1 : await run(bundles);
   browser.stdin.end();
   await once(browser, 'exit');
-  return code ?? 1;
+  return code;
 });
+
+async function run(bundles) {
+  runner = spawn(otherNode ?? process.execPath, [...options, ...bundles],
+    { stdio: 'inherit', env });
+  const [code] = await once(runner, 'exit');
+  return code ?? 1;
+}

@@ -1,31 +1,33 @@
 // `npm run types`: checks src and writes dist/types, the declarations that dist/index.d.ts leads to.
-// The compiler writes those of every module; of what nobody can import the package holds none.
+// The compiler writes those of every module, where it finds them the next time; of what nobody can
+// import the package holds none.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, readdirSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '..');
 const folder = join(root, 'dist/types');
+const cache = join(root, 'node_modules/.cache/hookshelf/types');
 const SPECIFIER = /(?:from |import\()['"](\.[^'"]+)\.[jt]s['"]/g;
 
 rmSync(folder, { recursive: true, force: true });
-const { status } = spawnSync(process.execPath,
-  [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'src')], { stdio: 'inherit' });
-if (status === 0) removeUnreachable();
+const { status } = spawnSync(process.execPath, [
+  join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'src'),
+  '--incremental', '--outDir', cache,
+], { stdio: 'inherit' });
+if (status === 0) {
+  for (const path of reachedFrom(join(cache, 'index.d.ts'))) {
+    cpSync(path, join(folder, relative(cache, path)));
+  }
+}
 process.exitCode = status ?? 1;
 
-function removeUnreachable() {
-  const reached = new Set();
-  const visit = (path) => {
-    if (reached.has(path)) return;
-    reached.add(path);
+function reachedFrom(first) {
+  const reached = new Set([first]);
+  for (const path of reached) {
     for (const [, specifier] of readFileSync(path, 'utf8').matchAll(SPECIFIER)) {
-      visit(`${resolve(dirname(path), specifier)}.d.ts`);
+      reached.add(`${resolve(dirname(path), specifier)}.d.ts`);
     }
-  };
-  visit(join(folder, 'index.d.ts'));
-  for (const name of readdirSync(folder, { recursive: true })) {
-    const path = join(folder, name);
-    if (path.endsWith('.d.ts') && !reached.has(path)) rmSync(path);
   }
+  return reached;
 }

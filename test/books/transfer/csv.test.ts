@@ -91,7 +91,8 @@ test('a row that cannot be read is told, and the next ones go on', () => {
 
 test('an unclosed quote costs its own row: reading goes on at the next that is a record', () => {
   const rows = ['title,isbn', 'A,', 'B,"open', 'lost', '"C, D",9780441478125', 'E,'];
-  const many = Array.from({ length: 12_000 }, (_, index) => `${'A long title '.repeat(12)}${index},`);
+  const many = Array.from({ length: 12_000 },
+    (_, index) => `${'A long title '.repeat(12)}${index},`);
   const seen = (text: string): readonly unknown[] =>
     read(text).map(({ line, problem }) => [line, problem ?? 'read']);
   assert.deepEqual(seen(`${rows.join('\n')}\n`), [[2, 'read'],

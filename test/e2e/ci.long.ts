@@ -75,6 +75,20 @@ test('files that touch nothing of their process share one, and failures name the
     }
   }));
 
+test('a seed chooses mistakes in a source, and its tests find them', () => {
+  const run = () => spawnSync(process.execPath,
+    ['.ci/faults.mjs', 'base/text/edit-distance.ts', '--count', '2', '--seed', '3'],
+    { cwd: ROOT, encoding: 'utf8', env: environment(), timeout: 240_000 });
+  const { stdout, stderr } = run();
+  assert.equal(stderr, '');
+  const places = [...stdout.matchAll(/src\/base\/text\/edit-distance\.ts:\d+ [^(]+/g)]
+    .map(String);
+  assert.equal(new Set(places).size, 2, stdout);
+  assert.match(stdout, /\n[12] of 2 mistakes found in base\/text\/edit-distance.ts, seed 3\n$/);
+  const again = run().stdout;
+  assert.ok(places.every((place) => again.includes(place)), again);
+});
+
 test('missing programs are installed by root, one by one, and what cannot be is told', () =>
   inFolder((folder) => {
     // The system has no fish; all else installs.
@@ -103,11 +117,15 @@ test('without root, apt-get or a network the run goes on without them', () => in
 }));
 
 function runTests(...files: readonly string[]) {
-  // Our own runner told this process that it is a part of it.
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   return spawnSync(process.execPath, ['.ci/test.mjs', ...files], {
-    cwd: ROOT, encoding: 'utf8', env, timeout: 120_000,
+    cwd: ROOT, encoding: 'utf8', env: environment(), timeout: 120_000,
   });
+}
+
+/** Our own runner told this process that it is a part of it. */
+function environment() {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  return env;
 }
 
 /** On a machine that has nothing but an `apt-get` that does `apt`, or not even that. */

@@ -52,7 +52,7 @@ export function createDateRange(from: number | null, to: number | null): DateRan
   const endsYear = last % YEAR_STEP === YEAR_STEP - 1;
   const endsMonth = last % MONTH_STEP === MONTH_STEP - 1;
   return {
-    from: from ?? NO_DATE + 1, to: last,
+    from: from ?? NO_DATE, to: last,
     endedYear: endsYear ? NO_DATE : last - last % YEAR_STEP,
     endedMonth: endsMonth ? NO_DATE : last - last % MONTH_STEP,
   };

@@ -42,10 +42,11 @@ test('metadata keeps the text of numbers', () => inPlace(WAYS[1], async (place) 
   }
   const csv = await place.run(['book:export', '--format', 'csv']);
   assert.ok(csv.stdout.includes('820982911946154508'), csv.stdout);
-  const again = await place.run(['book:import', '--format', 'csv', '-'],
+  await place.run(['book:delete', '--id', id]);
+  const again = await place.run(['book:import', '--format', 'csv', '--file', '-'],
     { input: csv.stdout });
   const { stdout } = await place.run(['book:list', '--json']);
-  assert.equal(stdout.split('820982911946154508').length, 3, again.stderr + stdout);
+  assert.equal(stdout.split('820982911946154508').length, 2, again.stderr + stdout);
 }));
 
 test('an export is written in every format, by its name', () => inPlace(WAYS[0], async (place) => {

@@ -242,7 +242,7 @@ zpty -d inner
 
 function fishOffers(line: string, folder: string, bin: string): string[] {
   const script = `${SCRIPTS.fish}
-complete -C ${JSON.stringify(line)}`;
+complete -C '${line}'`;
   // A file, because an argument may have 128 KiB; not in the folder, whose files are offered.
   const file = join(createTemporaryFolder(), 'complete.fish');
   writeFileSync(file, script);

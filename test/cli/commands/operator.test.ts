@@ -153,7 +153,9 @@ test('doctor finds a certificate and actions with which a server would not start
   inPlace('without a server', async (place) => {
     const actions = join(place.data, 'actions');
     mkdirSync(actions, { recursive: true, mode: 0o700 });
-    writeFileSync(join(actions, 'broken.mjs'), 'bad here', { mode: 0o600 });
+    writeFileSync(join(actions, 'broken.mjs'), 'bad here');
+    // Whoever may write it runs code of his own: a start refuses it.
+    chmodSync(join(actions, 'broken.mjs'), 0o666);
     const missing = join(place.data, 'none.pem');
     const environment = { HOOKSHELF_SERVER_TLS_CERT: missing, HOOKSHELF_SERVER_TLS_KEY: missing };
     const { code, stdout } = await place.run(['doctor'], { environment });

@@ -18,7 +18,7 @@ import type { RemoteServer } from './remote-server.ts';
 import { Identity } from './process/identity.ts';
 import { loadOnce } from './process/load-once.ts';
 import { findOwner, loadApp, openLocalApp, openTemporaryApp } from './api-client/local-app.ts';
-import { openApiClient } from './api-client/open-api-client.ts';
+import { findServerClient, openApiClient } from './api-client/open-api-client.ts';
 import { createApiClient } from './api-client/api-client.ts';
 import type { ApiClient } from './api-client/api-client.ts';
 import type { Io } from './terminal/process-io.ts';
@@ -93,6 +93,14 @@ export function createCommandContext(
       apiClient ??= (server === null ? openDirectoryApiClient(context)
         : openRemoteApiClient(context, server)).then(wrapApiClient);
       return apiClient;
+    },
+    async openServerClient() {
+      if (server !== null) return context.openApiClient();
+      const data = context.enterExistingDataAsOwner();
+      return findServerClient({
+        clock: systemClock, findOwner: () => findOwner(data),
+        onWait: (reason) => noteWait(context, reason),
+      });
     },
     async closeApiClient() {
       // A failure to open has been thrown by `openApiClient` already.

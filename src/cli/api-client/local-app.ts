@@ -41,11 +41,16 @@ type LocalAppOptions = {
 /** The app is large: it is not loaded where a server answers. */
 export const loadApp = loadOnce(() => import('../../app.ts'));
 
-/** Throws `usage` where another user owns the lock: our requests would go to a socket of theirs. */
+/**
+ * Throws `usage` where another user owns the lock or the socket that it names: our requests would
+ * go to a program of theirs.
+ */
 export function findOwner(data: string): DirectoryOwner | null {
   if (!existsSync(data)) return null;
   const owner = readLockOwner(data);
-  if (owner !== null) for (const path of [data, join(data, 'lock')]) rejectUntrustedOwner(path);
+  if (owner === null) return null;
+  const paths = [data, join(data, 'lock'), ...owner.socketPath === null ? [] : [owner.socketPath]];
+  for (const path of paths) rejectUntrustedOwner(path);
   return owner;
 }
 

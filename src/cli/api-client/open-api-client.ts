@@ -24,14 +24,11 @@ const POLL_MS = 50;
 
 /** Throws `conflict` when another process, not a server, holds the directory for WAIT_MS. */
 export async function openApiClient(options: OpenApiClientOptions): Promise<ApiClient> {
-  const { clock, findOwner, openLocalApp } = options;
+  const { clock, openLocalApp } = options;
   const deadline = clock.monotonicMs() + WAIT_MS;
   for (;;) {
-    const owner = findOwner();
-    if (owner !== null && owner.socketPath !== null && await isListening(owner.socketPath)) {
-      const target = createSocketTarget(owner.socketPath, owner.pid, clock);
-      return createApiClient(target, { ...options, hasServer: true });
-    }
+    const client = await findServerClient(options);
+    if (client !== null) return client;
     try {
       const app = await openLocalApp();
       const target = createMemoryTarget(app.requestListener);
@@ -42,4 +39,15 @@ export async function openApiClient(options: OpenApiClientOptions): Promise<ApiC
     }
     await sleep(clock, POLL_MS);
   }
+}
+
+/** The client of the server that holds the data directory; null: none does. */
+export async function findServerClient(
+  options: Omit<OpenApiClientOptions, 'openLocalApp'>,
+): Promise<ApiClient | null> {
+  const owner = options.findOwner();
+  if (owner === null || owner.socketPath === null) return null;
+  if (!await isListening(owner.socketPath)) return null;
+  const target = createSocketTarget(owner.socketPath, owner.pid, options.clock);
+  return createApiClient(target, { ...options, hasServer: true });
 }

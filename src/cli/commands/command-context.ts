@@ -62,6 +62,11 @@ export type CommandContext = {
   loadCallersSettings(): LoadedSettings;
   /** Opens a client at the first call, also after `closeApiClient`; run.ts closes it. */
   openApiClient(): Promise<ApiClient>;
+  /**
+   * The client of the server that is meant, or that holds the data directory; null: none does.
+   * Reads no settings file there, and opens no store. Throws `usage`, `conflict`, `not_found`.
+   */
+  openServerClient(): Promise<ApiClient | null>;
   /** Idempotent. */
   closeApiClient(): Promise<void>;
 };

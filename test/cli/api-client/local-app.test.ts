@@ -11,8 +11,9 @@ test('what another user says of who holds the data is not believed', { skip: nee
   const lock = join(data, 'lock');
   const socketPath = join(data, 'their.sock');
   writeFileSync(lock, JSON.stringify({ pid: process.pid, kind: 'server', socketPath }));
+  writeFileSync(socketPath, '');
   assert.deepEqual(findOwner(data)?.socketPath, socketPath);
-  for (const path of [lock, data]) {
+  for (const path of [lock, data, socketPath]) {
     chownSync(path, NOBODY, NOBODY);
     assert.throws(() => findOwner(data), { code: 'usage', message: /is user 65534's/ });
     chownSync(path, 0, 0);

@@ -1,7 +1,8 @@
 /** What the three shells offer for a line, the cursor at its end. Each is driven for real. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
@@ -164,6 +165,35 @@ for (const way of WAYS) {
     }
   }));
 }
+
+test('completion obeys no settings file of a folder, and changes nothing there', async () => {
+  const folder = createTemporaryFolder();
+  const data = join(folder, 'data');
+  let calls = 0;
+  const elsewhere = createServer((socket) => {
+    calls += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+  try {
+    await runCommand(['book:add', '--input', '{"title":"a"}', '--data', data]);
+    const address = elsewhere.address();
+    assert.ok(address !== null && typeof address === 'object');
+    writeFileSync(join(folder, 'password'), 'secret', { mode: 0o600 });
+    writeFileSync(join(data, 'settings.json'), JSON.stringify({ store: {
+      url: `postgres://user@127.0.0.1:${address.port}/db`,
+      passwordFile: join(folder, 'password'),
+    } }));
+    rmSync(join(data, 'lock'));
+    const names = readdirSync(data).sort();
+    const { code, stdout } = await runCommand(['completion:values', 'books', '--data', data]);
+    assert.deepEqual([code, stdout.split('\n').length], [0, 2]);
+    assert.equal(calls, 0);
+    assert.deepEqual(readdirSync(data).sort(), names);
+  } finally {
+    elsewhere.close();
+  }
+});
 
 function dashed(names: readonly string[]): string[] {
   return names.map((name) => `--${name}`);

@@ -1,24 +1,70 @@
-/** `completion:values`: the values of an option or operand, for the completion scripts. */
+/**
+ * `completion:values`: the values of an option or operand, for the completion scripts. A server
+ * that runs is asked. Without one the files are read as they are: whoever presses TAB may stand in
+ * a folder of somebody else, so that no settings file there is obeyed, nothing locked or made.
+ */
+import { TOKENS } from '../../../access/tokens.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import type { JsonObject } from '../../../base/schema.ts';
+import { bookResource } from '../../../books/book-resource.ts';
+import { createNodeFiles } from '../../../store/disk/files.ts';
+import { recoverState } from '../../../store/generations/recovery.ts';
+import type { CollectionSpec } from '../../../store/store-port.ts';
+import { configurationCollection } from '../../../webhooks/actions/action-configuration.ts';
+import { jobCollection } from '../../../webhooks/bulk/job.ts';
+import { deliveryCollection } from '../../../webhooks/deliveries/delivery.ts';
+import { eventCollection } from '../../../webhooks/deliveries/event-record.ts';
+import { requestCollection } from '../../../webhooks/inbox/stored-request.ts';
+import { incomingCollection } from '../../../webhooks/incoming/incoming-webhook.ts';
+import { outgoingCollection } from '../../../webhooks/outgoing/outgoing-webhook.ts';
+import { PRESETS } from '../../../webhooks/senders/presets/preset-table.ts';
 import { fetchPage, formatValue } from '../resource-commands.ts';
 import type { CommandContext } from '../command-context.ts';
 import { VALUE_KINDS } from '../../arguments/option-spec.ts';
 import type { ValueKind } from '../../arguments/option-spec.ts';
 
-/** The path that lists each kind of value, and the members that hold the values. */
-const KINDS: Readonly<Record<ValueKind, readonly [path: string, ...members: readonly string[]]>> = {
-  'actions': ['/api/actions', 'identifier'],
-  'action-configurations': ['/api/action-configurations', 'identifier'],
-  'books': ['/api/books', 'id'],
-  'deliveries': ['/api/deliveries', 'identifier'],
-  // There may be a hundred thousand events and requests; people look for the newest.
-  'events': ['/api/events?limit=100', 'id'],
-  'incoming-webhooks': ['/api/incoming-webhooks', 'name', 'pathSegment', 'identifier'],
-  'jobs': ['/api/jobs', 'id'],
-  'outgoing-webhooks': ['/api/outgoing-webhooks', 'name', 'identifier'],
-  'presets': ['/api/verification-presets', 'name'],
-  'requests': ['/api/requests?limit=100', 'id'],
-  'tokens': ['/control/tokens', 'identifier'],
+/** Where the values of a kind are found. */
+type CompletionSource = {
+  /** Lists them over the API. */
+  readonly path: string;
+  readonly members: readonly string[];
+  /** The collection that keeps them, or what there is without a server. */
+  readonly stored: CollectionSpec | readonly string[];
 };
+
+/** What there is without a server that has loaded others. */
+const BUILT_IN_ACTIONS = ['emit-event', 'http-forward', 'log', 'run-command'];
+
+const SOURCES: Readonly<Record<ValueKind, CompletionSource>> = {
+  'actions': {
+    path: '/api/actions', members: ['identifier'], stored: BUILT_IN_ACTIONS,
+  },
+  'action-configurations': {
+    path: '/api/action-configurations', members: ['identifier'], stored: configurationCollection,
+  },
+  'books': { path: '/api/books', members: ['id'], stored: bookResource.collection },
+  'deliveries': {
+    path: '/api/deliveries', members: ['identifier'], stored: deliveryCollection,
+  },
+  // There may be a hundred thousand events and requests; people look for the newest.
+  'events': { path: '/api/events?limit=100', members: ['id'], stored: eventCollection },
+  'incoming-webhooks': {
+    path: '/api/incoming-webhooks', members: ['name', 'pathSegment', 'identifier'],
+    stored: incomingCollection,
+  },
+  'jobs': { path: '/api/jobs', members: ['id'], stored: jobCollection },
+  'outgoing-webhooks': {
+    path: '/api/outgoing-webhooks', members: ['name', 'identifier'], stored: outgoingCollection,
+  },
+  'presets': {
+    path: '/api/verification-presets', members: ['name'],
+    stored: PRESETS.map(({ name }) => name),
+  },
+  'requests': { path: '/api/requests?limit=100', members: ['id'], stored: requestCollection },
+  'tokens': { path: '/control/tokens', members: ['identifier'], stored: TOKENS },
+};
+/** Of stored records: the newest. */
+const RECORDS_MAX = 100;
 
 /**
  * The values that every shell reads as one plain word. A server elsewhere may send others: bash
@@ -30,14 +76,50 @@ const PLAIN_WORD = /^[A-Za-z0-9_][A-Za-z0-9._:@%+,/~-]*$/;
 export async function listValues(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const kind = VALUE_KINDS.find((name) => name === args.operand) ?? 'books';
-  const [path, ...members] = KINDS[kind];
-  const rows = await fetchPage(await context.openApiClient(), path);
-  // A webhook may have no name, or one that is its path segment too.
-  const values = rows.flatMap((row) => [...new Set(members.flatMap((member) => {
-    const value = row[member];
-    return value === undefined || value === null ? [] : [formatValue(value)];
-  }))]).filter((value) => PLAIN_WORD.test(value));
+  const { path, members, stored } = SOURCES[kind];
+  const client = await context.openServerClient();
+  const found = client !== null ? pickMembers(await fetchPage(client, path), members)
+    : await readValues(context, stored, members);
+  const values = found.filter((value) => PLAIN_WORD.test(value));
   if (output.isJson) await output.json(values);
   else for (const value of values) await output.line(value);
   return 0;
+}
+
+/** A webhook may have no name, or one that is its path segment too. */
+function pickMembers(rows: readonly JsonObject[], members: readonly string[]): readonly string[] {
+  return rows.flatMap((row) => [...new Set(members.flatMap((member) => {
+    const value = row[member];
+    return value === undefined || value === null ? [] : [formatValue(value)];
+  }))]);
+}
+
+/** Reads the files, and changes none. Throws as `recoverState` does. */
+async function readValues(
+  { enterExistingDataAsOwner, loadCallersSettings }: CommandContext,
+  stored: CompletionSource['stored'], members: readonly string[],
+): Promise<readonly string[]> {
+  if (!('key' in stored)) return stored;
+  // The caller's own engine has the records: only its nodes look there.
+  if (loadCallersSettings().settings.store.url !== null) return [];
+  const { collections } = await recoverState({
+    directory: enterExistingDataAsOwner(), files: createNodeFiles(), specs: [stored],
+    skipsUnknownCollections: true,
+  });
+  const collection = collections.get(stored.name);
+  const walk = collection?.walk({ isDescending: true });
+  const rows: JsonObject[] = [];
+  for (let slot = walk?.next() ?? -1; slot !== -1 && rows.length < RECORDS_MAX;) {
+    const id = collection?.idAt(slot) ?? null;
+    rows.push({ ...readNames(collection?.bytesAt(slot), members), [stored.key]: id });
+    slot = walk?.next() ?? -1;
+  }
+  return pickMembers(rows, members);
+}
+
+/** The record's members where its id is not all that is asked for: some records are no JSON. */
+function readNames(bytes: Buffer | undefined, members: readonly string[]): JsonObject {
+  if (bytes === undefined || !members.includes('name')) return {};
+  const record: unknown = JSON.parse(bytes.toString('utf8'));
+  return isJsonObject(record) ? record : {};
 }

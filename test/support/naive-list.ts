@@ -51,9 +51,25 @@ export function naiveFold(text: string): string {
     .replaceAll('ł', 'l').replaceAll('ß', 'ss').replaceAll('ø', 'o').normalize('NFC');
 }
 
-/** Runs of letters and digits, folded. */
+/** Runs of letters and digits, folded, with the signs of `c++` and `c#`. */
 export function naiveWords(text: string): readonly string[] {
-  return naiveFold(text).match(/[\p{L}\p{N}]+/gu) ?? [];
+  return naiveFold(text).match(/[\p{L}\p{N}]+(?:\+\++|[+#]+(?![\p{L}\p{N}+#]))?/gu) ?? [];
+}
+
+/** Initials that stand together, such as `j.r.r.`, joined: `jrr`. */
+export function naiveInitials(text: string): readonly string[] {
+  const words = naiveFold(text).replaceAll(/(?<=\.) (?=\p{L}\.)/gu, '').split(/[^\p{L}\p{N}.]+/u);
+  return words.flatMap((word) => {
+    const letters = word.split('.');
+    const end = letters.findIndex((letter) => letter.length !== 1);
+    const count = end < 0 ? letters.length : end;
+    return count < 2 ? [] : [letters.slice(0, count).join('')];
+  });
+}
+
+/** Words that a dot begins, such as `.net`. */
+function naiveDotted(text: string): readonly string[] {
+  return naiveFold(text).split(' ').filter((word) => /^\.\p{L}+$/u.test(word));
 }
 
 function naiveCompare(
@@ -154,7 +170,18 @@ function hasLanguage(tag: string | undefined, range: string): boolean {
 
 /** Whether each word of the query begins one; every character of Chinese or Korean begins one. */
 function hasWords(texts: readonly string[], query: string): boolean {
-  const runs = texts.flatMap(naiveWords);
-  return naiveWords(query).every((word) => runs.some((run) =>
-    /[\p{Script=Han}\p{Script=Hangul}]/u.test(word) ? run.includes(word) : run.startsWith(word)));
+  const runs = texts.flatMap((text) =>
+    [...naiveWords(text), ...naiveInitials(text), ...naiveDotted(text)]);
+  const has = (word: string): boolean => runs.some((run) =>
+    /[\p{Script=Han}\p{Script=Hangul}]/u.test(word) ? run.includes(word) : run.startsWith(word));
+  if (naiveWords(query).length === 0) {
+    return query.split(' ').every((signs) => texts.some((text) => naiveFold(text).includes(signs)));
+  }
+  const parts = query.replace(/(?<=(?<!\p{L})\p{L}\.) (?=\p{L}\.)/gu, '').split(' ');
+  return parts.every((part) => {
+    const dotted = naiveDotted(part);
+    if (dotted.length > 0) return dotted.every(has);
+    return naiveWords(part).every(has)
+      || (naiveInitials(part).length > 0 && naiveInitials(part).every(has));
+  });
 }

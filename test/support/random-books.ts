@@ -5,14 +5,14 @@ import type { Random } from './random.ts';
 
 const WORDS = [
   'the', 'The', 'river', 'River', 'rivers', 'Łódź', 'lodge', 'Straße', 'strassen', 'Éclair',
-  'eclair', 'e\u0301clat', '1984', '19', '東京物語', '京都', '物', 'Åse', 'søster', 'so',
-  'naïve', 'ÑANDÚ', '한국의', 'Πόλις', 'Война', 'war', '"quoted"', 'back\\slash', '(war)', 'a/b', '😀',
+  'eclair', 'e\u0301clat', '1984', '19', '東京物語', '京都', 'C++', 'Åse', 'søster', 'so',
+  'C#', '.NET', '한국의', 'Πόλις', 'Война', 'war', '"quoted"', 'back\\slash', '(war)', 'a/b', '😀',
 ];
 const NAMES = [
-  'Ursula K. Le Guin', 'Stanisław Lem', 'Karen Blixen', 'Jorge Luis Borges', 'José', '村上 春樹',
+  'Ursula K. Le Guin', 'Stanisław Lem', 'J. R. R. Tolkien', 'JRR Tolkien', 'José', '村上 春樹',
   'War Correspondent', 'The River', 'Martin Luther King Jr.', 'Le Guin, Ursula', '한강',
 ];
-const PUBLISHERS = ['Penguin', 'penguin books', 'River & Sons', 'Éditions de Minuit', '文藝春秋'];
+const PUBLISHERS = ['Penguin', 'penguin books', 'River & Sons', '🦊 Éditions!', '文藝春秋'];
 const FORMATS = ['Hardcover', 'Paperback', 'EBook'];
 const KEYWORDS = ['Fiction', 'fiction', 'science fiction', 'Poésie', 'war', '1984', 'ÉTÉ'];
 const LANGUAGES = ['en', 'en-GB', 'en-US', 'enm', 'pt-BR', 'pl', 'zh-Hant-TW'];

@@ -2,11 +2,17 @@
  * Tokens: what counts as a word. The catalog and the searches of webhooks share this, so that a
  * word means the same everywhere. Pure.
  *
- * Text is folded and split into tokens: runs of letters, digits and marks of any script. Scripts
- * that put no spaces between words (Chinese, Japanese, Thai, …) form tokens of their own, in which
- * a word may begin at any character. Hangul counts as one of them: Korean has spaces, but writes
- * particles and compounds as one word with what somebody looks for. A word of a query matches a
- * token that begins with it; in a token of an unspaced script it matches anywhere.
+ * Text is folded and split into tokens: runs of letters, digits and marks of any script, with signs
+ * that end a name (`c++`, `c#`). A text has two kinds of tokens besides: `.net` where a dot begins
+ * a word, and initials joined (`jrr` of `J. R. R.`), so that a query may write them either way.
+ *
+ * Signs are no words. Who searches for signs alone finds the texts that have them: runs of signs
+ * are tokens in which they may stand anywhere, as in an unspaced script. No index has these.
+ *
+ * Scripts that put no spaces between words (Chinese, Japanese, Thai, …) form tokens of their own,
+ * in which a word may begin at any character. Hangul counts as one of them: Korean has spaces, but
+ * writes particles and compounds as one word with what somebody looks for. A word of a query
+ * matches a token that begins with it; in a token of an unspaced script it matches anywhere.
  *
  * When a query writes several words of an unspaced script without a break, the runtime's dictionary
  * (`Intl.Segmenter`) splits them, and each must match. The text that is searched is never split
@@ -28,10 +34,20 @@ const CUT_LENGTH_MAX = 256;
 const UNSPACED_CLASS = '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}\\p{scx=Lao}'
   + '\\p{scx=Khmr}\\p{scx=Mymr}\\p{scx=Hang}';
 const UNSPACED = new RegExp(`[${UNSPACED_CLASS}]`, 'u');
-const PIECES = new RegExp(`[${UNSPACED_CLASS}]+|[^${UNSPACED_CLASS}]+`, 'gu');
 const HANGUL_RUN = /^\p{scx=Hang}+$/u;
-const RUNS = /[\p{L}\p{N}\p{M}]+/gu;
-const ASCII_RUNS = /[a-z0-9]+/g;
+const SPACED_LETTER = `[[\\p{L}\\p{N}]--[${UNSPACED_CLASS}]]`;
+// `C++11` has two words; in `a+b` and `C#m` the sign is between two words.
+const SIGNS_OF_WORD = `(?:\\+{2,}|[+#]+(?![+#]|${SPACED_LETTER}))?`;
+const RUNS = new RegExp(`[[\\p{L}\\p{N}\\p{M}]&&[${UNSPACED_CLASS}]]+`
+  + `|[[\\p{L}\\p{N}\\p{M}]--[${UNSPACED_CLASS}]]+${SIGNS_OF_WORD}`, 'gv');
+const ASCII_RUNS = /[a-z0-9]+(?:\+{2,}|[+#]+(?![+#a-z0-9]))?/g;
+const DOTTED = /(?<![\p{L}\p{N}\p{M}.])\.\p{L}[\p{L}\p{N}\p{M}]*/gu;
+// Behind a space a letter needs its dot, too: `J. T` may be the start of `J. Tolkien`.
+const INITIALS = new RegExp('(?<![\\p{L}\\p{N}\\p{M}])\\p{Ll}'
+  + '(?:\\.(?:-?\\p{Ll}(?![\\p{L}\\p{N}\\p{M}])|\\s\\p{Ll}(?=\\.)))+', 'gu');
+const INITIALS_END = /\.?\s*/y;
+const SIGNS = /[^\p{L}\p{N}\p{M}\s]+/gu;
+const NO_LETTER = /^[^\p{L}\p{N}\p{M}]+$/u;
 const ASCII = /^[\x00-\x7f]*$/;
 
 /** The tokens of a text, which need not be folded yet. */
@@ -40,13 +56,75 @@ export function tokenize(text: string): TextToken[] {
 }
 
 export function tokenizeFolded(folded: string): TextToken[] {
+  const runs = listRuns(folded);
+  if (!folded.includes('.')) return runs;
+  const initials = (folded.match(INITIALS) ?? []).map(joinLetters);
+  const others = [...folded.match(DOTTED) ?? [], ...initials];
+  return [...runs, ...others.map((text) => ({ text, isUnspaced: false }))];
+}
+
+/** The tokens of a text, and its signs. */
+export function tokenizeWithSigns(text: string): TextToken[] {
+  const folded = fold(text);
+  const signs = (folded.match(SIGNS) ?? []).map((run) => ({ text: run, isUnspaced: true }));
+  return [...tokenizeFolded(folded), ...signs];
+}
+
+/** The tokens of a folded text as they stand in it: each character belongs to one at most. */
+export function listRuns(folded: string): TextToken[] {
   if (ASCII.test(folded)) {
     return (folded.match(ASCII_RUNS) ?? []).map((text) => ({ text, isUnspaced: false }));
   }
-  return (folded.match(RUNS) ?? []).flatMap((run) => {
-    if (!UNSPACED.test(run)) return [{ text: run, isUnspaced: false }];
-    return (run.match(PIECES) ?? []).map((text) => ({ text, isUnspaced: UNSPACED.test(text) }));
-  });
+  return (folded.match(RUNS) ?? []).map((text) => ({ text, isUnspaced: UNSPACED.test(text) }));
+}
+
+/**
+ * What a part of a query without white space asks for: a list of words, each with its alternatives.
+ * An alternative is a list of words, too: initials are found as they stand, or joined.
+ */
+export function parseWords(part: string): (readonly (readonly Word[])[])[] {
+  const words: (readonly (readonly Word[])[])[] = [];
+  const takeWord = (...alternatives: readonly (readonly Word[])[]): string => {
+    words.push(alternatives);
+    return ' ';
+  };
+  let rest = fold(part);
+  if (rest.includes('.')) {
+    rest = rest.replace(INITIALS, (initials) => takeWord(listRuns(initials),
+      [{ text: joinLetters(initials), isUnspaced: false }]));
+    rest = rest.replace(DOTTED, (text) => takeWord([{ text, isUnspaced: false }]));
+  }
+  for (const run of listRuns(rest)) takeWord(cutWords(run));
+  return words;
+}
+
+/** A part of a query as signs to look for. */
+export function createSignsWord(part: string): Word {
+  const folded = fold(part);
+  // What folding leaves nothing of is in no folded text.
+  return { text: folded === '' ? part : folded, isUnspaced: true };
+}
+
+/** Whether it is a word of signs alone, which no index has. */
+export function isSignsWord({ text, isUnspaced }: Word): boolean {
+  return isUnspaced && NO_LETTER.test(text);
+}
+
+/** The folded text with its initials joined: `jrr tolkien` for `j. r. r. tolkien`. */
+export function joinInitials(folded: string): string {
+  if (!folded.includes('.')) return folded;
+  let joined = '';
+  let end = 0;
+  for (const match of folded.matchAll(INITIALS)) {
+    joined += `${folded.slice(end, match.index)}${joinLetters(match[0])} `;
+    INITIALS_END.lastIndex = match.index + match[0].length;
+    end = INITIALS_END.lastIndex + (INITIALS_END.exec(folded)?.[0].length ?? 0);
+  }
+  return joined + folded.slice(end);
+}
+
+function joinLetters(initials: string): string {
+  return initials.replace(/[\s.-]/g, '');
 }
 
 /** In an unspaced token a word may stand anywhere, in others only at the beginning. */

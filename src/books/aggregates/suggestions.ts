@@ -36,8 +36,8 @@ export async function sendSuggestions(deps: AggregateDeps, exchange: Exchange): 
   }
   const words = parseClauses(text, '`q`');
   const mayCorrect = parseTypos(values.get('typos') ?? 'on');
-  // Punctuation alone begins nothing.
-  if (words.length === 0) {
+  // Signs alone begin nothing.
+  if (joinWords(text) === '') {
     exchange.sendJson(200, []);
     return;
   }

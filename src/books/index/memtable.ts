@@ -3,9 +3,9 @@
  * document, numbered from 0 in the order in which they come. A book that is indexed again becomes
  * a new document, and its old one is removed.
  *
- * Words of plain ASCII, which most are, go from the bytes of the book into the table of terms
- * without a string in between. Any other text is decoded, and takes the way that words of queries
- * take too (`query/words.ts`).
+ * Words of plain ASCII, which most are, without signs that may belong to a word, go from the bytes
+ * of the book into the table of terms without a string in between. Any other text is decoded, and
+ * takes the way that words of queries take too (`query/words.ts`).
  */
 import { encodeByteString, foldCase } from '../../base/text/fold.ts';
 import type { Steps } from '../../base/turns.ts';
@@ -39,15 +39,17 @@ const CHECKS_PER_YIELD = 2048;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+/** Signs with which more than letters and digits is a word (base/text/words.ts). */
+const WORD_SIGNS = '.+#';
 // BYTE_CLASS holds one of these for a byte that is no ASCII letter or digit. For a letter or digit
 // it holds the code of its lower-case form, which is larger than all of these.
 const NO_WORD = 0;
 const TEXT_END = 1;
-/** Not ASCII, or escaped. */
+/** Not ASCII, escaped, or a sign that may belong to a word. */
 const NEEDS_DECODING = 2;
 const BYTE_CLASS = createByteMap((byte, text) => {
   if (byte === QUOTE) return TEXT_END;
-  if (byte >= 0x80 || byte === BACKSLASH) return NEEDS_DECODING;
+  if (byte >= 0x80 || byte === BACKSLASH || WORD_SIGNS.includes(text)) return NEEDS_DECODING;
   return /[0-9a-z]/i.test(text) ? text.toLowerCase().charCodeAt(0) : NO_WORD;
 });
 const TO_UPPER_CASE = createByteMap((_, text) => text.toUpperCase().charCodeAt(0));
@@ -185,7 +187,7 @@ function createByteMap(map: (byte: number, text: string) => number): ByteMap {
   return Uint8Array.from({ length: 256 }, (_, byte) => map(byte, String.fromCharCode(byte)));
 }
 
-/** Whether the byte is ASCII and does not end or escape the text. */
+/** Whether the byte needs no decoding and does not end the text. */
 function isPlain(byte: number | undefined): boolean {
   const kind = BYTE_CLASS[byte ?? QUOTE];
   return kind !== TEXT_END && kind !== NEEDS_DECODING;

@@ -12,7 +12,7 @@ import { AUTHOR, KEYWORD, PUBLISHER, TEXT } from './memtable.ts';
 import type { Memtable } from './memtable.ts';
 import { addPlaces } from './packed-postings.ts';
 import type { Segment } from './segment.ts';
-import { deriveTermPrefixes } from '../query/words.ts';
+import { deriveTermPrefixes, isSignsClause } from '../query/words.ts';
 import type { Clause } from '../query/words.ts';
 
 /**
@@ -34,12 +34,17 @@ const BYTES_PER_YIELD = 32_768;
 // No term has this byte, which is not in UTF-8, so it sorts after all terms with the same start.
 export const AFTER_PREFIX = '\xff';
 const AFTER_TERM = '\0';
-// Only a number with hyphens has two alternatives, so few names come near it.
+// Only numbers with hyphens and initials have two alternatives, so few names come near it.
 const EXPANSION_MAX = 16;
 
 export function planSearch(filter: BookFilter): SearchPlan {
   const { words, authors, publishers, keywords, excludedKeywords, isbns } = filter;
   let isExact = true;
+  const dropSigns = (clauses: readonly Clause[]): readonly Clause[] => {
+    const known = clauses.filter((clause) => !isSignsClause(clause));
+    isExact &&= known.length === clauses.length;
+    return known;
+  };
   const createGroup = (clause: Clause, tags: readonly string[]): Alternative[] =>
     clause.map((wordList) => wordList.flatMap((word) => {
       const terms = deriveTermPrefixes(word);
@@ -47,14 +52,17 @@ export function planSearch(filter: BookFilter): SearchPlan {
       return terms.prefixes.map((start): TermMatch =>
         ({ prefixes: tags.map((tag) => tag + start), isWholeTerm: false }));
     }));
-  const groups = words.map((clause) => createGroup(clause, [TEXT, AUTHOR]));
+  const groups = dropSigns(words).map((clause) => createGroup(clause, [TEXT, AUTHOR]));
   const addNames = (names: readonly (readonly Clause[])[], tag: string): void => {
-    const [onlyName = []] = names;
+    const knownNames = names.map(dropSigns);
+    const [onlyName = []] = knownNames;
+    // A name of signs alone may be in any book.
+    if (knownNames.some(({ length }) => length === 0)) return;
     if (names.length <= 1) {
       groups.push(...onlyName.map((clause) => createGroup(clause, [tag])));
       return;
     }
-    const expansions = names.map(expandClauses);
+    const expansions = knownNames.map(expandClauses);
     isExact &&= expansions.every((expansion) => expansion.isExact);
     groups.push(createGroup(expansions.flatMap(({ alternatives }) => alternatives), [tag]));
   };

@@ -112,10 +112,12 @@ export class WordIndex {
     const isHelpful = filter.isbns.length > 0
       && this.#unsubscribe !== null && !this.#isFirstBuild;
     if (!hasTextConditions(filter) && !isHelpful) return null;
+    const plan = planSearch(filter);
+    // It knows no signs.
+    if (plan.groups.length === 0 && plan.excluded === null) return null;
     this.#followCollection();
     if (this.#failure !== null) throw this.#failure.reason;
     if (this.#booksMax !== null) return null;
-    const plan = planSearch(filter);
     // A snapshot of the parts and of what is in none of them. What is written while this runs is in
     // `changes`.
     const unindexedCount = this.#pendingCount;

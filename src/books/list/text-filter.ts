@@ -3,15 +3,17 @@
  * where parsing the book and cutting its texts into words takes ten, so a scan of books that are
  * not indexed is quick enough for somebody who waits.
  *
- * Most texts are plain: all ASCII, without escapes. A plain text is what stands in the bytes;
- * folding it only lowers the case of its letters, and its words are the runs of letters and digits
- * (base/text/words.ts). So it has a word where that stands after any other byte, and no word that
- * is not ASCII or is of an unspaced script. A plain book whose bytes nowhere have a word is done
- * with; else its texts are looked for. Any other text is decoded, and cut into tokens.
+ * Most texts are plain: all ASCII, without escapes and without signs that may belong to a word
+ * (`.`, `+`, `#`). A plain text is what stands in the bytes; folding it only lowers the case of
+ * its letters, and its words are the runs of letters and digits (base/text/words.ts). So it has a
+ * word where that stands after any other byte, signs anywhere, and no word that is not ASCII or is
+ * of an unspaced script. A book of ASCII alone whose bytes nowhere have a word, nor initials that
+ * may be joined to it, is done with; else its texts are looked for. Any other text is decoded, and
+ * cut into tokens.
  */
 import { isAscii } from 'node:buffer';
 import { foldCase } from '../../base/text/fold.ts';
-import { hasWord, tokenize } from '../../base/text/words.ts';
+import { hasWord, isSignsWord, tokenizeWithSigns } from '../../base/text/words.ts';
 import type { TextToken, Word } from '../../base/text/words.ts';
 import { visitTexts } from '../index/searchable-texts.ts';
 import type { TokenVisitor } from '../index/searchable-texts.ts';
@@ -26,6 +28,9 @@ type SoughtTerm = {
   readonly place: Place;
   /** In lower case; null for what no plain text has. */
   readonly plain: string | null;
+  /** Matches what begins initials that may have the word when they are joined. */
+  readonly initials: RegExp | null;
+  readonly isSigns: boolean;
 };
 type TermClause = readonly (readonly SoughtTerm[])[];
 /** All clauses of one of the alternatives must match. */
@@ -48,11 +53,11 @@ export class TextFilter {
   matches(bytes: Buffer): boolean {
     const text = bytes.toString('latin1').toLowerCase();
     // Most books lack a word altogether.
-    const isPlainBook = isAscii(bytes) && !text.includes('\\');
-    const isDone = isPlainBook
-      && !this.#holds(({ plain }) => plain !== null && text.includes(plain));
+    const isAsciiBook = isAscii(bytes) && !text.includes('\\');
+    const isDone = isAsciiBook && !this.#holds(({ plain, initials }) =>
+      (plain !== null && text.includes(plain)) || initials?.test(text) === true);
     if (isDone) return false;
-    this.#texts.load(bytes, text, isPlainBook);
+    this.#texts.load(bytes, text, isAsciiBook);
     return this.#holds((term) => this.#texts.has(term))
       && !this.#excludedTerms.some((term) => this.#texts.has(term));
   }
@@ -75,9 +80,19 @@ function createKeywordTerm(keyword: string): SoughtTerm {
 }
 
 function createTerm(word: Word, place: Place): SoughtTerm {
-  const plain = isPlain(word.text) && !word.isUnspaced ? word.text.toLowerCase() : null;
-  return { word, place, plain };
+  const isSigns = isSignsWord(word);
+  const plain = ASCII_TEXT.test(word.text) && (isSigns || !word.isUnspaced)
+    ? word.text.toLowerCase() : null;
+  const [first, second] = plain ?? '';
+  const initials = plain !== null && place !== 'keyword' && LETTERS.test(plain)
+    ? new RegExp(`${first}\\.[\\s-]?${second}`) : null;
+  return { word, place, plain, initials, isSigns };
 }
+
+const ASCII_TEXT = /^[\x00-\x5b\x5d-\x7f]*$/;
+const LETTERS = /^[a-z]{2,}$/;
+// Neither beyond ASCII, nor an escape, nor a sign that may belong to a word: `#`, `+` and `.`.
+const PLAIN_TEXT = /^[\x00-\x22\x24-\x2a\x2c\x2d\x2f-\x5b\x5d-\x7f]*$/;
 
 // So many decoded texts are remembered: names and keywords repeat.
 const DECODED_MAX = 1000;
@@ -89,7 +104,7 @@ class BookTexts implements TokenVisitor {
   #bytes: Buffer = Buffer.alloc(0);
   /** The bytes, one character each, in lower case as far as they are ASCII. */
   #text = '';
-  #isPlainBook = false;
+  #isAsciiBook = false;
   // Those of other books are overwritten: a scan has a million.
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
@@ -99,17 +114,17 @@ class BookTexts implements TokenVisitor {
   #decoded: { readonly place: Place; readonly text: DecodedText }[] = [];
   readonly #decodedByJson = new Map<string, DecodedText>();
 
-  load(bytes: Buffer, text: string, isPlainBook: boolean): void {
+  load(bytes: Buffer, text: string, isAsciiBook: boolean): void {
     this.#bytes = bytes;
     this.#text = text;
-    this.#isPlainBook = isPlainBook;
+    this.#isAsciiBook = isAsciiBook;
     this.#count = 0;
     this.#decoded = [];
     visitTexts(bytes, this);
   }
 
   has(term: SoughtTerm): boolean {
-    return (term.plain !== null && this.#hasPlain(term.plain, term.place))
+    return (term.plain !== null && this.#hasPlain(term.plain, term))
       || this.#decoded.some(({ place, text }) => isIn(place, term.place)
         && (term.place === 'keyword'
           ? text.caseless === term.word.text : hasWord(text.tokens, term.word)));
@@ -124,8 +139,8 @@ class BookTexts implements TokenVisitor {
   }
 
   #add(bytes: Buffer, start: number, place: Place): number {
-    const end = this.#isPlainBook ? this.#text.indexOf('"', start) : findStringEnd(bytes, start);
-    if (!this.#isPlainBook && !isPlain(this.#text.slice(start, end))) {
+    const end = this.#isAsciiBook ? this.#text.indexOf('"', start) : findStringEnd(bytes, start);
+    if (!PLAIN_TEXT.test(this.#text.slice(start, end))) {
       this.#decoded.push({ place, text: this.#decode(start, end, place) });
       return end;
     }
@@ -141,7 +156,7 @@ class BookTexts implements TokenVisitor {
     const known = this.#decodedByJson.get(json);
     if (known !== undefined) return known;
     const text = String(JSON.parse(json));
-    const decoded = { tokens: tokenize(text), caseless: foldCase(text) };
+    const decoded = { tokens: tokenizeWithSigns(text), caseless: foldCase(text) };
     // Titles do not repeat.
     if (place === 'text') return decoded;
     if (this.#decodedByJson.size >= DECODED_MAX) this.#decodedByJson.clear();
@@ -149,7 +164,7 @@ class BookTexts implements TokenVisitor {
     return decoded;
   }
 
-  #hasPlain(text: string, place: Place): boolean {
+  #hasPlain(text: string, { place, isSigns }: SoughtTerm): boolean {
     // What stands after the last text, such as a description, is not looked at.
     const end = this.#ends[this.#count - 1] ?? 0;
     for (let at = this.#text.indexOf(text); at >= 0 && at < end;
@@ -158,7 +173,7 @@ class BookTexts implements TokenVisitor {
       if (index < 0 || !isIn(this.#places[index], place)) continue;
       const isMatch = place === 'keyword'
         ? this.#starts[index] === at && this.#ends[index] === at + text.length
-        : !isLetterOrDigit(this.#text.charCodeAt(at - 1));
+        : isSigns || !isLetterOrDigit(this.#text.charCodeAt(at - 1));
       if (isMatch) return true;
     }
     return false;
@@ -175,11 +190,6 @@ class BookTexts implements TokenVisitor {
 
 function isIn(place: Place | undefined, soughtPlace: Place): boolean {
   return place === soughtPlace || (soughtPlace === 'anyText' && place !== 'publisher');
-}
-
-/** Whether the text is all ASCII without escapes. */
-function isPlain(text: string): boolean {
-  return /^[\x00-\x5b\x5d-\x7f]*$/.test(text);
 }
 
 /** Whether it is the code of one in lower case. */

@@ -14,12 +14,12 @@ export const NO_CORRECTIONS: Corrections = new Map();
 const LETTERS_MIN = 4;
 // Words of so many letters and more may have two mistakes, shorter ones one.
 const LONG_WORD_LETTERS = 8;
-const DIGIT = /\p{N}/u;
+const LETTERS = /^[\p{L}\p{M}]+$/u;
 
 /**
  * The words of `q` that may be corrected. A number is none of them: its neighbour is another
- * number, not what was meant. Nor is a word of a script without spaces, which the index has in
- * pairs.
+ * number, not what was meant. Nor is a name with signs, nor a word of a script without spaces,
+ * which the index has in pairs.
  */
 export function findCorrectableWords(clauses: readonly Clause[]): readonly string[] {
   const texts = clauses.flat(2).filter(isCorrectable).map(({ text }) => text);
@@ -70,12 +70,11 @@ export function parseCorrections(
 }
 
 function isCorrectable({ text, isUnspaced }: Word): boolean {
-  return !isUnspaced && countLetters(text) >= LETTERS_MIN && !DIGIT.test(text);
+  return !isUnspaced && countLetters(text) >= LETTERS_MIN && LETTERS.test(text);
 }
 
 function isSpacedWord(text: string): boolean {
-  const [token, ...others] = tokenizeFolded(text);
-  return token?.text === text && !token.isUnspaced && others.length === 0;
+  return tokenizeFolded(text).some((token) => token.text === text && !token.isUnspaced);
 }
 
 function countLetters(text: string): number {

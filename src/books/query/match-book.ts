@@ -1,6 +1,6 @@
 /** Whether a stored book matches a query. Pure. */
 import { foldCase } from '../../base/text/fold.ts';
-import { hasWord, tokenize } from '../../base/text/words.ts';
+import { hasWord, tokenizeWithSigns } from '../../base/text/words.ts';
 import type { TextToken } from '../../base/text/words.ts';
 import { createDateRange, isWithin } from './date-range.ts';
 import type { BookFilter } from './parse-query.ts';
@@ -40,7 +40,7 @@ export function matchesText(filter: BookFilter, book: SearchableBook): boolean {
   if (keywords.length > 0 && !hasKeyword(bookKeywords, keywords)) return false;
   if (hasKeyword(bookKeywords, excludedKeywords)) return false;
   if (publishers.length > 0
-    && !matchesAny(publishers, tokenize(book.publisher ?? ''))) return false;
+    && !matchesAny(publishers, tokenizeWithSigns(book.publisher ?? ''))) return false;
   if (authors.length === 0 && words.length === 0) return true;
   const names = tokenizeNames(book);
   if (authors.length > 0 && !matchesAny(authors, names)) return false;
@@ -70,14 +70,14 @@ export function decodeSearchable(bytes: Buffer): SearchableBook {
 }
 
 function tokenizeNames({ authors = [] }: SearchableBook): TextToken[] {
-  return authors.flatMap(({ name }) => tokenize(name));
+  return authors.flatMap(({ name }) => tokenizeWithSigns(name));
 }
 
 /** The tokens of the texts that `q` looks at besides the authors. */
 function tokenizeTexts(
   { title, subtitle = '', keywords = [], isbn = '' }: SearchableBook,
 ): TextToken[] {
-  return [title, subtitle, ...keywords, isbn].flatMap(tokenize);
+  return [title, subtitle, ...keywords, isbn].flatMap(tokenizeWithSigns);
 }
 
 function matchesIsbn({ isbns, hasIsbn }: BookFilter, bytes: Buffer): boolean {

@@ -161,7 +161,7 @@ export function parseFilter(values: QueryValues): BookFilter {
     const texts = values.get(name);
     return texts === undefined ? NONE : [...new Set(texts.map(parse))];
   };
-  // A value without a letter or digit is no condition.
+  // An empty value is no condition.
   const readWords = (name: string): readonly (readonly Clause[])[] => {
     const texts = values.get(name);
     return texts === undefined ? NONE : texts.map((text) => parseClauses(text, `\`${name}\``))

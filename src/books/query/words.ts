@@ -5,7 +5,8 @@
  */
 import { encodeByteString, fold } from '../../base/text/fold.ts';
 import {
-  cutWords, hasWord, tokenize, tokenizeFolded, type TextToken, type Word,
+  createSignsWord, hasWord, isSignsWord, listRuns, parseWords, tokenizeFolded, type TextToken,
+  type Word,
 } from '../../base/text/words.ts';
 import { parseIsbn } from '../isbn.ts';
 import { malformed } from './query-parameters.ts';
@@ -17,26 +18,45 @@ export type Clause = readonly (readonly Word[])[];
 // clause mostly stands for one word of the user.
 const CLAUSES_MAX = 64;
 
-const ASCII_RUNS = /[a-z0-9]+/g;
-const ASCII = /^[\x00-\x7f]*$/;
 const HYPHENS = /[\u2010-\u2015\u2212]/g;
+/** The gap between two initials, which need not stand in one part. */
+const INITIALS_GAP = /(?<=(?<![\p{L}\p{N}\p{M}])\p{L}\.)\s(?=\p{L}\.)/gu;
 const HYPHENATED_NUMBER = /^[0-9][0-9-]*[0-9x]$/i;
 
 /**
- * The clauses of a query, all of which must match; none when the text has no letter or digit.
- * Throws `malformed`, naming `what`, when there are too many.
+ * The clauses of a query, all of which must match; none when the text is empty. Signs count only
+ * where the text has no word: then the clauses are the signs that must be there. Throws
+ * `malformed`, naming `what`, when there are too many.
  */
 export function parseClauses(text: string, what: string): Clause[] {
   const clean = text.replace(HYPHENS, '-').trim();
   // An ISBN may be written with spaces: then the whole text is one part.
   const isbn = parseIsbn(clean);
-  const parts = isbn === null ? clean.split(/\s+/) : [clean];
+  const parts = isbn === null ? splitParts(clean) : [clean];
+  const clauses = collectClauses(parts, parsePart, what);
+  if (clauses.length > 0) return clauses;
+  return collectClauses(parts, (part) => [[[createSignsWord(part)]]], what);
+}
+
+function collectClauses(
+  parts: readonly string[], parse: (part: string) => readonly Clause[], what: string,
+): Clause[] {
   const clauses = new Map<string, Clause>();
   for (const part of parts) {
-    for (const clause of parsePart(part)) clauses.set(JSON.stringify(clause), clause);
+    for (const clause of parse(part)) clauses.set(JSON.stringify(clause), clause);
     if (clauses.size > CLAUSES_MAX) throw malformed(`${what} must be at most ${CLAUSES_MAX} words`);
   }
   return [...clauses.values()];
+}
+
+/** The parts of a query between white space; initials are one part. */
+function splitParts(clean: string): readonly string[] {
+  return clean.replace(INITIALS_GAP, '').split(/\s+/).filter((part) => part !== '');
+}
+
+/** Whether the index cannot tell which texts match, as the clause is about signs. */
+export function isSignsClause(clause: Clause): boolean {
+  return clause.some((words) => words.some(isSignsWord));
 }
 
 /** Whether every clause matches the text, given as its tokens. */
@@ -47,7 +67,7 @@ export function matchesWords(clauses: readonly Clause[], tokens: readonly TextTo
 
 /** The words of a text as beginnings are compared: folded, corrected, one space between them. */
 export function joinWords(text: string, corrections?: ReadonlyMap<string, string>): string {
-  return tokenize(text).map((token) => corrections?.get(token.text) ?? token.text).join(' ');
+  return listRuns(fold(text)).map((token) => corrections?.get(token.text) ?? token.text).join(' ');
 }
 
 /**
@@ -57,12 +77,7 @@ export function joinWords(text: string, corrections?: ReadonlyMap<string, string
  * at any character, so each character begins a term.
  */
 export function eachTerm(text: string, add: (term: string) => void): void {
-  const foldedText = fold(text);
-  if (ASCII.test(foldedText)) {
-    for (const tokenText of foldedText.match(ASCII_RUNS) ?? []) add(tokenText);
-    return;
-  }
-  for (const token of tokenizeFolded(foldedText)) {
+  for (const token of tokenizeFolded(fold(text))) {
     if (!token.isUnspaced) {
       add(encodeByteString(token.text));
       continue;
@@ -100,10 +115,10 @@ export function deriveTermPrefixes(
  * 9780441. An ISBN-13 without hyphens is its only token, so one alternative is enough.
  */
 function parsePart(part: string): Clause[] {
-  const tokens = tokenize(part);
   const isbn = parseIsbn(part);
   const isNumber = part.includes('-') && HYPHENATED_NUMBER.test(part);
-  if (isbn === null && !isNumber) return tokens.map((token) => [cutWords(token)]);
+  if (isbn === null && !isNumber) return parseWords(part);
+  const tokens = listRuns(fold(part));
   const number = isbn ?? part.replaceAll('-', '').toLowerCase();
   const isOnlyToken = tokens.length === 1 && tokens[0]?.text === number;
   const alternatives = isOnlyToken ? [tokens] : [tokens, [{ text: number, isUnspaced: false }]];

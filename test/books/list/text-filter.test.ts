@@ -14,6 +14,7 @@ const WORDS = [
   'war', 'War', 'warwick', 'postwar', 'post-war', '(war)', 'WAR\u007f', 'title', 'name', 'authors',
   '19', '1914', '1914-1918', '19141918', '0-441-17271', '978', 'isbn', 'keywords', 'x', '', ' ',
   "o'war", 'river war', 'id', 'a,b', '{', ']', 'ss', 'k', '080442957X',
+  'C++', 'c#', 'c', 'post.war', '.net', 'J.R.R.', 'J. R.', 'jrr', '!!', 'war!', 'w.a.r',
 ];
 // The Kelvin sign is a k, and ß is ss.
 const OTHER_WORDS = [
@@ -23,6 +24,7 @@ const OTHER_WORDS = [
 const QUERY_WORDS = [
   ...WORDS, ...OTHER_WORDS, 'lodz', 'king', '\u212a', 'ß', 'wär', '東京', '東', '0-8044-2957-X',
   '9780441172719', '978-0441172719', '"', '\\', '1914\u20131918', 'ﬁ',
+  '!', '.', '#', '😀 !', 'jr', 'net', 'c+', 'war++',
 ];
 
 test('a book matches in its bytes where it matches when it is parsed', () => {

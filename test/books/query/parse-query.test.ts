@@ -93,12 +93,21 @@ test('values are read into what they mean', () => {
 });
 
 test('nothing asked is everything, in id order', () => {
-  for (const search of ['', '&', 'q=', 'q=%20...%20', 'author=', 'author=&publisher=']) {
+  for (const search of ['', '&', 'q=', 'q=%20', 'author=', 'author=&publisher=']) {
     const { limit, after, filter, sort } = parseBookQuery(search);
     assert.deepEqual({ limit, after, sort }, {
       limit: null, after: null, sort: { orders: [], isIdDescending: false },
     });
     assert.deepEqual(Object.values(filter).flat().filter((value) => value !== null), []);
+  }
+});
+
+test('signs alone are a condition', () => {
+  for (const name of ['q', 'author', 'publisher']) {
+    const { filter } = parseBookQuery(`${name}=%20???`);
+    const { words, authors, publishers } = filter;
+    assert.deepEqual([...words, ...authors.flat(), ...publishers.flat()],
+      [[[{ text: '???', isUnspaced: true }]]], name);
   }
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { tokenize } from '../../../src/base/text/words.ts';
+import { tokenize, tokenizeWithSigns } from '../../../src/base/text/words.ts';
 import {
   deriveTermPrefixes, eachTerm, matchesWords, parseClauses,
 } from '../../../src/books/query/words.ts';
@@ -23,7 +23,34 @@ const CASES: readonly (readonly [text: string, query: string, isMatch: boolean])
   ['O\'Brien', 'o\'brien', true],
   ['Catch-22', 'catch 22', true],
   ['Catch-22', 'catch-22', true],
+  // Signs that belong to a word.
   ['C++ & C#', 'c++', true],
+  ['C++ & C#', 'c', true],
+  ['C++ & C#', 'C#', true],
+  ['C and D', 'c++', false],
+  ['C and D', 'c#', false],
+  ['C++11 im Einsatz', 'c++', true],
+  ['C++11 im Einsatz', 'C++11', true],
+  ['C#入門', 'c#', true],
+  ['入門C++', 'c++', true],
+  ['入門C#', '入門', true],
+  ['a+b', 'a b', true],
+  ['Pro .NET', '.net', true],
+  ['Pro .NET', 'net', true],
+  ['The net', '.net', false],
+  ['ASP.NET', '.net', false],
+  // Initials.
+  ['J.R.R. Tolkien', 'jrr tolkien', true],
+  ['Tolkien, J. R. R.', 'jrr tolkien', true],
+  ['JRR Tolkien', 'J.R.R. Tolkien', true],
+  ['JRR Tolkien', 'J. R. R. Tolkien', true],
+  ['J.R.R. Tolkien', 'J. R. R. Tolkien', true],
+  ['J. R. R. Tolkien', 'R. Tolkien', true],
+  ['J.-P. Sartre', 'JP Sartre', true],
+  ['É. Zola', 'e. zola', true],
+  ['А. С. Пушкин', 'АС Пушкин', true],
+  ['JRR Tolkien', 'J. R. R. T', true],
+  ['John Ronald Reuel', 'jrr', false],
   // No spaces between words: any character begins one.
   ['東京物語', '東京', true],
   ['東京物語', '物', true],
@@ -79,13 +106,18 @@ const CASES: readonly (readonly [text: string, query: string, isMatch: boolean])
   ['The War 1914-1918', '1914-1919', false],
   ['0441172717 is a number', '0441172717', true],
   ['anything', '', true],
-  ['anything', '!?', true],
+  ['anything', '!?', false],
+  ['What!?', '!?', true],
+  ['What !', '! ?', false],
+  ['What ! And ?', '? !', true],
+  ['anything', '\u200b', false],
+  ['Harry & Sally', 'harry + sally', true],
   ['😀', '😀', true],
 ];
 
 for (const [text, query, isMatch] of CASES) {
   test(`“${query}” ${isMatch ? 'finds' : 'does not find'} “${text}”`, () => {
-    assert.equal(matchesWords(parseClauses(query, 'q'), tokenize(text)), isMatch);
+    assert.equal(matchesWords(parseClauses(query, 'q'), tokenizeWithSigns(text)), isMatch);
   });
 }
 
@@ -98,7 +130,9 @@ test('a run without spaces is split into words only up to 256 characters', () =>
 
 test('the terms of a text hold the starts that every word in it asks for', () => {
   const random = createRandom(3);
-  const parts = ['東', '京', '物', '語', 'a', 'é', '1', '22', ' ', '-', 'ß', '😀', 'ไ', '한', 'の'];
+  const parts = [
+    '東', '京', '物', '語', 'a', 'é', '1', '22', ' ', '-', 'ß', '😀', 'ไ', '한', 'の', '.', '+', '#',
+  ];
   const phrase = (count: number): string =>
     Array.from({ length: count }, () => pick(random, parts)).join('');
   let matches = 0;

@@ -56,6 +56,39 @@ export function splitPlaceholders<Path extends object>(
   return pieces;
 }
 
+/** Gives a path that is written again the same result, so that its value is formatted once. */
+export function rememberPaths<Path extends object>(
+  parsePath: (path: string) => Path | null,
+): (path: string) => Path | null {
+  const paths = new Map<string, Path>();
+  return (text) => {
+    const path = paths.get(text) ?? parsePath(text);
+    if (path !== null) paths.set(text, path);
+    return path;
+  };
+}
+
+/**
+ * The pieces as one text. `format` is called once for each path, however often it stands there.
+ * Throws the error of `createTooLong`, before anything is joined, for more than `lengthMax` UTF-16
+ * code units.
+ */
+export function fillPieces<Path extends object>(
+  pieces: readonly (string | Path)[], format: (path: Path) => string, lengthMax: number,
+  createTooLong: () => AppError,
+): string {
+  const texts = new Map<Path, string>();
+  let length = 0;
+  const filled = pieces.map((piece) => {
+    const text = typeof piece === 'string' ? piece : texts.get(piece) ?? format(piece);
+    length += text.length;
+    if (length > lengthMax) throw createTooLong();
+    if (typeof piece !== 'string') texts.set(piece, text);
+    return text;
+  });
+  return filled.join('');
+}
+
 /** Texts stay as they are, other values become JSON; missing and null are empty. */
 export function formatPlaceholderValue(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return '';

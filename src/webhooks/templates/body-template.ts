@@ -6,8 +6,11 @@
  * What is filled in is not scanned again, and nothing is evaluated. Placeholders, and how `\{{`
  * escapes one, are those of base/json/placeholders.ts.
  */
+import type { AppError } from '../../base/errors.ts';
 import type { JsonPath } from '../../base/json/path.ts';
-import { formatPlaceholderValue, splitPlaceholders } from '../../base/json/placeholders.ts';
+import {
+  fillPieces, formatPlaceholderValue, rememberPaths, splitPlaceholders,
+} from '../../base/json/placeholders.ts';
 import { isJsonType } from './content-type.ts';
 import { chooseEscape } from './escape-value.ts';
 import { fillJsonTemplate, parseJsonTemplate } from './json-template.ts';
@@ -22,8 +25,8 @@ export type BodyTemplate = {
   readonly fill: (readValue: ReadValue, lengthMax?: number) => string;
 };
 
-/** A template may repeat a value many times, so the length of the result has a limit. */
-const FILLED_LENGTH_MAX = 8 * 1024 * 1024;
+/** A template may repeat a value many times; more would hold the loop for longer than 20 ms. */
+const FILLED_LENGTH_MAX = 4 * 1024 * 1024;
 
 /**
  * Throws `malformed`, with line and column, for a placeholder that is not closed or has no valid
@@ -33,10 +36,10 @@ export function parseBodyTemplate(
   source: string, contentType: string, parsePlaceholder: ParsePlaceholder,
 ): BodyTemplate {
   if (!isJsonType(contentType)) return parseText(source, contentType, parsePlaceholder);
-  const { parts, paths } = parseJsonTemplate(source, parsePlaceholder);
+  const { pieces, paths } = parseJsonTemplate(source, parsePlaceholder);
   return {
     paths, fill: (readValue, lengthMax = FILLED_LENGTH_MAX) =>
-      fillJsonTemplate(parts, readValue, lengthMax),
+      fillJsonTemplate(pieces, readValue, lengthMax),
   };
 }
 
@@ -44,22 +47,20 @@ function parseText(
   source: string, contentType: string, parsePlaceholder: ParsePlaceholder,
 ): BodyTemplate {
   const pieces = splitPlaceholders(source, {
-    parsePath: parsePlaceholder,
+    parsePath: rememberPaths(parsePlaceholder),
     createError: (index, problem) => createTemplateError(source, index, problem),
   }) ?? [source];
   const escape = chooseEscape(contentType);
   return {
     paths: pieces.filter((piece) => typeof piece === 'object'),
     fill(readValue, lengthMax = FILLED_LENGTH_MAX) {
-      let text = '';
-      for (const piece of pieces) {
-        const value = typeof piece === 'string' ? piece : formatPlaceholderValue(readValue(piece));
+      const createTooLong = (): AppError => createTooLongError(lengthMax);
+      return fillPieces(pieces, (path) => {
+        const value = formatPlaceholderValue(readValue(path));
         // Before it is escaped, which takes long and never shortens it.
-        if (text.length + value.length > lengthMax) throw createTooLongError(lengthMax);
-        text += typeof piece === 'string' ? value : escape(value);
-        if (text.length > lengthMax) throw createTooLongError(lengthMax);
-      }
-      return text;
+        if (value.length > lengthMax) throw createTooLong();
+        return escape(value);
+      }, lengthMax, createTooLong);
     },
   };
 }

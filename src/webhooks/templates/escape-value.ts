@@ -15,17 +15,15 @@ export function chooseEscape(contentType: string): EscapeValue {
   return isXml ? escapeForXml : (value) => value;
 }
 
-const MARKUP = /[&<>"']/g;
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;',
-};
 /** Not in XML 1.0 (§2.2): control characters, lone surrogates and the two noncharacters. */
 const OUTSIDE_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
 const REPLACEMENT = '\ufffd';
 
 function escapeForHtml(value: string): string {
-  return value.replace(OUTSIDE_XML, REPLACEMENT)
-    .replace(MARKUP, (character) => ENTITIES[character] ?? character);
+  // The ampersand first: the others bring their own. A call for each sign would take ten times.
+  return value.replace(OUTSIDE_XML, REPLACEMENT).replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;').replaceAll("'", '&#39;');
 }
 
 /** A parser of XML would read a plain carriage return as a line feed. */

@@ -13,27 +13,22 @@ import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { parseJson } from '../../base/json/parse.ts';
 import type { JsonPath } from '../../base/json/path.ts';
-import { formatPlaceholderValue, splitPlaceholders } from '../../base/json/placeholders.ts';
+import {
+  fillPieces, formatPlaceholderValue, rememberPaths, splitPlaceholders,
+} from '../../base/json/placeholders.ts';
 import {
   createTemplateError, createTooLongError, type ParsePlaceholder, type ReadValue,
 } from './placeholder.ts';
 
 type JsonTemplate = {
-  readonly parts: readonly Part[];
+  /** JSON text to copy, and the places of values in it. */
+  readonly pieces: readonly (string | JsonSlot)[];
   /** The paths of its placeholders. */
   readonly paths: readonly JsonPath[];
 };
 
-/**
- * `text`: JSON text to copy. `value`: a string that is one placeholder, and becomes the value.
- * `string`: a string that has placeholders in its text, or an escaped `{{`.
- */
-type Part =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'value'; readonly path: JsonPath }
-  | { readonly kind: 'string'; readonly pieces: readonly Piece[] };
-/** Text, or the path of a value. */
-type Piece = string | JsonPath;
+/** A value's place: alone in its string, which becomes the value, or in the string's text. */
+type JsonSlot = { readonly path: JsonPath; readonly isAlone: boolean };
 
 /**
  * Throws `malformed`, with line and column, for a text that is not JSON, and for a placeholder that
@@ -47,7 +42,9 @@ export function parseJsonTemplate(
   if (text.trim() === '') throw new AppError('malformed', 'is empty; it must be JSON');
   // For its error alone: the text is filled, not the value.
   parseTemplateJson(Buffer.from(text, 'utf8'));
-  const parts: Part[] = [];
+  const pieces: (string | JsonSlot)[] = [];
+  const parseSlot = rememberPaths((path) => createSlot(parsePlaceholder(path), false));
+  const parseAlone = rememberPaths((path) => createSlot(parsePlaceholder(path), true));
   let copiedEnd = 0;
   let index = text.indexOf('"');
   while (index !== -1) {
@@ -55,16 +52,18 @@ export function parseJsonTemplate(
     const raw = text.slice(index, end);
     // Most strings have no brace, neither plain nor as \u007b: they need not be decoded.
     if (!isMemberName(text, end) && (raw.includes('{') || raw.includes('\\u'))) {
-      const part = parseString(text, index, raw, parsePlaceholder);
-      if (part !== null) {
-        parts.push({ kind: 'text', text: text.slice(copiedEnd, index) }, part);
+      const stringPieces = parseString(text, index, raw, { parseSlot, parseAlone });
+      if (stringPieces !== null) {
+        pieces.push(text.slice(copiedEnd, index), ...stringPieces);
         copiedEnd = end;
       }
     }
     index = text.indexOf('"', end);
   }
-  parts.push({ kind: 'text', text: text.slice(copiedEnd) });
-  return { parts, paths: parts.flatMap(listPaths) };
+  pieces.push(text.slice(copiedEnd));
+  return {
+    pieces, paths: pieces.flatMap((piece) => typeof piece === 'string' ? [] : [piece.path]),
+  };
 }
 
 /** Parses a template like `parseJson`, but says of a placeholder without quotes what is missing. */
@@ -83,36 +82,23 @@ export function parseTemplateJson(bytes: Buffer): unknown {
 
 /** The filled template as JSON text. Throws `too_large` if it passes `lengthMax`. */
 export function fillJsonTemplate(
-  parts: JsonTemplate['parts'], readValue: ReadValue, lengthMax: number,
+  pieces: JsonTemplate['pieces'], readValue: ReadValue, lengthMax: number,
 ): string {
-  let json = '';
-  for (const part of parts) {
-    json += fillPart(part, readValue, lengthMax);
-    if (json.length > lengthMax) throw createTooLongError(lengthMax);
-  }
-  return json;
-}
-
-function fillPart(part: Part, readValue: ReadValue, lengthMax: number): string {
-  if (part.kind === 'text') return part.text;
-  if (part.kind === 'value') {
-    const value = readValue(part.path) ?? null;
-    if (typeof value === 'string' && value.length > lengthMax) throw createTooLongError(lengthMax);
-    return encodeJson(value);
-  }
-  let text = '';
-  for (const piece of part.pieces) {
-    text += typeof piece === 'string' ? piece : formatPlaceholderValue(readValue(piece));
+  const createTooLong = (): AppError => createTooLongError(lengthMax);
+  return fillPieces(pieces, ({ path, isAlone }) => {
+    const value = readValue(path) ?? null;
     // Before it is escaped, which takes long and never shortens it.
-    if (text.length > lengthMax) throw createTooLongError(lengthMax);
-  }
-  return JSON.stringify(text);
+    if (typeof value === 'string' && value.length > lengthMax) throw createTooLong();
+    if (isAlone) return encodeJson(value);
+    const text = formatPlaceholderValue(value);
+    if (text.length > lengthMax) throw createTooLong();
+    return escapeText(text);
+  }, lengthMax, createTooLong);
 }
 
-function listPaths(part: Part): readonly JsonPath[] {
-  if (part.kind === 'text') return [];
-  return part.kind === 'value' ? [part.path]
-    : part.pieces.filter((piece) => typeof piece === 'object');
+/** A text as it stands between the quotes of a JSON string. */
+function escapeText(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 /** The index after the closing quote of the string that opens at `start`, in valid JSON. */
@@ -141,21 +127,29 @@ function isMemberName(text: string, end: number): boolean {
   return text[index] === ':';
 }
 
+/** Read the place of a value, with the same result for the same path. */
+type SlotParsers = Readonly<Record<'parseSlot' | 'parseAlone', (path: string) => JsonSlot | null>>;
+
+function createSlot(path: JsonPath | null, isAlone: boolean): JsonSlot | null {
+  return path === null ? null : { path, isAlone };
+}
+
 /**
  * Parses a string of the template. `raw` is its JSON text, `start` the index of that in `text`.
  * null: the string has neither a placeholder nor an escaped `{{`, and stays as it is.
  */
 function parseString(
-  text: string, start: number, raw: string, parsePlaceholder: ParsePlaceholder,
-): Part | null {
+  text: string, start: number, raw: string, { parseSlot, parseAlone }: SlotParsers,
+): readonly (string | JsonSlot)[] | null {
   const content = String(JSON.parse(raw));
   const createError = (contentIndex: number, problem: string): AppError =>
     createTemplateError(text, start + toRawIndex(raw, contentIndex), problem);
-  const pieces = splitPlaceholders(content, { parsePath: parsePlaceholder, createError });
+  const pieces = splitPlaceholders(content, { parsePath: parseSlot, createError });
   if (pieces === null) return null;
-  const [only] = pieces;
-  const isValueAlone = pieces.length === 1 && typeof only === 'object';
-  return isValueAlone ? { kind: 'value', path: only } : { kind: 'string', pieces };
+  const isValueAlone = pieces.length === 1 && typeof pieces[0] === 'object';
+  if (isValueAlone) return splitPlaceholders(content, { parsePath: parseAlone, createError });
+  return ['"', ...pieces.map((piece) => typeof piece === 'string' ? escapeText(piece) : piece),
+    '"'];
 }
 
 /** Converts an index of a string's content to that in its JSON text, with quotes and escapes. */

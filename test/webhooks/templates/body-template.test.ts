@@ -76,3 +76,21 @@ test('a text cannot make a small value into an endless body', () => {
     /passes/);
   assert.throws(() => fill('text/html', '{{ a }}{{ a }}', { a: '"'.repeat(1 << 20) }), /passes/);
 });
+
+test('a value is read and formatted once, however often its placeholder stands there', () => {
+  for (const [contentType, source] of [
+    ['text/html', '{{ a }}{{a}}'.repeat(2450)],
+    ['application/json', `[${'"{{ a }}","is {{a}}",'.repeat(2450)}0]`],
+  ] as const) {
+    let reads = 0;
+    let encodings = 0;
+    const value = { toJSON: (): string => String(encodings += 1) };
+    parseBodyTemplate(source, contentType, parsePath).fill(() => {
+      reads += 1;
+      return value as unknown as JsonValue;
+    });
+    // In JSON a value alone in its string is another text than one within.
+    const textCount = contentType === 'text/html' ? 1 : 2;
+    assert.deepEqual([reads, encodings], [textCount, textCount], contentType);
+  }
+});

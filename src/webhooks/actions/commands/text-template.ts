@@ -4,7 +4,9 @@
  * not scanned again, and is never split or quoted: one template makes one text. Pure.
  */
 import { AppError } from '../../../base/errors.ts';
-import { formatPlaceholderValue, splitPlaceholders } from '../../../base/json/placeholders.ts';
+import {
+  fillPieces, formatPlaceholderValue, rememberPaths, splitPlaceholders,
+} from '../../../base/json/placeholders.ts';
 import type { JsonValue } from '../../../base/schema.ts';
 import {
   createFactReader, findPathProblem, type FactReader, type Facts,
@@ -18,11 +20,11 @@ const TEMPLATE_SOURCES = ['payload', 'headers', 'query', 'event'];
 /** Throws `malformed`, with what is wrong as a clause. */
 export function parseTextTemplate(source: string): TextTemplate {
   return splitPlaceholders(source, {
-    parsePath(path) {
+    parsePath: rememberPaths((path) => {
       const problem = path === '' ? null : findPathProblem(path, TEMPLATE_SOURCES);
       if (problem !== null) throw new AppError('malformed', `{{ ${path} }} ${problem}`);
       return path === '' ? null : createFactReader(path);
-    },
+    }),
     createError: (_index, problem) => new AppError('malformed', problem),
   }) ?? [source];
 }
@@ -31,11 +33,7 @@ export function parseTextTemplate(source: string): TextTemplate {
 export function fillTextTemplate(
   template: TextTemplate, facts: Facts, lengthMax: number,
 ): string {
-  let text = '';
-  for (const piece of template) {
-    text += typeof piece === 'string' ? piece
-      : formatPlaceholderValue(piece(facts) as JsonValue | undefined);
-    if (text.length > lengthMax) throw new AppError('too_large', `passes ${lengthMax} characters`);
-  }
-  return text;
+  return fillPieces(template,
+    (readFact) => formatPlaceholderValue(readFact(facts) as JsonValue | undefined), lengthMax,
+    () => new AppError('too_large', `passes ${lengthMax} characters`));
 }

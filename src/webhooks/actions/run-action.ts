@@ -36,15 +36,15 @@ export class CoalescedResult extends ActionResult {
 export class DetailedRunResult extends ActionResult {
   /** The message on record and in the log. */
   readonly recordMessage: string | null;
-  /** Stands in the record where `data` is too long for it; null: nothing does. */
-  readonly shortData: object | null;
+  /** Stands in the record in place of `data`; null: `data` does. */
+  readonly recordData: object | null;
 
   constructor(success: boolean, message: string | null, data: object, details: {
-    readonly recordMessage?: string; readonly shortData?: object;
+    readonly recordMessage?: string | null; readonly recordData?: object;
   }) {
     super(success, message, data);
     this.recordMessage = details.recordMessage ?? message;
-    this.shortData = details.shortData ?? null;
+    this.recordData = details.recordData ?? null;
   }
 }
 

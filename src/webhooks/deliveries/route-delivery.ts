@@ -15,7 +15,10 @@ export type RunAttempt = {
   readonly durationMs: number;
   readonly success: boolean;
   readonly message: string | null;
-  /** The data of the action's result; null if it has more than `ATTEMPT_DATA_BYTES_MAX` of JSON. */
+  /**
+   * The data of the action's result, of a command with the end of its output; null if an action
+   * gave more than `ATTEMPT_DATA_BYTES_MAX` of JSON.
+   */
   readonly data: object | null;
 };
 

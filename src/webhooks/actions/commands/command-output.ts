@@ -52,20 +52,24 @@ export class CommandOutputTail {
   }
 }
 
+type OutputName = 'standard output' | 'standard error';
+
 const LINE_BYTES_MAX = 8192;
 /** Logged of one run: a flood must not fill the log, nor hold up all else while it is written. */
 const LOG_BYTES_MAX = 1 << 20;
 /** What a line takes in the log beside its text, about: empty lines are a flood as well. */
 const LINE_FRAME_BYTES = 256;
 
-/** Logs what a command writes to its standard error, line by line, at `debug`. */
+/** Logs what a command writes to one of its outputs, line by line, at `debug`. */
 export class CommandOutputLines {
   readonly #log: Logger;
+  readonly #outputName: OutputName;
   #line = Buffer.alloc(0);
   #bytesLeft = LOG_BYTES_MAX;
 
-  constructor(log: Logger) {
+  constructor(log: Logger, outputName: OutputName) {
     this.#log = log;
+    this.#outputName = outputName;
   }
 
   add(piece: Buffer): void {
@@ -102,8 +106,9 @@ export class CommandOutputLines {
     this.#line = Buffer.alloc(0);
     if (this.#bytesLeft <= 0) return;
     this.#bytesLeft -= length;
-    if (this.#bytesLeft > 0) this.#log.debug('a command wrote to its standard error', { line });
-    else this.#log.debug('the rest of its standard error is not logged');
+    const name = this.#outputName;
+    if (this.#bytesLeft > 0) this.#log.debug(`a command wrote to its ${name}`, { line });
+    else this.#log.debug(`the rest of its ${name} is not logged`);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * The result of a command run. The caller may be anybody: it learns the exit code and no more,
- * unless the configuration shows the output. What the command wrote last as an error is always on
- * record and in the log.
+ * unless the configuration shows the output. What the command wrote last is always on record: of
+ * its standard output 4 KiB, and the last line of its standard error, which the log has as well.
  */
 import { AppError } from '../../../base/errors.ts';
 import { parseJson } from '../../../base/json/parse.ts';
@@ -14,8 +14,6 @@ import type { HookCommand } from './command-options.ts';
 import type { HookCommandEnd } from './command-runner.ts';
 
 const ERROR_LINE_LENGTH_MAX = 200;
-/** How much of the output is on record when the whole is too long for it. */
-const RECORDED_OUTPUT_LENGTH_MAX = 200;
 
 /**
  * `timeoutMs` is the limit that the run had. Throws `unavailable` where a stopping server ended the
@@ -32,22 +30,20 @@ export function toCommandResult(
   const isSuccess = !end.isTimedOut && exitCode !== null && successCodes.includes(exitCode);
   const message = isSuccess ? null : `The command failed (${describeEnd(end, timeoutMs)})`;
   const errorLine = isSuccess ? '' : findLastLine(end.errorTail);
+  const outputTail = redactText(end.outputTail.toString('utf8'));
+  const recordData = outputTail === '' ? head : { ...head, output: outputTail };
   if (!showsOutput) {
-    return errorLine === '' ? new ActionResult(isSuccess, message, head)
-      : new DetailedRunResult(isSuccess, message, head, {
-        recordMessage: `${message}: ${errorLine}`,
-      });
+    return new DetailedRunResult(isSuccess, message, head, {
+      recordMessage: errorLine === '' ? null : `${message}: ${errorLine}`, recordData,
+    });
   }
   const text = end.output.toString('utf8');
   const data = {
     ...head, output: parsesOutput && !isTruncated ? parseOutput(text) : text,
     ...isTruncated ? { truncated: true } : {},
   };
-  const shortData = {
-    ...head, output: text.slice(0, RECORDED_OUTPUT_LENGTH_MAX).toWellFormed(), truncated: true,
-  };
   const shownMessage = errorLine === '' ? message : `${message}: ${errorLine}`;
-  return new DetailedRunResult(isSuccess, shownMessage, data, { shortData });
+  return new DetailedRunResult(isSuccess, shownMessage, data, { recordData });
 }
 
 function describeEnd({ exitCode, signal, isTimedOut }: HookCommandEnd, timeoutMs: number): string {

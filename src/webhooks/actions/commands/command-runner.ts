@@ -33,15 +33,17 @@ export type HookCommandRun = {
   readonly workingDirectory: string | null;
   /** From its start. */
   readonly timeoutMs: number;
-  /** The limit for what is kept of its standard output; 0: the output goes nowhere. */
+  /** The limit for what is kept of the beginning of its standard output. */
   readonly outputBytesMax: number;
-  /** Gets each line of its standard error, at `debug`. */
+  /** Gets each line of its standard output and error, at `debug`. */
   readonly log: Logger;
 };
 
 export type HookCommandEnd = ProcessEnd & {
   readonly output: Buffer;
   readonly isTruncated: boolean;
+  /** The end of its standard output, at most 4 KiB. */
+  readonly outputTail: Buffer;
   /** The end of its standard error, at most 4 KiB. */
   readonly errorTail: Buffer;
 };
@@ -53,7 +55,7 @@ type CommandRunnerDeps = {
   readonly log: Logger;
 };
 
-const ERROR_TAIL_BYTES = 4096;
+const TAIL_BYTES = 4096;
 /**
  * How long the output of a command that has ended is waited for. It ends with the command, unless
  * a process in a session of its own has it, too.
@@ -189,16 +191,17 @@ export class CommandRunner {
 
 /** The output of one run: reads all that the command writes, and keeps what the run asks for. */
 class CommandOutputs {
-  readonly #run: HookCommandRun;
   readonly #head: CommandOutputHead;
-  readonly #tail = new CommandOutputTail(ERROR_TAIL_BYTES);
-  readonly #lines: CommandOutputLines;
+  readonly #outputTail = new CommandOutputTail(TAIL_BYTES);
+  readonly #outputLines: CommandOutputLines;
+  readonly #errorTail = new CommandOutputTail(TAIL_BYTES);
+  readonly #errorLines: CommandOutputLines;
   readonly #sources: Readable[] = [];
 
   constructor(run: HookCommandRun) {
-    this.#run = run;
     this.#head = new CommandOutputHead(run.outputBytesMax);
-    this.#lines = new CommandOutputLines(run.log);
+    this.#outputLines = new CommandOutputLines(run.log, 'standard output');
+    this.#errorLines = new CommandOutputLines(run.log, 'standard error');
   }
 
   /**
@@ -207,11 +210,10 @@ class CommandOutputs {
    */
   async open(
     pipes: CommandOutputPipes, folder: RunFolder, descriptors: number[],
-  ): Promise<['ignore' | 'pipe' | number, 'pipe' | number]> {
+  ): Promise<['pipe' | number, 'pipe' | number]> {
     const stderr = await pipes.take(folder, 'stderr');
     if (stderr !== null) descriptors.push(stderr.writeEnd);
     this.readStderr(stderr?.source ?? null);
-    if (this.#run.outputBytesMax === 0) return ['ignore', stderr?.writeEnd ?? 'pipe'];
     const stdout = await pipes.take(folder, 'stdout');
     if (stdout !== null) descriptors.push(stdout.writeEnd);
     this.readStdout(stdout?.source ?? null);
@@ -219,13 +221,17 @@ class CommandOutputs {
   }
 
   readStdout(source: Readable | null): void {
-    this.#read(source, (piece) => this.#head.add(piece));
+    this.#read(source, (piece) => {
+      this.#head.add(piece);
+      this.#outputTail.add(piece);
+      this.#outputLines.add(piece);
+    });
   }
 
   readStderr(source: Readable | null): void {
     this.#read(source, (piece) => {
-      this.#tail.add(piece);
-      this.#lines.add(piece);
+      this.#errorTail.add(piece);
+      this.#errorLines.add(piece);
     });
   }
 
@@ -248,10 +254,12 @@ class CommandOutputs {
     await new Promise(setImmediate);
   }
 
-  take(): Pick<HookCommandEnd, 'output' | 'isTruncated' | 'errorTail'> {
-    this.#lines.end();
+  take(): Pick<HookCommandEnd, 'output' | 'isTruncated' | 'outputTail' | 'errorTail'> {
+    this.#outputLines.end();
+    this.#errorLines.end();
     return {
-      output: this.#head.take(), isTruncated: this.#head.isTruncated, errorTail: this.#tail.take(),
+      output: this.#head.take(), isTruncated: this.#head.isTruncated,
+      outputTail: this.#outputTail.take(), errorTail: this.#errorTail.take(),
     };
   }
 

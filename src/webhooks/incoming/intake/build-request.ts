@@ -76,22 +76,25 @@ export function toRunAttempt(
   { result, dataJson, startedAtMs, durationMs }: RouteOutcome,
 ): RunAttempt {
   const message = recordMessageOf(result);
-  const isSmall = Buffer.byteLength(dataJson) <= ATTEMPT_DATA_BYTES_MAX;
   return {
     at: formatTimestamp(startedAtMs), durationMs: Math.round(durationMs),
     success: result.success,
     message: message === null ? null : message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
-    // Parsed from the JSON: the action may go on changing the object that it returned.
-    data: isSmall ? parseData(dataJson) : findShortData(result),
+    data: findRecordData(result) ?? parseData(dataJson),
   };
 }
 
-function findShortData(result: ActionResult): object | null {
-  return result instanceof DetailedRunResult ? result.shortData : null;
+function findRecordData(result: ActionResult): object | null {
+  return result instanceof DetailedRunResult ? result.recordData : null;
 }
 
-/** Most actions return no data: their `{}` needs no parser. */
-function parseData(json: string): object {
+/**
+ * Parsed from the JSON: the action may go on changing the object that it returned. Null for more
+ * than is kept.
+ */
+function parseData(json: string): object | null {
+  if (Buffer.byteLength(json) > ATTEMPT_DATA_BYTES_MAX) return null;
+  // Most actions return no data.
   return json === '{}' ? {} : parseJsonText(json) as object;
 }
 

@@ -24,7 +24,7 @@ const SETTINGS: Readonly<Record<string, object>> = {
     },
   },
 };
-const SECRETS = { ...KEYS, custom: 'cGxhbnRlZC1zZWNyZXQ=' };
+const SECRETS = { ...KEYS, basic: `shop:${PLAIN}`, custom: 'cGxhbnRlZC1zZWNyZXQ=' };
 const UNSIGNABLE = ['discord', 'sendgrid', 'paypal'];
 /** Those that say nowhere what happened. */
 const EVENTLESS = ['hookshelf', 'dropbox', 'x', 'basic', 'bearer', 'custom'];

@@ -3,7 +3,12 @@ import { AppError } from '../../../base/errors.ts';
 import { RECORD_BYTES_MAX } from '../record-splitter.ts';
 
 /** A field: several values where the entry has it several times. */
-export type BibtexField = { readonly name: string; readonly values: readonly string[] };
+export type BibtexField = {
+  readonly name: string;
+  readonly values: readonly string[];
+  /** The values do not keep the text alive that they were read from. */
+  readonly isCopy?: boolean;
+};
 
 /** An entry before its place is known. */
 type ParsedEntry = Omit<BibtexEntry, 'number'>;

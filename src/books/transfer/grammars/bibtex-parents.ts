@@ -2,9 +2,10 @@
  * Gives entries of a BibTeX file the fields of those that they refer to: by `crossref`, where a
  * title becomes the title of the whole (BibLaTeX, appendix B), and by `xdata`, of which the first
  * 100 count. An entry that waits for a later one is held back: at most 10,000 entries and 16 MiB;
- * one more is a bad record. Of earlier entries the newest 4 MiB are remembered. At the end of the
- * file an entry whose parent has not come is read as it stands, and so are those whose parents go
- * in a circle: none takes from another of them, whichever comes first.
+ * one more is a bad record, and so is one that takes from its parents beyond what one chunk may. Of
+ * earlier entries the newest 4 MiB are remembered. At the end of the file
+ * an entry whose parent has not come is read as it stands, and so are those whose parents go in a
+ * circle: none takes from another of them, whichever comes first.
  *
  * An entry that has the fields of its parents needs them no more: its `xdata` goes, and its
  * `crossref` becomes an `xref`, which names the whole but gives no fields (BibLaTeX, 2.4.1). So its
@@ -23,6 +24,9 @@ const PARENTS_MAX = 100;
 const KEY_MEMORY = 160;
 /** The most that entries of one chunk take from their parents besides. */
 const INHERITED_LENGTH_MAX = 24 * 1024 * 1024;
+/** The most fields of parents that are looked at for one chunk, and one more for so many bytes. */
+const INHERITED_FIELDS_MAX = 100_000;
+const BYTES_PER_INHERITED_FIELD = 10;
 /** The bytes of an inherited field besides its text, which it shares with its parent's. */
 const FIELD_LENGTH = 40;
 /** The bytes of a remembered field besides its text, about. */
@@ -54,10 +58,13 @@ export class BibtexParents {
   readonly #waitingEntries = new Set<WaitingEntry>();
   #waitingLength = 0;
   #inheritedLengthLeft = 0;
+  #inheritedFieldsLeft = 0;
 
   /** Lets the entries of a chunk take from their parents. */
   allow(chunkLength: number): void {
     this.#inheritedLengthLeft = INHERITED_LENGTH_MAX + chunkLength;
+    this.#inheritedFieldsLeft =
+      INHERITED_FIELDS_MAX + Math.floor(chunkLength / BYTES_PER_INHERITED_FIELD);
   }
 
   /** The entries that this one completes: itself, unless it waits, and those that waited for it. */
@@ -145,8 +152,8 @@ export class BibtexParents {
       completed.push(whole);
       if ('problem' in whole || whole.key === null) continue;
       const key = whole.key.toLowerCase();
-      this.#remember(key, whole);
-      for (const child of this.#release(key, whole)) queue.push(child);
+      const parent = this.#remember(key, whole);
+      for (const child of this.#release(key, parent)) queue.push(child);
     }
     return completed;
   }
@@ -165,15 +172,18 @@ export class BibtexParents {
     return released;
   }
 
-  #remember(key: string, entry: BibtexEntry): void {
-    if (this.#remembered.has(key)) return;
-    this.#remembered.set(copyText(key), copyEntry(entry));
+  /** Returns the entry for those that wait for it: the copy, whose fields need no other copy. */
+  #remember(key: string, entry: BibtexEntry): BibtexEntry {
+    if (this.#remembered.has(key)) return entry;
+    const copy = copyEntry(entry);
+    this.#remembered.set(copyText(key), copy);
     this.#rememberedLength += memoryOf(entry);
     for (const [oldestKey, oldest] of this.#remembered) {
-      if (this.#rememberedLength <= REMEMBERED_LENGTH_MAX) return;
+      if (this.#rememberedLength <= REMEMBERED_LENGTH_MAX) break;
       this.#remembered.delete(oldestKey);
       this.#rememberedLength -= memoryOf(oldest);
     }
+    return copy;
   }
 
   /** The entry with the fields of its parents. */
@@ -190,12 +200,13 @@ export class BibtexParents {
       if (parent === undefined || key === entry.key?.toLowerCase()) continue;
       if (ignoredParents?.has(key) === true) continue;
       found.add(key);
+      // Looked at before the fields are, as those that are passed over take time, too.
+      this.#inheritedFieldsLeft -= parent.fields.size;
+      if (this.#inheritedFieldsLeft < 0) return breakRecord(entry, TOO_MANY_FIELDS);
       for (const [name, field] of parent.fields) {
         const target = key === crossrefKey ? nameInherited(name, parent.type, entry.type) : name;
-        // A field that is passed over takes time, though no memory.
-        this.#inheritedLengthLeft -= FIELD_LENGTH;
         if (!canInherit(target, entry, fields)) continue;
-        fields.set(target, { name: target === name ? field.name : target, values: field.values });
+        fields.set(target, { ...field, name: target === name ? field.name : target });
         inheritedLength += lengthOf(field);
       }
     }
@@ -204,9 +215,17 @@ export class BibtexParents {
     if (this.#inheritedLengthLeft >= 0) {
       return { ...entry, fields, length: entry.length + inheritedLength };
     }
-    const problem = `the entries take more than ${INHERITED_LENGTH_MAX} bytes from their crossref`;
-    return { line: entry.line, number: entry.number, key: entry.key, problem };
+    return breakRecord(entry, TOO_LONG_FIELDS);
   }
+}
+
+const TOO_MANY_FIELDS = `the entries take more than ${INHERITED_FIELDS_MAX} fields at once from `
+  + 'their crossref or xdata: write it before them';
+const TOO_LONG_FIELDS =
+  `the entries take more than ${INHERITED_LENGTH_MAX} bytes from their crossref`;
+
+function breakRecord({ line, number, key }: BibtexEntry, problem: string): BrokenRecord {
+  return { line, number, key, problem };
 }
 
 /** The keys of an entry's parents, in lower case: BibTeX compares them so. */
@@ -269,11 +288,16 @@ function lengthOf({ name, values }: BibtexField): number {
 /** A copy that does not keep the text alive that the entry was read from, or its parents'. */
 function copyEntry(entry: BibtexEntry): BibtexEntry {
   const fields = new Map<string, BibtexField>();
-  for (const [key, { name, values }] of entry.fields) {
-    fields.set(copyText(key), { name: copyText(name), values: values.map(copyText) });
+  for (const [key, field] of entry.fields) {
+    if (field.isCopy === true) fields.set(key, field);
+    else fields.set(copyText(key), copyField(field));
   }
   const key = entry.key === null ? null : copyText(entry.key);
   return { ...entry, key, type: copyText(entry.type), fields };
+}
+
+function copyField({ name, values }: BibtexField): BibtexField {
+  return { name: copyText(name), values: values.map(copyText), isCopy: true };
 }
 
 function copyText(text: string): string {

@@ -295,6 +295,21 @@ test('what children take from a parent and entries from strings is bounded', () 
   assert.deepEqual(read(`${string}@string{u = s # s}`).length, 1);
 });
 
+test('the fields that children take at once from a parent, or along a chain, are bounded', () => {
+  const fields = Array.from({ length: 990 }, (_, index) => `f${index}={}`).join();
+  const children = Array.from({ length: 9_999 }, (_, index) => `@book{c${index},crossref={p}}`);
+  const chain = Array.from({ length: 9_999 }, (_, index) =>
+    `@book{k${index},crossref={k${index + 1}},f${index}={}}`);
+  for (const text of [`${children.join('')}@book{p,${fields}}`, `${chain.join('')}@book{k9999}`]) {
+    const records = read(text);
+    const counts = records.map((record) => 'fields' in record ? record.fields.size : 0);
+    const count = counts.reduce((sum, size) => sum + size, 0);
+    // Within the chunk, and again at the end of the file.
+    assert.ok(count > 50_000 && count < 300_000, String(count));
+    assert.match(summarize(records).join(), /more than 100000 fields at once .* before them/);
+  }
+});
+
 test('what the end of a file brings to light has strings of its own', () => {
   const string = `@string{s = {${'x'.repeat(1_000_000)}}}`;
   const records = read(`${string + '@book{k, t=s}'.repeat(20)}\n@book{a, t={\n@book{b, t=s}`);

@@ -67,6 +67,19 @@ export const SILENT_COMMANDS: ReadonlySet<string> = new Set([
   'MakeUppercase', 'linebreak', 'allowbreak', 'nobreak', 'break', 'sloppy', 'null',
 ]);
 
+/** Commands that only say how their text looks, or how it is set: it goes without them. */
+export const MARKUP_COMMANDS: ReadonlySet<string> = new Set([
+  'emph', 'textit', 'textbf', 'textsc', 'textsl', 'texttt', 'textrm', 'textsf', 'textup', 'textmd',
+  'textsuperscript', 'textsubscript', 'underline', 'uline', 'mkbibemph', 'mkbibbold', 'mkbibitalic',
+  'mkbibparens', 'mkbibbrackets', 'em', 'it', 'bf', 'sc', 'sl', 'tt', 'rm', 'sf', 'up', 'cal',
+  'itshape', 'bfseries', 'scshape', 'slshape', 'ttfamily', 'rmfamily', 'sffamily', 'upshape',
+  'mdseries', 'normalfont', 'tiny', 'scriptsize', 'footnotesize', 'small', 'normalsize', 'large',
+  'Large', 'LARGE', 'huge', 'Huge', 'mathrm', 'mathit', 'mathbf', 'mathsf', 'mathtt', 'mathcal',
+  'mathbb', 'mathfrak', 'mathscr', 'boldsymbol', 'bm', 'operatorname', 'sqrt', 'lowercase',
+  'MakeLowercase', 'path', 'nolinkurl', 'left', 'right', 'bgroup', 'egroup', 'noindent', 'newline',
+  'par', 'quad', 'qquad', 'hfill', 'unskip', 'ignorespaces', 'displaystyle',
+]);
+
 /** Commands whose first group is no text: it goes, and with it what the command says. */
 export const COMMANDS_OF_TWO_GROUPS: ReadonlySet<string> = new Set([
   'href', 'foreignlanguage', 'textcolor', 'color', 'selectlanguage', 'noopsort', 'hspace',

@@ -8,13 +8,14 @@
  *   math    = "$" … "$"
  *
  * `--` and `---` are dashes, two grave accents and two apostrophes are quotation marks, `~` is a
- * blank, and a run of white space is one blank. Every text is valid: a brace too many, an accent
- * without a letter and an unknown command are read as well as they can be. Reading is one pass
+ * blank, and a run of white space is one blank. Every text is valid: a brace too many and an accent
+ * without a letter are read as well as they can be. A command that no table has stays as it is
+ * written, with its group: nobody can know what it says. Reading is one pass
  * without recursion, so that deep groups harm nobody.
  */
 import {
-  ACCENTS, COMMANDS_OF_TWO_GROUPS, LONE_ACCENTS, MATH_SYMBOLS, QUOTING_COMMANDS, SILENT_COMMANDS,
-  SYMBOLS,
+  ACCENTS, COMMANDS_OF_TWO_GROUPS, LONE_ACCENTS, MARKUP_COMMANDS, MATH_SYMBOLS, QUOTING_COMMANDS,
+  SILENT_COMMANDS, SYMBOLS,
 } from './latex-symbols.ts';
 
 type LatexText = {
@@ -220,6 +221,7 @@ class LatexReader {
     const start = this.#offset;
     while (LETTER.test(this.#latex[this.#offset] ?? '')) this.#offset += 1;
     const name = this.#latex.slice(start, this.#offset);
+    const nameEnd = this.#offset;
     this.#skipBlanks();
     const accent = ACCENTS.get(name);
     const symbol = SYMBOLS.get(name) ?? MATH_SYMBOLS.get(name);
@@ -231,8 +233,18 @@ class LatexReader {
     if (!SILENT_COMMANDS.has(name)) {
       this.#hasMarkup = true;
       if (COMMANDS_OF_TWO_GROUPS.has(name)) this.#skipGroup();
+      else if (!MARKUP_COMMANDS.has(name)) return this.#keepCommand(start - 1, nameEnd);
     }
     if (this.#latex[this.#offset] === '{') this.#nextClosing = '';
+  }
+
+  /** Adds an unknown command as it is written; the text of its group is read between its braces. */
+  #keepCommand(start: number, end: number): void {
+    this.#endAccents();
+    this.#text += this.#latex.slice(start, this.#offset > end ? end + 1 : end);
+    if (this.#latex[this.#offset] !== '{') return;
+    this.#text += '{';
+    this.#nextClosing = '}';
   }
 
   #startQuotation(): void {

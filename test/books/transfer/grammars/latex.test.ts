@@ -37,7 +37,7 @@ test('markup and mathematics are read as well as they can be, and told of', () =
     ['\\enquote{a \\emph{b} c} d', '“a b c” d'],
     ['\\href{http://a.example}{text} here', 'text here'],
     ['$x^2$ and $\\alpha\\to\\infty$', 'x^2 and α→∞'],
-    ['\\unknown{text} \\Unknown text', 'text text'],
+    ['\\unknown{t\\"e\\emph{x}t} \\Unknown text', '\\unknown{tëxt} \\Unknown text'],
   ];
   for (const [latex, text] of texts) {
     assert.equal(decodeLatex(latex).text, text, latex);

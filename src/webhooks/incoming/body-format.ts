@@ -63,7 +63,7 @@ export function readPayload(
 ): Payload | null {
   switch (kind) {
     case 'json': return decodePayload(body);
-    case 'form': return decodeFields(parseForm(body)?.fields, reading);
+    case 'form': return decodeFields(parseForm(body, contentType)?.fields, reading);
     case 'multipart': return decodeFields(parseMultipart(body, contentType), reading);
     case 'text': return isUtf8(body) ? { text: body.toString('utf8') } : null;
   }
@@ -96,7 +96,7 @@ export function findFittingFormat(
   const start = body.toString('latin1', 0, FORM_LOOK_BYTES);
   const isForm = parseMediaType(contentType) === FORM_TYPE
     || FORM_START.test(start) && !/\s/.test(start);
-  if (isForm && triedKind !== 'form' && parseForm(body) !== null) return 'form';
+  if (isForm && triedKind !== 'form' && parseForm(body, contentType) !== null) return 'form';
   return triedKind !== 'text' && isUtf8(body) ? 'text' : null;
 }
 

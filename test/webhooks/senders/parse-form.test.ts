@@ -22,6 +22,17 @@ test('reads forms as URLSearchParams does', () => {
   }
 });
 
+test('reads a form in the charset that is declared, without a mark before it', () => {
+  const type = 'application/x-www-form-urlencoded; charset=';
+  const read = (body: string, charset: string): string | undefined =>
+    parseForm(Buffer.from(body), `${type}${charset}`)?.fields.get('n')?.[0];
+  assert.equal(read('n=Jos%E9', 'windows-1252'), 'José');
+  assert.equal(read('n=%B3', '"ISO-8859-2"'), 'ł');
+  assert.equal(read('\ufeffn=%C3%A9', 'UTF-8'), 'é');
+  assert.equal(read('n=%E9', 'x-none'), undefined);
+  assert.equal(read('n=a', 'x-none'), 'a');
+});
+
 test('gives up a form of too many fields', () => {
   assert.equal(parseForm(Buffer.from('a=1&'.repeat(9_999)))?.fields.get('a')?.length, 9_999);
   assert.equal(parseForm(Buffer.from('a=1&'.repeat(10_000))), null);

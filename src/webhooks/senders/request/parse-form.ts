@@ -1,4 +1,5 @@
 /** Parses bodies of the type application/x-www-form-urlencoded (WHATWG URL §5.1). Pure. */
+import { TextDecoder } from 'node:util';
 
 /** Names in the order of their first field, each with its values. */
 export type FormFields = ReadonlyMap<string, readonly string[]>;
@@ -55,11 +56,16 @@ export function hasTooManyFields(body: Buffer): boolean {
   return false;
 }
 
+const CHARSET = /; *charset=("?)([^";\s]+)\1/i;
+const UTF8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
 /**
- * The form; null: it has more than 10,000 fields. It takes less than half the time of
+ * The form, in the charset that its `Content-Type` declares, else UTF-8. A byte order mark before
+ * it is left out. null: it has more than 10,000 fields, or bytes that are not ASCII in a charset
+ * that is unknown. It takes less than half the time of
  * URLSearchParams (measured with 20 fields): the body is decoded once and then cut.
  */
-export function parseForm(body: Buffer): ParsedForm | null {
+export function parseForm(body: Buffer, contentType?: string): ParsedForm | null {
   const size = body.length;
   const decodedBytes = Buffer.allocUnsafe(size);
   const offsets: number[] = [];
@@ -68,7 +74,7 @@ export function parseForm(body: Buffer): ParsedForm | null {
   let nameEnd = -1;
   let allBits = 0;
   let pairs = 1;
-  let index = 0;
+  let index = body.subarray(0, UTF8_MARK.length).equals(UTF8_MARK) ? UTF8_MARK.length : 0;
   while (index < size) {
     const byte = body[index] ?? 0;
     index += 1;
@@ -106,16 +112,34 @@ export function parseForm(body: Buffer): ParsedForm | null {
   if (length > start || nameEnd !== -1) {
     offsets.push(start, nameEnd === -1 ? length : nameEnd, length);
   }
-  return cutFields(decodedBytes, length, offsets, allBits < 0x80);
+  const isAscii = allBits < 0x80;
+  const decoder = isAscii ? null : createDecoder(contentType);
+  if (decoder === undefined) return null;
+  return cutFields(decodedBytes, length, offsets, isAscii, decoder);
+}
+
+/** null: UTF-8; undefined: the charset is unknown. */
+function createDecoder(contentType = ''): TextDecoder | null | undefined {
+  const [, , charset = 'utf-8'] = CHARSET.exec(contentType) ?? [];
+  if (/^utf-?8$/i.test(charset)) return null;
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return undefined;
+  }
 }
 
 function cutFields(
   bytes: Buffer, length: number, offsets: readonly number[], isAscii: boolean,
+  decoder: TextDecoder | null,
 ): ParsedForm {
   const text = isAscii ? bytes.toString('latin1', 0, length) : '';
   // Invalid UTF-8 becomes U+FFFD.
-  const cut = (start: number, end: number): string =>
-    isAscii ? text.slice(start, end) : bytes.toString('utf8', start, end);
+  const cut = (start: number, end: number): string => {
+    if (isAscii) return text.slice(start, end);
+    return decoder === null ? bytes.toString('utf8', start, end)
+      : decoder.decode(bytes.subarray(start, end));
+  };
   const fields = new Map<string, string[]>();
   for (let index = 0; index < offsets.length; index += 3) {
     const nameEnd = offsets[index + 1] ?? 0;

@@ -118,7 +118,8 @@ export class RequestReader {
   /** The body as a form; null: it is none, or has too many fields. */
   form(): ParsedForm | null {
     if (this.#form === undefined) {
-      this.#form = this.isForm() ? parseForm(this.request.body) : null;
+      const { body, headers } = this.request;
+      this.#form = this.isForm() ? parseForm(body, headers['content-type']) : null;
     }
     return this.#form;
   }

@@ -26,7 +26,7 @@ import {
   FILE_TYPES, JSON_LINES_TYPES, READ_FORMATS, WRITTEN_FORMATS,
 } from './transfer/format-list.ts';
 import { listWrittenTypes } from './transfer/format-list.ts';
-import { MATCHES, ON_MATCH, combineOnMatch } from './transfer/import-mode.ts';
+import { ON_MATCH, combineOnMatch, parseMatches } from './transfer/import-mode.ts';
 import type { ImportMode } from './transfer/import-mode.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
 import {
@@ -157,17 +157,20 @@ const IMPORT_PARAMETERS: readonly ParameterSpec[] = [
       + 'format says it, and of a media type of several the first 64 KiB of the file.',
   },
   {
-    name: 'match', in: 'query', schema: { kind: 'string', values: MATCHES },
+    name: 'match', in: 'query', schema: { kind: 'string' },
     description: 'By what a record and a book are the same, besides their id: `isbn`; `title`, '
       + 'which is title, first author and year; or `source`, the id that the source gave the '
-      + 'record, or in a file from here the id of the book. Default: `source` in formats whose '
+      + 'record, or in a file from here the id of the book. Several stand in a list, `isbn,title`: '
+      + 'the first by which a book is found counts. `source` is tried last, unless it is in the '
+      + 'list, in formats whose records have such an id. Default: `source` in formats whose '
       + 'records have such an id, `isbn` for a list of ISBNs, else nothing.',
   },
   {
     name: 'onMatch', in: 'query', schema: { kind: 'string', values: ON_MATCH },
     description: 'What becomes of a book that a record matches: `skip` leaves it, `update` (the '
-      + 'default) sets the members that the record has, `replace` sets all. A book of the same id '
-      + 'is updated only with `match`; without it `update` skips it.',
+      + 'default) sets the members that the record has, `fill` only those that the book lacks, '
+      + '`replace` sets all. A book of the same id is updated only with `match`; without it '
+      + '`update` and `fill` skip it.',
   },
   {
     name: 'replace', in: 'query', schema: { kind: 'boolean' },
@@ -249,8 +252,11 @@ function parseImportMode(query: ReadonlyMap<string, string>): ImportMode {
   if (onMatch === null) {
     throw new AppError('malformed', `\`replace=true\` contradicts \`onMatch=${named}\``);
   }
+  const match = query.get('match');
+  const matches = match === undefined ? [] : parseMatches(match);
+  if (typeof matches === 'string') throw new AppError('malformed', `\`match\` ${matches}`);
   return {
-    match: parseChoiceParameter(query, 'match', MATCHES),
+    matches,
     onMatch,
     hasAllTypes: isTrue(query, 'allTypes'), isDryRun: isTrue(query, 'dryRun'),
   };

@@ -1,6 +1,6 @@
 /** What imports make of a catalog, record by record, by the simplest means: for property tests. */
 import type { JsonObject, JsonValue } from '../../src/base/schema.ts';
-import type { MatchMode } from '../../src/books/transfer/matching/book-import.ts';
+import type { Match, MatchMode } from '../../src/books/transfer/matching/book-import.ts';
 
 export type NaiveOutcome = { readonly outcome: string; readonly ids: readonly string[] };
 
@@ -16,12 +16,16 @@ export class NaiveCatalog {
   import(
     { mode, marks }: NaiveImport, id: string | null, record: JsonObject, newId: string,
   ): NaiveOutcome {
-    const { match, onMatch } = mode;
+    const { matches, onMatch } = mode;
     const isKnown = id !== null && this.books.has(id);
-    let ids = isKnown ? [id]
-      : [...this.books].filter(([, book]) => isSame(mode, book, record)).map(([other]) => other);
+    let ids = isKnown ? [id] : [];
+    for (const match of ids.length === 0 ? matches : []) {
+      if (ids.length > 0) break;
+      ids = [...this.books].filter(([, book]) => isSame(match, mode, book, record))
+        .map(([other]) => other);
+    }
     const bookId = readBookId(mode, record);
-    if (ids.length === 0 && match === 'source' && this.books.has(bookId)) ids = [bookId];
+    if (ids.length === 0 && matches.includes('source') && this.books.has(bookId)) ids = [bookId];
     const [first] = ids;
     if (first === undefined) {
       this.books.set(id ?? newId, record);
@@ -33,9 +37,10 @@ export class NaiveCatalog {
     marks.add(first);
     const before = this.books.get(first) ?? {};
     const said = bookId === first ? replaceOwnId(mode, before, record) : record;
-    const after = onMatch === 'replace' ? said : update(before, said);
+    const updated = onMatch === 'fill' ? update(said, before) : update(before, said);
+    const after = onMatch === 'replace' ? said : updated;
     if (isRepeated && toText(after) !== toText(before)) return { outcome: 'repeated', ids };
-    if (onMatch === 'skip' || (isKnown && match === null && onMatch === 'update')) {
+    if (onMatch === 'skip' || (isKnown && matches.length === 0 && onMatch !== 'replace')) {
       return { outcome: 'exists', ids };
     }
     if (toText(after) === toText(before)) return { outcome: 'unchanged', ids };
@@ -44,11 +49,12 @@ export class NaiveCatalog {
   }
 }
 
-function isSame({ match, source }: MatchMode, book: JsonObject, record: JsonObject): boolean {
+function isSame(
+  match: Match, { source }: MatchMode, book: JsonObject, record: JsonObject,
+): boolean {
   const read = (from: JsonObject): unknown => {
     if (match === 'isbn') return from['isbn'];
     if (match === 'source') return readSource(from, source?.format ?? '', source?.ownIdFields[0]);
-    if (match === null) return undefined;
     const authors = from['authors'] as readonly { readonly name: string }[];
     const year = String(from['datePublished'] ?? '').slice(0, 4);
     return `${plain(String(from['title']))}|${plain(authors[0]?.name ?? '')}|${year}`;

@@ -1,18 +1,32 @@
 /** How a file is imported, as a caller asks for it. */
+import { quote } from '../../base/text/error-message.ts';
 import type { Match, OnMatch } from './matching/book-import.ts';
 
-export const MATCHES: readonly Match[] = ['isbn', 'title', 'source'];
-export const ON_MATCH: readonly OnMatch[] = ['skip', 'update', 'replace'];
+const MATCHES: readonly Match[] = ['isbn', 'title', 'source'];
+export const ON_MATCH: readonly OnMatch[] = ['skip', 'update', 'fill', 'replace'];
 
 export type ImportMode = {
-  /** Null: by what the format's records are known again, if by anything. */
-  readonly match: Match | null;
+  /** None: by what the format's records are known again, if by anything. */
+  readonly matches: readonly Match[];
   readonly onMatch: OnMatch;
   /** Whether records of other types, such as articles, are taken for books too. */
   readonly hasAllTypes: boolean;
   /** Whether everything is checked and reported as usual, but nothing is stored. */
   readonly isDryRun: boolean;
 };
+
+/** The ways to match in a list such as `isbn,title`; a text says what is wrong with it. */
+export function parseMatches(text: string): readonly Match[] | string {
+  const matches = new Set<Match>();
+  for (const name of text.split(',')) {
+    const match = MATCHES.find((one) => one === name);
+    if (match === undefined) {
+      return `must be of ${MATCHES.join(', ')}, several with commas between, not ${quote(text)}`;
+    }
+    matches.add(match);
+  }
+  return [...matches];
+}
 
 /** What is done with books that match; null where the two ways to say it contradict each other. */
 export function combineOnMatch(onMatch: OnMatch | null, isReplacing: boolean): OnMatch | null {

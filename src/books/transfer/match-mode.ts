@@ -8,19 +8,22 @@ import type { FormatCodec } from './format-codec.ts';
 import type { FormatName } from './format-list.ts';
 import type { ImportMode } from './import-mode.ts';
 import { parseImportRecord } from './import-record.ts';
-import type { MatchMode, SourceFormat } from './matching/book-import.ts';
+import type { Match, MatchMode, SourceFormat } from './matching/book-import.ts';
 
 /** Throws `invalid` where records shall be matched by ids that the format has not. */
 export function createMatchMode(
   format: FormatName, codec: FormatCodec, mode: ImportMode,
 ): MatchMode {
   const source = createSourceFormat(format, codec);
-  if (mode.match === 'source' && source === null) {
+  if (mode.matches.includes('source') && source === null) {
     throw new AppError('invalid', `records of ${format} have no id of their source: `
       + 'match them by isbn or title');
   }
-  const match = mode.match ?? codec.defaultMatch ?? (source === null ? null : 'source');
-  return { match, onMatch: mode.onMatch, source, isDryRun: mode.isDryRun };
+  const named = mode.matches.length === 0 ? [codec.defaultMatch ?? []].flat() : mode.matches;
+  // A record without an ISBN has the id of its source, mostly.
+  const matches: readonly Match[] = source === null || named.includes('source')
+    ? named : [...named, 'source'];
+  return { matches, onMatch: mode.onMatch, source, isDryRun: mode.isDryRun };
 }
 
 function createSourceFormat(format: FormatName, codec: FormatCodec): SourceFormat | null {

@@ -75,7 +75,7 @@ test('a bug in a batch breaks the response off while the body is still coming', 
 
 test('a body whose records cannot be matched as asked is closed', async () => {
   const { isClosed, ending } = startRun({
-    lines: '{"title":"a"}\n', importBatch, mode: { match: 'source' },
+    lines: '{"title":"a"}\n', importBatch, mode: { matches: ['source'] },
   });
   await assert.rejects(ending, { code: 'invalid' });
   assert.ok(isClosed());
@@ -136,7 +136,7 @@ function startRun({ lines, importBatch, chunksMax = 1000, isSlow = false, mode =
   };
   const ending = runImport(
     catalog as unknown as Catalog, exchange as unknown as Exchange, { format: 'jsonl' },
-    { match: null, onMatch: 'update', hasAllTypes: false, isDryRun: false, ...mode });
+    { matches: [], onMatch: 'update', hasAllTypes: false, isDryRun: false, ...mode });
   ending.catch(() => {});
   return { isRead: () => chunks, isClosed: () => isClosed, pull: () => pull(), ending };
 }

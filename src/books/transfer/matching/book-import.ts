@@ -14,9 +14,10 @@ export type Match = 'isbn' | 'title' | 'source';
 
 /**
  * What becomes of the book that a record matches: `skip` leaves it as it is, `update` sets the
- * members that the record has, `replace` sets all members, and the dates that the record has.
+ * members that the record has, `fill` only those of them that the book lacks, `replace` sets all
+ * members, and the dates that the record has.
  */
-export type OnMatch = 'skip' | 'update' | 'replace';
+export type OnMatch = 'skip' | 'update' | 'fill' | 'replace';
 
 /** A format of other programs whose records have their own ids, and where books have them. */
 export type SourceFormat = {
@@ -37,14 +38,14 @@ export type SourceFormat = {
 };
 
 export type MatchMode = {
-  /** Null: by the id of our own formats alone. */
-  readonly match: Match | null;
+  /** The first by which a book is found counts. None: by the id of our own formats alone. */
+  readonly matches: readonly Match[];
   /**
-   * Of a book that has the id of the record: `replace` replaces it. `update` counts as `skip`
-   * where `match` is null, as imports without a match have always left such books alone.
+   * Of a book that has the id of the record: `replace` replaces it. `update` and `fill` count as
+   * `skip` where `matches` is empty, as imports without a match have always left such books alone.
    */
   readonly onMatch: OnMatch;
-  /** Of the format that is read; null for our own. Needed where `match` is `source`. */
+  /** Of the format that is read; null for our own. Needed where `matches` has `source`. */
   readonly source: SourceFormat | null;
   /** Whether nothing is stored: the outcomes are those that the import would have. */
   readonly isDryRun: boolean;

@@ -9,8 +9,8 @@ import type { MatchKeys } from './match-key.ts';
 
 export interface BookStaging {
   find(id: string): Buffer | undefined;
-  /** The ids of the books with the match key, in no order. */
-  findMatches(key: string): Iterable<string>;
+  /** The ids of the books with the key of the way to match at `rank`, in no order. */
+  findMatches(key: string, rank: number): Iterable<string>;
   /** Stores the whole book. */
   put(id: string, json: string): void;
 }
@@ -19,32 +19,32 @@ export interface BookStaging {
 export class TransactionStaging implements BookStaging {
   readonly #transaction: Transaction;
   readonly #collection: string;
-  readonly #index: MatchIndex | null;
-  /** Null until the first search by a key. */
-  #staged: StagingIndex | null = null;
+  readonly #indexes: readonly MatchIndex[];
+  /** One for each index; null until the first search by a key. */
+  #staged: readonly StagingIndex[] | null = null;
 
-  constructor(transaction: Transaction, collection: string, index: MatchIndex | null) {
+  constructor(transaction: Transaction, collection: string, indexes: readonly MatchIndex[]) {
     this.#transaction = transaction;
     this.#collection = collection;
-    this.#index = index;
+    this.#indexes = indexes;
   }
 
   find(id: string): Buffer | undefined {
     return this.#transaction.find(this.#collection, id);
   }
 
-  findMatches(key: string): Iterable<string> {
-    this.#staged ??= this.#readStaged();
-    return findMatches(this.#staged, this.#index, key);
+  findMatches(key: string, rank: number): Iterable<string> {
+    this.#staged ??= this.#indexes.map((index) => this.#readStaged(index));
+    return findMatches(this.#staged[rank], this.#indexes[rank], key);
   }
 
   put(id: string, json: string): void {
     const { bytes } = this.#transaction.put(this.#collection, id, json);
-    this.#staged?.put(id, bytes);
+    for (const staged of this.#staged ?? []) staged.put(id, bytes);
   }
 
-  #readStaged(): StagingIndex {
-    const staged = new StagingIndex((bytes) => this.#index?.readStagedKey(bytes) ?? null);
+  #readStaged(index: MatchIndex): StagingIndex {
+    const staged = new StagingIndex((bytes) => index.readStagedKey(bytes));
     for (const { id, bytes } of this.#transaction.listStaged(this.#collection)) {
       staged.put(id, bytes);
     }
@@ -61,9 +61,10 @@ const NO_BYTES = Buffer.alloc(0);
 type DryRunOptions = {
   /** Null where there is no catalog. */
   readonly committed: Pick<Collection, 'findBytes'> | null;
-  readonly index: MatchIndex | null;
-  /** Null where nothing is matched but ids. */
-  readonly keys: MatchKeys | null;
+  /** One for each of `keys`; none where there is no catalog. */
+  readonly indexes: readonly MatchIndex[];
+  /** Of each way to match; none where nothing is matched but ids. */
+  readonly keys: readonly MatchKeys[];
   /** Whether it is asked for books, or only whether they are there. */
   readonly needsBooks: boolean;
 };
@@ -75,24 +76,24 @@ type DryRunOptions = {
 export class DryRunStaging implements BookStaging {
   readonly #options: DryRunOptions;
   readonly #bytesById = new Map<string, Buffer>();
-  readonly #staged: StagingIndex;
+  readonly #staged: readonly StagingIndex[];
   #bytesTotal = 0;
 
   constructor(options: DryRunOptions) {
     this.#options = options;
-    this.#staged = new StagingIndex((bytes) => options.keys?.readStored(bytes) ?? null);
+    this.#staged = options.keys.map((keys) => new StagingIndex((bytes) => keys.readStored(bytes)));
   }
 
   find(id: string): Buffer | undefined {
     return this.#bytesById.get(id) ?? this.#options.committed?.findBytes(id);
   }
 
-  findMatches(key: string): Iterable<string> {
-    return findMatches(this.#staged, this.#options.index, key);
+  findMatches(key: string, rank: number): Iterable<string> {
+    return findMatches(this.#staged[rank], this.#options.indexes[rank], key);
   }
 
   put(id: string, json: string): void {
-    const { needsBooks, keys } = this.#options;
+    const { needsBooks } = this.#options;
     const bytes = needsBooks ? Buffer.from(json) : NO_BYTES;
     const known = this.#bytesById.get(id);
     const countMax = needsBooks ? BOOKS_REMEMBERED_MAX : IDS_REMEMBERED_MAX;
@@ -101,14 +102,14 @@ export class DryRunStaging implements BookStaging {
     if (bytesTotal > BYTES_REMEMBERED_MAX) return;
     this.#bytesTotal = bytesTotal;
     this.#bytesById.set(id, bytes);
-    if (keys !== null) this.#staged.put(id, bytes);
+    for (const staged of this.#staged) staged.put(id, bytes);
   }
 }
 
 /** Where a book lies over the committed ones, the index does not know what it is now. */
 function* findMatches(
-  over: StagingIndex, index: MatchIndex | null, key: string,
+  over: StagingIndex | undefined, index: MatchIndex | undefined, key: string,
 ): Generator<string> {
-  yield* over.find(key);
-  for (const id of index?.find(key) ?? []) if (!over.has(id)) yield id;
+  yield* over?.find(key) ?? [];
+  for (const id of index?.find(key) ?? []) if (over?.has(id) !== true) yield id;
 }

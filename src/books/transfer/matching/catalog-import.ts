@@ -33,9 +33,10 @@ export function createImportOpener(deps: CatalogImportDeps): (mode: MatchMode) =
 
 class CatalogImport implements BookImport {
   readonly #deps: CatalogImportDeps;
-  readonly #indexes: MatchIndexes;
+  readonly #allIndexes: MatchIndexes;
   readonly #mode: MatchMode;
-  readonly #index: MatchIndex | null;
+  /** One for each way to match. */
+  readonly #indexes: readonly MatchIndex[];
   /** Null where nothing is matched but ids, and in a dry run, which has its own. */
   readonly #marks: ImportMarks | null;
   readonly #dryRun: DryRun | null;
@@ -46,15 +47,15 @@ class CatalogImport implements BookImport {
 
   constructor(deps: CatalogImportDeps, indexes: MatchIndexes, mode: MatchMode) {
     this.#deps = deps;
-    this.#indexes = indexes;
+    this.#allIndexes = indexes;
     this.#mode = mode;
-    this.#index = indexes.acquire(mode);
+    this.#indexes = indexes.acquire(mode);
     const collection = deps.store.collection(COLLECTION);
-    const hasMarks = this.#index !== null;
+    const hasMarks = this.#indexes.length > 0;
     this.#marks = hasMarks && !mode.isDryRun ? new ImportMarks(collection) : null;
-    this.#dryRun = mode.isDryRun ? new DryRun(mode, collection, this.#index) : null;
-    this.#isReady = this.#index === null;
-    this.#whenReady = this.#index?.whenReady ?? Promise.resolve();
+    this.#dryRun = mode.isDryRun ? new DryRun(mode, collection, this.#indexes) : null;
+    this.#isReady = !hasMarks;
+    this.#whenReady = Promise.all(this.#indexes.map(({ whenReady }) => whenReady));
     // Before the batches that wait, so that none that comes later overtakes them.
     this.#whenReady.then(() => {
       this.#isReady = true;
@@ -82,8 +83,8 @@ class CatalogImport implements BookImport {
 
   /** A transaction may run again until it has ended, and then needs the index and the marks. */
   #release(): void {
-    if (!this.#isClosed || this.#batchesUnderWay > 0 || this.#index === null) return;
-    this.#indexes.release(this.#index);
+    if (!this.#isClosed || this.#batchesUnderWay > 0) return;
+    for (const index of this.#indexes) this.#allIndexes.release(index);
     this.#marks?.close();
     this.#dryRun?.close();
   }
@@ -94,11 +95,11 @@ class CatalogImport implements BookImport {
     if (this.#dryRun !== null) return Promise.resolve(this.#dryRun.run(records, nowMs));
     // Drawn once, as the transaction may run again.
     const newIds = records.map(({ id }) => id ?? makeId());
-    const keys = this.#index?.keys ?? null;
+    const keys = this.#indexes.map((index) => index.keys);
     const marks = this.#marks?.begin() ?? null;
     const batch = store.transact((transaction) => {
       marks?.clear();
-      const books = new TransactionStaging(transaction, COLLECTION, this.#index);
+      const books = new TransactionStaging(transaction, COLLECTION, this.#indexes);
       const deps = { books, mode: this.#mode, keys, marks, nowMs };
       return records.map((record, index) => storeRecord(deps, record, newIds[index] ?? ''));
     });
@@ -115,12 +116,12 @@ class DryRun {
   readonly #marks: DryRunMarks | null;
   #newCount = 0;
 
-  constructor(mode: MatchMode, committed: Collection | null, index: MatchIndex | null) {
-    const { match, onMatch, source } = mode;
-    const keys = match === null ? null : createMatchKeys(match, source);
-    const needsBooks = match !== null || onMatch === 'replace';
-    const books = new DryRunStaging({ committed, index, keys, needsBooks });
-    this.#marks = keys === null ? null : new DryRunMarks(committed);
+  constructor(mode: MatchMode, committed: Collection | null, indexes: readonly MatchIndex[]) {
+    const { matches, onMatch, source } = mode;
+    const keys = matches.map((match) => createMatchKeys(match, source));
+    const needsBooks = matches.length > 0 || onMatch === 'replace';
+    const books = new DryRunStaging({ committed, indexes, keys, needsBooks });
+    this.#marks = keys.length === 0 ? null : new DryRunMarks(committed);
     this.#deps = { books, mode, keys, marks: this.#marks };
   }
 
@@ -140,7 +141,7 @@ class DryRun {
 
 /** A dry run where there is no catalog yet. */
 export function openEmptyDryRun(mode: MatchMode, now: () => number): BookImport {
-  const dryRun = new DryRun(mode, null, null);
+  const dryRun = new DryRun(mode, null, []);
   return {
     importBatch: (records) => Promise.resolve(dryRun.run(records, now())),
     close() {},

@@ -12,7 +12,7 @@ import { crc32 } from 'node:zlib';
 import { assert } from '../../../base/assert.ts';
 import type { Steps, Turns } from '../../../base/turns.ts';
 import type { Collection } from '../../../store/store-port.ts';
-import type { MatchMode } from './book-import.ts';
+import type { Match, MatchMode } from './book-import.ts';
 import { createMatchKeys } from './match-key.ts';
 import type { MatchKeys } from './match-key.ts';
 import { SlotChains } from './slot-chains.ts';
@@ -100,9 +100,12 @@ export class MatchIndexes {
     this.#deps = deps;
   }
 
-  /** The index for an import, which has to `release` it; null for one that needs none. */
-  acquire({ match, source }: MatchMode): MatchIndex | null {
-    if (match === null) return null;
+  /** The indexes for an import, one for each way to match, which has to `release` each. */
+  acquire({ matches, source }: MatchMode): readonly MatchIndex[] {
+    return matches.map((match) => this.#acquire(match, source));
+  }
+
+  #acquire(match: Match, source: MatchMode['source']): MatchIndex {
     const name = nameOf(match, source);
     let use = this.#uses.get(name);
     if (use === undefined) {
@@ -124,6 +127,6 @@ export class MatchIndexes {
   }
 }
 
-function nameOf(match: NonNullable<MatchMode['match']>, source: MatchMode['source']): string {
+function nameOf(match: Match, source: MatchMode['source']): string {
   return match === 'source' ? JSON.stringify([match, source?.format]) : match;
 }

@@ -23,8 +23,8 @@ import type { MergedRecord } from './merge-record.ts';
 export type StoreDeps = {
   readonly books: BookStaging;
   readonly mode: MatchMode;
-  /** Null where nothing is matched but ids. */
-  readonly keys: MatchKeys | null;
+  /** Of each way to match, the first to be tried first; none where nothing is matched but ids. */
+  readonly keys: readonly MatchKeys[];
   readonly marks: BookMarks | null;
   readonly nowMs: number;
 };
@@ -63,21 +63,24 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
  */
 function findMatches({ books, keys, mode }: StoreDeps, record: ImportRecord): readonly string[] {
   if (record.id !== null && books.find(record.id) !== undefined) return [record.id];
-  const key = keys?.readMembers(record.fields) ?? null;
-  if (key === null) return [];
-  const ids: string[] = [];
-  for (const id of books.findMatches(key)) {
-    ids.push(id);
-    if (ids.length >= MATCHES_NAMED_MAX) break;
+  for (const [rank, { readMembers }] of keys.entries()) {
+    const key = readMembers(record.fields);
+    if (key === null) continue;
+    const ids: string[] = [];
+    for (const id of books.findMatches(key, rank)) {
+      ids.push(id);
+      if (ids.length >= MATCHES_NAMED_MAX) break;
+    }
+    if (ids.length > 0) return ids.sort();
   }
-  if (ids.length > 0 || mode.match !== 'source' || mode.source === null) return ids.sort();
+  if (mode.source === null || !mode.matches.includes('source')) return [];
   const bookId = findBookId(record.fields, mode.source);
   return bookId !== null && books.find(bookId) !== undefined ? [bookId] : [];
 }
 
-function isLeftAlone({ match, onMatch }: MatchMode, isSameId: boolean): boolean {
+function isLeftAlone({ matches, onMatch }: MatchMode, isSameId: boolean): boolean {
   if (onMatch === 'skip') return true;
-  return onMatch === 'update' && isSameId && match === null;
+  return onMatch !== 'replace' && isSameId && matches.length === 0;
 }
 
 type BookVersion = {
@@ -101,11 +104,22 @@ function makeVersion(
     const json = isUnchanged ? null : encodeBook(id, { ...record, fields }, before, nowMs);
     return { json, leftOut: [] };
   }
-  const merged = mergeEdited(members, fields, before, source);
+  const merged = onMatch === 'fill' ? fillMembers(members, fields, source)
+    : mergeEdited(members, fields, before, source);
   const { leftOut } = merged;
   if (isSame(members, merged.members)) return { json: null, leftOut };
   const timestamps = nextTimestamps(KEY, id, before, nowMs);
   return { json: encodeRecord(KEY, id, timestamps, merged.members), leftOut };
+}
+
+/** The record gives what the book lacks; of its metadata nothing where there is no room for all. */
+function fillMembers(
+  members: JsonObject, record: JsonObject, source: MatchMode['source'],
+): MergedRecord {
+  const merged = mergeRecord(record, members, source?.ownIdFields ?? []);
+  const { metadata } = members;
+  if (merged.leftOut.length === 0 || metadata === undefined) return merged;
+  return { members: { ...merged.members, metadata }, leftOut: ['metadata'] };
 }
 
 /** Merges what the record says otherwise than our export of the book. */

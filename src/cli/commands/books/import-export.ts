@@ -16,7 +16,7 @@ import {
 import { FORMATS } from '../../../books/transfer/format-list.ts';
 import type { BookWriter } from '../../../books/transfer/format-codec.ts';
 import type { FormatName } from '../../../books/transfer/format-list.ts';
-import { MATCHES, ON_MATCH, combineOnMatch } from '../../../books/transfer/import-mode.ts';
+import { ON_MATCH, combineOnMatch, parseMatches } from '../../../books/transfer/import-mode.ts';
 import type { ImportMode } from '../../../books/transfer/import-mode.ts';
 import { findFormatByEnding, findFormatByName } from '../../../books/transfer/recognise-format.ts';
 import type { FormatChoice } from '../../../books/transfer/recognise-format.ts';
@@ -80,8 +80,11 @@ function readImportMode(args: CommandContext['args']): ImportMode {
   if (onMatch === null) {
     throw new AppError('usage', `--replace contradicts --on-match ${named}: leave one out`);
   }
+  const match = args.find('match');
+  const matches = match === undefined || match === null ? [] : parseMatches(match);
+  if (typeof matches === 'string') throw new AppError('usage', `--match ${matches}`);
   return {
-    match: MATCHES.find((one) => one === args.find('match')) ?? null,
+    matches,
     onMatch,
     hasAllTypes: args.has('all-types'), isDryRun: args.has('dry-run'),
   };
@@ -92,7 +95,7 @@ async function sendFile(
   { openApiClient }: CommandContext, format: FormatName, mode: ImportMode, body: Readable,
 ): Promise<AsyncIterable<Buffer>> {
   const query = new URLSearchParams({ format });
-  if (mode.match !== null) query.set('match', mode.match);
+  if (mode.matches.length > 0) query.set('match', mode.matches.join());
   if (mode.onMatch !== 'update') query.set('onMatch', mode.onMatch);
   if (mode.hasAllTypes) query.set('allTypes', 'true');
   if (mode.isDryRun) query.set('dryRun', 'true');

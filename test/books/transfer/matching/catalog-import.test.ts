@@ -23,7 +23,7 @@ const GOODREADS: SourceFormat =
 const JSONLD: SourceFormat =
   { format: 'jsonld', ownIdFields: ['@id'], bookIdPrefix: 'urn:uuid:', readExports: () => [] };
 const DEFAULTS: MatchMode =
-  { match: 'isbn', onMatch: 'update', source: null, isDryRun: false };
+  { matches: ['isbn'], onMatch: 'update', source: null, isDryRun: false };
 
 let store: MemoryStore;
 let catalog: Catalog;
@@ -128,12 +128,12 @@ test('the id of a record comes before its match', async () => {
   const other = await shelf.add({ title: 'Other', isbn: ISBNS[0] ?? '' });
   await importAll([{ id: ID, title: 'A' }]);
   const record = { id: ID, title: 'B', isbn: ISBNS[0] };
-  assert.deepEqual(await outcomesOf([record], { match: null }), ['exists']);
+  assert.deepEqual(await outcomesOf([record], { matches: [] }), ['exists']);
   assert.deepEqual(await importAll([record]), [{ id: ID, outcome: 'updated', leftOut: [] }]);
   assert.equal(shelf.get(other.id).title, 'Other');
-  const replaced = await importAll([{ id: ID, title: 'C' }], { match: null, onMatch: 'replace' });
+  const replaced = await importAll([{ id: ID, title: 'C' }], { matches: [], onMatch: 'replace' });
   assert.deepEqual(replaced, [{ id: ID, outcome: 'replaced', leftOut: [] }]);
-  const again = await outcomesOf([{ id: ID, title: 'C' }], { match: null, onMatch: 'replace' });
+  const again = await outcomesOf([{ id: ID, title: 'C' }], { matches: [], onMatch: 'replace' });
   assert.deepEqual(again, ['unchanged']);
 });
 
@@ -214,17 +214,18 @@ test('what is staged and not on disk yet is matched as it will be', async () => 
 test('a source matches its own records alone, and adds to those of others', async () => {
   const calibre = { ...GOODREADS, format: 'calibre', ownIdFields: ['uuid'] };
   await importAll([{ title: 'A', isbn: ISBNS[0], metadata: sourceOf('1') }],
-    { match: 'source', source: GOODREADS });
+    { matches: ['source'], source: GOODREADS });
   const book = { title: 'A', isbn: ISBNS[0], metadata: { source: { calibre: { uuid: '1' } } } };
   assert.deepEqual(await outcomesOf([book], { source: calibre }), ['updated']);
-  assert.deepEqual(await outcomesOf([book], { match: 'source', source: calibre }), ['unchanged']);
+  assert.deepEqual(await outcomesOf([book], { matches: ['source'], source: calibre }),
+    ['unchanged']);
   assert.deepEqual(JSON.parse(contentOf()[0] ?? '').metadata,
     { source: { goodreads: { 'Book Id': '1' }, calibre: { uuid: '1' } } });
 });
 
 test('a record whose own id is the id of a book is that book, and is not stored so', async () => {
-  await importAll([{ id: ID, title: 'A', publisher: 'P' }], { match: null });
-  const mode = { match: 'source', source: JSONLD } as const;
+  await importAll([{ id: ID, title: 'A', publisher: 'P' }], { matches: [] });
+  const mode = { matches: ['source'], source: JSONLD } as const;
   const record = { title: 'A', metadata: ownIdOf(`urn:uuid:${ID}`) };
   const before = contentOf();
   assert.deepEqual(await importAll([record], mode),
@@ -241,17 +242,48 @@ test('a record whose own id is the id of a book is that book, and is not stored 
   assert.equal(catalog.size, 1);
 });
 
+test('of several ways to match the first that finds a book counts', async () => {
+  const own = (id: string): object => ({ source: { goodreads: { 'Book Id': id } } });
+  const mode = { matches: ['isbn', 'source'], source: GOODREADS } as const;
+  const books = [
+    { title: 'A', isbn: ISBNS[0], metadata: own('1') }, { title: 'B', metadata: own('2') },
+  ];
+  assert.deepEqual(await outcomesOf(books, mode), ['imported', 'imported']);
+  const again = { ...mode, isDryRun: true };
+  assert.deepEqual(await outcomesOf(books, again), ['unchanged', 'unchanged']);
+  assert.deepEqual(await outcomesOf(books, mode), ['unchanged', 'unchanged']);
+  // The ISBN of one book, the source's id of the other.
+  assert.deepEqual(await outcomesOf([{ ...books[0], metadata: own('2') }], mode), ['updated']);
+  assert.equal(catalog.size, 2);
+});
+
+test('`fill` sets what the book lacks, and nothing else', async () => {
+  const [isbn] = ISBNS;
+  await importAll([{ title: 'A', isbn, metadata: { shelf: 'x', source: { a: { b: 1 } } } }]);
+  const record = {
+    title: 'B', authors: [{ name: 'N' }], isbn, publisher: 'P',
+    metadata: { shelf: 'y', room: 'z', source: { a: { b: 2 }, c: { d: 3 } } },
+  };
+  assert.deepEqual(await outcomesOf([record], { onMatch: 'fill' }), ['updated']);
+  assert.deepEqual(await outcomesOf([record], { onMatch: 'fill' }), ['unchanged']);
+  const [{ id: _, createdAt: __, updatedAt: ___, ...book }] = JSON.parse(`[${contentOf()}]`);
+  assert.deepEqual(book, {
+    title: 'A', authors: [{ name: 'N' }], isbn, publisher: 'P',
+    metadata: { shelf: 'x', room: 'z', source: { a: { b: 1 }, c: { d: 3 } } },
+  });
+});
+
 test('an own id that is the id of no book, has no prefix or is not matched by, adds', async () => {
-  await importAll([{ id: ID, title: 'A' }], { match: null });
+  await importAll([{ id: ID, title: 'A' }], { matches: [] });
   const other = ID.replace('a', 'b');
   const records = [ID, `urn:uuid:${other}`, 'urn:uuid:', `urn:uuid:${ID}x`]
     .map((ownId) => ({ title: 'B', metadata: ownIdOf(ownId) }));
   const added = records.map(() => 'imported');
   for (const [expected, mode] of [
-    [added, { match: 'source', source: JSONLD }],
-    [records.map(() => 'unchanged'), { match: 'source', source: JSONLD }],
-    [['imported'], { match: 'source', source: { ...JSONLD, bookIdPrefix: null } }],
-    [['imported'], { match: 'isbn', source: JSONLD }],
+    [added, { matches: ['source'], source: JSONLD }],
+    [records.map(() => 'unchanged'), { matches: ['source'], source: JSONLD }],
+    [['imported'], { matches: ['source'], source: { ...JSONLD, bookIdPrefix: null } }],
+    [['imported'], { matches: ['isbn'], source: JSONLD }],
   ] as const) {
     const sent = expected.length > 1 ? records
       : [{ title: 'B', metadata: ownIdOf(`urn:uuid:${ID}`) }];
@@ -261,10 +293,10 @@ test('an own id that is the id of no book, has no prefix or is not matched by, a
 });
 
 test('a book that came with an own id is before the book whose id that is', async () => {
-  const mode = { match: 'source', source: JSONLD } as const;
+  const mode = { matches: ['source'], source: JSONLD } as const;
   const record = { title: 'B', metadata: ownIdOf(`urn:uuid:${ID}`) };
   const [added] = await importAll([record], mode);
-  await importAll([{ id: ID, title: 'A' }], { match: null });
+  await importAll([{ id: ID, title: 'A' }], { matches: [] });
   assert.deepEqual(await importAll([record], mode),
     [{ id: added?.id, outcome: 'unchanged', leftOut: [] }]);
   await catalog.remove(added?.id ?? '');
@@ -273,9 +305,9 @@ test('a book that came with an own id is before the book whose id that is', asyn
 });
 
 test('a book that has an own id keeps it when a record comes under its id', async () => {
-  const mode = { match: 'source', source: JSONLD } as const;
+  const mode = { matches: ['source'], source: JSONLD } as const;
   await importAll([{ id: ID, title: 'A', metadata: ownIdOf('http://e.org/1', { award: 'x' }) }],
-    { match: null });
+    { matches: [] });
   for (const onMatch of ['update', 'replace'] as const) {
     const record = { title: onMatch, metadata: ownIdOf(`urn:uuid:${ID}`, { award: 'y' }) };
     const first = await outcomesOf([record], { ...mode, onMatch });
@@ -288,13 +320,13 @@ test('a book that has an own id keeps it when a record comes under its id', asyn
 
 test('an update leaves what a record says as our export of the book says it', async () => {
   const book = { title: 'A', description: 'one\ntwo', metadata: ownIdOf('x', { award: 'a' }) };
-  await importAll([{ id: ID, ...book }], { match: null });
+  await importAll([{ id: ID, ...book }], { matches: [] });
   // A format that has one blank for white space, and no place for awards.
   const readExports = (bytes: Buffer) => {
     const { title, description } = JSON.parse(bytes.toString());
     return [{ title, authors: [], description: description.replace('\n', ' '), publisher: 's' }];
   };
-  const mode = { match: 'source', source: { ...JSONLD, readExports } } as const;
+  const mode = { matches: ['source'], source: { ...JSONLD, readExports } } as const;
   const unedited = { title: 'A', description: 'one two', publisher: 's', metadata: ownIdOf('x') };
   assert.deepEqual(await outcomesOf([unedited], { ...mode, isDryRun: true }), ['unchanged']);
   assert.deepEqual(await outcomesOf([unedited], mode), ['unchanged']);
@@ -363,7 +395,7 @@ test('an import that is closed finds matches to the end of its last batch', asyn
 
 test('books whose keys share a hash are told apart', async () => {
   const [left, right] = findCollision();
-  const mode = { match: 'source', source: GOODREADS } as const;
+  const mode = { matches: ['source'], source: GOODREADS } as const;
   await importAll([{ title: 'A', metadata: sourceOf(left) }], mode);
   assert.deepEqual(await outcomesOf([{ title: 'B', metadata: sourceOf(right) }], mode),
     ['imported']);
@@ -394,7 +426,7 @@ test('imports that match alike share an index, and the last drops it and its mar
     };
   };
   const [first, second, other] =
-    [DEFAULTS, DEFAULTS, { ...DEFAULTS, match: 'title' as const }]
+    [DEFAULTS, DEFAULTS, { ...DEFAULTS, matches: ['title'] as const }]
       .map((mode) => catalog.openImport(mode));
   await Promise.all([first, second, other].map((each) => each?.importBatch([])));
   assert.equal(listeners, 2 + 3, 'indexes, and the marks of each import');
@@ -407,7 +439,7 @@ test('imports that match alike share an index, and the last drops it and its mar
   second?.close();
   await endsInTurns(Promise.resolve());
   assert.equal(listeners, 0);
-  const unmatched = catalog.openImport({ ...DEFAULTS, match: null });
+  const unmatched = catalog.openImport({ ...DEFAULTS, matches: [] });
   await unmatched.importBatch([recordOf({ title: 'B' })]);
   assert.equal(listeners, 0, 'without a match there is no index');
   unmatched.close();

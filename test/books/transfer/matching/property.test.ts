@@ -177,8 +177,10 @@ function toNaive(result: ImportedBook, expected: NaiveOutcome | undefined): Naiv
 
 function randomMode(random: Random): MatchMode {
   return {
-    match: pick(random, ['isbn', 'title', 'source', null]),
-    onMatch: pick(random, ['skip', 'update', 'update', 'replace']),
+    matches: pick(random, [
+      ['isbn'], ['title'], ['source'], [], ['isbn', 'source'], ['isbn', 'title'],
+    ]),
+    onMatch: pick(random, ['skip', 'update', 'update', 'fill', 'replace']),
     source: pick(random, SOURCE_FORMATS), isDryRun: false,
   };
 }
@@ -214,7 +216,7 @@ test('nodes of an engine that import the same file at once have each book once',
   const nodes = await openNodes();
   const records = Array.from({ length: 10 }, (_, batch) => Array.from({ length: 8 }, (__, index) =>
     parseImportRecord({ title: `Book ${batch * 6 + index}` })));
-  const mode = { match: 'title', onMatch: 'update', source: null, isDryRun: false } as const;
+  const mode = { matches: ['title'], onMatch: 'update', source: null, isDryRun: false } as const;
   const outcomes = await importOnAll(nodes, mode, records);
   assert.equal(outcomes.filter((outcome) => outcome === 'imported').length, 62);
   assert.equal(outcomes.filter((outcome) => outcome === 'unchanged').length, 2 * 80 - 62);
@@ -226,13 +228,14 @@ test('nodes that import the same export of ours at once add no book, and update 
   async () => {
     const nodes = await openNodes();
     const ids = Array.from({ length: 40 }, (_, index) => numberedId(index));
-    const unmatched = { match: null, onMatch: 'update', source: null, isDryRun: false } as const;
+    const unmatched = { matches: [], onMatch: 'update', source: null, isDryRun: false } as const;
     await importOnAll(nodes.slice(0, 1), unmatched,
       [ids.map((id) => parseImportRecord({ id, title: 'A' }))]);
     const source = SOURCE_FORMATS.find(({ format }) => format === 'jsonld') ?? null;
     const batches = ids.map((id) => [parseImportRecord(
       { title: 'B', metadata: { source: { jsonld: { Id: `urn:uuid:${id}` } } } })]);
-    const outcomes = await importOnAll(nodes, { ...unmatched, match: 'source', source }, batches);
+    const outcomes = await importOnAll(nodes, { ...unmatched, matches: ['source'], source },
+      batches);
     assert.deepEqual(outcomes.sort(), ['unchanged', 'updated'].flatMap((outcome) =>
       Array.from({ length: 40 }, () => outcome)));
     assert.deepEqual(nodes.map(({ store }) => store.collection('books').size), [40, 40]);

@@ -29,8 +29,8 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   warning(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** False if lines at `debug` go nowhere, so that their fields need not be gathered. */
-  readonly writesDebug?: boolean;
+  /** False if lines of the level go nowhere, so that their fields need not be gathered. */
+  readonly isWritten?: (level: LogLevel) => boolean;
   /** The fields that stand before those of each line. */
   readonly readTags?: () => LogFields;
 }
@@ -82,13 +82,17 @@ export function createLogger(options: {
   };
   return {
     debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error'),
-    writesDebug: threshold === 0,
+    isWritten: (level) => LOG_LEVELS.indexOf(level) >= threshold,
   };
 }
 
 export const silentLogger: Logger = {
-  debug() {}, info() {}, warning() {}, error() {}, writesDebug: false,
+  debug() {}, info() {}, warning() {}, error() {}, isWritten: () => false,
 };
+
+function isAlwaysWritten(): boolean {
+  return true;
+}
 
 /** `logger` with `fields` before those of each line. */
 export function createTaggedLogger(logger: Logger, fields: LogFields): Logger {
@@ -96,7 +100,7 @@ export function createTaggedLogger(logger: Logger, fields: LogFields): Logger {
     logger[level](message, { ...fields, ...more });
   return {
     debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error'),
-    writesDebug: logger.writesDebug !== false,
+    isWritten: logger.isWritten ?? isAlwaysWritten,
     // No getter: each request makes loggers, and an object with one takes a microsecond to make.
     readTags: () => ({ ...logger.readTags?.(), ...fields }),
   };
@@ -124,7 +128,8 @@ export function createRedactingLogger(logger: Logger, history?: {
   };
   return {
     debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error'),
-    writesDebug: logger.writesDebug !== false || (history !== undefined && threshold === 0),
+    isWritten: (level) => logger.isWritten?.(level) !== false
+      || (history !== undefined && LOG_LEVELS.indexOf(level) >= threshold),
   };
 }
 
@@ -334,6 +339,19 @@ function createRedaction(budget = new LineBudget()): CopyOptions {
   return { budget, showText: redactText, isSecret: isSecretName };
 }
 
+// They were made by `copyForLines`, and are not copied again.
+const safeCopies = new WeakSet();
+
+/**
+ * A copy of `value` with every secret replaced, for several lines: each shows it as it is. It has
+ * as much room as the rest of a line.
+ */
+export function copyForLines(value: unknown): unknown {
+  const copy = redact(value);
+  if (typeof copy === 'object' && copy !== null) safeCopies.add(copy);
+  return copy;
+}
+
 /** A copy of `value` that is no larger than what a line shows, with its secrets. */
 export function shorten(value: object): object {
   const options = { budget: new LineBudget(), showText: String, isSecret: () => false };
@@ -352,6 +370,7 @@ export function holdsSecret(value: unknown): boolean {
  * `above` holds what `value` stands in: an object in itself is shown once.
  */
 function copyValue(value: unknown, options: CopyOptions, above: object[]): unknown {
+  if (typeof value === 'object' && value !== null && safeCopies.has(value)) return value;
   if (typeof value === 'string') return copyText(value, options);
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return value;

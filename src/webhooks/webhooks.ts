@@ -1,4 +1,5 @@
 /** Composes the relay: collections in, routes and services out. Only app.ts calls it. */
+import { nextHop } from '../base/webhook-chain.ts';
 import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
@@ -345,8 +346,14 @@ function makeRegistry(options: WebhooksOptions, events: EventPublisher): ActionR
     builtIn: [
       createLogAction(),
       createHttpForwardAction({ http, queue: (forward) => events.queueForward(forward) }),
-      createEmitEventAction(async (name, payloadJson, { hops, trace }) =>
-        (await events.emitJson(name, payloadJson, { source: 'action', hops, trace })).deliveries),
+      createEmitEventAction(async (name, readPayload, { hops, trace }) => {
+        if (!events.mayKeep(name)) {
+          nextHop(hops, () => `the event ${name}`);
+          return [];
+        }
+        const origin = { source: 'action', hops, trace } as const;
+        return (await events.emitJson(name, readPayload(), origin)).deliveries;
+      }),
       ...optionalActions,
     ],
     custom: actions,

@@ -5,14 +5,18 @@ import { findEmitProblem } from './event-name.ts';
 import { findUnknownOptions } from './action-registry.ts';
 import type { ActionCall, RegisteredAction } from './action-registry.ts';
 
-/** Resolves with the deliveries' identifiers once they are on disk. */
+/**
+ * Resolves with the deliveries' identifiers once they are on disk. `readPayload` gives JSON, and is
+ * called only if a webhook may get it.
+ */
 type EmitEvent = (
-  name: string, payloadJson: string, cause: Pick<ActionCall, 'hops' | 'trace'>,
+  name: string, readPayload: () => string, cause: Pick<ActionCall, 'hops' | 'trace'>,
 ) => Promise<readonly string[]>;
 
 export const EMIT_EVENT = 'emit-event';
 
 export function createEmitEventAction(emit: EmitEvent): RegisteredAction {
+  const texts: Texts = new WeakMap();
   return {
     identifier: EMIT_EVENT,
     label: 'Emit an event',
@@ -29,9 +33,18 @@ export function createEmitEventAction(emit: EmitEvent): RegisteredAction {
         return ActionResult.fail('emit-event is not for an outgoing webhook');
       }
       const bytes = call.bytes();
-      const payloadJson = bytes === null ? '[]' : withoutByteOrderMark(bytes).toString();
-      const deliveries = await emit(String(call.options['name']), payloadJson, call);
+      const readPayload = (): string => bytes === null ? '[]' : readText(texts, bytes);
+      const deliveries = await emit(String(call.options['name']), readPayload, call);
       return ActionResult.ok({ deliveries: [...deliveries] });
     },
   };
+}
+
+/** The text of each body that is in memory: all routes of a request emit the same one. */
+type Texts = WeakMap<Buffer, string>;
+
+function readText(texts: Texts, bytes: Buffer): string {
+  const text = texts.get(bytes) ?? withoutByteOrderMark(bytes).toString();
+  texts.set(bytes, text);
+  return text;
 }

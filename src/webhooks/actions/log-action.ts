@@ -2,7 +2,7 @@
  * The built-in action `log`. It writes the request to the application log; the logger redacts it.
  */
 import { estimateParsedBytes } from '../../base/json/parsed-size.ts';
-import { LOG_LEVELS, shorten } from '../../base/log.ts';
+import { LOG_LEVELS, copyForLines, shorten } from '../../base/log.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { hideQuerySecrets } from '../http/url-credentials.ts';
@@ -19,8 +19,11 @@ const DEFAULT_LEVEL = 'info';
  * a hundred thousand members takes 15 ms by itself.
  */
 const PARSED_BYTES_MAX = 4 << 20;
+/** The copy of a smaller payload takes a line no longer than to look for one. */
+const SHARED_BYTES_MIN = 1024;
 
 export function createLogAction(): RegisteredAction {
+  const copies: PayloadCopies = new WeakMap();
   return {
     identifier: 'log',
     label: 'Write to the log',
@@ -37,6 +40,7 @@ export function createLogAction(): RegisteredAction {
     run(call) {
       const { context, options, log, secretSources } = call;
       const level = isLevel(options['level']) ? options['level'] : DEFAULT_LEVEL;
+      if (log.isWritten?.(level) === false) return ActionResult.ok();
       const { headers, query, event, eventId } = context;
       log[level]('webhook received', {
         options,
@@ -45,17 +49,30 @@ export function createLogAction(): RegisteredAction {
           query: hideSignatureParameters(hideQuerySecrets(query), secretSources), event, eventId,
         },
         // Last, as a large payload may be cut at the end of the line.
-        payload: selectPayload(call),
+        payload: selectPayload(call, copies),
       });
       return ActionResult.ok();
     },
   };
 }
 
-function selectPayload({ payload, context: { body }, secretSources }: ActionCall): unknown {
-  if (estimateParsedBytes(body) > PARSED_BYTES_MAX) return `<${body.length} bytes>`;
-  return secretSources.length === 0 ? payload()
-    : hideSignatureMembers(shorten(payload()), secretSources);
+/** What lines show of each body in memory: all routes of a request show the same. */
+type PayloadCopies = WeakMap<Buffer, unknown>;
+
+function selectPayload(
+  { payload, context: { body }, secretSources }: ActionCall, copies: PayloadCopies,
+): unknown {
+  if (body.length < SHARED_BYTES_MIN) return copyPayload(payload(), secretSources);
+  const copy = copies.get(body)
+    ?? (estimateParsedBytes(body) > PARSED_BYTES_MAX ? `<${body.length} bytes>`
+      : copyForLines(copyPayload(payload(), secretSources)));
+  copies.set(body, copy);
+  return copy;
+}
+
+function copyPayload(payload: object, secretSources: ActionCall['secretSources']): unknown {
+  return secretSources.length === 0 ? payload
+    : hideSignatureMembers(shorten(payload), secretSources);
 }
 
 function isLevel(value: unknown): value is LogLevel {

@@ -188,8 +188,22 @@ const NOT_KEPT: EmittedEvent = { eventId: null, deliveries: [] };
 function stageEmissions(
   deps: StagingDeps, transaction: Transaction, emissions: readonly Emission[],
 ): readonly (EmittedEvent | AppError)[] {
+  const parsePayload = createLastParser();
   return changeDeliveries(transaction, (unit) => emissions.map((emission) =>
-    catchAppError(() => stageInUnit(deps, transaction, unit, emission))));
+    catchAppError(() => stageInUnit(deps, transaction, unit, emission, parsePayload))));
+}
+
+/** A parser that keeps its last result: all routes of a request emit the same payload. */
+function createLastParser(): typeof parsePayloadJson {
+  let last: { readonly json: string; readonly payload: JsonValue } | null = null;
+  return (json) => {
+    if (last?.json !== json) last = { json, payload: parsePayloadJson(json) };
+    return last.payload;
+  };
+}
+
+function parsePayloadJson(json: string): JsonValue {
+  return parseJsonText(json) as JsonValue;
 }
 
 function catchAppError<T>(stage: () => T): T | AppError {
@@ -210,13 +224,15 @@ function stageEmission(
 /** If it throws, nothing is staged. */
 function stageInUnit(
   deps: StagingDeps, transaction: Transaction, unit: DeliveryUnit, emission: Emission,
+  parsePayload = parsePayloadJson,
 ): EmittedEvent {
   const { webhooks } = deps;
   const { inputs, name, deliverAt } = emission;
   if (!isEventName(name)) {
     throw new AppError('invalid', `the name ${explainInvalidEventName(name)}`);
   }
-  const findIds = (): readonly string[] => findWebhookIds(webhooks, transaction, emission);
+  const findIds = (): readonly string[] =>
+    findWebhookIds(webhooks, transaction, emission, parsePayload);
   // This throws when the chain is too long, whether or not a webhook hears the event.
   const hops = nextHop(inputs.hops, () => describeReceivers(webhooks, name, findIds()));
   // Which webhooks hear a delayed event is decided when it begins.
@@ -257,10 +273,11 @@ function createHead(
 function findWebhookIds(
   webhooks: Pick<OutgoingWebhookIndex, 'findMatching'>, transaction: Transaction,
   event: Pick<Emission, 'name' | 'payloadJson' | 'except' | 'isSystem'>,
+  parsePayload = parsePayloadJson,
 ): readonly string[] {
   const { name, payloadJson, except } = event;
   const matchingIds =
-    webhooks.findMatching(name, () => parseJsonText(payloadJson) as JsonValue, event);
+    webhooks.findMatching(name, () => parsePayload(payloadJson), event);
   const webhookIds = typeof except === 'string'
     ? matchingIds.filter((webhookId) => webhookId !== except) : matchingIds;
   // The index has the committed webhooks, and one of them may be removed by a staged transaction.

@@ -9,6 +9,7 @@
 import { AppError } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Steps, Turns } from '../../base/turns.ts';
 import { isPromised, type MaybePromise } from '../../base/when-done.ts';
 import type {
   ConfigurationIndex, RunnableConfiguration,
@@ -26,12 +27,19 @@ export type RouteDeps = {
   readonly runner: ActionRunner;
 };
 
+/** The actions of all routes take 20 ms together with a body of that size. */
+const TURN_BYTES_MAX = 32_768;
+
 /** The request that routes run with. */
 export type RouteInput = {
-  /** Makes a call for each route, as an action may change what it is given. */
+  /** Makes a call for each route. */
   readonly makeCall: (configuration: RunnableConfiguration) => ActionCall;
   /** The logger names the webhook. It is created only if there is something to log. */
   readonly holder: { readonly log: Logger };
+  /** The size of the request's body: the actions of a large one begin in turns. */
+  readonly bodyBytes?: number;
+  /** Called when the actions of all routes have begun. */
+  readonly onBegun?: () => void;
 };
 
 /** The outcome of one run of a route. */
@@ -83,15 +91,37 @@ export function runRouteAction(
  * alone.
  */
 export function runRoutes(
-  deps: RouteDeps, routes: readonly ReadyWebhookRoute[], input: RouteInput, clock: Clock,
+  deps: RouteDeps, routes: readonly ReadyWebhookRoute[], input: RouteInput,
+  { clock, turns }: { readonly clock: Clock; readonly turns: Turns },
 ): MaybePromise<readonly RouteOutcome[]> {
+  if (routes.length > 1 && (input.bodyBytes ?? 0) > TURN_BYTES_MAX) {
+    return turns.run(beginRoutes(deps, routes, input, clock))
+      .then((runs) => Promise.all(runs ?? []));
+  }
   const runs = routes.map((route) => runRoute(deps, route, input, clock));
+  input.onBegun?.();
   const outcomes: RouteOutcome[] = [];
   for (const run of runs) {
     if (isPromised(run)) return Promise.all(runs);
     outcomes.push(run);
   }
   return outcomes;
+}
+
+/** Begins the run of a route in each step. */
+function* beginRoutes(
+  deps: RouteDeps, routes: readonly ReadyWebhookRoute[], input: RouteInput, clock: Clock,
+): Steps<MaybePromise<RouteOutcome>[]> {
+  const runs: MaybePromise<RouteOutcome>[] = [];
+  for (const route of routes) {
+    const run = runRoute(deps, route, input, clock);
+    // It is awaited once all have begun: a bug rejects it before that.
+    if (isPromised(run)) run.catch(() => {});
+    runs.push(run);
+    yield;
+  }
+  input.onBegun?.();
+  return runs;
 }
 
 /**

@@ -300,7 +300,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     { storedItem: { item }, index, attempt, isChainRefused }: FinishedRun,
     written: StoredRequest | undefined,
   ): void {
-    if (attempt.success && this.#deps.log.writesDebug === false) return;
+    if (attempt.success && this.#deps.log.isWritten?.('debug') === false) return;
     const { id, hook } = item;
     const { name: route = null, attemptCount = 0 } = item.routes[index] ?? {};
     const { status = null, nextAttemptAt = null } = written?.routes[index] ?? {};

@@ -245,7 +245,7 @@ function logAttempt(
   written: Delivery | undefined,
 ): void {
   const isQuiet = outcome.kind === 'delivered' || outcome.isChainRefused === true;
-  if (isQuiet && log.writesDebug === false) return;
+  if (isQuiet && log.isWritten?.('debug') === false) return;
   const { item } = storedDelivery;
   const { identifier, hook, event } = item;
   const { statusCode, error, durationMs } = outcome.attempt;

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ActionTools } from '../../../src/index.ts';
+import { silentLogger, type LogFields } from '../../../src/base/log.ts';
+import type { ActionCall } from '../../../src/webhooks/actions/action-registry.ts';
+import { createLogAction } from '../../../src/webhooks/actions/log-action.ts';
 import { hideQuerySecrets } from '../../../src/webhooks/http/url-credentials.ts';
 import { startRelay, startRelayFor, startRelayWithHook } from '../relay.ts';
 
@@ -162,3 +165,32 @@ test('a query that cannot be decoded is left as it is', () => {
   assert.equal(hideQuerySecrets('%zz=1&secret=2&=3'), '%zz=1&secret=***&=3');
   assert.equal(hideQuerySecrets(''), '');
 });
+
+test('the action log builds nothing when its level is off, and copies a payload once', async () => {
+  const action = createLogAction();
+  const lines: LogFields[] = [];
+  let readCount = 0;
+  const call = (isWritten: boolean): ActionCall => ({
+    context: { headers: {}, query: '', event: null, eventId: null, body: BODY },
+    options: { level: 'info' }, secretSources: [],
+    log: {
+      ...silentLogger, isWritten: () => isWritten,
+      info(_message: string, fields: LogFields = {}) {
+        lines.push(fields);
+      },
+    },
+    payload() {
+      readCount += 1;
+      return { token: 'planted', kept: 'yes' };
+    },
+  } as unknown as ActionCall);
+  await action.run(call(false));
+  assert.equal(readCount + lines.length, 0);
+  await action.run(call(true));
+  await action.run(call(true));
+  assert.equal(readCount, 1);
+  assert.deepEqual(lines.map(({ payload }) => payload),
+    [{ token: '***', kept: 'yes' }, { token: '***', kept: 'yes' }]);
+});
+
+const BODY = Buffer.alloc(4096);

@@ -73,7 +73,7 @@ export class CommandOutputLines {
   }
 
   add(piece: Buffer): void {
-    if (this.#log.writesDebug === false || this.#bytesLeft <= 0) return;
+    if (this.#log.isWritten?.('debug') === false || this.#bytesLeft <= 0) return;
     let start = 0;
     for (let end = piece.indexOf('\n'); end !== -1; end = piece.indexOf('\n', start)) {
       this.#extendLine(piece.subarray(start, end));

@@ -105,7 +105,7 @@ export class ActionWorkerThread {
       this.#resolveEnded = resolve;
     });
     const setup: WorkerSetup = {
-      writesDebug: deps.log.writesDebug !== false, marks: this.#marks,
+      writesDebug: deps.log.isWritten?.('debug') !== false, marks: this.#marks,
       unreadLinesMax: UNREAD_LINES_MAX, unansweredKiBMax: UNANSWERED_KIB_MAX,
     };
     try {

@@ -1,4 +1,5 @@
 /** Stores requests in the inbox: those whose routes have run, and duplicates. */
+import type { Turns } from '../../../base/turns.ts';
 import { formatTimestamp, type Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
@@ -21,6 +22,7 @@ import { buildAcceptedRequest, estimateRequestBytes, toRunAttempt } from './buil
 export type IntakeDeps = RouteDeps & {
   readonly store: Store;
   readonly clock: Clock;
+  readonly turns: Turns;
   readonly makeId: () => string;
   readonly capacity: InboxCapacity;
   readonly systemEvents: Pick<SystemEvents, 'requestFailed'>;

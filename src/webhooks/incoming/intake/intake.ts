@@ -22,7 +22,6 @@
  * answered as accepted that is not on disk. An accepted request goes on in `RequestWorker`, which
  * follows the stored requests and runs the routes of each.
  */
-import type { Turns } from '../../../base/turns.ts';
 import { whenDone, type MaybePromise } from '../../../base/when-done.ts';
 import {
   buildDuplicateResponse, findSentStatus, setRequestId, type WebhookResponse,
@@ -41,7 +40,7 @@ import { estimateRequestBytes } from './build-request.ts';
 import type { RecentRequests } from './recent-requests.ts';
 import { ResultRuns, type RunResult } from './result-runs.ts';
 
-type Deps = IntakeDeps & { readonly recentRequests: RecentRequests; readonly turns: Turns };
+type Deps = IntakeDeps & { readonly recentRequests: RecentRequests };
 
 /** The routes that match a request; null: they are found when they are needed. */
 type MatchingRoutes = readonly ReadyWebhookRoute[] | null;

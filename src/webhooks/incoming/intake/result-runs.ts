@@ -96,7 +96,7 @@ export class ResultRuns {
       const input = createRouteInput(request, makeId, {
         storedRequestId: requestId, attempt: attemptCount + 1,
       });
-      return runRoutes(this.#deps, [route], input, clock);
+      return runRoutes(this.#deps, [route], input, this.#deps);
     }))).flat();
     this.#report(request, outcomes, failedRequest);
     const refusal = findRefusal(outcomes);
@@ -129,7 +129,7 @@ export class ResultRuns {
         isCallersFault: result instanceof OwnChainRefusal,
       }, startedAtMs);
       // To gather the fields of each line takes a sixth of a request (bench `incoming`).
-      if (success && this.#deps.log.writesDebug === false) continue;
+      if (success && this.#deps.log.isWritten?.('debug') === false) continue;
       const { attemptCount = 0 } = previous?.routes.find((route) => route.name === name) ?? {};
       const isChainRefused = result instanceof ChainRefusal;
       const { configurations, actions } = this.#deps;
@@ -213,7 +213,7 @@ export class ResultRuns {
   #runRoutes(
     { traffic }: ReadyIncomingWebhook, routes: readonly ReadyWebhookRoute[], input: RouteInput,
   ): MaybePromise<readonly RouteOutcome[]> {
-    const running = runRoutes(this.#deps, routes, input, this.#deps.clock);
+    const running = runRoutes(this.#deps, routes, input, this.#deps);
     if (!isPromised(running)) return running;
     // The request itself is counted as one already.
     const additionalCount = Math.max(0, routes.length - 1);
@@ -230,6 +230,8 @@ function createRouteInput(
   return {
     holder: new LabelledLog(request.exchange, request.webhook.labels),
     makeCall: (configuration) => new AdmittedActionCall(request, configuration, run, makeId),
+    bodyBytes: request.body.length,
+    onBegun: () => request.decoded.forget(),
   };
 }
 

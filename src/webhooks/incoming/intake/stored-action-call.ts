@@ -121,6 +121,10 @@ export class StoredActionCall extends IncomingActionCall {
     return this.#run.bodyReading;
   }
 
+  protected get isDecodedShared(): boolean {
+    return false;
+  }
+
   protected readPayload(kind: BodyKind): Payload | null {
     const { body, bodyReading } = this.#run;
     return readPayload(body, this.contentType, kind, bodyReading);

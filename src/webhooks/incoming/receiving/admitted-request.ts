@@ -13,6 +13,7 @@ import {
   findFittingFormat, readParsedPayload, readPayload, type BodyKind, type BodyReading,
 } from '../body-format.ts';
 import type { UnparsedBody } from '../../inbox/stored-request.ts';
+import type { DecodedBody } from './decoded-body.ts';
 import type { EventNames } from './event-names.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 import { IncomingActionCall, NO_CONFIGURATION } from './incoming-action-call.ts';
@@ -27,6 +28,7 @@ export type AdmittedRequest = {
    * comes from it, so that the body is parsed once. null: neither was needed.
    */
   readonly parsedReader: RequestReader | null;
+  readonly decoded: DecodedBody;
   readonly eventNames: EventNames;
   readonly verified: VerifiedSender | null;
   /** Milliseconds since the epoch; null where no time is signed. */
@@ -59,7 +61,7 @@ export class AdmittedActionCall extends IncomingActionCall {
     request: AdmittedRequest, configuration = NO_CONFIGURATION, run = FIRST_RUN,
     makeId: (() => string) | null = null,
   ) {
-    super(configuration);
+    super(configuration, request.decoded);
     this.#request = request;
     this.#run = run;
     this.#makeId = makeId;
@@ -76,7 +78,7 @@ export class AdmittedActionCall extends IncomingActionCall {
   get context(): ActionContext {
     const { exchange, body, webhook, eventNames, verified, receivedAtMs } = this.#request;
     const { request: { method = '', headers: sharedHeaders }, search } = exchange;
-    // With several routes, each has headers of its own, as it has a payload.
+    // With several routes, each has headers of its own.
     const headers = webhook.hasRoutes ? { ...sharedHeaders } : sharedHeaders;
     return {
       headers, query: search, body, contentType: headers['content-type'] ?? null, method,
@@ -128,11 +130,14 @@ export class AdmittedActionCall extends IncomingActionCall {
     return this.#request.webhook.bodyReading;
   }
 
+  protected get isDecodedShared(): boolean {
+    return this.#request.webhook.hasRoutes;
+  }
+
   protected readPayload(kind: BodyKind): Payload | null {
-    const { body, parsedReader, webhook: { hasRoutes } } = this.#request;
+    const { body, parsedReader } = this.#request;
     const { contentType, bodyReading } = this;
-    // With several routes, each has a payload of its own: an action may change the one it gets.
-    return parsedReader === null || hasRoutes ? readPayload(body, contentType, kind, bodyReading)
+    return parsedReader === null ? readPayload(body, contentType, kind, bodyReading)
       : readParsedPayload(parsedReader, kind, bodyReading);
   }
 

@@ -14,6 +14,7 @@ import type { RunnableConfiguration } from '../../actions/configuration-index.ts
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import type { ValueSource } from '../../senders/scheme/scheme.ts';
 import { resolveBodyKind, type BodyKind, type BodyReading } from '../body-format.ts';
+import { DecodedBody } from './decoded-body.ts';
 
 /** The configuration of a call. */
 type CallConfiguration = Pick<RunnableConfiguration, 'identifier' | 'options'>;
@@ -26,11 +27,13 @@ export abstract class IncomingActionCall implements ActionCall {
   readonly configuration: string;
   readonly options: ActionCall['options'];
   isChainRefused = false;
-  #payload: Payload | null | undefined;
+  readonly #decoded: DecodedBody;
+  #isReported = false;
 
-  constructor({ identifier, options }: CallConfiguration) {
+  constructor({ identifier, options }: CallConfiguration, decoded = new DecodedBody()) {
     this.configuration = identifier;
     this.options = options;
+    this.#decoded = decoded;
   }
 
   abstract get webhookId(): string;
@@ -45,37 +48,47 @@ export abstract class IncomingActionCall implements ActionCall {
   protected abstract get body(): Buffer;
   protected abstract get contentType(): string | undefined;
   protected abstract get bodyReading(): BodyReading;
+  /** Whether other calls share what the body was decoded to. */
+  protected abstract get isDecodedShared(): boolean;
   /** null: the body is not of that kind. */
   protected abstract readPayload(kind: BodyKind): Payload | null;
   /**
-   * Called when the payload of a non-empty body was read. `isParsed`: the body is of that kind.
-   * `kind` is null where nothing says the kind of the body, so that it cannot be parsed.
+   * Called when the payload of a non-empty body is first read. `isParsed`: the body is of that
+   * kind. `kind` is null where nothing says the kind of the body, so that it cannot be parsed.
    */
   protected abstract onPayloadRead(isParsed: boolean, kind: BodyKind | null): void;
 
-  payload = (): Payload => this.#decode() ?? createEmptyPayload();
+  payload = (): Payload => this.#readPayload() ?? createEmptyPayload();
 
   bytes = (): Buffer | null => {
-    const payload = this.#decode();
-    // The parsed payload is dropped: it can be twenty times as large as the bytes, which may be
-    // held for long.
-    this.#payload = undefined;
-    if (payload === null) return null;
-    // A field of a form may hold JSON that is nested as deep as the body is long.
-    return this.#kind() === 'json' ? this.body : Buffer.from(encodeJson(payload as JsonValue));
+    const bytes = this.#decoded.readBytes(() => {
+      const payload = this.#readPayload();
+      if (payload === null) return null;
+      // A field of a form may hold JSON that is nested as deep as the body is long.
+      return this.#kind() === 'json' ? this.body : Buffer.from(encodeJson(payload as JsonValue));
+    });
+    this.#report(bytes !== null);
+    if (!this.isDecodedShared) this.#decoded.forget();
+    return bytes;
   };
 
   get secretSources(): readonly ValueSource[] {
     return this.bodyReading.secretSources;
   }
 
-  #decode(): Payload | null {
-    if (this.#payload === undefined) {
+  #readPayload(): Payload | null {
+    const payload = this.#decoded.readPayload(() => {
       const kind = this.#kind();
-      this.#payload = kind === null ? null : this.readPayload(kind);
-      if (this.body.length > 0) this.onPayloadRead(this.#payload !== null, kind);
-    }
-    return this.#payload;
+      return kind === null ? null : this.readPayload(kind);
+    });
+    this.#report(payload !== null);
+    return payload;
+  }
+
+  #report(isParsed: boolean): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
+    if (this.body.length > 0) this.onPayloadRead(isParsed, this.#kind());
   }
 
   #kind(): BodyKind | null {

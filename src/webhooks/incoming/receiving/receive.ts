@@ -17,6 +17,7 @@ import { resolveBodyKind } from '../body-format.ts';
 import {
   findCustomResponse, sendWebhookResponse, type WebhookResponse,
 } from './webhook-response.ts';
+import { DecodedBody } from './decoded-body.ts';
 import { EventNames } from './event-names.ts';
 import type { IncomingWebhookIndex, ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 import type { PayloadBudget } from './payload-budget.ts';
@@ -302,7 +303,8 @@ function admit(
     if (verdict.verified?.secret === 'previous') previousSecretUses.record(webhook, atMs);
     const { verified, signedAtMs } = verdict;
     return {
-      exchange, webhook, body, parsedReader: reader, eventNames: new EventNames(reader, webhook),
+      exchange, webhook, body, parsedReader: reader, decoded: new DecodedBody(),
+      eventNames: new EventNames(reader, webhook),
       verified, signedAtMs, receivedAtMs: atMs, unparsed: null,
     };
   }

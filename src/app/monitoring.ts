@@ -33,8 +33,9 @@ type MonitoringDeps = {
   readonly startedMs: number;
 };
 
-/** Most keys in the status. */
+/** Most keys, and most webhooks that wait for a place at their host, in the status. */
 const HELD_BACK_MAX = 100;
+const WAITING_MAX = 100;
 
 export function composeMonitoring(deps: MonitoringDeps): readonly HttpRoute[] {
   const { settings, statistics, lines, webhooks } = deps;
@@ -78,6 +79,7 @@ function readStatus(
       webhooks.health.incoming.countStates(), webhooks.health.outgoing.countStates()),
     heldBack: webhooks.listLongLanes(HELD_BACK_MAX)
       .map(({ queueKey, key, waiting }) => ({ hook: queueKey, key, waiting })),
+    waiting: webhooks.listHostWaits().slice(0, WAITING_MAX),
     backups,
     followers: listFollowers(),
   };

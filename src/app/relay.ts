@@ -104,6 +104,7 @@ export function composeRelay(
       maxPendingBytes: Math.min(settings.outgoing.maxPendingBytes, deps.pendingBytesMax),
       maxInFlight: settings.outgoing.maxInFlight,
       maxInFlightPerHook: settings.outgoing.maxInFlightPerHook,
+      maxInFlightPerHost: settings.http.maxSocketsPerHost,
     },
   });
   metrics.add(

@@ -44,6 +44,12 @@ export type ServiceStatus = {
     /** The identifier of the webhook. */
     readonly hook: string; readonly key: string | JsonNumber | boolean; readonly waiting: number;
   }[];
+  /** The webhooks that have waited long for a place at their host. */
+  readonly waiting: readonly {
+    readonly hook: string; readonly target: string; readonly since: string;
+    /** The webhooks that have the places there, the first of them. */
+    readonly behind: readonly string[];
+  }[];
   /** What the server makes by itself (`backup.to`); null: it makes none. */
   readonly backups: {
     readonly to: string; readonly everyHours: number;
@@ -114,6 +120,9 @@ function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
       }),
       heldBack: arraySchema(objectSchema('HeldBackKey', {
         hook: TEXT, key: anything, waiting: integer,
+      })),
+      waiting: arraySchema(objectSchema('WaitingWebhook', {
+        hook: TEXT, target: TEXT, since: time, behind: arraySchema(TEXT),
       })),
       backups: objectSchema('BackupsStatus', {
         to: TEXT, everyHours: seconds, newestAt: time,

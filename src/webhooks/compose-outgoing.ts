@@ -18,6 +18,7 @@ import { deliveryQueue } from './deliveries/delivery-changes.ts';
 import type { RequestLookup } from './deliveries/public-route.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
+import { toHostWait, type HostWait } from './health/public-health.ts';
 import type { WebhookDirectory } from './naming/directory.ts';
 import type { OutgoingWebhookIndex } from './outgoing/outgoing-webhook-index.ts';
 import { EventService } from './events/event-service.ts';
@@ -49,6 +50,9 @@ export type Outgoing = {
   readonly removal: RemovalListener;
   /** Whether the webhook has waiting deliveries, and its backfill holds them all. */
   isAllHeld(webhookId: string): boolean;
+  /** The wait of a webhook for a place at its host; null: it does not wait, or not for long. */
+  findHostWait(webhookId: string): HostWait | null;
+  listHostWaits(): readonly (HostWait & { readonly hook: string })[];
   start(): void;
   close(graceMs: number): Promise<void>;
 };
@@ -85,6 +89,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const { fanOuts, delayedEvents, eventUse, capacity, systemEvents } = shared.queue;
   const scheduler = new Scheduler(clock, {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
+    runningPerTargetMax: outgoing.maxInFlightPerHost,
   });
   const bodies = createBodyMaker({ configurations, actions, runner, clock });
   const sender = createWebhookSender({ http, bodies, makeId, clock, log, cloudEventSource });
@@ -119,6 +124,12 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
       countPending: (webhookId) => scheduler.countTasks(webhookId),
     },
     isAllHeld: (webhookId) => scheduler.isAllHeld(webhookId),
+    findHostWait(webhookId) {
+      const wait = scheduler.findWait(webhookId);
+      return wait === null ? null : toHostWait(wait);
+    },
+    listHostWaits: () => scheduler.listWaits()
+      .map((wait) => ({ hook: wait.queueKey, ...toHostWait(wait) })),
     start() {
       for (const part of [worker, ...upkeep]) part.start();
       keptEvents.prepare();

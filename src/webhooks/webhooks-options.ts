@@ -71,5 +71,7 @@ export type WebhooksOptions = {
     readonly maxPendingBytes: number;
     readonly maxInFlight: number;
     readonly maxInFlightPerHook: number;
+    /** As many as there may be sockets, so that no attempt waits for another's within its time. */
+    readonly maxInFlightPerHost: number;
   };
 };

@@ -32,6 +32,7 @@ import type { DeliveryService } from './deliveries/delivery-service.ts';
 import { deliveryQueue, fanOutCollection } from './deliveries/delivery-changes.ts';
 import { eventRoutes } from './events/event-routes.ts';
 import { HealthMonitor, type HealthMonitors } from './health/health-monitor.ts';
+import type { HostWait } from './health/public-health.ts';
 import { healthCollection } from './health/health-record.ts';
 import { composeIncoming } from './compose-incoming.ts';
 import { appliedCollection } from './applied-records.ts';
@@ -126,6 +127,8 @@ export interface Webhooks {
   statistics(): DeliveryStatistics;
   /** Lists up to `max` lanes of keys that hold back many deliveries or runs, the longest first. */
   listLongLanes(max: number): readonly LongLane[];
+  /** Lists the outgoing webhooks that have waited long for a place at their host. */
+  listHostWaits(): readonly (HostWait & { readonly hook: string })[];
   /** Rejected calls of incoming webhooks, by webhook and check. */
   rejections(): readonly RejectionCount[];
   /** Requests of incoming webhooks that no payload could be made of, by webhook. */
@@ -162,6 +165,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const optionsChecks = new OptionsChecks(actions);
   const resources = createWebhookResources({
     store, actions, optionsChecks, makeId, health, now, removals, isDeniedTarget,
+    findHostWait: (identifier) => outgoing.findHostWait(identifier),
   });
   const routes = [
     ...createIncomingEndpoints({
@@ -199,6 +203,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     },
     health, closeHealth: () => closeMonitors(health), statistics: () => worker.statistics(),
     listLongLanes: (max) => listLongLanes([worker, incoming], max),
+    listHostWaits: () => outgoing.listHostWaits(),
     rejections: () => indexes.incoming.countRejections(),
     unparsed: () => indexes.incoming.countUnparsed(),
   };

@@ -55,7 +55,7 @@ export const OUTGOING = {
   retrySchedule: [5, 300], retentionMs: 7 * 86_400_000, retentionCount: 10_000,
   retentionBytes: 64 << 20,
   failedRetentionMs: 30 * 86_400_000, maxPending: 100_000, maxPendingBytes: 256 << 20,
-  maxInFlight: 64, maxInFlightPerHook: 8,
+  maxInFlight: 64, maxInFlightPerHook: 8, maxInFlightPerHost: 64,
 };
 export const INBOX = {
   retentionMs: 7 * 86_400_000, failedRetentionMs: 30 * 86_400_000, maxCount: 100_000,

@@ -104,6 +104,7 @@ function render(
     ]),
     h('h2', 'Webhooks to look after'), unhealthy,
     ...switchedOffSection(actions), ...heldBackSection(status),
+    ...waitingSection(status),
     h('h2', 'Lately'), ...charts(statistics),
     ...nodesSection(nodes),
     h('h2', 'Store'),
@@ -159,6 +160,19 @@ function heldBackSection({ heldBack }: ServiceStatus): readonly HTMLElement[] {
     h('p.hint', 'The first of each key is tried or waits for its next attempt, and '
       + 'these wait behind it.'),
     stackedTable(['Webhook', 'Key', 'Waiting'], rows),
+  ];
+}
+
+/** The webhooks that wait for a place at their host; no section without any. */
+function waitingSection({ waiting }: ServiceStatus): readonly HTMLElement[] {
+  if (waiting.length === 0) return [];
+  const rows = waiting.map(({ hook, target, since, behind: [first = ''] }) => [
+    resolvedWebhookLabel(hook), h('code', target), timeElement(since), resolvedWebhookLabel(first),
+  ]);
+  return [
+    h('h2', 'Waiting for their host'),
+    h('p.hint', 'Others have attempts under way there, and these wait for their turn.'),
+    stackedTable(['Webhook', 'Host', 'Since', 'Behind'], rows),
   ];
 }
 

@@ -113,6 +113,8 @@ export type AttemptOutcome = {
   readonly shown?: Pick<SentHead, 'url' | 'headers'> | null;
   /** True if nothing was sent: the action or the template failed, or there was no token. */
   readonly isUnsent?: boolean;
+  /** True if no connection was to be had: refused, without a name, or without TLS. */
+  readonly isUnreachable?: boolean;
   /** True if a later hop refused the chain. That was logged where the chain ended. */
   readonly isChainRefused?: boolean;
 };

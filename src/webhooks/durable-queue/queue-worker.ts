@@ -13,7 +13,7 @@ import type { Logger } from '../../base/log.ts';
 import { isPromised, type MaybePromise } from '../../base/when-done.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import type { RunningTask, TargetHealth } from '../scheduler/task.ts';
+import type { AttemptHealth, RunningTask } from '../scheduler/task.ts';
 import { BackgroundTasks } from './background-tasks.ts';
 import type { QueueLease, Ownership } from './ownership.ts';
 import type { WriteRetryDeps } from './write-retry.ts';
@@ -39,8 +39,8 @@ export interface AttemptRunner<Result, Item> {
   ): MaybePromise<AttemptResult<Result> | null>;
   /** Counts the attempt as soon as it is over, before its result is written. */
   countAttempt(result: Result): void;
-  /** Returns what the attempt showed of its target's health; null for nothing. */
-  assessTarget(result: Result): TargetHealth | null;
+  /** Returns what the attempt showed of its queue or target; null for nothing. */
+  assessHealth(result: Result): AttemptHealth | null;
   /**
    * Writes the result, and resolves with the item as written. Resolves with undefined when nothing
    * was written: the record is gone, the lease has ended, or the worker is closing.
@@ -231,10 +231,10 @@ export class QueueWorker<Result, Item> {
   }
 
   /** A bug in here is logged alone: the result must be written, or the attempt is made again. */
-  #countAndAssess(id: string, result: Result): TargetHealth | null {
+  #countAndAssess(id: string, result: Result): AttemptHealth | null {
     try {
       this.#runner.countAttempt(result);
-      return this.#runner.assessTarget(result);
+      return this.#runner.assessHealth(result);
     } catch (thrown) {
       this.#logProblem(id, 'could not be counted', thrown);
       return null;

@@ -10,6 +10,7 @@ import type { WebhookDirection } from '../webhook-label.ts';
 import { PUBLIC_STATES, getLastChangeMs, getStateSinceMs, type PublicState } from './health.ts';
 import type { HealthMonitor } from './health-monitor.ts';
 import { encodeFailure } from './health-record.ts';
+import type { QueueWait } from '../scheduler/task-queues.ts';
 import { computeNextProbeMs, isProbed } from './probe.ts';
 
 export type WebhookHealth = {
@@ -20,7 +21,23 @@ export type WebhookHealth = {
   readonly lastFailure: { readonly at: string; readonly reason: string } | null;
   /** Absent unless the webhook is probed. */
   readonly nextProbeAt?: string;
+  /** Absent for an incoming webhook; null while it does not wait for a place at its host. */
+  readonly waitsFor?: HostWait | null;
 };
+
+/** A webhook's wait, of five seconds and more, for a place at its host. */
+export type HostWait = {
+  /** `host:port`, for which the webhook waits. */
+  readonly target: string;
+  readonly since: string;
+  /** The webhooks that have the places there, by their identifiers; the first of them. */
+  readonly behind: readonly string[];
+};
+
+/** The wait as callers see it. */
+export function toHostWait({ target, sinceMs, behind }: QueueWait): HostWait {
+  return { target, since: formatTimestamp(sinceMs), behind };
+}
 
 const time: MemberSchema = { schema: { kind: 'string', format: 'date-time' }, isRequired: true };
 
@@ -32,6 +49,20 @@ const failureSchema: ObjectSchema = {
       schema: { kind: 'string', maxLength: 200 }, isRequired: true,
       description: 'A status, the code of an error, the message of an action, or the name of a '
         + 'check',
+    },
+  },
+};
+
+const waitSchema: ObjectSchema = {
+  kind: 'object', name: 'HostWait',
+  members: {
+    target: {
+      schema: { kind: 'string' }, isRequired: true, description: 'Host and port of the target',
+    },
+    since: time,
+    behind: {
+      schema: { kind: 'array', items: { kind: 'string' }, maxItems: 5 }, isRequired: true,
+      description: 'Webhooks that have attempts under way there, at most five',
     },
   },
 };
@@ -48,6 +79,11 @@ export const healthMember: MemberSchema = {
         schema: { kind: 'string', format: 'date-time' },
         description: 'When the oldest pending delivery of an outgoing webhook is tried, which has '
           + '`probe` and is off for failing. Absent for any other',
+      },
+      waitsFor: {
+        schema: waitSchema, isNullable: true,
+        description: 'For which host an outgoing webhook has waited for five seconds or more, as '
+          + 'others have the places there. Absent for incoming webhooks',
       },
     },
   },
@@ -83,6 +119,7 @@ function formatSince(health: JsonValue | undefined): string | null {
 /** The public health of a stored webhook. */
 export function observeHealth(
   monitor: HealthMonitor, webhook: JsonObject, nowMs: number,
+  waitsFor: HostWait | null | undefined = undefined,
 ): Observation {
   const { identifier, enabled, createdAt, updatedAt, disabledAt = updatedAt } = webhook;
   const state = monitor.getState({
@@ -97,6 +134,7 @@ export function observeHealth(
     lastSuccessAt: formatTimestampOrNull(health.lastSuccessMs),
     lastFailure: encodeFailure(state === 'rejecting' ? health.lastRejection : health.lastFailure),
     ...isProbed(webhook) ? { nextProbeAt: formatTimestamp(nextProbeMs) } : {},
+    ...waitsFor === undefined ? {} : { waitsFor },
   };
   return {
     members: { health: publicHealth },

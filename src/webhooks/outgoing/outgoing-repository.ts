@@ -8,7 +8,7 @@ import { stageMarkRemoval } from '../applied-records.ts';
 import { createUseCheck } from '../actions/action-configuration-repository.ts';
 import { listReferences } from '../actions/configuration-references.ts';
 import { stageHealthRemoval, type HealthMonitor } from '../health/health-monitor.ts';
-import { observeHealth } from '../health/public-health.ts';
+import { observeHealth, type HostWait } from '../health/public-health.ts';
 import { stageFailingReset } from './automatic-disabling.ts';
 import { checkTarget } from '../http/target-rules.ts';
 import type { RemovalListener } from '../durable-queue/end-pending.ts';
@@ -22,6 +22,7 @@ export type OutgoingRepositoryDeps = {
   readonly isDeniedTarget: (url: string) => boolean;
   readonly removal: RemovalListener;
   readonly health: HealthMonitor;
+  readonly findHostWait: (identifier: string) => HostWait | null;
 };
 
 export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Repository {
@@ -34,7 +35,8 @@ export function createOutgoingRepository(deps: OutgoingRepositoryDeps): Reposito
     // These members need the clock and the health monitor, which outgoing-resource.ts has not.
     resource: {
       ...outgoingResource, toPublic: (record) => toPublicOutgoingWebhook(record, deps.now()),
-      observe: (record) => observeHealth(deps.health, record, deps.now()),
+      observe: (record) => observeHealth(
+        deps.health, record, deps.now(), deps.findHostWait(String(record['identifier']))),
     },
     stageWithChange(transaction, change, inputs) {
       checkTarget(change, '/targetUrl', decodeTargetUrl, deps.isDeniedTarget);

@@ -32,7 +32,7 @@ import {
 import { requestQueue, type StoredStatus, type RequestRemoval } from '../inbox/request-changes.ts';
 import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
 import type { LongLane } from '../scheduler/lanes.ts';
-import type { LaneName, TargetHealth } from '../scheduler/task.ts';
+import type { LaneName, AttemptHealth } from '../scheduler/task.ts';
 import {
   endPending, stageEndOfPending, type EndPendingDeps, type RemovalListener,
 } from '../durable-queue/end-pending.ts';
@@ -181,9 +181,9 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     this.#deps.onRun(storedItem.item.hook, outcome, parseTimestamp(at));
   }
 
-  assessTarget(
+  assessHealth(
     { attempt: { success, durationMs }, isCoalesced }: FinishedRun,
-  ): TargetHealth | null {
+  ): AttemptHealth | null {
     if (!success || isCoalesced) return null;
     return durationMs < SLOW_MS ? 'healthy' : 'slow';
   }

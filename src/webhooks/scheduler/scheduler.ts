@@ -11,10 +11,10 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { DueTimes } from './due-times.ts';
 import type { LongLane } from './lanes.ts';
 import { Pace, type StartLimit } from './pace.ts';
-import { TaskQueues, type RunLimits, type TaskOrder } from './task-queues.ts';
+import { TaskQueues, type QueueWait, type RunLimits, type TaskOrder } from './task-queues.ts';
 import {
-  isBefore, type LaneName, type RunningTask, type TaskTarget, type TargetHealth, type Task,
-  type TaskQueue,
+  isBefore, type AttemptHealth, type LaneName, type RunningTask, type Task, type TaskQueue,
+  type TaskTarget,
 } from './task.ts';
 
 /** The queue of a task: the target its tasks go to, and whether and how many of them may start. */
@@ -133,8 +133,8 @@ export class Scheduler {
   }
 
   /**
-   * Adds a task that the scheduler does not have. `settings` are those of its queue if that is new:
-   * one that is there keeps its own (see `update`). If a removed task of the same identifier is not
+   * Adds a task that the scheduler does not have. `settings` are those of its queue if that is new
+   * or has no task: another keeps its own (see `update`). If a removed task of the same identifier is not
    * settled yet, the new one counts as unsettled too: two attempts of it must not overlap, and
    * `settle` of the removed one gives it its due time.
    */
@@ -201,6 +201,16 @@ export class Scheduler {
     return this.#queues.listLongLanes(max);
   }
 
+  /** See `TaskQueues.listWaits`. */
+  listWaits(): readonly QueueWait[] {
+    return this.#queues.listWaits(this.#clock.now());
+  }
+
+  /** See `TaskQueues.findWait`. */
+  findWait(key: string): QueueWait | null {
+    return this.#queues.findWait(key, this.#clock.now());
+  }
+
   /** Lets the queue of that key start nothing until `resume`, whatever its settings say. */
   suspend(key: string): void {
     this.#queues.suspend(key);
@@ -263,7 +273,7 @@ export class Scheduler {
    * written.
    */
   startNext(): RunningTask | null {
-    const runningTask = this.#queues.startNext();
+    const runningTask = this.#queues.startNext(this.#clock.now());
     if (runningTask === null) return null;
     const { id, queue: { key } } = runningTask.task;
     this.#unsettledIds.add(id);
@@ -275,8 +285,8 @@ export class Scheduler {
     return runningTask;
   }
 
-  /** Ends an attempt. `health` is null when the attempt says nothing about its target. */
-  release(runningTask: RunningTask, health: TargetHealth | null): void {
+  /** Ends an attempt. `health` is null when the attempt showed nothing. */
+  release(runningTask: RunningTask, health: AttemptHealth | null): void {
     const pauseMs = this.#queues.release(runningTask, health);
     if (pauseMs > 0 && !this.#isClosed) this.#pauseTarget(runningTask.target, pauseMs);
     this.#onRunnable();

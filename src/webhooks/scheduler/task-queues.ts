@@ -1,13 +1,18 @@
 /**
  * The queues of the scheduler: chooses which of the ready tasks starts next. A queue holds the
- * tasks of one source, such as a webhook. Queues take turns, within three limits on the attempts
- * under way: of all queues, of one queue and of one target. This file does no I/O and reads no
- * clock.
+ * tasks of one source, such as a webhook. This file does no I/O; its one time is a parameter.
  *
- * The health of a target, which its last attempt showed, says how many attempts may run there at
- * once. All targets that are not known to be healthy share one half of the attempts, or the only
- * one, so that they leave the others to the healthy targets. A target that ceases to be healthy
- * keeps what is under way there, which may be all attempts there are, until it ends.
+ * Queues take turns: next is the queue whose last start is longest ago, among those that may start
+ * a task now. Three limits are on the attempts under way: of all queues, of one queue and of one
+ * target.
+ *
+ * What the last attempt of a queue showed says how many attempts the queue may have at once, so
+ * that a webhook that never answers holds one place at its host, and its neighbours have the
+ * others. A target that takes no connection gets one attempt at a time, from each of its queues in
+ * turn. All that are not known to be healthy share one half of the attempts, or the only one, so
+ * that they leave the others to the healthy ones; only for the first
+ * attempt of a queue, of which nothing is known, there are more. What is under way when that changes keeps its
+ * place until it ends.
  *
  * A queue that cannot start its next task now waits for what it lacks: a change of its own, an
  * attempt at its target, or one of that half. Each place that becomes free is the turn of a queue
@@ -22,9 +27,10 @@
  */
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { Lanes, type LongLane } from './lanes.ts';
+import { QueueLine } from './queue-line.ts';
 import {
-  isBefore, type LaneName, type RunningTask, type TaskTarget, type TargetHealth, type Task,
-  type TaskQueue,
+  isBefore, type AttemptHealth, type LaneName, type QueueHealth, type RunningTask, type Task,
+  type TaskQueue, type TaskTarget,
 } from './task.ts';
 
 /** The position of a task in its queue. */
@@ -41,14 +47,31 @@ export type RunLimits = {
   readonly runningMax: number;
   /** For a queue that has no limit of its own. */
   readonly runningPerQueueMax: number;
+  /** For a target that takes connections. Absent: as many as of all queues. */
+  readonly runningPerTargetMax?: number;
 };
 
-/** A healthy target may take up all attempts there are. */
-const RUNNING_MAX_BY_HEALTH = {
-  healthy: Infinity, slow: 8, unknown: 4, unreachable: 1,
-} as const;
-/** Above this number of targets, idle ones are forgotten. */
-const TARGETS_MAX = 1000;
+/** A queue whose first task waits for a place at its target. */
+export type QueueWait = {
+  readonly queueKey: string;
+  readonly target: string;
+  readonly sinceMs: number;
+  /** The keys of the queues that have the places there, some of them if they are many. */
+  readonly behind: readonly string[];
+};
+
+/** Most attempts at once of a queue; a healthy one has its own limit. */
+const RUNNING_MAX_BY_HEALTH: Readonly<Record<QueueHealth, number>> = {
+  healthy: Infinity, slow: 8, unknown: 4, silent: 1,
+};
+/** The part of all attempts that may be first ones, so that new webhooks soon have a health. */
+const FIRST_SHARE = 7 / 8;
+/** Above this number of queues, idle ones are forgotten, and what was known of their health. */
+const QUEUES_MAX = 10_000;
+/** A wait for a place at a target is told when it is so long. */
+const TOLD_WAIT_MS = 5000;
+/** Most queues named that have the places a queue waits for. */
+const BEHIND_MAX = 5;
 /**
  * An unreachable target refuses connections at once, and each refusal costs as much as an accepted
  * event. After this many failures in a row there is a pause between attempts.
@@ -58,7 +81,9 @@ const PAUSE_MS = 250;
 
 export class TaskQueues {
   readonly #limits: RunLimits;
-  readonly #unhealthyMax: number;
+  readonly #sharedMax: number;
+  readonly #firstMax: number;
+  readonly #runningPerTargetMax: number;
   readonly #queues = new Map<string, TaskQueue>();
   readonly #targets = new Map<string, TaskTarget>();
   /** Keys of suspended queues, whether or not the queues exist now. */
@@ -68,21 +93,26 @@ export class TaskQueues {
   /** By key of a queue, the place from which on its tasks must not start. */
   readonly #holdPlaces = new Map<string, string>();
   /**
-   * Queues that may be able to start a task. The first one has its turn next. Whatever may let a
-   * queue start a task must add it.
+   * Queues that may be able to start a task. Whatever may let a queue start a task must add it.
    */
-  readonly #runnableQueues = new Set<TaskQueue>();
-  /** Queues that wait for one of the attempts which all targets that are not healthy share. */
-  readonly #blockedUnhealthy = new Set<TaskQueue>();
+  readonly #runnableQueues = new QueueLine();
+  /** Queues that wait for one of the attempts which all share that are not healthy. */
+  readonly #blockedShared = new QueueLine();
+  /** The same of queues that wait for their first one. */
+  readonly #blockedFirst = new QueueLine();
   readonly #lanes = new Lanes();
-  /** The number of attempts under way, and of those at targets that are not healthy. */
+  /** The number of attempts under way, and of those in the places that are shared. */
   #runningCount = 0;
-  #unhealthyRunningCount = 0;
+  #sharedRunningCount = 0;
   #waitingCount = 0;
+  /** The turn of the queue that started last. */
+  #turn = 0;
 
   constructor(limits: RunLimits) {
     this.#limits = limits;
-    this.#unhealthyMax = Math.max(1, Math.floor(limits.runningMax / 2));
+    this.#runningPerTargetMax = limits.runningPerTargetMax ?? Infinity;
+    this.#sharedMax = Math.max(1, Math.floor(limits.runningMax / 2));
+    this.#firstMax = Math.max(1, Math.floor(limits.runningMax * FIRST_SHARE));
   }
 
   get runningCount(): number {
@@ -98,26 +128,35 @@ export class TaskQueues {
     return this.#targets.values();
   }
 
+  /** Lists the keys of the queues that have tasks, or attempts under way. */
   listKeys(): readonly string[] {
-    return [...this.#queues.keys()];
+    return [...this.#queues.values()].filter((queue) => !isIdle(queue)).map(({ key }) => key);
   }
 
   find(key: string): TaskQueue | undefined {
     return this.#queues.get(key);
   }
 
-  /** Returns the queue of that key. The other arguments are for a queue that is not there yet. */
+  /** Returns the queue of that key. The other arguments are for one that is new or has no task. */
   getOrCreate(
     key: string, targetKey: string, mayStart: boolean,
     runningMax = this.#limits.runningPerQueueMax,
   ): TaskQueue {
     const existing = this.#queues.get(key);
-    if (existing !== undefined) return existing;
+    if (existing !== undefined) {
+      if (isIdle(existing)) {
+        this.update(existing, targetKey, mayStart);
+        this.setRunningMax(existing, runningMax, () => []);
+      }
+      return existing;
+    }
+    const target = this.#getOrCreateTarget(targetKey);
     const queue: TaskQueue = {
       key, ready: new PriorityQueue(isBefore), all: runningMax === 1 ? queueByPlace([]) : null,
-      lanes: null, target: this.#joinTarget(targetKey), mayStart, startsOnce: false, runningMax,
-      runningCount: 0, size: 0,
+      lanes: null, target, health: 'unknown', turn: this.#takeTurn(), blockedSinceMs: null,
+      mayStart, startsOnce: false, runningMax, runningCount: 0, waitingCount: 0, size: 0,
     };
+    target.queues.add(queue);
     this.#queues.set(key, queue);
     return queue;
   }
@@ -126,7 +165,9 @@ export class TaskQueues {
   update(queue: TaskQueue, targetKey: string, mayStart: boolean): void {
     if (queue.target.key !== targetKey) {
       this.#leaveTarget(queue);
-      queue.target = this.#joinTarget(targetKey);
+      queue.target = this.#getOrCreateTarget(targetKey);
+      queue.health = 'unknown';
+      queue.target.queues.add(queue);
     }
     queue.mayStart = mayStart;
     queue.startsOnce = false;
@@ -235,19 +276,36 @@ export class TaskQueues {
     return this.#lanes.listLongLanes(max);
   }
 
-  /** Starts the next task. Returns null when none may start. */
-  startNext(): RunningTask | null {
+  /** Lists the queues that have waited long for a place at their target by now, in no order. */
+  listWaits(nowMs: number): readonly QueueWait[] {
+    return this.listKeys().flatMap((key) => this.findWait(key, nowMs) ?? []);
+  }
+
+  /** Finds such a wait of one queue. One behind nobody but itself is none. */
+  findWait(key: string, nowMs: number): QueueWait | null {
+    const queue = this.#queues.get(key);
+    if (queue === undefined || queue.blockedSinceMs === null) return null;
+    const { target, blockedSinceMs: sinceMs } = queue;
+    if (nowMs - sinceMs < TOLD_WAIT_MS || this.#findNextTask(queue) === undefined) return null;
+    const behind: string[] = [];
+    for (const other of target.queues) {
+      if (other !== queue && other.runningCount > 0) behind.push(other.key);
+      if (behind.length === BEHIND_MAX) break;
+    }
+    return behind.length === 0 ? null : { queueKey: key, target: target.key, sinceMs, behind };
+  }
+
+  /** Starts the next task. Returns null when none may start. `nowMs` dates waits that begin. */
+  startNext(nowMs: number): RunningTask | null {
     while (this.#runningCount < this.#limits.runningMax) {
-      const [queue] = this.#runnableQueues;
+      const queue = this.#runnableQueues.take();
       if (queue === undefined) return null;
-      this.#runnableQueues.delete(queue);
       const { target } = queue;
       const task = this.#findNextTask(queue);
-      if (task !== undefined) {
-        const blocked = this.#findBlocked(target);
-        if (blocked === null) return this.#start(task, target);
-        blocked.add(queue);
-      }
+      const blocked = task === undefined ? null : this.#findBlocked(queue);
+      if (task !== undefined && blocked === null) return this.#start(task, target);
+      blocked?.add(queue);
+      queue.blockedSinceMs = blocked === target.blocked ? queue.blockedSinceMs ?? nowMs : null;
       // The queue starts nothing, so another one gets its turn.
       this.#passOnTurn(target);
     }
@@ -255,16 +313,16 @@ export class TaskQueues {
   }
 
   /**
-   * Ends an attempt. `health` is null when the attempt says nothing about its target. Returns the
-   * milliseconds after which the caller must call `resumeTarget`, or 0 when there is no pause.
+   * Ends an attempt. `health` is null when the attempt showed nothing. Returns the milliseconds
+   * after which the caller must call `resumeTarget`, or 0 when there is no pause.
    */
-  release(runningTask: RunningTask, health: TargetHealth | null): number {
+  release(runningTask: RunningTask, health: AttemptHealth | null): number {
     const { task: { queue }, target, lane } = runningTask;
     this.setWaiting(runningTask, false);
     runningTask.state = 'ended';
     queue.runningCount -= 1;
-    this.#countRunning(target, -1);
-    const pauseMs = health === null ? 0 : this.#updateHealth(target, health);
+    this.#countRunning(runningTask, -1);
+    const pauseMs = health === null ? 0 : this.#updateHealth(queue, target, health);
     if (lane !== null) this.#lanes.endAttempt(lane);
     this.#runnableQueues.add(queue);
     this.#passOnTurn(target);
@@ -275,17 +333,20 @@ export class TaskQueues {
 
   /** Says whether an attempt waits. Does nothing once it was released. */
   setWaiting(runningTask: RunningTask, isWaiting: boolean): void {
-    const { state, target } = runningTask;
+    const { state, target, task: { queue } } = runningTask;
     if (state === 'ended' || (state === 'waiting') === isWaiting) return;
     runningTask.state = isWaiting ? 'waiting' : 'running';
     this.#waitingCount += isWaiting ? 1 : -1;
-    this.#countRunning(target, isWaiting ? -1 : 1);
-    if (isWaiting) this.#passOnTurn(target);
+    queue.waitingCount += isWaiting ? 1 : -1;
+    this.#countRunning(runningTask, isWaiting ? -1 : 1);
+    if (!isWaiting) return;
+    this.#runnableQueues.add(queue);
+    this.#passOnTurn(target);
   }
 
   resumeTarget(target: TaskTarget): void {
     target.isPaused = false;
-    this.#unblock(target);
+    this.#passOnTurn(target);
   }
 
   #begin(task: Task): void {
@@ -299,18 +360,28 @@ export class TaskQueues {
     const { queue, lane } = task;
     queue.ready.pop();
     queue.startsOnce = false;
+    queue.blockedSinceMs = null;
+    queue.turn = this.#takeTurn();
     task.state = 'unsettled';
     queue.runningCount += 1;
-    this.#countRunning(target, 1);
+    const runningTask: RunningTask = {
+      task, target, lane, state: 'running', isShared: needsSharedPlace(queue),
+    };
+    this.#countRunning(runningTask, 1);
     if (lane !== null) this.#lanes.beginAttempt(lane);
     this.#runnableQueues.add(queue);
-    return { task, target, lane, state: 'running' };
+    return runningTask;
   }
 
-  #countRunning(target: TaskTarget, by: 1 | -1): void {
+  #takeTurn(): number {
+    this.#turn += 1;
+    return this.#turn;
+  }
+
+  #countRunning({ target, isShared }: RunningTask, by: 1 | -1): void {
     target.runningCount += by;
     this.#runningCount += by;
-    if (target.health !== 'healthy') this.#unhealthyRunningCount += by;
+    if (isShared) this.#sharedRunningCount += by;
   }
 
   /**
@@ -321,6 +392,7 @@ export class TaskQueues {
     const { runningCount, runningMax, ready, all, key } = queue;
     if (!queue.mayStart && !queue.startsOnce) return undefined;
     if (runningCount >= runningMax || this.#suspendedKeys.has(key)) return undefined;
+    if (runningCount - queue.waitingCount >= RUNNING_MAX_BY_HEALTH[queue.health]) return undefined;
     if (this.#pacedKeys.size > 0 && this.#pacedKeys.has(key)) return undefined;
     ready.popWhile((task) => !this.#lanes.confirmOffer(task));
     const first = ready.peek();
@@ -334,102 +406,102 @@ export class TaskQueues {
   }
 
   /**
-   * Finds the queues that wait because no attempt at the target may start: for the target itself,
-   * or for the attempts that targets share. null: one may start.
+   * Finds the line that the queue has to stand in: for a place at its target, or for one of those
+   * that are shared. null: its attempt may start.
    */
-  #findBlocked(target: TaskTarget): Set<TaskQueue> | null {
-    if (countFreeSlots(target) <= 0) return target.blocked;
-    const isLimited = target.health !== 'healthy'
-      && this.#unhealthyRunningCount >= this.#unhealthyMax;
-    return isLimited ? this.#blockedUnhealthy : null;
+  #findBlocked(queue: TaskQueue): QueueLine | null {
+    if (this.#countFreePlaces(queue.target) <= 0) return queue.target.blocked;
+    if (!needsSharedPlace(queue)) return null;
+    const isFirst = queue.health === 'unknown' && queue.runningCount === 0;
+    if (isFirst) return this.#sharedRunningCount < this.#firstMax ? null : this.#blockedFirst;
+    return this.#sharedRunningCount < this.#sharedMax ? null : this.#blockedShared;
   }
 
   /** Returns the milliseconds of the pause that begins, or 0. */
-  #updateHealth(target: TaskTarget, health: TargetHealth): number {
-    const wasHealthy = target.health === 'healthy';
-    target.health = health;
-    if (wasHealthy !== (health === 'healthy')) {
-      const { runningCount } = target;
-      this.#unhealthyRunningCount += wasHealthy ? runningCount : -runningCount;
-    }
-    if (!wasHealthy && health === 'healthy') this.#unblockHealthy(target);
-    target.failures = health === 'unreachable' ? target.failures + 1 : 0;
+  #updateHealth(queue: TaskQueue, target: TaskTarget, health: AttemptHealth): number {
+    if (health !== 'unreachable' && queue.target === target) queue.health = health;
+    // An attempt that waited in vain may have had a connection, or not.
+    if (health !== 'silent') this.#setUnreachable(target, health === 'unreachable');
+    const hasResponse = health === 'healthy' || health === 'slow';
+    target.failures = hasResponse ? 0 : target.failures + 1;
     if (target.failures < FAILURES_BEFORE_PAUSE || target.isPaused) return 0;
     target.isPaused = true;
     return PAUSE_MS;
   }
 
-  /** Gives the free places at a target, and those of the shared half, to queues that wait. */
+  /** A queue that waited for a shared place for its target's sake need not any more. */
+  #setUnreachable(target: TaskTarget, isUnreachable: boolean): void {
+    if (target.isUnreachable === isUnreachable) return;
+    target.isUnreachable = isUnreachable;
+    if (isUnreachable) return;
+    for (const queue of target.queues) {
+      const wasBlocked = this.#blockedShared.remove(queue) || this.#blockedFirst.remove(queue);
+      if (wasBlocked) this.#runnableQueues.add(queue);
+    }
+  }
+
+  /** Gives the free places at a target, and those that are shared, to queues that wait. */
   #passOnTurn(target: TaskTarget): void {
-    this.#unblock(target);
-    this.#unblockUnhealthy();
+    this.#unblock(target.blocked, this.#countFreePlaces(target));
+    this.#unblock(this.#blockedFirst, this.#firstMax - this.#sharedRunningCount);
+    this.#unblock(this.#blockedShared, this.#sharedMax - this.#sharedRunningCount);
   }
 
-  #unblock(target: TaskTarget): void {
-    let free = countFreeSlots(target);
-    for (const queue of target.blocked) {
-      if (free <= 0) return;
-      free -= 1;
-      target.blocked.delete(queue);
+  #unblock(line: QueueLine, free: number): void {
+    for (let count = 0; count < free; count += 1) {
+      const queue = line.take();
+      if (queue === undefined) return;
       this.#runnableQueues.add(queue);
     }
   }
 
-  #unblockUnhealthy(): void {
-    let free = this.#unhealthyMax - this.#unhealthyRunningCount;
-    for (const queue of this.#blockedUnhealthy) {
-      if (free <= 0) return;
-      free -= 1;
-      this.#blockedUnhealthy.delete(queue);
-      this.#runnableQueues.add(queue);
-    }
+  /** How many more attempts at the target may start. */
+  #countFreePlaces({ isUnreachable, isPaused, runningCount }: TaskTarget): number {
+    if (isPaused) return 0;
+    return (isUnreachable ? 1 : this.#runningPerTargetMax) - runningCount;
   }
 
-  /** Lets the queues of a target that has become healthy wait for the shared half no more. */
-  #unblockHealthy(target: TaskTarget): void {
-    for (const queue of this.#blockedUnhealthy) {
-      if (queue.target !== target) continue;
-      this.#blockedUnhealthy.delete(queue);
-      this.#runnableQueues.add(queue);
-    }
-  }
-
-  #joinTarget(key: string): TaskTarget {
+  #getOrCreateTarget(key: string): TaskTarget {
     const target = this.#targets.get(key) ?? {
-      key, blocked: new Set(), health: 'unknown', runningCount: 0, failures: 0, isPaused: false,
-      queueCount: 0,
+      key, queues: new Set(), blocked: new QueueLine(), isUnreachable: false, runningCount: 0,
+      failures: 0, isPaused: false,
     };
     this.#targets.set(key, target);
-    target.queueCount += 1;
     return target;
   }
 
   /** Takes a queue away from its target. A turn that it may have there is passed on. */
   #leaveTarget(queue: TaskQueue): void {
     const { target } = queue;
-    target.blocked.delete(queue);
-    this.#blockedUnhealthy.delete(queue);
-    target.queueCount -= 1;
+    target.blocked.remove(queue);
+    this.#blockedShared.remove(queue);
+    this.#blockedFirst.remove(queue);
+    target.queues.delete(queue);
+    queue.blockedSinceMs = null;
     this.#passOnTurn(target);
     this.#dropTargetIfIdle(target);
   }
 
   #dropIfIdle(queue: TaskQueue): void {
-    if (queue.size > 0 || queue.runningCount > 0 || this.#queues.get(queue.key) !== queue) return;
+    if (!isIdle(queue) || this.#queues.get(queue.key) !== queue) return;
+    for (const tasks of [queue.ready, queue.all]) tasks?.prune(() => false);
+    if (queue.mayStart && this.#queues.size <= QUEUES_MAX) return;
     this.#queues.delete(queue.key);
-    this.#runnableQueues.delete(queue);
+    this.#runnableQueues.remove(queue);
     this.#leaveTarget(queue);
   }
 
-  #dropTargetIfIdle(target: TaskTarget): void {
-    const isIdle = target.queueCount === 0 && target.runningCount === 0;
-    if (isIdle && this.#targets.size > TARGETS_MAX) this.#targets.delete(target.key);
+  #dropTargetIfIdle({ key, queues, runningCount }: TaskTarget): void {
+    if (queues.size === 0 && runningCount === 0) this.#targets.delete(key);
   }
 }
 
-/** How many more attempts at the target may start. */
-function countFreeSlots({ health, isPaused, runningCount }: TaskTarget): number {
-  return isPaused ? 0 : RUNNING_MAX_BY_HEALTH[health] - runningCount;
+function isIdle({ size, runningCount }: TaskQueue): boolean {
+  return size === 0 && runningCount === 0;
+}
+
+function needsSharedPlace({ health, target }: TaskQueue): boolean {
+  return health !== 'healthy' || target.isUnreachable;
 }
 
 function queueByPlace(tasks: Iterable<Task>): PriorityQueue<Task> {

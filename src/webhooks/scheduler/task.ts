@@ -9,12 +9,16 @@
  * - a backfill of the webhook runs, and the task is placed after its begin (`Scheduler.hold`);
  * - its target is paused for a moment, after many failures in a row (`isPaused`).
  *
+ * An attempt shows whether its webhook answers, which is the health of its queue, or that the host
+ * takes no connection, which is the health of its target.
+ *
  * And two things hold a task behind others of its queue: a queue that runs one attempt at once
  * keeps strict order among all its tasks, and a lane among its own.
  */
 import type { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { formatUuidTime } from '../../base/uuid.ts';
 import type { OrderKey } from '../filters/order.ts';
+import type { QueueLine } from './queue-line.ts';
 
 /**
  * - `waiting`: the task is not due yet.
@@ -71,40 +75,56 @@ export type TaskQueue = {
   /** The lanes that have tasks, by name; null: there never was one. */
   lanes: Map<string, Lane> | null;
   target: TaskTarget;
+  health: QueueHealth;
+  /** Rises with each start in any queue: the queue with the lowest is next. */
+  turn: number;
+  /** Since when a task waits for a place at the target; null: none does. */
+  blockedSinceMs: number | null;
   /** Most attempts at once; 1 means strict order. */
   runningMax: number;
   mayStart: boolean;
   /** Whether its first task may start although `mayStart` is false; until one has. */
   startsOnce: boolean;
-  /** The number of attempts under way. */
+  /** The number of attempts under way, and of those that wait for something of their own. */
   runningCount: number;
+  waitingCount: number;
   /** The number of tasks that are not gone. */
   size: number;
 };
 
 export type TaskTarget = {
   readonly key: string;
+  /** The queues that send their tasks there. */
+  readonly queues: Set<TaskQueue>;
   /** Queues that wait until the target may have one more attempt. */
-  readonly blocked: Set<TaskQueue>;
-  health: TargetHealth | 'unknown';
+  readonly blocked: QueueLine;
+  /** Whether the last attempt got no connection. */
+  isUnreachable: boolean;
   /** The number of attempts under way. */
   runningCount: number;
   /** Attempts in a row that got no response. */
   failures: number;
   /** True while no attempt starts, after many failures in a row. */
   isPaused: boolean;
-  /** The number of queues that send their tasks there. */
-  queueCount: number;
 };
 
-/** The health of a target, as an attempt showed it. */
-export type TargetHealth = 'healthy' | 'slow' | 'unreachable';
+/**
+ * What an attempt showed. `silent`: it had a connection, or waited for one until its time was over,
+ * and got no response. `unreachable`: no connection was to be had, which says nothing of the
+ * webhook.
+ */
+export type AttemptHealth = 'healthy' | 'slow' | 'silent' | 'unreachable';
+
+/** What the last attempt that reached it showed of a webhook. */
+export type QueueHealth = Exclude<AttemptHealth, 'unreachable'> | 'unknown';
 
 /** An attempt under way. Target and lane are those it began with; it may have others by now. */
 export type RunningTask = {
   readonly task: Task; readonly target: TaskTarget; readonly lane: Lane | null;
   /** `waiting`: for something that it has not got yet; only its queue and lane count it then. */
   state: 'running' | 'waiting' | 'ended';
+  /** Whether it has one of the places that all share who are not known to be healthy. */
+  readonly isShared: boolean;
 };
 
 /** Whether the first task of the two starts before the other. */

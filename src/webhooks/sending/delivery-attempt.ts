@@ -1,6 +1,6 @@
-/** Makes one attempt of a delivery, and says what it shows of the target's health. */
+/** Makes one attempt of a delivery, and says what it shows of its webhook and host. */
 import type { AttemptOutcome, SentHead } from '../deliveries/delivery.ts';
-import type { TargetHealth } from '../scheduler/task.ts';
+import type { AttemptHealth } from '../scheduler/task.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 import type { FinishedAttempt } from './attempt-recorder.ts';
 import type { DeliveryPaces } from './delivery-paces.ts';
@@ -17,7 +17,7 @@ export type AttemptDeps = RequestDeps & {
   readonly closing: AbortSignal;
 };
 
-/** A target that takes longer counts as slow, because it keeps others from being served. */
+/** A webhook that takes longer counts as slow, because it keeps others from being served. */
 const SLOW_MS = 1000;
 
 /**
@@ -72,12 +72,13 @@ async function prepareInTurn(
   return unlessCutOff(prepareRequest(deps, identifier), cutOff);
 }
 
-/** Returns what an outcome shows of the target's health; null for nothing. */
-export function assessTargetHealth(
-  { kind, attempt, isUnsent = false }: AttemptOutcome,
-): TargetHealth | null {
+/** Returns what an outcome shows of the webhook, or of its host; null for nothing. */
+export function assessHealth(
+  { kind, attempt, isUnsent = false, isUnreachable = false }: AttemptOutcome,
+): AttemptHealth | null {
   if (kind === 'proxy' || isUnsent) return null;
-  if (attempt.statusCode === null) return 'unreachable';
+  if (isUnreachable) return 'unreachable';
+  if (attempt.statusCode === null) return 'silent';
   return attempt.durationMs < SLOW_MS ? 'healthy' : 'slow';
 }
 

@@ -28,7 +28,7 @@ import type {
 import type { LongLane } from '../scheduler/lanes.ts';
 import type { TaskOrder } from '../scheduler/task-queues.ts';
 import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
-import type { LaneName, TargetHealth } from '../scheduler/task.ts';
+import type { AttemptHealth, LaneName } from '../scheduler/task.ts';
 import type { OnOutcome } from '../outcome-listeners.ts';
 import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
 import { LaneUpdates } from '../durable-queue/lane-updates.ts';
@@ -36,7 +36,7 @@ import { ResultBatch } from '../durable-queue/result-batch.ts';
 import {
   QueueWorker, type AttemptResult, type AttemptRunner,
 } from '../durable-queue/queue-worker.ts';
-import { attemptDelivery, assessTargetHealth, type AttemptDeps } from './delivery-attempt.ts';
+import { attemptDelivery, assessHealth, type AttemptDeps } from './delivery-attempt.ts';
 import { computeTaskOrder, findDeliveryLane } from './delivery-order.ts';
 import { DeliveryPaces } from './delivery-paces.ts';
 import { recordOutcome, type FinishedAttempt, type RecorderDeps } from './attempt-recorder.ts';
@@ -179,8 +179,8 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     this.#counters.record(storedDelivery.item, outcome, this.#deps.clock.now());
   }
 
-  assessTarget({ outcome }: FinishedAttempt): TargetHealth | null {
-    return assessTargetHealth(outcome);
+  assessHealth({ outcome }: FinishedAttempt): AttemptHealth | null {
+    return assessHealth(outcome);
   }
 
   writeResult(attempt: FinishedAttempt): Promise<Delivery | undefined> {

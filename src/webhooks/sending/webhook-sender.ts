@@ -11,7 +11,7 @@ import { createTaggedLogger } from '../../base/log.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
-import { NetworkError } from '../../client/network-error.ts';
+import { NetworkError, type NetworkErrorKind } from '../../client/network-error.ts';
 import { parseRetryAfter } from '../../client/policy/retry.ts';
 import {
   isSuccessStatus, formatResponseBody, decodeTextStart, hideSecrets, listHeaderSecrets,
@@ -52,6 +52,9 @@ export interface WebhookSender {
 }
 
 const GONE = 410;
+/** Kinds of failures that are the host's, unless there was a connection. A time-out is not. */
+const UNREACHABLE_KINDS: ReadonlySet<NetworkErrorKind> =
+  new Set(['network', 'certificate', 'denied']);
 const DISABLED_MESSAGE = 'The webhook is disabled: events are not sent to it';
 
 type WebhookSenderDeps = {
@@ -226,7 +229,10 @@ async function makeAttempt(
       return { kind: 'failed', attempt, retryAfterMs: retryAfterS * 1000, isUnsent: true };
     }
     const kind = wasServerNotAsked(thrown) ? 'proxy' : 'failed';
-    return { kind, attempt: createAttempt(null, thrown.code, null), shown, retryAfterMs: 0 };
+    return {
+      kind, attempt: createAttempt(null, thrown.code, null), shown, retryAfterMs: 0,
+      isUnreachable: !thrown.wasConnected && UNREACHABLE_KINDS.has(thrown.kind),
+    };
   }
 }
 

@@ -234,6 +234,15 @@ test('doctor names keys that hold back many deliveries', () =>
     assert.equal(code, 0);
   }));
 
+test('doctor names webhooks that wait for a place at their host', () =>
+  inPlace('without a server', async (place) => {
+    const waiting = [{ hook: 'b', target: 'h:1', since: '2026-01-01T00:00:00Z', behind: ['a'] }];
+    const { code, stdout } = await runDoctorBeside(place, createHttpServer(
+      (_request, response) => response.end(JSON.stringify({ places: [], waiting }))));
+    assert.match(stdout, /^hosts +warning +webhooks wait .* b for h:1 since 2026-\S+, behind a/m);
+    assert.equal(code, 0);
+  }));
+
 test('doctor waits five seconds for an answer of a server that hangs', (context) =>
   inPlace('without a server', async (place) => {
     const timeout = context.mock.method(AbortSignal, 'timeout', () => {

@@ -27,7 +27,7 @@ function open(members: Partial<Runner> = {}) {
   const worker = new QueueWorker<string, string>(
     { store, scheduler, ownership: ALL_OWNED, clock, log }, {
       noun: 'an attempt', mayBegin: () => true, runAttempt: (id) => ({ result: id }),
-      countAttempt() {}, assessTarget: () => 'healthy',
+      countAttempt() {}, assessHealth: () => 'healthy',
       writeResult: async (result) => {
         written.push(result);
         return result;
@@ -42,7 +42,7 @@ function throwPlanted(): never {
   throw new TypeError('planted');
 }
 
-for (const name of ['countAttempt', 'assessTarget'] as const) {
+for (const name of ['countAttempt', 'assessHealth'] as const) {
   test(`a result is written although ${name} throws`, async () => {
     const { worker, scheduler, written, logLines } = open({ [name]: throwPlanted });
     worker.start();

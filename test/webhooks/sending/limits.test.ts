@@ -303,3 +303,34 @@ test('what is asked for again while its attempt is under way waits for its end',
   assert.equal(simulation.delivery(slow)?.status, 'delivered');
   assert.equal(simulation.requestsOf(slow).length, 1);
 });
+
+for (const maxInFlightPerHost of [64, 1]) {
+  test(`a webhook that never answers holds a neighbour at its host (of ${maxInFlightPerHost}) for `
+    + 'one time-out at the most, and what waits says for whom', async () => {
+    const simulation = new Simulation({ outgoing: { maxInFlightPerHost } });
+    const silent = await simulation.addHook('shared', {
+      secret, targetUrl: 'http://shared/slow', triggerEvent: 'slow',
+    });
+    const well = await simulation.addHook('shared', {
+      secret, targetUrl: 'http://shared/ok', triggerEvent: 'ok',
+    });
+    simulation.targets.set('shared/slow', { kind: 'timeOut', ms: 30_000 });
+    for (let count = 0; count < 40; count += 1) await simulation.emit({}, 'slow');
+    const waitsFor = (hook: string): unknown => JSON.parse(
+      simulation.webhooks.resources.outgoing.find(hook)?.bytes.toString() ?? '').health.waitsFor;
+    for (let count = 0; count < 5; count += 1) {
+      const [id = ''] = await simulation.emit({}, 'ok');
+      const since = new Date(simulation.clock.now()).toISOString();
+      await simulation.clock.advance(4000);
+      assert.equal(waitsFor(well), null);
+      await simulation.clock.advance(1000);
+      const isHeld = simulation.delivery(id)?.status === 'pending';
+      assert.equal(isHeld, maxInFlightPerHost === 1);
+      const wait = { target: 'shared', since, behind: [silent] };
+      assert.deepEqual(waitsFor(well), isHeld ? wait : null);
+      assert.deepEqual(simulation.webhooks.listHostWaits(), isHeld ? [{ hook: well, ...wait }] : []);
+      await simulation.clock.advance(25_100);
+      assert.equal(simulation.delivery(id)?.status, 'delivered');
+    }
+  });
+}

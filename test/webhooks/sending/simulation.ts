@@ -30,6 +30,7 @@ export type Behaviour =
     readonly body?: string;
   }
   | { readonly kind: 'refuse' | 'proxy' | 'hang' }
+  | { readonly kind: 'timeOut'; readonly ms: number }
   | { readonly kind: 'slow'; readonly ms: number; readonly status?: number };
 
 export type Request = {
@@ -203,7 +204,7 @@ export class Simulation {
 
   async #serve(sent: HttpRequest, generation: number): Promise<TargetResponse> {
     if (generation !== this.#generation) return new Promise(() => {});
-    const host = new URL(sent.url).host;
+    const { host, pathname } = new URL(sent.url);
     const headers = sent.headers as Record<string, string>;
     const request: Request = {
       id: headers['webhook-id'] ?? '', host, headers, atMs: this.clock.now(),
@@ -211,11 +212,11 @@ export class Simulation {
     };
     this.requests.push(request);
     this.#requestsById.set(request.id, [...this.requestsOf(request.id), request]);
-    const behaviour = this.targets.get(host) ?? UP;
+    const behaviour = this.targets.get(`${host}${pathname}`) ?? this.targets.get(host) ?? UP;
     if (behaviour.kind === 'refuse') return fail(request, 'ECONNREFUSED');
     if (behaviour.kind === 'proxy') return fail(request, 'EPROXY');
     await new Promise<void>((resolve, reject) => {
-      const ms = behaviour.kind === 'slow' ? behaviour.ms : LATENCY_MS;
+      const ms = 'ms' in behaviour ? behaviour.ms : LATENCY_MS;
       if (behaviour.kind !== 'hang') this.clock.startTimer(ms, resolve);
       sent.signal?.addEventListener('abort', () => {
         request.result ??= 'aborted';
@@ -223,6 +224,7 @@ export class Simulation {
       });
     });
     if (generation !== this.#generation) return new Promise(() => {});
+    if (behaviour.kind === 'timeOut') return fail(request, 'ETIMEDOUT');
     const { status = 200 } = 'status' in behaviour ? behaviour : {};
     request.result = status;
     const body = behaviour.kind === 'answer' ? behaviour.body : undefined;
@@ -237,7 +239,8 @@ export class Simulation {
 async function fail(request: Request, code: string): Promise<never> {
   request.result = code;
   const isProxy = code === 'EPROXY';
-  throw new NetworkError(isProxy ? 'proxy' : 'network', code, 'failed', {
+  const kind = code === 'ETIMEDOUT' ? 'timeout' : 'network';
+  throw new NetworkError(isProxy ? 'proxy' : kind, code, 'failed', {
     isProxyFailure: isProxy,
   });
 }

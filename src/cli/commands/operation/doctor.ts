@@ -60,6 +60,7 @@ const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'own events': checkOwnEvents,
   'outgoing TLS': checkClientCertificates,
   'order': checkOrder,
+  'hosts': checkHosts,
   'followers': checkFollowers,
   'backups': async (context, settings) =>
     checkBackups(context, settings, await fetchFromServer(context, '/api/status')),
@@ -297,6 +298,21 @@ async function checkOrder(context: CommandContext): Promise<DoctorFinding> {
   const more = keys.length > NAMED_MAX ? ` and ${keys.length - NAMED_MAX} more` : '';
   return warning(`keys hold back what comes after: ${labels.join(', ')}${more}`,
     'see why the first is not done, and retry or cancel it: delivery:list --hook, request:list');
+}
+
+/** Finds webhooks that wait for a place at their host, as others have them. */
+async function checkHosts(context: CommandContext): Promise<DoctorFinding> {
+  const status = await fetchFromServer(context, '/api/status');
+  if (status === null) return ok(WITHOUT_SERVER);
+  const { waiting } = parseObject(status);
+  const waits = Array.isArray(waiting) ? waiting.map(parseObject) : [];
+  if (waits.length === 0) return ok('no webhook waits for a place at its host');
+  const labels = waits.slice(0, NAMED_MAX).map(({ hook, target, since, behind }) =>
+    `${formatValue(hook)} for ${formatValue(target)} since ${formatValue(since)}, behind `
+    + (Array.isArray(behind) ? behind.map(formatValue).join(', ') : ''));
+  const more = waits.length > NAMED_MAX ? ` and ${waits.length - NAMED_MAX} more` : '';
+  return warning(`webhooks wait for a place at their host: ${labels.join('; ')}${more}`,
+    'see why those before them are slow, disable them, or raise http.maxSocketsPerHost');
 }
 
 async function checkFollowers(context: CommandContext): Promise<DoctorFinding> {

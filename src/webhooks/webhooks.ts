@@ -152,7 +152,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const incoming = composeIncoming(options, {
     ...actionDeps, webhooks: indexes.incoming, systemEvents, health: health.incoming,
   });
-  const { sender, worker, deliveries, keptEvents } = outgoing;
+  const { sender, worker, deliveries, keptEvents, findHostWait, listHostWaits } = outgoing;
   const { requests } = incoming;
   const now = (): number => clock.now();
   const shared = { keys: options.keys ?? null, searches: new Searches(options), now };
@@ -164,8 +164,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const removals = { incoming: incoming.removal, outgoing: outgoing.removal };
   const optionsChecks = new OptionsChecks(actions);
   const resources = createWebhookResources({
-    store, actions, optionsChecks, makeId, health, now, removals, isDeniedTarget,
-    findHostWait: (identifier) => outgoing.findHostWait(identifier),
+    store, actions, optionsChecks, makeId, health, now, removals, isDeniedTarget, findHostWait,
   });
   const routes = [
     ...createIncomingEndpoints({
@@ -185,7 +184,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     ...configurationRoutes(createConfigurationDeps(options, resources, optionsChecks, removals)),
   ];
   return {
-    routes, resources, actions, deliveries, requests, events, directories,
+    routes, resources, actions, deliveries, requests, events, directories, listHostWaits,
     send: async (webhook, payload, options = {}) =>
       sendNow({ webhooks: indexes.outgoing, sender, makeId }, webhook, payload, options),
     describeWebhook: (identifier) => describeWebhook(directories, identifier),
@@ -203,7 +202,6 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     },
     health, closeHealth: () => closeMonitors(health), statistics: () => worker.statistics(),
     listLongLanes: (max) => listLongLanes([worker, incoming], max),
-    listHostWaits: () => outgoing.listHostWaits(),
     rejections: () => indexes.incoming.countRejections(),
     unparsed: () => indexes.incoming.countUnparsed(),
   };

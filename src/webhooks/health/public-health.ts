@@ -10,7 +10,6 @@ import type { WebhookDirection } from '../webhook-label.ts';
 import { PUBLIC_STATES, getLastChangeMs, getStateSinceMs, type PublicState } from './health.ts';
 import type { HealthMonitor } from './health-monitor.ts';
 import { encodeFailure } from './health-record.ts';
-import type { QueueWait } from '../scheduler/task-queues.ts';
 import { computeNextProbeMs, isProbed } from './probe.ts';
 
 export type WebhookHealth = {
@@ -35,7 +34,9 @@ export type HostWait = {
 };
 
 /** The wait as callers see it. */
-export function toHostWait({ target, sinceMs, behind }: QueueWait): HostWait {
+export function toHostWait(
+  { target, sinceMs, behind }: Omit<HostWait, 'since'> & { readonly sinceMs: number },
+): HostWait {
   return { target, since: formatTimestamp(sinceMs), behind };
 }
 

@@ -3,17 +3,16 @@
  * first, whenever it joined: so who waits again and again is passed by each other queue once.
  */
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
-import type { TaskQueue } from './task.ts';
 
-type Entry = { readonly queue: TaskQueue; readonly turn: number };
+type LineEntry<Q> = { readonly queue: Q; readonly turn: number };
 
-export class QueueLine {
+export class QueueLine<Q extends { readonly turn: number }> {
   /** The turn with which each queue stands in the line. */
-  readonly #turns = new Map<TaskQueue, number>();
+  readonly #turns = new Map<Q, number>();
   /** May hold entries of queues that have left the line, or joined it again. */
-  readonly #entries = new PriorityQueue<Entry>((left, right) => left.turn < right.turn);
+  readonly #entries = new PriorityQueue<LineEntry<Q>>((left, right) => left.turn < right.turn);
 
-  add(queue: TaskQueue): void {
+  add(queue: Q): void {
     const { turn } = queue;
     if (this.#turns.get(queue) === turn) return;
     this.#turns.set(queue, turn);
@@ -21,12 +20,12 @@ export class QueueLine {
   }
 
   /** Returns whether the queue was in the line. */
-  remove(queue: TaskQueue): boolean {
+  remove(queue: Q): boolean {
     return this.#turns.delete(queue);
   }
 
   /** Takes the first queue out of the line; undefined: it is empty. */
-  take(): TaskQueue | undefined {
+  take(): Q | undefined {
     this.#entries.popWhile(({ queue, turn }) => this.#turns.get(queue) !== turn);
     const entry = this.#entries.pop();
     if (entry !== undefined) this.#turns.delete(entry.queue);

@@ -134,9 +134,9 @@ export class Scheduler {
 
   /**
    * Adds a task that the scheduler does not have. `settings` are those of its queue if that is new
-   * or has no task: another keeps its own (see `update`). If a removed task of the same identifier is not
-   * settled yet, the new one counts as unsettled too: two attempts of it must not overlap, and
-   * `settle` of the removed one gives it its due time.
+   * or has no task: another keeps its own (see `update`). If a removed task of the same identifier
+   * is not settled yet, the new one counts as unsettled too: two attempts of it must not overlap,
+   * and `settle` of the removed one gives it its due time.
    */
   add(id: string, settings: QueueSettings, dueAtMs: number, order?: TaskOrder): void {
     const { key, target, mayStart, runningMax } = settings;

@@ -11,8 +11,8 @@
  * others. A target that takes no connection gets one attempt at a time, from each of its queues in
  * turn. All that are not known to be healthy share one half of the attempts, or the only one, so
  * that they leave the others to the healthy ones; only for the first
- * attempt of a queue, of which nothing is known, there are more. What is under way when that changes keeps its
- * place until it ends.
+ * attempt of a queue, of which nothing is known, there are more. What is under way when that
+ * changes keeps its place until it ends.
  *
  * A queue that cannot start its next task now waits for what it lacks: a change of its own, an
  * attempt at its target, or one of that half. Each place that becomes free is the turn of a queue
@@ -95,11 +95,11 @@ export class TaskQueues {
   /**
    * Queues that may be able to start a task. Whatever may let a queue start a task must add it.
    */
-  readonly #runnableQueues = new QueueLine();
+  readonly #runnableQueues = new QueueLine<TaskQueue>();
   /** Queues that wait for one of the attempts which all share that are not healthy. */
-  readonly #blockedShared = new QueueLine();
+  readonly #blockedShared = new QueueLine<TaskQueue>();
   /** The same of queues that wait for their first one. */
-  readonly #blockedFirst = new QueueLine();
+  readonly #blockedFirst = new QueueLine<TaskQueue>();
   readonly #lanes = new Lanes();
   /** The number of attempts under way, and of those in the places that are shared. */
   #runningCount = 0;
@@ -151,9 +151,11 @@ export class TaskQueues {
       return existing;
     }
     const target = this.#getOrCreateTarget(targetKey);
+    // A queue that never started anything comes before all that have.
+    const turn = Number.MIN_SAFE_INTEGER + this.#takeTurn();
     const queue: TaskQueue = {
       key, ready: new PriorityQueue(isBefore), all: runningMax === 1 ? queueByPlace([]) : null,
-      lanes: null, target, health: 'unknown', turn: this.#takeTurn(), blockedSinceMs: null,
+      lanes: null, target, health: 'unknown', turn, blockedSinceMs: null,
       mayStart, startsOnce: false, runningMax, runningCount: 0, waitingCount: 0, size: 0,
     };
     target.queues.add(queue);
@@ -409,7 +411,7 @@ export class TaskQueues {
    * Finds the line that the queue has to stand in: for a place at its target, or for one of those
    * that are shared. null: its attempt may start.
    */
-  #findBlocked(queue: TaskQueue): QueueLine | null {
+  #findBlocked(queue: TaskQueue): QueueLine<TaskQueue> | null {
     if (this.#countFreePlaces(queue.target) <= 0) return queue.target.blocked;
     if (!needsSharedPlace(queue)) return null;
     const isFirst = queue.health === 'unknown' && queue.runningCount === 0;
@@ -447,7 +449,7 @@ export class TaskQueues {
     this.#unblock(this.#blockedShared, this.#sharedMax - this.#sharedRunningCount);
   }
 
-  #unblock(line: QueueLine, free: number): void {
+  #unblock(line: QueueLine<TaskQueue>, free: number): void {
     for (let count = 0; count < free; count += 1) {
       const queue = line.take();
       if (queue === undefined) return;
@@ -463,8 +465,8 @@ export class TaskQueues {
 
   #getOrCreateTarget(key: string): TaskTarget {
     const target = this.#targets.get(key) ?? {
-      key, queues: new Set(), blocked: new QueueLine(), isUnreachable: false, runningCount: 0,
-      failures: 0, isPaused: false,
+      key, queues: new Set(), blocked: new QueueLine<TaskQueue>(), isUnreachable: false,
+      runningCount: 0, failures: 0, isPaused: false,
     };
     this.#targets.set(key, target);
     return target;

@@ -97,7 +97,7 @@ export type TaskTarget = {
   /** The queues that send their tasks there. */
   readonly queues: Set<TaskQueue>;
   /** Queues that wait until the target may have one more attempt. */
-  readonly blocked: QueueLine;
+  readonly blocked: QueueLine<TaskQueue>;
   /** Whether the last attempt got no connection. */
   isUnreachable: boolean;
   /** The number of attempts under way. */

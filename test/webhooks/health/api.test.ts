@@ -44,7 +44,8 @@ test('what was never tried is healthy since it was made, what is off is off sinc
     const incoming = await relay.hook({ actionType: 'log' });
     const outgoing = await relay.ask('POST', OUTGOING, { targetUrl: 'http://a.example/' });
     for (const [path, { json }] of [[INCOMING, incoming], [OUTGOING, outgoing]] as const) {
-      const untried = { lastSuccessAt: null, lastFailure: null };
+      const waits = path === OUTGOING ? { waitsFor: null } : {};
+      const untried = { lastSuccessAt: null, lastFailure: null, ...waits };
       assert.deepEqual(json['health'], { state: 'healthy', since: json['createdAt'], ...untried });
       const one = `${path}/${String(json['identifier'])}`;
       const off = (await relay.ask('PATCH', one, { enabled: false })).json;

@@ -19,7 +19,9 @@ function fill(queues: TaskQueues, queue: TaskQueue, prefix: string, count: numbe
 
 function startAll(queues: TaskQueues): RunningTask[] {
   const running: RunningTask[] = [];
-  for (let next = queues.startNext(0); next !== null; next = queues.startNext(0)) running.push(next);
+  for (let next = queues.startNext(0); next !== null; next = queues.startNext(0)) {
+    running.push(next);
+  }
   return running;
 }
 
@@ -314,7 +316,8 @@ function listForgotten(queues: TaskQueues, running: readonly RunningTask[]): str
     return ready.peek() !== undefined && runningCount < runningMax && running.length < 10
       && !target.isPaused && target.runningCount < (target.isUnreachable ? 1 : Infinity)
       && runningCount < placesByHealth[health]
-      && (health === 'healthy' && !target.isUnreachable || shared < (runningCount > 0 || health !== 'unknown' ? 5 : 8));
+      && (health === 'healthy' && !target.isUnreachable
+        || shared < (runningCount > 0 || health !== 'unknown' ? 5 : 8));
   });
 }
 
@@ -367,7 +370,8 @@ type Neighbour = { readonly queue: TaskQueue; readonly health: AttemptHealth; re
 function createNeighbours(queues: TaskQueues, random: () => number): readonly Neighbour[] {
   return Array.from({ length: 500 }, (_, index) => {
     const queue = queues.getOrCreate(`hook-${index}`, `host-${index % 20}`, true);
-    if ((index + Math.floor(index / 20)) % 10 > 0) return { queue, health: 'healthy', ms: 10 + below(random, 200) };
+    const isWell = (index + Math.floor(index / 20)) % 10 > 0;
+    if (isWell) return { queue, health: 'healthy', ms: 10 + below(random, 200) };
     return below(random, 3) === 0 ? { queue, health: 'slow', ms: 1000 + below(random, 20_000) }
       : { queue, health: 'silent', ms: TIMEOUT_MS };
   });

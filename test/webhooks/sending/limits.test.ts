@@ -328,7 +328,8 @@ for (const maxInFlightPerHost of [64, 1]) {
       assert.equal(isHeld, maxInFlightPerHost === 1);
       const wait = { target: 'shared', since, behind: [silent] };
       assert.deepEqual(waitsFor(well), isHeld ? wait : null);
-      assert.deepEqual(simulation.webhooks.listHostWaits(), isHeld ? [{ hook: well, ...wait }] : []);
+      const waits = isHeld ? [{ hook: well, ...wait }] : [];
+      assert.deepEqual(simulation.webhooks.listHostWaits(), waits);
       await simulation.clock.advance(25_100);
       assert.equal(simulation.delivery(id)?.status, 'delivered');
     }

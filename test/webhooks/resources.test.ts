@@ -87,7 +87,9 @@ test('defaults are stored and shown', async () => {
   const { identifier: _, createdAt, updatedAt: __, ...rest } = json;
   assert.deepEqual(rest, {
     targetUrl: 'http://x', httpMethod: 'POST', enabled: true, hasSecret: false,
-    health: { state: 'healthy', since: createdAt, lastSuccessAt: null, lastFailure: null },
+    health: {
+      state: 'healthy', since: createdAt, lastSuccessAt: null, lastFailure: null, waitsFor: null,
+    },
   });
 });
 

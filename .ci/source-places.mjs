@@ -1,5 +1,5 @@
 // Places in bundles of tests (see bundle.mjs) as places in the files that those were made of.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { dirname, resolve } from 'node:path';
 
@@ -10,7 +10,7 @@ const maps = new Map();
 export function withSourcePlaces(text) {
   return text.replace(PLACE, (place, file, line, column) => {
     const { originalSource, originalLine, originalColumn } =
-      mapOf(file).findEntry(Number(line) - 1, Number(column) - 1);
+      mapOf(file)?.findEntry(Number(line) - 1, Number(column) - 1) ?? {};
     // What the bundler has added has no source.
     if (originalSource === undefined) return place;
     const source = resolve(dirname(file), originalSource);
@@ -18,10 +18,12 @@ export function withSourcePlaces(text) {
   });
 }
 
+/** The map of a bundle; null where there is none, as when a test prints a place of its own. */
 function mapOf(file) {
   const known = maps.get(file);
   if (known !== undefined) return known;
-  const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
+  const name = `${file}.map`;
+  const map = existsSync(name) ? new SourceMap(JSON.parse(readFileSync(name, 'utf8'))) : null;
   maps.set(file, map);
   return map;
 }

@@ -6,13 +6,17 @@ import { openApp } from '../../src/app.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
+import { IS_LONG } from '../support/long.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { runCommand } from './io.ts';
 import type { Ran, RunOptions } from './io.ts';
 
-export const WAYS = ['without a server', 'through a server', 'over the network'] as const;
+export const ALONE = 'without a server';
+export const ALL_WAYS = [ALONE, 'through a server', 'over the network'] as const;
+/** Through a server commands do what they do over the network, but with no token. */
+export const WAYS = IS_LONG ? ALL_WAYS : ALL_WAYS.filter((way) => way !== 'through a server');
 const TOKEN = 'a-token-of-the-tests';
-export type Way = (typeof WAYS)[number];
+export type Way = (typeof ALL_WAYS)[number];
 
 export type Place = {
   /** For files of the test. */
@@ -36,7 +40,7 @@ export async function inPlace(
   const { settings } = loadSettings(
     isFar ? { environment: { HOOKSHELF_API_TOKEN: TOKEN } } : {});
   await prepare?.(data);
-  const app = way === 'without a server' ? null : await openApp({
+  const app = way === ALONE ? null : await openApp({
     data, settings, logger: silentLogger, role: 'server',
   });
   const tokenFile = join(folder, 'token');

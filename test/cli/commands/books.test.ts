@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { COMMANDS } from '../../../src/cli/commands.ts';
 import { READ_FORMATS, WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { BOOK_FILE_FORMATS } from '../../books/transfer/book-file-formats.ts';
-import { WAYS, inPlace } from '../place.ts';
+import { ALONE, WAYS, inPlace } from '../place.ts';
 import type { Place } from '../place.ts';
 
 const EMMA = { title: 'Emma', authors: [{ name: 'Jane Austen' }], isbn: '9780141439587' };
@@ -28,7 +28,7 @@ test('import and export take every format of books', () => {
   }
 });
 
-test('metadata keeps the text of numbers', () => inPlace(WAYS[1], async (place) => {
+test('metadata keeps the text of numbers', () => inPlace('through a server', async (place) => {
   const metadata = '"metadata":{"id":820982911946154508,"price":10.00}';
   const added = await place.run(['book:add', '--json', '--input',
     `{"title":"Emma","authors":[{"name":"Jane Austen"}],${metadata}}`]);
@@ -49,7 +49,7 @@ test('metadata keeps the text of numbers', () => inPlace(WAYS[1], async (place) 
   assert.equal(stdout.split('820982911946154508').length, 2, again.stderr + stdout);
 }));
 
-test('an export is written in every format, by its name', () => inPlace(WAYS[0], async (place) => {
+test('an export is written in every format, by its name', () => inPlace(ALONE, async (place) => {
   await addBook(place, EMMA);
   for (const { name } of WRITTEN_FORMATS) {
     const { code, stdout } = await place.run(['book:export', '--format', name]);
@@ -196,7 +196,7 @@ for (const way of WAYS) {
         assert.deepEqual([exported.code, exported.stdout], [0, `exported 2 books to ${file}\n`]);
         const text = readFileSync(file, 'utf8');
         assert.equal((await place.run(['book:export', '--format', format])).stdout, text);
-        await inPlace('without a server', async (other) => {
+        await inPlace(ALONE, async (other) => {
           const imported = await other.run(['book:import', '--file', file]);
           assert.deepEqual([imported.code, imported.stdout, imported.stderr],
             [0, 'imported 2, updated 0, unchanged 0, skipped 0\n', READING[format]]);
@@ -278,7 +278,7 @@ for (const way of WAYS) {
 }
 
 test('reports twenty equal problems of an import and counts the rest', () =>
-  inPlace('without a server', async (place) => {
+  inPlace(ALONE, async (place) => {
     const lines = Array.from({ length: 100 }, (_, index) => JSON.stringify({
       id: `019b76da-a800-7e30-b965-6d04b8${String(index).padStart(6, '0')}`, title: 'One',
     }));
@@ -293,7 +293,7 @@ test('reports twenty equal problems of an import and counts the rest', () =>
   }));
 
 test('csv on standard input asks for its --format, and json does not', () =>
-  inPlace('without a server', async (place) => {
+  inPlace(ALONE, async (place) => {
     const words = ['book:import', '--file', '-'];
     const csv = await place.run(words, { input: '\ufefftitle\nEmma\n' });
     assert.equal(csv.code, 2);
@@ -310,7 +310,7 @@ test('csv on standard input asks for its --format, and json does not', () =>
   }));
 
 test('prints a list longer than a page whole, or up to its limit', () =>
-  inPlace('without a server', async (place) => {
+  inPlace(ALONE, async (place) => {
     const lines = Array.from({ length: 1200 }, (_, index) => `{"title":"Book ${index}"}`);
     const input = lines.join('\n');
     const words = ['book:import', '--file', '-', '--format', 'jsonl'];

@@ -3,7 +3,7 @@ import { cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCommand } from '../io.ts';
-import { WAYS, inPlace } from '../place.ts';
+import { ALL_WAYS, inPlace } from '../place.ts';
 import type { Place } from '../place.ts';
 
 async function addBooks(place: Place, ...titles: readonly string[]): Promise<void> {
@@ -18,7 +18,7 @@ async function titles(place: Place): Promise<string[]> {
 }
 
 // These commands work on the directory itself.
-for (const way of WAYS.filter((name) => name !== 'over the network')) {
+for (const way of ALL_WAYS.filter((name) => name !== 'over the network')) {
   test(`data is verified, compacted and backed up, ${way}`, () => inPlace(way, async (place) => {
     await addBooks(place, 'One', 'Two');
     const verified = await place.run(['data:verify']);

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { WAYS, inPlace } from '../place.ts';
+import { ALONE, WAYS, inPlace } from '../place.ts';
 
 const SECRET = 'planted-secret-of-a-sender';
 const BODY = '{"a": 1}\r\n';
@@ -133,7 +133,7 @@ for (const way of WAYS) {
   }));
 }
 
-test('makes a secret in the shape that the preset wants', () => inPlace(WAYS[0], async (place) => {
+test('makes a secret in the shape that the preset wants', () => inPlace(ALONE, async (place) => {
   const run = async (words: readonly string[]): Promise<Awaited<ReturnType<typeof place.run>>> =>
     place.run([...words, '--generate-secret']);
   await place.run(['actionconfig:create', '--action', 'log', '--identifier', 'log']);
@@ -174,7 +174,7 @@ test('makes a secret in the shape that the preset wants', () => inPlace(WAYS[0],
   assert.match(unset.stdout, /once\): [0-9a-f]{64}$/m);
 }));
 
-test('lists the presets without a data directory', () => inPlace(WAYS[0], async (place) => {
+test('lists the presets without a data directory', () => inPlace(ALONE, async (place) => {
   const presets = await place.json<Record<string, unknown>[]>(['incomingwebhook:presets']);
   const stripe = presets.find(({ name }) => name === 'stripe');
   assert.deepEqual([stripe?.['header'], stripe?.['covers'], stripe?.['toleranceS']],

@@ -143,8 +143,7 @@ test('a longer Retry-After is honoured', async () => {
 test('410 fails the delivery and all others of its hook, and disables the hook', async () => {
   const { simulation, hook } = await one({ outgoing: { maxInFlightPerHook: 1 } });
   simulation.targets.set('target', DOWN);
-  const ids: string[] = [];
-  for (let count = 0; count < 600; count += 1) ids.push(...await simulation.emit());
+  const ids = await simulation.emitMany(600);
   simulation.targets.set('target', { kind: 'answer', status: 410 });
   await simulation.clock.advance(10_000);
   assert.ok(ids.every((id) => simulation.delivery(id)?.status === 'failed'));
@@ -158,8 +157,8 @@ test("a proxy's failures use up no attempt, however many", async () => {
   const { simulation } = await one();
   simulation.targets.set('target', { kind: 'proxy' });
   const [id = ''] = await simulation.emit();
-  await simulation.clock.advance(100 * HOUR_MS);
-  assert.ok(simulation.requests.length > 100);
+  await simulation.clock.advance(10 * HOUR_MS);
+  assert.ok(simulation.requests.length > 10);
   assert.deepEqual(simulation.delivery(id)?.attempts, []);
   simulation.targets.set('target', UP);
   await simulation.clock.advance(HOUR_MS);
@@ -173,7 +172,7 @@ test('deliveries of a disabled hook wait, and go when it is enabled', async () =
   const { outgoing } = simulation.webhooks.resources;
   await simulation.run(outgoing.patch(hook, { enabled: false }));
   simulation.targets.set('target', UP);
-  await simulation.clock.advance(100 * HOUR_MS);
+  await simulation.clock.advance(20 * HOUR_MS);
   assert.equal(simulation.requestsOf(id).length, 1);
   assert.equal(simulation.delivery(id)?.status, 'pending');
   await simulation.run(outgoing.patch(hook, { enabled: true }));
@@ -184,20 +183,18 @@ test('deliveries of a disabled hook wait, and go when it is enabled', async () =
 test("a deleted hook's deliveries are cancelled with it, however many", async () => {
   const { simulation, hook } = await one();
   simulation.targets.set('target', DOWN);
-  const ids: string[] = [];
-  for (let count = 0; count < 600; count += 1) ids.push(...await simulation.emit());
+  const ids = await simulation.emitMany(600);
   const removal = simulation.webhooks.resources.outgoing.remove(hook);
   await simulation.run(removal);
   assert.ok(ids.every((id) => simulation.delivery(id)?.status === 'cancelled'));
-  await simulation.clock.advance(100 * HOUR_MS);
+  await simulation.clock.advance(20 * HOUR_MS);
   assert.ok(ids.every((id) => simulation.requestsOf(id).length <= 1));
 });
 
 test('closing ends while the many deliveries of a removed webhook are cancelled', async () => {
   const { simulation, hook } = await one();
   simulation.targets.set('target', DOWN);
-  const ids: string[] = [];
-  for (let count = 0; count < 600; count += 1) ids.push(...await simulation.emit());
+  const ids = await simulation.emitMany(600);
   const countCancelled = (): number =>
     ids.filter((id) => simulation.delivery(id)?.status === 'cancelled').length;
   const removal = simulation.webhooks.resources.outgoing.remove(hook);
@@ -224,8 +221,7 @@ test('target and secret are read at each attempt', async () => {
 test('a host that refuses everything is left alone more and more, until it answers', async () => {
   const { simulation } = await one();
   simulation.targets.set('target', DOWN);
-  const ids: string[] = [];
-  for (let count = 0; count < 500; count += 1) ids.push(...await simulation.emit());
+  const ids = await simulation.emitMany(500);
   assert.ok(simulation.requests.length < 50, `${simulation.requests.length} at once`);
   simulation.targets.set('target', UP);
   await simulation.clock.advance(10_000);

@@ -141,6 +141,12 @@ export class Simulation {
     return ids;
   }
 
+  /** Emits so many events within one turn. */
+  async emitMany(count: number): Promise<string[]> {
+    const emitted = Array.from({ length: count }, () => this.webhooks.emit('thing.happened', {}));
+    return (await this.run(Promise.all(emitted))).flat();
+  }
+
   async run<T>(work: Promise<T>): Promise<T> {
     const [result] = await Promise.all([work, this.clock.advance(0)]);
     return result;

@@ -6,6 +6,7 @@
 import { ScalarSet, isSameScalar } from '../../base/exact-number.ts';
 import { findValueAt, parsePath } from '../../base/json/path.ts';
 import type { JsonValue } from '../../base/schema.ts';
+import { findParts } from '../../base/text/find-parts.ts';
 import { holdsText } from '../../base/text/holds-text.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
@@ -83,13 +84,22 @@ export class Facts {
 
   /** Makes searches ahead, in steps of a few milliseconds; `isFound` then gives their results. */
   *searchAhead(searches: readonly ContainsTest[]): Steps<void> {
-    this.#searchResults = new Map();
+    const results = new Map<ContainsTest, boolean>();
+    const partsByText = new Map<string, Map<ContainsTest, string>>();
     for (const search of searches) {
-      const value = search.read(this);
-      if (Array.isArray(value)) yield* this.#gatherElements(value);
-      this.#searchResults.set(search, this.#search(search));
+      const { read, value } = search;
+      const actual = read(this);
+      if (typeof actual === 'string' && typeof value === 'string') {
+        const parts = partsByText.get(actual) ?? new Map<ContainsTest, string>();
+        partsByText.set(actual, parts.set(search, value));
+        continue;
+      }
+      if (Array.isArray(actual)) yield* this.#gatherElements(actual);
+      results.set(search, this.#search(search));
       yield;
     }
+    for (const [text, parts] of partsByText) yield* searchText(text, parts, results);
+    this.#searchResults = results;
   }
 
   #search({ read, value }: ContainsTest): boolean {
@@ -124,6 +134,21 @@ export class Facts {
     const elements = cachedElements ?? new ScalarSet(array);
     this.#elements.set(array, elements);
     return elements.has(value);
+  }
+}
+
+/** With fewer parts a pass for each of them is faster than one for all. */
+const PARTS_MIN = 8;
+
+/** Adds to `results` which parts a text holds. */
+function* searchText(
+  text: string, parts: ReadonlyMap<ContainsTest, string>, results: Map<ContainsTest, boolean>,
+): Steps<void> {
+  const isOnePass = parts.size >= PARTS_MIN;
+  const found = isOnePass ? yield* findParts(text, parts.values()) : null;
+  for (const [search, part] of parts) {
+    results.set(search, found?.has(part) ?? holdsText(text, part));
+    if (!isOnePass) yield;
   }
 }
 

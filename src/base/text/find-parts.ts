@@ -10,9 +10,9 @@ const LENGTH_STEP = 1 << 14;
 const TREE_LENGTH_MAX = 1 << 18;
 
 /** The parts that `text` holds. A part has at most `TREE_LENGTH_MAX` characters. */
-export function* findParts(text: string, parts: Iterable<string>): Steps<ReadonlySet<string>> {
+export function* findParts(text: string, parts: ReadonlySet<string>): Steps<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (const batch of splitParts(new Set(parts))) {
+  for (const batch of splitParts(parts)) {
     const tree = new PartTree(batch);
     yield* tree.grow();
     yield* tree.search(text, found);

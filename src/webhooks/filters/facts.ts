@@ -144,12 +144,19 @@ const PARTS_MIN = 8;
 function* searchText(
   text: string, parts: ReadonlyMap<ContainsTest, string>, results: Map<ContainsTest, boolean>,
 ): Steps<void> {
-  const isOnePass = parts.size >= PARTS_MIN;
-  const found = isOnePass ? yield* findParts(text, parts.values()) : null;
-  for (const [search, part] of parts) {
-    results.set(search, found?.has(part) ?? holdsText(text, part));
-    if (!isOnePass) yield;
+  const distinctParts = new Set(parts.values());
+  const find = distinctParts.size < PARTS_MIN ? findPartsOneByOne : findParts;
+  const found = yield* find(text, distinctParts);
+  for (const [search, part] of parts) results.set(search, found.has(part));
+}
+
+function* findPartsOneByOne(text: string, parts: ReadonlySet<string>): Steps<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const part of parts) {
+    if (holdsText(text, part)) found.add(part);
+    yield;
   }
+  return found;
 }
 
 /** Reads the value at a path; undefined: there is none. */

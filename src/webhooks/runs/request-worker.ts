@@ -22,6 +22,7 @@ import {
   isRouteDeliveryId, parseRequestId, parseRouteIndex,
 } from '../deliveries/route-delivery-id.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
+import { LastDecodedBody } from '../incoming/receiving/decoded-body.ts';
 import { incomingCollection } from '../incoming/incoming-webhook.ts';
 import { findCommittedRequest } from '../inbox/request-codec.ts';
 import { computeRouteDueMs, type RouteDelivery } from '../deliveries/route-delivery.ts';
@@ -50,7 +51,7 @@ import { describeOrders, findRouteLane, findRoutePlace } from './route-order.ts'
 import { WaitingRuns } from './waiting-runs.ts';
 import { NO_ROOM, runPendingRoute, type FinishedRun, type RunDeps } from './run-pending-route.ts';
 
-type RequestWorkerDeps = Omit<RunDeps, 'waitingRuns'> & {
+type RequestWorkerDeps = Omit<RunDeps, 'waitingRuns' | 'decodedBody'> & {
   /** Seconds between attempts, unless the webhook says others. */
   readonly schedule: readonly number[];
   /** In [0, 1). */
@@ -93,7 +94,9 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     });
     this.#loop = new QueueWorker({ ...deps, scheduler: this.#scheduler }, this);
     this.#deps = deps;
-    this.#runDeps = { ...deps, waitingRuns: this.#waitingRuns };
+    this.#runDeps = {
+      ...deps, waitingRuns: this.#waitingRuns, decodedBody: new LastDecodedBody(),
+    };
     this.#endPendingDeps = {
       queue: requestQueue, store, scheduler: this.#scheduler, recordIdOf: parseRequestId,
     };
@@ -231,7 +234,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   /** null: no lane orders the run. undefined: that cannot be said before the request is there. */
   #findLane(id: string, webhookId: string, routeName: string): LaneName | null | undefined {
     return this.#laneUpdates.hasLanes(webhookId)
-      ? findRouteLane(this.#deps, id, this.#deps.webhooks.find(webhookId), routeName) : null;
+      ? findRouteLane(this.#runDeps, id, this.#deps.webhooks.find(webhookId), routeName) : null;
   }
 
   #findStoredLane(id: string): LaneName | null {

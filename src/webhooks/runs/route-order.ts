@@ -14,11 +14,16 @@ import type { RouteDelivery } from '../deliveries/route-delivery.ts';
 import { requestBodyCollection, type StoredRequest } from '../inbox/stored-request.ts';
 import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
 import { StoredActionCall } from '../incoming/intake/stored-action-call.ts';
+import type { LastDecodedBody } from '../incoming/receiving/decoded-body.ts';
 import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';
 import { createFacts } from '../incoming/run-webhook-routes.ts';
 import { createPlace, type LaneName } from '../scheduler/task.ts';
 
-type RequestSource = { readonly store: Store; readonly recentRequests: RecentRequests };
+type RequestSource = {
+  readonly store: Store;
+  readonly recentRequests: RecentRequests;
+  readonly decodedBody: LastDecodedBody;
+};
 
 /** Describes the orders of a webhook's routes as text; null: none of them has one. */
 export function describeOrders(webhook: ReadyIncomingWebhook | undefined): string | null {
@@ -48,7 +53,8 @@ export function findRouteLane(
   const found = findRequest(source, parseRequestId(id));
   if (found === undefined) return undefined;
   const { bodyReading } = webhook;
-  const run = { ...found, bodyReading, attemptNumber: 1, holder: { log: silentLogger } };
+  const decoded = source.decodedBody.share(found.request.id, bodyReading);
+  const run = { ...found, bodyReading, decoded, attemptNumber: 1, holder: { log: silentLogger } };
   const key = readKey(createFacts(new StoredActionCall(run)), null);
   // Names of routes have no spaces.
   return key === null ? null : { name: `${routeName} ${encodeJson(key)}`, key };

@@ -16,6 +16,7 @@ import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../incoming/receiving/incoming-webhook-index.ts';
+import type { LastDecodedBody } from '../incoming/receiving/decoded-body.ts';
 import type { PayloadBudget } from '../incoming/receiving/payload-budget.ts';
 import {
   runRoute, type RouteOutcome, type RouteDeps,
@@ -41,6 +42,7 @@ export type RunDeps = RouteDeps & {
   readonly log: Logger;
   readonly recentRequests: RecentRequests;
   readonly payloadBudget: PayloadBudget;
+  readonly decodedBody: LastDecodedBody;
   readonly waitingRuns: WaitingRuns;
 };
 
@@ -189,9 +191,10 @@ function createUnknownRouteOutcome(name: string, clock: Clock): RouteOutcome {
 
 /** Runs the route with the call that the stored request came with. */
 function runStoredRoute(
-  deps: RunDeps, { labels, bodyReading, actionTimeoutMs: timeoutMs }: ReadyIncomingWebhook,
+  deps: RunDeps, { labels, bodyReading, hasRoutes, actionTimeoutMs: timeoutMs }: ReadyIncomingWebhook,
   route: ReadyWebhookRoute, run: Omit<StoredRun, 'bodyReading' | 'timeoutMs' | 'holder'>,
 ): MaybePromise<RouteOutcome> {
+  const decoded = hasRoutes ? deps.decodedBody.share(run.request.id, bodyReading) : undefined;
   const holder = new LabelledLog(deps, {
     request: run.request.id, ...createTraceFields(findRequestTrace(run.request)), ...labels,
     route: route.name,
@@ -199,6 +202,6 @@ function runStoredRoute(
   return runRoute(deps, route, {
     holder,
     makeCall: (configuration) =>
-      new StoredActionCall({ ...run, bodyReading, timeoutMs, holder }, configuration),
+      new StoredActionCall({ ...run, bodyReading, decoded, timeoutMs, holder }, configuration),
   }, deps.clock);
 }

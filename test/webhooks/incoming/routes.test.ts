@@ -262,7 +262,7 @@ for (const answer of ['result', 'accepted']) {
     const part = (letter: string): string => `${'a'.repeat(4000)}${letter}${'a'.repeat(100)}`;
     const routes = Array.from({ length: 20 }, (_, index) => ({
       name: `r${index}`, actionConfiguration: 'told',
-      when: { any: [has(part('b')), has(part(index === 7 ? 'c' : 'd'))] },
+      when: { any: [has(part(`b${index}`)), has(part(index === 7 ? 'c' : 'd'))] },
     }));
     const made = await relay.ask('POST', '/api/incoming-webhooks',
       { pathSegment: 'hook', routes, answer, inbox: 'all' });
@@ -273,7 +273,8 @@ for (const answer of ['result', 'accepted']) {
     assert.deepEqual(counts, { runs: 0, steps: 0 }, 'what is short is searched at once');
     const { status, json } = await call(relay, { text: `${'a'.repeat(900_000)}${part('c')}` });
     assert.equal(status, 200);
-    assert.deepEqual(counts, { runs: 1, steps: 40 });
+    assert.equal(counts.runs, 1);
+    assert(counts.steps > 50, `${counts.steps} steps`);
     if (answer === 'result') {
       assert.deepEqual(Object.keys(Object(json['data']).routes), ['r7']);
     }

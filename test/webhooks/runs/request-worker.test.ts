@@ -42,6 +42,30 @@ test('a body in a record of its own is given whole, and is not written again', a
     collection === 'request-bodies'), false);
 });
 
+test('a body is decoded once for all routes of a request, and for each request anew', async () => {
+  const payloads: unknown[] = [];
+  const inbox = new InboxSimulation({
+    optionalActions: [{
+      identifier: 'keep', label: 'Keep the payload', isBuiltIn: true, module: null, options: [],
+      validateOptions: () => [],
+      run(call) {
+        payloads.push(call.payload());
+        return ActionResult.ok();
+      },
+    }],
+  });
+  const { configurations } = inbox.webhooks.resources;
+  await inbox.run(configurations.add({ identifier: 'keep', actionType: 'keep' }));
+  const hook = await inbox.addWebhook(['a'], {
+    routes: ['a', 'b', 'c'].map((name) => ({ name, actionConfiguration: 'keep' })),
+  });
+  await inbox.accept(hook, ['a', 'b', 'c']);
+  await inbox.accept(hook, ['a']);
+  await inbox.clock.advance(0);
+  assert.equal(payloads.length, 4);
+  assert.equal(new Set(payloads).size, 2);
+});
+
 test('a failing one is tried again by the schedule, then fails for good and is kept', async () => {
   const inbox = new InboxSimulation();
   inbox.act = FAIL;

@@ -18,6 +18,7 @@ import {
   findFittingFormat, readPayload, resolveBodyReading, type BodyKind, type BodyReading,
 } from '../body-format.ts';
 import { joinHeaders } from '../join-headers.ts';
+import type { DecodedBody } from '../receiving/decoded-body.ts';
 import {
   IncomingActionCall, NO_CONFIGURATION,
 } from '../receiving/incoming-action-call.ts';
@@ -34,6 +35,8 @@ export type StoredRun = {
   readonly headers?: IncomingHttpHeaders | null;
   /** The webhook's current way to read bodies. */
   readonly bodyReading: BodyReading;
+  /** What other routes share; absent: there is one route. */
+  readonly decoded?: DecodedBody | undefined;
   /** Absent or null: the time limit of the settings. */
   readonly timeoutMs?: number | null;
   /** The first is 1. */
@@ -52,7 +55,7 @@ export class StoredActionCall extends IncomingActionCall {
   #builtHeaders: IncomingHttpHeaders | null;
 
   constructor(run: StoredRun, configuration = NO_CONFIGURATION) {
-    super(configuration);
+    super(configuration, run.decoded);
     this.#run = run;
     this.#builtHeaders = run.headers ?? null;
   }
@@ -122,7 +125,7 @@ export class StoredActionCall extends IncomingActionCall {
   }
 
   protected get isDecodedShared(): boolean {
-    return false;
+    return this.#run.decoded !== undefined;
   }
 
   protected readPayload(kind: BodyKind): Payload | null {

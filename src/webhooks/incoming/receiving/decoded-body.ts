@@ -3,6 +3,7 @@
  * as its body, and takes as long to make. Nobody changes it: an action of one's own gets a copy.
  */
 import type { Payload } from '../../actions/action-payload.ts';
+import type { BodyReading } from '../body-format.ts';
 
 export class DecodedBody {
   #payload: Payload | null | undefined;
@@ -23,5 +24,28 @@ export class DecodedBody {
   /** Drops the payload, as actions that have its bytes may run for long. */
   forget(): void {
     this.#payload = undefined;
+  }
+}
+
+/**
+ * What the body of one stored request was decoded to: that of the last one that was asked for, as
+ * its routes mostly run one after the other.
+ */
+export class LastDecodedBody {
+  #requestId: string | null = null;
+  #reading: BodyReading | null = null;
+  // Nobody says when the last route has run: while no run holds it, the memory may be taken back.
+  #decoded: WeakRef<DecodedBody> | null = null;
+
+  /** `reading` says how the body is decoded. */
+  share(requestId: string, reading: BodyReading): DecodedBody {
+    const isSame = this.#requestId === requestId && this.#reading === reading;
+    const last = isSame ? this.#decoded?.deref() : undefined;
+    if (last !== undefined) return last;
+    const decoded = new DecodedBody();
+    this.#requestId = requestId;
+    this.#reading = reading;
+    this.#decoded = new WeakRef(decoded);
+    return decoded;
   }
 }

@@ -191,9 +191,10 @@ function createUnknownRouteOutcome(name: string, clock: Clock): RouteOutcome {
 
 /** Runs the route with the call that the stored request came with. */
 function runStoredRoute(
-  deps: RunDeps, { labels, bodyReading, hasRoutes, actionTimeoutMs: timeoutMs }: ReadyIncomingWebhook,
-  route: ReadyWebhookRoute, run: Omit<StoredRun, 'bodyReading' | 'timeoutMs' | 'holder'>,
+  deps: RunDeps, webhook: ReadyIncomingWebhook, route: ReadyWebhookRoute,
+  run: Omit<StoredRun, 'bodyReading' | 'timeoutMs' | 'holder'>,
 ): MaybePromise<RouteOutcome> {
+  const { labels, bodyReading, hasRoutes, actionTimeoutMs: timeoutMs } = webhook;
   const decoded = hasRoutes ? deps.decodedBody.share(run.request.id, bodyReading) : undefined;
   const holder = new LabelledLog(deps, {
     request: run.request.id, ...createTraceFields(findRequestTrace(run.request)), ...labels,

@@ -1,7 +1,7 @@
 /** The programs of the README and the manual, checked against the built package's types. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { PAGES, fileNameOf, readBlocks } from '../support/manual-blocks.ts';
@@ -33,11 +33,6 @@ const WRONG = [
   'void shelf.request("PATCH", "/api/books/1", { title: 7 });',
   'void shelf.request("GET", `/api/made/${Date.now()}`).then(({ body }) => body.title);',
 ];
-
-test('the manual says that Node\'s types have to be named, as they are here', () => {
-  const page = readFileSync(join(ROOT, 'src/manual/embedding.md'), 'utf8');
-  assert.ok(page.includes(`"types": ${JSON.stringify(CONFIG.compilerOptions.types)}`));
-});
 
 test('the programs of the manual type-check under strict', () => inFolder(async (folder) => {
   const programs = PAGES.flatMap(readBlocks).filter((block) =>

@@ -1,7 +1,7 @@
 /** What `npm pack` makes, installed without the network and used as its users would. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { VERSION } from '../../src/base/version.ts';
@@ -11,23 +11,7 @@ import { makeTypes } from '../support/types.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-const BYTES_MAX = 1024 * 1024;
-
-const PROGRAM = `
-import { ActionResult, createHookshelf } from 'hookshelf';
-import type { Action } from 'hookshelf';
-
-class Nothing implements Action {
-  static identifier(): string { return 'nothing'; }
-  static label(): string { return 'Nothing'; }
-  execute(): ActionResult { return ActionResult.ok(); }
-}
-
-const shelf = await createHookshelf({ data: 'data', actions: [Nothing] });
-const book = await shelf.books.add({ title: 'Emma' });
-console.log(shelf.books.get(String(book['id']))?.['title']);
-await shelf.close();
-`;
+const MANUAL = join(ROOT, 'src/manual');
 
 test('the package', async (t) => inFolder(async (folder) => {
   makeTypes();
@@ -50,8 +34,20 @@ test('the package', async (t) => inFolder(async (folder) => {
       ...CHAPTERS.map(({ name }) => `src/manual/${name}.md`),
     ].filter((name) => !names.includes(name));
     assert.deepEqual(missing, []);
-    const { size } = statSync(file);
-    assert.ok(size <= BYTES_MAX, `${size} bytes`);
+  });
+
+  await t.test('is as large as the manual says', () => {
+    const page = readFileSync(join(MANUAL, 'installing.md'), 'utf8');
+    const [, packedMegabytes] = /hookshelf-\S+\.tgz: built, ([\d.]+) MB/.exec(page) ?? [];
+    const [, megabytes] = /^\| disk \| ([\d.]+) MB/m.exec(page) ?? [];
+    const [{ size, unpackedSize }] = JSON.parse(packed);
+    assert.equal((size / 1e6).toFixed(1), packedMegabytes);
+    assert.equal((unpackedSize / 1e6).toFixed(1), megabytes);
+  });
+
+  await t.test('runs for once, not installed', () => {
+    const words = ['--offline', '--yes', '--package', file, 'hookshelf', '--version'];
+    assert.equal(run('npx', words, folder), `${VERSION}\n`);
   });
 
   await t.test('installs without the network and runs without a build', () => {
@@ -67,14 +63,22 @@ test('the package', async (t) => inFolder(async (folder) => {
     assert.deepEqual(Object.keys(lock.packages), ['', 'node_modules/hookshelf']);
   });
 
-  await t.test('can be imported, with types', () => {
-    const place = join(folder, 'project');
-    writeFileSync(join(place, 'program.ts'), PROGRAM);
-    const options = ['--module', 'nodenext', '--target', 'es2023', '--strict', '--types', 'node',
-      '--typeRoots', join(ROOT, 'node_modules/@types')];
-    run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options,
-      'program.ts'], place);
-    assert.equal(run(process.execPath, ['program.js'], place), 'Emma\n');
+  await t.test('is embedded as the manual does it, in a folder of npm init and tsc --init', () => {
+    const place = join(folder, 'embedding');
+    mkdirSync(place);
+    npm(['init', '-y'], place);
+    npm(['install', file, '--offline', '--no-audit', '--no-fund', '--ignore-scripts'], place);
+    // What the manual takes from the registry is here already.
+    for (const name of ['typescript', '@types', 'undici-types']) {
+      symlinkSync(join(ROOT, 'node_modules', name), join(place, 'node_modules', name));
+    }
+    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+    run(process.execPath, [compiler, '--init', '--types', 'node'], place);
+    const [, program = ''] = /```ts\n(\/\/ stock\.mts\n.*?)```/s
+      .exec(readFileSync(join(MANUAL, 'embedding.md'), 'utf8')) ?? [];
+    writeFileSync(join(place, 'stock.mts'), program);
+    run(process.execPath, [compiler], place);
+    assert.equal(run(process.execPath, ['stock.mjs'], place), 'true []\n');
   });
 }));
 

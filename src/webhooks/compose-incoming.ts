@@ -98,7 +98,6 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     },
     start() {
       worker.start();
-      requests.prepareLists();
       retention.start();
       eventIds.start();
     },

@@ -132,8 +132,6 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
       .map((wait) => ({ hook: wait.queueKey, ...toHostWait(wait) })),
     start() {
       for (const part of [worker, ...upkeep]) part.start();
-      keptEvents.prepare();
-      deliveries.prepareLists();
     },
     async close(graceMs) {
       await Promise.all([

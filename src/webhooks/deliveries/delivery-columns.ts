@@ -41,14 +41,9 @@ export class DeliveryColumns {
       { changingColumns: [this.#statuses] });
   }
 
-  /** Puts every delivery in its columns, in the background. */
-  prepare(): void {
-    void this.#columns.whenBuilt();
-  }
-
-  /** Whether every delivery is in its columns. */
-  get isBuilt(): boolean {
-    return this.#columns.isBuilt;
+  /** Resolves once every delivery is in its columns, which the first call begins. */
+  whenBuilt(): Promise<void> {
+    return this.#columns.whenBuilt();
   }
 
   close(): void {

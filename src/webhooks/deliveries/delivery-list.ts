@@ -44,7 +44,7 @@ type ListDeps = {
 
 /**
  * Lists up to `limit` deliveries behind the id `after`, of the kinds that the filter asks for: by
- * the columns once they are built, before that by the records themselves.
+ * the columns, or by the records themselves where no column has what is asked for.
  */
 export async function listOfEveryKind(
   { store, columns, findRequestEvent }: ListDeps, filter: DeliveryFilter,
@@ -55,7 +55,8 @@ export async function listOfEveryKind(
   // A record is looked at also where its slot matches: a column may give the number of a text to
   // another one while the list is made.
   const matches = createDeliveryMatcher(filter, findRequestEvent);
-  if (readsRecords(columns, filter)) return listMatches(store, matches, page);
+  if (!areColumnsEnough(filter)) return listMatches(store, matches, page);
+  await columns.whenBuilt();
   const matchesSlot = columns.createMatcher(filter);
   return matchesSlot === null ? [] : listMatches(store, matches, { ...page, matchesSlot });
 }
@@ -68,22 +69,20 @@ export async function countOfEveryKind(
   { store, columns, findRequestEvent }: ListDeps, filter: DeliveryFilter,
 ): Promise<number> {
   const records = store.collection(deliveryCollection.name);
-  if (readsRecords(columns, filter)) {
+  if (!areColumnsEnough(filter)) {
     let count = 0;
     const matches = createDeliveryMatcher(filter, findRequestEvent);
     return countInSteps(records, (bytes, by, id) => {
       if (matches(bytes, id)) count += by;
     }, () => count);
   }
+  await columns.whenBuilt();
   return countMatching(records, columns.createMatcher(filter));
 }
 
-/**
- * Whether the records themselves must be looked through: while the columns are being built, and for
- * the events of requests, which no column has.
- */
-function readsRecords(columns: DeliveryColumns, { kind, event }: DeliveryFilter): boolean {
-  return !columns.isBuilt || event !== null && (kind === 'route' || kind === 'all');
+/** No column has the events of requests, which are those of deliveries to routes. */
+function areColumnsEnough({ kind, event }: DeliveryFilter): boolean {
+  return event === null || kind !== 'route' && kind !== 'all';
 }
 
 function decodeListed(bytes: Buffer, id: string): Delivery | ListedRoute {

@@ -86,8 +86,6 @@ export interface DeliveryService {
   readonly sendDurably: SendDurably;
   reconcile(): Promise<DeliveryReconciliation>;
   totals(): DeliveryTotals;
-  /** Builds what makes lists fast, in the background. */
-  prepareLists(): void;
   close(): void;
 }
 
@@ -131,7 +129,6 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
       return { delivery, sent: findSentRequest(store, { bytes, item: delivery }) };
     },
     totals: () => deliveryQueue.totals.readCommitted(store),
-    prepareLists: () => columns.prepare(),
     close: () => columns.close(),
     async list(filter, after, limit, isNewestFirst) {
       await fanOuts.whenWritten();

@@ -1,7 +1,7 @@
 /**
  * Columns by which a list filters records: numbers by the slot of the record, so that a page of a
- * hundred thousand records is found without touching them. The columns are built from the stored
- * records in the background, follow every change from then on, and are never written anywhere.
+ * hundred thousand records is found without touching them. The first list has them built from the
+ * stored records; they follow every change from then on, and are never written anywhere.
  *
  * A change of a record must not change what its columns have, unless `refresh` is called. A column
  * of what changes follows that by itself, if it is said to be one (`changingColumns`).
@@ -37,7 +37,6 @@ export class RecordColumns {
   #entered = new Uint8Array(0);
   #count = 0;
   #building: Promise<void> | null = null;
-  #isBuilt = false;
   #unlisten: (() => void) | null = null;
 
   /**
@@ -61,12 +60,7 @@ export class RecordColumns {
     return this.#count;
   }
 
-  /** Whether every record is in its columns. */
-  get isBuilt(): boolean {
-    return this.#isBuilt;
-  }
-
-  /** Resolves once every record is in its columns. */
+  /** Resolves once every record is in its columns, which the first call begins. */
   whenBuilt(): Promise<void> {
     this.#building ??= this.#build();
     return this.#building;
@@ -103,7 +97,6 @@ export class RecordColumns {
       if (record !== null) this.#apply(slot, record, collection.idAt(slot) ?? '');
       if (slot % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await nextTurn();
     }
-    this.#isBuilt = true;
   }
 
   #apply(slot: number, record: Buffer | null, id: string): void {

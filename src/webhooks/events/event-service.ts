@@ -36,11 +36,6 @@ export class EventService {
     this.#columns = new EventColumns(store);
   }
 
-  /** Builds what lists need, so that the first one does not wait for it. */
-  prepare(): void {
-    void this.#columns.whenBuilt();
-  }
-
   close(): void {
     this.#columns.close();
   }

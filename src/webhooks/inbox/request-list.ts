@@ -42,11 +42,6 @@ export class RequestList {
     this.#columns = new RequestColumns(this.#records, states);
   }
 
-  /** Builds what filters need, so that the first list does not wait for it. */
-  prepare(): void {
-    void this.#columns.whenBuilt();
-  }
-
   close(): void {
     this.#columns.close();
   }

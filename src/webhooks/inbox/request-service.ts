@@ -66,8 +66,6 @@ export interface RequestService {
     transaction: Transaction, id: string, options: ReplayOptions, inputs: ReplayInputs,
   ): StoredRequest;
   reconcile(): Promise<RequestReconciliation>;
-  /** Prepares in the background what the first list with a filter needs. */
-  prepareLists(): void;
   close(): void;
 }
 
@@ -147,7 +145,6 @@ export function createRequestService(deps: RequestServiceDeps): RequestService {
     },
     reconcile: async () => loadReconciliation(({ reconcileRequests }) =>
       reconcileRequests(store, deps.states)),
-    prepareLists: () => list.prepare(),
     close: () => list.close(),
   };
 }

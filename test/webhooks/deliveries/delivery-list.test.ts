@@ -8,7 +8,6 @@ import {
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
-import { turnsUntil } from '../../support/turns.ts';
 import { Simulation, UP } from '../sending/simulation.ts';
 
 test("a list by hook holds that hook's deliveries, whatever another's payload says", async () => {
@@ -44,7 +43,6 @@ test('a list by status has what has become of a delivery since the last list', a
   await simulation.addHook('a');
   const { deliveries } = simulation.webhooks;
   const [own = ''] = await simulation.emit();
-  deliveries.prepareLists();
   const list = async (status: DeliveryStatus): Promise<unknown> =>
     (await deliveries.list({ ...NO_FILTER, kind: 'all', status }, null, 10))
       .map(({ identifier }) => identifier);
@@ -69,8 +67,7 @@ test('a list has no delivery that ceased to match while the list was made', asyn
       unit.accept(isLast ? item : { ...item, status: 'delivered', nextAttemptAt: null });
     }
   }));
-  columns.prepare();
-  await turnsUntil(() => columns.isBuilt);
+  await columns.whenBuilt();
   const listing = listOfEveryKind(
     { store, columns, findRequestEvent: () => null }, { ...NO_FILTER, status: 'pending' },
     { after: null, limit: 10, isNewestFirst: false });

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { bundleTests, withFolder } from './bundle.mjs';
 import { reachedFrom } from './imports.mjs';
 import { findMutations } from './mutations.mjs';
-import { findTests, shared } from './share.mjs';
+import { findTests, shared, WITHOUT_TEST_HOOKS } from './share.mjs';
 
 const SOURCES = resolve('src');
 const PROGRAM = resolve('test/support/program.ts');
@@ -167,7 +167,8 @@ function findFailure(lists, mutation) {
 }
 
 async function hasFailure(bundle) {
-  const runner = spawn(process.execPath, ['--test', '--test-reporter=tap', bundle],
+  const words = [WITHOUT_TEST_HOOKS, '--test', '--test-reporter=tap', bundle];
+  const runner = spawn(process.execPath, words,
     { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
   let endMs = performance.now() + RUN_MS_MAX;
   const timer = setInterval(() => {

@@ -1,13 +1,15 @@
-// Which files of tests share a process: a start and what is loaded take a quarter of a second of
-// processor time. A file has a process of its own when it, or what it imports of the tests, changes or
-// measures what belongs to a whole process or waits before its tests, or when it has hooks that would
-// be called for each test of the process. Files that have their hooks from the same modules may share.
+// Which files of tests share a process: a start and what is loaded take half a second of processor
+// time, and what runs often is made fast once. A file has a process of its own when it, or what it
+// imports of the tests, changes or measures what belongs to a whole process or waits before its tests,
+// or when it has hooks that would be called for each test of the process. Files that have their hooks
+// from the same modules may share.
 import { readdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { reachedFrom, readModule } from './imports.mjs';
 
 // To read these is nobody's own.
-const READ = 'execPath|pid|ppid|platform|arch|versions?|get\\w*[ug]id|cwd|argv|kill|env';
+const READ = 'execPath|pid|ppid|platform|arch|versions?|get\\w*[ug]id|cwd|argv|kill|env|cpuUsage'
+  + '|listenerCount';
 const OWN = new RegExp([
   String.raw`\bprocess\.(?!(?:${READ})\b)[a-z]`,
   String.raw`\bdelete process\.env\b`, String.raw`\bprocess\.env\S* = `,
@@ -19,9 +21,11 @@ const TESTS = resolve('test');
 // They act only when the process ends, whoever shares it.
 const FOLDERS = resolve('test/support/temporary-folder.ts');
 const CHILDREN = resolve('test/support/children.ts');
-const FILES_MAX = 12;
+/** An option for Node, of the runner and so of the processes that it starts. */
+export const WITHOUT_TEST_HOOKS = '--require=./.ci/no-test-hooks.cjs';
+const FILES_MAX = 32;
 // Of those that start processes, which take long.
-const WAITING_FILES_MAX = 4;
+const WAITING_FILES_MAX = 6;
 
 /**
  * Lists of files, one for each process: first those that take longest, last the shortest. Those that

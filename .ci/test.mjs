@@ -5,13 +5,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { bundleTests, withFolder } from './bundle.mjs';
 import { makeProgram } from './program.mjs';
-import { assertFiles, findTests, shared } from './share.mjs';
+import { assertFiles, findTests, shared, WITHOUT_TEST_HOOKS } from './share.mjs';
 
 const named = process.argv.slice(2);
 assertFiles(named);
 const files = named.length > 0 ? named : findTests(/\.test\.ts$/);
 // Of two processors, as many tests wait for something.
-const options = ['--test', '--test-concurrency=4', '--test-timeout=600000',
+const options = [WITHOUT_TEST_HOOKS,
+  '--test', '--test-concurrency=4', '--test-timeout=600000',
   '--test-reporter=./.ci/reporter.mjs', '--test-reporter-destination=stdout'];
 // Ours, not the program's: it refuses to start with a HOOKSHELF_ variable that it does not know.
 const { HOOKSHELF_TEST_NODE: otherNode, NODE_EXTRA_CA_CERTS: certificates, ...env } = process.env;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TestContext } from 'node:test';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/log.ts';
 import type { Turns } from '../../src/base/turns.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
@@ -78,6 +78,7 @@ export type RelayOptions = {
   readonly optionalActions?: NonNullable<WebhooksOptions['optionalActions']>;
   readonly onOutcome?: WebhooksOptions['onOutcome'];
   readonly turns?: Turns;
+  readonly clock?: Clock;
 };
 
 /** A relay that is closed when the test is over. */
@@ -101,15 +102,16 @@ export async function startRelayWithHook(
 
 export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
   const logLines: string[] = [];
+  const { clock = systemClock } = options;
   const logger = createLogger({
-    level: 'debug', format: 'json', write: (line) => logLines.push(line), now: Date.now,
+    level: 'debug', format: 'json', write: (line) => logLines.push(line), now: () => clock.now(),
   });
   const store = createMemoryStore([...webhookCollections, IDEMPOTENCY_KEYS]);
-  const keys = new IdempotencyKeys({ store, clock: systemClock, logger });
-  const http = createHttpClient({ ...CLIENT, ...options.client }, { clock: systemClock, logger });
+  const keys = new IdempotencyKeys({ store, clock, logger });
+  const http = createHttpClient({ ...CLIENT, ...options.client }, { clock, logger });
   let url = '';
   const webhooks = createWebhooks({
-    store, keys, http, logger, clock: systemClock, makeId: createIdSource(systemClock),
+    store, keys, http, logger, clock, makeId: createIdSource(clock),
     random: () => 0.5, baseUri: () => url, onOutcome: options.onOutcome ?? (() => {}),
     ...options.turns === undefined ? {} : { turns: options.turns },
     isDeniedTarget: createTargetCheck(options.client?.denyAddresses ?? []),
@@ -120,14 +122,14 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
     events: { ...EVENTS, ...options.events }, outgoing: { ...OUTGOING, ...options.outgoing },
   });
   const dispatcher = createDispatcher({
-    routes: webhooks.routes, guard: null, clock: systemClock, logger, metrics: new Metrics(),
+    routes: webhooks.routes, guard: null, clock, logger, metrics: new Metrics(),
     bodyBytesMax: BODY_BYTES_MAX, accessLog: 'all', trustProxy: false,
   });
   const server = createHttpServer(dispatcher.listeners('loopback'), {
     requestTimeoutMs: 10_000, headersTimeoutMs: 10_000, keepAliveTimeoutMs: 1000,
     connectionsMax: 1000,
-  }, systemClock);
-  const listener = await listenOnPort(server, '127.0.0.1', 0, systemClock);
+  }, clock);
+  const listener = await listenOnPort(server, '127.0.0.1', 0, clock);
   const port = listener.port ?? 0;
   url = listener.url;
   const ask: Relay['ask'] = (method, path, body, headers = {}) =>

@@ -22,7 +22,7 @@ const TESTS = resolve('test');
 const FOLDERS = resolve('test/support/temporary-folder.ts');
 const CHILDREN = resolve('test/support/children.ts');
 /** An option for Node, of the runner and so of the processes that it starts. */
-export const WITHOUT_TEST_HOOKS = '--require=./.ci/no-test-hooks.cjs';
+export const WITHOUT_TEST_HOOKS = `--require=${resolve('.ci/no-test-hooks.cjs')}`;
 const FILES_MAX = 32;
 // Of those that start processes, which take long.
 const WAITING_FILES_MAX = 6;

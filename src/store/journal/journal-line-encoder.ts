@@ -19,6 +19,11 @@ export class JournalLineEncoder {
     return this.#buffer.subarray(0, this.#used);
   }
 
+  /** Of all lines, in bytes. */
+  get length(): number {
+    return this.#used;
+  }
+
   clear(): void {
     this.#used = 0;
     if (this.#buffer.length > RETAINED_BYTES_MAX) this.#buffer = Buffer.allocUnsafeSlow(1 << 16);

@@ -90,6 +90,29 @@ test('a closed journal is not written', async () => {
   assert.equal(files.history.length, length);
 });
 
+test('the lines of a large batch are made in several turns', async () => {
+  const { files, writer } = await openWriter();
+  let turns = 0;
+  let isOver = false;
+  const countTurn = (): void => {
+    turns += 1;
+    if (!isOver && turns < 1000) setImmediate(countTurn);
+  };
+  let turnsBeforeWrite: number | null = null;
+  files.onCall = ({ kind }) => {
+    if (kind === 'write') turnsBeforeWrite ??= turns;
+    return null;
+  };
+  const record = Buffer.from(`{"id":"a","text":"${'x'.repeat(1 << 20)}"}`);
+  setImmediate(countTurn);
+  await writer.append({
+    collectOperations: () => Array.from({ length: 5 }, () =>
+      [{ collection: 'books', id: 'a', bytes: record }]),
+    onEnded: () => { isOver = true; },
+  });
+  assert(Number(turnsBeforeWrite) >= 4, `${turnsBeforeWrite} turns`);
+});
+
 /** How many of `batches` block on a disk that takes `tookMs` each. */
 function countBlocking(policy: BlockingPolicy, batches: number, tookMs: number): number {
   let blocking = 0;

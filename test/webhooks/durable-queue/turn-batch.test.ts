@@ -9,15 +9,18 @@ const LETTERS = { name: 'letters', key: 'id' } as const;
 function newBatch(bytes = 1): {
   readonly store: ReturnType<typeof createMemoryStore>;
   readonly batch: TurnBatch<string, string>;
+  readonly staged: ReadonlySet<string>;
 } {
   const store = createMemoryStore([LETTERS]);
+  const staged = new Set<string>();
   const batch = new TurnBatch<string, string>(store, () => bytes, (transaction, ids) =>
     ids.map((id) => {
       if (id === 'bad') throw new Error('no such letter');
+      staged.add(id);
       transaction.put(LETTERS.name, id, `{"id":"${id}"}`);
       return id.toUpperCase();
     }));
-  return { store, batch };
+  return { store, batch, staged };
 }
 
 const linesOf = ({ lines }: ReturnType<typeof createMemoryStore>): number[] =>
@@ -36,6 +39,15 @@ test('a transaction holds no more than half a mebibyte of it', async () => {
   assert.deepEqual(await Promise.all(['a', 'b', 'c'].map((id) => batch.write(id))),
     ['A', 'B', 'C']);
   assert.deepEqual(linesOf(store), [2, 1]);
+});
+
+test('no more than a mebibyte of it are staged in one turn', async () => {
+  const { batch, staged } = newBatch(1 << 20);
+  const written = Promise.all(['a', 'b', 'c'].map((id) => batch.write(id)));
+  await new Promise((resolve) => process.nextTick(resolve));
+  assert.deepEqual([...staged], ['a']);
+  assert.deepEqual(await written, ['A', 'B', 'C']);
+  assert.deepEqual([...staged], ['a', 'b', 'c']);
 });
 
 test('where the transaction fails all of it has failed, and nothing is written', async () => {

@@ -5,6 +5,8 @@ import { CRC_END, CRC_START, HEX, JOURNAL_FORMAT } from './journal-line.ts';
 import type { Operation } from '../store-port.ts';
 
 const RETAINED_BYTES_MAX = 4 << 20;
+/** Bytes of an operation that are not its record, mostly. */
+const OPERATION_BYTES_MAX = 256;
 const CLOSING_BRACE = 0x7d;
 const CLOSING_BRACKET = 0x5d;
 const LINE_FEED = 0x0a;
@@ -27,6 +29,13 @@ export class JournalLineEncoder {
   clear(): void {
     this.#used = 0;
     if (this.#buffer.length > RETAINED_BYTES_MAX) this.#buffer = Buffer.allocUnsafeSlow(1 << 16);
+  }
+
+  /** Makes room for transactions at once: to make it line by line copies each line again. */
+  reserve(transactions: readonly (readonly Operation[])[]): void {
+    const bytes = transactions.flat().reduce((sum, { bytes: record }) =>
+      sum + OPERATION_BYTES_MAX + (record?.length ?? 0), 0);
+    this.#addText('', bytes);
   }
 
   addTransaction(

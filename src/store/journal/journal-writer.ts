@@ -142,6 +142,7 @@ export class JournalWriter {
   /** Encodes lines: large ones in several turns, so that other work of the process goes on. */
   async #encode(transactions: readonly (readonly Operation[])[]): Promise<void> {
     this.#encoder.clear();
+    this.#encoder.reserve(transactions);
     let turnEnd = TURN_BYTES_MAX;
     for (const [index, operations] of transactions.entries()) {
       if (this.#encoder.length >= turnEnd) {

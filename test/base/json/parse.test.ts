@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { parseJson, parseJsonStrictly } from '../../../src/base/json/parse.ts';
+import { isJsonContainer, parseJson, parseJsonStrictly } from '../../../src/base/json/parse.ts';
 import { createRandom, below } from '../../support/random.ts';
 
 function problemOf(bytes: Buffer | string): string {
@@ -126,8 +126,20 @@ test('the scanner and the engine agree on every mutation of a text', () => {
     const problem = problemOf(text);
     // Without a place the scanner would have found nothing wrong with what the engine refuses.
     assert.match(problem, isValid ? /^none$/ : /^not valid JSON at line \d+, column \d+: /, text);
+    const isContainer = isValid && /^[{[]/.test(text.trim());
+    assert.equal(isJsonContainer(Buffer.from(text)), isContainer, text);
   }
   assert.ok(valid > 200 && valid < 4_800, `${valid} are valid`);
+});
+
+test('what is neither object nor array, invalid UTF-8 or too deep is no container for sure', () => {
+  const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+  for (const [text, expected] of [
+    ['\ufeff {} ', true], ['', false], ['null', false], ['"[]"', false], ['[1,2', false],
+    ['[true,false,null]', true], ['[nul]', false], ['["\\u00Ff\\/"]', true], ['["\\u00g0"]', false],
+    [deep(64), true], [deep(65), null],
+  ] as const) assert.equal(isJsonContainer(Buffer.from(text)), expected, text);
+  assert.equal(isJsonContainer(Buffer.from('["\xe9"]', 'latin1')), false);
 });
 
 test('strict parsing refuses an object that has a member twice', () => {

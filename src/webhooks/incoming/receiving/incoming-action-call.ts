@@ -4,6 +4,7 @@
  * from, and how it is to be read.
  */
 import { encodeJson } from '../../../base/json/encode.ts';
+import { isJsonContainer } from '../../../base/json/parse.ts';
 import type { TraceContext } from '../../../base/trace-context.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { JsonValue } from '../../../base/schema.ts';
@@ -21,6 +22,9 @@ type CallConfiguration = Pick<RunnableConfiguration, 'identifier' | 'options'>;
 
 /** For a call that no action gets: conditions are evaluated with it. */
 export const NO_CONFIGURATION: CallConfiguration = { identifier: '', options: {} };
+
+/** JSON of fewer bytes is parsed as fast as it is scanned. */
+const SCANNED_BYTES_MIN = 32_768;
 
 export abstract class IncomingActionCall implements ActionCall {
   readonly direction = 'incoming';
@@ -62,6 +66,9 @@ export abstract class IncomingActionCall implements ActionCall {
 
   bytes = (): Buffer | null => {
     const bytes = this.#decoded.readBytes(() => {
+      const isScanned = this.#kind() === 'json' && this.body.length >= SCANNED_BYTES_MIN;
+      const isContainer = isScanned ? isJsonContainer(this.body) : null;
+      if (isContainer !== null) return isContainer ? this.body : null;
       const payload = this.#readPayload();
       if (payload === null) return null;
       // A field of a form may hold JSON that is nested as deep as the body is long.

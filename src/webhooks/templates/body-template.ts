@@ -25,8 +25,8 @@ export type BodyTemplate = {
   readonly fill: (readValue: ReadValue, lengthMax?: number) => string;
 };
 
-/** A template may repeat a value many times; more would hold the loop for longer than 20 ms. */
-const FILLED_LENGTH_MAX = 4 * 1024 * 1024;
+/** A template may repeat a value many times. So much takes 5 ms of CPU, 20 if it is escaped. */
+export const FILLED_LENGTH_MAX = 2 * 1024 * 1024;
 
 /**
  * Throws `malformed`, with line and column, for a placeholder that is not closed or has no valid

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findValueAt, parsePath } from '../../../src/base/json/path.ts';
 import type { JsonValue } from '../../../src/base/schema.ts';
-import { parseBodyTemplate } from '../../../src/webhooks/templates/body-template.ts';
+import {
+  FILLED_LENGTH_MAX, parseBodyTemplate,
+} from '../../../src/webhooks/templates/body-template.ts';
 
 function fill(contentType: string, source: string, values: JsonValue): string {
   return parseBodyTemplate(source, contentType, parsePath)
@@ -75,6 +77,25 @@ test('a text cannot make a small value into an endless body', () => {
   assert.throws(() => fill('text/plain', source, { a: 'x'.repeat(8 * 1024 * 1024 / 500) }),
     /passes/);
   assert.throws(() => fill('text/html', '{{ a }}{{ a }}', { a: '"'.repeat(1 << 20) }), /passes/);
+});
+
+test('a body is as long as two mebibytes, and no longer', () => {
+  const a = 'x'.repeat(FILLED_LENGTH_MAX / 2);
+  for (const contentType of ['text/plain', 'text/html']) {
+    assert.equal(fill(contentType, '{{ a }}{{ a }}', { a }).length, 2 * 1024 * 1024);
+    assert.throws(() => fill(contentType, '{{ a }}{{ a }}!', { a }), /passes/);
+  }
+});
+
+test('a megabyte of signs is escaped in moments', () => {
+  for (const contentType of ['text/html', 'text/xml', 'application/x-www-form-urlencoded']) {
+    const a = '<'.repeat(FILLED_LENGTH_MAX / 4);
+    const before = process.cpuUsage();
+    fill(contentType, '{{ a }}', { a });
+    const { user } = process.cpuUsage(before);
+    // Some 15 ms; each sign in a call of its own takes 120.
+    assert(user < 100_000, `${contentType}: ${user} µs`);
+  }
 });
 
 test('a value is read and formatted once, however often its placeholder stands there', () => {

@@ -26,7 +26,7 @@ import {
   FILE_TYPES, JSON_LINES_TYPES, READ_FORMATS, WRITTEN_FORMATS,
 } from './transfer/format-list.ts';
 import { listWrittenTypes } from './transfer/format-list.ts';
-import { ON_MATCH, combineOnMatch, parseMatches } from './transfer/import-mode.ts';
+import { MATCH_LIST, ON_MATCH, combineOnMatch, parseMatches } from './transfer/import-mode.ts';
 import type { ImportMode } from './transfer/import-mode.ts';
 import { JSON_LINES, importSchema } from './transfer/import-record.ts';
 import {
@@ -157,7 +157,8 @@ const IMPORT_PARAMETERS: readonly ParameterSpec[] = [
       + 'format says it, and of a media type of several the first 64 KiB of the file.',
   },
   {
-    name: 'match', in: 'query', schema: { kind: 'string' },
+    name: 'match', in: 'query',
+    schema: { kind: 'string', pattern: MATCH_LIST, description: 'a list such as `isbn,title`' },
     description: 'By what a record and a book are the same, besides their id: `isbn`; `title`, '
       + 'which is title, first author and year; or `source`, the id that the source gave the '
       + 'record, or in a file from here the id of the book. Several stand in a list, `isbn,title`: '

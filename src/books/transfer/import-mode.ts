@@ -2,7 +2,9 @@
 import { quote } from '../../base/text/error-message.ts';
 import type { Match, OnMatch } from './matching/book-import.ts';
 
-const MATCHES: readonly Match[] = ['isbn', 'title', 'source'];
+export const MATCHES: readonly Match[] = ['isbn', 'title', 'source'];
+/** A list of the ways to match. */
+export const MATCH_LIST: RegExp = /^(isbn|title|source)(,(isbn|title|source))*$/u;
 export const ON_MATCH: readonly OnMatch[] = ['skip', 'update', 'fill', 'replace'];
 
 export type ImportMode = {

@@ -8,6 +8,7 @@ import type { Catalog } from '../../../src/books/catalog.ts';
 import type { Exchange } from '../../../src/server/http-route.ts';
 import type { ImportMode } from '../../../src/books/transfer/import-mode.ts';
 import { endsInTurns, settled, someTurns, turnsUntil } from '../../support/turns.ts';
+import { MATCH_LIST, parseMatches } from '../../../src/books/transfer/import-mode.ts';
 
 const BATCH = 256;
 const TURNS = 400;
@@ -140,3 +141,9 @@ function startRun({ lines, importBatch, chunksMax = 1000, isSlow = false, mode =
   ending.catch(() => {});
   return { isRead: () => chunks, isClosed: () => isClosed, pull: () => pull(), ending };
 }
+
+test('the document of the API knows the lists of ways to match that are taken', () => {
+  for (const text of ['isbn', 'isbn,title', 'title,source,isbn', '', 'isbn,', 'author', 'a isbn']) {
+    assert.equal(MATCH_LIST.test(text), typeof parseMatches(text) !== 'string', text);
+  }
+});

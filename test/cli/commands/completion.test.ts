@@ -51,6 +51,7 @@ const OFFERS: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['hookshelf book:show --', dashed(SHOW_OPTIONS)],
   ['hookshelf --json book:show --id', ['--id', '--identifier']],
   ['hookshelf book:export --format ', FORMATS],
+  ['hookshelf book:import --match ', ['isbn', 'source', 'title']],
   ['hookshelf book:export --file bo', ['books.csv']],
   ['hookshelf book:export --data ', ['shelf']],
   ['hookshelf apply --file bo', ['books.csv']],

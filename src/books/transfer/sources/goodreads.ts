@@ -61,7 +61,7 @@ function createGoodreadsSplitter(): FieldSplitter {
   return new DelimitedTextSplitter({
     title: 'a Goodreads export',
     syntax: { separator: null, hasQuotes: true },
-    requiredColumns: [['Title']],
+    requiredColumns: [['Book Id'], ['Title'], ['Author']],
     keyColumns: ['Book Id'],
     isEmpty: (_column, text) => text === EMPTY_FORMULA,
   });

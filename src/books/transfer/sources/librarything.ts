@@ -144,7 +144,7 @@ function createTextSplitter(hasTabs: boolean): FieldSplitter {
   return new DelimitedTextSplitter({
     title: 'a LibraryThing export',
     syntax: hasTabs ? { separator: '\t', hasQuotes: false } : { separator: null, hasQuotes: true },
-    requiredColumns: [['Title']],
+    requiredColumns: [['Book Id'], ['Title'], ['Primary Author']],
     keyColumns: ['Book Id'],
     isEmpty: (_column, text) => text === '[]',
   });

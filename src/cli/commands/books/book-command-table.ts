@@ -1,7 +1,7 @@
 /** The rows of the commands `book:*`. */
 import { flag, text } from '../../arguments/option-spec.ts';
 import { READ_FORMATS, WRITTEN_FORMATS } from '../../../books/transfer/format-list.ts';
-import { ON_MATCH } from '../../../books/transfer/import-mode.ts';
+import { MATCHES, ON_MATCH } from '../../../books/transfer/import-mode.ts';
 import type { OptionSpec, OptionSpecs } from '../../arguments/option-spec.ts';
 import type { CommandSpec } from '../command-context.ts';
 import { lazyDeleteCommand, lazyShowCommand } from '../lazy-resource-commands.ts';
@@ -163,7 +163,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
         meaning: 'format of the file; its name and its beginning say it otherwise',
       },
       match: {
-        type: 'string', placeholder: '<by>',
+        type: 'string', placeholder: '<by>', suggests: MATCHES,
         meaning: 'update books with the same isbn, the same title, author and year (title), or the '
           + 'same id of their source (source); several by commas, the first that finds one counts',
       },

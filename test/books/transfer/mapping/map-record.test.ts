@@ -7,9 +7,9 @@ const LONG = 'x'.repeat(1001);
 
 test('a record without a title names the fields in which its source has it', async () => {
   for (const [format, file, expected] of [
-    ['goodreads', 'Book Id,Title\n3,\n', '2 3 no text in `Title`'],
+    ['goodreads', 'Book Id,Title,Author\n3,,\n', '2 3 no text in `Title`'],
     ['storygraph', 'Title,Authors,ISBN/UID\n" ",,x\n', '2 x no text in `Title`'],
-    ['librarything', 'Book Id\tTitle\n1\t\n', '2 1 no text in `Title` or `title`'],
+    ['librarything', 'Book Id\tTitle\tPrimary Author\n1\t\n', '2 1 no text in `Title` or `title`'],
     ['calibre', 'title,uuid\n,u\n', '2 u no text in `title`'],
     ['bibtex', '@book{k, year = 1}', '1 k no text in `title`, `booktitle` or `maintitle`'],
     ['ris', 'TY  - BOOK\nID  - 7\nER  - \n', '1 7 no text in `TI`, `T1`, `CT` or `BT`'],
@@ -23,7 +23,7 @@ test('a record without a title names the fields in which its source has it', asy
 
 test('a title that is too long for the catalog is told as that, not as a missing one', async () => {
   for (const [format, file, name] of [
-    ['goodreads', `Book Id,Title\n3,${LONG}\n`, 'Title'],
+    ['goodreads', `Book Id,Title,Author\n3,${LONG},\n`, 'Title'],
     ['bibtex', `@book{k, booktitle = {${LONG}}}`, 'booktitle'],
     ['ris', `TY  - BOOK\nT1  - ${LONG}\nER  - `, 'T1'],
     ['csl', `[{"id":"x","type":"book","title":"${LONG}"}]`, 'title'],

@@ -129,7 +129,8 @@ test('a list that no book can hold is left out as it is, unread', () => {
     const text = piece.repeat(2_000_000 / piece.length);
     const cell = separator === ',' ? `"${text}"` : text;
     const title = name === 'calibre' ? 'title' : 'Title';
-    const others = name === 'storygraph' ? ',Authors,ISBN/UID' : '';
+    const others = { storygraph: ',Authors,ISBN/UID', goodreads: ',Book Id,Author',
+      librarything: '\tBook Id\tPrimary Author', calibre: '' }[name];
     const file = Buffer.from(`${title}${separator}${column}${others}\nA${separator}${cell}\n`);
     const [record] = readExport(codec, file);
     assert.deepEqual(record !== undefined && 'body' in record

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
 import { goodreadsCodec } from '../../../../src/books/transfer/sources/goodreads.ts';
-import { makeRow, readBook, readExport } from './read-export.ts';
+import { makeRow as makeTableRow, readBook, readExport } from './read-export.ts';
 
 const COLUMNS = 'Book Id,Title,Author,Author l-f,Additional Authors,ISBN,ISBN13,My Rating,'
   + 'Average Rating,Publisher,Binding,Number of Pages,Year Published,Original Publication Year,'
@@ -71,7 +71,8 @@ test('an ISBN is read out of its formula, and the ten digits where the thirteen 
     assert.deepEqual(sourceOf(book), { 'Book Id': '1', ...kept });
   }
   const unquoted =
-    readBook(goodreadsCodec, 'Title,ISBN,ISBN13\nA,="0439023483",="9780439023481"\n');
+    readBook(goodreadsCodec,
+      'Book Id,Title,Author,ISBN,ISBN13\n1,A,,="0439023483",="9780439023481"\n');
   assert.equal(unquoted['isbn'], '9780439023481');
 });
 
@@ -194,10 +195,14 @@ test('a broken record is named by its line and its book id, and the next ones go
   ]);
 });
 
-test('a file without a column of titles is refused with its header', () => {
-  assert.throws(() => readExport(goodreadsCodec, 'Book Id,Name\n1,A\n'),
-    /^AppError: line 1, the header of a Goodreads export: there is no column `Title`/);
+test('a file without the columns of an export is refused with those that it lacks', () => {
+  assert.throws(() => readExport(goodreadsCodec, 'Book Id,Name,ISBN\n1,A,2\n'),
+    /^AppError: line 1, the header of a Goodreads export: there is no column `Title`, `Author`/);
 });
+
+function makeRow(fields: Readonly<Record<string, string>>): string {
+  return makeTableRow({ 'Book Id': '', 'Author': '', ...fields });
+}
 
 function sourceOf(book: JsonObject): JsonObject {
   const metadata = book['metadata'] as { source?: { goodreads?: JsonObject } } | undefined;

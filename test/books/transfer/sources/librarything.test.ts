@@ -192,7 +192,7 @@ test('names of the JSON export lose neither their roles nor those that its list 
 test('blank lines before an export are passed in linear time, wherever chunks end', () => {
   const blanks = '\n'.repeat(60_000);
   for (const [file, line] of [
-    ['Book Id\tTitle\n7\tA\n', 60_002], ['{"7":{"title":"A"}}', 60_001],
+    ['Book Id\tTitle\tPrimary Author\n7\tA\n', 60_002], ['{"7":{"title":"A"}}', 60_001],
     ['[\n{"books_id":7,"title":"A"}]', 60_002],
   ] as const) {
     for (const chunkBytes of [1, 65_536]) {
@@ -241,9 +241,9 @@ test('a date that is none is kept, and a year of a copyright is a year', () => {
 });
 
 test('a broken line and a broken member are named by their book ids', () => {
-  const text = 'Book Id\tTitle\n1\tA\n2\tB\tC\n3\t"A\n';
+  const text = 'Book Id\tTitle\tPrimary Author\n1\tA\n2\tB\tC\tD\n3\t"A\n';
   assert.deepEqual(summarise(text), [[2, '1', undefined],
-    [3, '2', '3 cells, but the header names 2'], [4, '3', undefined]]);
+    [3, '2', '4 cells, but the header names 3'], [4, '3', undefined]]);
   const json = '{"1":{"title":"A"},\n"2":{"title":A},\n"3":7,\n"4":{"title":"D"}}';
   const lines = summarise(json);
   assert.deepEqual(lines.map(([line, key]) => [line, key]),
@@ -279,7 +279,8 @@ function summarise(file: string): (readonly [number, string | null, string | und
 }
 
 function makeTabRow(fields: Readonly<Record<string, string>>): string {
-  return makeRow({ ...fields, Last: '' }, '\t', false);
+  return makeRow(
+    { 'Book Id': '', 'Primary Author': '', ...fields, Last: '' }, '\t', false);
 }
 
 function sourceOf(book: JsonObject): JsonObject {

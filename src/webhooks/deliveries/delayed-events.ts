@@ -82,13 +82,10 @@ const RETRY_MS_MAX = 60_000;
 
 /** Stages an event that begins later. The caller has checked that there is room. */
 export function stageDelayedEvent(
-  transaction: Transaction,
-  event: Omit<EventHead, 'deliveries' | 'webhookIds'> & { readonly deliverAt: string },
-  payloadJson: string,
+  transaction: Transaction, event: EventHead & { readonly deliverAt: string }, payloadJson: string,
 ): void {
   const { identifier, deliverAt } = event;
-  transaction.put(eventCollection.name, identifier,
-    encodeEvent({ ...event, deliveries: [], webhookIds: [] }, payloadJson));
+  transaction.put(eventCollection.name, identifier, encodeEvent(event, payloadJson));
   transaction.put(delayedEventCollection.name, identifier,
     JSON.stringify({ identifier, deliverAt }));
 }

@@ -11,6 +11,7 @@ import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import type { ObjectSchema, StringSchema } from '../../base/schema.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { Exchange, HttpRoute } from '../../server/http-route.ts';
+import type { Transaction } from '../../store/store-port.ts';
 import {
   IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, serveOnce, type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
@@ -22,7 +23,7 @@ import { outgoingResource } from '../outgoing/outgoing-resource.ts';
 import { deliverySchema, emittedSchema } from './delivery-schema.ts';
 import type { DeliveryService } from './delivery-service.ts';
 import { SENT_EVENT_NAME } from './durable-send.ts';
-import type { EventOrigin, EventPublisher } from './event-publisher.ts';
+import type { EmittedEvent, EventOrigin, EventPublisher, EventTerms } from './event-publisher.ts';
 import { checkEventTerms, eventTermMembers, parseEventTerms } from './event-terms.ts';
 
 type EmitRouteDeps = {
@@ -86,17 +87,19 @@ function emitRoute({ events, keys, now }: EmitRouteDeps): HttpRoute {
       ...problemResponses(...PROBLEMS),
     ],
     handle(exchange) {
-      const origin = readOrigin(exchange);
-      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
+      return serveOnce(keys, exchange, [JSON_TYPE], async (body, keepResponse, hasKey) => {
         const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
         const name = String(members['name']);
         checkEventGranted(exchange, name);
-        return events.emitJson(name, payloadJson.toString(),
-          { ...origin, ...parseEventTerms(members, now()) },
-          (transaction, { eventId, deliveries }) => keepResponse(transaction, {
+        const origin = readOrigin(exchange, parseEventTerms(members, now()));
+        const respond = (transaction: Transaction | null, event: EmittedEvent): void =>
+          keepResponse(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
-            body: JSON.stringify({ event: eventId, deliveries }),
-          }));
+            body: JSON.stringify({ event: event.eventId, deliveries: event.deliveries }),
+          });
+        const json = payloadJson.toString();
+        if (hasKey) await events.emitJson(name, json, origin, respond);
+        else respond(null, await events.emitJson(name, json, origin));
       });
     },
   };
@@ -113,10 +116,12 @@ function checkEventGranted({ grant }: Exchange, name: string): void {
 }
 
 /** Commands on this machine come through the control socket. */
-function readOrigin({ isControl, request: { headers } }: Exchange): EventOrigin {
+function readOrigin(
+  { isControl, request: { headers } }: Exchange, { key, deliverAt }: EventTerms,
+): EventOrigin & EventTerms {
   return {
     source: isControl ? 'command' : 'api', hops: parseHops(headers[CHAIN_HEADER]),
-    trace: readTraceContext(headers),
+    trace: readTraceContext(headers), key, deliverAt,
   };
 }
 
@@ -151,12 +156,12 @@ function durableSendRoute({ service, keys, now }: EmitRouteDeps): HttpRoute {
       ...problemResponses(404, ...PROBLEMS),
     ],
     handle(exchange) {
-      const origin = readOrigin(exchange);
       return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
         const { members, payloadJson } = parsePayload(SEND_SCHEMA, body);
         const send = {
-          ...origin, ...parseEventTerms(members, now()), webhook: exchange.params[0] ?? '',
-          name: String(members['event']), payloadJson: payloadJson.toString(),
+          ...readOrigin(exchange, parseEventTerms(members, now())),
+          webhook: exchange.params[0] ?? '', name: String(members['event']),
+          payloadJson: payloadJson.toString(),
         };
         return service.sendDurably(send, (transaction, delivery) => keepResponse(transaction, {
           status: 202, headers: ['Content-Type', JSON_TYPE],

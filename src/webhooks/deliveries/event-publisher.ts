@@ -78,7 +78,7 @@ export type EventOrigin = {
   /** The length of the chain that led to it. */
   readonly hops: number;
   /** The trace that it belongs to; absent: none. */
-  readonly trace?: TraceContext | null;
+  readonly trace?: TraceContext | null | undefined;
 };
 
 /** What a caller may say of an event beside its name and payload. */
@@ -120,11 +120,14 @@ export function createEventPublisher(deps: {
   const emitJson: EventPublisher['emitJson'] = async (name, payloadJson, origin, onEmitted) => {
     const problem = findEmitProblem(name);
     if (problem !== null) throw new AppError('invalid', `the name ${problem}`);
-    const { hops, ...terms } = origin;
+    const { source, trace, hops, key, deliverAt } = origin;
     const inputs = { nowMs: clock.now(), seed: makeId(), hops };
     const payloadBytes = Buffer.byteLength(payloadJson);
-    const emission =
-      { ...terms, inputs, name, payloadJson, payloadBytes, reservedBytes: payloadBytes };
+    // Not by a spread: every event passes here, and one of ten members takes a microsecond.
+    const emission: Emission = {
+      source, trace, key, deliverAt, inputs, name, payloadJson, payloadBytes,
+      reservedBytes: payloadBytes,
+    };
     const eventOrError = await capacity.reserveWhile(payloadBytes, () =>
       onEmitted === undefined ? batch.write(emission) : store.transact((transaction) => {
         const event = stageEmission(deps, transaction, emission);
@@ -249,10 +252,9 @@ function stageWithoutDeliveries(
 ): EmittedEvent {
   const { inputs: { seed }, payloadJson, deliverAt } = emission;
   if (deliverAt === undefined && !keepsUnheard) return NOT_KEPT;
-  const head = createHead(emission, hops);
+  const head = createHead(emission, hops, []);
   if (deliverAt === undefined) {
-    transaction.put(eventCollection.name, head.identifier,
-      encodeEvent({ ...head, deliveries: [], webhookIds: [] }, payloadJson));
+    transaction.put(eventCollection.name, head.identifier, encodeEvent(head, payloadJson));
   } else {
     const { payloadBytes, reservedBytes } = emission;
     capacity.assertRoomForDelayed(seed, unit.totals.pending, payloadBytes, reservedBytes);
@@ -261,12 +263,19 @@ function stageWithoutDeliveries(
   return { eventId: head.identifier, deliveries: [] };
 }
 
-/** Creates the head of an event's record, without its deliveries. */
+/**
+ * Creates the head of an event's record. An event sorts before its deliveries, whose identifiers
+ * follow from its own alone: see fan-out.ts.
+ */
 function createHead(
   { inputs: { seed, nowMs }, name, source, key, trace }: Emission, hops: number,
-): Omit<EventHead, 'deliveries' | 'webhookIds'> {
+  webhookIds: readonly string[],
+): EventHead {
+  const identifier = deriveIds(seed)();
+  const nextId = deriveIds(identifier);
+  const deliveries = webhookIds.map(() => nextId());
   const createdAt = formatTimestamp(nowMs);
-  return { identifier: deriveIds(seed)(), createdAt, name, source, key, hops, trace };
+  return { identifier, createdAt, name, source, key, hops, trace, deliveries, webhookIds };
 }
 
 /** Finds the identifiers of the webhooks that hear an event. */
@@ -304,12 +313,9 @@ function stageDeliveries(
 ): EmittedEvent {
   const { payloadJson, payloadBytes, reservedBytes } = emission;
   capacity.assertRoom(unit.totals.pending, webhookIds.length, payloadBytes, reservedBytes);
-  // An event sorts before its deliveries. Theirs follow from its identifier alone: see fan-out.ts.
-  const head = createHead(emission, hops);
-  const { identifier, createdAt, name } = head;
-  const nextId = deriveIds(identifier);
-  const deliveryIds = webhookIds.map(() => nextId());
-  const json = encodeEvent({ ...head, deliveries: deliveryIds, webhookIds }, payloadJson);
+  const head = createHead(emission, hops, webhookIds);
+  const { identifier, createdAt, name, deliveries: deliveryIds } = head;
+  const json = encodeEvent(head, payloadJson);
   if (webhookIds.length > CHUNK_ITEMS_MAX) {
     acceptDeliveries(transaction, unit, [], { identifier, json }, webhookIds.length);
     putFanOut(transaction, {

@@ -51,7 +51,7 @@ export function parseEventTerms(members: JsonObject, nowMs: number): EventTerms 
     }]);
   }
   return {
-    ...key === undefined ? {} : { key: String(key) },
-    ...beginMs > nowMs ? { deliverAt: formatTimestamp(beginMs) } : {},
+    key: key === undefined ? undefined : String(key),
+    deliverAt: beginMs > nowMs ? formatTimestamp(beginMs) : undefined,
   };
 }

@@ -259,6 +259,10 @@ test('a preflight is answered before authentication', async () => {
   assert.deepEqual([other.status, other.headers['access-control-allow-origin'],
     other.headers['access-control-allow-methods']], [204, undefined, undefined]);
   assert.equal((await ask('/webhook/in/x', 'https://evil.example')).status, 200);
+  // A question that no browser asks is no preflight.
+  const unasked =
+    await rawRequest(server, 'OPTIONS', '/api/books', { Origin: 'https://app.example' });
+  assert.equal(unasked.headers['access-control-allow-methods'], undefined);
 });
 
 test('all origins may be allowed with a token only', async () => {

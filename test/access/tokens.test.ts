@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Tokens, TOKENS, TOKENS_MAX } from '../../src/access/tokens.ts';
-import { silentLogger } from '../../src/base/log.ts';
+import { AppError } from '../../src/base/errors.ts';
+import { silentLogger, type Logger } from '../../src/base/log.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
@@ -11,9 +12,11 @@ const MINUTE_MS = 60_000;
 
 type Place = { readonly tokens: Tokens; readonly store: MemoryStore; readonly clock: ManualClock };
 
-function open(store = createMemoryStore([TOKENS]), clock = new ManualClock()): Place {
+function open(
+  store = createMemoryStore([TOKENS]), clock = new ManualClock(), log: Logger = silentLogger,
+): Place {
   const makeId = createIdSource(clock);
-  return { tokens: new Tokens({ store, clock, makeId, log: silentLogger }), store, clock };
+  return { tokens: new Tokens({ store, clock, makeId, log }), store, clock };
 }
 
 async function create(tokens: Tokens, more: object = {}): Promise<{ id: string; text: string }> {
@@ -137,6 +140,17 @@ test('the last use is written once a minute, however often a token is used', asy
   verifier.verify(text);
   assert.equal(await writes(), 2);
   assert.equal(tokens.list()[0]?.['lastUsedAt'], '2026-01-01T00:01:00.000Z');
+});
+
+test('a use is allowed where its time cannot be written, and the log says so', async () => {
+  const lines: string[] = [];
+  const log = { ...silentLogger, warning: (message: string) => void lines.push(message) };
+  const { tokens, store, clock } = open(undefined, undefined, log);
+  const { text } = await create(tokens);
+  store.setFailure(new AppError('storage_full', 'full'));
+  assert.equal(tokens.createVerifier(false).verify(text)?.scope, 'write');
+  await clock.advance(0);
+  assert.deepEqual(lines, ['the last use of an API token was not recorded']);
 });
 
 test('a use and a revocation at once leave the token revoked', async () => {

@@ -46,7 +46,10 @@ export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
       'What has no counterpart is listed on standard error, with its place and what to do; exit',
       'code 3 then. Where that changes what runs, the webhook is disabled in the file.',
     ],
-    operand: { name: 'hooks.json', meaning: 'the hooks, - for standard input', isRequired: true },
+    operand: {
+      name: 'hooks.json', meaning: 'the hooks, JSON or YAML, - for standard input',
+      isRequired: true,
+    },
     options: {
       from: {
         ...required(text('<program>', 'whose hooks they are: adnanh, for adnanh/webhook')),
@@ -55,7 +58,7 @@ export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
     },
     examples: [
       'hookshelf config:convert --from adnanh hooks.json > shelf.json',
-      'yq -o json hooks.yaml | hookshelf config:convert --from adnanh -',
+      'hookshelf config:convert --from adnanh hooks.yaml > shelf.json',
     ],
     load: async () => (await import('./adnanh/convert-command.ts')).convertConfiguration,
   },

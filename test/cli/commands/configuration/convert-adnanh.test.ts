@@ -45,6 +45,11 @@ const FILES: readonly (readonly [name: string, text: string])[] = [
   ['commas with comments behind them', '[{"id":"a","n":["b", // last\n] , /* x */ } ,\n\n]\n'],
   ['one hook without brackets', '{"id":"a","n":["b"]}'],
   ['a byte order mark', '\ufeff[{"id":"a","n":["b"],}]'],
+  ['YAML', '- id: a\n  n: [b]\n'],
+  ['YAML with comments and a beginning',
+    '# hooks\n---\n- id: a # one\n  n:\n  # two\n  - b\n...\n'],
+  ['YAML of one hook', 'id: a\nn:\n  - b'],
+  ['YAML with a byte order mark and CRLF', '\ufeff-\r\n  id: a\r\n  n:\r\n    - b\r\n'],
 ];
 
 for (const [name, text] of FILES) {
@@ -58,6 +63,40 @@ test('leaves texts as they are, whatever looks like a comment or a comma in them
   assert.deepEqual(parse(`[${JSON.stringify(hook)},]`), [hook]);
 });
 
+const SCALARS: readonly (readonly [yaml: string, value: unknown])[] = [
+  ['a b#c', 'a b#c'], ['a # b', 'a'], ["'it''s # \"x\": y'", 'it\'s # "x": y'],
+  ['"\\u00fc\\x41\\n\\\\ # y"', 'üA\n\\ # y'], ['""', ''], ['', null], ['~', null], ['true', true],
+  ['off', false], ['42', 42], ['-1.5', -1.5], ['2020-01-01', '2020-01-01'],
+  ['http://a.b:80/c?d#e', 'http://a.b:80/c?d#e'], ['-a', '-a'], ['^refs/(a|b)$', '^refs/(a|b)$'],
+  ['{{ getenv "A" | js }}', '{{ getenv "A" | js }}'], ['"{{ getenv "A" }}"', "{{ getenv 'A' }}"],
+  ["'{{ getenv \"A\" }}'", '{{ getenv "A" }}'], ['$a', '$a'],
+  ['[]', []], ['{}', {}], ['[a b, "c", 1, null,]', ['a b', 'c', 1, null]],
+  ['{ a: b, "c":\'d\', e: [f], g: }', { a: 'b', c: 'd', e: ['f'], g: null }],
+  ['[ # x\n    a,\n    b\n  ]', ['a', 'b']], ['\n    a', 'a'],
+  ['\n  - a\n  - b: c', ['a', { b: 'c' }]],
+  ['\n    - - a\n      - b\n    -\n    - c', [['a', 'b'], null, 'c']],
+  ['|\n    a\n      b\n\n    # c\n\n', 'a\n  b\n\n# c\n'], ['|-\n    a\n\n', 'a'],
+  ['|2-\n     a\n', ' a'], ['| # x\n    a', 'a\n'], ['|\n', ''],
+  ['>\n    a\n    b\n\n    c\n      d\n    e\n', 'a b\nc\n  d\ne\n'], ['>-\n    a\n    b', 'a b'],
+];
+
+for (const [yaml, expected] of SCALARS) {
+  test(`reads ${JSON.stringify(yaml)} in YAML`, () => {
+    assert.deepEqual(parse(`- id: a\n  m: ${yaml}\n  n: z`), [{ id: 'a', m: expected, n: 'z' }]);
+    assert.deepEqual(parse(`- n: z\n  m: ${yaml}`), [{ n: 'z', m: expected }]);
+  });
+}
+
+test('keeps all line ends of a text in YAML that asks for it', () => {
+  assert.deepEqual(parse('- id: |+\n    a\n\n  n: b'), [{ id: 'a\n\n', n: 'b' }]);
+});
+
+test('leaves braces in texts as they are, and their quotation marks in a template', () => {
+  assert.deepEqual(parse('[{"id":"{{","b":"}}"}]'), [{ id: '{{', b: '}}' }]);
+  assert.deepEqual(parse('[{"id":"{{ x","b":"}}"},{"id":"{{ getenv "A" }}"}]'),
+    [{ id: '{{ x', b: '}}' }, { id: "{{ getenv 'A' }}" }]);
+});
+
 test('reads quotation marks in a template as a part of the text', () => {
   assert.deepEqual(parse('[{"id": "{{ getenv "A" | js }}", "n": "a {{ b "c" }} d",}]'),
     [{ id: "{{ getenv 'A' | js }}", n: "a {{ b 'c' }} d" }]);
@@ -65,10 +104,38 @@ test('reads quotation marks in a template as a part of the text', () => {
 
 const BROKEN: readonly (readonly [name: string, text: string, message: RegExp])[] = [
   ['what is no JSON', '[{"id":"a",\n // one\n "n": x}]', /line 3, column 7/],
-  ['a comment without an end', '[{"id":"a"}, /* ', /not valid JSON at line 1/],
+  ['a comment without an end', '[{"id":"a"}, /* ', /line 1, column 14/],
   ['a member that is there twice', '[{"id":"a","id":"b"}]', /line 1, column 12/],
-  ['YAML', '- id: a\n  execute-command: b\n', /yq -o json hooks.yaml/],
-  ['YAML with a beginning', '---\n- id: a\n', /yq/],
+  ['a comment behind all without an end', '[{"id":"a"}] /* ', /line 1, column 14/],
+  ['a comma of nothing', '[,]', /line 1, column 2/],
+  ['a comma of no member', '[{,}]', /line 1, column 3/],
+  ['two commas', '[{"id":"a",,}]', /line 1, column 12/],
+  ['what stands behind letters', '[{"id":"ü🦊"}, /* é🦊 */ x]', /line 1, column 24/],
+  ['an anchor', '- &x\n  id: a', /line 1, column 3: an anchor/],
+  ['an alias', '- id: a\n- *x', /line 2, column 3: an alias/],
+  ['a tag', '- id: !!str a', /line 1, column 7: a tag/],
+  ['a merge', '- <<: a', /line 1, column 3: a merge/],
+  ['a directive', '%YAML 1.1\n---\n', /line 1, column 1: a directive/],
+  ['a complex key', '? a\n: b', /line 1, column 1: a complex key/],
+  ['a second document', '- id: a\n---\n- id: b', /line 2, column 1: a second document/],
+  ['a member twice in YAML', '- id: a\n  id: b', /line 2, column 3: the member id/],
+  ['a flow member twice', '- { id: a, id: b }', /line 1, column 12: the member id/],
+  ['a tab', '- id: a\n\tn: b', /line 2, column 2: a line is indented by spaces/],
+  ['a text that goes on', '- id: a\n   b', /line 2, column 4: this is indented/],
+  ['an indent that fits nothing', '- id: a\n n: b', /line 2, column 2: this is indented/],
+  ['a colon in a text', '- id: a: b', /line 1, column 8: a text with a colon/],
+  ['quotes without an end, behind letters', 'ü: é\nid: "ü\n"', /line 2, column 5: this text in/],
+  ['what follows quotes', '- id: "a" b', /line 1, column 11: the end of the line/],
+  ['an unknown escape', '- id: "\\q"', /line 1, column 8: \\q is no escape/],
+  ['a number in octal', '- id: 007', /line 1, column 7: 007 may be read/],
+  ['a number that is written in two ways', '- id: 1.50', /put it in quotes/],
+  ['a letter that is a boolean to some', '- id: y', /put it in quotes/],
+  ['a sequence in the line of its name', 'a: - b', /line 1, column 4: a sequence begins/],
+  ['a flow sequence without an end', '- [a, b', /"," or "]" is expected/],
+  ['a text among members', 'id: a\nb', /line 2, column 1: a member is expected/],
+  ['a long header of a block', 'id: |22\n  a', /line 1, column 5: of \| and > only/],
+  ['nesting without an end', `- ${'['.repeat(70)}`, /over 64 levels/],
+  ['sequences without an end', '- '.repeat(70), /over 64 levels/],
   ['a template around hooks', '[{{ if x }}{"id":"a"}{{ end }}]', /of templates only those within/],
   ['a text', '"a"', /must be an array of hooks/],
   ['a list of texts', '["a"]', /must be an array of hooks/],

@@ -12,8 +12,9 @@ import { findPreset } from '../../../../webhooks/senders/presets/preset-table.ts
 import { ANSWER_MEMBERS, convertAnswers } from './hook-answers.ts';
 import { convertCommand, reportHiddenToken, type ConvertedCommand } from './hook-command.ts';
 import {
-  HookReport, at, fillReferences, isSecretTemplate, type Gap, type HookSecret,
+  HookReport, at, fillReferences, type Gap, type HookSecret,
 } from './hook-report.ts';
+import { parseSecretTemplate } from './hook-template.ts';
 import { textOf } from './request-values.ts';
 import { convertTriggerRule, type ConvertedRule } from './trigger-rule.ts';
 
@@ -227,7 +228,7 @@ function hasTemplate(text: string): boolean {
 /** Reports what a template of the whole file would make, but for names of secrets. */
 function reportTemplates(value: JsonValue, pointer: string, report: HookReport): void {
   if (typeof value === 'string' && hasTemplate(value)) {
-    const isSecret = /\/(?:secret|value)$/.test(pointer) && isSecretTemplate(value);
+    const isSecret = /\/(?:secret|value)$/.test(pointer) && parseSecretTemplate(value) !== null;
     if (!isSecret) {
       report.lose(pointer, 'a template is not run', 'write what it makes in its place');
     }

@@ -5,6 +5,7 @@
 import { isJsonObject, pointerStep } from '../../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { takeUniqueName } from '../../../../base/text/unique-name.ts';
+import { parseSecretTemplate } from './hook-template.ts';
 
 export type Gap = {
   /** The `id` of the hook; empty: it has none. */
@@ -25,9 +26,6 @@ export type HookSecret = {
   readonly name: string; readonly hook: string; readonly pointer: string;
 };
 
-/** Templates there that give a variable, or a file of Docker's secrets. */
-const SECRET_TEMPLATE =
-  /^\{\{-?\s*(getenv|secret)\s+['"`]([\w.-]+)['"`]\s*(?:\|\s*js\s*)?-?\}\}$/;
 const SECRETS_FOLDER = '/run/secrets';
 
 /** Collects what is to be told of one hook. */
@@ -59,11 +57,9 @@ export class HookReport {
 
   /** The reference to a variable, or a file, that holds the secret at the place. */
   referToSecret({ value, pointer }: HookText): JsonObject {
-    const [, source, templateName] = SECRET_TEMPLATE.exec(value) ?? [];
-    if (source === 'secret' && templateName !== undefined) {
-      return { $file: `${SECRETS_FOLDER}/${templateName}` };
-    }
-    const name = templateName ?? this.#makeName();
+    const template = parseSecretTemplate(value);
+    if (template?.source === 'secret') return { $file: `${SECRETS_FOLDER}/${template.name}` };
+    const name = template?.name ?? this.#makeName();
     this.variables.push({ name, hook: this.hook, pointer });
     return { $env: name };
   }
@@ -74,11 +70,6 @@ export class HookReport {
     const base = `${isReserved ? `HOOK_${letters}` : letters}_SECRET`.replace('__', '_');
     return takeUniqueName(base, this.#takenNames, { separator: '_' });
   }
-}
-
-/** Whether a text is a template that becomes a reference in the document. */
-export function isSecretTemplate(text: string): boolean {
-  return SECRET_TEMPLATE.test(text);
 }
 
 /** The JSON Pointer of what is within a place. */

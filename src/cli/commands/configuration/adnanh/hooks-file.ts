@@ -1,17 +1,22 @@
 /**
- * Reads a hooks file of adnanh/webhook: a JSON array of hooks, which people write with `//` and
- * block comments and with commas before closing brackets. Both are blanked out, so that places in
- * errors are those of the file. A template within a string, such as `"{{ getenv "KEY" | js }}"`, is
- * read as text: its quotation marks become apostrophes.
+ * Reads a hooks file of adnanh/webhook: an array of hooks in JSON or in YAML (hooks-yaml.ts). What
+ * begins with a bracket, a brace, a quotation mark or a slash is JSON, which people write with `//`
+ * and block comments and with a comma behind the last element or member. Both are blanked out, so
+ * that places in errors are those of the file. Only where that is no JSON, a template within a
+ * string, such as `"{{ getenv "KEY" | js }}"`, is read as text: its quotation marks become
+ * apostrophes.
  */
+import { isUtf8 } from 'node:buffer';
 import { AppError, messageOf } from '../../../../base/errors.ts';
 import { isJsonObject } from '../../../../base/fields.ts';
 import { parseJsonStrictly } from '../../../../base/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
+import { TEMPLATE } from './hook-template.ts';
+import { parseHooksYaml } from './hooks-yaml.ts';
 
 /** Throws `malformed` with line and column, and `invalid` for JSON that is no array of hooks. */
 export function parseHooksFile(bytes: Buffer): readonly JsonObject[] {
-  const hooks = parseJson(blankExtensions(bytes));
+  const hooks = parseJson(bytes);
   // Of one hook alone people forget the brackets.
   const list: readonly JsonValue[] | null = Array.isArray(hooks) ? hooks
     : isJsonObject(hooks) ? [hooks] : null;
@@ -23,96 +28,83 @@ export function parseHooksFile(bytes: Buffer): readonly JsonObject[] {
 }
 
 function parseJson(bytes: Buffer): JsonValue {
+  // What is no UTF-8 is refused with its place by the parser.
+  if (!isUtf8(bytes)) return parseJsonStrictly(bytes) as JsonValue;
+  const text = bytes.toString('utf8');
+  if (!/^\s*["/[{]/.test(text)) return parseHooksYaml(text);
   try {
-    return parseJsonStrictly(bytes) as JsonValue;
+    return parseJsonStrictly(Buffer.from(blankExtensions(text, false))) as JsonValue;
   } catch (thrown) {
-    throw new AppError('malformed', messageOf(thrown) + findHint(bytes.toString('utf8')), {},
-      thrown);
+    const plainText = blankExtensions(text, true);
+    if (!plainText.includes('{{')) throw thrown;
+    return parseWithTemplates(plainText);
   }
 }
 
-function findHint(text: string): string {
-  if (/^\s*(?:---|-\s+\w|[\w-]+:\s)/.test(text)) {
-    return '; it looks like YAML, which `yq -o json hooks.yaml > hooks.json` makes JSON';
+function parseWithTemplates(text: string): JsonValue {
+  try {
+    return parseJsonStrictly(Buffer.from(text)) as JsonValue;
+  } catch (thrown) {
+    const hint = '; of templates only those within a string can be read: write what the others '
+      + 'make in their place';
+    throw new AppError('malformed', messageOf(thrown) + hint, {}, thrown);
   }
-  return text.includes('{{') ? '; of templates only those within a string can be read: write what '
-    + 'the others make in their place' : '';
 }
 
-const SPACE = 0x20;
-const NEWLINE = 0x0a;
-const RETURN = 0x0d;
-const QUOTE = 0x22;
-const APOSTROPHE = 0x27;
-const BACKSLASH = 0x5c;
-const SLASH = 0x2f;
-const ASTERISK = 0x2a;
-const COMMA = 0x2c;
-const CLOSING = [0x5d, 0x7d];
-/** A longer template is no secret's. */
-const TEMPLATE_BYTES_MAX = 500;
-
-/** The text in plain JSON, each byte at its place. */
-function blankExtensions(bytes: Buffer): Buffer {
-  const text = Buffer.from(bytes);
+/** The text in plain JSON, each letter at its line and column. */
+function blankExtensions(text: string, hasTemplates: boolean): string {
+  const pieces: string[] = [];
+  // What stands before the comma that may be a spare one, and the place of this.
+  let previous = '';
   let commaAt = -1;
-  let index = 0;
-  while (index < text.length) {
-    const byte = text[index] ?? 0;
-    const commentEnd = findCommentEnd(text, index);
-    if (commentEnd !== null) {
-      blank(text, index, commentEnd);
-      index = commentEnd;
-    } else if (byte === QUOTE) {
-      index = passString(text, index);
-      commaAt = -1;
-    } else {
-      if (CLOSING.includes(byte) && commaAt !== -1) text[commaAt] = SPACE;
-      if (byte === COMMA) commaAt = index;
-      else if (byte > SPACE) commaAt = -1;
-      index += 1;
-    }
-  }
-  return text;
-}
-
-/** The index behind the comment that begins at `start`; null: none does. */
-function findCommentEnd(text: Buffer, start: number): number | null {
-  if (text[start] !== SLASH) return null;
-  if (text[start + 1] === SLASH) {
-    const end = text.indexOf(NEWLINE, start);
-    return end === -1 ? text.length : end;
-  }
-  if (text[start + 1] !== ASTERISK) return null;
-  const end = text.indexOf('*/', start + 2);
-  return end === -1 ? text.length : end + 2;
-}
-
-function blank(text: Buffer, start: number, end: number): void {
-  for (let index = start; index < end; index += 1) {
-    if (text[index] !== NEWLINE && text[index] !== RETURN) text[index] = SPACE;
-  }
-}
-
-/** The index behind the string that opens at `start`; templates in it get apostrophes. */
-function passString(text: Buffer, start: number): number {
-  let index = start + 1;
-  while (index < text.length && text[index] !== QUOTE && text[index] !== NEWLINE) {
-    const templateEnd = findTemplateEnd(text, index);
-    if (templateEnd === null) {
-      index += text[index] === BACKSLASH ? 2 : 1;
+  for (let index = 0; index < text.length;) {
+    const end = findTokenEnd(text, index, hasTemplates);
+    const token = text.slice(index, end);
+    index = end;
+    if (/^\/[/*]/.test(token)) {
+      pieces.push(token.replace(/[^\r\n]/gu, ' '));
       continue;
     }
-    for (; index < templateEnd; index += 1) if (text[index] === QUOTE) text[index] = APOSTROPHE;
+    const isSpace = token.trim() === '';
+    if (!isSpace && commaAt !== -1 && /^[\]}]/.test(token)) pieces[commaAt] = ' ';
+    if (!isSpace) commaAt = token === ',' && !'[{,'.includes(previous) ? pieces.length : -1;
+    if (!isSpace) previous = token.at(-1) ?? '';
+    pieces.push(token.startsWith('"') ? readTemplates(token) : token);
+  }
+  return pieces.join('');
+}
+
+/** The index behind the string, the comment, the sign or the run of other letters at `start`. */
+function findTokenEnd(text: string, start: number, hasTemplates: boolean): number {
+  const sign = text[start] ?? '';
+  if (sign === '"') return findStringEnd(text, start, hasTemplates);
+  if (text.startsWith('//', start)) return findEnd(text, '\n', start, text.length);
+  // A comment without an end is none, so that the parser says where it is.
+  if (text.startsWith('/*', start)) return findEnd(text, '*/', start + 2, start - 1) + 2;
+  if (/[,/[\]{}]/.test(sign)) return start + 1;
+  RUN.lastIndex = start;
+  return RUN.test(text) ? RUN.lastIndex : start + 1;
+}
+
+/** White space, or all up to it or to a sign. */
+const RUN = /\s+|[^\s,/[\]{}"]+/y;
+
+function findEnd(text: string, sign: string, start: number, absent: number): number {
+  const end = text.indexOf(sign, start);
+  return end === -1 ? absent : end;
+}
+
+function findStringEnd(text: string, start: number, hasTemplates: boolean): number {
+  let index = start + 1;
+  while (index < text.length && text[index] !== '"' && text[index] !== '\n') {
+    TEMPLATE.lastIndex = index;
+    if (hasTemplates && TEMPLATE.test(text)) index = TEMPLATE.lastIndex;
+    else index += text[index] === '\\' ? 2 : 1;
   }
   return index + 1;
 }
 
-/** The end of a template on one line that has a quotation mark in it; null: there is none. */
-function findTemplateEnd(text: Buffer, start: number): number | null {
-  if (text[start] !== 0x7b || text[start + 1] !== 0x7b) return null;
-  const beginning = text.subarray(start, start + TEMPLATE_BYTES_MAX).toString('latin1');
-  // An escaped quotation mark is plain JSON already.
-  const [template = ''] = /^\{\{[^{}\\\n]*\}\}/.exec(beginning) ?? [];
-  return template.includes('"') ? start + template.length : null;
+/** A string as JSON has it: quotation marks within it are those of templates. */
+function readTemplates(token: string): string {
+  return token.replace(/(?<=[^\\](?:\\\\)*)"(?!$)/g, "'");
 }

@@ -10,8 +10,9 @@ import { AddressSet } from '../../../../base/network/address-set.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
 import { findConditionProblems } from '../../../../webhooks/filters/condition.ts';
 import {
-  at, fillReferences, isSecretTemplate, type HookReport, type HookText,
+  at, fillReferences, type HookReport, type HookText,
 } from './hook-report.ts';
+import { parseSecretTemplate } from './hook-template.ts';
 import { compilePassing, compileTrue, type Rule } from './rule-conditions.ts';
 import { findValuePath, textOf } from './request-values.ts';
 import {
@@ -226,7 +227,7 @@ function isToken(rule: ParsedRule): boolean {
 function isSecretRule(rule: ParsedRule): rule is ComparisonRule {
   if (rule.kind !== 'value' || rule.text.value === '') return false;
   const name = textOf(rule.parameter['name']);
-  return isSecretTemplate(rule.text.value)
+  return parseSecretTemplate(rule.text.value) !== null
     || isSecretName(rule.path.startsWith('payload.') ? name.split('.').at(-1) ?? '' : name);
 }
 
@@ -333,7 +334,7 @@ function listLikeValues({ value, pointer }: HookText, report: HookReport): JsonV
     }
     return [value, number];
   }
-  if (/^(?:\[.*\]|\{.*\})$/s.test(value) && !isSecretTemplate(value)) {
+  if (/^(?:\[.*\]|\{.*\})$/s.test(value) && parseSecretTemplate(value) === null) {
     report.lose(pointer, 'an array or an object cannot be compared as a whole',
       'compare the members that matter');
   }

@@ -1,0 +1,25 @@
+/**
+ * Templates of Go in a hooks file, which adnanh/webhook runs when it is started with `-template`.
+ * Of them those are read that name a variable of the environment, `{{ getenv "KEY" | js }}`, or a
+ * file of Docker's secrets, `{{ secret "key" }}`.
+ */
+
+/**
+ * A template on one line, for a match at a place. Its texts in quotation marks stand apart from its
+ * words: `{{", "a": "}}` is none.
+ */
+export const TEMPLATE =
+  /\{\{-?\s*[\w.$(](?:[^"{}\\\n]|(?<=[\s(])"[^"{}\\\n]*"(?=[\s)|}]))*\}\}/y;
+
+const SECRET = /^\{\{-?\s*(getenv|secret)\s+['"`]([\w.-]+)['"`]\s*(?:\|\s*js\s*)?-?\}\}$/;
+
+type SecretTemplate = {
+  readonly source: 'getenv' | 'secret'; readonly name: string;
+};
+
+/** A text that is one template and nothing else; null: it is something else. */
+export function parseSecretTemplate(text: string): SecretTemplate | null {
+  const [, source, name] = SECRET.exec(text) ?? [];
+  if (name === undefined) return null;
+  return { source: source === 'secret' ? 'secret' : 'getenv', name };
+}

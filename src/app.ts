@@ -19,6 +19,7 @@ import { makeDataDirectory } from './app/data-directory.ts';
 import type { HookCommands } from './app/hook-commands.ts';
 import type { Nodes } from './app/nodes.ts';
 import { announceEngine, prepareSharedLog } from './app/shared-log.ts';
+import { createMemoryBudget } from './app/room-options.ts';
 import { composeDispatcher } from './app/compose-dispatcher.ts';
 import { composeMonitoring } from './app/monitoring.ts';
 import { createBookEvents, composeRelay } from './app/relay.ts';
@@ -26,6 +27,7 @@ import { systemClock } from './base/clock.ts';
 import type { Clock } from './base/clock.ts';
 import type { Logger } from './base/log.ts';
 import { lazyImport } from './base/lazy-import.ts';
+import type { MemoryBudget } from './base/memory-budget.ts';
 import { InFlightCounter } from './base/in-flight-counter.ts';
 import { RateLimitedLog } from './base/rate-limited-log.ts';
 import { createIdSource } from './base/uuid.ts';
@@ -288,6 +290,7 @@ type RoomDeps = {
   readonly statistics: Statistics;
   readonly lines: LogLines;
   readonly maxMemoryBytes: number;
+  readonly memoryBudget: MemoryBudget;
   /** Whether this process serves, and is no command that opened the directory for itself. */
   readonly isServer: boolean;
   /** Why this process cannot serve; null when it can. */
@@ -321,7 +324,7 @@ async function openShared(
     store, nodes, keys, clock, turns: createTurns(clock), logger, settings, makeId, metrics,
     inFlight: new InFlightCounter(), statistics: new Statistics(clock),
     lines: options.lines ?? new LogLines(), maxMemoryBytes, isServer: options.role === 'server',
-    unreadiness,
+    memoryBudget: createMemoryBudget(settings, maxMemoryBytes), unreadiness,
   };
 }
 

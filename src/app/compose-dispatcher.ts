@@ -4,6 +4,7 @@ import type { TokenVerifier } from '../access/token-verifier.ts';
 import type { Clock } from '../base/clock.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import type { Logger } from '../base/log.ts';
+import type { MemoryBudget } from '../base/memory-budget.ts';
 import type { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { InFlightCounter } from '../base/in-flight-counter.ts';
 import { VERSION } from '../base/version.ts';
@@ -15,7 +16,7 @@ import type { OpenApiDocument } from '../server/documents/openapi.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import { operationsRoutes } from '../server/operations-routes.ts';
 import type { HttpRoute } from '../server/http-route.ts';
-import { BODIES_BYTES_MAX, createDispatcher } from '../server/routing/dispatcher.ts';
+import { createDispatcher } from '../server/routing/dispatcher.ts';
 import type { Dispatcher, ReadConsistency } from '../server/routing/dispatcher.ts';
 import type { Settings } from '../settings/load-settings.ts';
 
@@ -31,14 +32,10 @@ type DispatcherDeps = {
   readonly metrics: Metrics;
   readonly inFlight: InFlightCounter;
   readonly settings: Settings;
-  /** How much memory the process may take. */
-  readonly maxMemoryBytes: number;
+  readonly memoryBudget: MemoryBudget;
   /** Work that must end before any request from outside is served; never rejects. */
   readonly prepare?: () => Promise<void>;
 };
-
-/** The share of --max-memory for bodies that are arriving. */
-const BODIES_SHARE = 1 / 8;
 
 export function composeDispatcher(
   deps: DispatcherDeps, tokens: TokenVerifier, domainRoutes: readonly HttpRoute[],
@@ -75,7 +72,7 @@ export function composeDispatcher(
       rejectionLog,
     }),
     bodyBytesMax: server.maxBodyBytes,
-    bodiesBytesMax: Math.min(BODIES_BYTES_MAX, deps.maxMemoryBytes * BODIES_SHARE),
+    memoryBudget: deps.memoryBudget,
     bodyStallMs: server.requestTimeout * 1000,
     accessLog: log.access,
     trustProxy: server.trustProxy,

@@ -2,7 +2,6 @@
  * Puts the webhook relay together, and turns changes of the catalog into its events: neither of the
  * two knows the other.
  */
-import { getHeapStatistics } from 'node:v8';
 import {
   clientMetrics, deliveryMetrics, healthMetrics, incomingMetrics,
 } from './service-metrics.ts';
@@ -10,6 +9,7 @@ import { createClientOptions } from './room-options.ts';
 import { formatTimestamp } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import type { MemoryBudget } from '../base/memory-budget.ts';
 import type { Turns } from '../base/turns.ts';
 import type { IdSource } from '../base/uuid.ts';
 import type { HttpClient } from '../client/http-client.ts';
@@ -36,6 +36,7 @@ type RelayDeps = {
   readonly logger: Logger;
   readonly settings: Settings;
   readonly makeId: IdSource;
+  readonly memoryBudget: MemoryBudget;
   readonly metrics: Metrics;
   /** Custom actions. */
   readonly actions: WebhooksOptions['actions'];
@@ -53,23 +54,19 @@ type RelayDeps = {
 };
 
 const DAY_MS = 86_400_000;
-/**
- * The share of the V8 heap for payloads of incoming requests, however the heap's limit was set. A
- * body is a Buffer outside the heap; the payload that is parsed from it is on the heap.
- */
-const PAYLOAD_SHARE = 1 / 4;
 
 /** Throws `usage` for a custom action that is not sound; the message says where it comes from. */
 export function composeRelay(
   deps: RelayDeps,
 ): { readonly webhooks: Webhooks; readonly client: HttpClient } {
   const { settings, clock, turns, logger, metrics, store, keys, makeId, baseUri } = deps;
+  const { memoryBudget } = deps;
   const client = createLazyHttpClient(createClientOptions(settings), { clock, logger });
   const webhooks = createWebhooks({
     onRejected: deps.onRejected, onOutcome: deps.onOutcome,
     ...deps.ownership === undefined ? {} : { ownership: deps.ownership },
     ...settings.server.baseUri === null ? {} : { cloudEventSource: settings.server.baseUri },
-    store, keys, logger, clock, turns, makeId, baseUri,
+    store, keys, logger, clock, turns, makeId, baseUri, memoryBudget,
     http: client, isDeniedTarget: createTargetCheck(settings.http.denyAddresses),
     random: Math.random,
     actions: deps.actions, optionalActions: deps.optionalActions,
@@ -79,7 +76,6 @@ export function composeRelay(
       actionTimeoutMs: settings.incoming.actionTimeout * 1000,
       rateLimit: settings.incoming.rateLimit,
       maxConcurrent: settings.incoming.maxConcurrent,
-      payloadBytesMax: Math.floor(getHeapStatistics().heap_size_limit * PAYLOAD_SHARE),
       retrySchedule: settings.incoming.retrySchedule,
       maxInFlightPerHook: settings.incoming.maxInFlightPerHook,
     },

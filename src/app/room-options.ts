@@ -1,5 +1,7 @@
 /** Turns settings, in the units that a person writes, into the options of each room. */
 import { readFileSync } from 'node:fs';
+import { getHeapStatistics } from 'node:v8';
+import { BODIES_BYTES_MAX, MemoryBudget } from '../base/memory-budget.ts';
 import type { HttpClientOptions } from '../client/http-client.ts';
 import type { ServerLimits } from '../server/listening/listener.ts';
 import type { Settings } from '../settings/load-settings.ts';
@@ -7,6 +9,13 @@ import type { Settings } from '../settings/load-settings.ts';
 // File descriptors for the store's files, outgoing sockets and the standard streams.
 export const DESCRIPTORS_RESERVED = 256;
 const CONNECTIONS_MIN = 16;
+/**
+ * The share of the heap's size that requests under way may hold, however the heap's limit was set.
+ * A body is a Buffer outside the heap; the payload that is parsed from it is on the heap.
+ */
+const REQUESTS_SHARE = 1 / 3;
+/** The share of --max-memory, within that, for bodies that are arriving. */
+const BODIES_SHARE = 1 / 8;
 
 export function createClientOptions({ http }: Settings): HttpClientOptions {
   return {
@@ -30,6 +39,14 @@ export function createServerLimits({ server }: Settings): ServerLimits {
     keepAliveTimeoutMs: toWholeMs(server.keepAliveTimeout),
     connectionsMax: limitConnections(server.maxConnections, readDescriptorsMax()),
   };
+}
+
+export function createMemoryBudget({ server }: Settings, maxMemoryBytes: number): MemoryBudget {
+  const bodiesBytesMax = Math.min(BODIES_BYTES_MAX, maxMemoryBytes * BODIES_SHARE);
+  return new MemoryBudget(
+    Math.floor(getHeapStatistics().heap_size_limit * REQUESTS_SHARE),
+    Math.max(server.maxBodyBytes, bodiesBytesMax),
+  );
 }
 
 // Node's server takes only whole milliseconds, and 16.4 * 1000 is 16399.999999999998. A limit of 0

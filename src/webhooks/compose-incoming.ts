@@ -1,9 +1,11 @@
 /** Composes the receiving side: the public endpoint, and the inbox of stored requests. */
+import { MemoryBudget } from '../base/memory-budget.ts';
 import { createTurns } from '../base/turns.ts';
 import { ExpiringRecords } from '../resources/expiring-records.ts';
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
 import { FAILED_MESSAGE, type ActionRunner } from './actions/run-action.ts';
+import type { EventPublisher } from './deliveries/event-publisher.ts';
 import type { SystemEvents } from './deliveries/system-events.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import { Intake } from './incoming/intake/intake.ts';
@@ -14,7 +16,6 @@ import { buildRejectedRequest } from './incoming/intake/build-request.ts';
 import { RecentRequests } from './incoming/intake/recent-requests.ts';
 import { RejectedRing } from './incoming/intake/rejected-requests.ts';
 import type { IncomingWebhookIndex } from './incoming/receiving/incoming-webhook-index.ts';
-import { PayloadBudget } from './incoming/receiving/payload-budget.ts';
 import { PreviousSecretUses } from './incoming/receiving/previous-secret-uses.ts';
 import type { ReceiveDeps } from './incoming/receiving/receive.ts';
 import type { LookUpEvent } from './incoming/diagnostics/duplicate-check.ts';
@@ -48,20 +49,21 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   readonly webhooks: IncomingWebhookIndex; readonly configurations: ConfigurationIndex;
   readonly runner: ActionRunner; readonly actions: ActionRegistry;
   readonly systemEvents: SystemEvents;
+  readonly events: EventPublisher;
   readonly health: HealthMonitor;
 }): Incoming {
   const { store, clock, logger: log, makeId, random, incoming, inbox, onOutcome } = options;
   const { ownership = ALL_OWNED, turns = createTurns(clock) } = options;
-  const { webhooks, configurations, runner, actions, systemEvents, health } = shared;
+  const { memoryBudget = new MemoryBudget() } = options;
+  const { webhooks, configurations, runner, actions, systemEvents, events, health } = shared;
   const onRun = createRunListener(onOutcome, health);
   const rejectedRequests = new RejectedRing();
   const states = new RequestStates(store);
   const capacity = new InboxCapacity(store, states, inbox);
   const recentRequests = new RecentRequests();
-  const payloadBudget = new PayloadBudget(incoming.payloadBytesMax);
   const intake = new Intake({
     store, clock, turns, makeId, capacity, recentRequests, configurations, actions, runner,
-    log, systemEvents, health,
+    log, systemEvents, events, health,
     onRun(webhookId, result, atMs) {
       onRun(webhookId, result, atMs);
       // Most of these runs store nothing that the health could be written with.
@@ -83,7 +85,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const eventIds = createExpiringEventIds(options, ownership);
   const worker = new RequestWorker({
     store, webhooks, configurations, actions, runner, clock, log, random, makeId,
-    systemEvents, recentRequests, ownership, payloadBudget, turns,
+    systemEvents, recentRequests, ownership, memoryBudget, turns,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onRun,
     health,
   });
@@ -91,7 +93,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     requests, removal: worker, listLongLanes: (max) => worker.listLongLanes(max),
     lookUpEvent: (...event) => intake.lookUp(...event),
     receive: {
-      webhooks, clock, limits: incoming, onOutcome, health, payloadBudget,
+      webhooks, clock, limits: incoming, onOutcome, health, memoryBudget,
       handleRequest: (request) => intake.handle(request),
       addRejected: createRejectionRecorder(options, rejectedRequests),
       previousSecretUses: new PreviousSecretUses(store, log),

@@ -1,6 +1,7 @@
 /** The dependencies and limits of the relay. Only app.ts sets them. */
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import type { MemoryBudget } from '../base/memory-budget.ts';
 import type { Turns } from '../base/turns.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import type { Store } from '../store/store-port.ts';
@@ -24,6 +25,8 @@ export type WebhooksOptions = {
   readonly clock: Clock;
   /** Shared by all long work in this process. Absent: the relay creates its own. */
   readonly turns?: Turns;
+  /** Absent: the relay has one of its own. */
+  readonly memoryBudget?: MemoryBudget;
   readonly makeId: () => string;
   /** A number in [0, 1) for jitter. */
   readonly random: () => number;
@@ -42,8 +45,6 @@ export type WebhooksOptions = {
     /** Requests a second for one webhook; 0: no limit. */
     readonly rateLimit: number;
     readonly maxConcurrent: number;
-    /** The memory that the payloads of all running requests may take once they are parsed. */
-    readonly payloadBytesMax: number;
     /** Seconds between attempts of a stored request. */
     readonly retrySchedule: readonly number[];
     /** Runs of stored requests at once for one webhook. */

@@ -150,7 +150,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     requests: createRequestLookup(store, indexes.incoming),
   });
   const incoming = composeIncoming(options, {
-    ...actionDeps, webhooks: indexes.incoming, systemEvents, health: health.incoming,
+    ...actionDeps, webhooks: indexes.incoming, systemEvents, events, health: health.incoming,
   });
   const { sender, worker, deliveries, keptEvents, findHostWait, listHostWaits } = outgoing;
   const { requests } = incoming;

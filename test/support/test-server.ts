@@ -2,6 +2,7 @@
 import { systemClock } from '../../src/base/clock.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import type { LogFields, Logger } from '../../src/base/log.ts';
+import type { MemoryBudget } from '../../src/base/memory-budget.ts';
 import type { TrustProxy } from '../../src/server/exchange/client-address.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
 import type { Dispatcher, Entrance, Guard } from '../../src/server/routing/dispatcher.ts';
@@ -28,7 +29,7 @@ export type TestServerOptions = {
   readonly guard?: Guard;
   readonly entrance?: Entrance;
   readonly bodyBytesMax?: number;
-  readonly bodiesBytesMax?: number;
+  readonly memoryBudget?: MemoryBudget;
   readonly accessLog?: 'all' | 'errors' | 'off';
   readonly trustProxy?: TrustProxy;
   readonly stallMs?: number;
@@ -57,7 +58,7 @@ export async function startServer(
     logger: memoryLogger(logged),
     metrics,
     bodyBytesMax: options.bodyBytesMax ?? 1_048_576,
-    ...options.bodiesBytesMax === undefined ? {} : { bodiesBytesMax: options.bodiesBytesMax },
+    ...options.memoryBudget === undefined ? {} : { memoryBudget: options.memoryBudget },
     accessLog: options.accessLog ?? 'off',
     trustProxy: options.trustProxy ?? false,
     ...options.stallMs === undefined ? {} : { stallMs: options.stallMs },

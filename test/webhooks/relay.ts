@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { TestContext } from 'node:test';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/log.ts';
+import { MemoryBudget } from '../../src/base/memory-budget.ts';
 import type { Turns } from '../../src/base/turns.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { createHttpClient } from '../../src/client/http-client.ts';
@@ -48,7 +49,7 @@ export type Answer = {
 
 export const INCOMING = {
   defaultAllowedMethods: ['POST'], allowUnsignedWhenSecretMissing: true, actionTimeoutMs: 2000,
-  rateLimit: 0, maxConcurrent: 100, payloadBytesMax: 64 << 20,
+  rateLimit: 0, maxConcurrent: 100,
   retrySchedule: [5, 300], maxInFlightPerHook: 8,
 };
 export const OUTGOING = {
@@ -70,6 +71,8 @@ const BODY_BYTES_MAX = 1_048_576;
 
 export type RelayOptions = {
   readonly incoming?: Partial<WebhooksOptions['incoming']>;
+  /** Of payloads under way, with their copies. */
+  readonly memoryBytesMax?: number;
   readonly inbox?: Partial<WebhooksOptions['inbox']>;
   readonly events?: Partial<WebhooksOptions['events']>;
   readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
@@ -114,6 +117,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
     store, keys, http, logger, clock, makeId: createIdSource(clock),
     random: () => 0.5, baseUri: () => url, onOutcome: options.onOutcome ?? (() => {}),
     ...options.turns === undefined ? {} : { turns: options.turns },
+    memoryBudget: new MemoryBudget(options.memoryBytesMax ?? 64 << 20),
     isDeniedTarget: createTargetCheck(options.client?.denyAddresses ?? []),
     actions: (options.actions ?? []).map((actionClass) => ({ actionClass, origin: 'a test' })),
     optionalActions: options.optionalActions ?? [],

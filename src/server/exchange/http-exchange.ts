@@ -10,13 +10,13 @@ import { AppError } from '../../base/errors.ts';
 import type { ErrorCode } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { createTaggedLogger } from '../../base/log.ts';
+import type { MemoryBudget } from '../../base/memory-budget.ts';
 import { readTraceId } from '../../base/trace-context.ts';
 import type { Logger } from '../../base/log.ts';
 import {
   addAcceptHeaders, announcedLength, asksForUpgrade, checkMediaType, checkUnread, isFramingDoubtful,
   parseJsonBody, readWholeBody,
 } from './read-body.ts';
-import type { BodyBudget } from '../body-budget.ts';
 import { readBodyChunks } from './body-stream.ts';
 import type { ClientAddressResolver } from './client-address.ts';
 import { discardInput } from './discard-input.ts';
@@ -33,7 +33,8 @@ import { cutStalledReader, writePulled } from './response-stream.ts';
 export type ExchangeContext = {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly bodyBudget: BodyBudget;
+  readonly bodyBytesMax: number;
+  readonly memoryBudget: MemoryBudget;
   /** Readers that take nothing for so long are cut. */
   readonly stallMs: number;
   /** Streamed bodies of which nothing arrives for so long are cut. */
@@ -177,9 +178,9 @@ export class HttpExchange implements Exchange {
   }
 
   #readConverted<T>(convert: (bytes: Buffer) => T): Promise<T> {
-    const { bodyBudget } = this.#context;
-    if ((announcedLength(this.request) ?? 0) <= bodyBudget.bodyBytesMax) this.#sendContinue();
-    return readWholeBody(this.request, bodyBudget, convert);
+    const { bodyBytesMax } = this.#context;
+    if ((announcedLength(this.request) ?? 0) <= bodyBytesMax) this.#sendContinue();
+    return readWholeBody(this.request, this.#context, convert);
   }
 
   readChunks(): AsyncIterable<Buffer> {

@@ -6,9 +6,9 @@ import type { IncomingMessage } from 'node:http';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { AppError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
+import type { MemoryBudget } from '../../base/memory-budget.ts';
 import type { HttpRoute } from '../http-route.ts';
 import type { BodyReader } from './body-batcher.ts';
-import type { BodyBudget } from '../body-budget.ts';
 import { cutShortError } from './body-stream.ts';
 import { BUFFERED_BYTES_MAX, BufferedRequest } from './buffered-request.ts';
 import { bodyConsumedError, findConsumedBytes, isConsumed } from './mounted-request.ts';
@@ -37,17 +37,23 @@ export function announcedLength(request: IncomingMessage): number | null {
   return Number(headers['content-length'] ?? 0);
 }
 
+type BodyLimits = {
+  /** Of one body. */
+  readonly bodyBytesMax: number;
+  readonly memoryBudget: MemoryBudget;
+};
+
 /**
  * The raw body, converted. `convert` runs in here, as `await` would add a microtask to each
- * request. Throws what `convert` throws; `too_large` over the budget's limit for one body, before
+ * request. Throws what `convert` throws; `too_large` over the limit for one body, before
  * anything is read when the head says so; `unavailable` when the budget is needed for other bodies;
  * `malformed` when the body was cut short; `misconfigured` when a body parser in front of us has
  * read it and not kept its bytes. Bytes that are not read stay with the request, which is paused.
  */
 export function readWholeBody<T>(
-  request: IncomingMessage, budget: BodyBudget, convert: (bytes: Buffer) => T,
+  request: IncomingMessage, limits: BodyLimits, convert: (bytes: Buffer) => T,
 ): Promise<T> {
-  const { bodyBytesMax: bytesMax } = budget;
+  const { bodyBytesMax: bytesMax } = limits;
   return new Promise((resolve, reject) => {
     const reader: BodyReader = {
       resolve: (bytes) => {
@@ -66,16 +72,18 @@ export function readWholeBody<T>(
       && announcedBytes <= BUFFERED_BYTES_MAX && request.readWhole(reader)) return undefined;
     if (isConsumed(request)) return reader.resolve(readConsumedBytes(request, bytesMax));
     if (request.readableEnded) return reader.resolve(Buffer.alloc(0));
-    return collectBody(request, budget, reader);
+    return collectBody(request, limits, reader);
   });
 }
 
 /** A function of its own: the closures are made only for bodies that need them. */
-function collectBody(request: IncomingMessage, budget: BodyBudget, reader: BodyReader): void {
-  const { bodyBytesMax: bytesMax } = budget;
+function collectBody(
+  request: IncomingMessage, { bodyBytesMax: bytesMax, memoryBudget: budget }: BodyLimits,
+  reader: BodyReader,
+): void {
   const collector = new ByteCollector();
   const stop = (): void => {
-    budget.release(pendingBody);
+    budget.endArrival(arrivingBody);
     request.off('data', onData).off('end', onEnd).off('close', onClose);
   };
   const refuse = (error: AppError): void => {
@@ -84,21 +92,21 @@ function collectBody(request: IncomingMessage, budget: BodyBudget, reader: BodyR
     collector.clear();
     reader.reject(error);
   };
-  const pendingBody = { bytes: 0, giveUp: (): void => refuse(budgetExceededError()) };
+  const arrivingBody = { bytes: 0, giveUp: (): void => refuse(budgetExceededError()) };
   const onData = (chunk: Buffer): void => {
     if (collector.length + chunk.length > bytesMax) return refuse(tooLargeError(bytesMax));
     collector.add(chunk);
-    return budget.reserve(pendingBody, chunk.length);
+    return budget.addArrived(arrivingBody, chunk.length);
   };
   let isEnded = false;
   // The listeners stay: removing each costs more than one more call.
   const onEnd = (): void => {
     isEnded = true;
-    budget.release(pendingBody);
+    budget.endArrival(arrivingBody);
     reader.resolve(collector.take());
   };
   const onClose = (): void => {
-    budget.release(pendingBody);
+    budget.endArrival(arrivingBody);
     if (!isEnded) reader.reject(cutShortError());
   };
   // We emit an AppError when the body came too late or broken; after an error of the connection

@@ -7,9 +7,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { MemoryBudget } from '../../base/memory-budget.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import type { InFlightCounter } from '../../base/in-flight-counter.ts';
-import { BodyBudget } from '../body-budget.ts';
 import { createClientAddressResolver } from '../exchange/client-address.ts';
 import type { TrustProxy } from '../exchange/client-address.ts';
 import { HttpExchange } from '../exchange/http-exchange.ts';
@@ -61,8 +61,8 @@ type DispatcherOptions = {
   /** Counts the requests whose handlers return a promise. */
   readonly inFlight?: InFlightCounter;
   readonly bodyBytesMax: number;
-  /** The memory of all bodies that are still arriving; default 256 MiB. */
-  readonly bodiesBytesMax?: number;
+  /** Absent: bodies that are still arriving may take 256 MiB. */
+  readonly memoryBudget?: MemoryBudget;
   readonly accessLog: 'all' | 'errors' | 'off';
   readonly trustProxy: TrustProxy;
   /** Absent while this process alone has the store. */
@@ -114,8 +114,6 @@ export interface Dispatcher {
 }
 
 const STALL_MS = 30_000;
-// Room for a hundred of the largest bodies at once.
-export const BODIES_BYTES_MAX = 256 << 20;
 
 const UNROUTED_ROUTE: HttpRoute = {
   method: ANY, path: 'unmatched', operationId: 'unmatched', summary: '', access: 'public',
@@ -149,11 +147,11 @@ class HttpDispatcher implements Dispatcher {
     const { clock, logger } = options;
     const batcher = new ResponseBatcher({ stallMs, clock, logger });
     const resolveClientAddress = createClientAddressResolver(options.trustProxy);
-    const { bodyStallMs = stallMs, bodiesBytesMax = BODIES_BYTES_MAX } = options;
-    const bodyBudget = new BodyBudget(options.bodyBytesMax, bodiesBytesMax);
+    const { bodyStallMs = stallMs } = options;
+    const { memoryBudget = new MemoryBudget() } = options;
     // Exchanges read the limits, the clock and the log from the options themselves.
     this.#context = {
-      ...options, stallMs, bodyStallMs, bodyBudget, batcher, resolveClientAddress,
+      ...options, stallMs, bodyStallMs, memoryBudget, batcher, resolveClientAddress,
       isDraining: false,
     };
     this.#guard = options.guard;

@@ -48,6 +48,12 @@ export interface EventPublisher extends AudienceFinder {
    */
   mayKeep(name: string, kind?: EventKind): boolean;
   /**
+   * Checks events of `bytes` each, of which none is staged yet, whose deliveries certainly are: a
+   * request is refused before a part of its events is emitted. Throws `unavailable`; `later`: only
+   * `NeverFitsError`, as they wait for room.
+   */
+  assertRoom(names: readonly string[], bytes: number, begin: 'now' | 'later'): void;
+  /**
    * Emits an event. The events of one turn of the event loop share a transaction; with `onEmitted`
    * the event has one of its own, and what `onEmitted` stages is committed with that event alone.
    * Throws like `stageEvent`; `invalid` also for the name of a system event.
@@ -145,6 +151,7 @@ export function createEventPublisher(deps: {
     keepsUnheard,
     findWebhookIds: (transaction, name, payloadJson) =>
       findWebhookIds(webhooks, transaction, { name, payloadJson }),
+    assertRoom: (...events) => assertRoomForEvents(webhooks, capacity, ...events),
     mayKeep: (name, kind) => webhooks.findTriggered(name, kind).length > 0 || keepsUnheard,
     emitValue: async (name, payload) =>
       emitJson(name, encodePayload(payload), { source: 'api', hops: 0 }),
@@ -164,6 +171,22 @@ export function createEventPublisher(deps: {
       return identifier;
     },
   };
+}
+
+function assertRoomForEvents(
+  webhooks: OutgoingWebhookIndex, capacity: Pick<QueueCapacity, 'assertFits' | 'assertRoom'>,
+  ...[names, bytes, begin]: Parameters<EventPublisher['assertRoom']>
+): void {
+  const count = names.filter((name) => isHeard(webhooks, name)).length;
+  if (count === 0) return;
+  if (begin === 'later') capacity.assertFits(1, bytes);
+  // The number of those that wait is checked as they are staged.
+  else capacity.assertRoom(0, count, count * bytes);
+}
+
+/** Whether an event has a delivery, whatever its payload. */
+function isHeard(webhooks: OutgoingWebhookIndex, name: string): boolean {
+  return webhooks.findTriggered(name).some((id) => webhooks.find(id)?.when === undefined);
 }
 
 /** An event that is to be staged. */

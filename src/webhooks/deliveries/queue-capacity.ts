@@ -29,6 +29,14 @@ const BODIES_FACTOR = 1.5;
  */
 type BodyRoom = 'free' | 'later' | 'never';
 
+/** Thrown for what would find no room in an empty queue either. */
+export class NeverFitsError extends AppError {
+  constructor(what: string) {
+    super('unavailable', `Never fits into the queue of deliveries: ${what}`,
+      { retryAfterS: RETRY_AFTER_FULL_S });
+  }
+}
+
 export class QueueCapacity {
   readonly #pendingMax: number;
   readonly #bytesMax: number;
@@ -89,15 +97,24 @@ export class QueueCapacity {
     if (pending + delayedCount + count > this.#pendingMax) {
       throw queueFullError(`${this.#pendingMax} wait (outgoing.maxPending)`);
     }
+    this.assertFits(count, bytes);
     const usedBytes = this.bytes + this.#reservedBytes - reserved;
     if (bytes === 0 || usedBytes + bytes + count * RECORD_BYTES <= this.#bytesMax) return;
     throw queueFullError(`${this.bytes} bytes wait or have failed and are kept `
       + `(outgoing.maxPendingBytes: ${this.#bytesMax})`);
   }
 
+  /** Throws `NeverFitsError` when the deliveries have no room even if none waits. */
+  assertFits(count: number, bytes: number): void {
+    if (bytes === 0 || bytes + count * RECORD_BYTES <= this.#bytesMax) return;
+    throw new NeverFitsError(`${bytes} bytes at once are more than ${this.#bytesMax}, which is `
+      + 'outgoing.maxPendingBytes or an eighth of --max-memory: raise that, or send less at once');
+  }
+
   /**
-   * Does the same for one delayed event, which counts from now on; `seed` is that of its emission.
-   * The caller must call `forgetStaged` when the transaction has ended, which may run again.
+   * Does the same as `assertRoom` for one delayed event, which counts from now on; `seed` is that
+   * of its emission. The caller must call `forgetStaged` when the transaction has ended, which may
+   * run again.
    */
   assertRoomForDelayed(seed: string, pending: number, bytes: number, reserved: number): void {
     this.#stagedSeeds.delete(seed);

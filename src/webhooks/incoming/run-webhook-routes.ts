@@ -15,9 +15,11 @@ import type {
   ConfigurationIndex, RunnableConfiguration,
 } from '../actions/configuration-index.ts';
 import { ActionResult } from '../actions/action.ts';
+import { EMIT_EVENT } from '../actions/emit-event-action.ts';
 import type { ActionCall, ActionRegistry } from '../actions/action-registry.ts';
 import { FAILED_MESSAGE, encodeData, runAction } from '../actions/run-action.ts';
 import type { ActionRunner } from '../actions/run-action.ts';
+import type { EventPublisher } from '../deliveries/event-publisher.ts';
 import { Facts } from '../filters/facts.ts';
 import type { ReadyWebhookRoute } from './webhook-routes.ts';
 
@@ -27,8 +29,28 @@ export type RouteDeps = {
   readonly runner: ActionRunner;
 };
 
+export type EventDeps = Pick<RouteDeps, 'configurations'> & {
+  readonly events: Pick<EventPublisher, 'assertRoom'>;
+};
+
 /** The actions of all routes take 20 ms together with a body of that size. */
 const TURN_BYTES_MAX = 32_768;
+
+/** Smaller events are checked as they are staged, which costs the usual request nothing here. */
+const CHECKED_BYTES_MIN = 1 << 16;
+
+/** Throws `unavailable` when the events that the routes emit have no room: see `assertRoom`. */
+export function assertEventRoom(
+  { configurations, events }: EventDeps, routes: readonly ReadyWebhookRoute[], bytes: number,
+  begin: 'now' | 'later',
+): void {
+  if (routes.length * bytes < CHECKED_BYTES_MIN) return;
+  const names = routes.flatMap(({ actionConfiguration }) => {
+    const { actionType, options } = configurations.find(actionConfiguration) ?? {};
+    return actionType === EMIT_EVENT ? [String(options?.['name'])] : [];
+  });
+  events.assertRoom(names, bytes, begin);
+}
 
 /** The request that routes run with. */
 export type RouteInput = {

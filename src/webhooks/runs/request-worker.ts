@@ -108,7 +108,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     for (const webhook of deps.webhooks.all()) {
       this.#laneUpdates.follow(webhook.identifier, describeOrders(webhook));
     }
-    deps.payloadBudget.onFree(() => {
+    deps.memoryBudget.onFree(() => {
       this.#isWaitingForRoom = false;
       this.#loop.requestRun();
     });
@@ -172,7 +172,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
     const run = runPendingRoute(this.#runDeps, id, { lease, cutOff, onWaiting });
     if (run === NO_ROOM) {
       this.#isWaitingForRoom = true;
-      // It stays due: the loop stops at `mayBegin` until the payload budget has room again.
+      // It stays due: the loop stops at `mayBegin` until the memory budget has room again.
       return { postponedMs: 0 };
     }
     return whenDone(run, toAttemptResult);

@@ -1,6 +1,7 @@
 /** Runs one route of a stored request: the action gets the call that the request came with. */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { MemoryBudget } from '../../base/memory-budget.ts';
 import { createTraceFields } from '../../base/trace-context.ts';
 import { isPromised, type MaybePromise } from '../../base/when-done.ts';
 import { findCommitted } from '../../store/find-record.ts';
@@ -16,8 +17,7 @@ import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../incoming/receiving/incoming-webhook-index.ts';
-import type { LastDecodedBody } from '../incoming/receiving/decoded-body.ts';
-import type { PayloadBudget } from '../incoming/receiving/payload-budget.ts';
+import { weighRun, type LastDecodedBody } from '../incoming/receiving/decoded-body.ts';
 import {
   runRoute, type RouteOutcome, type RouteDeps,
 } from '../incoming/run-webhook-routes.ts';
@@ -41,7 +41,7 @@ export type RunDeps = RouteDeps & {
   readonly clock: Clock;
   readonly log: Logger;
   readonly recentRequests: RecentRequests;
-  readonly payloadBudget: PayloadBudget;
+  readonly memoryBudget: MemoryBudget;
   readonly decodedBody: LastDecodedBody;
   readonly waitingRuns: WaitingRuns;
 };
@@ -113,16 +113,18 @@ export function runPendingRoute(
     return toFinishedRun(createUnknownRouteOutcome(route.name, deps.clock));
   }
   const body = recentRequest?.body ?? findBody(deps, storedItem.item);
-  const payloadBytes = deps.payloadBudget.reserveForRun(body);
-  if (payloadBytes === null) return NO_ROOM;
-  const releaseBytes = (): void => deps.payloadBudget.releaseRun(payloadBytes);
+  const { memoryBudget } = deps;
+  const runBytes = weighRun(body, 1);
+  if (!memoryBudget.beginRun(runBytes)) return NO_ROOM;
+  const releaseBytes = (): void => memoryBudget.endRun(runBytes);
   const createTurn = (): RunTurn => {
     turn = deps.waitingRuns.createTurn({
       id: deliveryId, webhookId: webhook.identifier, cutOff,
       place: findRoutePlace(deliveryId, route) ?? deliveryId,
       onWaiting(isWaiting) {
-        if (isWaiting) deps.payloadBudget.beginWait(payloadBytes, body);
-        else deps.payloadBudget.endWait(payloadBytes, body);
+        // A run that waits parses nothing, and holds its body alone.
+        if (isWaiting) memoryBudget.endRun(runBytes - body.length);
+        else memoryBudget.resumeRun(runBytes - body.length);
         onWaiting(isWaiting);
       },
     });

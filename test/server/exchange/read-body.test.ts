@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MemoryBudget } from '../../../src/base/memory-budget.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {
   RawConnection, encodeRequest, rawRequest, type RawAnswer,
@@ -95,7 +96,7 @@ test('cuts a refused sender that falls silent after a second', async () => {
 test('a stalled body gives up its room to those that arrive', async () => {
   const bytesMax = 60_000;
   await using server = await startServer([echoRoute('POST', '/echo')], {
-    bodyBytesMax: bytesMax, bodiesBytesMax: 100_000,
+    bodyBytesMax: bytesMax, memoryBudget: new MemoryBudget(1 << 20, 100_000),
   });
   const stalled = new RawConnection(server);
   stalled.send(encodeRequest('POST', '/echo', { 'Content-Length': String(bytesMax) }));

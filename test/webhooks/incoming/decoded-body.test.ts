@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Payload } from '../../../src/webhooks/actions/action-payload.ts';
-import { DecodedBody } from '../../../src/webhooks/incoming/receiving/decoded-body.ts';
+import { DecodedBody, weighRun } from '../../../src/webhooks/incoming/receiving/decoded-body.ts';
 
 test('a body is decoded once for all routes, and encoded once', () => {
   const decoded = new DecodedBody();
@@ -22,4 +22,10 @@ test('a body is decoded once for all routes, and encoded once', () => {
   decoded.forget();
   assert.equal(String(decoded.readBytes(encode)), '{"a":1}');
   assert.deepEqual(counts, { read: 1, encoded: 1 }, 'the bytes need no payload');
+});
+
+test('a run weighs its payload once, and for each route what that copies of the body', () => {
+  const body = Buffer.from(JSON.stringify(['x'.repeat(10_000)]));
+  assert.equal(weighRun(body, 0), 2 * body.length + 40);
+  assert.equal(weighRun(body, 20), weighRun(body, 0) + 40 * body.length);
 });

@@ -244,7 +244,7 @@ test('a hook runs so many actions at once, and frees the slot with each end', as
 });
 
 test('payloads that would take too much memory together are told to come again', async () => {
-  const narrow = await startRelay({ actions: [Probe], incoming: { payloadBytesMax: 1_000_000 } });
+  const narrow = await startRelay({ actions: [Probe], memoryBytesMax: 1_000_000 });
   await narrow.hook({ actionType: 'probe', options: { isSlow: true } });
   await narrow.hook({ actionType: 'probe' }, { pathSegment: 'other' });
   seen.length = 0;

@@ -281,3 +281,36 @@ for (const answer of ['result', 'accepted']) {
     await until('both have run', () => ran.length === 2);
   });
 }
+
+test('events that cannot all wait are refused by name before one of them is emitted', async (
+  context,
+) => {
+  const relay = await startRelayFor(context, { outgoing: { maxPendingBytes: 100_000 } });
+  await relay.ask('POST', '/api/outgoing-webhooks',
+    { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'thing.sent' });
+  await relay.ask('POST', '/api/action-configurations',
+    { identifier: 'emit', actionType: 'emit-event', options: { name: 'thing.sent' } });
+  const routes = ['a', 'b', 'c'].map((name) => ({ name, actionConfiguration: 'emit' }));
+  const hooks = [
+    { pathSegment: 'result', routes },
+    { pathSegment: 'accepted', routes, answer: 'accepted', inbox: 'all' },
+  ];
+  for (const hook of hooks) {
+    assert.equal((await relay.ask('POST', '/api/incoming-webhooks', hook)).status, 201);
+  }
+  const send = (path: string, bytes: number): Promise<Answer> =>
+    relay.ask('POST', `/webhook/in/${path}`, [`${'x'.repeat(bytes)}`]);
+  for (const [path, bytes] of [['result', 40_000], ['accepted', 120_000]] as const) {
+    const { status, text, headers } = await send(path, bytes);
+    assert.equal(status, 503, path);
+    assert.match(text, /Never fits.* outgoing\.maxPendingBytes .*: raise that/);
+    assert.equal(headers['retry-after'], '10');
+    const { headers: { 'x-total-count': count } } = await relay.ask('GET', '/api/events?limit=1');
+    assert.equal(count, '0', `${path} emitted a part`);
+  }
+  assert.equal((await send('result', 30_000)).status, 200, 'three fit');
+  assert.equal((await send('accepted', 40_000)).status, 200, 'its events wait');
+  const later = await send('result', 30_000);
+  assert.equal(later.status, 503);
+  assert.doesNotMatch(later.text, /Never fits/);
+});

@@ -13,13 +13,13 @@ import { putEventId } from '../../inbox/event-ids.ts';
 import { addAttempt, createPendingRoute } from '../../deliveries/route-delivery.ts';
 import { computeStatus, type StoredRequest } from '../../inbox/stored-request.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
-import type { RouteOutcome, RouteDeps } from '../run-webhook-routes.ts';
+import type { EventDeps, RouteOutcome, RouteDeps } from '../run-webhook-routes.ts';
 import type { DuplicateEvent } from './duplicates.ts';
 import type { Event } from './event.ts';
 import { InboxBatch } from './inbox-batch.ts';
 import { buildAcceptedRequest, estimateRequestBytes, toRunAttempt } from './build-request.ts';
 
-export type IntakeDeps = RouteDeps & {
+export type IntakeDeps = RouteDeps & EventDeps & {
   readonly store: Store;
   readonly clock: Clock;
   readonly turns: Turns;

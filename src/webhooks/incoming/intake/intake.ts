@@ -27,7 +27,7 @@ import {
   buildDuplicateResponse, findSentStatus, setRequestId, type WebhookResponse,
 } from '../receiving/webhook-response.ts';
 import { AdmittedActionCall, type AdmittedRequest } from '../receiving/admitted-request.ts';
-import { createFacts, findMatchingRoutes } from '../run-webhook-routes.ts';
+import { assertEventRoom, createFacts, findMatchingRoutes } from '../run-webhook-routes.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
 import { changeRequests } from '../../inbox/request-changes.ts';
@@ -181,9 +181,10 @@ export class Intake {
   ): Promise<Acceptance> {
     const { clock, makeId, store, capacity, recentRequests } = this.#deps;
     const bytes = estimateRequestBytes(request.exchange, request.body);
+    const routes = matchingRoutes ?? findRoutes(request);
+    assertEventRoom(this.#deps, routes, request.body.length, 'later');
     const arrival = {
-      request, event, id: makeId(), nowMs: clock.now(),
-      routes: (matchingRoutes ?? findRoutes(request)).map(({ name }) => name),
+      request, event, id: makeId(), nowMs: clock.now(), routes: routes.map(({ name }) => name),
     };
     // An event that has come before is answered without room, unless it is new by now: the
     // transaction decides, and checks it. It may not join the batch, as its `checkRoom` may throw,

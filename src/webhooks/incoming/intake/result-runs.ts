@@ -21,7 +21,7 @@ import {
   AdmittedActionCall, FIRST_RUN, type AdmittedRequest, type RunIdentity,
 } from '../receiving/admitted-request.ts';
 import {
-  runRouteAction, runRoutes, type RouteOutcome, type RouteInput,
+  assertEventRoom, runRouteAction, runRoutes, type RouteOutcome, type RouteInput,
 } from '../run-webhook-routes.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
@@ -61,6 +61,7 @@ export class ResultRuns {
     request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], event: Event | null,
   ): MaybePromise<RunResult> {
     const { capacity, makeId, store } = this.#deps;
+    assertEventRoom(this.#deps, routes, request.body.length, 'now');
     if (request.webhook.inbox !== 'all') return this.#run(request, routes, { id: null, event });
     // Checked before anything runs: a sender that is told to try again would have it run each time.
     store.checkWritable();

@@ -2,8 +2,17 @@
  * What a body was decoded to, for all routes of a request: a payload can be twenty times as large
  * as its body, and takes as long to make. Nobody changes it: an action of one's own gets a copy.
  */
+import { estimateParsedBytes } from '../../../base/json/parsed-size.ts';
 import type { Payload } from '../../actions/action-payload.ts';
 import type { BodyReading } from '../body-format.ts';
+
+/** What a route may hold of a body: its text or its copy for a worker, and what it writes of it. */
+const COPIES_PER_ROUTE = 2;
+
+/** The bytes that the routes of a request hold while they run. They share its payload. */
+export function weighRun(body: Buffer, routeCount: number): number {
+  return estimateParsedBytes(body) + COPIES_PER_ROUTE * routeCount * body.length;
+}
 
 export class DecodedBody {
   #payload: Payload | null | undefined;

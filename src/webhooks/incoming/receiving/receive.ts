@@ -5,9 +5,11 @@
 import { AppError, type ErrorCode } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { lazyImport } from '../../../base/lazy-import.ts';
+import type { MemoryBudget } from '../../../base/memory-budget.ts';
 import { isPromised, type MaybePromise } from '../../../base/when-done.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import type { Exchange, Handler } from '../../../server/http-route.ts';
+import { NeverFitsError } from '../../deliveries/queue-capacity.ts';
 import { SwitchedOffError } from '../../actions/switched-off-error.ts';
 import { FORM_FIELDS_MAX, hasTooManyFields } from '../../senders/request/parse-form.ts';
 import { PARTS_MAX, hasTooManyParts } from '../../senders/request/parse-multipart.ts';
@@ -17,10 +19,9 @@ import { resolveBodyKind } from '../body-format.ts';
 import {
   findCustomResponse, sendWebhookResponse, type WebhookResponse,
 } from './webhook-response.ts';
-import { DecodedBody } from './decoded-body.ts';
+import { DecodedBody, weighRun } from './decoded-body.ts';
 import { EventNames } from './event-names.ts';
 import type { IncomingWebhookIndex, ReadyIncomingWebhook } from './incoming-webhook-index.ts';
-import type { PayloadBudget } from './payload-budget.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { PreviousSecretUses } from './previous-secret-uses.ts';
 import type { AdmittedRequest } from './admitted-request.ts';
@@ -39,7 +40,7 @@ export type ReceiveDeps = {
   ) => void;
   readonly previousSecretUses: PreviousSecretUses;
   readonly health: HealthMonitor;
-  readonly payloadBudget: PayloadBudget;
+  readonly memoryBudget: MemoryBudget;
   readonly onOutcome: OnOutcome;
   readonly limits: {
     readonly allowUnsignedWhenSecretMissing: boolean;
@@ -157,7 +158,7 @@ function checkBeforeBody(
 async function receive(
   deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
 ): Promise<void> {
-  const { payloadBudget } = deps;
+  const { memoryBudget } = deps;
   let body: Buffer;
   try {
     body = await exchange.readBody();
@@ -186,9 +187,11 @@ async function receive(
   const { own, preset } = webhook.responses;
   const readsPayload = (own !== null || preset !== null)
     && await prepareCustomResponses(exchange, admission);
-  const payloadBytes = readsPayload || holdsPayload(admission) ? payloadBudget.reserve(body) : 0;
-  if (payloadBytes === null) {
-    throw rejectBusy(exchange, webhook, 'the payloads under way leave no memory for this one');
+  const runsNow = webhook.answer === 'result';
+  const heldBytes = readsPayload || runsNow || holdsPayload(admission)
+    ? weighRun(body, runsNow ? webhook.routes.length : 0) : 0;
+  if (!memoryBudget.reserve(heldBytes)) {
+    throw rejectBusy(exchange, webhook, 'the requests under way leave no memory for this one');
   }
   traffic.running += 1;
   try {
@@ -207,7 +210,7 @@ async function receive(
     throw thrown;
   } finally {
     traffic.running -= 1;
-    payloadBudget.release(payloadBytes);
+    memoryBudget.release(heldBytes);
   }
 }
 
@@ -233,11 +236,11 @@ function findExcess(
 }
 
 /**
- * Whether the request's payload is parsed before the response. One that is stored unseen is parsed
- * when it runs.
+ * Whether the payload of a request that runs later is parsed before the response. One that is
+ * stored unseen is parsed when it runs.
  */
 function holdsPayload({ webhook, parsedReader }: AdmittedRequest): boolean {
-  return webhook.answer === 'result' || webhook.hasRoutes || parsedReader !== null;
+  return webhook.hasRoutes || parsedReader !== null;
 }
 
 /**
@@ -346,7 +349,8 @@ function rejectUnstored(
     });
   }
   const isFull = thrown.code === 'storage_full';
-  const refusal = thrown instanceof SwitchedOffError ? thrown.message : 'Cannot be accepted now';
+  const isTold = thrown instanceof SwitchedOffError || thrown instanceof NeverFitsError;
+  const refusal = isTold ? thrown.message : 'Cannot be accepted now';
   return reject(exchange, webhook, {
     code: isFull ? 'storage_full' : 'unavailable',
     message: isFull ? 'Storage is full' : refusal,

@@ -22,15 +22,16 @@ export type CustomResponse = {
 /** The responses by outcome; for one that has none the sender gets the JSON. */
 export type CustomResponses = Readonly<Partial<Record<ResponseOutcome, CustomResponse>>>;
 
-/** What became of a request. A filtered one is accepted; `rejected` are 401 and 403. */
-export type ResponseOutcome = 'accepted' | 'failed' | 'duplicate' | 'rejected';
+/** What became of a request. No route is for an `unmatched` one; `rejected` are 401 and 403. */
+export type ResponseOutcome = 'accepted' | 'unmatched' | 'failed' | 'duplicate' | 'rejected';
 
 const BODY_LENGTH_MAX = 64 * 1024;
 const DEFAULT_TYPE = 'text/plain; charset=utf-8';
-/** Their responses have no content (RFC 9110 §15.3.5, §15.3.6). */
-export const BODILESS_STATUSES: readonly number[] = [204, 205];
+/** Their responses have no content (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
+export const BODILESS_STATUSES: readonly number[] = [204, 205, 304];
 
 const successSchema = createResponseSchema('WebhookSuccessResponse', 200, 299);
+const unmatchedSchema = createResponseSchema('WebhookUnmatchedResponse', 200, 599);
 const failureSchema = createResponseSchema('WebhookFailureResponse', 400, 599);
 
 export const responseMember: MemberSchema = {
@@ -39,7 +40,11 @@ export const responseMember: MemberSchema = {
     members: {
       accepted: {
         schema: successSchema,
-        description: 'To a request that was accepted, or that no route is for',
+        description: 'To a request that was accepted',
+      },
+      unmatched: {
+        schema: unmatchedSchema,
+        description: 'To a request that no route is for; absent: as `accepted`',
       },
       failed: { schema: failureSchema, description: 'To a request whose action failed' },
       duplicate: { schema: successSchema, description: 'To a request that came before' },
@@ -151,6 +156,14 @@ function parsePlaceholder(text: string): JsonPath | null {
     fail('must be request.id, request.event or request.eventId');
   }
   return path;
+}
+
+/** Only of several routes, or of one with a condition, none may be for a request. */
+export function findUnmatchedProblems({ response, routes }: JsonObject): FieldError[] {
+  const isUnmatched = isJsonObject(response) && response['unmatched'] !== undefined;
+  return !isUnmatched || routes !== undefined ? [] : [{
+    pointer: '/response/unmatched', detail: 'needs routes: without them no request is unmatched',
+  }];
 }
 
 /** Puts the member back into a masked webhook: what any caller gets is no secret. */

@@ -21,7 +21,7 @@ import {
 import type { BodyFormat } from './body-format.ts';
 import { bodyMembers, findBodyProblems } from './body-members.ts';
 import { limitMembers, type LimitMembers } from './limit-members.ts';
-import { responseMember, type CustomResponses } from './custom-response.ts';
+import { findUnmatchedProblems, responseMember, type CustomResponses } from './custom-response.ts';
 import { verificationSchema, type Verification } from './verification-member.ts';
 
 export type IncomingWebhook = DisabledMembers & LimitMembers & {
@@ -132,7 +132,7 @@ export const incomingSchema: NamedSchema = {
   check: (webhook, input) => [
     ...findAddressProblems(webhook), ...findRouteProblems(webhook, input),
     ...findInboxProblems(webhook), ...findRouteOrderProblems(webhook),
-    ...findBodyProblems(webhook),
+    ...findBodyProblems(webhook), ...findUnmatchedProblems(webhook),
   ],
 };
 

@@ -52,6 +52,12 @@ const REFUSED: readonly [string, object, string, RegExp][] = [
   ['no status', { accepted: { body: 'a' } }, '/response/accepted/status', /is required/],
   ['a body of a 204', { accepted: { status: 204, body: 'a' } }, '/response/accepted/body',
     /a 204 has no body/],
+  ['one for what is unmatched', { unmatched: { status: 199 } }, '/response/unmatched/status',
+    /200 to 599/],
+  ['a body of a 304', { unmatched: { status: 304, body: 'a' } }, '/response/unmatched/body',
+    /a 304 has no body/],
+  ['one for what is unmatched, without routes', { unmatched: { status: 404 } },
+    '/response/unmatched', /needs routes/],
   ['an unknown outcome', { filtered: { status: 200 } }, '/response/filtered', /not a known member/],
   ['an unknown member', { accepted: { status: 200, text: 'a' } }, '/response/accepted/text',
     /not a known member/],
@@ -178,6 +184,31 @@ test('what no route is for is accepted', async (t) => {
   assert.deepEqual([(await post(hook, {})).status, (await post(hook, {})).text],
     [202, 'Filtered ']);
   assert.equal((await post(hook, { a: 1, data: { n: 5 } })).text, ' 5');
+});
+
+test('what no route is for has its own response, which the inbox shows', async (t) => {
+  const hook = await startRelayFor(t);
+  await hook.ask('POST', '/api/action-configurations', { identifier: 'a', actionType: 'log' });
+  const when = { path: 'payload.n', op: 'eq', value: 1 };
+  const members = {
+    routes: [{ name: 'one', when, actionConfiguration: 'a' }], inbox: 'all',
+    response: {
+      accepted: { status: 202, body: 'yes' }, unmatched: { status: 404, body: '{{ message }}' },
+    },
+  };
+  for (const [pathSegment, answer] of [['hook', 'result'], ['later', 'accepted']]) {
+    const made = await hook.ask('POST', '/api/incoming-webhooks',
+      { pathSegment, answer, ...members });
+    assert.equal(made.status, 201, made.text);
+    const ask = (n: number): Promise<Answer> =>
+      hook.ask('POST', `/webhook/in/${pathSegment}`, { n });
+    const answers = [await ask(1), await ask(2)];
+    assert.deepEqual(answers.map(({ status, text: body }) => [status, body]),
+      [[202, 'yes'], [404, 'Filtered']]);
+  }
+  const { json } = await hook.ask('GET', '/api/requests?status=filtered');
+  const requests = json as unknown as readonly { answered: { status: number } }[];
+  assert.deepEqual(requests.map(({ answered }) => answered.status), [404, 404]);
 });
 
 test('a duplicate has its own response, with the data of the first', async (t) => {

@@ -107,7 +107,9 @@ function stageNew(
   const item = buildAcceptedRequest(request, {
     id, routes: pendingRoutes, status: computeStatus(pendingRoutes),
     answered: {
-      status: findSentStatus(request, { status: 200, outcome: 'accepted' }),
+      status: findSentStatus(request, {
+        status: 200, outcome: routes.length === 0 ? 'unmatched' : 'accepted',
+      }),
       afterMs: Math.max(0, nowMs - request.receivedAtMs),
     },
     eventIdReused: event?.isIdReused ?? false,

@@ -32,7 +32,8 @@ type PreparedResponse = {
 /** Many are sent at once: what they take in memory depends on what senders say. */
 const BODY_LENGTH_MAX = 1 << 20;
 
-const OUTCOMES_OF_RUNS: readonly ResponseOutcome[] = ['accepted', 'failed', 'duplicate'];
+const OUTCOMES_OF_RUNS: readonly ResponseOutcome[] =
+  ['accepted', 'unmatched', 'failed', 'duplicate'];
 
 /**
  * Prepares the responses that a request may get once it was handled, and tells whether a body of

@@ -82,10 +82,12 @@ export type ReadyResponses = {
 export function findCustomResponse(
   { webhook: { responses: { own, preset } }, exchange }: AnsweredRequest, outcome: ResponseOutcome,
 ): CustomResponse | null {
-  if (own !== null) return own[outcome] ?? null;
-  if (preset === null) return null;
   const { 'content-type': contentType = '' } = exchange.request.headers;
-  return isJsonType(contentType) ? null : preset[outcome] ?? null;
+  const isPresets = own === null && preset !== null && !isJsonType(contentType);
+  const responses = own ?? (isPresets ? preset : null);
+  if (responses === null) return null;
+  const response = responses[outcome] ?? null;
+  return response === null && outcome === 'unmatched' ? responses.accepted ?? null : response;
 }
 
 /** The status that the sender gets. */
@@ -127,7 +129,7 @@ export function buildOutcomeResponse({ result, dataJson }: RouteOutcome): Webhoo
 export function buildRoutesResponse(outcomes: readonly RouteOutcome[]): WebhookResponse {
   const isChainRefused = outcomes.some(({ result }) => result instanceof ChainRefusal);
   const failure = outcomes.find(({ result }) => !result.success);
-  if (outcomes.length === 0) return buildSuccess('Filtered', NO_DATA);
+  if (outcomes.length === 0) return buildSuccess('Filtered', NO_DATA, 'unmatched');
   const routes = outcomes.map(({ name, dataJson }) => `${JSON.stringify(name)}:${dataJson}`);
   const dataJson = `{"routes":{${routes.join(',')}}}`;
   if (failure !== undefined) {
@@ -141,11 +143,15 @@ export function buildRoutesResponse(outcomes: readonly RouteOutcome[]): WebhookR
   return isChainRefused ? { ...response, isChainRefused } : response;
 }
 
+const OUTCOMES_BY_MESSAGE = {
+  '': 'accepted', Filtered: 'unmatched', Duplicate: 'duplicate',
+} as const;
+
 /** The response to a request that is on disk. */
 export function buildAcceptedResponse(
   id: string, message: '' | 'Filtered' | 'Duplicate',
 ): WebhookResponse {
-  const outcome = message === DUPLICATE ? 'duplicate' : 'accepted';
+  const outcome = OUTCOMES_BY_MESSAGE[message];
   return setRequestId(buildSuccess(message, `{"request":"${id}"}`, outcome), id);
 }
 

@@ -346,10 +346,10 @@ const GAPS: readonly (readonly [name: string, members: object, gaps: readonly st
     ['/0/success-http-response-code disabled']],
   ['a status that is none of a rejection', {
     ...signed('planted'), 'trigger-rule-mismatch-http-response-code': 302,
-  }, ['/0/trigger-rule-mismatch-http-response-code']],
-  ['a status for what a condition is not for', {
-    ...value(payload('ref'), 'a'), 'trigger-rule-mismatch-http-response-code': 400,
-  }, ['/0/trigger-rule-mismatch-http-response-code']],
+  }, ['/0/trigger-rule-mismatch-http-response-code disabled']],
+  ['a status that is none', {
+    ...value(payload('ref'), 'a'), 'trigger-rule-mismatch-http-response-code': 999,
+  }, ['/0/trigger-rule-mismatch-http-response-code disabled']],
   ['output as a page', {
     'include-command-output-in-response': true,
     'response-headers': [{ name: 'Content-Type', value: 'text/html' }],
@@ -452,6 +452,7 @@ const ANSWERS: readonly (readonly [name: string, members: object, response: unkn
     'include-command-output-in-response-on-error': true,
   }, {
     accepted: { status: 200, body: '{{ data.routes.main.output }}' },
+    unmatched: { status: 200, body: 'Hook rules were not satisfied.' },
     failed: { status: 500, body: '{{ data.routes.main.output }}{{ message }}' },
   }],
   ['output as JSON', {
@@ -466,6 +467,21 @@ const ANSWERS: readonly (readonly [name: string, members: object, response: unkn
       status: 500, headers: { 'Content-Type': 'application/json' },
       body: '"{{ data.output }}{{ message }}"',
     },
+  }],
+  ['what a condition is not for', {
+    ...value(payload('ref'), 'a'), 'response-message': 'thanks',
+    'response-headers': [{ name: 'X-A', value: 'b' }],
+    'trigger-rule-mismatch-http-response-code': 302,
+  }, {
+    accepted: { status: 200, headers: { 'X-A': 'b' }, body: 'thanks' },
+    unmatched: { status: 302, body: 'Hook rules were not satisfied.' },
+  }],
+  ['what neither a condition nor a signature lets through', {
+    ...and(signed('planted'), value(payload('ref'), 'a')),
+    'trigger-rule-mismatch-http-response-code': 403,
+  }, {
+    unmatched: { status: 403, body: 'Hook rules were not satisfied.' },
+    rejected: { status: 403, body: 'Hook rules were not satisfied.' },
   }],
   ['a status of what is rejected', {
     ...signed('planted'), 'trigger-rule-mismatch-http-response-code': 403,

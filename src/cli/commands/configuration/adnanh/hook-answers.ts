@@ -49,7 +49,14 @@ export function convertAnswers(
     responses['accepted'] = createResponse(status, headers, null, message);
   }
   const mismatch = convertMismatch(hook, rule, pointer, report);
-  if (mismatch !== null) responses['rejected'] = { status: mismatch, body: NOT_SATISFIED };
+  if (rule.when !== null) {
+    responses['unmatched'] = createResponse(mismatch, {}, null, NOT_SATISFIED);
+  }
+  const isRejecting = rule.verification !== null || rule.allowedAddresses !== null;
+  // 200 is the status there without the member, too.
+  if (isRejecting && mismatch !== OK) {
+    responses['rejected'] = { status: mismatch, body: NOT_SATISFIED };
+  }
   return Object.keys(responses).length === 0 ? null : responses;
 }
 
@@ -118,22 +125,18 @@ function convertSuccess(hook: JsonObject, pointer: string, report: HookReport): 
   return OK;
 }
 
-/** The status of what is rejected; null: nothing is rejected, or as it is here by itself. */
+/** The status of what a rule does not let through. */
 function convertMismatch(
   hook: JsonObject, { verification, allowedAddresses, when }: ConvertedRule, pointer: string,
   report: HookReport,
-): number | null {
-  const code = Number(hook['trigger-rule-mismatch-http-response-code'] ?? 0);
-  // 200 is the status there without the member, too.
-  if (code === 0 || code === OK) return null;
+): number {
+  const code = Number(hook['trigger-rule-mismatch-http-response-code'] ?? 0) || OK;
+  const isRejecting = verification !== null || allowedAddresses !== null;
+  if (code === OK || !isRejecting && when === null) return OK;
   const place = at(pointer, 'trigger-rule-mismatch-http-response-code');
-  if (when !== null) {
-    report.note(place, `a request that "when" is not for is answered as accepted, not ${code}`,
-      'nothing runs for it; see what came in the inbox, as filtered');
-  }
-  if (verification === null && allowedAddresses === null) return null;
-  if (code >= 400 && code <= 599) return code;
-  report.note(place, `${code} is no status of what is rejected, which gets 401 or 403`,
-    'choose one from 400 to 599 for "rejected"');
-  return null;
+  const minimum = isRejecting ? 400 : 200;
+  if (Number.isInteger(code) && code >= minimum && code <= 599) return code;
+  report.lose(place, `${code} is no status of what ${isRejecting ? 'is rejected, which gets 401 '
+    + 'or 403' : 'no route is for'}`, `choose one from ${minimum} to 599`);
+  return OK;
 }

@@ -59,21 +59,45 @@ export function respondToPreflight(
 ): GuardOutcome {
   if (methods.length === 0) return 'admitted';
   const allow = methods.join(', ');
-  const isAllowed = exchange.corsHeaders?.includes('Access-Control-Allow-Origin') === true;
-  const headers = isAllowed ? ['Access-Control-Allow-Methods', allow, ...PREFLIGHT_HEADERS] : [];
+  const headers = isOriginAllowed(exchange)
+    ? ['Access-Control-Allow-Methods', allow, ...PREFLIGHT_HEADERS] : [];
   exchange.send(204, ['Allow', allow, ...headers]);
   return 'responded';
+}
+
+/**
+ * Allows the method and the headers that the page asks for: the webhook answers a wrong method
+ * itself, and a sender's scheme may need any header. The origin must be allowed.
+ */
+export function respondToWebhookPreflight(exchange: HttpExchange): GuardOutcome {
+  const { headers } = exchange.request;
+  const method = headers['access-control-request-method'] ?? '';
+  const names = headers['access-control-request-headers'] ?? '';
+  exchange.send(204, [
+    ...TOKENS.test(method) ? ['Access-Control-Allow-Methods', method] : [],
+    ...TOKENS.test(names) ? ['Access-Control-Allow-Headers', names] : [],
+    'Access-Control-Max-Age', MAX_AGE_S,
+  ]);
+  return 'responded';
+}
+
+/** Whether the page that calls may read the response. */
+export function isOriginAllowed({ corsHeaders }: HttpExchange): boolean {
+  return corsHeaders?.includes('Access-Control-Allow-Origin') === true;
 }
 
 function stripSlash(origin: string): string {
   return origin.endsWith('/') ? origin.slice(0, -1) : origin;
 }
 
+// Names of methods or headers (RFC 9110 §5.6.2).
+const TOKENS = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:, ?[!#$%&'*+.^_`|~0-9A-Za-z-]+)*$/;
+const MAX_AGE_S = '600';
 const PREFLIGHT_HEADERS: readonly string[] = [
   'Access-Control-Allow-Headers',
   'Authorization, Content-Type, Hookshelf-Sequence, Idempotency-Key, If-Match, If-Modified-Since, '
     + 'If-None-Match, Prefer, X-Request-Id',
-  'Access-Control-Max-Age', '600',
+  'Access-Control-Max-Age', MAX_AGE_S,
 ];
 const EXPOSED = [
   'Allow', 'ETag', 'Hookshelf-Sequence', 'Idempotency-Replayed', 'Last-Modified', 'Link',

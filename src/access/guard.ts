@@ -13,7 +13,9 @@ import type {
 } from '../server/routing/dispatcher.ts';
 import { checkToken } from './token-verifier.ts';
 import type { TokenVerifier } from './token-verifier.ts';
-import { Cors, respondToPreflight, isPreflight } from './cors.ts';
+import {
+  Cors, isOriginAllowed, isPreflight, respondToPreflight, respondToWebhookPreflight,
+} from './cors.ts';
 import { HostCheck, checkHostCount, isLoopbackAddress } from './host-check.ts';
 import { getRequiredScope, isAlwaysRequired } from './scope.ts';
 
@@ -71,8 +73,12 @@ function createAdmission(
       hosts.check(request);
       cors.checkOrigin(request);
     }
-    if (!hasRoute && isPreflight(request)) {
-      return respondToPreflight(exchange, allowedMethods(path));
+    if (isPreflight(request)) {
+      if (!hasRoute) return respondToPreflight(exchange, allowedMethods(path));
+      // An incoming webhook decides on methods itself, but not on the pages that may call it.
+      if (exchange.route.method === 'ANY' && isOriginAllowed(exchange)) {
+        return respondToWebhookPreflight(exchange);
+      }
     }
     const scope = getRequiredScope(hasRoute ? exchange.route.access : accessToUnrouted(path));
     if (scope === null || (!isRequired && !isAlwaysRequired(scope))) return 'admitted';

@@ -265,6 +265,21 @@ test('a preflight is answered before authentication', async () => {
   assert.equal(unasked.headers['access-control-allow-methods'], undefined);
 });
 
+test('a preflight of an allowed origin to a webhook is answered, that of another is not', async () => {
+  await using server = await start({ tokens: stored, corsOrigins: ['https://app.example'] });
+  const ask = (Origin: string) => rawRequest(server, 'OPTIONS', '/webhook/in/x', {
+    Origin, 'Access-Control-Request-Method': 'POST',
+    'Access-Control-Request-Headers': 'content-type,x-signature',
+  });
+  const { status, headers } = await ask('https://app.example');
+  assert.deepEqual([
+    status, headers['access-control-allow-origin'], headers['access-control-allow-methods'],
+    headers['access-control-allow-headers'],
+  ], [204, 'https://app.example', 'POST', 'content-type,x-signature']);
+  const other = await ask('https://evil.example');
+  assert.deepEqual([other.status, other.headers['access-control-allow-methods']], [200, undefined]);
+});
+
 test('all origins may be allowed with a token only', async () => {
   assert.throws(() => createGuard({
     rejectionLog: new RateLimitedLog(systemClock, () => {}),

@@ -35,6 +35,15 @@ export const targetMethodSchema: StringSchema = {
   canonical: (value) => isTargetMethod(value) ? value : null,
 };
 
+/**
+ * Headers of a response to a sender that hookshelf sets, or the connection: two of one name would
+ * contradict each other.
+ */
+export const RESERVED_RESPONSE_HEADERS: readonly string[] = [
+  'x-content-type-options', 'content-security-policy', 'x-request-id', 'x-hookshelf-chain', 'date',
+  'content-encoding', 'content-range', 'proxy-authenticate',
+];
+
 /** Names and values; `findHeaderProblems` has the rules for them. */
 export const headersSchema: JsonSchema = {
   kind: 'json', isObject: true, bytesMax: HEADERS_BYTES_MAX, depthMax: 2,

@@ -8,7 +8,9 @@ import { parsePath, type JsonPath } from '../../base/json/path.ts';
 import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
-import { findHeaderProblems, headersSchema, parseConfiguredHeaders } from '../http/target-rules.ts';
+import {
+  RESERVED_RESPONSE_HEADERS, findHeaderProblems, headersSchema, parseConfiguredHeaders,
+} from '../http/target-rules.ts';
 import { parseBodyTemplate, type BodyTemplate } from '../templates/body-template.ts';
 import { findContentTypeProblem } from '../templates/content-type.ts';
 
@@ -95,12 +97,6 @@ function findResponseProblems(response: JsonValue, isRejected: boolean): readonl
   }
 }
 
-/** Set by hookshelf, or by the connection: two of one name would contradict each other. */
-const RESERVED_NAMES = [
-  'x-content-type-options', 'content-security-policy', 'x-request-id', 'x-hookshelf-chain', 'date',
-  'content-encoding', 'content-range', 'proxy-authenticate',
-];
-
 function findOwnHeaderProblems(headers: JsonValue): FieldError[] {
   const problems = findHeaderProblems(headers);
   const entries = isJsonObject(headers) ? Object.entries(headers) : [];
@@ -113,7 +109,7 @@ function findOwnHeaderProblems(headers: JsonValue): FieldError[] {
 }
 
 function findOwnHeaderProblem(name: string, value: string): string | null {
-  if (RESERVED_NAMES.includes(name)) return 'may not be configured: hookshelf sets it';
+  if (RESERVED_RESPONSE_HEADERS.includes(name)) return 'may not be configured: hookshelf sets it';
   if (value.includes('{{')) return 'must have no placeholders: they are for the body alone';
   return name === 'content-type' ? findContentTypeProblem(value) : null;
 }

@@ -29,6 +29,7 @@ export const SENDERS: readonly Sender[] = [
   token('gitlab-token', 'X-Gitlab-Token', (secret) => secret),
   token('basic', 'Authorization', (secret) => `Basic ${Buffer.from(secret).toString('base64')}`),
   token('bearer', 'Authorization', (secret) => `Bearer ${secret}`),
+  token('okta', 'Authorization', (secret) => secret),
   token('cloudevents', 'Authorization', (secret) => `Bearer ${secret}`,
     { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/a', 'ce-type': 'a' }),
   row({
@@ -77,6 +78,27 @@ export const SENDERS: readonly Sender[] = [
       headers: {
         ...JSON_TYPE, 'x-square-hmacsha256-signature':
           spell(mac(join(REGISTERED, body)).toString('base64')),
+      },
+    }),
+  }),
+  row({
+    preset: 'trello', header: 'X-Trello-Webhook', encoding: 'base64',
+    settings: { url: REGISTERED }, makeKey: (seed) => hmacKey(`oauth ${seed}`, 'sha1'),
+    send: ({ sign: mac }, { body, spell }) => ({
+      query: '', body,
+      headers: {
+        ...JSON_TYPE, 'X-Trello-Webhook': spell(mac(join(body, REGISTERED)).toString('base64')),
+      },
+    }),
+  }),
+  row({
+    preset: 'paddle', header: 'Paddle-Signature', between: ';h1=', tolerance: 300,
+    makeKey: (seed) => hmacKey(`pdl_ntfset_${seed}`),
+    send: ({ sign: mac }, { body, atS, spell }) => ({
+      query: '', body,
+      headers: {
+        ...JSON_TYPE,
+        'Paddle-Signature': `ts=${atS};h1=${spell(mac(join(`${atS}:`, body)).toString('hex'))}`,
       },
     }),
   }),

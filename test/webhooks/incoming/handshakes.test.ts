@@ -129,6 +129,38 @@ const GRAPH: readonly Row[] = [
   ['no events', { body: '{"value":[]}' }, REFUSED],
 ];
 
+const TRELLO: readonly Row[] = [
+  ['a HEAD', { method: 'HEAD' }, [200, 'text/plain', '']],
+  ['a GET', { method: 'GET' }, NO_METHOD],
+  ['an event', signed('trello', '{"action":{"type":"updateCard"}}', hmacKey(SECRET, 'sha1')),
+    TAKEN],
+];
+
+const OKTA: readonly Row[] = [
+  ['a right one', { method: 'GET', headers: { 'X-Okta-Verification-Challenge': 'my"value' } },
+    json('{"verification":"my\\"value"}')],
+  ['a GET that is none', { method: 'GET' }, NO_METHOD],
+  ['an event', { body: '{"eventId":"1"}', headers: { Authorization: 'okta-secret' } },
+    TAKEN],
+];
+
+const asanaLike = (answer: object): object => ({
+  verification: {
+    preset: 'custom', scheme: {
+      algorithm: 'token', key: 'utf8', signature: { from: { query: 'token' }, encoding: 'utf8' },
+      challenge: [{
+        method: 'POST', when: [{ from: { header: 'X-Ask' } }],
+        answer: { status: 200, type: 'application/json', ...answer },
+      }],
+    },
+  },
+});
+const CUSTOM: readonly Row[] = [
+  ['a value in a header and within JSON', { body: '{"a":"x\\"y"}', headers: { 'X-Ask': 'q' } },
+    json('{"got":"x\\"y"}')],
+  ['one without a value', { body: '{}', headers: { 'X-Ask': 'q' } }, REFUSED],
+];
+
 const discordKey = senderOf('discord').makeKey('');
 const otherKey = senderOf('discord').makeKey('');
 const DISCORD: readonly Row[] = [
@@ -145,6 +177,11 @@ const DISCORD: readonly Row[] = [
 const TABLES: readonly (readonly [preset: string, hook: object, rows: readonly Row[]])[] = [
   ['slack', {}, SLACK], ['dropbox', {}, DROPBOX], ['zoom', {}, ZOOM], ['x', {}, X],
   ['microsoft-graph', {}, GRAPH], ['discord', { secret: discordKey.secret }, DISCORD],
+  ['trello', { verification: { preset: 'trello', url: 'https://hooks.example.com/in?a=1' } },
+    TRELLO], ['okta', { secret: 'okta-secret' }, OKTA],
+  ['custom', asanaLike({
+    body: '{"got":{value}}', value: { json: 'a' }, headers: { 'X-Back': { header: 'X-Ask' } },
+  }), CUSTOM],
   ['meta', { verification: { preset: 'meta', verifyToken: 'a vérify&token' } }, META],
 ];
 

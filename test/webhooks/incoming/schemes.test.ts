@@ -87,6 +87,21 @@ const REFUSED: readonly (readonly [title: string, scheme: unknown, pointer: stri
   ['a challenge for a token that need not be set', withChallenge({
     ...CHALLENGE, verify: { from: { query: 'c' }, setting: 'verifyToken' },
   }), '/challenge/0/verify'],
+  ['a challenge whose value has no place', withChallenge({
+    ...CHALLENGE, answer: { ...CHALLENGE.answer, value: { query: 'c' } },
+  }), '/challenge/0/answer/value'],
+  ['a challenge whose place has no value', withChallenge({
+    ...CHALLENGE, answer: { ...CHALLENGE.answer, body: '{"a":{value}}' },
+  }), '/challenge/0/answer/body'],
+  ['a challenge that has anything signed', withChallenge({
+    ...CHALLENGE, answer: { ...CHALLENGE.answer, hmac: 'hex' },
+  }), '/challenge/0/answer/hmac'],
+  ['a challenge that sets the length', withChallenge({
+    ...CHALLENGE, answer: { ...CHALLENGE.answer, headers: { 'Content-Length': '1' } },
+  }), '/challenge/0/answer/headers/Content-Length'],
+  ['a challenge with a header of a number', withChallenge({
+    ...CHALLENGE, answer: { ...CHALLENGE.answer, headers: { 'X-A': 1 } },
+  }), '/challenge/0/answer/headers/X-A'],
   ['a challenge for any', withChallenge({ ...CHALLENGE, method: 'DELETE' }),
     '/challenge/0/method'],
 ];

@@ -56,7 +56,8 @@ test('no sender takes what another one signed with the same secret', () => {
 /** They sign in the same way. */
 function isAlike(one: Sender, other: Sender): boolean {
   const families = [['github', 'meta'], ['standard', 'gitlab'], ['gitea', 'forgejo', 'gogs'],
-    ['bearer', 'cloudevents']];
+    ['bearer', 'cloudevents'],
+    ['okta', 'cloudevents']];
   const [left, right] = [one.verification.preset, other.verification.preset];
   return left === right || families.some((names) => names.includes(left) && names.includes(right));
 }

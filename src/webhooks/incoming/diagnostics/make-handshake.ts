@@ -6,7 +6,7 @@ import type { Challenge, Need, Scheme, ValueSource } from '../../senders/scheme/
 import { setAtPath } from './sample-body.ts';
 
 type Handshake = {
-  readonly method: 'GET' | 'POST' | 'OPTIONS';
+  readonly method: Challenge['method'];
   /** The raw query without `?`. */
   readonly search: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ export function makeHandshake(
 }
 
 function listSampleValues(
-  { when, verify, answer: { body, value } }: Challenge,
+  { when, verify, answer: { body, value, headers = {} } }: Challenge,
   settings: HandshakeSettings,
 ): (readonly [ValueSource, string | number])[] {
   return [
@@ -55,6 +55,8 @@ function listSampleValues(
       : []),
     ...typeof body === 'object' ? [[body, SAMPLE_TOKEN] as const] : [],
     ...value === undefined ? [] : [[value, SAMPLE_TOKEN] as const],
+    ...Object.values(headers).flatMap((header) =>
+      typeof header === 'string' ? [] : [[header, SAMPLE_TOKEN] as const]),
     ...typeof verify === 'object' ? [[verify.from, settings[verify.setting] ?? ''] as const] : [],
     ...when.flatMap(({ from, equals }) => equals === undefined || equals === null ? []
       : [[from, equals] as const]),

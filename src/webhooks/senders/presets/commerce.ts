@@ -115,4 +115,32 @@ export const COMMERCE: readonly Preset[] = [
     },
     unconfirmed: 'answer within 10 s, for how long it is sent again: its pages differ',
   },
+  {
+    name: 'paddle', sender: 'Paddle Billing',
+    scheme: {
+      algorithm: 'hmac-sha256', key: 'utf8', content: '{timestamp}:{body}',
+      signature: {
+        from: { header: 'Paddle-Signature' }, split: ';', param: 'h1', encoding: 'hex',
+      },
+      timestamp: { param: 'ts', unit: 's', tolerance: 300 },
+      id: { json: 'event_id' },
+      dedupeSigned: true,
+      event: { json: 'event_type' },
+      retryWindow: 3 * 24 * 3600,
+      ackWithin: 5,
+    },
+    setup: {
+      url: 'Paddle, Developer Tools, Notifications, New destination, URL',
+      secret: 'the page of the destination: Secret key (begins with pdl_ntfset_)',
+    },
+    onFailure: 'up to 60 more times in 3 days; of a sandbox 3 more times in 15 minutes',
+    documentation: 'https://developer.paddle.com/webhooks/about/signature-verification',
+    newSecret: null,
+    sample: {
+      body: '{"event_id":"evt_01hv8x2acma2gz7he8kg2s0hna","event_type":"transaction.completed",'
+        + '"data":{"id":"txn_1"}}',
+      contentType: JSON_TYPE,
+    },
+    unconfirmed: 'the 300 s (its libraries allow 5), the sandbox\'s retries',
+  },
 ];

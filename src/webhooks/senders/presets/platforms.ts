@@ -1,4 +1,4 @@
-/** Presets of platforms that begin with a handshake. */
+/** Presets of platforms that begin with a handshake. See code-hosts.ts for the seconds. */
 import type { Preset } from './preset.ts';
 import { JSON_TYPE, hubSignature } from './preset.ts';
 
@@ -105,5 +105,63 @@ export const PLATFORMS: readonly Preset[] = [
     newSecret: null,
     sample: { body: '{"for_user_id":"1","tweet_create_events":[{"id_str":"1"}]}',
       contentType: JSON_TYPE },
+  },
+  {
+    name: 'trello', sender: 'Trello',
+    scheme: {
+      algorithm: 'hmac-sha1', key: 'utf8', content: '{body}{url}',
+      signature: { from: { header: 'X-Trello-Webhook' }, encoding: 'base64' },
+      id: { json: 'action.id' },
+      dedupeSigned: true,
+      event: { json: 'action.type' },
+      challenge: [{
+        method: 'HEAD', when: [], answer: { status: 200, type: 'text/plain', body: '' },
+      }],
+      needs: ['url'],
+    },
+    setup: {
+      url: 'POST /1/webhooks, callbackURL',
+      secret: 'trello.com/power-ups/admin, the Power-Up, API key: Secret',
+    },
+    onFailure: '3 more times: after 30, 60 and 120 seconds',
+    documentation: 'https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks/',
+    newSecret: null,
+    sample: {
+      body: '{"action":{"id":"51f9424bcd6e040f3c002412","type":"updateCard"},'
+        + '"model":{"id":"4d5ea62fd76aa1136000000c"}}',
+      contentType: JSON_TYPE,
+    },
+    unconfirmed: 'how often it is sent again',
+  },
+  {
+    name: 'okta', sender: 'Okta (event hooks)',
+    scheme: {
+      algorithm: 'token', key: 'utf8', content: '',
+      signature: { from: { header: 'Authorization' }, encoding: 'utf8' },
+      id: { json: 'eventId' },
+      event: [{ json: 'data.events.0.eventType' }, { json: 'eventType' }],
+      ackWithin: 3,
+      challenge: [{
+        method: 'GET',
+        when: [{ from: { header: 'X-Okta-Verification-Challenge' } }],
+        answer: {
+          status: 200, type: JSON_TYPE, body: '{"verification":{value}}',
+          value: { header: 'X-Okta-Verification-Challenge' },
+        },
+      }],
+    },
+    setup: {
+      url: 'Admin Console, Workflow, Event Hooks, Create Event Hook, URL',
+      secret: 'the same form, Authentication secret, with the Authentication field Authorization',
+    },
+    onFailure: 'once more',
+    documentation: 'https://developer.okta.com/docs/concepts/event-hooks/',
+    newSecret: 'hex',
+    sample: {
+      body: '{"eventType":"com.okta.event_hook","eventId":"b5a188b9-5ece-4636-b041-482ffda96311",'
+        + '"data":{"events":[{"eventType":"user.session.start"}]}}',
+      contentType: JSON_TYPE,
+    },
+    unconfirmed: 'answer within 3 s, how often it is sent again',
   },
 ];

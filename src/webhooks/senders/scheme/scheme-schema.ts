@@ -4,10 +4,13 @@
  * pointer; no request ever meets one.
  */
 import type { FieldError } from '../../../base/errors.ts';
-import { isJsonObject, readObjectInto } from '../../../base/fields.ts';
+import { isJsonObject, pointerStep, readObjectInto } from '../../../base/fields.ts';
 import type {
   JsonObject, JsonValue, MemberSchema, ObjectSchema, StringSchema,
 } from '../../../base/schema.ts';
+import {
+  RESERVED_RESPONSE_HEADERS, findHeaderProblems, headersSchema,
+} from '../../http/target-rules.ts';
 import {
   ALGORITHMS, ENCODINGS, KEY_FORMS, NEEDS, PLACEHOLDERS, TIME_UNITS, isPublicKey, type Algorithm,
 } from './scheme.ts';
@@ -49,7 +52,7 @@ const requiredSourceMember: MemberSchema = { ...sourceMember, isRequired: true }
 const challengeSchema: ObjectSchema = {
   kind: 'object', name: 'VerificationChallenge',
   members: {
-    method: { schema: createChoiceSchema(['GET', 'POST']), isRequired: true },
+    method: { schema: createChoiceSchema(['GET', 'HEAD', 'POST']), isRequired: true },
     when: {
       isRequired: true,
       schema: {
@@ -85,7 +88,16 @@ const challengeSchema: ObjectSchema = {
           },
           body: {
             schema: { kind: 'json', isObject: false, bytesMax: 4096, depthMax: 2 },
-            isRequired: true, description: 'Text, or where it stands in the request',
+            isRequired: true,
+            description: 'Where it stands in the request; or text, in which {value} is `value`',
+          },
+          value: {
+            ...sourceMember,
+            description: 'A value of the request, which stands as JSON text for {value} in `body`',
+          },
+          headers: {
+            schema: headersSchema,
+            description: 'Names, each with text or where its value stands in the request',
           },
         },
       },
@@ -121,7 +133,7 @@ export const schemeSchema: ObjectSchema = {
             schema: { kind: 'boolean' },
             description: 'A signature may stand there without the prefix as well',
           },
-          split: { schema: createChoiceSchema([' ', ',']) },
+          split: { schema: createChoiceSchema([' ', ',', ';']) },
           param: { schema: textSchema },
           encoding: { schema: createChoiceSchema(ENCODINGS), isRequired: true },
         },
@@ -268,8 +280,8 @@ function findVerifyTokenProblems({ challenge, needs }: JsonObject): FieldError[]
       ? [{ pointer: `/challenge/${index}/verify`, detail: 'needs `needs: ["verifyToken"]`' }] : []);
 }
 
-function findChallengeProblems({ verify, answer, when }: JsonObject): FieldError[] {
-  const errors: FieldError[] = Array.isArray(when) && when.length === 0
+function findChallengeProblems({ method, verify, answer, when }: JsonObject): FieldError[] {
+  const errors: FieldError[] = Array.isArray(when) && when.length === 0 && method !== 'HEAD'
     ? [{ pointer: '/when', detail: 'must have at least one condition' }] : [];
   const isTokenRule = isJsonObject(verify) && isSource(verify['from'])
     && verify['setting'] === 'verifyToken' && Object.keys(verify).length === 2;
@@ -277,11 +289,38 @@ function findChallengeProblems({ verify, answer, when }: JsonObject): FieldError
     const detail = 'must be "signature" or { "from": <source>, "setting": "verifyToken" }';
     errors.push({ pointer: '/verify', detail });
   }
-  const body = isJsonObject(answer) ? answer['body'] : undefined;
+  return isJsonObject(answer) ? [...errors, ...findAnswerProblems(answer)] : errors;
+}
+
+function findAnswerProblems({ body, value, headers = {} }: JsonObject): FieldError[] {
+  const errors: FieldError[] = [];
   if (body !== undefined && typeof body !== 'string' && !isSource(body)) {
     errors.push({ pointer: '/answer/body', detail: 'must be text or a source' });
   }
-  return errors;
+  const hasPlace = typeof body === 'string' && body.includes('{value}');
+  if (hasPlace && value === undefined) {
+    errors.push({ pointer: '/answer/body', detail: 'has {value}, which needs `answer.value`' });
+  } else if (!hasPlace && value !== undefined) {
+    errors.push({ pointer: '/answer/value', detail: 'needs {value} in the text of `answer.body`' });
+  }
+  if (!isJsonObject(headers)) return errors;
+  const texts = Object.fromEntries(Object.entries(headers).map(([name, text]) =>
+    [name, isSource(text) ? '' : text]));
+  const headerErrors = [...findHeaderProblems(texts), ...findReservedHeaders(texts)];
+  return [...errors, ...headerErrors.map(({ pointer, detail }) => ({
+    pointer: `/answer/headers${pointer}`,
+    detail: detail === 'must be a string' ? 'must be text or a source' : detail,
+  }))];
+}
+
+/** Content-Type is the member `type`; the others are those that no response may set itself. */
+function findReservedHeaders(headers: JsonObject): FieldError[] {
+  return Object.keys(headers).flatMap((name) => {
+    const pointer = pointerStep(name);
+    if (name.toLowerCase() === 'content-type') return [{ pointer, detail: 'is `answer.type`' }];
+    return RESERVED_RESPONSE_HEADERS.includes(name.toLowerCase())
+      ? [{ pointer, detail: 'may not be configured: hookshelf sets it' }] : [];
+  });
 }
 
 /** Whether an unchecked value names one place in a request. */

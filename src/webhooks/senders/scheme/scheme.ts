@@ -79,7 +79,7 @@ export type Scheme = {
      * The separator of several signatures in the value, of which any may match. Absent: the value
      * is one signature or, with `param`, pairs between commas.
      */
-    readonly split?: ' ' | ',';
+    readonly split?: ' ' | ',' | ';';
     /**
      * Absent: each piece of the value is a signature. Else the pieces are pairs `name=value`, and
      * the signatures are those with this name, such as `v1`.
@@ -122,8 +122,11 @@ type ChallengeCondition = {
 /** A request by which a sender checks who listens at a URL. It is not an event. */
 export type Challenge = {
   /** OPTIONS is for presets alone. */
-  readonly method: 'GET' | 'POST' | 'OPTIONS';
-  /** All must hold: the value is present, equals `equals`, or (null) is absent. */
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'OPTIONS';
+  /**
+   * All must hold: the value is present, equals `equals`, or (null) is absent. Only HEAD, which no
+   * event has, may go without any.
+   */
   readonly when: readonly ChallengeCondition[];
   /**
    * `signature`: the challenge must be signed like any other request. A setting: the value must be
@@ -140,13 +143,16 @@ export type Challenge = {
      * becomes `{"plainToken":"qgg8vlvZ","encryptedToken":"23a89b63…"}`.
      */
     readonly body: ValueSource | string;
-    /** `{value}` is this value of the request, as JSON text. Only presets have it. */
+    /** `{value}` is this value of the request, as JSON text. */
     readonly value?: ValueSource;
-    /** `{hmac}` is the HMAC-SHA256 of `value` under the secret, in this encoding. */
+    /**
+     * `{hmac}` is the HMAC-SHA256 of `value` under the secret, in this encoding. Only presets have
+     * it: unless the challenge is signed, anybody may have any text signed by it.
+     */
     readonly hmac?: 'hex' | 'base64';
     /**
      * Headers beside Content-Type: a value of the request, or a text, in which `{ratePerMinute}`
-     * is the rate limit of the webhook, or `*`. Only presets have them.
+     * is the rate limit of the webhook, or `*`.
      */
     readonly headers?: Readonly<Record<string, ValueSource | string>>;
   };

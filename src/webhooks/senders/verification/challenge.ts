@@ -35,9 +35,11 @@ export function findChallenge(
 export function isChallengeAttempt(scheme: Scheme, reader: RequestReader): boolean {
   const { method } = reader.request;
   if (method === 'POST' || scheme.challenge === undefined) return false;
-  return scheme.challenge.some((challenge) =>
-    challenge.method === method
-      && listChallengeSources(challenge).some((source) => reader.has(source)));
+  return scheme.challenge.some((challenge) => {
+    if (challenge.method !== method) return false;
+    const sources = listChallengeSources(challenge);
+    return sources.length === 0 || sources.some((source) => reader.has(source));
+  });
 }
 
 /** Rejects a challenge that is incomplete, or whose token is wrong. */
@@ -54,18 +56,27 @@ export function buildChallengeResponse(
   const body = typeof answer.body === 'string'
     ? fillTemplate(answer.body, challenge, reader, findKey(verifier, secret))
       : reader.read(answer.body);
-  if (body === null || body === '' && typeof answer.body !== 'string') {
+  const headers = readAnswerHeaders(challenge, verifier, reader);
+  if (body === null || body === '' && typeof answer.body !== 'string' || headers === null) {
     return createRejection('handshake', 'the challenge is not whole');
   }
-  return {
-    status: answer.status, type: answer.type, body,
-    headers: Object.entries(answer.headers ?? {}).flatMap(([name, value]) => {
-      const text = typeof value !== 'string' ? reader.read(value) ?? ''
-        : value.replace('{ratePerMinute}', verifier.ratePerMinute);
-      return [name, text];
-    }),
-  };
+  return { status: answer.status, type: answer.type, body, headers };
 }
+
+/** Names and values in turn; null: a value is missing, or no header can hold it. */
+function readAnswerHeaders(
+  { answer }: Challenge, { ratePerMinute }: Verifier, reader: RequestReader,
+): readonly string[] | null {
+  const headers = Object.entries(answer.headers ?? {}).flatMap(([name, value]) => {
+    const text = typeof value === 'string' ? value.replace('{ratePerMinute}', ratePerMinute)
+      : reader.read(value);
+    return [name, text ?? ''];
+  });
+  return headers.every((text) => HEADER_TEXT.test(text)) ? headers : null;
+}
+
+/** Visible Latin-1 with spaces in between (RFC 9110 §5.5). */
+const HEADER_TEXT = /^[\x21-\x7e\xa0-\xff](?:[\t\x20-\x7e\xa0-\xff]{0,8190}[\x21-\x7e\xa0-\xff])?$/;
 
 function checkToken(expectedToken: string | undefined, token: string | null): string | null {
   return token !== null && expectedToken !== undefined && isSameText(token, expectedToken) ? null
@@ -80,13 +91,14 @@ function checkOrigin({ origins }: Verifier, origin: string | null): string | nul
 }
 
 function listChallengeSources(
-  { when, verify, answer: { body, value } }: Challenge,
+  { when, verify, answer: { body, value, headers = {} } }: Challenge,
 ): readonly ValueSource[] {
   return [
     ...when.map(({ from }) => from),
     ...typeof verify === 'object' ? [verify.from] : [],
     ...typeof body === 'object' ? [body] : [],
     ...value === undefined ? [] : [value],
+    ...Object.values(headers).filter((header) => typeof header !== 'string'),
   ];
 }
 

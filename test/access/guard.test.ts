@@ -265,7 +265,7 @@ test('a preflight is answered before authentication', async () => {
   assert.equal(unasked.headers['access-control-allow-methods'], undefined);
 });
 
-test('a preflight of an allowed origin to a webhook is answered, that of another is not', async () => {
+test('a preflight to a webhook is answered for an allowed origin, and for no other', async () => {
   await using server = await start({ tokens: stored, corsOrigins: ['https://app.example'] });
   const ask = (Origin: string) => rawRequest(server, 'OPTIONS', '/webhook/in/x', {
     Origin, 'Access-Control-Request-Method': 'POST',

@@ -31,9 +31,9 @@ const UNSIGNABLE = ['discord', 'sendgrid', 'paypal'];
 const EVENTLESS = ['hookshelf', 'dropbox', 'x', 'basic', 'bearer', 'custom'];
 const NAMES = [
   'github', 'gitlab', 'gitlab-token', 'bitbucket', 'gitea', 'forgejo', 'gogs', 'linear', 'stripe',
-  'shopify', 'paypal', 'square', 'paddle', 'slack', 'twilio', 'sendgrid', 'mailgun', 'zendesk', 'discord',
-  'zoom', 'meta', 'dropbox', 'microsoft-graph', 'x', 'trello', 'okta', 'hookshelf', 'standard', 'svix', 'basic',
-  'bearer', 'cloudevents', 'custom',
+  'shopify', 'paypal', 'square', 'paddle', 'slack', 'twilio', 'sendgrid', 'mailgun', 'zendesk',
+  'discord', 'zoom', 'meta', 'dropbox', 'microsoft-graph', 'x', 'trello', 'okta', 'hookshelf',
+  'standard', 'svix', 'basic', 'bearer', 'cloudevents', 'custom',
 ];
 
 function pem(type: 'ec' | 'rsa'): string {

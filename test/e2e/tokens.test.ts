@@ -196,6 +196,13 @@ test('a directory that was served with a token is not open again when the token 
     assert.deepEqual(JSON.parse(listed.stdout), []);
     const { token } = await makeToken(data, 'read');
     assert.equal((await askAs(lost, token, 'GET', '/api/books')).status, 200);
+    // A document may be planned with it, and not applied.
+    const document = { actionConfigurations: [{ identifier: 'x', actionType: 'log' }] };
+    for (const [body, status] of [[{ ...document, dryRun: true }, 200], [document, 403]] as const) {
+      const { status: given, text } =
+        await askAs(lost, token, 'PUT', '/api/configuration', body);
+      assert.equal(given, status, text);
+    }
     const [{ identifier }] = JSON.parse(
       (await hookshelf(['token:list', '--json', '--data', data])).stdout);
     await hookshelf(['token:revoke', '--identifier', identifier, '--data', data]);

@@ -28,7 +28,7 @@ export const SCOPE_OF: ReadonlyMap<string, RouteScope | 'public'> = new Map([
   ['GET /api/verification-presets', 'read'],
   ...resource('/api/action-configurations', 'identifier', 'admin'),
   ['GET /api/actions', 'read'],
-  ['GET /api/configuration', 'read'], ['PUT /api/configuration', 'admin'],
+  ['GET /api/configuration', 'read'], ['PUT /api/configuration', 'read'],
   ...resource('/api/outgoing-webhooks', 'identifier', 'admin'),
   ['POST /api/outgoing-webhooks/{identifier}/send', 'write'],
   ['POST /api/outgoing-webhooks/{identifier}/deliveries', 'write'],

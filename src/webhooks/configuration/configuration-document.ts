@@ -9,7 +9,7 @@
  * `{ "$file": … }` are resolved where the command runs; here they are refused, as is `***`.
  */
 import type { FieldError } from '../../base/errors.ts';
-import { invalid, isJsonObject, parseObject, pointerStep } from '../../base/fields.ts';
+import { invalid, isJsonObject, pointerStep, readObjectInto } from '../../base/fields.ts';
 import { JSON_DEPTH_MAX } from '../../base/json/parse.ts';
 import { MASK } from '../../base/log.ts';
 import type { JsonObject, JsonValue, ObjectSchema } from '../../base/schema.ts';
@@ -33,6 +33,12 @@ export type ConfigurationDocument = {
   /** Whether records are deleted that are of the set and not in the document. */
   readonly isPruning: boolean;
   readonly isDryRun: boolean;
+  /** Whether a secret that changes counts beside the new one for a while. */
+  readonly overlaps: boolean;
+  /** Whether what the plan asks to confirm is meant. */
+  readonly isConfirmed: boolean;
+  /** What is wrong with the document as such: told together with what is wrong with its records. */
+  readonly errors: readonly FieldError[];
 };
 
 const ENVELOPE_SCHEMA: ObjectSchema = {
@@ -49,15 +55,16 @@ const ENVELOPE_SCHEMA: ObjectSchema = {
   },
 };
 
-/** Throws `invalid`. */
+/** Throws `invalid` for what is no object. */
 export function parseDocument(body: unknown): ConfigurationDocument {
-  const envelope = parseObject(ENVELOPE_SCHEMA, body);
   const errors: FieldError[] = [];
+  const envelope = readObjectInto(ENVELOPE_SCHEMA, body, errors);
+  if (envelope === undefined) throw invalid(errors);
   const records = RECORD_KINDS.flatMap((kind) => parseRecords(envelope, kind, errors));
-  if (errors.length > 0) throw invalid(errors);
   return {
-    records, set: String(envelope['set']), isPruning: envelope['prune'] === true,
-    isDryRun: envelope['dryRun'] === true,
+    records, errors, set: String(envelope['set']), isPruning: envelope['prune'] === true,
+    isDryRun: envelope['dryRun'] === true, overlaps: envelope['noOverlap'] !== true,
+    isConfirmed: envelope['yes'] === true,
   };
 }
 

@@ -29,11 +29,19 @@ export class ConfigurationHandlers {
   async apply(exchange: Exchange): Promise<void> {
     const document = parseDocument(
       await readLargeJson(exchange, [JSON_TYPE], DOCUMENT_BYTES_MAX));
+    if (!document.isDryRun) checkMayApply(exchange);
     const hops = parseHops(exchange.request.headers[CHAIN_HEADER]);
     const { plan, etag } =
       await this.#service.apply(document, createTagCheck(exchange), hops, exchange);
     exchange.sendJson(200, plan, ['ETag', etag]);
   }
+}
+
+/** Throws `forbidden` for a token that may only plan. */
+function checkMayApply({ grant }: Exchange): void {
+  if (grant === null || grant.scope === 'admin') return;
+  throw new AppError('forbidden', `this needs a token of scope admin, not ${grant.scope}, with `
+    + 'which "dryRun": true answers the plan');
 }
 
 /** Throws `malformed` for an If-Match without quotes. */

@@ -1,8 +1,12 @@
 /** The plan of an apply: what it changes, as it is shown before anything is done. Pure. */
+import { isJsonObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
-import type { JsonObject, ObjectSchema } from '../../base/schema.ts';
+import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import { findValidPrevious } from '../http/rotate-secret.ts';
 import type { PLAN_SIGNS } from './document-schema.ts';
 import { sortFreeJson } from './free-json.ts';
+import { maskRecord } from './masked-record.ts';
+import type { RecordKind } from './record-kinds.ts';
 
 export type PlannedChange = {
   readonly sign: (typeof PLAN_SIGNS)[number];
@@ -11,6 +15,10 @@ export type PlannedChange = {
   readonly name: string;
   /** With `~`: the members that change, and `secret removed`. */
   readonly members?: readonly string[];
+  /** With `~`: what becomes of each of them, without secrets. */
+  readonly details?: readonly string[];
+  /** What the change does that nobody may mean: it is done only where the caller confirms it. */
+  readonly confirm?: readonly string[];
   /** With `-`: how many requests or deliveries wait for the webhook, if any do. */
   readonly waiting?: number;
 };
@@ -29,12 +37,17 @@ const SERVICE_MEMBERS = [
   'identifier', 'createdAt', 'updatedAt', 'disabledReason', 'disabledAt', 'previousSecret',
 ];
 
-/**
- * The names of the members that differ between a stored record and the members that are to be
- * stored, in the order of the schema.
- */
+/** A record that changes, as it is stored and as it will be. */
+type PlannedRecord = {
+  readonly kind: RecordKind;
+  readonly name: string;
+  readonly before: JsonObject;
+  readonly after: JsonObject;
+};
+
+/** The names of the members that differ, in the order of the schema. */
 export function listChangedMembers(
-  schema: ObjectSchema, stored: JsonObject, fields: JsonObject,
+  { kind: { schema }, before: stored, after: fields }: PlannedRecord,
 ): readonly string[] {
   const before = sortFreeJson(schema, stored);
   const after = sortFreeJson(schema, fields);
@@ -42,4 +55,64 @@ export function listChangedMembers(
     .filter((name) => !SERVICE_MEMBERS.includes(name)
       && encodeJson(before[name]) !== encodeJson(after[name]))
     .map((name) => name === 'secret' && after[name] === undefined ? SECRET_REMOVED : name);
+}
+
+/** What becomes of each changed member, as a line, and what is to be confirmed of it. */
+export function describeMembers(
+  change: PlannedRecord, members: readonly string[], nowMs: number,
+): Pick<PlannedChange, 'details' | 'confirm'> {
+  const { kind: { schema }, before, after } = change;
+  const shownBefore = sortFreeJson(schema, maskRecord(before));
+  const shownAfter = sortFreeJson(schema, maskRecord(after));
+  const isSecretChanged = members.includes('secret') && before['secret'] !== undefined;
+  const confirm = isSecretChanged ? listSecretRisks(change, nowMs) : [];
+  const details = members.map((member) => {
+    if (member === SECRET_REMOVED) return member;
+    if (member === 'secret') return describeSecret(change, nowMs);
+    return describeValue(member, shownBefore[member], shownAfter[member]);
+  });
+  return { details, ...confirm.length === 0 ? {} : { confirm } };
+}
+
+function describeValue(
+  member: string, before: JsonValue | undefined, after: JsonValue | undefined,
+): string {
+  const [old, next] = [formatShown(before), formatShown(after)];
+  return old === next ? `${member}: ${next}, with another value that is not shown`
+    : `${member}: ${old} → ${next}`;
+}
+
+function describeSecret({ before, after }: PlannedRecord, nowMs: number): string {
+  if (before['secret'] === undefined) return 'secret set';
+  const previous = findValidPrevious(before, nowMs);
+  const isBack = previous?.secret === after['secret'];
+  const kept = findValidPrevious(after, nowMs);
+  const change = `secret changed${isBack ? ' back to the one before its rotation' : ''}, the one `
+    + `before ${kept === null ? 'ends at once' : `stays valid until ${kept.validUntil}`}`;
+  return previous === null || isBack ? change
+    : `${change}; the one before that, valid until ${previous.validUntil}, ends at once`;
+}
+
+/** A file that was not changed when the secret was rotated would undo the rotation. */
+function listSecretRisks(
+  { kind: { noun }, name, before, after }: PlannedRecord, nowMs: number,
+): readonly string[] {
+  return findValidPrevious(before, nowMs)?.secret !== after['secret'] ? []
+    : [`give ${noun} ${name} its previous secret again, which its rotation has replaced`];
+}
+
+const SHOWN_LENGTH_MAX = 300;
+
+/** A value as JSON in one line, shortened; `none` for a member that is absent. */
+function formatShown(value: JsonValue | undefined): string {
+  const text = value === undefined ? 'none' : formatJson(value);
+  return text.length <= SHOWN_LENGTH_MAX ? text : `${text.slice(0, SHOWN_LENGTH_MAX)}…`;
+}
+
+function formatJson(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(formatJson).join(', ')}]`;
+  if (!isJsonObject(value)) return encodeJson(value);
+  const members = Object.entries(value).map(([name, member]) =>
+    `${encodeJson(name)}: ${formatJson(member)}`);
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }

@@ -63,9 +63,9 @@ function exportRoute(useHandlers: UseHandlers): HttpRoute {
 const CHANGE_SCHEMA: ObjectSchema = objectSchema('PlannedChange', {
   sign: { kind: 'string', values: PLAN_SIGNS },
   kind: { kind: 'string', values: RECORD_KINDS.map(({ noun }) => noun) },
-  name: TEXT, members: arraySchema(TEXT),
+  name: TEXT, members: arraySchema(TEXT), details: arraySchema(TEXT), confirm: arraySchema(TEXT),
   waiting: { kind: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-}, { optional: ['members', 'waiting'] });
+}, { optional: ['members', 'details', 'confirm', 'waiting'] });
 
 const PLAN_SCHEMA = objectSchema('ConfigurationPlan', {
   changes: arraySchema(CHANGE_SCHEMA),
@@ -74,9 +74,10 @@ const PLAN_SCHEMA = objectSchema('ConfigurationPlan', {
 
 function applyRoute(useHandlers: UseHandlers): HttpRoute {
   return {
-    method: 'PUT', path: PATH, operationId: 'applyConfiguration', access: 'admin',
+    method: 'PUT', path: PATH, operationId: 'applyConfiguration', access: 'read',
     summary: 'Make action configurations and webhooks what the document says, all or nothing; '
-      + 'records that it does not name stay, unless `prune` deletes them',
+      + 'records that it does not name stay, unless `prune` deletes them. With `dryRun` it only '
+      + 'answers the plan; without, it needs the scope `admin`',
     parameters: [{
       name: 'If-Match', in: 'header', schema: { kind: 'string' },
       description: 'The tag of a plan or of an export: 412 when anything was changed since, so '

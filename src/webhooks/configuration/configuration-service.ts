@@ -1,5 +1,6 @@
 /** Applies configuration documents, and exports what is stored as one. */
 import { assert } from '../../base/assert.ts';
+import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { Logger } from '../../base/log.ts';
 import { logChange, type ChangeRequest } from '../../resources/change-log.ts';
@@ -90,6 +91,7 @@ export class ConfigurationService {
         checkTag(stored.etag);
         const staged = stageApply({ stagers: this.#stagers, countWaiting }, transaction,
           document, stored, inputs);
+        if (!document.isDryRun && !document.isConfirmed) checkConfirmed(staged);
         if (!document.isDryRun) return { staged, etag: computeConfigurationTag(transaction) };
         dryRun = { staged, etag: stored.etag };
         throw DRY_RUN_END;
@@ -107,6 +109,14 @@ export class ConfigurationService {
       set, created: count('+'), changed: count('~'), deleted: count('-'), unchanged,
     });
   }
+}
+
+/** Throws `conflict` where the plan does what nobody may mean. */
+function checkConfirmed({ plan: { changes } }: StagedApply): void {
+  const clauses = changes.flatMap(({ confirm = [] }) => confirm);
+  if (clauses.length === 0) return;
+  throw new AppError('conflict', `nothing was changed: this would ${clauses.join(', and ')}; send `
+    + '"yes": true if that is meant');
 }
 
 /** The options of all action configurations, which their actions check before the transaction. */

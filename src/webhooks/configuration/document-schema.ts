@@ -23,7 +23,16 @@ export const OPTION_MEMBERS: Readonly<Record<string, MemberSchema>> = {
     description: 'Delete what an earlier apply of the set created and this document has no more',
   },
   dryRun: {
-    schema: { kind: 'boolean' }, default: false, description: 'Answer the plan and do nothing',
+    schema: { kind: 'boolean' }, default: false,
+    description: 'Answer the plan and do nothing: the scope `read` is enough for it',
+  },
+  noOverlap: {
+    schema: { kind: 'boolean' }, default: false,
+    description: 'A secret that changes ends at once; else it counts beside the new one for a day',
+  },
+  yes: {
+    schema: { kind: 'boolean' }, default: false,
+    description: 'Also do what is listed in `confirm` of a change, which is 409 else',
   },
 };
 

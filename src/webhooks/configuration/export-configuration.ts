@@ -7,12 +7,8 @@
 import { isJsonObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
-import { maskSecrets } from '../http/mask-secrets.ts';
-import { restoreResponse } from '../incoming/custom-response.ts';
-import { restoreScheme } from '../incoming/verification-member.ts';
-import { restoreTokenUrl } from '../outgoing/oauth2-member.ts';
-import { restoreSigning } from '../outgoing/signing-member.ts';
 import { sortFreeJson } from './free-json.ts';
+import { maskRecord } from './masked-record.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import type { StoredConfiguration } from './stored-configuration.ts';
 import { createVariableNames, type CreateVariableName } from './variable-names.ts';
@@ -35,8 +31,7 @@ function exportRecord(
   { schema, naming }: RecordKind, stored: JsonObject, createName: CreateVariableName,
 ): JsonObject {
   const sorted = sortFreeJson(schema, stored);
-  const masked = restoreSigning(restoreTokenUrl(
-    restoreResponse(restoreScheme(maskSecrets(sorted), sorted), sorted), sorted), sorted);
+  const masked = maskRecord(sorted);
   const name = stored[naming] ?? null;
   const rest = Object.entries(schema.members).flatMap(([member, { readOnly, ...described }]) => {
     const value = sorted[member];

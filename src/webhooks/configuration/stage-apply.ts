@@ -17,8 +17,9 @@ import type { RecordStager } from '../../resources/record-stager.ts';
 import type { Change, Transaction, TransactionInputs } from '../../store/store-port.ts';
 import { stageMark } from '../applied-records.ts';
 import type { ConfigurationDocument, DocumentRecord } from './configuration-document.ts';
+import { overlapSecrets } from '../http/rotate-secret.ts';
 import {
-  listChangedMembers, type ConfigurationPlan, type PlannedChange,
+  describeMembers, listChangedMembers, type ConfigurationPlan, type PlannedChange,
 } from './configuration-plan.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import type { ConfiguredRecord, StoredConfiguration } from './stored-configuration.ts';
@@ -71,7 +72,7 @@ export function stageApply(
     descriptions,
     plan: {
       changes: [
-        ...changedWrites.map(describeWrite),
+        ...changedWrites.map((write) => describeWrite(write, inputs.nowMs)),
         ...pruned.map(({ kind, record }) => describeRemoval(deps, kind, record)),
       ],
       unchanged: writes.length - changedWrites.length,
@@ -99,23 +100,35 @@ type PlannedWrite = {
 };
 
 function planWrites(
-  { deps, inputs }: StageContext, { records }: ApplicableDocument, stored: StoredConfiguration,
+  { deps, inputs }: StageContext, document: ApplicableDocument, stored: StoredConfiguration,
 ): readonly PlannedWrite[] {
+  const { records, overlaps } = document;
   const beforeByName = indexByName(stored);
-  const errors: FieldError[] = [];
+  const errors = [...document.errors];
   const writes = records.flatMap((record) => {
     if (errors.length >= ERRORS_MAX) return [];
     const { kind, body, name } = record;
     const before = beforeByName.get(kind)?.get(name) ?? null;
     return collectErrors(record, errors, () => {
-      const { fields } = getStager(deps, kind).parse(body, before, 'apply', inputs.nowMs);
-      const changedMembers = before === null ? null
-        : listChangedMembers(kind.schema, before.members, fields);
+      const { fields: parsed } = getStager(deps, kind).parse(body, before, 'apply', inputs.nowMs);
+      if (before === null) return { record, before, fields: parsed, changedMembers: null };
+      const fields = replaceSecret(kind, before.members, parsed, overlaps ? inputs.nowMs : null);
+      const changedMembers =
+        listChangedMembers({ kind, name, before: before.members, after: fields });
       return { record, before, fields, changedMembers };
     });
   });
   if (errors.length > 0) throw invalid(errors);
   return writes;
+}
+
+/** `fields` with what becomes of a secret that they change; null: it ends at once. */
+function replaceSecret(
+  kind: RecordKind, before: JsonObject, fields: JsonObject, nowMs: number | null,
+): JsonObject {
+  if (before['secret'] === fields['secret']) return fields;
+  const { previousSecret: _, ...alone } = fields;
+  return nowMs === null ? alone : kind.dropUnusedPrevious(overlapSecrets(alone, before, nowMs));
 }
 
 function indexByName(
@@ -187,9 +200,14 @@ function stageWrite(
   return { kind, change };
 }
 
-function describeWrite({ record: { kind, name }, changedMembers }: PlannedWrite): PlannedChange {
-  return changedMembers === null ? { sign: '+', kind: kind.noun, name }
-    : { sign: '~', kind: kind.noun, name, members: changedMembers };
+function describeWrite(
+  { record: { kind, name }, before, fields, changedMembers: members }: PlannedWrite, nowMs: number,
+): PlannedChange {
+  if (before === null || members === null) return { sign: '+', kind: kind.noun, name };
+  const change = { kind, name, before: before.members, after: fields };
+  return {
+    sign: '~', kind: kind.noun, name, members, ...describeMembers(change, members, nowMs),
+  };
 }
 
 function describeRemoval(
@@ -217,8 +235,13 @@ function collectErrors<T>(
       throw new AppError(code, `${kind.noun} ${name}: ${message}`, details, thrown);
     }
     const { errors: problems = [{ pointer: '', detail: thrown.message }] } = thrown.details;
-    errors.push(...problems.map((problem) =>
-      ({ ...problem, pointer: pointer + problem.pointer })));
+    for (const problem of problems) {
+      const place = pointer + problem.pointer;
+      // The document's own errors, such as of a reference that is none here, say more.
+      if (!errors.some((other) => other.pointer === place)) {
+        errors.push({ ...problem, pointer: place });
+      }
+    }
     return [];
   }
 }

@@ -5,6 +5,7 @@
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { invalid, isJsonObject, parseObject } from '../../base/fields.ts';
+import { encodeJson } from '../../base/json/encode.ts';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonObject, MemberSchema, ObjectSchema, StringSchema } from '../../base/schema.ts';
 import { logWrite } from '../../resources/change-log.ts';
@@ -57,6 +58,30 @@ export function addPublicPreviousSecret(
   const { secret: _hidden, ...publicMembers } = previousSecret;
   return isValidAt(previousSecret, nowMs) ? { ...publicWebhook, previousSecret: publicMembers }
     : publicWebhook;
+}
+
+/**
+ * The members of a webhook whose secret changes from that of `before`: the old one counts beside
+ * the new one for a day. Without one, or where the way to sign or to verify changes, none does.
+ */
+export function overlapSecrets(
+  { previousSecret: _, ...webhook }: JsonObject, before: JsonObject, nowMs: number,
+): JsonObject {
+  const { secret } = before;
+  const isSame = ['verification', 'signing'].every((member) =>
+    encodeJson(webhook[member]) === encodeJson(before[member]));
+  if (secret === undefined || webhook['secret'] === undefined || !isSame) return webhook;
+  const validUntil = formatTimestamp(nowMs + OVERLAP_HOURS * HOUR_MS);
+  return { ...webhook, previousSecret: { secret, validUntil } };
+}
+
+/** The previous secret of a stored webhook, while it is valid; null: there is none. */
+export function findValidPrevious(
+  { previousSecret }: JsonObject, nowMs: number,
+): { readonly secret: string; readonly validUntil: string } | null {
+  if (!isJsonObject(previousSecret) || !isValidAt(previousSecret, nowMs)) return null;
+  const { secret, validUntil } = previousSecret;
+  return { secret: String(secret), validUntil: String(validUntil) };
 }
 
 function isValidAt(previous: JsonObject, nowMs: number): boolean {

@@ -36,7 +36,7 @@ const SHOW_OPTIONS = [
 ];
 const SERVE_OPTIONS = [
   'allow-anonymous', 'apply', 'config', 'data', 'debug', 'help', 'host', 'json', 'max-memory',
-  'port', 'prune', 'set', 'yes',
+  'no-overlap', 'port', 'prune', 'set', 'yes',
 ];
 
 /** A folder holds `books.csv` and the folder `shelf`. */

@@ -76,6 +76,12 @@ async function read(relay: Relay, path: string): Promise<Answer['json']> {
   return json;
 }
 
+/** Until when the previous secret of an outgoing webhook counts. */
+async function readUntil(relay: Relay, name: string): Promise<unknown> {
+  const { previousSecret } = await read(relay, `${OUT}/${name}`);
+  return (previousSecret as { readonly validUntil?: string } | undefined)?.validUntil ?? null;
+}
+
 test('an empty service becomes what the document says, and the same again changes nothing',
   async (context) => {
     const relay = await startRelayFor(context);
@@ -106,10 +112,20 @@ test('what was changed by hand is put right, member by member, and told without 
     const answer = await apply(relay, DOCUMENT);
     assert.deepEqual(answer.json, {
       changes: [
-        { sign: '~', kind: 'action configuration', name: 'deploy', members: ['options'] },
-        { sign: '~', kind: 'incoming webhook', name: 'gh', members: ['description'] },
+        {
+          sign: '~', kind: 'action configuration', name: 'deploy', members: ['options'],
+          details: ['options: { "level": "debug" } → { "level": "info" }'],
+        },
+        {
+          sign: '~', kind: 'incoming webhook', name: 'gh', members: ['description'],
+          details: ['description: "by hand" → none'],
+        },
         {
           sign: '~', kind: 'outgoing webhook', name: 'crm', members: ['triggerEvents', 'secret'],
+          details: [
+            'triggerEvents: ["x.y"] → ["book.*"]',
+            `secret changed, the one before stays valid until ${await readUntil(relay, 'crm')}`,
+          ],
         },
       ],
       unchanged: 0,
@@ -132,6 +148,10 @@ test('a member that is left out has its default, and the order of free members i
     assert.deepEqual((await applied(relay, { outgoingWebhooks: [TARGET] }))['changes'], [{
       sign: '~', kind: 'outgoing webhook', name: 'crm',
       members: ['httpMethod', 'headers', 'timeout'],
+      details: [
+        'httpMethod: "PUT" → "POST"',
+        'headers: { "A": "***", "B": "***" } → { "Authorization": "***" }', 'timeout: 5 → none',
+      ],
     }]);
     const { httpMethod, timeout = null } = await read(relay, `${OUT}/crm`);
     assert.deepEqual([httpMethod, timeout], ['POST', null]);
@@ -154,7 +174,10 @@ test('`enabled` keeps what is stored with when and why, unless the document says
     const said = { ...DOCUMENT, outgoingWebhooks: [{ ...TARGET, enabled: true }] };
     const { changes } = await applied(relay, { ...said, incomingWebhooks: [] });
     assert.deepEqual(changes,
-      [{ sign: '~', kind: 'outgoing webhook', name: 'crm', members: ['enabled'] }]);
+      [{
+        sign: '~', kind: 'outgoing webhook', name: 'crm', members: ['enabled'],
+        details: ['enabled: false → true'],
+      }]);
     assert.equal((await read(relay, `${OUT}/crm`))['enabled'], true);
   });
 
@@ -168,13 +191,87 @@ test('a secret that is left out is removed, and the plan says so', async (contex
     };
     assert.deepEqual(await applied(relay, document), {
       changes: [
-        { sign: '~', kind: 'incoming webhook', name: 'gh', members: ['secret removed'] },
-        { sign: '~', kind: 'outgoing webhook', name: 'crm', members: ['secret removed'] },
+        {
+          sign: '~', kind: 'incoming webhook', name: 'gh', members: ['secret removed'],
+          details: ['secret removed'],
+        },
+        {
+          sign: '~', kind: 'outgoing webhook', name: 'crm', members: ['secret removed'],
+          details: ['secret removed'],
+        },
       ],
       unchanged: 0,
     });
     assert.equal((await read(relay, `${IN}/gh`))['hasSecret'], false);
   }
+});
+
+test('a changed secret keeps the one before, as a rotation does, unless the document says not',
+  async (context) => {
+    const relay = await startRelayFor(context);
+    const withSecret = (secret: string, more = {}): object => ({
+      incomingWebhooks: [{ ...WEBHOOK, secret }], outgoingWebhooks: [{ ...TARGET, secret }],
+      actionConfigurations: DOCUMENT.actionConfigurations, ...more,
+    });
+    await applied(relay, withSecret('first-secret'));
+    await applied(relay, withSecret('second-secret'));
+    for (const path of [`${IN}/gh`, `${OUT}/crm`]) {
+      const { previousSecret, updatedAt } = await read(relay, path);
+      const { validUntil } = previousSecret as { validUntil: string };
+      const hours = (Date.parse(validUntil) - Date.parse(String(updatedAt))) / 3_600_000;
+      assert(Math.abs(hours - 24) < 0.01, `${hours} hours`);
+    }
+    const stored = listStored(relay);
+    assert(stored.some((record) => record.includes('"first-secret"')));
+    assert.deepEqual(await applied(relay, withSecret('second-secret')),
+      { changes: [], unchanged: 3 });
+    assert.deepEqual(listStored(relay), stored);
+    const until = await readUntil(relay, 'crm');
+    const changes = (await applied(relay, withSecret('third-secret', {
+      noOverlap: true,
+    })))['changes'] as readonly { readonly details: readonly string[] }[];
+    assert.deepEqual(changes.map(({ details }) => details),
+      Array.from({ length: 2 }, () => ['secret changed, the one before ends at once; the one '
+        + `before that, valid until ${until}, ends at once`]));
+    assert.equal((await read(relay, `${IN}/gh`))['previousSecret'], undefined);
+    assert.equal(await readUntil(relay, 'crm'), null);
+  });
+
+test('a file with the secret before a rotation is not applied unless that is meant',
+  async (context) => {
+    const relay = await startRelayFor(context);
+    await applied(relay, DOCUMENT);
+    const rotated = await relay.ask('POST', `${IN}/gh/rotate-secret`, { secret: 'hush-again' });
+    assert.equal(rotated.status, 200, rotated.text);
+    const { validUntil } = rotated.json['previousSecret'] as { validUntil: string };
+    const before = listStored(relay);
+    const refused = await apply(relay, DOCUMENT);
+    assert.equal(refused.status, 409, refused.text);
+    assert.match(refused.text, /incoming webhook gh its previous secret again.*\\"yes\\": true/);
+    assert.deepEqual(listStored(relay), before);
+    const third = await apply(relay, {
+      incomingWebhooks: [{ ...WEBHOOK, secret: 'a third one' }], dryRun: true,
+    });
+    assert.equal(third.status, 200, third.text);
+    assert(third.text.includes(`; the one before that, valid until ${validUntil}, ends at once`));
+    const [planned] = (await applied(relay, { ...DOCUMENT, dryRun: true }))['changes'] as
+      readonly { readonly confirm: readonly string[]; readonly details: readonly string[] }[];
+    assert.match(planned?.confirm.join() ?? '', /^give incoming webhook gh its previous secret/);
+    assert.match(planned?.details.join() ?? '',
+      /^secret changed back to the one before its rotation, the one before stays valid until 2/);
+    await applied(relay, { ...DOCUMENT, yes: true });
+    assert(listStored(relay).some((record) => record.includes('"secret":"hush-hush"')));
+    assert.doesNotMatch(refused.text + third.text, /hush-/);
+  });
+
+test('a value that is hidden changes without being shown', async (context) => {
+  const relay = await startRelayFor(context);
+  await applied(relay, DOCUMENT);
+  const outgoingWebhooks = [{ ...TARGET, headers: { Authorization: 'Bearer other' } }];
+  const answer = await apply(relay, { outgoingWebhooks });
+  assert.match(answer.text,
+    /headers: \{ \\"Authorization\\": \\"\*\*\*\\" \}, with another value that is not shown/);
+  assert.doesNotMatch(answer.text, /Bearer|xyzzy/);
 });
 
 test('records that the document does not name stay, with prune as well if people made them',
@@ -203,7 +300,10 @@ test('what was deleted by hand is made again, and what was made anew by hand is 
     await relay.ask('POST', CONFIG, { identifier: 'deploy', actionType: 'log' });
     assert.deepEqual(await applied(relay, DOCUMENT), {
       changes: [
-        { sign: '~', kind: 'action configuration', name: 'deploy', members: ['options'] },
+        {
+          sign: '~', kind: 'action configuration', name: 'deploy', members: ['options'],
+          details: ['options: {} → { "level": "info" }'],
+        },
         { sign: '+', kind: 'incoming webhook', name: 'gh' },
       ],
       unchanged: 1,
@@ -381,7 +481,9 @@ test('If-Match has exactly the plan done: any change since then is 412, and noth
     }
     const plan = await apply(relay, { ...DOCUMENT, dryRun: true });
     const answer = await apply(relay, DOCUMENT, String(plan.headers['etag']));
-    assert.deepEqual([answer.status, answer.json], [200, plan.json]);
+    // The overlap of a secret begins when it is changed.
+    const withoutTimes = ({ text }: Answer): string => text.replaceAll(/until \S+Z/g, 'until then');
+    assert.deepEqual([answer.status, withoutTimes(answer)], [200, withoutTimes(plan)]);
     assert.equal((await relay.ask('GET', PATH)).headers['etag'], answer.headers['etag']);
     assert.equal((await apply(relay, DOCUMENT, 'no quotes')).status, 400);
     assert.equal((await apply(relay, DOCUMENT, '*')).status, 200);
@@ -419,6 +521,17 @@ test('one wrong record of many has nothing done, and all errors are told with th
       .map(({ pointer }) => pointer);
     assert.deepEqual(pointers, ['/actionConfigurations/1/identifier', '/incomingWebhooks/1/enabled',
       '/outgoingWebhooks/0/targetUrl']);
+    const mixed = await checkRefused(relay, {
+      incommingWebhooks: [], set: 'A B',
+      incomingWebhooks: [{ name: 'x' }, { pathSegment: 'b', secret: { $env: 'X' }, enabled: 3 }],
+      outgoingWebhooks: [{ ...TARGET, url: 1 }],
+    }, 422, /invalid/);
+    assert.deepEqual((mixed.json['errors'] as readonly { readonly pointer: string }[])
+      .map(({ pointer }) => pointer).sort(), [
+      '/incomingWebhooks/0/pathSegment', '/incomingWebhooks/1/actionConfiguration',
+      '/incomingWebhooks/1/enabled', '/incomingWebhooks/1/secret', '/incommingWebhooks',
+      '/outgoingWebhooks/0/url', '/set',
+    ]);
     await checkRefused(relay, {
       ...DOCUMENT, outgoingWebhooks: [{ ...TARGET, actionConfiguration: 'depoly' }],
     }, 422, /"\/outgoingWebhooks\/0\/actionConfiguration".*\\"depoly\\"/);

@@ -32,7 +32,12 @@ test('secrets and keys are exported as references, the rest as it is, and an app
     const other = { ...webhook, oauth2: { ...webhook.oauth2, clientSecret: 'another' } };
     const changed = await relay.ask('PUT', PATH, { outgoingWebhooks: [other] });
     assert.deepEqual(changed.json, { unchanged: 0, changes: [
-      { sign: '~', kind: 'outgoing webhook', name: 'bank', members: ['oauth2'] },
+      {
+        sign: '~', kind: 'outgoing webhook', name: 'bank', members: ['oauth2'],
+        details: ['oauth2: { "tokenUrl": "https://login.example/token", "clientId": "id", '
+          + '"clientSecret": "***", "clientAuthentication": "body" }, with another value that is '
+          + 'not shown'],
+      },
     ] });
   });
 

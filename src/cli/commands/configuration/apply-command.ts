@@ -22,7 +22,7 @@ export async function applyFile(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const request: ApplyRequest = {
     path: args.get('file'), ...await readDocument(context), set: args.find('set'),
-    prune: args.has('prune'),
+    prune: args.has('prune'), noOverlap: args.has('no-overlap'),
   };
   const isDryRun = args.has('dry-run');
   const client = isDryRun && context.isDataMissing()

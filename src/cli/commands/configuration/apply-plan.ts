@@ -30,6 +30,8 @@ export type ApplyRequest = ResolvedDocument & {
   /** undefined: the server's default. */
   readonly set: string | undefined;
   readonly prune: boolean;
+  /** Whether a secret that changes ends at once. */
+  readonly noOverlap: boolean;
 };
 
 type PrintedChange = {
@@ -38,6 +40,10 @@ type PrintedChange = {
   readonly kind: string;
   readonly name: string;
   readonly members: readonly string[];
+  /** What becomes of each member. */
+  readonly details: readonly string[];
+  /** What takes `--yes`, as clauses. */
+  readonly confirm: readonly string[];
   /** How many requests or deliveries wait for a webhook that would go. */
   readonly waiting: number;
 };
@@ -65,7 +71,8 @@ export async function carryOut(
   client: ApplyClient, request: ApplyRequest, { etag }: PrintedPlan,
 ): Promise<PrintedPlan> {
   try {
-    return await sendDocument(client, request, {}, { 'if-match': etag });
+    // Whoever does not mean what the plan asks to confirm has not come here: see `checkLosses`.
+    return await sendDocument(client, request, { yes: true }, { 'if-match': etag });
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'precondition_failed') throw thrown;
     throw new AppError('precondition_failed', 'the configuration was changed after the plan was '
@@ -74,10 +81,11 @@ export async function carryOut(
 }
 
 async function sendDocument(
-  client: ApplyClient, { path, document, sources, set, prune }: ApplyRequest, members: JsonObject,
+  client: ApplyClient, request: ApplyRequest, members: JsonObject,
   headers: Readonly<Record<string, string>>,
 ): Promise<PrintedPlan> {
-  const body = { ...document, ...set === undefined ? {} : { set }, prune, ...members };
+  const { path, document, sources, set, prune, noOverlap } = request;
+  const body = { ...document, ...set === undefined ? {} : { set }, prune, noOverlap, ...members };
   try {
     return parsePlan(await client.request(
       { method: 'PUT', path: CONFIGURATION_PATH, headers, body }));
@@ -105,17 +113,16 @@ function parsePlan({ body, headers: { etag } }: ApiResponse): PrintedPlan {
 
 function parseChange(value: unknown): PrintedChange {
   const change = isJsonObject(value) ? value : {};
-  const { sign, kind, name, members, waiting } = change;
+  const { sign, kind, name, members, details, confirm, waiting } = change;
   return {
     sign: formatValue(sign), kind: formatValue(kind), name: formatValue(name),
-    members: Array.isArray(members) ? members.map(formatValue) : [],
+    members: parseTexts(members), details: parseTexts(details), confirm: parseTexts(confirm),
     waiting: isCount(waiting) ? waiting : 0,
   };
 }
 
-/** One line a change, and one for what stays. */
-export function formatPlan({ changes, body }: PrintedPlan): readonly string[] {
-  return [...changes.map(formatChange), `= ${formatValue(body['unchanged'])} unchanged`];
+function parseTexts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(formatValue) : [];
 }
 
 /** Prints the plan: as the server answered it with --json, else its lines. */
@@ -124,6 +131,21 @@ export async function printPlan(output: Output, plan: PrintedPlan): Promise<void
   for (const line of formatPlan(plan)) {
     await output.write(`${output.paint(escapeControls(line), TONES[line.slice(0, 1)])}\n`);
   }
+}
+
+/** A line for each change, one for each member of it, and one for what stays. */
+function formatPlan({ changes, body }: PrintedPlan): readonly string[] {
+  return [
+    ...changes.flatMap((change) =>
+      [formatHead(change), ...change.details.map((detail) => `    ${detail}`)]),
+    `= ${formatValue(body['unchanged'])} unchanged`,
+  ];
+}
+
+/** A line for each change, with the names of its members alone: for a log. */
+export function summarizePlan({ changes }: PrintedPlan): readonly string[] {
+  return changes.map((change) => change.members.length === 0 ? formatHead(change)
+    : `${formatHead(change)}: ${change.members.join(', ')}`);
 }
 
 /** What is lost for good when the plan is done, in words. */
@@ -135,20 +157,27 @@ export function listLosses({ changes }: PrintedPlan): readonly string[] {
   });
 }
 
-/** Throws `conflict` when the plan loses something for good. */
+/** Throws `conflict` when the plan loses something for good, or does what nobody may mean. */
 export function checkLosses(plan: PrintedPlan): void {
   const losses = listLosses(plan);
-  if (losses.length === 0) return;
-  const names = losses.slice(0, LOSSES_NAMED_MAX).join(', ');
-  const rest = losses.length - LOSSES_NAMED_MAX;
-  throw new AppError('conflict', `nothing was changed: this would remove ${names}`
-    + `${rest > 0 ? ` and ${rest} more` : ''}; give --yes if that is meant`);
+  const confirm = plan.changes.flatMap((change) => change.confirm);
+  if (losses.length + confirm.length === 0) return;
+  const clauses = [
+    ...losses.length === 0 ? [] : [`remove ${joinFirst(losses)}`],
+    ...confirm.length === 0 ? [] : [joinFirst(confirm)],
+  ];
+  throw new AppError('conflict',
+    `nothing was changed: this would ${clauses.join(', and ')}; give --yes if that is meant`);
 }
 
-function formatChange(change: PrintedChange): string {
-  const { sign, kind, name, members } = change;
-  const details = change.waiting > 0 ? [formatWaiting(change)] : members;
-  return `${sign} ${kind} ${name}${details.length === 0 ? '' : `: ${details.join(', ')}`}`;
+function joinFirst(texts: readonly string[]): string {
+  const rest = texts.length - LOSSES_NAMED_MAX;
+  return `${texts.slice(0, LOSSES_NAMED_MAX).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+function formatHead(change: PrintedChange): string {
+  const { sign, kind, name, waiting } = change;
+  return `${sign} ${kind} ${name}${waiting === 0 ? '' : `: ${formatWaiting(change)}`}`;
 }
 
 function formatWaiting({ kind, waiting }: PrintedChange): string {

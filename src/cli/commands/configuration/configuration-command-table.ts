@@ -19,7 +19,9 @@ export const CONFIGURATION_COMMANDS: readonly CommandSpec[] = [
       'dry-run': flag('print the plan, and change nothing'),
       prune: flag('delete what an earlier apply of the same set made and the file no longer has'),
       set: text('<name>', 'the set that what is made belongs to (default)'),
-      yes: flag('ask nothing; needed without a terminal to lose a secret or what still waits'),
+      'no-overlap': flag('end a secret that changes at once, not after a day beside the new one'),
+      yes: flag('ask nothing; needed without a terminal to lose a secret or what still waits, and '
+        + 'to change a secret while its rotation is under way'),
     } satisfies OptionSpecs,
     examples: [
       'hookshelf apply --file shelf.json', 'hookshelf apply --file shelf.json --dry-run',

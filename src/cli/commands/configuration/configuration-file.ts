@@ -21,6 +21,7 @@ export const STANDARD_INPUT = '-';
 /** Members of the request that options set, by the option: a file holds records alone. */
 const OPTION_OF_MEMBER: ReadonlyMap<string, string> = new Map([
   ['set', '--set <name>'], ['prune', '--prune'], ['dryRun', 'hookshelf apply --dry-run'],
+  ['noOverlap', '--no-overlap'], ['yes', '--yes'],
 ]);
 
 type FileDeps = {

@@ -12,7 +12,7 @@ import { createApiClient } from '../../api-client/api-client.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readConfigurationFile } from './configuration-file.ts';
-import { carryOut, checkLosses, fetchPlan, formatPlan } from './apply-plan.ts';
+import { carryOut, checkLosses, fetchPlan, summarizePlan } from './apply-plan.ts';
 import type { PrintedPlan } from './apply-plan.ts';
 import type { ResolvedDocument } from './references.ts';
 
@@ -98,6 +98,7 @@ export class ServedFile {
     assert(this.#client !== null);
     const request = {
       path: this.#path, ...document, set: args.find('set'), prune: args.has('prune'),
+      noOverlap: args.has('no-overlap'),
     };
     for (let attempt = 1; ; attempt += 1) {
       const plan = await fetchPlan(this.#client, request);
@@ -116,7 +117,7 @@ export class ServedFile {
 }
 
 function logPlan(plan: PrintedPlan, file: string, logger: Logger): void {
-  const changes = formatPlan(plan).slice(0, plan.changes.length);
+  const changes = summarizePlan(plan);
   const { unchanged } = plan.body;
   if (changes.length === 0) {
     logger.info('the configuration is as the file says', { file, unchanged });

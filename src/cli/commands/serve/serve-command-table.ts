@@ -16,6 +16,7 @@ export const SERVE_COMMAND: CommandSpec = {
     },
     prune: flag('with --apply: delete what it made earlier and the file no longer has'),
     set: text('<name>', 'with --apply: the set that what is made belongs to (default)'),
+    'no-overlap': flag('with --apply: end a secret that changes at once'),
     yes: flag('with --apply: even where a secret is lost, or what still waits'),
   },
   needsActions: true,

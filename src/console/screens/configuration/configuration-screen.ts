@@ -169,7 +169,7 @@ class ApplyForm {
     if (!isSure) return;
     try {
       const { body } = await callApi<ConfigurationPlan>('PUT', PATH,
-        { body: { ...request, dryRun: false }, headers: { 'If-Match': etag } });
+        { body: { ...request, dryRun: false, yes: true }, headers: { 'If-Match': etag } });
       fill(this.#plan, h('h2', 'What was changed'),
         h('div.record', planList(body)));
       showNotice('Applied.');

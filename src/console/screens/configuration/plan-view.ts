@@ -1,6 +1,5 @@
 /** Shows what an apply of a configuration document would change, or has changed. */
 import { h } from '../../base/dom.ts';
-import type { Child } from '../../base/dom.ts';
 import { formatQuantity } from '../../base/format.ts';
 import type {
   ConfigurationPlan, PlannedChange, SECRET_REMOVED as PLANNED_REMOVAL,
@@ -19,18 +18,15 @@ export function planList({ changes, unchanged }: ConfigurationPlan): HTMLElement
   unchanged === 0 ? null : h('p.hint', `= ${formatQuantity(unchanged, 'record')} unchanged`));
 }
 
-function renderChange({ sign, kind, name, members = [], waiting = 0 }: PlannedChange): HTMLElement {
+function renderChange({ sign, kind, name, details = [], waiting = 0 }: PlannedChange): HTMLElement {
   const [text, tone] = SIGNS[sign];
   return h('li', h('span', { class: `badge ${tone}` }, text), ` ${kind} `, h('strong', name),
-    ...members.length === 0 ? [] : [': ', ...joinMembers(members)],
+    details.length === 0 ? null : h('ul', {}, ...details.map(renderDetail)),
     waiting === 0 ? null : h('span.problem', ` ${formatWaiting(waiting)}`));
 }
 
-function joinMembers(members: readonly string[]): Child[] {
-  return members.flatMap((member, index): Child[] => [
-    index === 0 ? null : ', ',
-    member === SECRET_REMOVED ? h('span.problem', member) : member,
-  ]);
+function renderDetail(detail: string): HTMLElement {
+  return detail === SECRET_REMOVED ? h('li.problem', detail) : h('li', detail);
 }
 
 function formatWaiting(waiting: number): string {
@@ -46,8 +42,9 @@ export function describePlan({ changes }: ConfigurationPlan): string {
   };
   const counts = [count('+', 'added'), count('~', 'changed'), count('-', 'removed')]
     .filter((text) => text !== null);
-  const losses = changes.flatMap(({ kind, name, members = [], waiting = 0 }) => [
+  const losses = changes.flatMap(({ kind, name, members = [], confirm = [], waiting = 0 }) => [
     ...members.includes(SECRET_REMOVED) ? [`The secret of ${kind} ${name} is removed.`] : [],
+    ...confirm.map((clause) => `This would ${clause}.`),
     ...waiting > 0 ? [`${kind} ${name} goes: ${formatWaiting(waiting)}.`] : [],
   ]);
   return [`${counts.join(', ')}, all in one.`, ...losses].join(' ');
@@ -55,6 +52,6 @@ export function describePlan({ changes }: ConfigurationPlan): string {
 
 /** Whether something is lost that applying an older document does not bring back. */
 export function isDestructive({ changes }: ConfigurationPlan): boolean {
-  return changes.some(({ sign, members = [] }) =>
-    sign === '-' || members.includes(SECRET_REMOVED));
+  return changes.some(({ sign, members = [], confirm = [] }) =>
+    sign === '-' || members.includes(SECRET_REMOVED) || confirm.length > 0);
 }

@@ -71,7 +71,7 @@ for (const way of WAYS) {
   test(`a secret is removed with --yes alone where nobody can be asked, ${way}`, () =>
     inPlace(way, async (place) => {
       await apply(place, SHELF);
-      const plan = '~ outgoing webhook crm: secret removed\n= 2 unchanged\n';
+      const plan = '~ outgoing webhook crm\n    secret removed\n= 2 unchanged\n';
       assert.deepEqual(await apply(place, WITHOUT_SECRET), {
         code: 1, stdout: plan,
         stderr: 'hookshelf: nothing was changed: this would remove the secret of outgoing webhook '
@@ -119,12 +119,12 @@ test('a person who is asked once says yes or no', () => inPlace('through a serve
     assert.deepEqual(await apply(place, SHELF, [], { ...terminal, input: '' }),
       { code: 0, stdout: '= 3 unchanged\n', stderr: '' });
     assert.deepEqual(await apply(place, WITHOUT_SECRET, [], { ...terminal, input: 'yes\n' }), {
-      code: 0, stdout: '~ outgoing webhook crm: secret removed\n= 2 unchanged\n'
+      code: 0, stdout: '~ outgoing webhook crm\n    secret removed\n= 2 unchanged\n'
         + 'applied: 1 change\n',
       stderr: 'Make this change? [y/N] ',
     });
     assert.deepEqual(await apply(place, SHELF, ['--yes'], { ...terminal, input: 'n\n' }), {
-      code: 0, stdout: '~ outgoing webhook crm: secret\n= 2 unchanged\napplied: 1 change\n',
+      code: 0, stdout: '~ outgoing webhook crm\n    secret set\n= 2 unchanged\napplied: 1 change\n',
       stderr: '',
     });
   }));
@@ -324,4 +324,19 @@ test('a webhook cannot name an action configuration that goes in the same apply'
     }, ['--prune']);
     assert.equal(code, 1);
     assert.match(stderr, /"to-log" would be deleted with this change\n$/);
+  }));
+
+test('a secret from before a rotation takes --yes where nobody can be asked', () =>
+  inPlace('without a server', async (place) => {
+    await apply(place, SHELF);
+    assert.equal((await place.run(['incomingwebhook:rotate-secret', 'gh'])).code, 0);
+    const refused = await apply(place, SHELF);
+    assert.deepEqual([refused.code, refused.stderr], [1, 'hookshelf: nothing was changed: this '
+      + 'would give incoming webhook gh its previous secret again, which its rotation has '
+      + 'replaced; give --yes if that is meant\n']);
+    assert.match(refused.stdout, /^~ incoming webhook gh\n {4}secret changed back to the one /);
+    const { code, stdout } = await apply(place, SHELF, ['--yes', '--no-overlap']);
+    assert.equal(code, 0);
+    assert.match(stdout, /before its rotation, the one before ends at once\n/);
+    assert.equal((await apply(place, SHELF)).stdout, '= 3 unchanged\n');
   }));

@@ -76,6 +76,7 @@ import { openStore } from './store/store.ts';
 import type { OpenedStore, SharedLog } from './store/store.ts';
 import type { EventPublisher } from './webhooks/deliveries/event-publisher.ts';
 import { ACTIONS_FOLDER } from './webhooks/actions/modules/find-action-modules.ts';
+import type { ModuleSelection } from './webhooks/actions/modules/find-action-modules.ts';
 import { loadActionModules } from './webhooks/actions/modules/load-action-modules.ts';
 import type { WebhooksOptions } from './webhooks/webhooks-options.ts';
 import { resolveHooks } from './webhooks/naming/directory.ts';
@@ -94,8 +95,8 @@ type AppOptions = {
   readonly allowAnonymous?: boolean;
   /** How much memory the process may take: bounds caches and what waits for the disk. */
   readonly maxMemoryBytes?: number;
-  /** Whether custom action modules are loaded; by default a server does. */
-  readonly loadsActions?: boolean;
+  /** Which custom action modules are loaded; by default a server loads all, a command none. */
+  readonly moduleSelection?: ModuleSelection;
   /** Classes of actions, for a program that embeds us. */
   readonly actions?: readonly unknown[];
   readonly clock?: Clock;
@@ -458,15 +459,17 @@ async function rememberToken(tokens: Tokens, logger: Logger): Promise<void> {
 /** The custom actions: of modules in the data directory, of the settings, and of a program. */
 async function loadActions(
   {
-    data, settings, logger, role, loadsActions = role === 'server', actions = [], clock,
+    data, settings, logger, role, moduleSelection = role === 'server' ? 'all' : 'none',
+    actions = [], clock,
   }: AppOptions,
   closers: Closers,
 ): Promise<WebhooksOptions['actions']> {
   const origin = 'the option `actions`';
   const ownActions = actions.map((actionClass) => ({ actionClass, origin }));
-  if (!loadsActions) return ownActions;
+  if (moduleSelection === 'none') return ownActions;
   const modules = await loadActionModules({
-    folder: join(data, ACTIONS_FOLDER), paths: settings.actions.modules, log: logger,
+    folder: join(data, ACTIONS_FOLDER), paths: settings.actions.modules,
+    selection: moduleSelection, log: logger,
     callTimeoutMs: settings.incoming.actionTimeout * 1000,
     memoryMiBMax: settings.actions.maxMemory,
     ...clock === undefined ? {} : { clock },

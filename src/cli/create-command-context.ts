@@ -17,7 +17,10 @@ import { findRemoteServer, readToken } from './remote-server.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { Identity } from './process/identity.ts';
 import { loadOnce } from './process/load-once.ts';
-import { findOwner, loadApp, openLocalApp, openTemporaryApp } from './api-client/local-app.ts';
+import {
+  findOwner, findOwnerWithin, loadApp, openLocalApp, openTemporaryApp,
+} from './api-client/local-app.ts';
+import type { ModuleLoading } from './api-client/local-app.ts';
 import { findServerClient, openApiClient } from './api-client/open-api-client.ts';
 import { createApiClient } from './api-client/api-client.ts';
 import type { ApiClient } from './api-client/api-client.ts';
@@ -58,15 +61,18 @@ export function createCommandContext(
   const identity = new Identity(server === null ? dataDirectory : null);
   let loadedSettings: LoadedSettings | null = null;
   let apiClient: Promise<ApiClient> | null = null;
+  let modules: ModuleLoading = {
+    selection: spec.needsActions === true ? 'all' : 'none', onLoad: (line) => output.note(line),
+  };
   let configFile: SettingsFile | null | undefined;
   const readConfigOnce = (): SettingsFile | null => {
     // Read once, as the calling user: later we may be another, and a pipe is read only once.
     if (configFile === undefined) configFile = readConfigFile(args, identity);
     return configFile;
   };
+  const output = new Output(io, args.has('json'));
   const context: CommandContext = {
-    spec, commands, args, io, identity,
-    output: new Output(io, args.has('json')),
+    spec, commands, args, io, identity, output,
     enterDataAsOwner() {
       assert(server === null, 'a command for a server elsewhere touches no data directory');
       identity.becomeOwner();
@@ -89,8 +95,11 @@ export function createCommandContext(
     loadCallersSettings: () => loadSettings({
       ...listCallersSources(context), file: readConfigOnce(),
     }),
+    selectModules(changes) {
+      modules = { ...modules, ...changes };
+    },
     openApiClient() {
-      apiClient ??= (server === null ? openDirectoryApiClient(context)
+      apiClient ??= (server === null ? openDirectoryApiClient(context, modules)
         : openRemoteApiClient(context, server)).then(wrapApiClient);
       return apiClient;
     },
@@ -98,7 +107,7 @@ export function createCommandContext(
       if (server !== null) return context.openApiClient();
       const data = context.enterExistingDataAsOwner();
       return findServerClient({
-        clock: systemClock, findOwner: () => findOwner(data),
+        clock: systemClock, findOwner: () => findOwnerWithin(data),
         onWait: (reason) => noteWait(context, reason),
       });
     },
@@ -197,8 +206,10 @@ function isNotDirectory(path: string): boolean {
 }
 
 /** Opens the client for a data directory: on the server that holds it, else on the app here. */
-async function openDirectoryApiClient(context: CommandContext): Promise<ApiClient> {
-  const { spec, args, io, output } = context;
+async function openDirectoryApiClient(
+  context: CommandContext, modules: ModuleLoading,
+): Promise<ApiClient> {
+  const { spec, args, io } = context;
   // Wrong settings are refused even where a server answers, which has read its own.
   const { settings } = context.loadSettings();
   const isDryRun = spec.makesData === true && args.has('dry-run');
@@ -208,9 +219,7 @@ async function openDirectoryApiClient(context: CommandContext): Promise<ApiClien
   const mayBeMissing = isTemporary || (spec.makesData === true && !isDryRun);
   const data = mayBeMissing ? context.enterDataAsOwner() : context.enterExistingDataAsOwner();
   const options = {
-    settings, io,
-    onLoadModules: spec.needsActions === true
-      ? (text: string) => output.note(text) : null,
+    settings, io, modules,
     lowestLevel: spec.runsActions === true ? 'debug' : 'warning',
   } as const;
   return openApiClient({

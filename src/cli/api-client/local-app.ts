@@ -1,8 +1,8 @@
 /** Finds the process that holds a data directory, and opens the app here when there is none. */
-import { existsSync, lstatSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { findOwnerProblem, formatChown } from '../../base/files/ownership.ts';
 import type { LogLevel } from '../../base/log.ts';
@@ -10,6 +10,7 @@ import type { Settings } from '../../settings/load-settings.ts';
 import {
   ACTIONS_FOLDER, findActionModules,
 } from '../../webhooks/actions/modules/find-action-modules.ts';
+import type { ModuleSelection } from '../../webhooks/actions/modules/find-action-modules.ts';
 import { readLockOwner } from '../../store/lock/directory-lock.ts';
 import { loadOnce } from '../process/load-once.ts';
 import type { Io } from '../terminal/process-io.ts';
@@ -24,16 +25,19 @@ export interface LocalApp {
   close(): Promise<void>;
 }
 
+/** The custom action modules that are loaded here. */
+export type ModuleLoading = {
+  readonly selection: ModuleSelection;
+  /** Told the line that names them before: they are code that runs with our rights. */
+  readonly onLoad: (line: string) => void;
+};
+
 type LocalAppOptions = {
   /** The data directory, absolute. */
   readonly data: string;
   readonly settings: Settings;
   readonly io: Io;
-  /**
-   * Told the line that names the custom action modules before they are loaded, as they are code
-   * that runs with our rights; null: none is loaded.
-   */
-  readonly onLoadModules: ((line: string) => void) | null;
+  readonly modules: ModuleLoading;
   /** Lines below it are no news at a prompt, whatever `log.level` says. */
   readonly lowestLevel: LogLevel;
 };
@@ -54,6 +58,14 @@ export function findOwner(data: string): DirectoryOwner | null {
   return owner;
 }
 
+/** The same, but null where the socket does not lie in the directory itself: no file holds one. */
+export function findOwnerWithin(data: string): DirectoryOwner | null {
+  const owner = findOwner(data);
+  if (owner === null || owner.socketPath === null) return null;
+  const isSocket = lstatSync(owner.socketPath, { throwIfNoEntry: false })?.isSocket() === true;
+  return isSocket && realpathSync(dirname(owner.socketPath)) === realpathSync(data) ? owner : null;
+}
+
 function rejectUntrustedOwner(path: string): void {
   const status = lstatSync(path, { throwIfNoEntry: false });
   const problem = status === undefined ? null : findOwnerProblem(status.uid);
@@ -64,19 +76,20 @@ function rejectUntrustedOwner(path: string): void {
 
 /** Throws `conflict` when another process holds the directory. */
 export async function openLocalApp(
-  { data, settings, io, onLoadModules, lowestLevel }: LocalAppOptions,
+  { data, settings, io, modules: { selection, onLoad }, lowestLevel }: LocalAppOptions,
 ): Promise<LocalApp> {
-  const modules = onLoadModules === null ? [] : findActionModules({
-    folder: join(data, ACTIONS_FOLDER), paths: settings.actions.modules,
+  const modules = findActionModules({
+    folder: join(data, ACTIONS_FOLDER), paths: settings.actions.modules, selection,
   });
   if (modules.length > 0) {
     const paths = modules.map(({ origin }) => origin).join(', ');
-    onLoadModules?.(`no server runs, so this loads the action modules ${paths}`);
+    const noun = modules.length === 1 ? 'module' : 'modules';
+    onLoad(`no server runs, so this loads the action ${noun} ${paths}`);
   }
   const logger = createProcessLogger(settings, io, lowestLevel);
   const { openApp } = await loadApp();
   const app = await openApp({
-    data, logger, role: 'command', loadsActions: onLoadModules !== null,
+    data, logger, role: 'command', moduleSelection: selection,
     // No browser reaches a command, so CORS is off: with `*` and no token the app would not open,
     // and the command could not make one. Its own requests are no news either, however slow.
     settings: {

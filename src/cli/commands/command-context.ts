@@ -5,13 +5,14 @@ import type { Identity } from '../process/identity.ts';
 import type { Io } from '../terminal/process-io.ts';
 import type { Output } from '../terminal/output.ts';
 import type { ApiClient } from '../api-client/api-client.ts';
+import type { ModuleLoading } from '../api-client/local-app.ts';
 import type { CommandLineSpec } from '../arguments/option-spec.ts';
 
 export type CommandSpec = CommandLineSpec & {
   readonly summary: string;
   /** More text for `help`: lines that are printed as they are. */
   readonly details?: readonly string[];
-  /** Custom action modules are loaded when the command runs without a server. */
+  /** Custom action modules are loaded when the command runs without a server, by default all. */
   readonly needsActions?: boolean;
   /** An action may run then, and what it logs belongs to the result. */
   readonly runsActions?: boolean;
@@ -60,11 +61,14 @@ export type CommandContext = {
    * data directory. Throws `usage`.
    */
   loadCallersSettings(): LoadedSettings;
+  /** Changes which action modules are loaded without a server, and who is told of it. */
+  selectModules(changes: Partial<ModuleLoading>): void;
   /** Opens a client at the first call, also after `closeApiClient`; run.ts closes it. */
   openApiClient(): Promise<ApiClient>;
   /**
-   * The client of the server that is meant, or that holds the data directory; null: none does.
-   * Reads no settings file there, and opens no store. Throws `usage`, `conflict`, `not_found`.
+   * The client of the server that is meant, or that holds the data directory; null: none does, or
+   * its socket lies elsewhere: a lock file of somebody else could name any. Reads no settings file
+   * there, and opens no store. Throws `usage`, `conflict`, `not_found`.
    */
   openServerClient(): Promise<ApiClient | null>;
   /** Idempotent. */

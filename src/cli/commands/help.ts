@@ -49,7 +49,8 @@ export async function printOverview({ output, commands }: CommandContext): Promi
 }
 
 /** What a command that checks or runs actions says of itself. */
-const MODULES_LINE = 'Where no server runs, it loads the modules of your own actions.';
+const MODULES_LINE = 'Where no server runs, it loads the modules of your own actions that '
+  + 'it needs, and names them.';
 
 export async function printCommand(output: Output, spec: CommandSpec): Promise<number> {
   if (output.isJson) {

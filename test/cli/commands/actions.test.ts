@@ -31,7 +31,34 @@ test('custom actions are loaded by the commands that run or check them', () =>
     assert.deepEqual([refused.code, /word is missing/.test(refused.stderr)], [1, true]);
     const made = await place.run([...create, '{"word":"hey"}']);
     assert.equal(made.code, 0, made.stderr);
-    assert.match(made.stderr, /no server runs, so this loads the action modules .*shout\.mjs$/m);
+    assert.match(made.stderr, /no server runs, so this loads the action module .*shout\.mjs$/m);
+  }));
+
+test('a configuration saved without a server loads the module of its action alone', () =>
+  inPlace('without a server', async (place) => {
+    writeAction(place, 'loud.mjs', SHOUT);
+    writeAction(place, 'spy.mjs', SHOUT.replaceAll('shout', 'spy'));
+    const update = ['actionconfig:update', 'a'];
+    const cases: readonly (readonly [words: readonly string[], module: string | null])[] = [
+      [['actionconfig:create', '--identifier', 'a', '--action', 'shout', '--options',
+        '{"word":"hey"}'], 'loud'],
+      [[...update, '--options', '{"word":"ho"}'], 'loud'],
+      [[...update, '--action', 'spy'], 'spy'],
+      [[...update, '--action', 'log', '--options', '{}'], null],
+      [[...update, '--description', 'b'], null],
+    ];
+    for (const [words, module] of cases) {
+      const { code, stderr } = await place.run(words);
+      assert.equal(code, 0, stderr);
+      const loaded = /loads the action modules? (.*)/.exec(stderr)?.[1] ?? null;
+      assert.equal(loaded, module && join(place.data, `actions/${module}.mjs`), words.join(' '));
+    }
+    const file = join(place.folder, 'set-up.json');
+    writeFileSync(file, JSON.stringify({ actionConfigurations: [
+      { identifier: 'b', actionType: 'spy', options: { word: 'hey' } }] }));
+    const { stdout, stderr } = await place.run(['apply', '--file', file, '--dry-run']);
+    assert.match(stdout, /^no server runs, so this loads the action modules .*loud.*spy/, stderr);
+    assert.doesNotMatch(stderr, /loads/);
   }));
 
 test('completion, doctor and lists run no action module, and doctor names one that cannot', () =>
@@ -59,7 +86,7 @@ test('completion, doctor and lists run no action module, and doctor names one th
 test('an action that cannot be loaded stops those commands with its file name, and no other', () =>
   inPlace('without a server', async (place) => {
     writeAction(place, 'broken.mjs', 'export default 7;');
-    const { code, stderr } = await place.run(['actionconfig:create', '--action', 'log']);
+    const { code, stderr } = await place.run(['actionconfig:create', '--action', 'broken']);
     assert.equal(code, 2);
     assert.match(stderr, /^hookshelf: [^\n]*broken\.mjs: must export[^\n]*\n$/m);
     assert.equal((await place.run(['book:list'])).code, 0);

@@ -1,7 +1,7 @@
 /** What the three shells offer for a line, the cursor at its end. Each is driven for real. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -166,6 +166,29 @@ for (const way of WAYS) {
     }
   }));
 }
+
+test('completion asks no socket outside of the data directory', async () => {
+  const folder = createTemporaryFolder();
+  const data = join(folder, 'data');
+  await runCommand(['book:add', '--input', '{"title":"a"}', '--data', data]);
+  let calls = 0;
+  const agent = createServer((socket) => {
+    calls += 1;
+    socket.destroy();
+  });
+  const path = join(folder, 'agent.sock');
+  await new Promise<void>((resolve) => agent.listen(path, resolve));
+  try {
+    symlinkSync(path, join(data, 'control.sock'));
+    for (const socketPath of [path, join(data, 'control.sock')]) {
+      writeFileSync(join(data, 'lock'), JSON.stringify({ pid: 1, kind: 'server', socketPath }));
+      const { code, stdout } = await runCommand(['completion:values', 'books', '--data', data]);
+      assert.deepEqual([code, stdout.split('\n').length, calls], [0, 2, 0], socketPath);
+    }
+  } finally {
+    agent.close();
+  }
+});
 
 test('completion obeys no settings file of a folder, and changes nothing there', async () => {
   const folder = createTemporaryFolder();

@@ -11,6 +11,7 @@ import { createNodeFiles } from '../../../store/disk/files.ts';
 import { recoverState } from '../../../store/generations/recovery.ts';
 import type { CollectionSpec } from '../../../store/store-port.ts';
 import { configurationCollection } from '../../../webhooks/actions/action-configuration.ts';
+import { BUILT_IN_ACTIONS } from '../../../webhooks/actions/modules/find-action-modules.ts';
 import { jobCollection } from '../../../webhooks/bulk/job.ts';
 import { deliveryCollection } from '../../../webhooks/deliveries/delivery.ts';
 import { eventCollection } from '../../../webhooks/deliveries/event-record.ts';
@@ -31,9 +32,6 @@ type CompletionSource = {
   /** The collection that keeps them, or what there is without a server. */
   readonly stored: CollectionSpec | readonly string[];
 };
-
-/** What there is without a server that has loaded others. */
-const BUILT_IN_ACTIONS = ['emit-event', 'http-forward', 'log', 'run-command'];
 
 const SOURCES: Readonly<Record<ValueKind, CompletionSource>> = {
   'actions': {

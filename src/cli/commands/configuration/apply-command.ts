@@ -24,12 +24,19 @@ export async function applyFile(context: CommandContext): Promise<number> {
     path: args.get('file'), ...await readDocument(context), set: args.find('set'),
     prune: args.has('prune'), noOverlap: args.has('no-overlap'),
   };
+  // The plan names the modules that were loaded for it: they were checked with it.
+  const moduleLines: string[] = [];
+  const onLoad = (line: string): void => {
+    if (output.isJson) output.note(line);
+    else moduleLines.push(line);
+  };
+  context.selectModules({ onLoad });
   const isDryRun = args.has('dry-run');
   const client = isDryRun && context.isDataMissing()
-    ? await openEmptyStore(context) : await context.openApiClient();
+    ? await openEmptyStore(context, onLoad) : await context.openApiClient();
   const plan = await fetchPlan(client, request)
     .finally(() => isDryRun ? client.close() : undefined);
-  await printPlan(output, plan);
+  await printPlan(output, plan, moduleLines.slice(0, 1));
   // A plan that could not be written, as on a full disk, is not done.
   await output.finish();
   if (plan.changes.length === 0) return 0;
@@ -78,11 +85,11 @@ function countChanges({ changes }: PrintedPlan): string {
 
 /** The client of an empty store: a dry run makes no data directory. */
 async function openEmptyStore(
-  { io, output, loadSettings }: CommandContext,
+  { io, loadSettings }: CommandContext, onLoad: (line: string) => void,
 ): Promise<ApiClient> {
   const { settings } = loadSettings();
   const app = await openTemporaryApp({
-    settings, io, onLoadModules: (text) => output.note(text), lowestLevel: 'warning',
+    settings, io, modules: { selection: 'all', onLoad }, lowestLevel: 'warning',
   });
   return createApiClient(createMemoryTarget(app.requestListener), {
     clock: systemClock, hasServer: false, close: () => app.close(),

@@ -125,10 +125,12 @@ function parseTexts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(formatValue) : [];
 }
 
-/** Prints the plan: as the server answered it with --json, else its lines. */
-export async function printPlan(output: Output, plan: PrintedPlan): Promise<void> {
+/** Prints the plan: as the server answered it with --json, else its lines after the first ones. */
+export async function printPlan(
+  output: Output, plan: PrintedPlan, firstLines: readonly string[],
+): Promise<void> {
   if (output.isJson) return output.json(plan.body);
-  for (const line of formatPlan(plan)) {
+  for (const line of [...firstLines, ...formatPlan(plan)]) {
     await output.write(`${output.paint(escapeControls(line), TONES[line.slice(0, 1)])}\n`);
   }
 }

@@ -7,8 +7,9 @@ import {
   pickDefined, readTextMembers, readUnsetMembers, requireChange,
 } from '../option-members.ts';
 import {
-  createRecord, fetchAll, formatValue, replaceRecord, resolveId, toTableColumns,
+  createRecord, fetchAll, formatValue, parseObject, replaceRecord, resolveId, toTableColumns,
 } from '../resource-commands.ts';
+import { BUILT_IN_ACTIONS } from '../../../webhooks/actions/modules/find-action-modules.ts';
 import { configurationResource } from '../../../webhooks/actions/action-configuration-resource.ts';
 
 export async function listActions(context: CommandContext): Promise<number> {
@@ -25,6 +26,7 @@ export async function listActions(context: CommandContext): Promise<number> {
 }
 
 export async function createConfiguration(context: CommandContext): Promise<number> {
+  context.selectModules({ selection: { ofAction: context.args.get('action') } });
   const body = { ...readTextMembers(context, ['identifier']), ...await readMembers(context) };
   const configuration = await createRecord(context, configurationResource, body);
   await printChanged(context, 'created', configuration);
@@ -35,11 +37,31 @@ export async function createConfiguration(context: CommandContext): Promise<numb
 export async function updateConfiguration(context: CommandContext): Promise<number> {
   const changes = { ...readUnsetMembers(context), ...await readMembers(context) };
   requireChange(context, changes);
-  const id = await resolveId(context, configurationResource);
+  const id = await selectModuleOf(context, context.args.find('action'));
   const configuration = await replaceRecord(context, configurationResource, id,
     (current) => ({ ...current, ...changes }));
   await printChanged(context, 'updated', configuration);
   return 0;
+}
+
+/**
+ * Without a server the one module of the configuration's action is loaded. Which action that is may
+ * be stored alone: then the record is read with no module first. Resolves with the record's id.
+ */
+async function selectModuleOf(
+  context: CommandContext, named: string | undefined,
+): Promise<string> {
+  context.selectModules({ selection: named === undefined ? 'none' : { ofAction: named } });
+  const client = await context.openApiClient();
+  const id = await resolveId(context, configurationResource);
+  if (named !== undefined || client.hasServer) return id;
+  const { body } = await client.request({
+    method: 'GET', path: `${configurationResource.path}/${encodeURIComponent(id)}` });
+  const action = formatValue(parseObject(body)['actionType']);
+  if (BUILT_IN_ACTIONS.includes(action)) return id;
+  await context.closeApiClient();
+  context.selectModules({ selection: { ofAction: action } });
+  return id;
 }
 
 async function readMembers(context: CommandContext): Promise<JsonObject> {

@@ -7,6 +7,7 @@
 import { readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
+import { DOCUMENT_BYTES_MAX, readBounded } from '../../../base/files/bounded-read.ts';
 import { checkOwnership, checkWayAsRoot } from '../../../base/files/ownership.ts';
 import { walkPath } from '../../../base/files/path-owners.ts';
 import type { PathStep } from '../../../base/files/path-owners.ts';
@@ -15,6 +16,12 @@ import type { PathStep } from '../../../base/files/path-owners.ts';
 export const ACTIONS_FOLDER = 'actions';
 
 const EXTENSIONS = ['.mjs', '.js'];
+
+/** The actions that no module brings. */
+export const BUILT_IN_ACTIONS = ['emit-event', 'http-forward', 'log', 'run-command'];
+
+/** Which modules are loaded: those of one action may be all that a command needs. */
+export type ModuleSelection = 'all' | 'none' | { readonly ofAction: string };
 
 export type ModuleFile = {
   /** The path as it was found, for messages. */
@@ -28,13 +35,33 @@ export function findActionModules(options: {
   /** `<data>/actions`; need not exist. */
   readonly folder: string;
   readonly paths: readonly string[];
+  /** By default `all`. */
+  readonly selection?: ModuleSelection;
 }): ModuleFile[] {
-  const { folder, paths } = options;
-  return [
+  const { folder, paths, selection = 'all' } = options;
+  if (selection === 'none') return [];
+  const files = [
     ...listModuleFiles(folder).map((origin) =>
       ({ origin, resolvePath: () => resolveTrustedPath(folder, origin) })),
     ...paths.map((origin) => ({ origin, resolvePath: () => resolveTrustedNamedPath(origin) })),
   ];
+  return selection === 'all' ? files
+    : files.filter(({ origin }) => mayBringAction(origin, selection.ofAction));
+}
+
+/**
+ * Whether a module may have the action: its file is called so, or its text has the identifier in
+ * quotes. A file that cannot be read may have any: loading it says why.
+ */
+function mayBringAction(file: string, action: string): boolean {
+  if (BUILT_IN_ACTIONS.includes(action)) return false;
+  if (basename(file, extname(file)) === action) return true;
+  try {
+    const { bytes } = readBounded(file, { bytesMax: DOCUMENT_BYTES_MAX, isRegular: true });
+    return ['"', "'", '`'].some((quote) => bytes.includes(`${quote}${action}${quote}`));
+  } catch {
+    return true;
+  }
 }
 
 function listModuleFiles(folder: string): string[] {

@@ -5,6 +5,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { ActionSource } from '../action-registry.ts';
 import { findActionModules } from './find-action-modules.ts';
+import type { ModuleSelection } from './find-action-modules.ts';
 
 type LoadedActions = {
   readonly sources: readonly ActionSource[];
@@ -20,6 +21,7 @@ export async function loadActionModules(options: {
   /** `<data>/actions`; need not exist. */
   readonly folder: string;
   readonly paths: readonly string[];
+  readonly selection?: ModuleSelection;
   readonly log: Logger;
   readonly clock?: Clock;
   readonly callTimeoutMs: number;

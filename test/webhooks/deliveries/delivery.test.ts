@@ -4,7 +4,7 @@ import {
   decodeDelivery, encodeDelivery, readStatus,
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
-  afterAttempt, afterLateAttempt, cancelIfPending, computeDeliveryDueMs, createDelivery,
+  afterAttempt, afterLateAttempt, afterProbe, cancelIfPending, computeDeliveryDueMs, createDelivery,
   resetForRetry, type Delivery, type AttemptOutcome,
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import {
@@ -41,6 +41,19 @@ test('failures follow the schedule to its end, then the delivery has failed', ()
   assert.equal(delivery.status, 'failed');
   assert.equal(delivery.nextAttemptAt, null);
   assert.equal(delivery.attempts.length, SCHEDULE_S.length + 1);
+});
+
+test('a probe uses up nothing, and ends what need not be tried again', () => {
+  const probed = (kind: AttemptOutcome['kind'], more = {}, isTriedAgain = true): unknown[] => {
+    const { status, failures, attempts, nextAttemptAt } =
+      afterProbe(fresh, { ...outcome(kind), ...more }, isTriedAgain, START_MS + 1);
+    return [status, failures, attempts.length, nextAttemptAt];
+  };
+  assert.deepEqual(probed('failed'), ['pending', 0, 1, fresh.nextAttemptAt]);
+  assert.deepEqual(probed('proxy'), ['pending', 0, 0, fresh.nextAttemptAt]);
+  assert.deepEqual(probed('delivered'), ['delivered', 0, 1, null]);
+  assert.deepEqual(probed('failed', {}, false), ['failed', 1, 1, null]);
+  assert.deepEqual(probed('failed', { isChainRefused: true }), ['failed', 1, 1, null]);
 });
 
 test('jitter lengthens a wait by up to a tenth, and never shortens it', () => {

@@ -12,7 +12,7 @@ assertFiles(named);
 const files = named.length > 0 ? named : findTests(/\.test\.ts$/);
 // Of two processors, as many tests wait for something.
 const options = [WITHOUT_TEST_HOOKS,
-  '--test', '--test-concurrency=4', '--test-timeout=600000',
+  '--test', '--test-concurrency=4', '--test-timeout=1200000',
   '--test-reporter=./.ci/reporter.mjs', '--test-reporter-destination=stdout'];
 // Ours, not the program's: it refuses to start with a HOOKSHELF_ variable that it does not know.
 const { HOOKSHELF_TEST_NODE: otherNode, NODE_EXTRA_CA_CERTS: certificates, ...env } = process.env;

@@ -8,8 +8,8 @@ import { below, createRandom } from '../support/random.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { createSteps, runSteps } from '../support/workload.ts';
 
-const SEEDS = IS_LONG ? 16 : 3;
-const IMAGES = IS_LONG ? 180 : 50;
+const SEEDS = IS_LONG ? 16 : 1;
+const IMAGES = IS_LONG ? 180 : 16;
 
 test('a crash at any step of a compaction of a quiet store keeps everything', async () => {
   const { store, files } = await openOn(new Disk());

@@ -8,7 +8,7 @@ import { Disk } from '../support/simulated-disk.ts';
 import { contentOf, createSteps, runSteps, type Content } from '../support/workload.ts';
 
 /** Of the offsets of a file. */
-const TRIED_EVERY = IS_LONG ? 1 : 5;
+const TRIED_EVERY = IS_LONG ? 1 : 11;
 
 type Directory = { readonly disk: Disk; readonly content: Content; readonly paths: string[] };
 

@@ -82,7 +82,7 @@ async function runAllFaulted(
 }
 
 test('a failure of any one call, in traffic or compaction, loses nothing and stops only on a sync',
-  () => runAllFaulted(Object.keys(FAULTS), null, false, 1));
+  () => runAllFaulted(Object.keys(FAULTS), null, false, 3));
 
 test('the same where the disk is slow and the thread pool does the writing',
   () => runAllFaulted(['write', 'datasync'], null, true));

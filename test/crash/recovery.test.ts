@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { about, checkImages, imagesOf, sample } from '../support/crashes.ts';
+import { IS_LONG } from '../support/long.ts';
 import { openOn } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { createSteps, runSteps } from '../support/workload.ts';
@@ -11,7 +12,7 @@ test('a crash at any moment of a recovery from a crash keeps what was acknowledg
   await store.compact();
   outcomes.push(...await runSteps(store, createSteps(3, 8, 'u'), 4, () => files.history.length));
   await store.close();
-  const crashes = sample(imagesOf(files, { seeds: 6, pageBytes: 64, tornEvery: 9 }), 36, 2);
+  const crashes = sample(imagesOf(files, { seeds: 6, pageBytes: 64, tornEvery: 9 }), IS_LONG ? 36 : 12, 2);
   let recoveries = 0;
   for (const crash of crashes) {
     const recovering = await openOn(crash.disk.clone());
@@ -28,7 +29,7 @@ test('a third crash, in the recovery from the second, changes nothing about that
   const { store, files } = await openOn(new Disk());
   const outcomes = await runSteps(store, createSteps(4, 12), 4, () => files.history.length);
   await store.close();
-  for (const first of sample(imagesOf(files, { seeds: 6, pageBytes: 32, tornEvery: 5 }), 8, 4)) {
+  for (const first of sample(imagesOf(files, { seeds: 6, pageBytes: 32, tornEvery: 5 }), IS_LONG ? 8 : 3, 4)) {
     const second = await openOn(first.disk.clone());
     await second.store.close();
     for (const image of sample(imagesOf(second.files, { seeds: 2, pageBytes: 32 }), 4, 5)) {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { verifyDirectory } from '../../src/store/backup/verify.ts';
 import { about, imagesOf, sample, startOn } from '../support/crashes.ts';
+import { IS_LONG } from '../support/long.ts';
 import { DIRECTORY, openOn } from '../support/open-store.ts';
 import { below, createRandom } from '../support/random.ts';
 import { Disk } from '../support/simulated-disk.ts';
@@ -38,6 +39,8 @@ async function checkAgrees(disk: Disk): Promise<'damage' | 'torn' | 'whole'> {
   return isTorn ? 'torn' : 'whole';
 }
 
+const IMAGES = IS_LONG ? 140 : 40;
+
 test('verifying says of every crash and every damage what the next start does', async () => {
   const { store, files } = await openOn(new Disk());
   await runSteps(store, createSteps(111, 4, 'a'), 2, () => 0);
@@ -49,7 +52,7 @@ test('verifying says of every crash and every damage what the next start does', 
   const from = files.history.findIndex(({ kind }) => kind === 'sync-directory') + 3;
   const random = createRandom(111);
   const seen = { damage: 0, torn: 0, whole: 0 };
-  for (const image of sample(imagesOf(files, { seeds: 4, pageBytes: 64, from }), 140, 1)) {
+  for (const image of sample(imagesOf(files, { seeds: 4, pageBytes: 64, from }), IMAGES, 1)) {
     seen[await about(image.origin, () => checkAgrees(image.disk))]++;
     const paths = image.disk.paths.filter((path) => /\.jsonl?$/.test(path));
     const path = paths[below(random, paths.length)];

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { someOf } from '../support/long.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask } from './ask.ts';
@@ -86,7 +87,7 @@ test('an action that is late, while its worker answers, ends nothing', () =>
     assert.equal(await call(server, 'fine'), FINE);
   }));
 
-for (const name of ['throws', 'rejects', 'exits', 'grows', 'tables']) {
+for (const name of someOf(['throws', 'rejects', 'exits', 'grows', 'tables'], 3)) {
   test(`a module that ${name} ends its worker, and not the server`, () =>
     withModules({ fine: BODIES['fine'] ?? '', late: NEVER, [name]: BODIES[name] ?? '' },
       async (server) => {
@@ -97,7 +98,7 @@ for (const name of ['throws', 'rejects', 'exits', 'grows', 'tables']) {
       }, 60));
 }
 
-for (const name of ['logs', 'sends']) {
+for (const name of someOf(['logs', 'sends'], 2)) {
   test(`a loop that ${name} all the time is ended, and fills the memory of nobody`, () =>
     withModules({ fine: BODIES['fine'] ?? '', [name]: BODIES[name] ?? '' }, async (server) => {
       assert.equal(await call(server, name), TIMED_OUT);
@@ -169,12 +170,12 @@ test('a loop in validateOptions refuses the options, and holds up nothing after 
     await until('the worker is replaced', async () => await call(server, 'fine') === FINE);
   }));
 
-for (const [what, first] of [
+for (const [what, first] of someOf([
+  ['waits', NEVER],
   // A loop without an end, which leaves the processor to others.
   ['loops', 'for (const cell = new Int32Array(new SharedArrayBuffer(4));;) '
     + 'Atomics.wait(cell, 0, 0, 50);'],
-  ['waits', NEVER],
-] as const) {
+], 2)) {
   test(`a module that ${what} and does not load in 10 s fails the start, named`, () =>
     inFolder(async (data) => {
       writeModules(data, {});

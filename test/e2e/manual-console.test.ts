@@ -1,6 +1,6 @@
 /**
  * Every command of the README and of the manual is run, and prints what the page says: those of
- * three pages each time, of all in a long run.
+ * two pages each time, of all in a long run.
  * MANUAL_UPDATE=1 writes what they print into the pages instead. Each page is a story of its own,
  * told from its beginning in an empty folder.
  */
@@ -18,7 +18,7 @@ import { hasProgram } from '../support/shell.ts';
 const missing = ['curl', 'openssl', 'jq', 'git'].filter((program) => !hasProgram(program));
 const isUpdating = process.env['MANUAL_UPDATE'] !== undefined;
 /** The first pages that a newcomer reads; a long run takes all. */
-const FIRST_PAGES = ['README.md', 'first-webhook.md', 'events.md'];
+const FIRST_PAGES = ['README.md', 'first-webhook.md'];
 const pages = PAGES.filter((page) => IS_LONG || isUpdating || FIRST_PAGES.includes(basename(page)));
 
 for (const page of pages) {

@@ -1,5 +1,5 @@
 /**
- * Every setting, through a real start, with what it visibly changes: each fourth of them, in a long
+ * Every setting, through a real start, with what it visibly changes: each eighth of them, in a long
  * run all. A setting without a row fails, so that none is read, checked and shown without reaching
  * what it is for.
  */
@@ -28,7 +28,7 @@ test('every setting has its row', () => {
 // One after the other: what a test leaves running is ended with it.
 describe('a setting reaches what it is for', () => {
   for (const [name, { value, beside = {}, observe, changed, standard, isShared }] of
-    someOf(Object.entries(ROWS), 4)) {
+    someOf(Object.entries(ROWS), 8)) {
     test(name, async () => {
       assert.deepEqual(await withServer({ ...beside, [name]: value }, [observe]), [changed]);
       assert.notDeepEqual(standard, changed);

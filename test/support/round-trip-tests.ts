@@ -6,7 +6,7 @@ import { hostileBook } from './hostile-books.ts';
 import { IS_LONG } from './long.ts';
 import { createRandom } from './random.ts';
 
-const BOOK_COUNT = IS_LONG ? 3000 : 1000;
+const BOOK_COUNT = IS_LONG ? 3000 : 200;
 
 /** The sample catalog. */
 export const samples: readonly JsonObject[] =

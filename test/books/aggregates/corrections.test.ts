@@ -8,7 +8,7 @@ import { naiveFacets, naiveSuggestions } from '../../support/naive-aggregates.ts
 import { naiveCorrections } from '../../support/naive-typos.ts';
 import { pick } from '../../support/random-books.ts';
 
-const SEEDS = IS_LONG ? 40 : 4;
+const SEEDS = IS_LONG ? 40 : 2;
 const TIME = '2026-01-01T00:00:00.000Z';
 const MISTYPED = ['rivre', 'lodze', 'strasen', 'fictoin', 'river', 'ursla', 'ursula lgu', 'wart'];
 

@@ -7,7 +7,7 @@ import { naiveDuplicates } from '../../support/naive-aggregates.ts';
 import { below } from '../../support/random.ts';
 import { pick } from '../../support/random-books.ts';
 
-const SEEDS = IS_LONG ? 100 : 10;
+const SEEDS = IS_LONG ? 100 : 4;
 
 for (const by of ['isbn', 'title']) {
   test(`duplicates by ${by} are those that a naive comparison finds`, async () => {

@@ -5,7 +5,7 @@ import { IS_LONG } from '../../support/long.ts';
 import { NAIVE_FACETS, naiveFacets } from '../../support/naive-aggregates.ts';
 import { pick, randomQuery, searchOf } from '../../support/random-books.ts';
 
-const SEEDS = IS_LONG ? 40 : 4;
+const SEEDS = IS_LONG ? 40 : 2;
 
 for (const withIndex of [false, true]) {
   const how = withIndex ? 'through the index' : 'by looking at every book';

@@ -7,7 +7,7 @@ import { randomBeginning } from '../../support/random-books.ts';
 
 const TIME = '2026-01-01T00:00:00.000Z';
 const STAMPS = { createdAt: TIME, updatedAt: TIME };
-const SEEDS = IS_LONG ? 40 : 4;
+const SEEDS = IS_LONG ? 40 : 2;
 
 for (const withIndex of [false, true]) {
   const how = withIndex ? 'through the index' : 'by looking at every book';

@@ -19,7 +19,7 @@ import { runAll } from '../../support/turns.ts';
 
 type Suggestion = { readonly member: string };
 
-const SEEDS = IS_LONG ? 40 : 4;
+const SEEDS = IS_LONG ? 40 : 2;
 const BYTES_MAX = 2 ** 20;
 
 test('facets of all books are those of a scan, after any changes', async () => {

@@ -13,7 +13,7 @@ import { randomBook } from '../../support/random-books.ts';
 import { runAll } from '../../support/turns.ts';
 import { numbersOf } from '../../support/bit-numbers.ts';
 
-const SEEDS = IS_LONG ? 200 : 6;
+const SEEDS = IS_LONG ? 200 : 2;
 const ID_BOUND = 300;
 const CONDITIONS = [
   { inLanguage: 'en' }, { bookFormat: 'EBook' }, { hasIsbn: 'true' }, { hasIsbn: 'false' },

@@ -8,8 +8,8 @@ import { ORDER_KEYS, OrderHarness } from '../../support/order-harness.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 
-const SEEDS = IS_LONG ? 20 : 2;
-const WALKS = IS_LONG ? 60 : 12;
+const SEEDS = IS_LONG ? 20 : 1;
+const WALKS = IS_LONG ? 60 : 6;
 const DIRECTIONS = [[false, false], [false, true], [true, false], [true, true]] as const;
 
 for (const key of ORDER_KEYS) {

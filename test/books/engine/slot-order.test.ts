@@ -6,7 +6,7 @@ import { ORDER_KEYS, OrderHarness } from '../../support/order-harness.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { pick } from '../../support/random-books.ts';
 
-const ROUNDS = IS_LONG ? 40 : 6;
+const ROUNDS = IS_LONG ? 40 : 2;
 const ID_RANGE = 100_000;
 
 for (const key of ORDER_KEYS) {

@@ -17,7 +17,7 @@ import { pick, randomBook } from '../../support/random-books.ts';
 import { someTurns } from '../../support/turns.ts';
 
 const CALLER: SearchCaller = { isWanted: () => true };
-const SEEDS = IS_LONG ? 6 : 2;
+const SEEDS = IS_LONG ? 6 : 1;
 const QUERIES = [
   'the', 'river war', 'lodz', '1', '19', '東', '東京', '京物語', 'e', 'ecl', 'lem', 'so', '9',
 ];

@@ -22,7 +22,7 @@ import { below, createRandom } from '../../support/random.ts';
 import { randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
 import { someTurns } from '../../support/turns.ts';
 
-const SEEDS = IS_LONG ? 60 : 12;
+const SEEDS = IS_LONG ? 60 : 4;
 const BOOKS = 90;
 
 test('any query finds what a naive list finds while the index is half built', async () => {

@@ -13,7 +13,7 @@ import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { randomFields, randomQuery, randomSort, searchOf } from '../../support/random-books.ts';
 
-const SEEDS = IS_LONG ? 400 : 5;
+const SEEDS = IS_LONG ? 400 : 2;
 const WALKS = IS_LONG ? 400 : 15;
 // The columns, the buffer of the whole and the index.
 const LASTING_LISTENERS = 3;

@@ -20,7 +20,7 @@ import type { Random } from '../../support/random.ts';
 import { randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
 
 const IDS = 150;
-const SEEDS = IS_LONG ? 200 : 12;
+const SEEDS = IS_LONG ? 200 : 4;
 const ROUNDS = IS_LONG ? 50 : 12;
 
 // Every look at the clock ends a turn here, and between two turns somebody writes.

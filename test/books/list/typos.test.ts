@@ -16,7 +16,7 @@ import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { pick } from '../../support/random-books.ts';
 
-const SEEDS = IS_LONG ? 40 : 4;
+const SEEDS = IS_LONG ? 40 : 2;
 const WORDS = [
   'silent', 'river', 'rivers', 'hobbit', 'harry', 'mountain', 'mountains', 'Éclair', 'Łódź',
   'крепость', 'крепости', '𐌰𐌱𐌲𐌳𐌴', 'warlocks', 'war', 'foundation', 'Strasse', 'c3po', '1984',

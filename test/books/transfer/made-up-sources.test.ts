@@ -11,7 +11,7 @@ import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { createSeed } from '../../support/seed.ts';
 
-const BOOKS = IS_LONG ? 10_000 : 500;
+const BOOKS = IS_LONG ? 10_000 : 150;
 /** Names that the formats' tables read and write. */
 const NAMES = [
   'citationkey', 'title', 'author', 'year', 'date', 'month', 'x-hookshelf', 'keywords', 'crossref',

@@ -15,7 +15,7 @@ import { hostileBook } from '../../support/hostile-books.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { below, createRandom } from '../../support/random.ts';
 
-const MADE_COUNT = IS_LONG ? 10_000 : 500;
+const MADE_COUNT = IS_LONG ? 10_000 : 150;
 /** These hold all that the catalog stores, ids and dates too. */
 const OWN_FORMATS: readonly string[] = ['json', 'jsonl', 'csv'];
 /** In these a run of white space is a blank. */

@@ -11,6 +11,7 @@ import {
 import { writeSnapshot } from '../../../src/store/generations/snapshot-writer.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { openStore } from '../../../src/store/store.ts';
+import { IS_LONG } from '../../support/long.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -65,7 +66,7 @@ test('a snapshot of another format is refused with what to do', async () => {
 
 test('records are the same after writing and loading, wherever pieces of a file end', async () => {
   const path = join(createTemporaryFolder(), 'books.json');
-  for (let shift = 0; shift < 48; shift += 1) {
+  for (let shift = 0; shift < 48; shift += IS_LONG ? 1 : 5) {
     const collection = makeCollection(['x'.repeat(MEBIBYTE - 200 + shift), 'é', '', 'z']);
     await write(collection, path);
     assert.ok(contentOf(await load(path)) === contentOf(collection), `shifted by ${shift}`);

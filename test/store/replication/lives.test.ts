@@ -10,6 +10,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import { silentLogger, type LogFields } from '../../../src/base/log.ts';
 import type { Engine, EngineSession } from '../../../src/store/engines/engine.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
+import { IS_LONG } from '../../support/long.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openSharedStore } from '../../support/open-shared-store.ts';
 import { below, createRandom, type Random } from '../../support/random.ts';
@@ -21,7 +22,7 @@ import {
   checkHolds, contentOf, createSteps, type Outcome, type Step,
 } from '../../support/workload.ts';
 
-const LIVES = Number(process.env.HOOKSHELF_TEST_LIVES ?? 25);
+const LIVES = Number(process.env.HOOKSHELF_TEST_LIVES ?? (IS_LONG ? 25 : 8));
 const NODES = 3;
 const STEPS = 40;
 const TOGETHER = 4;

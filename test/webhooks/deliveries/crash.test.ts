@@ -21,7 +21,7 @@ const ROUNDS = 8;
 const ROUND_MS = 2000;
 /** The last of the cancels come when the event has begun. */
 const RACE_TURNS = 25;
-const IMAGES = IS_LONG ? 250 : 25;
+const IMAGES = IS_LONG ? 250 : 10;
 const LATER_IMAGES = IS_LONG ? 20 : 3;
 /** More than one transaction takes. */
 const MANY_HOOKS = 251;

@@ -13,7 +13,7 @@ import { IS_LONG } from '../../support/long.ts';
 import { evaluateNaively, type NaiveFacts } from '../../support/naive-condition.ts';
 import { below, createRandom, type Random } from '../../support/random.ts';
 
-const CASES = IS_LONG ? 300_000 : 30_000;
+const CASES = IS_LONG ? 300_000 : 10_000;
 const PAYLOADS_A_CONDITION = 30;
 
 const NAMES = [

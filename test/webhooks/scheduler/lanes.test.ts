@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createPlace } from '../../../src/webhooks/scheduler/task.ts';
 import { Scheduler } from '../../../src/webhooks/scheduler/scheduler.ts';
 import type { LaneName, RunningTask } from '../../../src/webhooks/scheduler/task.ts';
+import { someOf } from '../../support/long.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { below, createRandom } from '../../support/random.ts';
 
@@ -219,7 +220,7 @@ class Model {
   }
 }
 
-for (const seed of [1, 2, 3, 4, 5, 6]) {
+for (const seed of someOf([1, 2, 3, 4, 5, 6], 3)) {
   test(`whatever happens, what starts is what a naive model starts (seed ${seed})`, async () => {
     const random = createRandom(seed);
     const clock = new ManualClock();

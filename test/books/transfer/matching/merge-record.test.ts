@@ -8,7 +8,7 @@ import { below, createRandom } from '../../../support/random.ts';
 import type { Random } from '../../../support/random.ts';
 
 const OWN_IDS = ['Book Id'];
-const SEEDS = IS_LONG ? 5000 : 500;
+const SEEDS = IS_LONG ? 5000 : 200;
 
 test('an update sets what the record has and keeps the rest, in the order of the model', () => {
   const book = fieldsOf({

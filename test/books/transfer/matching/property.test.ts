@@ -28,7 +28,7 @@ import { pick } from '../../../support/random-books.ts';
 import { SimulatedEngine } from '../../../support/simulated-engine.ts';
 import { SimulatedFiles } from '../../../support/simulated-files.ts';
 
-const SEEDS = IS_LONG ? 200 : 15;
+const SEEDS = IS_LONG ? 200 : 5;
 const ROUNDS = 20;
 const NAMED_MAX = 10;
 const SPECS = [bookResource.collection];

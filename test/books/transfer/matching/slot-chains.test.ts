@@ -5,7 +5,7 @@ import { IS_LONG } from '../../../support/long.ts';
 import { below, createRandom } from '../../../support/random.ts';
 import type { Random } from '../../../support/random.ts';
 
-const SEEDS = IS_LONG ? 200 : 20;
+const SEEDS = IS_LONG ? 200 : 7;
 const CHANGES = 2000;
 
 test('slots are found by the hash that they have now, whatever came and went', () => {

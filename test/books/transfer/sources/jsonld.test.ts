@@ -8,6 +8,7 @@ import { bookSchema } from '../../../../src/books/book.ts';
 import type { SourceRecord } from '../../../../src/books/transfer/record-splitter.ts';
 import { jsonldCodec } from '../../../../src/books/transfer/sources/jsonld.ts';
 import { hostileBook } from '../../../support/hostile-books.ts';
+import { IS_LONG } from '../../../support/long.ts';
 import { below, createRandom } from '../../../support/random.ts';
 
 function read(file: string, chunk = 1000, hasAllTypes = false): SourceRecord[] {
@@ -312,7 +313,7 @@ test('books survive json -> jsonld -> json, and only names of schema.org are wri
   const random = createRandom(3309);
   const sample = JSON.parse(readFileSync(
     join(import.meta.dirname, '../../../../data/samples/books.json'), 'utf8')) as JsonObject[];
-  const made = Array.from({ length: 2000 }, (_, number) => hostileBook(random, number));
+  const made = Array.from({ length: IS_LONG ? 2000 : 200 }, (_, number) => hostileBook(random, number));
   const books = [...sample.map((book) => parseObject(bookSchema, book)), ...made];
   const { file } = write(books);
   const records = read(file, 1 + below(random, 5000));

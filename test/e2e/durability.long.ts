@@ -7,12 +7,11 @@ import { test } from 'node:test';
 import type { Store } from '../../src/store/store-port.ts';
 import { owned } from '../support/children.ts';
 import { compile } from '../support/compile.ts';
-import { IS_LONG } from '../support/long.ts';
 import { openInDirectory } from '../support/open-directory.ts';
 import { below, createRandom } from '../support/random.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
 
-const ROUNDS = IS_LONG ? 6 : 3;
+const ROUNDS = 6;
 
 const root = createTemporaryFolder();
 const CHILD = compile(join(import.meta.dirname, '../support/store-child.ts'), root);
@@ -95,7 +94,7 @@ test(`kill -9 under 32 concurrent writers, ${ROUNDS} times on one directory, los
 test('of two starts at once on one directory exactly one wins, the other names its process',
   async () => {
     const directory = join(root, 'raced');
-    for (let round = 0; round < (IS_LONG ? 2 : 1); round++) {
+    for (let round = 0; round < 2; round++) {
       const runs = ['a', 'b'].map((prefix) =>
         startChild(directory, `${prefix}${round}`, 'write', 50_000));
       const loser = await Promise.race(runs.map(({ ended }) => ended));

@@ -3,12 +3,11 @@ import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { IS_LONG } from '../support/long.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { turnsUntil } from '../support/turns.ts';
 import { startServer } from './processes.ts';
 
-const ROUNDS = IS_LONG ? 6 : 2;
+const ROUNDS = 6;
 
 for (const flags of [[], ['--max-memory', '128']]) {
   test(`a signal at the very end does not count as its cause ${flags.join(' ')}`, () =>

@@ -39,7 +39,7 @@ async function checkAgrees(disk: Disk): Promise<'damage' | 'torn' | 'whole'> {
   return isTorn ? 'torn' : 'whole';
 }
 
-const IMAGES = IS_LONG ? 140 : 40;
+const IMAGES = IS_LONG ? 140 : 75;
 
 test('verifying says of every crash and every damage what the next start does', async () => {
   const { store, files } = await openOn(new Disk());

@@ -65,11 +65,6 @@ export class RawConnection {
     }
   }
 
-  /** Resolves once an answer has begun. */
-  async begun(): Promise<void> {
-    while (this.#received.length === 0 && !this.#isEnded) await this.#more();
-  }
-
   /** Everything until the other side ends or closes. */
   async rest(): Promise<string> {
     while (!this.#isEnded) await this.#more();

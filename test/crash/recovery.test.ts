@@ -12,7 +12,8 @@ test('a crash at any moment of a recovery from a crash keeps what was acknowledg
   await store.compact();
   outcomes.push(...await runSteps(store, createSteps(3, 8, 'u'), 4, () => files.history.length));
   await store.close();
-  const crashes = sample(imagesOf(files, { seeds: 6, pageBytes: 64, tornEvery: 9 }), IS_LONG ? 36 : 12, 2);
+  const crashes = sample(
+    imagesOf(files, { seeds: 6, pageBytes: 64, tornEvery: 9 }), IS_LONG ? 36 : 12, 2);
   let recoveries = 0;
   for (const crash of crashes) {
     const recovering = await openOn(crash.disk.clone());

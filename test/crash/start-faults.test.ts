@@ -53,7 +53,8 @@ test('a failure of any one call of a start after a crash loses nothing', async (
   outcomes.push(...await runSteps(store, createSteps(92, 6, 'u'), 3, () => files.history.length));
   await store.close();
   let starts = 0;
-  for (const crash of sample(imagesOf(files, { seeds: 4, pageBytes: 64, tornEvery: 9 }), IS_LONG ? 6 : 2, 9)) {
+  const crashes = imagesOf(files, { seeds: 4, pageBytes: 64, tornEvery: 9 });
+  for (const crash of sample(crashes, IS_LONG ? 6 : 2, 9)) {
     for (const [number, { kind, path }] of (await callsOn(crash.disk)).entries()) {
       for (const fault of FAULTS[kind]) {
         const faulted = new SimulatedFiles(crash.disk.clone());

@@ -17,7 +17,7 @@ import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
 
-const SEEDS = IS_LONG ? 200 : 3;
+const SEEDS = IS_LONG ? 200 : 5;
 const ROUNDS = 50;
 const ID_BOUND = 200;
 

@@ -313,7 +313,8 @@ test('books survive json -> jsonld -> json, and only names of schema.org are wri
   const random = createRandom(3309);
   const sample = JSON.parse(readFileSync(
     join(import.meta.dirname, '../../../../data/samples/books.json'), 'utf8')) as JsonObject[];
-  const made = Array.from({ length: IS_LONG ? 2000 : 200 }, (_, number) => hostileBook(random, number));
+  const made = Array.from({ length: IS_LONG ? 2000 : 200 },
+    (_, number) => hostileBook(random, number));
   const books = [...sample.map((book) => parseObject(bookSchema, book)), ...made];
   const { file } = write(books);
   const records = read(file, 1 + below(random, 5000));

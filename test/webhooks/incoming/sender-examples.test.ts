@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { someOf } from '../../support/long.ts';
 import { curlMissing, runShell } from '../../support/shell.ts';
 import { startRelay, type Headers, type Relay } from '../relay.ts';
 
@@ -65,20 +66,28 @@ test('every preset is tried', async () => {
   assert.deepEqual([...names].sort(), [...NAMES].sort());
 });
 
-for (const name of NAMES) {
-  test(`the curl call signs as the sender would: ${name}`, canRun, async () => {
+test('there is a curl call for each sender that can be signed as, and no secret in it', async () => {
+  for (const name of NAMES) {
     const { json, text } = await relay.ask('GET', `/api/incoming-webhooks/${name}/examples`);
     assert.ok(!text.includes('planted'));
     const setup = json['setup'] as Readonly<Record<string, unknown>>;
-    assert.equal(setup['canSign'], !UNSIGNABLE.includes(name));
-    if (UNSIGNABLE.includes(name)) return assert.equal(json['curl'], null);
+    assert.equal(setup['canSign'], !UNSIGNABLE.includes(name), name);
+    assert.equal(json['curl'] === null, UNSIGNABLE.includes(name), name);
+  }
+});
+
+for (const name of someOf(NAMES.filter((one) => !UNSIGNABLE.includes(one)), 4)) {
+  test(`the curl call signs as the sender would: ${name}`, canRun, async () => {
+    const { json } = await relay.ask('GET', `/api/incoming-webhooks/${name}/examples`);
     // Twilio wants TwiML for an answer.
     assert.match((await runShell(String(json['curl']), secretOf(name))).stdout,
       name === 'twilio' ? /<Response><\/Response>/ : /"success":true/);
     assert.match((await runShell(String(json['curl']), `x${secretOf(name).slice(1)}`)).stdout,
       /Signature verification failed/);
   });
+}
 
+for (const name of NAMES) {
   test(`a sample is signed as the sender would: ${name}`, async () => {
     const path = `/api/incoming-webhooks/${name}/sample`;
     const plans: readonly { readonly event?: string; readonly payload?: object }[] = [

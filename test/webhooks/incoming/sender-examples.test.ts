@@ -66,7 +66,7 @@ test('every preset is tried', async () => {
   assert.deepEqual([...names].sort(), [...NAMES].sort());
 });
 
-test('there is a curl call for each sender that can be signed as, and no secret in it', async () => {
+test('each sender that can be signed as has a curl call, without the secret', async () => {
   for (const name of NAMES) {
     const { json, text } = await relay.ask('GET', `/api/incoming-webhooks/${name}/examples`);
     assert.ok(!text.includes('planted'));

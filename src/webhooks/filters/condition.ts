@@ -51,7 +51,8 @@ const MEMBERS: Readonly<Record<string, MemberSchema>> = {
   path: {
     schema: { kind: 'string', minLength: 1, maxLength: PATH_LENGTH_MAX },
     description: 'What is looked at: `payload` and the names and indexes from there on, joined by '
-      + 'dots; `headers.<name>`, `query.<name>`, `event` or `method`',
+      + 'dots; `headers.<name>`, `query.<name>`, `event` or `method`; of a response '
+      + '`status`, and `body` as `payload`',
   },
   op: { schema: { kind: 'string', values: OPERATORS }, description: 'How it is compared' },
   value: {

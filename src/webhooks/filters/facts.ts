@@ -1,5 +1,6 @@
 /**
- * The facts that filters are evaluated with: those of a request, or of an event and its payload.
+ * The facts that filters are evaluated with: those of a request, of an event and its payload, or of
+ * a response.
  * Facts that no condition reads are neither decoded nor parsed. A path begins with one of five
  * sources. Pure.
  */
@@ -13,10 +14,12 @@ import { didYouMean } from '../../base/text/nearest.ts';
 import type { Steps } from '../../base/turns.ts';
 
 export const SOURCES = ['payload', 'headers', 'query', 'event', 'method'] as const;
-export type FactSource = (typeof SOURCES)[number];
+/** The sources of a response. */
+export const RESPONSE_SOURCES = ['status', 'body'] as const;
+export type FactSource = (typeof SOURCES)[number] | (typeof RESPONSE_SOURCES)[number];
 
 type FactsInput = {
-  /** Called at most once. */
+  /** Called at most once. Of a response it is the body. */
   readonly payload: () => unknown;
   /** Called at most once; null: unknown. */
   readonly event: () => string | null;
@@ -25,6 +28,8 @@ type FactsInput = {
   /** The raw query without `?`. */
   readonly query?: string;
   readonly method?: string;
+  /** Of a response. */
+  readonly status?: number;
 };
 
 /** The comparison of a `contains`: the only one that takes longer the more the sender sends. */
@@ -63,6 +68,10 @@ export class Facts {
 
   get method(): string | undefined {
     return this.#input.method;
+  }
+
+  get status(): number | undefined {
+    return this.#input.status;
   }
 
   /** `name` is in lower case. */
@@ -166,7 +175,8 @@ export type FactReader = (facts: Facts) => unknown;
 export function createFactReader(path: string): FactReader {
   const { source, rest } = splitPath(path);
   switch (source) {
-    case 'payload': {
+    case 'payload':
+    case 'body': {
       const steps = rest === null ? [] : parsePath(rest);
       return steps === null ? () => undefined : (facts) => findValueAt(facts.payload(), steps);
     }
@@ -177,6 +187,7 @@ export function createFactReader(path: string): FactReader {
     case 'query': return (facts) => facts.queryValue(rest ?? '');
     case 'event': return (facts) => facts.event();
     case 'method': return (facts) => facts.method;
+    case 'status': return (facts) => facts.status;
     default: return () => undefined;
   }
 }
@@ -192,10 +203,10 @@ export function findPathProblem(path: string, sources: readonly string[]): strin
     return `must begin with ${sources.slice(0, -1).join(', ')} or ${last}, not ${quote(source)}`
       + didYouMean(source, sources);
   }
-  if (source === 'event' || source === 'method' || source === 'key') {
-    return rest === null ? null : `must be ${source} alone, which is a text without members`;
+  if (['event', 'method', 'key', 'status'].includes(source)) {
+    return rest === null ? null : `must be ${source} alone, which has no members`;
   }
-  if (source === 'payload') {
+  if (source === 'payload' || source === 'body') {
     return rest === null || parsePath(rest) !== null ? null
       : 'must not have an empty step: member names and indexes are joined by single dots';
   }

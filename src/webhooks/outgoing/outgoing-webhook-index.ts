@@ -21,6 +21,7 @@ import { formatTargetLabel, createWebhookFields, type WebhookFields } from '../w
 import { isSystemEventName } from '../actions/event-name.ts';
 import { outgoingSchema, listTriggers, type OutgoingWebhook } from './outgoing-webhook.ts';
 import { parseTemplate } from './payload-template.ts';
+import { prepareSuccessTest, type SuccessTest } from './success-when.ts';
 import type { BodyTemplate } from '../templates/body-template.ts';
 import type { WebhookSigner } from './webhook-signer.ts';
 
@@ -28,6 +29,8 @@ export type ReadyOutgoingWebhook = OutgoingWebhook & {
   /** Whether it is off, and probed: events make deliveries for it all the same. */
   readonly isProbed: boolean;
   readonly template: BodyTemplate | null;
+  /** null: a status of 2xx delivers. */
+  readonly isSuccess: SuccessTest | null;
   /** Reads the key by which deliveries keep their order; null: they keep none by key. */
   readonly readKey: KeyReader | null;
   /** `host:port` of the target, by which attempts at once are limited. */
@@ -150,12 +153,13 @@ export function parseUnsavedWebhook(input: object, identifier: string): ReadyOut
 }
 
 function prepareWebhook(webhook: OutgoingWebhook): ReadyOutgoingWebhook {
-  const { payloadTemplate, contentType, targetUrl, order } = webhook;
+  const { payloadTemplate, contentType, targetUrl, order, successWhen } = webhook;
   const keyPath = findKeyPath(order);
   return {
     ...webhook,
     isProbed: isProbed(webhook),
     template: payloadTemplate === undefined ? null : parseTemplate(payloadTemplate, contentType),
+    isSuccess: successWhen === undefined ? null : prepareSuccessTest(successWhen),
     readKey: keyPath === null ? null : createKeyReader(keyPath),
     host: new URL(targetUrl).host,
     labels: { ...createWebhookFields(webhook), target: formatTargetLabel(targetUrl) },

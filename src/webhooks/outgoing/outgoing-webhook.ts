@@ -27,6 +27,7 @@ import { clientCertificateSchema } from './client-certificate-member.ts';
 import { findOauth2Problems, oauth2Schema, type Oauth2 } from './oauth2-member.ts';
 import { rateMember, type Rate } from './rate.ts';
 import { findRetryOnProblems, retryOnMember, type RetryOn } from './retry-on.ts';
+import { findSuccessWhenProblems, successWhenMember } from './success-when.ts';
 import { findSigningProblems, signingMembers, type Signing } from './signing-member.ts';
 
 /** A webhook as the sending needs it; the schema below has its timestamps and its health, too. */
@@ -52,6 +53,8 @@ export type OutgoingWebhook = DisabledMembers & {
   /** Seconds between attempts. */
   readonly retrySchedule?: readonly number[];
   readonly retryOn?: RetryOn;
+  /** Which responses deliver; absent: those with a status of 2xx. */
+  readonly successWhen?: Condition;
   /** Seconds. */
   readonly timeout?: number;
   readonly maxInFlight?: number;
@@ -148,6 +151,7 @@ export const outgoingSchema: NamedSchema = {
       description: 'Seconds between attempts, in place of the setting `outgoing.retrySchedule`',
     },
     retryOn: retryOnMember,
+    successWhen: successWhenMember,
     timeout: {
       schema: { kind: 'number', minimum: 0.001, maximum: TIMER_SECONDS_MAX },
       description: 'Seconds for one attempt, and for one sending with all its attempts, in place '
@@ -223,6 +227,7 @@ function findProblems(webhook: JsonObject, input: JsonObject): readonly FieldErr
     ...findBodyProblems(webhook, input),
     ...findOauth2Problems(webhook),
     ...findRetryOnProblems(webhook['retryOn']),
+    ...findSuccessWhenProblems(webhook['successWhen']),
     ...findSigningProblems(webhook),
     ...findProbeProblems(webhook),
   ];

@@ -79,7 +79,8 @@ function writeOutcome(
   const webhook = webhookId === null ? undefined : deps.webhooks.find(webhookId);
   const { retrySchedule = deps.schedule, retryOn } = webhook ?? {};
   const { statusCode, error } = outcome.attempt;
-  // With an error beside it, a 401 tells of a token server that may be well at the next attempt.
+  // With an error beside it, a 401 tells of a token server that may be well at the next attempt,
+  // and a 2xx of a response that `successWhen` takes for a failure.
   const mayTryAgain = isTriedAgain(retryOn, error === null ? statusCode : null);
   // An attempt that began while the webhook was on, and ended later, is as good as a probe.
   const isProbe = attempt.isProbe || webhook?.isProbed === true;

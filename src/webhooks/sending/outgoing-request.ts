@@ -7,6 +7,7 @@ import type { PreviousSecret } from '../http/rotate-secret.ts';
 import { hasRequestBody } from '../http/target-rules.ts';
 import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
 import type { Oauth2 } from '../outgoing/oauth2-member.ts';
+import type { SuccessTest } from '../outgoing/success-when.ts';
 import { createSignatureHeaders } from '../outgoing/outgoing-signature.ts';
 import type { ShownParts, WebhookSigner } from '../outgoing/webhook-signer.ts';
 
@@ -29,6 +30,8 @@ export type OutgoingRequest = {
   /** The credentials of the access token that it is sent with; absent: it has none. */
   readonly oauth2?: Oauth2 | undefined;
   readonly clientCertificate?: ClientCertificate | undefined;
+  /** Tells whether a response delivers; absent or null: a status of 2xx does. */
+  readonly isSuccess?: SuccessTest | null;
 };
 
 /** `event` is the name that the request carries, where the sender has a header for it. */
@@ -53,6 +56,7 @@ export function buildWebhookRequest(
     timeoutMs: webhook.timeout === undefined ? undefined : webhook.timeout * 1000,
     oauth2: webhook.oauth2,
     clientCertificate: webhook.clientCertificate,
+    isSuccess: webhook.isSuccess,
   };
 }
 

@@ -52,6 +52,8 @@ export interface WebhookSender {
 }
 
 const GONE = 410;
+/** The error of an attempt whose status alone would have been a success. */
+const UNMET_ERROR = 'the answer does not meet successWhen';
 /** Kinds of failures that are the host's, unless there was a connection. A time-out is not. */
 const UNREACHABLE_KINDS: ReadonlySet<NetworkErrorKind> =
   new Set(['network', 'certificate', 'denied']);
@@ -153,7 +155,7 @@ async function sendNow(
     const signedRequest = signRequest(request, clock.now(), retries);
     const response = await sendRequest(signedRequest.http, request.oauth2);
     const { statusCode, tokenError } = response;
-    const success = isSuccessStatus(statusCode);
+    const success = isDelivered(request, response);
     const wasChainRefused = isChainRefused(response.headers);
     if (wasChainRefused) origin.onChainRefused?.();
     log[success || wasChainRefused ? 'debug' : 'warning'](
@@ -163,7 +165,8 @@ async function sendNow(
       hideSentSecrets(response, request, signedRequest.sentSecrets, SHOWN_BYTES_MAX));
     if (success) return { success, statusCode, response: shownBody };
     const reason = tokenError === undefined ? '' : `, and there was ${tokenError}`;
-    const message = `The target answered ${statusCode}${reason}`;
+    const unmet = isSuccessStatus(statusCode) ? `, but ${UNMET_ERROR}` : '';
+    const message = `The target answered ${statusCode}${reason}${unmet}`;
     return { success, message, statusCode, response: shownBody };
   } catch (thrown) {
     if (thrown instanceof AppError) {
@@ -213,8 +216,10 @@ async function makeAttempt(
     const { statusCode, tokenError = null } = response;
     const publicBody = hideSentSecrets(response, request, sentSecrets, RESPONSE_BYTES_MAX);
     const responseStart = decodeTextStart(publicBody, RESPONSE_BYTES_MAX);
-    const deliveryAttempt = createAttempt(statusCode, tokenError, responseStart);
-    const kind = classifyStatus(statusCode);
+    const isSuccess = isDelivered(request, response);
+    const unmetError = !isSuccess && isSuccessStatus(statusCode) ? UNMET_ERROR : null;
+    const deliveryAttempt = createAttempt(statusCode, tokenError ?? unmetError, responseStart);
+    const kind = classifyResponse(statusCode, isSuccess);
     if (kind !== 'failed') return { kind, attempt: deliveryAttempt, shown, retryAfterMs: 0 };
     return {
       kind, attempt: deliveryAttempt, shown, retryAfterMs: readRetryAfterMs(response, clock),
@@ -247,8 +252,15 @@ function hideSentSecrets(
   return hideSecrets(body, secrets, shownBytesMax);
 }
 
-function classifyStatus(statusCode: number): AttemptOutcome['kind'] {
-  if (isSuccessStatus(statusCode)) return 'delivered';
+function isDelivered(
+  { isSuccess = null }: OutgoingRequest, { statusCode, body, tokenError }: AuthorizedResponse,
+): boolean {
+  if (isSuccess === null || tokenError !== undefined) return isSuccessStatus(statusCode);
+  return isSuccess(statusCode, body);
+}
+
+function classifyResponse(statusCode: number, isSuccess: boolean): AttemptOutcome['kind'] {
+  if (isSuccess) return 'delivered';
   return statusCode === GONE ? 'gone' : 'failed';
 }
 

@@ -183,30 +183,34 @@ for (const way of WAYS) {
 
   test(`an outgoing webhook is given events and rules of its own, ${way}`,
     () => inPlace(way, async (place) => {
+      const SUCCESS = { path: 'body.ok', op: 'eq', value: true };
       const create = ['outgoingwebhook:create', '--target-url', 'http://127.0.0.1:9/'];
       const hook = await place.json([...create, '--trigger-event', 'order.*', '--trigger-event',
         'paid', '--retry-schedule', '5, 0.5,60', '--timeout', '2.5', '--max-in-flight', '1',
         '--disable-after-hours', '72', '--order-key', 'payload.data.id',
-        '--retry-on', '5xx, 408', '--rate', '100/60', '--probe']);
+        '--retry-on', '5xx, 408', '--success-when', JSON.stringify(SUCCESS),
+        '--rate', '100/60', '--probe']);
       const ownOf = ({
         triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours, order,
-        retryOn, rate, probe,
+        retryOn, successWhen, rate, probe,
       }: Record<string, unknown>): unknown =>
         ({
           triggerEvent, triggerEvents, retrySchedule, timeout, maxInFlight, disableAfterHours,
-          order, retryOn, rate, probe,
+          order, retryOn, successWhen, rate, probe,
         });
       const none = ownOf({});
       assert.deepEqual(ownOf(hook), {
         triggerEvent: undefined, triggerEvents: ['order.*', 'paid'], retrySchedule: [5, 0.5, 60],
         timeout: 2.5, maxInFlight: 1, disableAfterHours: 72, order: { key: 'payload.data.id' },
-        retryOn: ['5xx', 408], rate: { limit: 100, seconds: 60 }, probe: true,
+        retryOn: ['5xx', 408], successWhen: SUCCESS, rate: { limit: 100, seconds: 60 },
+        probe: true,
       });
       const { stdout } = await place.run(['outgoingwebhook:list']);
       assert.match(stdout, / order\.\*, paid\n/);
       const update = ['outgoingwebhook:update', '--id', String(hook['identifier'])];
       const bare = await place.json([...update, ...['trigger-event', 'retry-schedule', 'timeout',
-        'max-in-flight', 'disable-after-hours', 'order', 'retry-on', 'rate', 'probe',
+        'max-in-flight', 'disable-after-hours', 'order', 'retry-on', 'success-when',
+        'rate', 'probe',
       ].flatMap((name) => ['--unset', name])]);
       assert.deepEqual(ownOf(bare), none);
       for (const events of [['*'], ['a', 'b'], ['c']]) {

@@ -41,8 +41,8 @@ const RECORDS = {
     { name: 'gh', targetUrl: 'https://a.example/', secret: 'hush-5', triggerEvent: 'book.created',
       headers: { b: 'header-b', Authorization: 'Bearer header-a' }, retrySchedule: [1, 2] },
     { name: 'plain', targetUrl: 'https://plain.example/', triggerEvents: ['b.*', 'a.*'],
-      retryOn: ['5xx', 429], rate: { limit: 100, seconds: 60 }, disableAfterHours: 72,
-      probe: true },
+      retryOn: ['5xx', 429], successWhen: { path: 'status', op: 'eq', value: 200 },
+      rate: { limit: 100, seconds: 60 }, disableAfterHours: 72, probe: true },
     { name: 'xml', targetUrl: 'https://plain.example/', contentType: 'text/xml',
       payloadTemplate: '<a>{{ b }}</a>', format: 'cloudevents' },
   ],
@@ -105,7 +105,8 @@ test('records stand in order of their names, with no member at its default and n
     assert.deepEqual(document.actionConfigurations[1], { identifier: 'log', actionType: 'log' });
     assert.deepEqual(document.outgoingWebhooks[1], {
       name: 'plain', targetUrl: 'https://plain.example/', triggerEvents: ['b.*', 'a.*'],
-      retryOn: ['5xx', 429], rate: { limit: 100, seconds: 60 }, disableAfterHours: 72, probe: true,
+      retryOn: ['5xx', 429], successWhen: { path: 'status', op: 'eq', value: 200 },
+      rate: { limit: 100, seconds: 60 }, disableAfterHours: 72, probe: true,
     });
     assert.deepEqual(document.incomingWebhooks[2], {
       pathSegment: 'hookshelf', enabled: false, secret: { $env: 'HOOK_HOOKSHELF_SECRET' },

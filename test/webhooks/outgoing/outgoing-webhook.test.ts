@@ -23,6 +23,8 @@ const REFUSED: readonly [object, string][] = [
   [{ retrySchedule: [2_000_001] }, '/retrySchedule/0'],
   [{ retrySchedule: new Array(101).fill(1) }, '/retrySchedule'],
   [{ retryOn: '5xx' }, '/retryOn'],
+  [{ successWhen: { path: 'payload.ok', op: 'exists' } }, '/successWhen/path'],
+  [{ successWhen: { path: 'status.code', op: 'exists' } }, '/successWhen/path'],
   [{ retryOn: [500, '6xx'] }, '/retryOn/1'],
   [{ retryOn: ['2xx'] }, '/retryOn/0'],
   [{ retryOn: ['5XX'] }, '/retryOn/0'],

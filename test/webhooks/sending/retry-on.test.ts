@@ -45,6 +45,29 @@ for (const [title, behaviour, members, status] of [
   });
 }
 
+const BODY_OK = { path: 'body.ok', op: 'eq', value: true };
+const CONFLICT = { path: 'status', op: 'in', value: [200, 409, 410] };
+for (const [title, status, body, successWhen, outcome, error] of [
+  ['200 with an error in it', 200, '{"ok":false}', BODY_OK, 'pending',
+    'the answer does not meet successWhen'],
+  ['200 with a text', 200, 'ok', BODY_OK, 'pending', 'the answer does not meet successWhen'],
+  ['200 that says so', 200, '{"ok":true}', BODY_OK, 'delivered', null],
+  ['500 that says so', 500, '{"ok":true}', BODY_OK, 'failed', null],
+  ['500 without an error in it', 500, '', { path: 'body.error', op: 'exists', value: false },
+    'failed', null],
+  ['a status of the condition', 409, '', CONFLICT, 'delivered', null],
+  ['410 in the condition', 410, '', CONFLICT, 'delivered', null],
+  ['a text that the condition wants', 200, 'ALL OK', { path: 'body', op: 'contains', value: 'OK' },
+    'delivered', null],
+] as const) {
+  test(`with successWhen, after ${title}, a delivery is ${outcome}`, async () => {
+    const { simulation, id } = await place({ kind: 'answer', status, body },
+      { retryOn: [], successWhen });
+    const delivery = simulation.delivery(id);
+    assert.deepEqual([delivery?.status, delivery?.attempts[0]?.error], [outcome, error]);
+  });
+}
+
 test('410 ends the delivery and disables the webhook, also where the list has it', async () => {
   const { simulation, hook, id } = await place(answer(410), { retryOn: ['4xx', 410] });
   assert.equal(simulation.delivery(id)?.status, 'failed');

@@ -78,7 +78,7 @@ export async function updateOutgoing(context: CommandContext): Promise<number> {
   const secret = await readNewSecret(context, () => getSecretShape({ ...current, ...changes }));
   const body = { ...changes, ...toSecretMember(secret) };
   // A merge patch would mix the new condition, or signing, with the stored one.
-  const isReplaced = [body['when'], body['signing']].some(isJsonObject);
+  const isReplaced = [body['when'], body['successWhen'], body['signing']].some(isJsonObject);
   const webhook = isReplaced
     ? await replaceRecord(context, outgoingResource, identifier,
       (stored) => ({ ...stored, ...body }))
@@ -185,9 +185,11 @@ async function readOutgoingMembers(
       headers: await readHeaders(context),
       payloadTemplate: args.has('payload-template')
         ? await readTemplate(context, contentType) : undefined,
-      when: args.has('when') ? await readCondition(context) : undefined,
+      when: args.has('when') ? await readCondition(context, 'when') : undefined,
       retrySchedule: args.numbers('retry-schedule'),
       retryOn: await readRetryOn(context),
+      successWhen: args.has('success-when')
+        ? await readCondition(context, 'success-when') : undefined,
       timeout: args.number('timeout'),
       order: readOrder(context),
       maxInFlight: args.number('max-in-flight'),
@@ -224,9 +226,11 @@ async function readTemplate(
   return bytes.toString('utf8');
 }
 
-async function readCondition(context: CommandContext): Promise<JsonObject> {
-  const { value } = await readJsonOption(context, 'when', { inlineSecrets: 'accepted' });
-  if (!isJsonObject(value)) throw new AppError('usage', '--when is not a JSON object');
+async function readCondition(
+  context: CommandContext, option: 'when' | 'success-when',
+): Promise<JsonObject> {
+  const { value } = await readJsonOption(context, option, { inlineSecrets: 'accepted' });
+  if (!isJsonObject(value)) throw new AppError('usage', `--${option} is not a JSON object`);
   return value;
 }
 

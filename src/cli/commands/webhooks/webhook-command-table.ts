@@ -112,6 +112,8 @@ const outgoingOptions = {
     'waits between attempts, or none; instead of outgoing.retrySchedule'),
   'retry-on': text('<status,…>',
     'statuses and classes that are tried again, such as 5xx,408,429, or none'),
+  'success-when': text('<json | @file | ->',
+    'which answers deliver: a condition over status and body; 2xx when not given'),
   timeout: text('<seconds>', 'for one attempt; instead of http.timeout and http.totalTimeout'),
   ...orderOptions,
   'max-in-flight': text('<n>', 'attempts at once; instead of outgoing.maxInFlightPerHook'),
@@ -160,7 +162,7 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
         'name', 'description', 'headers', 'secret', 'signing', 'payload-template', 'content-type',
         'format', 'trigger-event', 'action-config', 'retry-schedule', 'timeout', 'max-in-flight',
         'disable-after-hours', 'when', 'order', 'oauth2', 'client-certificate',
-        'retry-on', 'rate', 'probe',
+        'retry-on', 'success-when', 'rate', 'probe',
       ]),
     },
     examples: [

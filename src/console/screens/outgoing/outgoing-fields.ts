@@ -34,6 +34,8 @@ const FIELD_TEXTS: FieldTexts = {
   retrySchedule: ['Waits between attempts', 'Seconds. None: no second attempt', 'Wait'],
   retryOn: ['Try again after', 'Statuses and classes, such as `5xx, 408, 429`; with another one '
     + 'the delivery has failed at once. Empty: after all but 2xx'],
+  successWhen: ['Delivered when', 'A condition over `status` and `body` of the answer, such as '
+    + '`body.ok`. Empty: 2xx'],
   timeout: ['Time limit', 'Seconds for an attempt. Empty: as in the settings'],
   order: ['Order', 'Of its deliveries. With a key they go in order of each key, others pass'],
   maxInFlight: ['Attempts at once', '1 keeps the order of the events. Empty: as in the settings'],
@@ -73,7 +75,7 @@ export function customizeOutgoingFields(
     rare: [
       'httpMethod', 'headers', 'contentType', 'format', 'actionConfiguration', 'retrySchedule',
       'timeout', 'order', 'maxInFlight', 'disableAfterHours', 'oauth2', 'clientCertificate',
-      'retryOn', 'rate', 'probe', 'signing',
+      'retryOn', 'successWhen', 'rate', 'probe', 'signing',
     ],
   };
 }

@@ -1,0 +1,41 @@
+/**
+ * The member `successWhen` of an outgoing webhook: which responses deliver, where the status alone
+ * does not say it. A condition over `status` and `body`, which is the response's JSON, or its text.
+ */
+import type { FieldError } from '../../base/errors.ts';
+import type { JsonValue, MemberSchema } from '../../base/schema.ts';
+import {
+  conditionSchema, findConditionProblems, type Condition,
+} from '../filters/condition.ts';
+import { Facts, RESPONSE_SOURCES } from '../filters/facts.ts';
+import { prepareCondition } from '../filters/prepare-condition.ts';
+import { formatResponseBody, isSuccessStatus } from '../http/http-sender.ts';
+
+/** Whether a response delivers. */
+export type SuccessTest = (statusCode: number, body: Buffer) => boolean;
+
+export const successWhenMember: MemberSchema = {
+  schema: conditionSchema,
+  description: 'Which responses deliver: a condition over `status` and `body`, such as '
+    + '{ "path": "body.ok", "op": "eq", "value": true }. Where it does not look at `status`, that '
+    + 'must be 2xx as well. Any other response is a failed attempt. Absent: 2xx delivers',
+};
+
+export function findSuccessWhenProblems(condition: JsonValue | undefined): FieldError[] {
+  return findConditionProblems(condition, '/successWhen', RESPONSE_SOURCES);
+}
+
+/** Compiles the condition. An error page must not deliver because it lacks a member. */
+export function prepareSuccessTest(condition: Condition): SuccessTest {
+  const predicate = prepareCondition(condition);
+  const readsStatus = hasStatusPath(condition);
+  return (statusCode, body) => (readsStatus || isSuccessStatus(statusCode))
+    && predicate(new Facts({
+      status: statusCode, payload: () => formatResponseBody(body), event: () => null,
+    }));
+}
+
+function hasStatusPath({ path, not, all = [], any = [] }: Condition): boolean {
+  return path === 'status' || (not !== undefined && hasStatusPath(not))
+    || [...all, ...any].some(hasStatusPath);
+}

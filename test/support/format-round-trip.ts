@@ -26,7 +26,7 @@ export function readText(
     records.push(...reader.push(Buffer.from(bytes.subarray(start, start + length))));
     start += length;
   }
-  return [...records, ...reader.end()];
+  return [...records, ...reader.end()].filter((record) => record !== null);
 }
 
 export type ReadOptions = { readonly random?: Random; readonly hasAllTypes?: boolean };

@@ -5,7 +5,10 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError, messageOf } from '../../base/errors.ts';
+import { systemClock } from '../../base/clock.ts';
 import { parseJson } from '../../base/json/parse.ts';
+import { createTurns } from '../../base/turns.ts';
+import type { Steps } from '../../base/turns.ts';
 import { FileDecoder } from './decode-text.ts';
 import type { FileEncoding } from './decode-text.ts';
 import type { FormatCodec, ReaderOptions } from './format-codec.ts';
@@ -13,11 +16,13 @@ import type { FormatName } from './format-list.ts';
 import { loadCodec } from './formats.ts';
 import { HEAD_BYTES, recogniseFormat } from './recognise-format.ts';
 import type { FormatChoice } from './recognise-format.ts';
-import type { SourceRecord } from './record-splitter.ts';
+import type { RecordSplitter, SourceRecord } from './record-splitter.ts';
 
 // Other requests have a turn after each piece: 64 KiB of a list of ISBNs are 4600 records, which
 // take 25 ms, and before the code is warm 160.
 const PIECE_BYTES = 4096;
+/** So many records of a file that is read whole are handed on together. */
+const SOME_RECORDS = 64;
 /** White space and controls are no text. */
 const SPACE = 0x20;
 
@@ -44,26 +49,20 @@ export async function openBookFile(
     const codec = await loadCodec(start.format);
     const isEmpty = start.isWhole && !start.text.some(isText);
     if (isEmpty && codec.canBeEmpty !== true) throw createEmptiness();
-    const reader = codec.createReader(options);
     const converter = new FileDecoder();
-    const readText = (read: () => readonly SourceRecord[]): readonly SourceRecord[] =>
-      converter.encoding.startsWith('utf-16') ? readUtf16(read) : read();
+    const { readPiece, readEnd } = createRecordReader(codec.createReader(options), converter);
     const readChunk = async (chunk: Buffer): Promise<SourceRecord[]> => {
       const records: SourceRecord[] = [];
       for (let offset = 0; offset < chunk.length; offset += PIECE_BYTES) {
-        const piece = chunk.subarray(offset, offset + PIECE_BYTES);
-        const text = converter.push(piece);
-        append(records, readText(() => reader.push(text)));
+        append(records, readPiece(chunk.subarray(offset, offset + PIECE_BYTES)));
         await nextTurn();
       }
       return records;
     };
-    const readEnd = (): readonly SourceRecord[] =>
-      readText(() => [...reader.push(converter.end()), ...reader.end()]);
     const firstRecords: SourceRecord[] = [];
     for (const chunk of start.chunks) append(firstRecords, await readChunk(chunk));
     // A mistake of a whole short file, such as one in its header, is thrown here too.
-    if (start.isWhole) append(firstRecords, readEnd());
+    if (start.isWhole) for await (const records of readEnd()) append(firstRecords, records);
     return {
       format: start.format, codec,
       get encoding() {
@@ -74,7 +73,7 @@ export async function openBookFile(
         if (start.isWhole) return;
         for await (const chunk of start.readRest()) yield readChunk(chunk);
         // Not reached when the file was cut short: half a record is none.
-        yield readEnd();
+        yield* readEnd();
       },
       close: start.close,
     };
@@ -82,6 +81,43 @@ export async function openBookFile(
     await start.close();
     throw thrown;
   }
+}
+
+type PieceReader = {
+  /** The records that end in a piece of the file. */
+  readonly readPiece: (piece: Buffer) => readonly SourceRecord[];
+  /** The records that the end of the file completes, some at a time. */
+  readonly readEnd: () => AsyncIterable<readonly SourceRecord[]>;
+};
+
+function createRecordReader(splitter: RecordSplitter, decoder: FileDecoder): PieceReader {
+  const isUtf16 = (): boolean => decoder.encoding.startsWith('utf-16');
+  const read = (text: Buffer): readonly SourceRecord[] => {
+    try {
+      const records = splitter.push(text);
+      return isUtf16() ? records.map(nameUtf16Record) : records;
+    } catch (thrown) {
+      throw isUtf16() ? nameUtf16Error(thrown) : thrown;
+    }
+  };
+  return {
+    readPiece: (piece) => read(decoder.push(piece)),
+    async* readEnd() {
+      yield read(decoder.end());
+      const turns = createTurns(systemClock);
+      try {
+        const rest = splitter.end()[Symbol.iterator]();
+        for (let isEnd = false; !isEnd;) {
+          const records: SourceRecord[] = [];
+          isEnd = await turns.run(takeSome(rest, records)) ?? true;
+          yield isUtf16() ? records.map(nameUtf16Record) : records;
+          await nextTurn();
+        }
+      } catch (thrown) {
+        throw isUtf16() ? nameUtf16Error(thrown) : thrown;
+      }
+    },
+  };
 }
 
 function isText(byte: number): boolean {
@@ -98,22 +134,32 @@ function append(records: SourceRecord[], others: readonly SourceRecord[]): void 
   for (const record of others) records.push(record);
 }
 
-/**
- * Reads records of a file of UTF-16. A reader takes UTF-8, and says so of a text that is none
- * (`decode-text.ts`): in the words of the file it is no UTF-16. May throw what `read` throws.
- */
-function readUtf16(read: () => readonly SourceRecord[]): readonly SourceRecord[] {
-  try {
-    return read().map((record) => {
-      if (record.problem !== undefined) return { ...record, problem: nameUtf16(record.problem) };
-      if (record.json === undefined || isUtf8(record.json)) return record;
-      return { line: record.line, problem: nameUtf16(explainJson(record.json)) };
-    });
-  } catch (thrown) {
-    if (!(thrown instanceof AppError)) throw thrown;
-    const { code, message, details } = thrown;
-    throw new AppError(code, nameUtf16(message), details, thrown);
+/** Takes some records, which are made as they are asked for; returns whether it took the last. */
+function* takeSome(
+  source: Iterator<SourceRecord | null>, records: SourceRecord[],
+): Steps<boolean> {
+  while (records.length < SOME_RECORDS) {
+    const { value, done = false } = source.next();
+    if (done) return true;
+    if (value !== null) records.push(value);
+    yield;
   }
+  return false;
+}
+
+/**
+ * What a reader says of a file of UTF-16. It takes UTF-8, and says so of a text that is none
+ * (`decode-text.ts`): in the words of the file it is no UTF-16.
+ */
+function nameUtf16Record(record: SourceRecord): SourceRecord {
+  if (record.problem !== undefined) return { ...record, problem: nameUtf16(record.problem) };
+  if (!('json' in record) || record.json === undefined || isUtf8(record.json)) return record;
+  return { line: record.line, problem: nameUtf16(explainJson(record.json)) };
+}
+
+function nameUtf16Error(thrown: unknown): unknown {
+  if (!(thrown instanceof AppError)) return thrown;
+  return new AppError(thrown.code, nameUtf16(thrown.message), thrown.details, thrown);
 }
 
 /** Says where JSON that is not UTF-8 is broken. */

@@ -81,6 +81,7 @@ export async function* readRecords(
     const records = reader.push(decoder.push(chunk));
     if (records.length > 0) yield records;
   }
-  const lastRecords = [...reader.push(decoder.end()), ...reader.end()];
+  const lastRecords = [...reader.push(decoder.end()), ...reader.end()].filter(
+    (record) => record !== null);
   if (lastRecords.length > 0) yield lastRecords;
 }

@@ -134,7 +134,7 @@ export class Importer {
   #parseRecord(source: SourceRecord): ParsedRecord | string {
     const { line } = source;
     this.#records += 1;
-    const { number = this.#records } = source;
+    const number = this.#records;
     if ('otherType' in source) {
       this.#otherTypes.add(source.otherType);
       return this.#report({ line, status: 'otherType', type: source.otherType });

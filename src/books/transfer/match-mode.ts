@@ -45,8 +45,10 @@ function* readExports(
   for (const isWithoutRest of hasRestField ? [false, true] : [false]) {
     const reader = createReader({ hasAllTypes: true, isWithoutRest });
     // A reader may overwrite what it reads.
-    const [record] = [...reader.push(Buffer.from(file)), ...reader.end()];
-    const exported = record === undefined || !('body' in record) ? null : parseBody(record.body);
+    const records = [...reader.push(Buffer.from(file)), ...reader.end()];
+    const record = records.find((one) => one !== null && 'body' in one);
+    const exported = record === undefined || record === null || !('body' in record)
+      ? null : parseBody(record.body);
     if (exported !== null) yield exported;
   }
 }

@@ -8,16 +8,14 @@ import { ByteCollector } from '../../base/structures/byte-collector.ts';
 /**
  * One record of a file: as JSON text in UTF-8 (in our own formats), as the book that a format's
  * table made of it, as one that is no book, or as the problem with it. `key` is what the source
- * calls it, `number` which of the file's records it is, from 1, where they do not come in their
- * order.
+ * calls it.
  */
 export type SourceRecord =
   | {
-    readonly line: number; readonly json: Buffer;
-    readonly number?: never; readonly problem?: never;
+    readonly line: number; readonly json: Buffer; readonly problem?: never;
   }
   | {
-    readonly line: number; readonly number?: number; readonly key: string | null;
+    readonly line: number; readonly key: string | null;
     /** A book as an import takes it, perhaps without a title. */
     readonly body: JsonObject;
     /** Why it has no title, in the source's words; absent: it has one. */
@@ -27,21 +25,24 @@ export type SourceRecord =
     readonly json?: never; readonly problem?: never;
   }
   | {
-    readonly line: number; readonly number?: number; readonly key: string | null;
+    readonly line: number; readonly key: string | null;
     /** The kind of a record that is no book, in the format's word. */
     readonly otherType: string;
     readonly json?: never; readonly problem?: never;
   }
   | {
-    readonly line: number; readonly number?: number; readonly key?: string | null;
+    readonly line: number; readonly key?: string | null;
     readonly problem: string; readonly json?: never;
   };
 
 export interface RecordSplitter {
   /** The records that end in `chunk`. */
   push(chunk: Buffer): readonly SourceRecord[];
-  /** The record that the end of the stream completes, if there is one. */
-  end(): readonly SourceRecord[];
+  /**
+   * The records that the end of the stream completes: mostly one or none. Those of a file that is
+   * read whole are made as they are asked for, with a null after a while of work without one.
+   */
+  end(): Iterable<SourceRecord | null>;
 }
 
 /** Above the largest book that an export can write, and still quick to parse. */

@@ -222,10 +222,10 @@ test('records that are no books are numbered too', async () => {
   const { results } = await importFile(
     `TY  - JOUR\nTI  - T\nER  - \n${bad}TY  - JOUR\nTI  - T\nER  - \n${bad}`, '?format=ris');
   assert.deepEqual(results.map((result) => result['record']), [undefined, 2, undefined, 4]);
-  const waiting = '@article{a, title={T}}\n@book{b, crossref={p}}\n@book{p, author={P}}\n';
-  const { results: released } = await importFile(waiting, '?format=bibtex');
-  assert.deepEqual(released.map((result) => [result['key'], result['record']]),
-    [[undefined, undefined], ['p', 3], ['b', 2]]);
+  const early = '@article{a, title={T}}\n@book{b, crossref={p}}\n@book{p, author={P}}\n';
+  const { results: inOrder } = await importFile(early, '?format=bibtex');
+  assert.deepEqual(inOrder.map((result) => [result['key'], result['record']]),
+    [[undefined, undefined], ['b', 2], ['p', 3]]);
 });
 
 async function importFile(

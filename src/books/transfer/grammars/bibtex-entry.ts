@@ -1,22 +1,16 @@
 /** Reads one entry of a BibTeX file: see `bibtex.ts` for the grammar. */
 import { AppError } from '../../../base/errors.ts';
 import { RECORD_BYTES_MAX } from '../record-splitter.ts';
+import { LatexMacros } from './latex-macros.ts';
 
 /** A field: several values where the entry has it several times. */
 export type BibtexField = {
   readonly name: string;
   readonly values: readonly string[];
-  /** The values do not keep the text alive that they were read from. */
-  readonly isCopy?: boolean;
 };
-
-/** An entry before its place is known. */
-type ParsedEntry = Omit<BibtexEntry, 'number'>;
 
 export type BibtexEntry = {
   readonly line: number;
-  /** Which of the file's entries it is, from 1. */
-  readonly number: number;
   readonly key: string | null;
   /** In lower case. */
   readonly type: string;
@@ -32,18 +26,18 @@ export const TYPE_FIELD = 'entrytype';
 
 const STRINGS_MAX = 10_000;
 const STRINGS_LENGTH_MAX = 1024 * 1024;
-/** The most that entries of one chunk take from strings besides: so its memory is bounded. */
-const BORROWED_LENGTH_MAX = 16 * 1024 * 1024;
 
-/** The `@string`s of a file. */
+/** The `@string`s of a file, and the macros of its `@preamble`s. */
 export class BibtexStringTable {
+  readonly macros: LatexMacros = new LatexMacros();
   readonly #values = new Map<string, string>();
   #length = 0;
-  #borrowedLengthLeft = 0;
+  readonly #borrowedLengthMax: number;
+  #borrowedLength = 0;
 
-  /** Lets the entries of a chunk take from the strings. */
-  allow(chunkLength: number): void {
-    this.#borrowedLengthLeft = BORROWED_LENGTH_MAX + chunkLength;
+  /** `borrowedLengthMax`: how much the entries of the file take from the strings. */
+  constructor(borrowedLengthMax: number) {
+    this.#borrowedLengthMax = borrowedLengthMax;
   }
 
   /** Throws `invalid` beyond the limits. */
@@ -63,17 +57,17 @@ export class BibtexStringTable {
   resolve(name: string): string {
     const value = this.#values.get(name.toLowerCase());
     if (value === undefined) return name;
-    this.#borrowedLengthLeft -= value.length;
-    if (this.#borrowedLengthLeft >= 0) return value;
-    throw new AppError('invalid', `the entries have more than ${BORROWED_LENGTH_MAX} characters `
-      + 'from strings');
+    this.#borrowedLength += value.length;
+    if (this.#borrowedLength <= this.#borrowedLengthMax) return value;
+    throw new AppError('invalid', 'the entries have more than '
+      + `${this.#borrowedLengthMax} characters from strings`);
   }
 }
 
-/** Null for what is no work: a comment, a preamble, a string (which it defines). */
+/** Null for what is no work: a comment, a preamble or a string, whose definitions it keeps. */
 export function parseBibtexEntry(
   text: string, line: number, strings: BibtexStringTable,
-): ParsedEntry | { readonly problem: string } | null {
+): BibtexEntry | { readonly problem: string } | null {
   try {
     return new EntryParser(text, line, strings).parse();
   } catch (error) {
@@ -102,9 +96,10 @@ class EntryParser {
     this.#strings = strings;
   }
 
-  parse(): ParsedEntry | null {
+  parse(): BibtexEntry | null {
     this.#skipBlanks();
     const type = this.#readName().toLowerCase();
+    if (type === 'preamble') this.#strings.macros.define(this.#text);
     if (type === 'comment' || type === 'preamble') return null;
     this.#skipBlanks();
     this.#closing = this.#text[this.#offset] === '(' ? ')' : '}';

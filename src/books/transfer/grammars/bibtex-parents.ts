@@ -1,238 +1,100 @@
 /**
  * Gives entries of a BibTeX file the fields of those that they refer to: by `crossref`, where a
- * title becomes the title of the whole (BibLaTeX, appendix B), and by `xdata`, of which the first
- * 100 count. An entry that waits for a later one is held back: at most 10,000 entries and 16 MiB;
- * one more is a bad record, and so is one that takes from its parents beyond what one chunk may. Of
- * earlier entries the newest 4 MiB are remembered. At the end of the file
- * an entry whose parent has not come is read as it stands, and so are those whose parents go in a
- * circle: none takes from another of them, whichever comes first.
+ * title becomes the title of the whole (BibLaTeX, appendix B), and by `xdata`. Of the parents of an
+ * entry, and of theirs, the first 100 count, eight deep, and none twice on a way: a circle ends. An
+ * entry whose parents are longer than an entry may be is a bad record, and so is one that takes
+ * beyond what a file may.
  *
  * An entry that has the fields of its parents needs them no more: its `xdata` goes, and its
  * `crossref` becomes an `xref`, which names the whole but gives no fields (BibLaTeX, 2.4.1). So its
  * book, exported without the parent's, does not wait for it when it is read again.
  */
-import type { JsonValue } from '../../../base/schema.ts';
-import type { BrokenRecord, FieldRecord } from '../mapping/format-table.ts';
-import { FIELDS_MAX, TYPE_FIELD } from './bibtex-entry.ts';
+import { AppError } from '../../../base/errors.ts';
+import { RECORD_BYTES_MAX } from '../record-splitter.ts';
+import { FIELDS_MAX } from './bibtex-entry.ts';
 import type { BibtexEntry, BibtexField } from './bibtex-entry.ts';
 
-const WAITING_MAX = 10_000;
-const WAITING_LENGTH_MAX = 16 * 1024 * 1024;
-const REMEMBERED_LENGTH_MAX = 4 * 1024 * 1024;
 const PARENTS_MAX = 100;
-/** The bytes that a key takes that an entry waits for, about. */
-const KEY_MEMORY = 160;
-/** The most that entries of one chunk take from their parents besides. */
-const INHERITED_LENGTH_MAX = 24 * 1024 * 1024;
-/** The most fields of parents that are looked at for one chunk, and one more for so many bytes. */
-const INHERITED_FIELDS_MAX = 100_000;
-const BYTES_PER_INHERITED_FIELD = 10;
-/** The bytes of an inherited field besides its text, which it shares with its parent's. */
-const FIELD_LENGTH = 40;
-/** The bytes of a remembered field besides its text, about. */
-const FIELD_MEMORY = 160;
+const DEPTH_MAX = 8;
+/** The parents that are held in memory; beyond that they are read again. */
+const HELD_BYTES_MAX = 16 * 1024 * 1024;
+/** The bytes of a field besides its text, about. */
+const FIELD_BYTES = 160;
 
-/** An entry that waits no more. */
-type ReleasedEntry = {
-  readonly entry: BibtexEntry;
-  /** For whom it waited last; null: nobody, or one that has not come. */
-  readonly lastParent: BibtexEntry | null;
-  /** The keys of parents that it takes nothing from; absent: there are none. */
-  readonly ignoredParents?: ReadonlySet<string>;
-};
-
-/** An entry that waits, and the keys of the parents that it waits for. */
-type WaitingEntry = {
-  readonly entry: BibtexEntry;
-  readonly missing: Set<string>;
-  /** The length of the entry with those keys. */
-  readonly length: number;
-};
+/** How much of its parents an entry may still read. */
+type Allowance = { parentsLeft: number; lengthLeft: number };
 
 export class BibtexParents {
-  readonly #remembered = new Map<string, BibtexEntry>();
-  #rememberedLength = 0;
-  /** By the keys that they wait for. */
-  readonly #waiting = new Map<string, WaitingEntry[]>();
-  /** The keys of entries that wait. */
-  readonly #waitingEntries = new Set<WaitingEntry>();
-  #waitingLength = 0;
-  #inheritedLengthLeft = 0;
-  #inheritedFieldsLeft = 0;
+  readonly #readEntry: (key: string) => BibtexEntry | null;
+  /** How much all entries may still take from their parents. */
+  #lengthLeft: number;
+  readonly #held = new Map<string, BibtexEntry>();
+  #heldBytes = 0;
 
-  /** Lets the entries of a chunk take from their parents. */
-  allow(chunkLength: number): void {
-    this.#inheritedLengthLeft = INHERITED_LENGTH_MAX + chunkLength;
-    this.#inheritedFieldsLeft =
-      INHERITED_FIELDS_MAX + Math.floor(chunkLength / BYTES_PER_INHERITED_FIELD);
+  /** `readEntry` finds an entry by its key in lower case: BibTeX compares keys so. */
+  constructor(readEntry: (key: string) => BibtexEntry | null, lengthMax: number) {
+    this.#readEntry = readEntry;
+    this.#lengthLeft = lengthMax;
   }
 
-  /** The entries that this one completes: itself, unless it waits, and those that waited for it. */
-  add(entry: BibtexEntry): readonly (BibtexEntry | BrokenRecord)[] {
-    const missing = new Set(listParents(entry)
-      .filter((key) => key !== entry.key?.toLowerCase() && !this.#remembered.has(key)));
-    if (missing.size === 0) return this.#complete([{ entry, lastParent: null }]);
-    const { line, number, key } = entry;
-    const length = entry.length + missing.size * KEY_MEMORY;
-    if (this.#waitingEntries.size >= WAITING_MAX
-      || this.#waitingLength + length > WAITING_LENGTH_MAX) {
-      const problem = `more than ${WAITING_MAX} entries, or ${WAITING_LENGTH_MAX} bytes, wait for `
-        + 'the entry of their crossref: write it before them';
-      return [{ line, number, key, problem }];
-    }
-    const waitingEntry = { entry, missing, length };
-    this.#waitingEntries.add(waitingEntry);
-    this.#waitingLength += length;
-    for (const parentKey of missing) {
-      const others = this.#waiting.get(parentKey);
-      if (others === undefined) this.#waiting.set(parentKey, [waitingEntry]);
-      else others.push(waitingEntry);
-    }
-    return [];
+  /** The entry with the fields of its parents. Throws `invalid` beyond the limits. */
+  complete(entry: BibtexEntry): BibtexEntry {
+    const allowance = { parentsLeft: PARENTS_MAX, lengthLeft: RECORD_BYTES_MAX };
+    return this.#inherit(entry, [entry.key?.toLowerCase() ?? ''], allowance);
   }
 
-  /** The entries that still wait, as they stand. */
-  end(): readonly (BibtexEntry | BrokenRecord)[] {
-    this.allow(0);
-    const completed: (BibtexEntry | BrokenRecord)[] = [];
-    const keys = new Set([...this.#waitingEntries].map(({ entry }) => entry.key?.toLowerCase()));
-    // First those whose parents are not in the file: others may wait for them.
-    for (const parentKey of [...this.#waiting.keys()]) {
-      if (!keys.has(parentKey)) completed.push(...this.#complete(this.#release(parentKey, null)));
-    }
-    const circles = this.#findCircles();
-    for (const waitingEntry of circles) this.#waitingEntries.delete(waitingEntry);
-    const ignoredParents = new Set(circles.flatMap(({ missing }) => [...missing]));
-    completed.push(...this.#complete(circles.map(({ entry }) =>
-      ({ entry, lastParent: null, ignoredParents }))));
-    // The others wait for a bad record.
-    for (const waitingEntry of this.#waitingEntries) {
-      this.#waitingEntries.delete(waitingEntry);
-      completed.push(...this.#complete([{ entry: waitingEntry.entry, lastParent: null }]));
-    }
-    this.#waiting.clear();
-    return completed;
-  }
-
-  /** The entries whose parents go in a circle: those left when all without children are gone. */
-  #findCircles(): readonly WaitingEntry[] {
-    const entries = new Set(this.#waitingEntries);
-    const entriesByKey = new Map<string | undefined, WaitingEntry[]>();
-    const childCounts = new Map<string | undefined, number>();
-    for (const waitingEntry of entries) {
-      const key = waitingEntry.entry.key?.toLowerCase();
-      const others = entriesByKey.get(key);
-      if (others === undefined) entriesByKey.set(key, [waitingEntry]);
-      else others.push(waitingEntry);
-      for (const parentKey of waitingEntry.missing) {
-        childCounts.set(parentKey, (childCounts.get(parentKey) ?? 0) + 1);
-      }
-    }
-    const childlessKeys = [...entriesByKey.keys()].filter((key) => !childCounts.has(key));
-    // It grows meanwhile.
-    for (const key of childlessKeys) {
-      for (const waitingEntry of entriesByKey.get(key) ?? []) {
-        entries.delete(waitingEntry);
-        for (const parentKey of waitingEntry.missing) {
-          const count = (childCounts.get(parentKey) ?? 0) - 1;
-          childCounts.set(parentKey, count);
-          if (count === 0) childlessKeys.push(parentKey);
-        }
-      }
-    }
-    return [...entries];
-  }
-
-  #complete(entries: readonly ReleasedEntry[]): (BibtexEntry | BrokenRecord)[] {
-    const completed: (BibtexEntry | BrokenRecord)[] = [];
-    const queue = [...entries];
-    // It grows meanwhile.
-    for (const next of queue) {
-      const whole = this.#inherit(next);
-      completed.push(whole);
-      if ('problem' in whole || whole.key === null) continue;
-      const key = whole.key.toLowerCase();
-      const parent = this.#remember(key, whole);
-      for (const child of this.#release(key, parent)) queue.push(child);
-    }
-    return completed;
-  }
-
-  /** The entries that waited for this parent last. */
-  #release(parentKey: string, parent: BibtexEntry | null): ReleasedEntry[] {
-    const waitingEntries = this.#waiting.get(parentKey) ?? [];
-    this.#waiting.delete(parentKey);
-    const released: ReleasedEntry[] = [];
-    for (const waitingEntry of waitingEntries) {
-      waitingEntry.missing.delete(parentKey);
-      if (waitingEntry.missing.size > 0 || !this.#waitingEntries.delete(waitingEntry)) continue;
-      this.#waitingLength -= waitingEntry.length;
-      released.push({ entry: waitingEntry.entry, lastParent: parent });
-    }
-    return released;
-  }
-
-  /** Returns the entry for those that wait for it: the copy, whose fields need no other copy. */
-  #remember(key: string, entry: BibtexEntry): BibtexEntry {
-    if (this.#remembered.has(key)) return entry;
-    const copy = copyEntry(entry);
-    this.#remembered.set(copyText(key), copy);
-    this.#rememberedLength += memoryOf(entry);
-    for (const [oldestKey, oldest] of this.#remembered) {
-      if (this.#rememberedLength <= REMEMBERED_LENGTH_MAX) break;
-      this.#remembered.delete(oldestKey);
-      this.#rememberedLength -= memoryOf(oldest);
-    }
-    return copy;
-  }
-
-  /** The entry with the fields of its parents. */
-  #inherit({ entry, lastParent, ignoredParents }: ReleasedEntry): BibtexEntry | BrokenRecord {
-    const keys = listParents(entry);
-    if (keys.length === 0) return entry;
-    const crossrefKey = readKeys(entry, 'crossref')[0];
+  /** `way`: the keys of the entry and of those that it is a parent of, the next last. */
+  #inherit(entry: BibtexEntry, way: readonly string[], allowance: Allowance): BibtexEntry {
+    const keys = new Set([...readKeys(entry, 'xdata'), ...readKeys(entry, 'crossref').slice(0, 1)]);
+    if (keys.size === 0 || way.length > DEPTH_MAX) return entry;
+    const [crossrefKey] = readKeys(entry, 'crossref');
     const fields = new Map(entry.fields);
     const found = new Set<string>();
-    let inheritedLength = 0;
     for (const key of keys) {
-      const parent = key === lastParent?.key?.toLowerCase()
-        ? lastParent : this.#remembered.get(key);
-      if (parent === undefined || key === entry.key?.toLowerCase()) continue;
-      if (ignoredParents?.has(key) === true) continue;
+      if (allowance.parentsLeft === 0) break;
+      const ownParent = way.includes(key) ? null : this.#findEntry(key);
+      if (ownParent === null) continue;
       found.add(key);
-      // Looked at before the fields are, as those that are passed over take time, too.
-      this.#inheritedFieldsLeft -= parent.fields.size;
-      if (this.#inheritedFieldsLeft < 0) return breakRecord(entry, TOO_MANY_FIELDS);
+      this.#count(ownParent, allowance);
+      const parent = this.#inherit(ownParent, [...way, key], allowance);
       for (const [name, field] of parent.fields) {
         const target = key === crossrefKey ? nameInherited(name, parent.type, entry.type) : name;
         if (!canInherit(target, entry, fields)) continue;
         fields.set(target, { ...field, name: target === name ? field.name : target });
-        inheritedLength += lengthOf(field);
       }
     }
     dropReferences(entry, found, fields);
-    this.#inheritedLengthLeft -= inheritedLength;
-    if (this.#inheritedLengthLeft >= 0) {
-      return { ...entry, fields, length: entry.length + inheritedLength };
+    return { ...entry, fields };
+  }
+
+  #count(parent: BibtexEntry, allowance: Allowance): void {
+    const length = parent.length + parent.fields.size * FIELD_BYTES;
+    allowance.parentsLeft -= 1;
+    allowance.lengthLeft -= parent.length;
+    this.#lengthLeft -= length;
+    if (allowance.lengthLeft < 0) throw new AppError('invalid', TOO_LONG_PARENTS);
+    if (this.#lengthLeft < 0) throw new AppError('invalid', TOO_LONG_FIELDS);
+  }
+
+  #findEntry(key: string): BibtexEntry | null {
+    const held = this.#held.get(key);
+    if (held !== undefined) return held;
+    const entry = this.#readEntry(key);
+    if (entry === null) return null;
+    this.#heldBytes += entry.length + entry.fields.size * FIELD_BYTES;
+    if (this.#heldBytes > HELD_BYTES_MAX) {
+      this.#held.clear();
+      this.#heldBytes = 0;
     }
-    return breakRecord(entry, TOO_LONG_FIELDS);
+    this.#held.set(key, entry);
+    return entry;
   }
 }
 
-const TOO_MANY_FIELDS = `the entries take more than ${INHERITED_FIELDS_MAX} fields at once from `
-  + 'their crossref or xdata: write it before them';
-const TOO_LONG_FIELDS =
-  `the entries take more than ${INHERITED_LENGTH_MAX} bytes from their crossref`;
-
-function breakRecord({ line, number, key }: BibtexEntry, problem: string): BrokenRecord {
-  return { line, number, key, problem };
-}
-
-/** The keys of an entry's parents, in lower case: BibTeX compares them so. */
-function listParents(entry: BibtexEntry): readonly string[] {
-  const xdataKeys = [...new Set(readKeys(entry, 'xdata'))].slice(0, PARENTS_MAX);
-  return [...new Set([...xdataKeys, ...readKeys(entry, 'crossref').slice(0, 1)])];
-}
+const TOO_LONG_PARENTS =
+  `the entries of its crossref and xdata are longer than ${RECORD_BYTES_MAX} bytes`;
+const TOO_LONG_FIELDS = 'the entries of the file take too much from those of their crossref and '
+  + 'xdata: divide the file';
 
 /** Takes out the references of an entry whose parents have all been found. */
 function dropReferences(
@@ -252,15 +114,16 @@ function isResolved(entry: BibtexEntry, name: string, found: ReadonlySet<string>
 }
 
 function readKeys(entry: BibtexEntry, name: string): readonly string[] {
-  const [value = ''] = entry.fields.get(name)?.values ?? [];
+  const [value] = entry.fields.get(name)?.values ?? [];
+  if (value === undefined) return [];
   return value.toLowerCase().split(',').map((key) => key.trim()).filter((key) => key !== '');
 }
 
 /** Fields that say something of one entry alone. */
 const NOT_INHERITED: ReadonlySet<string> = new Set([
-  'crossref', 'xref', 'xdata', 'entryset', 'entrysubtype', 'execute', 'ids', 'label', 'options',
-  'presort', 'related', 'relatedoptions', 'relatedstring', 'relatedtype', 'shortauthor',
-  'shorteditor', 'shorthand', 'shorthandintro', 'sortkey', 'x-hookshelf',
+  'crossref', 'xref', 'xdata', 'entryset', 'entrysubtype', 'execute', 'ids', 'indextitle', 'label',
+  'options', 'presort', 'related', 'relatedoptions', 'relatedstring', 'relatedtype', 'shortauthor',
+  'shorteditor', 'shorthand', 'shorthandintro', 'shorttitle', 'sortkey', 'sorttitle', 'x-hookshelf',
 ]);
 const TITLES: ReadonlySet<string> = new Set(['title', 'subtitle', 'titleaddon']);
 const DATES: readonly string[] = ['date', 'year', 'month', 'day'];
@@ -269,7 +132,7 @@ const DATES: readonly string[] = ['date', 'year', 'month', 'day'];
 function nameInherited(name: string, parentType: string, childType: string): string {
   if (!TITLES.has(name) || parentType === childType) return name;
   if (parentType.startsWith('mv')) return `main${name}`;
-  if (parentType === 'periodical') return name.replace('title', 'journaltitle');
+  if (parentType === 'periodical') return name === 'title' ? 'journaltitle' : `journal${name}`;
   return `book${name}`;
 }
 
@@ -279,46 +142,4 @@ function canInherit(
   if (fields.has(name) || NOT_INHERITED.has(name) || fields.size >= FIELDS_MAX) return false;
   // Parts of two dates make no date.
   return !DATES.includes(name) || !DATES.some((date) => entry.fields.has(date));
-}
-
-function lengthOf({ name, values }: BibtexField): number {
-  return values.reduce((length, value) => length + value.length, name.length + FIELD_LENGTH);
-}
-
-/** A copy that does not keep the text alive that the entry was read from, or its parents'. */
-function copyEntry(entry: BibtexEntry): BibtexEntry {
-  const fields = new Map<string, BibtexField>();
-  for (const [key, field] of entry.fields) {
-    if (field.isCopy === true) fields.set(key, field);
-    else fields.set(copyText(key), copyField(field));
-  }
-  const key = entry.key === null ? null : copyText(entry.key);
-  return { ...entry, key, type: copyText(entry.type), fields };
-}
-
-function copyField({ name, values }: BibtexField): BibtexField {
-  return { name: copyText(name), values: values.map(copyText), isCopy: true };
-}
-
-function copyText(text: string): string {
-  return Buffer.from(text).toString();
-}
-
-function memoryOf({ fields }: BibtexEntry): number {
-  let length = FIELD_MEMORY;
-  for (const field of fields.values()) length += lengthOf(field) + FIELD_MEMORY;
-  return length;
-}
-
-export function toFieldRecord(
-  { line, number, key, type, fields }: BibtexEntry, namesRead: ReadonlySet<string>,
-): FieldRecord {
-  const values = new Map<string, JsonValue>();
-  if (type !== 'book') values.set(TYPE_FIELD, type);
-  for (const [lowerCaseName, field] of fields) {
-    const [first = ''] = field.values;
-    const name = namesRead.has(lowerCaseName) ? lowerCaseName : field.name;
-    values.set(name, field.values.length === 1 ? first : field.values);
-  }
-  return { line, number, key, type, fields: values };
 }

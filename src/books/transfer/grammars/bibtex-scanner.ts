@@ -1,20 +1,24 @@
 /**
- * Finds where the entries of a BibTeX file begin and end, in bytes, wherever chunks end. It counts
- * braces alone, and leaves the grammar to its reader; where the reader finds an entry broken, it
- * goes on at the first `@` at a line's start within it. See `bibtex.ts` for the grammar.
+ * Finds where the entries of a BibTeX file begin and end, in bytes. It counts braces alone, and
+ * leaves the grammar to its reader; where the reader finds an entry broken, it goes on at the first
+ * `@` at a line's start within it. See `bibtex.ts` for the grammar.
  */
-import { ByteCollector } from '../../../base/structures/byte-collector.ts';
 import { RECORD_BYTES_MAX, TOO_LONG } from '../record-splitter.ts';
 
+/** An entry, from its `@` to its closing brace, and the line on which it begins. */
+export type EntryPlace = { readonly bytes: Buffer; readonly line: number };
+
 type BibtexEntryReader = {
-  /** Reads an entry from its `@` to its closing brace; tells whether it is valid. */
-  readonly read: (bytes: Buffer, line: number) => boolean;
+  /** Reads an entry whose braces close; tells whether it is valid. */
+  readonly read: (place: EntryPlace) => boolean;
   /** An entry that has no end. */
-  readonly report: (bytes: Buffer, line: number, problem: string) => void;
+  readonly report: (place: EntryPlace, problem: string) => void;
 };
 
 const NOT_CLOSED = 'the entry is not closed: its last } is missing, or that of a { in it';
 const TYPE_LENGTH_MAX = 100;
+/** Between two steps so much is scanned, and the rest of an entry. */
+const STEP_BYTES = 64 * 1024;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -25,49 +29,31 @@ const PARENTHESIS_RIGHT = 0x29;
 const AT = 0x40;
 const BRACE_LEFT = 0x7b;
 const BRACE_RIGHT = 0x7d;
-const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, LINE_FEED, CARRIAGE_RETURN]);
 
-/** `skipping`: beyond the end of what is kept of an entry that is too long. */
-type ScannerState =
-  'outside' | 'outside-comment' | 'skipping' | 'type' | 'content' | 'content-comment';
-
-/** The effect of a byte on the entry that is open. */
-type Step = 'goes-on' | 'ends' | 'is-none';
-
-/** Bytes to scan; `isSwallowed`: a broken entry had swallowed them. */
-type Input = { readonly bytes: Buffer; readonly isSwallowed: boolean };
+/** Where the content of an entry ends, and what is wrong with it. */
+type ContentEnd = {
+  readonly end: number;
+  /** The first `@` at a line's start within; -1: there is none. */
+  readonly innerOffset: number;
+  readonly problem: string | null;
+};
 
 export class BibtexScanner {
+  readonly #bytes: Buffer;
   readonly #reader: BibtexEntryReader;
-  #state: ScannerState = 'outside';
+  #offset = 0;
+  /** The line of the offset. */
   #line = 1;
-  /** Whether only blanks stand before the next byte on its line. */
-  #isLineStart = true;
-  /** A line feed after a carriage return ends no other line. */
-  #isAfterReturn = false;
-  /** The bytes of the open entry that earlier inputs had. */
-  readonly #entryBytes = new ByteCollector();
-  #entryLine = 1;
-  /** Whether only blanks stand before its `@` on its line, and no broken entry had swallowed it. */
-  #hasLineOfItsOwn = true;
-  /** In lower case. */
-  #type = '';
-  /** Whether a blank stands behind the type: only a brace may follow. */
-  #isTypeEnded = false;
-  /** The byte that ends the open entry, a brace or a parenthesis. */
-  #closing = BRACE_RIGHT;
-  /** How many braces are open within it. */
-  #depth = 0;
-  /** Whether the next byte stands in quotes outside of those braces. */
-  #isQuoted = false;
-  /** The offset in the entry of the first `@` at a line's start; -1: there is none. */
-  #innerOffset = -1;
-  #innerLine = 1;
+  /** The end of what a broken entry had swallowed: there an `@` at a line's start is no text. */
+  #swallowedEnd = 0;
+  /** Whether an entry that is too long goes on: only an `@` at a line's start begins another. */
+  #isSkipping = false;
   /** The first line that has text outside of comments and entries; null: there is none. */
   #junkLine: number | null = null;
   #hasEntry = false;
 
-  constructor(reader: BibtexEntryReader) {
+  constructor(bytes: Buffer, reader: BibtexEntryReader) {
+    this.#bytes = bytes;
     this.#reader = reader;
   }
 
@@ -76,197 +62,144 @@ export class BibtexScanner {
     return this.#hasEntry ? null : this.#junkLine;
   }
 
-  push(chunk: Buffer): void {
-    this.#scanAll([{ bytes: chunk, isSwallowed: false }]);
-  }
-
-  /** Each round goes on within the entry that was open, behind its start: there is a last one. */
-  end(): void {
-    while (this.#isInEntry()) {
-      const isContent = this.#state !== 'type';
-      const bytes = this.#close();
-      if (isContent) this.#reader.report(bytes, this.#entryLine, NOT_CLOSED);
-      const swallowed = this.#findSwallowed(bytes);
-      if (swallowed !== null) this.#scanAll([swallowed]);
+  /** Scans the file in steps: after each at most one entry has been read or reported. */
+  *scan(): Generator<void, void, void> {
+    let stepEnd = STEP_BYTES;
+    while (this.#offset < this.#bytes.length) {
+      const isEntry = this.#bytes[this.#offset] === AT
+        && (!this.#isSkipping || this.#isLineStart(this.#offset));
+      if (isEntry) this.#scanEntry();
+      else this.#skipJunk();
+      if (!isEntry && this.#offset < stepEnd) continue;
+      stepEnd = this.#offset + STEP_BYTES;
+      yield;
     }
   }
 
-  #isInEntry(): boolean {
-    return this.#state === 'type' || this.#state === 'content' || this.#state === 'content-comment';
-  }
-
-  #scanAll(inputs: Input[]): void {
-    for (let input = inputs.pop(); input !== undefined; input = inputs.pop()) {
-      inputs.push(...this.#scan(input).reverse());
+  #skipJunk(): void {
+    const byte = this.#bytes[this.#offset] ?? 0;
+    let end = this.#offset + 1;
+    if (byte === PERCENT && !this.#isSkipping) {
+      while (end < this.#bytes.length && !isLineEnd(this.#bytes[end])) end += 1;
+    } else if (!isBlank(byte)) {
+      this.#junkLine ??= this.#line;
     }
+    this.#moveTo(end);
   }
 
-  /** Scans to the end, or until an entry is broken that swallowed others: the bytes that follow. */
-  #scan({ bytes, isSwallowed }: Input): Input[] {
-    // The offset at which the open entry begins in these bytes, or goes on.
-    let start = 0;
-    for (let offset = 0; offset < bytes.length; offset += 1) {
+  #scanEntry(): void {
+    const start = this.#offset;
+    const hasLineOfItsOwn = start >= this.#swallowedEnd && this.#isLineStart(start);
+    this.#isSkipping = false;
+    const typeStart = this.#skipBlanks(start + 1);
+    let typeEnd = typeStart;
+    while (typeEnd < typeStart + TYPE_LENGTH_MAX && isTypeByte(this.#bytes[typeEnd])) typeEnd += 1;
+    const type = this.#bytes.toString('latin1', typeStart, typeEnd).toLowerCase();
+    const opening = this.#skipBlanks(typeEnd);
+    const closing = type === '' ? undefined : CLOSINGS.get(this.#bytes[opening] ?? 0);
+    this.#hasEntry ||= hasLineOfItsOwn || closing !== undefined;
+    if (closing !== undefined) {
+      this.#readEntry(this.#findEnd(start, opening + 1, closing, type === 'comment'));
+      return;
+    }
+    // Within a line it is an address or a name, as in comments: no entry at all. Within what a
+    // broken entry had swallowed it is text, of which there may be a million lines.
+    if (hasLineOfItsOwn && type !== 'comment') {
+      this.#reader.report({ bytes: this.#bytes.subarray(start, opening), line: this.#line },
+        `after @${type} a { is missing: write @book{key, …}`);
+    }
+    this.#moveTo(opening);
+  }
+
+  #readEntry({ end, innerOffset, problem }: ContentEnd): void {
+    const place = { bytes: this.#bytes.subarray(this.#offset, end), line: this.#line };
+    if (problem !== null) this.#reader.report(place, problem);
+    const isValid = problem === null && this.#reader.read(place);
+    if (!isValid && innerOffset >= 0) {
+      this.#swallowedEnd = end;
+      this.#moveTo(innerOffset);
+      return;
+    }
+    this.#isSkipping = problem === TOO_LONG;
+    this.#moveTo(end);
+  }
+
+  #findEnd(
+    start: number, contentStart: number, closing: number, isIgnored: boolean,
+  ): ContentEnd {
+    const bytes = this.#bytes;
+    const bytesEnd = Math.min(bytes.length, start + RECORD_BYTES_MAX + 1);
+    let innerOffset = -1;
+    /** How many braces are open within it. */
+    let depth = 0;
+    /** Whether the next byte stands in quotes outside of those braces. */
+    let isQuoted = false;
+    let isComment = false;
+    for (let offset = contentStart; offset < bytesEnd; offset += 1) {
       const byte = bytes[offset] ?? 0;
-      const isAtLineStart = this.#isLineStart;
-      this.#count(byte);
-      if (byte === AT && this.#canOpen(isAtLineStart, isSwallowed)) {
-        if (this.#isInEntry()) this.#abandon(bytes.subarray(start, offset));
-        this.#open(isAtLineStart && !isSwallowed);
-        start = offset;
-        continue;
+      if (byte === AT && (innerOffset < 0 || offset < this.#swallowedEnd)
+        && this.#isLineStart(offset)) {
+        if (offset < this.#swallowedEnd) return { end: offset, innerOffset, problem: NOT_CLOSED };
+        innerOffset = offset;
       }
-      if (!this.#isInEntry()) {
-        this.#stepOutside(byte);
-        continue;
+      if (isComment) {
+        isComment = !isLineEnd(byte);
+      } else if (byte === BRACE_LEFT) {
+        depth += 1;
+      } else if (byte === BRACE_RIGHT && depth > 0) {
+        depth -= 1;
+      } else if (depth === 0) {
+        // A brace beats a quote that is not closed; a parenthesis within quotes is text.
+        if (byte === closing && (byte === BRACE_RIGHT || !isQuoted)) {
+          return { end: offset + 1, innerOffset, problem: null };
+        }
+        if (byte === QUOTE && !isIgnored) isQuoted = !isQuoted;
+        else if (byte === PERCENT && !isQuoted) isComment = !isIgnored;
       }
-      const length = this.#entryBytes.length + offset - start;
-      if (byte === AT && isAtLineStart && this.#innerOffset < 0) {
-        this.#innerOffset = length;
-        this.#innerLine = this.#line;
-      }
-      const step = this.#state === 'type' ? this.#stepType(byte) : this.#stepContent(byte);
-      if (step === 'goes-on' && length < RECORD_BYTES_MAX) continue;
-      const swallowed = this.#finish(step, bytes.subarray(start, offset + 1));
-      if (swallowed === null) continue;
-      return [swallowed, { bytes: bytes.subarray(offset + 1), isSwallowed }];
     }
-    if (this.#isInEntry()) this.#entryBytes.add(bytes.subarray(start));
-    return [];
+    const isTooLong = bytesEnd - start > RECORD_BYTES_MAX;
+    return { end: bytesEnd, innerOffset, problem: isTooLong ? TOO_LONG : NOT_CLOSED };
+  }
+
+  #skipBlanks(start: number): number {
+    let offset = start;
+    while (isBlank(this.#bytes[offset])) offset += 1;
+    return offset;
+  }
+
+  /** Whether only blanks stand before the byte on its line. */
+  #isLineStart(offset: number): boolean {
+    let before = offset - 1;
+    while (before >= 0 && isBlank(this.#bytes[before])) {
+      if (isLineEnd(this.#bytes[before])) return true;
+      before -= 1;
+    }
+    return before < 0;
   }
 
   /** Lines end in LF, CRLF or CR. */
-  #count(byte: number): void {
-    const isReturn = byte === CARRIAGE_RETURN;
-    if (isReturn || (byte === LINE_FEED && !this.#isAfterReturn)) this.#line += 1;
-    if (!BLANKS.has(byte)) this.#isLineStart = false;
-    else if (isReturn || byte === LINE_FEED) this.#isLineStart = true;
-    this.#isAfterReturn = isReturn;
-  }
-
-  #canOpen(isAtLineStart: boolean, isSwallowed: boolean): boolean {
-    switch (this.#state) {
-      case 'outside':
-      case 'type': return true;
-      case 'skipping': return isAtLineStart;
-      case 'outside-comment': return false;
-      case 'content':
-      case 'content-comment': return isAtLineStart && isSwallowed;
+  #moveTo(end: number): void {
+    for (let offset = this.#offset; offset < end; offset += 1) {
+      const byte = this.#bytes[offset];
+      const isCrLf = byte === LINE_FEED && this.#bytes[offset - 1] === CARRIAGE_RETURN;
+      if (isLineEnd(byte) && !isCrLf) this.#line += 1;
     }
-  }
-
-  #open(hasLineOfItsOwn: boolean): void {
-    this.#state = 'type';
-    this.#hasEntry ||= hasLineOfItsOwn;
-    this.#type = '';
-    this.#isTypeEnded = false;
-    this.#entryLine = this.#line;
-    this.#hasLineOfItsOwn = hasLineOfItsOwn;
-    this.#depth = 0;
-    this.#isQuoted = false;
-    this.#innerOffset = -1;
-  }
-
-  /** Reports the open entry, which ends before the next byte. */
-  #abandon(lastBytes: Buffer): void {
-    const isContent = this.#state !== 'type';
-    this.#entryBytes.add(lastBytes);
-    const bytes = this.#close();
-    if (isContent) this.#reader.report(bytes, this.#entryLine, NOT_CLOSED);
-    else this.#reportType(bytes);
-  }
-
-  #close(): Buffer {
-    this.#state = 'outside';
-    return this.#entryBytes.take();
-  }
-
-  #stepOutside(byte: number): void {
-    if (this.#state === 'outside' && !BLANKS.has(byte) && byte !== PERCENT) {
-      this.#junkLine ??= this.#line;
-    }
-    if (this.#state === 'outside' && byte === PERCENT) this.#state = 'outside-comment';
-    else if (this.#state === 'outside-comment' && isLineEnd(byte)) this.#state = 'outside';
-  }
-
-  #stepType(byte: number): Step {
-    if (BLANKS.has(byte)) {
-      this.#isTypeEnded = this.#type !== '';
-      return 'goes-on';
-    }
-    if (byte === BRACE_LEFT || byte === PARENTHESIS_LEFT) {
-      if (this.#type === '') return 'is-none';
-      this.#closing = byte === BRACE_LEFT ? BRACE_RIGHT : PARENTHESIS_RIGHT;
-      this.#state = 'content';
-      return 'goes-on';
-    }
-    // A type is one word.
-    if (this.#isTypeEnded || !isTypeByte(byte) || this.#type.length > TYPE_LENGTH_MAX) {
-      return 'is-none';
-    }
-    this.#type += String.fromCharCode(byte).toLowerCase();
-    return 'goes-on';
-  }
-
-  #stepContent(byte: number): Step {
-    if (this.#state === 'content-comment') {
-      if (isLineEnd(byte)) this.#state = 'content';
-      return 'goes-on';
-    }
-    if (byte === BRACE_LEFT) {
-      this.#depth += 1;
-    } else if (byte === BRACE_RIGHT && this.#depth > 0) {
-      this.#depth -= 1;
-    } else if (this.#depth === 0) {
-      // A brace beats a quote that is not closed; a parenthesis within quotes is text.
-      if (byte === this.#closing && (byte === BRACE_RIGHT || !this.#isQuoted)) return 'ends';
-      if (this.#type === 'comment') return 'goes-on';
-      if (byte === QUOTE) this.#isQuoted = !this.#isQuoted;
-      else if (byte === PERCENT && !this.#isQuoted) this.#state = 'content-comment';
-    }
-    return 'goes-on';
-  }
-
-  /** Ends the open entry; returns what it swallowed, if it is broken. */
-  #finish(step: Step, lastBytes: Buffer): Input | null {
-    this.#entryBytes.add(lastBytes);
-    const bytes = this.#close();
-    if (step === 'is-none') {
-      this.#reportType(bytes);
-      this.#stepOutside(bytes.at(-1) ?? 0);
-      return null;
-    }
-    this.#hasEntry = true;
-    if (step === 'ends') {
-      return this.#reader.read(bytes, this.#entryLine) ? null : this.#findSwallowed(bytes);
-    }
-    this.#reader.report(bytes, this.#entryLine, TOO_LONG);
-    if (this.#innerOffset < 0) this.#state = 'skipping';
-    return this.#findSwallowed(bytes);
-  }
-
-  // Within a line it is an address or a name, as in comments: no entry at all. Within what a broken
-  // entry had swallowed it is text, of which there may be a million lines.
-  #reportType(bytes: Buffer): void {
-    if (!this.#hasLineOfItsOwn || this.#type === 'comment') return;
-    const problem = `after @${this.#type} a { is missing: write @book{key, …}`;
-    this.#reader.report(bytes, this.#entryLine, problem);
-  }
-
-  /** The bytes of a broken entry from the first `@` at a line's start, and moves back to them. */
-  #findSwallowed(bytes: Buffer): Input | null {
-    if (this.#innerOffset < 0) return null;
-    this.#line = this.#innerLine;
-    this.#isLineStart = true;
-    this.#isAfterReturn = false;
-    return { bytes: bytes.subarray(this.#innerOffset), isSwallowed: true };
+    this.#offset = end;
   }
 }
 
-function isLineEnd(byte: number): boolean {
+const CLOSINGS: ReadonlyMap<number, number> =
+  new Map([[BRACE_LEFT, BRACE_RIGHT], [PARENTHESIS_LEFT, PARENTHESIS_RIGHT]]);
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09 || isLineEnd(byte);
+}
+
+function isLineEnd(byte: number | undefined): boolean {
   return byte === LINE_FEED || byte === CARRIAGE_RETURN;
 }
 
 /** Letters, digits and a few marks; types are ASCII. */
-function isTypeByte(byte: number): boolean {
-  return /[A-Za-z0-9_.:+*/-]/.test(String.fromCharCode(byte));
+function isTypeByte(byte: number | undefined): boolean {
+  return byte !== undefined && /[A-Za-z0-9_.:+*/-]/.test(String.fromCharCode(byte));
 }

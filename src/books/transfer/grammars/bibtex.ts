@@ -3,7 +3,7 @@
  *
  *   file    = *( junk / comment / entry )
  *   junk    = any text without an entry; from `%` to the end of a line even with one
- *   comment = "@comment" body / "@preamble" body         ; skipped
+ *   comment = "@comment" body / "@preamble" body         ; skipped, but for a preamble's macros
  *   entry   = "@" type ( "{" content "}" / "(" content ")" )
  *   content = [key] *( "," field ) [","]                 ; of `@string`: field [","]
  *   field   = name "=" piece *( "#" piece )
@@ -18,88 +18,163 @@
  * it had swallowed; there, until the swallowed text ends, an `@` at a line's start always begins an
  * entry, so that each byte is read twice at most. Other failures: an entry of more than 2 MiB, also
  * with its strings; one that is not UTF-8; a `@string` beyond 1 MiB or 10,000 of them; entries that
- * wait for a parent beyond the limits of `bibtex-parents.ts`. A file that is nothing but junk,
+ * take from others beyond the limits of `bibtex-parents.ts`. A file that is nothing but junk,
  * comments aside, is broken at its first line. A name that is no `@string` stands for itself.
+ *
+ * A file is read whole, up to 64 MiB, as an entry may take fields from one that stands after it: a
+ * file in which one does is gone through twice.
  */
 import { isUtf8 } from 'node:buffer';
+import { AppError } from '../../../base/errors.ts';
+import type { JsonValue } from '../../../base/schema.ts';
+import { ByteCollector } from '../../../base/structures/byte-collector.ts';
 import type { BrokenRecord, FieldRecord, FieldSplitter } from '../mapping/format-table.ts';
-import { BibtexStringTable, parseBibtexEntry } from './bibtex-entry.ts';
+import { BibtexStringTable, TYPE_FIELD, parseBibtexEntry } from './bibtex-entry.ts';
 import type { BibtexEntry } from './bibtex-entry.ts';
-import { BibtexParents, toFieldRecord } from './bibtex-parents.ts';
+import { BibtexParents } from './bibtex-parents.ts';
 import { BibtexScanner } from './bibtex-scanner.ts';
+import type { EntryPlace } from './bibtex-scanner.ts';
 
+const FILE_BYTES_MAX = 64 * 1024 * 1024;
+const TOO_LARGE = `the file is longer than ${FILE_BYTES_MAX} bytes, which is the most for BibTeX: `
+  + 'divide it, parents with their children';
+/** How many entries of a file may be asked for by their keys. */
+const KEYS_MAX = 1_000_000;
+/** What the entries of a file take from strings, and from parents: so much, and so many times. */
+const BORROWED_LENGTH_MAX = 24 * 1024 * 1024;
+const BORROWED_TIMES_MAX = 16;
+const REFERENCE = /crossref|xdata/i;
+const REFERENCE_LENGTH_MAX = 8;
 /** Enough for the type and the key of a broken entry. */
 const HEAD_BYTES = 400;
 const NO_ENTRY = 'expected an entry of BibTeX, such as `@book{emma, title = {Emma}}`';
 
+type BibtexRecord = FieldRecord | BrokenRecord;
+
 export class BibtexSplitter implements FieldSplitter {
-  readonly #scanner: BibtexScanner;
-  readonly #strings = new BibtexStringTable();
-  readonly #parents = new BibtexParents();
+  readonly #file = new ByteCollector();
   readonly #namesRead: ReadonlySet<string>;
-  #records: (FieldRecord | BrokenRecord)[] = [];
-  #entryCount = 0;
+  /** Whether the text so far has the name of a reference, and its end, where one may begin. */
+  #hasReferences = false;
+  #textEnd = '';
 
   /** `namesRead`: fields that come out in lower case; others keep the case that they have. */
   constructor(namesRead: ReadonlySet<string>) {
     this.#namesRead = namesRead;
-    this.#scanner = new BibtexScanner({
-      read: (bytes, line) => this.#readEntry(bytes, line),
-      report: (bytes, line, problem) => this.#report(bytes, line, problem),
-    });
   }
 
-  push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
-    this.#strings.allow(chunk.length);
-    this.#parents.allow(chunk.length);
-    this.#scanner.push(chunk);
-    return this.#take();
+  /** Throws `too_large` for a file that is longer than it may be. */
+  push(chunk: Buffer): readonly BibtexRecord[] {
+    if (this.#file.length + chunk.length > FILE_BYTES_MAX) {
+      this.#file.clear();
+      throw new AppError('too_large', TOO_LARGE);
+    }
+    this.#file.add(chunk);
+    if (this.#hasReferences) return [];
+    const text = this.#textEnd + chunk.toString('latin1');
+    this.#hasReferences = REFERENCE.test(text);
+    this.#textEnd = text.slice(-REFERENCE_LENGTH_MAX);
+    return [];
   }
 
-  end(): readonly (FieldRecord | BrokenRecord)[] {
-    this.#strings.allow(0);
-    this.#scanner.end();
-    this.#emit(this.#parents.end());
-    const { junkLine } = this.#scanner;
-    if (junkLine !== null) this.#records.push({ line: junkLine, key: null, problem: NO_ENTRY });
-    return this.#take();
+  *end(): Generator<BibtexRecord | null, void, void> {
+    const bytes = this.#file.take();
+    const lengthMax = BORROWED_LENGTH_MAX + bytes.length * BORROWED_TIMES_MAX;
+    const places = new Map<string, EntryPlace>();
+    if (this.#hasReferences) yield* findPlaces(bytes, lengthMax, places);
+    const strings = new BibtexStringTable(lengthMax);
+    const parents = new BibtexParents((key) => {
+      const place = places.get(key);
+      const entry = place === undefined ? null : parseEntry(place, strings);
+      return entry === null || 'problem' in entry ? null : entry;
+    }, lengthMax);
+    const reader = new RecordReader(strings, parents, this.#namesRead);
+    const scanner = new BibtexScanner(bytes, reader);
+    for (const _ of scanner.scan()) yield reader.take();
+    const { junkLine } = scanner;
+    if (junkLine !== null) yield { line: junkLine, key: null, problem: NO_ENTRY };
+  }
+}
+
+/** Finds the entries by their keys in lower case, the first of each key. */
+function* findPlaces(
+  bytes: Buffer, lengthMax: number, places: Map<string, EntryPlace>,
+): Generator<null, void, void> {
+  const strings = new BibtexStringTable(lengthMax);
+  const read = (place: EntryPlace): boolean => {
+    const entry = parseEntry(place, strings);
+    if (entry === null || 'problem' in entry) return entry === null;
+    const key = entry.key?.toLowerCase();
+    if (key !== undefined && !places.has(key)) places.set(key, place);
+    if (places.size <= KEYS_MAX) return true;
+    throw new AppError('invalid', `the file has more than ${KEYS_MAX} entries: divide it`);
+  };
+  for (const _ of new BibtexScanner(bytes, { read, report() {} }).scan()) yield null;
+}
+
+function parseEntry(
+  { bytes, line }: EntryPlace, strings: BibtexStringTable,
+): BibtexEntry | { readonly problem: string } | null {
+  if (!isUtf8(bytes)) return { problem: 'not valid UTF-8' };
+  return parseBibtexEntry(bytes.toString(), line, strings);
+}
+
+/** Makes records of the entries that a scanner finds. */
+class RecordReader {
+  readonly #strings: BibtexStringTable;
+  readonly #parents: BibtexParents;
+  readonly #namesRead: ReadonlySet<string>;
+  #record: BibtexRecord | null = null;
+
+  constructor(
+    strings: BibtexStringTable, parents: BibtexParents, namesRead: ReadonlySet<string>,
+  ) {
+    this.#strings = strings;
+    this.#parents = parents;
+    this.#namesRead = namesRead;
   }
 
-  #take(): readonly (FieldRecord | BrokenRecord)[] {
-    const records = this.#records;
-    this.#records = [];
-    return records;
+  /** The record of the last step; null: it had none. */
+  take(): BibtexRecord | null {
+    const record = this.#record;
+    this.#record = null;
+    return record;
   }
 
   /** Whether the entry follows the grammar. */
-  #readEntry(bytes: Buffer, line: number): boolean {
-    if (!isUtf8(bytes)) {
-      this.#report(bytes, line, 'not valid UTF-8');
+  read(place: EntryPlace): boolean {
+    const entry = parseEntry(place, this.#strings);
+    if (entry === null) return true;
+    if ('problem' in entry) {
+      this.report(place, entry.problem);
       return false;
     }
-    const parsed = parseBibtexEntry(bytes.toString(), line, this.#strings);
-    if (parsed === null) return true;
-    if ('problem' in parsed) {
-      this.#report(bytes, line, parsed.problem);
-      return false;
+    // An entry that only lends its fields is no work of its own.
+    if (entry.type === 'xdata') return true;
+    try {
+      this.#record = this.#toRecord(this.#parents.complete(entry));
+    } catch (thrown) {
+      if (!(thrown instanceof AppError) || thrown.code !== 'invalid') throw thrown;
+      this.report(place, thrown.message);
     }
-    this.#entryCount += 1;
-    this.#emit(this.#parents.add({ ...parsed, number: this.#entryCount }));
     return true;
   }
 
-  #emit(entries: readonly (BibtexEntry | BrokenRecord)[]): void {
-    for (const entry of entries) {
-      // An entry that only lends its fields is no work of its own.
-      if ('problem' in entry) this.#records.push(entry);
-      else if (entry.type !== 'xdata') this.#records.push(toFieldRecord(entry, this.#namesRead));
-    }
-  }
-
-  #report(bytes: Buffer, line: number, problem: string): void {
+  report({ bytes, line }: EntryPlace, problem: string): void {
     const head = bytes.toString('utf8', 0, HEAD_BYTES);
     const key = /^@\s*[^\s{(]+\s*[{(]\s*([^\s,{}=]+)\s*,/.exec(head)?.[1] ?? null;
-    this.#entryCount += 1;
-    this.#records.push({ line, number: this.#entryCount, key, problem });
+    this.#record = { line, key, problem };
+  }
+
+  #toRecord({ line, key, type, fields }: BibtexEntry): FieldRecord {
+    const values = new Map<string, JsonValue>();
+    if (type !== 'book') values.set(TYPE_FIELD, type);
+    for (const [lowerCaseName, field] of fields) {
+      const texts = field.values.map((value) => this.#strings.macros.expand(value));
+      const [first = ''] = texts;
+      const name = this.#namesRead.has(lowerCaseName) ? lowerCaseName : field.name;
+      values.set(name, texts.length === 1 ? first : texts);
+    }
+    return { line, key, type, fields: values };
   }
 }

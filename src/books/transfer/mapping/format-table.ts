@@ -13,8 +13,6 @@ export type Fields = ReadonlyMap<string, JsonValue>;
 export type FieldRecord = {
   /** On which it begins, from 1. */
   readonly line: number;
-  /** Which of the file's records it is, from 1, where they do not come in their order. */
-  readonly number?: number;
   /** The source's name for the record (its own id), by which messages name it too. */
   readonly key: string | null;
   /** The format's word for its kind, such as `incollection`; empty where there are no kinds. */
@@ -24,7 +22,7 @@ export type FieldRecord = {
 
 /** A record whose grammar is broken. */
 export type BrokenRecord = {
-  readonly line: number; readonly number?: number; readonly key: string | null;
+  readonly line: number; readonly key: string | null;
   /** The mistake, and where in the record. */
   readonly problem: string;
 };
@@ -33,8 +31,8 @@ export type BrokenRecord = {
 export interface FieldSplitter {
   /** The records that end in `chunk`. Throws `invalid` where no record can be read at all. */
   push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[];
-  /** The records that the end of the stream completes. */
-  end(): readonly (FieldRecord | BrokenRecord)[];
+  /** The records that the end of the stream completes; see `RecordSplitter`. */
+  end(): Iterable<FieldRecord | BrokenRecord | null>;
 }
 
 export type BookMember = Exclude<keyof Book, 'id' | 'createdAt' | 'updatedAt' | 'metadata'>;

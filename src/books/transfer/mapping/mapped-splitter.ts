@@ -31,17 +31,17 @@ class MappedSplitter implements RecordSplitter {
     return this.#splitter.push(chunk).map((record) => this.#map(record));
   }
 
-  end(): readonly SourceRecord[] {
-    return this.#splitter.end().map((record) => this.#map(record));
+  *end(): Generator<SourceRecord | null, void, void> {
+    for (const record of this.#splitter.end()) yield record === null ? null : this.#map(record);
   }
 
   #map(record: FieldRecord | BrokenRecord): SourceRecord {
     if ('problem' in record) return record;
-    const { line, number, key, type } = record;
-    const place = number === undefined ? { line, key } : { line, number, key };
+    const { line, key, type } = record;
     const { hasAllTypes, isWithoutRest = false } = this.#options;
-    if (!hasAllTypes && !this.#table.isBook(type)) return { ...place, otherType: type };
-    return { ...place, ...mapRecord(this.#table, isWithoutRest ? this.#dropRest(record) : record) };
+    if (!hasAllTypes && !this.#table.isBook(type)) return { line, key, otherType: type };
+    const read = isWithoutRest ? this.#dropRest(record) : record;
+    return { line, key, ...mapRecord(this.#table, read) };
   }
 
   #dropRest(record: FieldRecord): FieldRecord {

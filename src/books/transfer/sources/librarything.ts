@@ -119,7 +119,8 @@ class LibrarythingSplitter implements FieldSplitter {
 
   end(): readonly (FieldRecord | BrokenRecord)[] {
     const records = this.#splitter === null ? this.#start() : [];
-    return [...records, ...(this.#splitter?.end() ?? []).map(withKey)];
+    const lastRecords = [...this.#splitter?.end() ?? []].filter((record) => record !== null);
+    return [...records, ...lastRecords.map(withKey)];
   }
 
   /** Whether the first line that is not blank ends in the chunk. */

@@ -269,8 +269,7 @@ test('a book that has the fields of its parents does not wait for them again', (
   const text = '@xdata{x, publisher={P}}@periodical{p, note={N}}'
     + '@book{a, title={A}, xdata={x}}@book{b, title={B}, crossref={p}}';
   const books = readText(bibtexCodec, text).filter((record) => 'body' in record).map(bodyOf);
-  const reader = bibtexCodec.createReader({ hasAllTypes: false });
-  const again = reader.push(Buffer.from(writeText(bibtexCodec, books.map(importBook))));
+  const again = readText(bibtexCodec, writeText(bibtexCodec, books.map(importBook)));
   assert.deepEqual(again.map(bodyOf), books);
   assert.deepEqual(books.map(({ publisher }) => publisher), ['P', undefined]);
 });

@@ -115,7 +115,7 @@ for (const [name, { codec, header, separator }] of Object.entries(SAMPLES)) {
     assert.ok(held < heldBytesMax(BYTES), `${held} bytes are held`);
     const records = [...reader.push(Buffer.from(separator === ',' ? '"\n' : '\n')),
       ...reader.end()];
-    assert.deepEqual(records.map(({ line, problem }) => [line, problem]),
+    assert.deepEqual(records.map((record) => [record?.line, record?.problem]),
       [[2, 'the record is longer than 2097152 bytes']]);
   });
 }

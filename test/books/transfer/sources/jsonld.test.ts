@@ -18,7 +18,7 @@ function read(file: string, chunk = 1000, hasAllTypes = false): SourceRecord[] {
   for (let offset = 0; offset < bytes.length; offset += chunk) {
     records.push(...reader.push(Buffer.from(bytes.subarray(offset, offset + chunk))));
   }
-  return [...records, ...reader.end()];
+  return [...records, ...reader.end()].filter((record) => record !== null);
 }
 
 function readBody(node: JsonValue): JsonObject {

@@ -16,7 +16,7 @@ export function readExport(
   for (let start = 0; start < bytes.length; start += chunkBytes) {
     records.push(...reader.push(Buffer.from(bytes.subarray(start, start + chunkBytes))));
   }
-  return [...records, ...reader.end()];
+  return [...records, ...reader.end()].filter((record) => record !== null);
 }
 
 /** The book of the only record. */

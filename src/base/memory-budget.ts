@@ -50,9 +50,12 @@ export class MemoryBudget {
     this.#callIfFree();
   }
 
-  /** Reserves bytes for a request. False: there is no room. A single request always has room. */
+  /**
+   * Reserves bytes for a request. False: there is no room. A single request always has room, and
+   * so has one that holds nothing.
+   */
   reserve(bytes: number): boolean {
-    if (this.#heldBytes > 0 && !this.#fits(bytes)) return false;
+    if (bytes > 0 && this.#heldBytes > 0 && !this.#fits(bytes)) return false;
     this.#heldBytes += bytes;
     return true;
   }

@@ -63,6 +63,7 @@ test('requests share the room, and one alone always has some', () => {
   const budget = new MemoryBudget(100);
   assert.equal(budget.reserve(200), true);
   assert.equal(budget.reserve(10), false);
+  assert.equal(budget.reserve(0), true, 'it holds nothing');
   budget.release(200);
   assert.equal(budget.reserve(50), true);
   assert.equal(budget.reserve(50), true);

@@ -247,6 +247,8 @@ test('payloads that would take too much memory together are told to come again',
   const narrow = await startRelay({ actions: [Probe], memoryBytesMax: 1_000_000 });
   await narrow.hook({ actionType: 'probe', options: { isSlow: true } });
   await narrow.hook({ actionType: 'probe' }, { pathSegment: 'other' });
+  await narrow.hook({ actionType: 'log' },
+    { pathSegment: 'later', answer: 'accepted', inbox: 'all' });
   seen.length = 0;
   const objects = `[${'{},'.repeat(20_000)}{}]`;
   const first = narrow.ask('POST', '/webhook/in/hook', objects);
@@ -257,6 +259,7 @@ test('payloads that would take too much memory together are told to come again',
     assert.equal(refused.headers['retry-after'], '1');
     assert.equal(refused.json['message'], 'Too many requests in progress');
   }
+  assert.equal((await narrow.ask('POST', '/webhook/in/later', objects)).status, 200, 'it waits');
   finishSlow();
   assert.equal((await first).status, 200);
   assert.equal((await narrow.ask('POST', '/webhook/in/other', '{}')).status, 200);

@@ -240,7 +240,7 @@ function findExcess(
  * stored unseen is parsed when it runs.
  */
 function holdsPayload({ webhook, parsedReader }: AdmittedRequest): boolean {
-  return webhook.hasRoutes || parsedReader !== null;
+  return parsedReader !== null || webhook.routes.some(({ matches }) => matches !== null);
 }
 
 /**

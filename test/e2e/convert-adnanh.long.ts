@@ -193,7 +193,7 @@ const SHAPES: readonly Shape[] = [
   listed('before', { 'pre-hook-command': '/bin/true' }, /\/pre-hook-command: /),
   listed('pattern', {
     'trigger-rule': {
-      match: { type: 'regex', regex: '^refs/heads/.*', parameter: payload('ref') },
+      match: { type: 'regex', regex: '^refs/heads/.*$', parameter: payload('ref') },
     },
   }, /regular expression .*"op":"prefix","value":"refs\/heads\/"/),
   listed('template', {

@@ -157,7 +157,9 @@ test('prints the document, lists the rest with its place, and exits with 3', asy
   assert.deepEqual(names, ['a', 'b']);
   assert.match(stderr,
     /^hookshelf: b: \/1\/pre-hook-command: .*: set "enabled" to true.*\(disabled\)$/m);
-  assert.match(stderr, /put a, a copy or a link, into the folder of .*: \/bin\/a$/m);
+  assert.match(stderr, /^ln -s '\/bin\/a' "\$HOOKSHELF_ACTIONS_COMMAND_DIRECTORY"\/$/m);
+  assert.match(stderr, /^curl .* http:\/\/127.0.0.1:8000\/webhook\/in\/a$/m);
+  assert.doesNotMatch(stderr, /^curl .*\/b$/m);
 });
 
 test('writes a script in place of an interpreter, and prints the commands', async () => {
@@ -172,7 +174,7 @@ test('writes a script in place of an interpreter, and prints the commands', asyn
   assert.equal(code, 0);
   const { options } = JSON.parse(stdout)['actionConfigurations'][0];
   assert.deepEqual([options.command, options.arguments], ['hook-a.sh', ['{{ payload.ref }}']]);
-  const commands = /interpreter: (printf.*)$/m.exec(stderr)?.[1] ?? '';
+  const commands = /^(printf.*)$/m.exec(stderr)?.[1] ?? '';
   const folder = createTemporaryFolder();
   execFileSync('/bin/sh', ['-c', commands], {
     env: { HOOKSHELF_ACTIONS_COMMAND_DIRECTORY: folder, PATH: process.env['PATH'] },
@@ -193,7 +195,7 @@ test('says which variables to allow, and gives the line', async () => {
   const { stderr } = await runCommand(['config:convert', '--from', 'adnanh', '-'],
     { input: JSON.stringify([hook, { ...hook, id: 'b' }]) });
   assert.match(stderr,
-    /variables B, C: export HOOKSHELF_ACTIONS_ENVIRONMENT='HOOK_\*,B,C'$/m);
+    /^export HOOKSHELF_ACTIONS_ENVIRONMENT='HOOK_\*,B,C'$/m);
   const { stderr: none } = await runCommand(['config:convert', '--from', 'adnanh', '-'],
     { input: JSON.stringify([HOOK]) });
   assert.doesNotMatch(none, /ACTIONS_ENVIRONMENT/);
@@ -252,6 +254,9 @@ test('names the variables of secrets apart, never as our own, and shows no secre
   assert.ok(!JSON.stringify(conversion).includes('planted'));
 });
 
+const regex = (expression: string, parameter: object = payload('ref')): Members =>
+  ({ 'trigger-rule': { match: { type: 'regex', regex: expression, parameter } } });
+
 const RULES: readonly (readonly [name: string, members: object, when: unknown])[] = [
   ['one of two values', {
     'trigger-rule': { or: ['a', 'b'].map((text) => value(payload('ref'), text)['trigger-rule']) },
@@ -276,6 +281,21 @@ const RULES: readonly (readonly [name: string, members: object, when: unknown])[
     { path: 'payload.0.a', op: 'eq', value: 'b' }],
   ['a member named root', value(payload('root.a'), 'b'),
     { path: 'payload.root.a', op: 'eq', value: 'b' }],
+  ['a prefix', regex('^refs/tags/.*'), { path: 'payload.ref', op: 'prefix', value: 'refs/tags/' }],
+  ['a prefix with a sign', regex('^v\\.x'), { path: 'payload.ref', op: 'prefix', value: 'v.x' }],
+  ['an equality', regex('^a-b$'), { path: 'payload.ref', op: 'eq', value: 'a-b' }],
+  ['a list', regex('^refs/heads/(main|master)$'),
+    { path: 'payload.ref', op: 'in', value: ['refs/heads/main', 'refs/heads/master'] }],
+  ['a list of whole expressions', regex('^a$|^(?:b|)c$'),
+    { path: 'payload.ref', op: 'in', value: ['a', 'bc', 'c'] }],
+  ['a list of prefixes', regex('^x(a|b)'), {
+    any: [{ path: 'payload.ref', op: 'prefix', value: 'xa' },
+      { path: 'payload.ref', op: 'prefix', value: 'xb' }],
+  }],
+  ['a number as an expression', regex('^42$'),
+    { path: 'payload.ref', op: 'in', value: ['42', 42] }],
+  ['a prefix of digits in a header', regex('^4', { source: 'header', name: 'X-N' }),
+    { path: 'headers.x-n', op: 'prefix', value: '4' }],
   ['a negation', { 'trigger-rule': { not: value(payload('ref'), 'a')['trigger-rule'] } },
     { not: { path: 'payload.ref', op: 'eq', value: 'a' } }],
 ];
@@ -297,6 +317,15 @@ const or = (...rules: readonly Members[]): Members =>
 const addresses = (range: string): Members =>
   ({ 'trigger-rule': { match: { type: 'ip-whitelist', 'ip-range': range } } });
 const RULE = '/0/trigger-rule';
+
+for (const expression of [
+  'main', 'main$', '^a.c$', '^a+', '^v\\d', '^(a|b', '^a.*$', '^(?i)a$', '^', '^.*', '^a$|b', '^a|^b$',
+  '^a$|', '^[ab]$', '^4', '^-', '^tr', '^[[]', '^\\[', '^a{2}$', '^(a(b|c))$', '^é\\é', '^a$b',
+]) {
+  test(`leaves ${expression} disabled`, () => {
+    assert.deepEqual(gapsOf(convert(regex(expression))), [`${RULE}/match disabled`]);
+  });
+}
 
 const GAPS: readonly (readonly [name: string, members: object, gaps: readonly string[]])[] = [
   ['a signature as one of several', or(signed('k'), value(payload('a'), 'b')),

@@ -14,7 +14,11 @@ import type { Condition } from '../../../../webhooks/filters/condition.ts';
 export type Rule =
   | { readonly kind: 'all' | 'any'; readonly rules: readonly Rule[] }
   | { readonly kind: 'not'; readonly rule: Rule }
-  | { readonly kind: 'value'; readonly path: string; readonly values: readonly JsonValue[] }
+  | {
+    readonly kind: 'value'; readonly path: string; readonly values: readonly JsonValue[];
+    /** Whether the value is one of `values`, or a text that begins with one of them. */
+    readonly op: 'in' | 'prefix';
+  }
   | { readonly kind: 'constant'; readonly value: boolean };
 
 /** A condition, or the result of one that is the same for all requests. */
@@ -33,7 +37,7 @@ export function compilePassing(rule: Rule): Formula {
 export function compileTrue(rule: Rule): Formula {
   switch (rule.kind) {
     case 'constant': return rule.value;
-    case 'value': return compareValues(rule.path, rule.values);
+    case 'value': return compareRule(rule);
     case 'not': return compileFalse(rule.rule);
     case 'all': return joinAll(rule.rules.map(compileTrue));
     case 'any': return compilePassing(rule);
@@ -45,7 +49,7 @@ function compileFalse(rule: Rule): Formula {
   switch (rule.kind) {
     case 'constant': return !rule.value;
     case 'value': return joinAll([
-      { path: rule.path, op: 'exists' }, negate(compareValues(rule.path, rule.values)),
+      { path: rule.path, op: 'exists' }, negate(compareRule(rule)),
     ]);
     case 'not': return compileTrue(rule.rule);
     case 'all': return compileFirst(rule.rules, compileFalse);
@@ -70,7 +74,7 @@ function compileNotPassing(rule: Rule): Formula {
   switch (rule.kind) {
     case 'constant': case 'any': return compileFalse(rule);
     case 'value': return joinAll([
-      negate(compareValues(rule.path, rule.values)), ...excludeNulls(rule.path),
+      negate(compareRule(rule)), ...excludeNulls(rule.path),
     ]);
     case 'not': return compilePassing(rule.rule);
     case 'all': return compileFirst(rule.rules, compileNotTrue);
@@ -87,6 +91,11 @@ function compileNotTrue(rule: Rule): Formula {
 function compileFirst(rules: readonly Rule[], compile: (rule: Rule) => Formula): Formula {
   return joinAny(rules.map((rule, index) =>
     joinAll([...rules.slice(0, index).map(compileTrue), compile(rule)])));
+}
+
+function compareRule({ path, op, values }: Rule & { readonly kind: 'value' }): Formula {
+  return op === 'in' ? compareValues(path, values)
+    : joinAny(values.map((value): Condition => ({ path, op, value })));
 }
 
 function compareValues(path: string, values: readonly JsonValue[]): Condition {

@@ -14,6 +14,9 @@ import {
 } from './hook-report.ts';
 import { parseSecretTemplate } from './hook-template.ts';
 import { compilePassing, compileTrue, type Rule } from './rule-conditions.ts';
+import {
+  isBeginningOfOther, parseExpression, type ExactExpression,
+} from './rule-expression.ts';
 import { findValuePath, textOf } from './request-values.ts';
 import {
   createTokenVerification, isSignatureType, convertSignature, type SenderVerification,
@@ -36,6 +39,10 @@ type ParsedRule =
   }
   | { readonly kind: 'not'; readonly rule: ParsedRule; readonly pointer: string }
   | ComparisonRule
+  | {
+    readonly kind: 'expression'; readonly pointer: string; readonly path: string;
+    readonly expression: ExactExpression;
+  }
   | { readonly kind: 'constant'; readonly value: boolean; readonly pointer: string }
   | { readonly kind: 'addresses'; readonly addresses: readonly string[]; readonly pointer: string }
   | {
@@ -125,10 +132,7 @@ function parseMatch(
       convertSignature({ type, parameter, secret: textOf(members['secret']), pointer }, report);
     return verification === null ? lost : { kind: 'signature', verification, pointer };
   }
-  if (type === 'regex') {
-    reportExpression(textOf(members['regex']), parameter, pointer, report);
-    return lost;
-  }
+  if (type === 'regex') return parseRegex(members['regex'], parameter, pointer, report);
   if (type !== 'value') {
     report.lose(pointer, `"${textOf(type)}" is no type of a rule`, 'write value');
     return lost;
@@ -140,6 +144,20 @@ function parseMatch(
   }
   const text = { value: textOf(members['value']), pointer: at(pointer, 'value') };
   return { kind: 'value', pointer, path, text, parameter };
+}
+
+function parseRegex(
+  regex: JsonValue | undefined, parameter: JsonObject, pointer: string, report: HookReport,
+): ParsedRule {
+  const path = findValuePath(parameter);
+  const expression = parseExpression(textOf(regex));
+  const isExact = expression !== null && typeof path === 'string'
+    && !isSecretName(textOf(parameter['name']))
+    && !(expression.op === 'prefix' && path.startsWith('payload')
+      && expression.texts.some(isBeginningOfOther));
+  if (isExact) return { kind: 'expression', pointer, path, expression };
+  reportExpression(textOf(regex), parameter, pointer, report);
+  return { kind: 'lost', pointer };
 }
 
 function reportExpression(
@@ -285,6 +303,7 @@ function toExpressible(rule: ParsedRule, report: HookReport): Rule | null {
   switch (rule.kind) {
     case 'constant': return rule;
     case 'value': return toValueRule(rule, report);
+    case 'expression': return toExpressionRule(rule, report);
     case 'not': {
       const inner = toExpressible(rule.rule, report);
       return inner === null ? null : { kind: 'not', rule: inner };
@@ -313,10 +332,23 @@ function toValueRule(rule: ComparisonRule, report: HookReport): Rule {
   if (isSecretRule(rule)) {
     report.note(rule.pointer, 'the secret of this rule is shown to all who may read webhooks',
       'have the sender send it where "verification" can look for it');
-    return { kind: 'value', path, values: [report.referToSecret(text)] };
+    return { kind: 'value', op: 'in', path, values: [report.referToSecret(text)] };
   }
-  if (!path.startsWith('payload')) return { kind: 'value', path, values: [text.value] };
-  return { kind: 'value', path, values: listLikeValues(text, report) };
+  return { kind: 'value', op: 'in', path, values: listValues(path, text, report) };
+}
+
+function toExpressionRule(
+  { path, pointer, expression: { op, texts } }: ParsedRule & { readonly kind: 'expression' },
+  report: HookReport,
+): Rule {
+  const values = op === 'prefix' ? texts : texts.flatMap((value) =>
+    listValues(path, { value, pointer: at(pointer, 'regex') }, report));
+  return { kind: 'value', op, path, values };
+}
+
+/** Headers, parameters and methods are texts. */
+function listValues(path: string, text: HookText, report: HookReport): JsonValue[] {
+  return path.startsWith('payload') ? listLikeValues(text, report) : [text.value];
 }
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;

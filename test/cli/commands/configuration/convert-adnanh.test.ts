@@ -319,7 +319,8 @@ const addresses = (range: string): Members =>
 const RULE = '/0/trigger-rule';
 
 for (const expression of [
-  'main', 'main$', '^a.c$', '^a+', '^v\\d', '^(a|b', '^a.*$', '^(?i)a$', '^', '^.*', '^a$|b', '^a|^b$',
+  'main', 'main$', '^a.c$', '^a+', '^v\\d', '^(a|b', '^a.*$', '^(?i)a$', '^', '^.*', '^a$|b',
+  '^a|^b$',
   '^a$|', '^[ab]$', '^4', '^-', '^tr', '^[[]', '^\\[', '^a{2}$', '^(a(b|c))$', '^é\\é', '^a$b',
 ]) {
   test(`leaves ${expression} disabled`, () => {
@@ -524,6 +525,32 @@ for (const [name, members, response] of ANSWERS) {
     assert.deepEqual(webhooksOf(conversion)[0]?.['response'], response);
   });
 }
+
+test('makes a webhook of each signature of which one is enough', () => {
+  const conversion = convert({ ...or(signed('planted'), signed('planted')), id: 'a.b' });
+  assert.deepEqual(gapsOf(conversion), [`${RULE}/or/1/match`]);
+  assert.deepEqual(webhooksOf(conversion).map(({ pathSegment, enabled, secret, routes }) =>
+    [pathSegment, enabled, secret, routes]), [
+    ['a.b', undefined, { $env: 'A_B_SECRET' }, undefined],
+    ['a.b-2', undefined, { $env: 'A_B_SECRET_2' }, undefined],
+  ]);
+});
+
+test('fills in variables that are set, refers to others, and to those of secrets', () => {
+  const hook = {
+    ...HOOK, ...signed("{{ getenv 'A' }}"), 'response-message': '{{ getenv "B" }}',
+    'command-working-directory': '/srv/{{ getenv "A" | js }}',
+    'pass-arguments-to-command': [{ source: 'string', name: '{{ getenv "B" }}' }],
+  };
+  const conversion = convertHooks([hook, { ...hook, id: 'b' }], { A: 'x' });
+  assert.deepEqual(gapsOf(conversion), []);
+  const [webhook] = webhooksOf(conversion);
+  assert.deepEqual([webhook?.['secret'], webhook?.['response']],
+    [{ $env: 'A' }, { accepted: { status: 200, body: { $env: 'B' } } }]);
+  const [options] = optionsOf(conversion);
+  assert.deepEqual([options?.['workingDirectory'], options?.['arguments']],
+    ['/srv/x', [{ $env: 'B' }]]);
+});
 
 test('reads fields that hold JSON, and keeps each a member of the payload', () => {
   const fields = { 'parse-parameters-as-json': [payload('payload'), payload('payload')] };

@@ -34,7 +34,7 @@ async function readHooks({ args, io }: CommandContext): Promise<Conversion> {
   const bytes = path === STANDARD_INPUT ? await readStandardInput(io, DOCUMENT_BYTES_MAX)
     : readDocumentFile(path, false);
   try {
-    return convertHooks(parseHooksFile(bytes));
+    return convertHooks(parseHooksFile(bytes), io.environment);
   } catch (thrown) {
     throw thrown instanceof AppError ? nameFile(thrown, path) : thrown;
   }

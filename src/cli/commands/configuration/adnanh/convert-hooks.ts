@@ -14,7 +14,7 @@ import { convertCommand, reportHiddenToken, type ConvertedCommand } from './hook
 import {
   HookReport, at, fillReferences, type Gap, type HookSecret,
 } from './hook-report.ts';
-import { parseSecretTemplate } from './hook-template.ts';
+import { fillVariables, parseSecretTemplate } from './hook-template.ts';
 import { textOf } from './request-values.ts';
 import { convertTriggerRule, type ConvertedRule } from './trigger-rule.ts';
 
@@ -47,16 +47,20 @@ const CONVERTED_MEMBERS = [
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 const ROUTE_NAME = 'main';
 
-export function convertHooks(hooks: readonly JsonObject[]): Conversion {
+/** Templates that name a variable become its value, where `environment` has it; secrets do not. */
+export function convertHooks(
+  hooks: readonly JsonObject[], environment: Readonly<Record<string, string | undefined>> = {},
+): Conversion {
   const names = new HookNames();
-  const converted = hooks.map((hook, index) => convertHook(hook, at('', index), names));
+  const converted = hooks.map((hook, index) =>
+    convertHook(fillTemplates(hook, environment), at('', index), names));
   const records = converted.flatMap(({ record }) => record === null ? [] : [record]);
   const scripts = new Map(records.flatMap(({ command: { path, script } }) =>
     script === null ? [] : [[path, script] as const]));
   return {
     document: {
       actionConfigurations: records.map(({ configuration }) => configuration),
-      incomingWebhooks: records.map(({ webhook }) => webhook),
+      incomingWebhooks: records.flatMap(({ webhooks }) => webhooks),
     },
     gaps: converted.flatMap(({ report }) => report.gaps),
     variables: converted.flatMap(({ report }) => report.variables),
@@ -84,7 +88,7 @@ type ConvertedHook = {
   readonly report: HookReport;
   /** null: it is no hook, which is reported. */
   readonly record: {
-    readonly webhook: JsonObject; readonly configuration: JsonObject;
+    readonly webhooks: readonly JsonObject[]; readonly configuration: JsonObject;
     readonly command: ConvertedCommand;
   } | null;
 };
@@ -113,15 +117,73 @@ function convertHook(hook: JsonObject, pointer: string, names: HookNames): Conve
     ...rule.when === null ? { actionConfiguration: identifier }
       : { routes: [{ name: ROUTE_NAME, when: rule.when, actionConfiguration: identifier }] },
   };
+  const options = referToVariables(command.options, pointer, report);
+  const webhooks = [members, ...copyForOthers(members, rule, names, report)];
   checkRecord(members, pointer, report);
-  const { pathSegment, ...others } = members;
   return {
     report, record: {
       command,
-      configuration: { identifier, actionType: 'run-command', options: command.options },
-      webhook: { pathSegment, ...report.isDisabled ? { enabled: false } : {}, ...others },
+      configuration: { identifier, actionType: 'run-command', options },
+      webhooks: webhooks.map(({ pathSegment, ...others }) => ({
+        pathSegment: pathSegment ?? null, ...report.isDisabled ? { enabled: false } : {}, ...others,
+      })),
     },
   };
+}
+
+/** A webhook for each further signature of which one is enough: a webhook has one secret. */
+function copyForOthers(
+  members: JsonObject, { others }: ConvertedRule, names: HookNames, report: HookReport,
+): JsonObject[] {
+  const path = textOf(members['pathSegment']);
+  return others.map(({ verification, secret, pointer }) => {
+    const pathSegment = chooseName(path, /[^A-Za-z0-9._~-]+/g, 128, names.segments);
+    report.note(pointer, 'each of several signatures has a webhook of its own',
+      `tell the sender with this secret the address /webhook/in/${pathSegment}; of one sender that `
+        + `changes its secret, remove it, and use incomingwebhook:rotate-secret ${path}`);
+    return { ...members, pathSegment, verification, secret };
+  });
+}
+
+/** The hook with the values of the variables that its templates name. */
+function fillTemplates(
+  hook: JsonObject, environment: Readonly<Record<string, string | undefined>>,
+): JsonObject {
+  const fill = (value: JsonValue, pointer: string): JsonValue => {
+    if (typeof value === 'string') {
+      return isSecretPlace(pointer) && parseSecretTemplate(value) !== null ? value
+        : fillVariables(value, environment);
+    }
+    if (Array.isArray(value)) return value.map((item, index) => fill(item, at(pointer, index)));
+    return isJsonObject(value) ? fillMembers(value, pointer) : value;
+  };
+  const fillMembers = (members: JsonObject, pointer: string): JsonObject =>
+    Object.fromEntries(Object.entries(members).map(([name, value]) =>
+      [name, fill(value, at(pointer, name))]));
+  return fillMembers(hook, '');
+}
+
+function isSecretPlace(pointer: string): boolean {
+  return pointer.includes('/trigger-rule/') && /\/(?:secret|value)$/.test(pointer);
+}
+
+/** Whether a text that is a variable as a whole may be a reference in the document. */
+function isVariablePlace(pointer: string): boolean {
+  return /\/(?:pass-(?:arguments|environment)-to-command\/\d+\/name|response-message)$/
+    .test(pointer);
+}
+
+/** What the text of a variable is in the document, which has no value: a reference. */
+function referToVariables(members: JsonObject, pointer: string, report: HookReport): JsonObject {
+  const refer = (value: JsonValue): JsonValue => {
+    if (Array.isArray(value)) return value.map(refer);
+    if (isJsonObject(value)) return referToVariables(value, pointer, report);
+    // A literal brace of a template is escaped.
+    const text = typeof value === 'string' ? value.replace(/^\\+(?=\{\{)/, '') : '';
+    return parseSecretTemplate(text)?.source === 'getenv'
+      ? report.referToSecret({ value: text, pointer }) : value;
+  };
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, refer(value)]));
 }
 
 function createMembers(
@@ -146,7 +208,7 @@ function createMembers(
     ...bodyFormat === null ? {} : { bodyFormat },
     ...jsonFields.length === 0 ? {} : { jsonFields },
     ...answersOutput ? {} : { inbox: 'all', answer: 'accepted', retrySchedule: [] },
-    ...response === null ? {} : { response },
+    ...response === null ? {} : { response: referToVariables(response, pointer, report) },
   };
 }
 
@@ -228,9 +290,12 @@ function hasTemplate(text: string): boolean {
 /** Reports what a template of the whole file would make, but for names of secrets. */
 function reportTemplates(value: JsonValue, pointer: string, report: HookReport): void {
   if (typeof value === 'string' && hasTemplate(value)) {
-    const isSecret = /\/(?:secret|value)$/.test(pointer) && parseSecretTemplate(value) !== null;
-    if (!isSecret) {
-      report.lose(pointer, 'a template is not run', 'write what it makes in its place');
+    const template = parseSecretTemplate(value);
+    const isReference = template !== null && isSecretPlace(pointer)
+      || template?.source === 'getenv' && isVariablePlace(pointer);
+    if (!isReference) {
+      report.lose(pointer, 'a template is not run', 'write what it makes in its place; a variable '
+        + 'that it names counts where it is set for the converter');
     }
   }
   if (typeof value !== 'object' || value === null) return;
@@ -279,10 +344,8 @@ function chooseName(
 /** Reports what else breaks the rules for webhooks, by those rules themselves. */
 function checkRecord(members: JsonObject, pointer: string, report: HookReport): void {
   try {
-    parseObject(incomingSchema, {
-      ...members, ...members['secret'] === undefined ? {} : { secret: 'secret' },
-      routes: fillReferences(members['routes'] ?? null),
-    });
+    const filledMembers = fillReferences(members);
+    parseObject(incomingSchema, isJsonObject(filledMembers) ? filledMembers : {});
   } catch (thrown) {
     report.lose(pointer, `no webhook can have this: ${messageOf(thrown)}`, 'mend the document');
   }

@@ -7,6 +7,7 @@ import { shellQuote } from '../../../../base/text/shell-quote.ts';
 import { isInterpreterName } from '../../../../webhooks/actions/commands/interpreters.ts';
 import { isJsonAnswer } from './hook-answers.ts';
 import { at, type HookReport } from './hook-report.ts';
+import { parseSecretTemplate } from './hook-template.ts';
 import { findValueTemplate, textOf } from './request-values.ts';
 
 export type ConvertedCommand = {
@@ -82,6 +83,10 @@ function convertInterpreter(
     report.lose(at(pointer, 'execute-command'),
       `the request would say what ${execute} runs, as no argument does`,
       'write a script that does one thing, and name it in "command"');
+  }
+  if (fixed.some((text) => parseSecretTemplate(text) !== null)) {
+    report.lose(at(pointer, 'execute-command'), 'the script would name a template',
+      'set the variable for the converter');
   }
   const words = [execute, ...fixed].map(shellQuote).join(' ');
   return { lines: ['#!/bin/sh', `exec ${words} "$@"`], fixedCount: fixed.length };

@@ -11,6 +11,7 @@
 export const TEMPLATE =
   /\{\{-?\s*[\w.$(](?:[^"{}\\\n]|(?<=[\s(])"[^"{}\\\n]*"(?=[\s)|}]))*\}\}/y;
 
+const VARIABLE = /\{\{-?\s*getenv\s+['"`]([\w.-]+)['"`]\s*(?:\|\s*js\s*)?-?\}\}/g;
 const SECRET = /^\{\{-?\s*(getenv|secret)\s+['"`]([\w.-]+)['"`]\s*(?:\|\s*js\s*)?-?\}\}$/;
 
 type SecretTemplate = {
@@ -22,4 +23,11 @@ export function parseSecretTemplate(text: string): SecretTemplate | null {
   const [, source, name] = SECRET.exec(text) ?? [];
   if (name === undefined) return null;
   return { source: source === 'secret' ? 'secret' : 'getenv', name };
+}
+
+/** The text with the values of those variables that are set. */
+export function fillVariables(
+  text: string, environment: Readonly<Record<string, string | undefined>>,
+): string {
+  return text.replace(VARIABLE, (template: string, name: string) => environment[name] ?? template);
 }

@@ -24,6 +24,8 @@ import {
 
 export type ConvertedRule = {
   readonly verification: SenderVerification | null;
+  /** Further signatures, of which one is as good as `verification`. */
+  readonly others: readonly PlacedVerification[];
   /** Where in the payload the token is that verifies the sender; null: it is elsewhere, or none. */
   readonly tokenPath: string | null;
   /** null: every address may call. */
@@ -31,6 +33,8 @@ export type ConvertedRule = {
   /** null: it runs for every request that is let in. */
   readonly when: JsonObject | null;
 };
+
+type PlacedVerification = SenderVerification & { readonly pointer: string };
 
 /** Any rule of a hook: also a signature or addresses, which conditions cannot express. */
 type ParsedRule =
@@ -69,7 +73,7 @@ export function convertTriggerRule(
   trigger: JsonValue | undefined, pointer: string, report: HookReport,
 ): ConvertedRule {
   if (trigger === undefined || trigger === null) {
-    return { verification: null, tokenPath: null, allowedAddresses: null, when: null };
+    return { verification: null, others: [], tokenPath: null, allowedAddresses: null, when: null };
   }
   const rule = parseRule(trigger, pointer, report);
   const demands = listDemands(rule);
@@ -78,6 +82,7 @@ export function convertTriggerRule(
     && demand.kind !== 'addresses' && demand.kind !== 'lost' && demand.kind !== 'signature');
   return {
     verification: verification?.verification ?? null,
+    others: verification?.others ?? [],
     tokenPath: findTokenPath(verification?.rule),
     allowedAddresses: chooseAddresses(demands, report),
     when: compileRest(rest, { isOnlyRule: rest.length === 1 && rest[0] === rule, pointer, report }),
@@ -213,6 +218,7 @@ function listDemands(rule: ParsedRule): readonly ParsedRule[] {
 
 type ChosenVerification = {
   readonly verification: SenderVerification; readonly rule: ParsedRule;
+  readonly others: readonly PlacedVerification[];
 };
 
 /**
@@ -227,11 +233,24 @@ function chooseVerification(
     report.lose(pointer, 'a second signature cannot be demanded', SET_IN_VERIFICATION);
   }
   if (signature?.kind === 'signature') {
-    return { verification: signature.verification, rule: signature };
+    return { verification: signature.verification, rule: signature, others: [] };
+  }
+  const choice = demands.find((demand) => listSignatures(demand).length > 0);
+  const [first, ...alternatives] = choice === undefined ? [] : listSignatures(choice);
+  if (choice !== undefined && first !== undefined) {
+    return { verification: first, rule: choice, others: alternatives };
   }
   const rule = demands.find((demand): demand is ComparisonRule => isToken(demand));
   if (rule === undefined) return null;
-  return { rule, verification: createTokenVerification(rule, report) };
+  return { rule, verification: createTokenVerification(rule, report), others: [] };
+}
+
+/** The signatures of which any is enough; empty: the rule is something else. */
+function listSignatures(rule: ParsedRule): readonly PlacedVerification[] {
+  if (rule.kind !== 'any') return [];
+  const signatures = rule.rules.flatMap((inner) => inner.kind !== 'signature' ? []
+    : [{ ...inner.verification, pointer: inner.pointer }]);
+  return signatures.length === rule.rules.length ? signatures : [];
 }
 
 function findTokenPath(rule: ParsedRule | undefined): string | null {

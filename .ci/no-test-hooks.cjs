@@ -8,11 +8,22 @@ const isTests = isMainThread && process.env.NODE_TEST_CONTEXT !== undefined
   && /\/tests-\w+\/\d{4}-[^/]+\.mjs$/.test(process.argv[1]);
 if (isTests) {
   const asyncHooks = require('node:async_hooks');
-  const { createHook } = asyncHooks;
-  asyncHooks.createHook = () => ({ enable() {}, disable() {} });
+  const { AsyncResource, createHook } = asyncHooks;
+  let note = () => {};
+  asyncHooks.createHook = ({ init }) => {
+    note = init;
+    return { enable() {}, disable() {} };
+  };
+  // Tests and suites alone, so that a test within `describe` finds its suite.
+  asyncHooks.AsyncResource = class extends AsyncResource {
+    constructor(type, options) {
+      super(type, options);
+      note(this.asyncId(), type, this.triggerAsyncId(), this);
+    }
+  };
   // This has node:test begin, and make its hook.
   require('node:test').before(() => {});
-  asyncHooks.createHook = createHook;
+  Object.assign(asyncHooks, { AsyncResource, createHook });
   process.prependListener('uncaughtException', endWith);
   process.prependListener('unhandledRejection', endWith);
 }

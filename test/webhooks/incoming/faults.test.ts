@@ -1,6 +1,7 @@
-/** Five planted faults for each check of a diagnosis: it names the fault. */
+/** At least five planted faults for each check of a diagnosis: it names the fault. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { hmacKey, type Key, type Sent } from '../../support/senders/signer.ts';
 import { sendAs, senderOf } from '../../support/senders/table.ts';
 import { startRelayFor, type Relay } from '../relay.ts';
@@ -37,6 +38,14 @@ function with_(sent: Sent, headers: Readonly<Record<string, string | undefined>>
 /** Signed over one text, and received as another. */
 function altered(preset: string, signed: string, received: string): Request {
   return { ...as(preset, { text: signed }), body: Buffer.from(received) };
+}
+
+/** Signed before it was compressed. */
+function compressed(
+  preset: string, encoding: string, compress: (bytes: Buffer) => Buffer,
+): Request {
+  const sent = as(preset);
+  return with_({ ...sent, body: compress(sent.body) }, { 'Content-Encoding': encoding });
 }
 
 const of = (preset: string, more: object = {}): Readonly<Record<string, unknown>> =>
@@ -137,6 +146,8 @@ const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
       /^would match if the body ended in CRLF$/],
     [GITHUB, altered('github', '{"a":1}', '{"a":1}\n'), 'mismatch', /^would match if the body/],
     [GITHUB, altered('github', '{"a":1}', '{ "a": 1 }'), 'mismatch', /JSON were compact/],
+    [GITHUB, compressed('github', 'gzip', gzipSync), 'mismatch', /if the body were not gzip/],
+    [GITHUB, compressed('github', 'br', brotliCompressSync), 'mismatch', /were not br/],
     [of('square', { url: 'http://hooks.example.com/in?a=1' }), as('square'), 'mismatch',
       /verification\.url began with https/],
     [{ ...GITHUB, secret: `SECRET=${SECRET}` }, as('github'), 'mismatch', /no name and =/],
@@ -161,7 +172,7 @@ const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
 
 for (const [check, faults] of Object.entries(FAULTS)) {
   test(`a diagnosis names faults of ${check}`, async (context) => {
-    assert.equal(faults.length, 5);
+    assert.ok(faults.length >= 5);
     const relay = await startRelayFor(context);
     const wrong: string[] = [];
     for (const [index, [hook, request, failed, finding]] of faults.entries()) {

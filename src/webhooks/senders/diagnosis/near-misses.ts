@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import type { Preset } from '../presets/preset.ts';
 import { PRESETS } from '../presets/preset-table.ts';
 import { RequestReader, type RawRequest } from '../request/request-reader.ts';
@@ -128,6 +129,9 @@ const BODY_CHANGES: readonly TextVariant[] = [
 ];
 
 function listBodyVariants(request: RawRequest): Variant[] {
+  const encoding = request.headers['content-encoding'] ?? '';
+  const decode = DECODERS.get(encoding.toLowerCase());
+  if (decode !== undefined) return [createDecodedVariant(request, encoding, decode)];
   if (!isUtf8(request.body)) return [];
   const text = request.body.toString('utf8');
   return BODY_CHANGES.map(([finding, change]) => [finding, () => {
@@ -135,6 +139,27 @@ function listBodyVariants(request: RawRequest): Variant[] {
     return changedText === null || changedText === text ? null
       : { request: { ...request, body: Buffer.from(changedText, 'utf8') } };
   }]);
+}
+
+type Decoder = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
+
+/** By the names of RFC 9110 §8.4.1. */
+const DECODERS: ReadonlyMap<string, Decoder> = new Map([
+  ['gzip', gunzipSync], ['x-gzip', gunzipSync], ['deflate', inflateSync],
+  ['br', brotliDecompressSync],
+]);
+
+function createDecodedVariant(request: RawRequest, encoding: string, decode: Decoder): Variant {
+  const finding = `if the body were not ${encoding}: the sender signs it before it is compressed, `
+    + 'and here the bytes count that came. Have it send without Content-Encoding';
+  return [finding, () => {
+    try {
+      const body = decode(request.body, { maxOutputLength: BODY_BYTES_MAX });
+      return { request: { ...request, body } };
+    } catch {
+      return null;
+    }
+  }];
 }
 
 function rewriteJson(text: string, indent: number): string | null {

@@ -4,6 +4,7 @@ import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { JsonValue } from '../base/schema.ts';
+import { createTurns } from '../base/turns.ts';
 import { notFoundError } from '../resources/not-found.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
@@ -216,12 +217,12 @@ function tellBackupFailed(
 }
 
 function createConfigurationDeps(
-  { store, makeId, logger: log }: WebhooksOptions,
+  { store, makeId, logger: log, clock, turns = createTurns(clock) }: WebhooksOptions,
   resources: WebhookResources, optionsChecks: OptionsChecks,
   removals: Readonly<Record<WebhookDirection, RemovalListener>>,
 ): ConfigurationDeps {
   return {
-    store, makeId, log, optionsChecks,
+    store, makeId, log, optionsChecks, turns,
     repositories: {
       actionConfigurations: resources.configurations, incomingWebhooks: resources.incoming,
       outgoingWebhooks: resources.outgoing,

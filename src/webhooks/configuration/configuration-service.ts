@@ -3,6 +3,7 @@ import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Turns } from '../../base/turns.ts';
 import { logChange, type ChangeRequest } from '../../resources/change-log.ts';
 import type { RecordStager } from '../../resources/record-stager.ts';
 import type { Repository } from '../../resources/repository.ts';
@@ -12,7 +13,9 @@ import type { ConfigurationDocument } from './configuration-document.ts';
 import type { ConfigurationPlan } from './configuration-plan.ts';
 import { exportConfiguration } from './export-configuration.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
-import { stageApply, type ApplicableDocument, type StagedApply } from './stage-apply.ts';
+import {
+  parseAhead, stageApply, type ApplicableDocument, type StagedApply,
+} from './stage-apply.ts';
 import {
   computeConfigurationTag, createCommittedSource, readStoredConfiguration,
 } from './stored-configuration.ts';
@@ -23,6 +26,7 @@ export type ConfigurationDeps = {
   readonly makeId: () => string;
   readonly optionsChecks: Pick<OptionsChecks, 'checkAhead'>;
   readonly log: Logger;
+  readonly turns: Turns;
   /** How many requests or deliveries wait for a webhook. */
   readonly countWaiting: (kind: RecordKind, id: string) => number;
 };
@@ -79,18 +83,22 @@ export class ConfigurationService {
   async #transact(
     document: ApplicableDocument, checkTag: (etag: string) => void, hops: number,
   ): Promise<TaggedApply> {
-    const { store, countWaiting } = this.#deps;
+    const { store, countWaiting, turns } = this.#deps;
     // The inputs of any of them: all have one clock and one maker of ids.
     const [stager] = this.#stagers.values();
     assert(stager !== undefined);
     const inputs = stager.createInputs(hops);
+    const committed = readStoredConfiguration(createCommittedSource(store));
+    const parsedRecords = await turns.run(
+      parseAhead(this.#stagers, document, committed, inputs.nowMs)) ?? new Map();
     let dryRun: TaggedApply | null = null;
     try {
       return await store.transact((transaction) => {
         const stored = readStoredConfiguration(transaction);
         checkTag(stored.etag);
-        const staged = stageApply({ stagers: this.#stagers, countWaiting }, transaction,
-          document, stored, inputs);
+        const staged = stageApply(
+          { stagers: this.#stagers, parsedRecords, countWaiting }, transaction, document, stored,
+          inputs);
         if (!document.isDryRun && !document.isConfirmed) checkConfirmed(staged);
         if (!document.isDryRun) return { staged, etag: computeConfigurationTag(transaction) };
         dryRun = { staged, etag: stored.etag };

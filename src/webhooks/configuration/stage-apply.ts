@@ -11,12 +11,14 @@ import { formatTimestamp } from '../../base/clock.ts';
 import { AppError, type FieldError } from '../../base/errors.ts';
 import { invalid } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
+import type { Steps } from '../../base/turns.ts';
 import { describeChange, type DescribedChange } from '../../resources/change-log.ts';
 import { decodeFields } from '../../resources/record.ts';
 import type { RecordStager } from '../../resources/record-stager.ts';
 import type { Change, Transaction, TransactionInputs } from '../../store/store-port.ts';
 import { stageMark } from '../applied-records.ts';
 import type { ConfigurationDocument, DocumentRecord } from './configuration-document.ts';
+import { isSameMemory } from '../durable-queue/queue-spec.ts';
 import { overlapSecrets } from '../http/rotate-secret.ts';
 import {
   describeMembers, listChangedMembers, type ConfigurationPlan, type PlannedChange,
@@ -25,17 +27,48 @@ import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import type { ConfiguredRecord, StoredConfiguration } from './stored-configuration.ts';
 
 type StageApplyDeps = {
+  readonly parsedRecords: ParsedRecords;
   readonly stagers: ReadonlyMap<RecordKind, RecordStager>;
   /** How many requests or deliveries wait for a webhook. */
   readonly countWaiting: (kind: RecordKind, id: string) => number;
 };
 
 /** A record of the document with the identifier that it gets if it is new. */
-type ApplicableRecord = DocumentRecord & { readonly newId: string };
+export type ApplicableRecord = DocumentRecord & { readonly newId: string };
+
+/** Members to store of valid records, and the stored record that they were parsed for. */
+export type ParsedRecords = Map<ApplicableRecord, {
+  readonly bytes: Buffer | null; readonly fields: JsonObject;
+}>;
 
 export type ApplicableDocument = Omit<ConfigurationDocument, 'records'> & {
   readonly records: readonly ApplicableRecord[];
 };
+
+/**
+ * Parses the records of a document before its transaction, in steps: to parse thousands of them
+ * takes most of an apply, and a transaction is one turn of the event loop.
+ */
+export function* parseAhead(
+  stagers: StageApplyDeps['stagers'], { records }: ApplicableDocument,
+  stored: StoredConfiguration, nowMs: number,
+): Steps<ParsedRecords> {
+  const beforeByName = indexByName(stored);
+  const parsed: ParsedRecords = new Map();
+  for (const record of records) {
+    const before = beforeByName.get(record.kind)?.get(record.name) ?? null;
+    try {
+      const { fields } = getStager({ stagers }, record.kind)
+        .parse(record.body, before, 'apply', nowMs);
+      parsed.set(record, { bytes: before?.bytes ?? null, fields });
+    } catch (thrown) {
+      // The transaction parses it again, and tells all errors.
+      if (!(thrown instanceof AppError)) throw thrown;
+    }
+    yield;
+  }
+  return parsed;
+}
 
 /** `removedRecords` are told to their repositories once the transaction is on disk. */
 export type StagedApply = {
@@ -110,7 +143,10 @@ function planWrites(
     const { kind, body, name } = record;
     const before = beforeByName.get(kind)?.get(name) ?? null;
     return collectErrors(record, errors, () => {
-      const { fields: parsed } = getStager(deps, kind).parse(body, before, 'apply', inputs.nowMs);
+      const ahead = deps.parsedRecords.get(record);
+      const isSame = ahead !== undefined && isSameVersion(ahead.bytes, before?.bytes ?? null);
+      const parsed = isSame ? ahead.fields
+        : getStager(deps, kind).parse(body, before, 'apply', inputs.nowMs).fields;
       if (before === null) return { record, before, fields: parsed, changedMembers: null };
       const fields = replaceSecret(kind, before.members, parsed, overlaps ? inputs.nowMs : null);
       const changedMembers =
@@ -120,6 +156,10 @@ function planWrites(
   });
   if (errors.length > 0) throw invalid(errors);
   return writes;
+}
+
+function isSameVersion(left: Buffer | null, right: Buffer | null): boolean {
+  return left === null || right === null ? left === right : isSameMemory(left, right);
 }
 
 /** `fields` with what becomes of a secret that they change; null: it ends at once. */
@@ -246,7 +286,7 @@ function collectErrors<T>(
   }
 }
 
-function getStager({ stagers }: StageApplyDeps, kind: RecordKind): RecordStager {
+function getStager({ stagers }: Pick<StageApplyDeps, 'stagers'>, kind: RecordKind): RecordStager {
   const stager = stagers.get(kind);
   assert(stager !== undefined, `no stager of ${kind.noun}s`);
   return stager;

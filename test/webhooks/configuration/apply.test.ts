@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { createTurns, type Steps, type Turns } from '../../../src/base/turns.ts';
 import { CHUNK_ITEMS_MAX } from '../../../src/webhooks/durable-queue/queue-spec.ts';
 import { startRelayFor, type Answer, type Relay } from '../relay.ts';
 
@@ -641,4 +643,24 @@ test('an apply that changes something is a line of the log without secrets', asy
   const { set, created, changed, deleted, unchanged } = JSON.parse(lines[0] ?? '');
   assert.deepEqual([set, created, changed, deleted, unchanged], ['default', 3, 0, 0, 0]);
   assert.doesNotMatch(relay.logLines.join('\n'), /hush|psst|xyzzy/);
+});
+
+test('the records of a large document are parsed in turns', async (context) => {
+  let steps = 0;
+  const inner = createTurns(systemClock);
+  function* counted<T>(work: Steps<T>): Steps<T> {
+    for (;;) {
+      const step = work.next();
+      if (step.done === true) return step.value;
+      steps += 1;
+      yield;
+    }
+  }
+  const turns: Turns = { ...inner, run: (work, isWanted) => inner.run(counted(work), isWanted) };
+  const relay = await startRelayFor(context, { turns });
+  const outgoingWebhooks = Array.from({ length: 300 }, (_, index) =>
+    ({ ...TARGET, name: `crm-${index}` }));
+  assert.equal((await applied(relay, { outgoingWebhooks }))['unchanged'], 0);
+  assert.equal(steps, 300);
+  assert.deepEqual(await applied(relay, { outgoingWebhooks }), { changes: [], unchanged: 300 });
 });

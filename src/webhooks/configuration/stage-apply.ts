@@ -34,10 +34,10 @@ type StageApplyDeps = {
 };
 
 /** A record of the document with the identifier that it gets if it is new. */
-export type ApplicableRecord = DocumentRecord & { readonly newId: string };
+type ApplicableRecord = DocumentRecord & { readonly newId: string };
 
 /** Members to store of valid records, and the stored record that they were parsed for. */
-export type ParsedRecords = Map<ApplicableRecord, {
+type ParsedRecords = Map<ApplicableRecord, {
   readonly bytes: Buffer | null; readonly fields: JsonObject;
 }>;
 

@@ -312,11 +312,11 @@ before(async () => {
     actions: {
       commandDirectory: commandFolder,
       environment: /ACTIONS_ENVIRONMENT='(.*)'/.exec(stderr)?.[1]?.split(','),
-      workingDirectories: conversion.lines.flatMap((line) =>
-        /^name in actions\.workingDirectories: (.*)$/.exec(line)?.[1] ?? []),
+      workingDirectories: /ACTIONS_WORKING_DIRECTORIES='(.*)'/.exec(stderr)?.[1]?.split(','),
     },
   }));
-  const variables = conversion.lines.flatMap((line) => /^set (\w+): /.exec(line)?.[1] ?? []);
+  const variables = conversion.lines.flatMap((line) =>
+    /^export (\w+)='…'/.exec(line)?.[1] ?? []);
   server = await startServer([
     '--data', join(folder, 'data'), '--config', join(folder, 'settings.json'),
     '--apply', join(folder, 'shelf.json'),

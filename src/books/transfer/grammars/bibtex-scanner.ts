@@ -5,8 +5,10 @@
  */
 import { RECORD_BYTES_MAX, TOO_LONG } from '../record-splitter.ts';
 
-/** An entry, from its `@` to its closing brace, and the line on which it begins. */
-export type EntryPlace = { readonly bytes: Buffer; readonly line: number };
+/** An entry, from its `@` to its closing brace, and where in the file it begins. */
+export type EntryPlace = {
+  readonly bytes: Buffer; readonly line: number; readonly offset: number;
+};
 
 type BibtexEntryReader = {
   /** Reads an entry whose braces close; tells whether it is valid. */
@@ -105,14 +107,19 @@ export class BibtexScanner {
     // Within a line it is an address or a name, as in comments: no entry at all. Within what a
     // broken entry had swallowed it is text, of which there may be a million lines.
     if (hasLineOfItsOwn && type !== 'comment') {
-      this.#reader.report({ bytes: this.#bytes.subarray(start, opening), line: this.#line },
+      this.#reader.report(this.#createPlace(opening),
         `after @${type} a { is missing: write @book{key, …}`);
     }
     this.#moveTo(opening);
   }
 
+  #createPlace(end: number): EntryPlace {
+    const offset = this.#offset;
+    return { bytes: this.#bytes.subarray(offset, end), line: this.#line, offset };
+  }
+
   #readEntry({ end, innerOffset, problem }: ContentEnd): void {
-    const place = { bytes: this.#bytes.subarray(this.#offset, end), line: this.#line };
+    const place = this.#createPlace(end);
     if (problem !== null) this.#reader.report(place, problem);
     const isValid = problem === null && this.#reader.read(place);
     if (!isValid && innerOffset >= 0) {

@@ -80,13 +80,12 @@ export class BibtexSplitter implements FieldSplitter {
   *end(): Generator<BibtexRecord | null, void, void> {
     const bytes = this.#file.take();
     const lengthMax = BORROWED_LENGTH_MAX + bytes.length * BORROWED_TIMES_MAX;
-    const places = new Map<string, EntryPlace>();
-    if (this.#hasReferences) yield* findPlaces(bytes, lengthMax, places);
+    const offsets = new Map<string, number>();
+    if (this.#hasReferences) yield* findOffsets(bytes, lengthMax, offsets);
     const strings = new BibtexStringTable(lengthMax);
     const parents = new BibtexParents((key) => {
-      const place = places.get(key);
-      const entry = place === undefined ? null : parseEntry(place, strings);
-      return entry === null || 'problem' in entry ? null : entry;
+      const offset = offsets.get(key);
+      return offset === undefined ? null : parseEntryAt(bytes, offset, strings);
     }, lengthMax);
     const reader = new RecordReader(strings, parents, this.#namesRead);
     const scanner = new BibtexScanner(bytes, reader);
@@ -96,20 +95,34 @@ export class BibtexSplitter implements FieldSplitter {
   }
 }
 
-/** Finds the entries by their keys in lower case, the first of each key. */
-function* findPlaces(
-  bytes: Buffer, lengthMax: number, places: Map<string, EntryPlace>,
+/** Finds where the entries begin, by their keys in lower case, the first of each key. */
+function* findOffsets(
+  bytes: Buffer, lengthMax: number, offsets: Map<string, number>,
 ): Generator<null, void, void> {
   const strings = new BibtexStringTable(lengthMax);
   const read = (place: EntryPlace): boolean => {
     const entry = parseEntry(place, strings);
     if (entry === null || 'problem' in entry) return entry === null;
     const key = entry.key?.toLowerCase();
-    if (key !== undefined && !places.has(key)) places.set(key, place);
-    if (places.size <= KEYS_MAX) return true;
+    if (key !== undefined && !offsets.has(key)) offsets.set(key, place.offset);
+    if (offsets.size <= KEYS_MAX) return true;
     throw new AppError('invalid', `the file has more than ${KEYS_MAX} entries: divide it`);
   };
   for (const _ of new BibtexScanner(bytes, { read, report() {} }).scan()) yield null;
+}
+
+/** Reads a valid entry again. */
+function parseEntryAt(
+  bytes: Buffer, offset: number, strings: BibtexStringTable,
+): BibtexEntry | null {
+  let found: BibtexEntry | null = null;
+  const read = (place: EntryPlace): boolean => {
+    const entry = parseEntry(place, strings);
+    if (entry !== null && !('problem' in entry)) found = entry;
+    return true;
+  };
+  new BibtexScanner(bytes.subarray(offset), { read, report() {} }).scan().next();
+  return found;
 }
 
 function parseEntry(

@@ -96,6 +96,7 @@ async function sendCall(target: ApiTarget, call: ApiCall): Promise<IncomingMessa
   const { method, body } = call;
   const { liveness, network, ...connection } = target;
   const { path, headers } = network?.buildHead(call.path) ?? { path: call.path, headers: {} };
+  const bytes = body === undefined || isStream(body) ? undefined : encodeBody(body);
   const socket = await network?.connect();
   return new Promise((resolve, reject) => {
     const connectionOptions = socket === undefined ? connection
@@ -105,7 +106,11 @@ async function sendCall(target: ApiTarget, call: ApiCall): Promise<IncomingMessa
       ...'createConnection' in connectionOptions ? {} : { agent: false }, ...connectionOptions,
       method, path, host: 'localhost',
       headers: { ...headers, ...network !== undefined && isStream(body) ? EXPECT_HEADERS : {},
-        ...buildHeaders(call) },
+        ...buildHeaders(call, bytes) },
+    });
+    if (isStream(body)) body.on('error', (cause) => {
+      reject(unreadableBodyError(cause));
+      request.destroy();
     });
     request.on('response', resolve);
     // A server that rejects a body closes while we still send it: then its response counts.
@@ -114,13 +119,15 @@ async function sendCall(target: ApiTarget, call: ApiCall): Promise<IncomingMessa
     if (liveness !== undefined) watchLiveness(request, liveness);
     if (isStream(body) && network !== undefined) pipeAfterContinue(body, request, network.clock);
     else if (isStream(body)) pipeBody(body, request);
-    else request.end(body === undefined ? undefined : encodeBody(body));
+    else request.end(bytes);
   });
 }
 
-function buildHeaders({ headers = {}, body }: ApiCall): Record<string, string | number> {
+function buildHeaders(
+  { headers = {}, body }: ApiCall, bytes: Buffer | string | undefined,
+): Record<string, string | number> {
   if (body === undefined) return { ...headers };
-  const length = isStream(body) ? {} : { 'content-length': Buffer.byteLength(encodeBody(body)) };
+  const length = bytes === undefined ? {} : { 'content-length': Buffer.byteLength(bytes) };
   return { 'content-type': 'application/json', ...length, ...headers };
 }
 
@@ -149,7 +156,6 @@ function pipeAfterContinue(body: Readable, request: ClientRequest, clock: Clock)
 }
 
 function pipeBody(body: Readable, request: ClientRequest): void {
-  body.on('error', (error) => request.destroy(error));
   request.on('close', () => body.destroy());
   body.pipe(request);
 }
@@ -192,6 +198,13 @@ function parseResponseBody({ headers }: IncomingMessage, bytes: Buffer): unknown
   } catch (cause) {
     throw new AppError('internal', 'the answer is not JSON', {}, cause);
   }
+}
+
+/** The error for a body that cannot be read to its end, as a file on a broken disk. */
+function unreadableBodyError(cause: unknown): AppError {
+  if (cause instanceof AppError) return cause;
+  const message = `what is sent cannot be read to its end: ${messageOf(cause)}`;
+  return new AppError('usage', message, {}, cause);
 }
 
 /** The error for a connection that ended before its response did. */

@@ -5,10 +5,9 @@
  * it has; each is used for one run. Where it cannot, commands get sockets.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, constants, openSync, renameSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, renameSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
-import { systemCodeOf } from '../../../base/errors.ts';
 import { RunFolder } from './run-folder.ts';
 
 /** Our end of a named pipe, and the descriptor of the command's end. The caller closes both. */
@@ -29,16 +28,17 @@ export class CommandOutputPipes {
 
   /**
    * Moves a pipe into a run folder, and opens it. Null when there can be none. Throws the system's
-   * error when it cannot be opened.
+   * error when it cannot be opened, or the run folder is gone.
    */
   async take(folder: RunFolder, name: string): Promise<OutputPipe | null> {
     const path = join(folder.path, name);
     while (process.platform === 'linux') {
       const sparePath = this.#sparePaths.pop();
-      if (sparePath !== undefined) {
-        if (moveFile(sparePath, path)) return openPipe(path);
-      } else if (!await this.#fill()) {
-        return null;
+      if (sparePath === undefined) {
+        if (!await this.#fill()) return null;
+      } else if (existsSync(sparePath)) {
+        renameSync(sparePath, path);
+        return openPipe(path);
       }
     }
     return null;
@@ -69,17 +69,6 @@ export class CommandOutputPipes {
     if (!await runMkfifo(paths)) return false;
     this.#sparePaths.push(...paths);
     return true;
-  }
-}
-
-/** False when it is not there any more. */
-function moveFile(from: string, to: string): boolean {
-  try {
-    renameSync(from, to);
-    return true;
-  } catch (thrown) {
-    if (systemCodeOf(thrown) === 'ENOENT') return false;
-    throw thrown;
   }
 }
 

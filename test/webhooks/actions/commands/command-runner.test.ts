@@ -7,6 +7,11 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
+import {
+  CommandOutputPipes,
+} from '../../../../src/webhooks/actions/commands/output-pipes.ts';
+import { RunFolder } from '../../../../src/webhooks/actions/commands/run-folder.ts';
+import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 import { isRunning } from '../../../support/is-running.ts';
 import {
   CommandHarness, compileCommandServer, assertEnded, waitForFile,
@@ -35,6 +40,14 @@ test('a command has the environment that it is given, and nothing of ours', asyn
   });
   const names = output.split('\0').slice(0, -1).map((entry) => entry.split('=')[0]);
   assert.deepEqual(names.sort(), ['A', 'B', 'KEY']);
+});
+
+test('a run whose folder is gone gets the error of the system', { timeout: 10_000 }, async () => {
+  const place = createTemporaryFolder();
+  const pipes = new CommandOutputPipes(place);
+  const folder = await RunFolder.make(place);
+  rmSync(folder.path, { recursive: true });
+  await assert.rejects(pipes.take(folder, 'stdout'), { code: 'ENOENT' });
 });
 
 test('a command has three open files, and none that we have inherited', async (context) => {

@@ -1,4 +1,5 @@
 /** Calls the service's public API: the console has no other way to the service. */
+import { encodeJson, parseJson } from './json-text.ts';
 import { callerSession } from './caller-session.ts';
 
 type ProblemDocument = {
@@ -111,7 +112,7 @@ export async function sendRequest(
   try {
     response = await fetch(BASE + path, {
       method, headers: allHeaders, cache, credentials: 'omit',
-      body: raw ?? (body === undefined ? null : JSON.stringify(body)),
+      body: raw ?? (body === undefined ? null : encodeJson(body)),
       signal: signal ?? null,
     });
   } catch (thrown) {
@@ -143,7 +144,7 @@ async function readBody(response: Response, signal: AbortSignal | undefined): Pr
 export function parseBody(text: string, contentType: string | null): unknown {
   if (!/\bjson\b/.test(contentType ?? '')) return text;
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

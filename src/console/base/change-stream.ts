@@ -2,6 +2,7 @@
  * Listens to changes of records: reads `GET /api/stream` with `fetch`, as EventSource cannot send a
  * token. Reconnects by itself and misses no change that the server still remembers.
  */
+import { parseJson } from './json-text.ts';
 import { sendRequest } from './api-calls.ts';
 
 type StreamEvent = {
@@ -10,6 +11,8 @@ type StreamEvent = {
   readonly change: 'created' | 'updated' | 'deleted';
   readonly record: Readonly<Record<string, unknown>>;
 };
+
+type StreamData = Pick<StreamEvent, 'change'> & Readonly<Record<string, unknown>>;
 
 type StreamListener = {
   readonly onEvent: (event: StreamEvent) => void;
@@ -71,7 +74,7 @@ async function runStream(
       await readEvents(response.body, (id, name, data) => {
         if (id !== '') lastEventId = id;
         if (data === '') return;
-        const { change, ...record } = JSON.parse(data);
+        const { change, ...record } = parseJson<StreamData>(data);
         onEvent({ name, change, record });
       });
     } catch {

@@ -1,4 +1,5 @@
 /** Formats values for people. */
+import { encodeJson } from './json-text.ts';
 import { h } from './dom.ts';
 
 const RELATIVE_UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
@@ -14,7 +15,7 @@ export function formatCount(value: number): string {
 /** A value of JSON: a text as it is, `–` for none. */
 export function formatValue(value: unknown): string {
   if (value === undefined || value === null) return '–';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? value : encodeJson(value);
 }
 
 /** `1 request`, `2 requests` */

@@ -26,6 +26,54 @@ export function formatPrettyJson(text: string): string | null {
   return pretty;
 }
 
+/**
+ * A number that a double would round, with the text that came: ids have 18 digits and more. Only
+ * `encodeJson` writes it, and `String()` shows it.
+ */
+export class NumberText {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+
+  /** For `encodeJson` alone, which takes the mark away. */
+  toJSON(): string {
+    return MARK + this.#text;
+  }
+}
+
+/** Stands before a number's text in a string. Nobody can foresee it, so no other string has it. */
+const MARK = `${Math.random()}:`;
+const MARKED = new RegExp(`"${MARK}([^"]*)"`, 'g');
+/** Such numbers alone may lose digits: most texts have none, and are parsed at once. */
+const LONG_NUMBER = /(?:["\s]:|[,[\s]|^)(?:-?\d+[.eE]|-?\d{16}|-0)/;
+
+/** `JSON.parse`, but a number that a double would round becomes a `NumberText`. */
+export function parseJson<Value = unknown>(text: string): Value {
+  // The engine says whether the text is valid.
+  const value = JSON.parse(text);
+  if (!LONG_NUMBER.test(text)) return value;
+  let isExact = true;
+  const marked = text.replace(TOKENS, (token) => {
+    if (!/^[-\d]/.test(token) || String(Number(token)) === token) return token;
+    isExact = false;
+    return `"${MARK}${token}"`;
+  });
+  return isExact ? value : JSON.parse(marked, (_name, member: unknown) =>
+    typeof member === 'string' && member.startsWith(MARK)
+      ? new NumberText(member.slice(MARK.length)) : member);
+}
+
+/** `JSON.stringify`, which writes a `NumberText` as the number that came. */
+export function encodeJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent)?.replace(MARKED, '$1');
+}
+
 /** Parses JSON with numbers as strings of their digits; undefined for invalid JSON. */
 export function parseKeepingDigits(text: string): unknown {
   try {

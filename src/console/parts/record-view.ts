@@ -1,4 +1,5 @@
 /** Shows one request or delivery, and follows its changes. */
+import { encodeJson } from '../base/json-text.ts';
 import { fill, h, refill } from '../base/dom.ts';
 import type { Child } from '../base/dom.ts';
 import { loadWebhookLabels } from '../base/webhook-labels.ts';
@@ -29,7 +30,7 @@ export function openRecordView<Item>(
   const read = async (): Promise<void> => {
     const [item] = await Promise.all([options.fetchRecord(), loadWebhookLabels()]);
     // Two events may announce one change: an equal record is not redrawn, as for a click on it.
-    const text = JSON.stringify(item);
+    const text = encodeJson(item);
     if (text === renderedText) return;
     refill(head, ...options.renderHead(item, refresh));
     if (head.parentNode === null) fill(container, head, body);

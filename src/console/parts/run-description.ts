@@ -1,4 +1,5 @@
 /** What one run of the action of a route has come to, and of a command its output. Pure. */
+import { encodeJson } from '../base/json-text.ts';
 import type { RunAttempt } from '../../webhooks/deliveries/route-delivery.ts';
 
 type RunDescription = {
@@ -45,7 +46,7 @@ export function describeRun(
 /** null: there is none. */
 function formatOutput(output: unknown): string | null {
   if (typeof output === 'string') return output === '' ? null : output;
-  const json = JSON.stringify(output, null, 2);
+  const json = encodeJson(output, 2);
   return json === undefined || json === '{}' ? null : json;
 }
 

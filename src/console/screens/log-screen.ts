@@ -1,4 +1,5 @@
 /** The screen of the log: the last lines, and new ones as they are written. */
+import { encodeJson } from '../base/json-text.ts';
 import { appendQuery } from '../base/screen-address.ts';
 import type { ScreenAddress } from '../base/screen-address.ts';
 import { getJson } from '../base/api-calls.ts';
@@ -116,7 +117,7 @@ function prependLines(list: HTMLElement, lines: readonly NumberedLine[]): void {
 
 function renderLine({ time, level, message, fields }: NumberedLine): HTMLElement {
   const members = Object.entries(fields).map(([name, value]) => h('div', h('dt', name),
-    h('dd', clip(typeof value === 'string' ? value : JSON.stringify(value)))));
+    h('dd', clip(typeof value === 'string' ? value : encodeJson(value)))));
   const at = timeFormat.format(Date.parse(time));
   return h('li', h('time', { datetime: time, title: formatTimestamp(time), class: 'when' }, at),
     badge(level), h('span.message', clip(message)), h('dl', {}, ...members));

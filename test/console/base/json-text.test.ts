@@ -1,7 +1,9 @@
 /** JSON as it was sent, on many lines, and to compare. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseKeepingDigits, formatPrettyJson } from '../../../src/console/base/json-text.ts';
+import {
+  encodeJson, formatPrettyJson, parseJson, parseKeepingDigits,
+} from '../../../src/console/base/json-text.ts';
 
 for (const value of [
   {}, [], null, 0, 'a', '', { a: {} }, [[]], [{}, []], { a: [1, 'b,{}[]:"\\', { c: null }] },
@@ -15,6 +17,16 @@ for (const value of [
     }
   });
 }
+
+test('sends the digits that came, whatever a double makes of them', () => {
+  for (const text of [
+    '{"id":820982911946154508,"price":10.00,"a":[1e400,-0,1E2],"b":1.5,"c":"10.00","date":"2-0"}',
+    '820982911946154508', '[{"__proto__":10.0}]', '{"a":"1e400 \\" 1e400"}',
+  ]) assert.equal(encodeJson(parseJson(text)), text);
+  assert.equal(`${parseJson('10.00')}`, '10.00');
+  assert.equal(encodeJson(parseJson('{"a":1.50}'), 2), '{\n  "a": 1.50\n}');
+  assert.throws(() => parseJson('{"id":820982911946154508,}'), SyntaxError);
+});
 
 test('keeps the digits of numbers, and what is said twice', () => {
   assert.equal(formatPrettyJson('{"id":9007199254740995,"price":1.10,"id":1E2}'),

@@ -1,4 +1,5 @@
 /** Lets users choose an action configuration, or create one by a form of the action's options. */
+import { encodeJson } from '../../base/json-text.ts';
 import { ApiError, callApi, getJson, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { parsePointer } from '../../base/json-places.ts';
@@ -68,7 +69,7 @@ export class ActionCatalog {
     if (configuration === undefined) return identifier;
     const label = this.findAction(configuration.actionType)?.label;
     const options = Object.values(configuration.options ?? {}).map((value) =>
-      typeof value === 'string' ? value : JSON.stringify(value));
+      typeof value === 'string' ? value : encodeJson(value));
     const action = [label ?? configuration.actionType, options.join(', ')]
       .filter((text) => text !== '').join(': ');
     const { description } = configuration;

@@ -1,4 +1,5 @@
 /** The field for the options of an action: a form of what the action says of each, or JSON. */
+import { encodeJson, parseJson } from '../../base/json-text.ts';
 import { h } from '../../base/dom.ts';
 import { createMemberFields, modelField, readMembers } from './model-field.ts';
 import { errorLine } from './input-field.ts';
@@ -92,7 +93,7 @@ function findFactory(
 /** The user types objects and arrays as JSON; anything else is text. */
 function createTextField(options: FieldOptions): Field {
   const { value } = options;
-  const text = value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
+  const text = value === undefined || typeof value === 'string' ? value : encodeJson(value);
   const field = modelField({ ...options, value: text });
   return { ...field, read: () => parseOptionValue(field.read()) };
 }
@@ -100,7 +101,7 @@ function createTextField(options: FieldOptions): Field {
 function parseOptionValue(text: unknown): unknown {
   if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return text;
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

@@ -2,6 +2,7 @@
  * Edits a condition in rows: a path, an operator, an operand. A group says how many of its rows
  * must hold, and may stand within another group. The condition can be edited as JSON, too.
  */
+import { encodeJson, parseJson } from '../../base/json-text.ts';
 import { fill, h } from '../../base/dom.ts';
 import { InputError, hintLine, formatLabel, inputField, errorLine } from './input-field.ts';
 import type { Field, FieldOptions } from './input-field.ts';
@@ -49,10 +50,10 @@ export function conditionField(options: FieldOptions): Field {
 
 function createJsonEditor({ name, value }: FieldOptions): Field {
   const area = h('textarea', { rows: 6, class: 'mono', spellcheck: 'false' });
-  area.value = value === undefined ? '' : JSON.stringify(value, null, 2);
+  area.value = value === undefined ? '' : encodeJson(value, 2);
   return inputField({ name, value, schema: {}, isRequired: false, label: 'As JSON' }, area, () => {
     try {
-      return area.value.trim() === '' ? undefined : JSON.parse(area.value);
+      return area.value.trim() === '' ? undefined : parseJson(area.value);
     } catch (thrown) {
       throw new InputError(`The condition is not JSON: ${String(thrown)}`);
     }

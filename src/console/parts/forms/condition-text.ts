@@ -2,6 +2,7 @@
  * Formats conditions in words, and parses operands as users type them: plain text for strings, JSON
  * for other values and for strings of several lines. Pure.
  */
+import { encodeJson, parseJson } from '../../base/json-text.ts';
 import type { Condition } from '../../../webhooks/filters/condition.ts';
 
 type ConditionValue = Condition['value'];
@@ -51,14 +52,14 @@ export function formatConditionValue(value: ConditionValue, operator: string): s
   if (TEXT_OPERATORS.includes(operator) && !hasLineBreak(value)) return String(value);
   const texts = Array.isArray(value) ? value.map(formatItem) : [formatItem(value)];
   const isPlain = !Array.isArray(value) || texts.every((text) => !/,|^\[/.test(text));
-  return isPlain ? texts.join(', ') : JSON.stringify(value);
+  return isPlain ? texts.join(', ') : encodeJson(value);
 }
 
 /** `5` is a number, `"5"` a string; text that is no JSON is a string, too. */
 function parseItem(text: string): ConditionValue {
   if (!/^(?:true|false|null|-?\d.*|".*"|\[.*\])$/s.test(text)) return text;
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }
@@ -67,7 +68,7 @@ function parseItem(text: string): ConditionValue {
 function formatItem(value: ConditionValue): string {
   const isText = typeof value === 'string' && value === value.trim() && parseItem(value) === value
     && !hasLineBreak(value);
-  return isText ? value : JSON.stringify(value);
+  return isText ? value : encodeJson(value);
 }
 
 /** A one-line input would drop line breaks. */

@@ -1,4 +1,5 @@
 /** Creates the field for a member of a model, by its type. An emptied input is an absent member. */
+import { encodeJson, parseJson } from '../../base/json-text.ts';
 import { fill, h } from '../../base/dom.ts';
 import { findModelName, isReadOnly, resolveSchema, findType } from '../../base/model-schema.ts';
 import type { ModelSchema } from '../../base/model-schema.ts';
@@ -81,11 +82,11 @@ function createBooleanField(options: FieldOptions): Field {
 function createJsonField(options: FieldOptions): Field {
   const { value, name } = options;
   const area = h('textarea', { rows: 4, class: 'mono', spellcheck: 'false' });
-  area.value = value === undefined ? '' : JSON.stringify(value, null, 2);
+  area.value = value === undefined ? '' : encodeJson(value, 2);
   return inputField(options, area, () => {
     if (area.value.trim() === '') return undefined;
     try {
-      return JSON.parse(area.value);
+      return parseJson(area.value);
     } catch (thrown) {
       throw new InputError(`${name} is not JSON: ${String(thrown)}`);
     }
@@ -154,12 +155,12 @@ function keepUntouchedValue(
   const { value, isRequired } = options;
   // A required member is never absent: the new field's value counts.
   if (value === undefined && isRequired) return field;
-  const initialJson = JSON.stringify(field.read());
+  const initialJson = encodeJson(field.read());
   return {
     ...field,
     read() {
       const currentValue = field.read();
-      return JSON.stringify(currentValue) === initialJson ? value : currentValue;
+      return encodeJson(currentValue) === initialJson ? value : currentValue;
     },
   };
 }

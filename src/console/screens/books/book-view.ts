@@ -1,4 +1,5 @@
 /** The view of one book, and the forms that add or change one. */
+import { encodeJson } from '../../base/json-text.ts';
 import { callApi } from '../../base/api-calls.ts';
 import { fill, h, link } from '../../base/dom.ts';
 import type { Child } from '../../base/dom.ts';
@@ -57,7 +58,7 @@ function renderAuthor({ name, url, birthDate, deathDate, address = {} }: Author)
 function renderValue(value: unknown): Child {
   if (typeof value === 'string') return /^https?:/.test(value) ? link(value, value) : value;
   if (Array.isArray(value)) return value.join(', ');
-  return typeof value === 'object' ? h('pre', JSON.stringify(value, null, 2)) : String(value);
+  return typeof value === 'object' ? h('pre', encodeJson(value, 2)) : String(value);
 }
 
 export function formatAuthors(authors: Book['authors']): string {

@@ -1,4 +1,5 @@
 /** Compares two books member by member. Pure. */
+import { NumberText, encodeJson, parseJson } from '../../base/json-text.ts';
 import type { Book } from '../../../books/book.ts';
 
 export type ComparedMember = {
@@ -22,8 +23,8 @@ export function compareBooks(first: Book, second: Book): readonly ComparedMember
   const keys = new Set([...firstValues?.keys() ?? [], ...secondValues?.keys() ?? []]);
   return [...keys].map((key) => {
     const values = [firstValues?.get(key), secondValues?.get(key)] as const;
-    const [firstText, secondText] = values.map((value) => JSON.stringify(value));
-    return { path: JSON.parse(key), values, isDifferent: firstText !== secondText };
+    const [firstText, secondText] = values.map((value) => encodeJson(value));
+    return { path: parseJson(key), values, isDifferent: firstText !== secondText };
   });
 }
 
@@ -31,10 +32,12 @@ export function compareBooks(first: Book, second: Book): readonly ComparedMember
 function listValues(path: MemberPath, value: unknown): (readonly [key: string, value: unknown])[] {
   if (Array.isArray(value)) {
     if (value.every((item) => typeof item === 'string')) {
-      return value.length === 0 ? [] : [[JSON.stringify(path), value]];
+      return value.length === 0 ? [] : [[encodeJson(path), value]];
     }
     return value.flatMap((item, index) => listValues([...path, index], item));
   }
-  if (typeof value !== 'object' || value === null) return [[JSON.stringify(path), value]];
+  if (typeof value !== 'object' || value === null || value instanceof NumberText) {
+    return [[encodeJson(path), value]];
+  }
   return Object.entries(value).flatMap(([name, member]) => listValues([...path, name], member));
 }

@@ -1,4 +1,5 @@
 /** Reads groups of duplicates from the answer of the API while it comes. */
+import { parseJson } from '../../base/json-text.ts';
 import { streamBody } from '../../base/api-calls.ts';
 import { appendQuery } from '../../base/screen-address.ts';
 import type { Book } from '../../../books/book.ts';
@@ -40,5 +41,5 @@ export async function fetchGroups(
 /** The groups in a line of the array: there is no line break within a group. */
 function parseGroups(line: string): readonly DuplicateGroup[] {
   const items = line.trim().replace(/^\[/, '').replace(/[\],]$/, '');
-  return JSON.parse(`[${items}]`);
+  return parseJson(`[${items}]`);
 }

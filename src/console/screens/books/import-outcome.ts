@@ -2,6 +2,7 @@
  * The response of an import in words: what the file is taken for, each record that could not be
  * imported, and the count at the end. They are those of `hookshelf book:import`.
  */
+import { parseJson } from '../../base/json-text.ts';
 import { FILE_FORMATS } from './book-files.ts';
 
 /** The first line: what the server takes a file for. */
@@ -33,7 +34,7 @@ export type ImportOutcome = {
 
 export function parseOutcome(text: string): ImportOutcome {
   const values = text.split('\n').filter((line) => line !== '')
-    .map((line): object => JSON.parse(line));
+    .map((line): object => parseJson(line));
   return {
     source: parseSource(text),
     skippedRecords: values.filter((value): value is SkippedRecord =>
@@ -45,7 +46,7 @@ export function parseOutcome(text: string): ImportOutcome {
 /** The first line of a response, as far as it has come; null before. */
 export function parseSource(text: string): FileSource | null {
   const end = text.indexOf('\n');
-  const value: object = end < 0 ? {} : JSON.parse(text.slice(0, end));
+  const value: object = end < 0 ? {} : parseJson(text.slice(0, end));
   return 'format' in value && 'encoding' in value
     ? { format: String(value.format), encoding: String(value.encoding) } : null;
 }

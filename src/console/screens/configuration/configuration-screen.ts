@@ -2,6 +2,7 @@
  * All actions and webhooks as one document: exported as a file, and applied, after its plan has
  * been seen. Exactly what the plan shows is done: `If-Match` has the state that it is for.
  */
+import { parseJson } from '../../base/json-text.ts';
 import { ApiError, callApi, messageOf, sendRequest } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { isMistake, locateJson } from '../../base/json-places.ts';
@@ -49,7 +50,7 @@ async function downloadDocument(onlyApplied: boolean, report: HTMLElement): Prom
   const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
   h('a', { href: url, download: FILE_NAME }).click();
   URL.revokeObjectURL(url);
-  const names = listReferences(JSON.parse(text)).map(({ name }) => name);
+  const names = listReferences(parseJson(text)).map(({ name }) => name);
   fill(report, h('p.hint', names.length === 0 ? 'It leaves nothing to be set.'
     : `To be set where it is applied: ${names.join(', ')}`));
 }
@@ -136,7 +137,7 @@ class ApplyForm {
       }]);
       return null;
     }
-    const document: unknown = JSON.parse(text);
+    const document: unknown = parseJson(text);
     if (typeof document !== 'object' || document === null || Array.isArray(document)) {
       this.#showProblems('The document must be an object.', []);
       return null;

@@ -1,4 +1,5 @@
 /** The fields for what a document leaves to its surroundings; variables are mostly secrets. */
+import { parseJson } from '../../base/json-text.ts';
 import { fill, h } from '../../base/dom.ts';
 import { isMistake, locateJson } from '../../base/json-places.ts';
 import { inputField } from '../../parts/forms/input-field.ts';
@@ -21,7 +22,7 @@ export class ReferenceFields {
   /** Shows the fields that a document needs; one that is no JSON needs none yet. */
   show(text: string): void {
     if (text.length > TYPED_LENGTH_MAX || isMistake(locateJson(text))) return;
-    this.#showFieldsOf(JSON.parse(text));
+    this.#showFieldsOf(parseJson(text));
   }
 
   /** The document with all values; null: one is missing, and its field says so. */

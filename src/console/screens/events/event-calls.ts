@@ -1,4 +1,5 @@
 /** What several views of events need: paths, bodies, and cancelling an event. */
+import { encodeJson } from '../../base/json-text.ts';
 import { callApi } from '../../base/api-calls.ts';
 import { askToConfirm } from '../../parts/dialog.ts';
 import { showNotice } from '../../parts/notice.ts';
@@ -23,7 +24,7 @@ export async function cancelEvent(id: string): Promise<boolean> {
 export async function postPayload<Result>(
   path: string, members: Readonly<Record<string, unknown>>, payloadText: string,
 ): Promise<Result> {
-  const otherMembers = JSON.stringify(members).slice(1);
+  const otherMembers = encodeJson(members).slice(1);
   const comma = otherMembers === '}' ? '' : ',';
   const { body } = await callApi<Result>('POST', path, {
     raw: `{"payload":${payloadText}${comma}${otherMembers}`,

@@ -1,4 +1,5 @@
 /** The view of one incoming webhook: what to paste at its sender, a test, its action, buttons. */
+import { encodeJson } from '../../base/json-text.ts';
 import type { ScreenAddress } from '../../base/screen-address.ts';
 import { href } from '../../base/screen-address.ts';
 import { BASE, callApi, getJson, getPage } from '../../base/api-calls.ts';
@@ -85,7 +86,7 @@ function renderView(
     callerSession.may('admin') ? testSection(view, examples) : null,
     actionSection(webhook, actions),
     h('details', h('summary', 'All members'),
-      h('pre', JSON.stringify(webhook, null, 2))),
+      h('pre', encodeJson(webhook, 2))),
   ];
 }
 

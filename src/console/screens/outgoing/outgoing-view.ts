@@ -1,4 +1,5 @@
 /** The view of one outgoing webhook: its members, a test, buttons. */
+import { encodeJson } from '../../base/json-text.ts';
 import { href } from '../../base/screen-address.ts';
 import { callApi, getPage } from '../../base/api-calls.ts';
 import { fill, h, type Child } from '../../base/dom.ts';
@@ -83,7 +84,7 @@ function render(container: HTMLElement, view: OutgoingView): void {
     // Without a path the section only previews: it has no button that sends.
     sampleSection(() => webhook, callerSession.may('write') ? path : null),
     h('details', h('summary', 'All members'),
-      h('pre', JSON.stringify(webhook, null, 2))));
+      h('pre', encodeJson(webhook, 2))));
 }
 
 function backfillButton({ webhook, path, backfill }: OutgoingView): HTMLElement {

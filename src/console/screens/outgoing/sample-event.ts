@@ -1,4 +1,5 @@
 /** A sample event: a preview of the request for it, and a button that sends it. */
+import { encodeJson, parseJson } from '../../base/json-text.ts';
 import { callApi, messageOf } from '../../base/api-calls.ts';
 import { fill, h } from '../../base/dom.ts';
 import { badge } from '../../parts/badge.ts';
@@ -20,10 +21,10 @@ export function sampleSection(
   path: string | null = null,
 ): HTMLElement {
   const area = h('textarea', { rows: 8, class: 'mono', spellcheck: 'false' });
-  area.value = JSON.stringify(SAMPLE, null, 2);
+  area.value = encodeJson(SAMPLE, 2);
   const sample = inputField({
     name: 'sample', label: 'A sample event', value: '', isRequired: false, schema: {},
-  }, area, () => JSON.parse(area.value));
+  }, area, () => parseJson(area.value));
   const result = h('div', { role: 'status' });
   const button = (text: string, action: () => void | Promise<void>): HTMLElement =>
     asyncButton(text, async () => {
@@ -50,7 +51,7 @@ export function sampleSection(
     fill(result, h('p', badge(success ? 'delivered' : 'failed'),
       statusCode === null ? ' ' : ` It was answered ${statusCode}. `, message),
     response === undefined || response === null ? null : h('pre',
-      typeof response === 'string' ? response : JSON.stringify(response, null, 2)));
+      typeof response === 'string' ? response : encodeJson(response, 2)));
   };
   return h('section.record', h('h2', path === null ? 'Preview' : 'Test'),
     sample.element, h('div.actions', button('Show what would be sent', show),

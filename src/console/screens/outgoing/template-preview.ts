@@ -1,4 +1,5 @@
 /** Fills a payload template as the service does. Pure. */
+import { NumberText, encodeJson, parseJson } from '../../base/json-text.ts';
 
 /** Returns the body that would be sent, for people. Throws as `fillPayloadTemplate` does. */
 export function previewBody(
@@ -8,7 +9,7 @@ export function previewBody(
     return fillTextTemplate(template, contentType, payload);
   }
   const body = typeof template === 'string' ? fillPayloadTemplate(template, payload) : payload;
-  return JSON.stringify(body, null, 2);
+  return encodeJson(body, 2);
 }
 
 /** Returns the filled text, with values escaped as its type asks. */
@@ -21,13 +22,15 @@ export function fillTextTemplate(
 
 /** Returns the filled value. Throws Error for a template that the service would reject. */
 export function fillPayloadTemplate(template: string, payload: unknown): unknown {
-  return fillValue(JSON.parse(template), payload);
+  return fillValue(parseJson(template), payload);
 }
 
 function fillValue(template: unknown, payload: unknown): unknown {
   if (typeof template === 'string') return fillText(template, payload);
   if (Array.isArray(template)) return template.map((item) => fillValue(item, payload));
-  if (typeof template !== 'object' || template === null) return template;
+  if (typeof template !== 'object' || template === null || template instanceof NumberText) {
+    return template;
+  }
   return Object.fromEntries(Object.entries(template).map(([name, value]) =>
     [name, fillValue(value, payload)]));
 }
@@ -46,7 +49,7 @@ function fillPlaceholders(
     if (match.startsWith('\\')) return '{{';
     if (path === undefined) throw new Error('A placeholder is opened with {{ and not closed.');
     const value = resolvePath(path, payload) ?? '';
-    return escape(typeof value === 'string' ? value : JSON.stringify(value));
+    return escape(typeof value === 'string' ? value : encodeJson(value));
   });
 }
 

@@ -27,3 +27,10 @@ test('says a condition in words', () => {
   ] }), '(event is one of push, ping and (payload.a is there or payload.b is more than 3)'
     + ' and not (method is not there))');
 });
+
+test('keeps the digits of a number that is typed', () => {
+  for (const text of ['820982911946154508', '10.00', '1e400, 2']) {
+    const operator = text.includes(',') ? 'in' : 'eq';
+    assert.equal(formatConditionValue(parseConditionValue(text, operator), operator), text);
+  }
+});

@@ -2,6 +2,7 @@
  * Reads options into the members of a record, or into the parameters of a query. An option sets the
  * one of its name, in camel case: `--body-format` sets `bodyFormat`. Absent options set none.
  */
+import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { CommandContext } from './command-context.ts';
@@ -13,6 +14,12 @@ const SPECIAL_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   'keyword-not': ['keyword.not'],
 };
 
+/** Options whose value is a time, or a span before now such as `1h`. */
+const MOMENT_OPTIONS = ['since', 'until'];
+const SPAN_UNITS_MS: Readonly<Record<string, number>> = {
+  m: 60_000, h: 3_600_000, d: 86_400_000,
+};
+
 // From the name in `--unset` to the options that set it: `secret` is set by `--secret-file` or
 // `--generate-secret`, `headers` also by `--header`, and `verification` also by `--preset`.
 const SETTERS: readonly ((name: string) => string)[] = [
@@ -20,23 +27,35 @@ const SETTERS: readonly ((name: string) => string)[] = [
   (name) => name.replace(/s$/, ''), (name) => name === 'verification' ? 'preset' : name,
 ];
 
-/** The members that options set to their text as it is. */
+/** The members that options set to their text; a span before now to the time that it means. */
 export function readTextMembers(
   { args }: CommandContext, options: readonly string[],
 ): JsonObject {
   return pickDefined(Object.fromEntries(
-    options.map((option) => [toMemberName(option), args.find(option)])));
+    options.map((option) => [toMemberName(option), toMoment(option, args.find(option))])));
+}
+
+/** The time that a span before now stands for in `--since` and `--until`; other texts stay. */
+function toMoment<Text extends string | undefined>(
+  option: string, text: Text,
+): Text | string {
+  const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text ?? '') ?? [];
+  const unitMs = SPAN_UNITS_MS[unit];
+  if (unitMs === undefined || !MOMENT_OPTIONS.includes(option)) return text;
+  return new Date(systemClock.now() - Number(count) * unitMs).toISOString();
 }
 
 /**
- * Sets the parameters of the query whose options are given, to their text as it is: as often as an
- * option stands.
+ * Sets the parameters of the query whose options are given, as `readTextMembers` does: as often as
+ * an option stands.
  */
 export function setQueryOptions(
   query: URLSearchParams, { args }: CommandContext, options: readonly string[],
 ): void {
   for (const option of options) {
-    for (const value of args.all(option)) query.append(toMemberName(option), value);
+    for (const value of args.all(option)) {
+      query.append(toMemberName(option), toMoment(option, value));
+    }
   }
 }
 

@@ -28,6 +28,21 @@ test('import and export take every format of books', () => {
   }
 });
 
+test('an export takes the filters of a list', () => inPlace(ALONE, async (place) => {
+  for (const [title, keywords] of [['Emma', ['love']], ['Dune', ['space', 'war']]]) {
+    await place.json(['book:add', '--input', JSON.stringify({ title, keywords })]);
+  }
+  const titles = async (...words: string[]): Promise<string[]> => {
+    const { stdout, stderr } = await place.run(['book:export', '--format', 'jsonl', ...words]);
+    assert.equal(stderr, '');
+    return [...stdout.matchAll(/"title":"(\w+)"/g)].map(([, title = '']) => title);
+  };
+  assert.deepEqual((await titles()).sort(), ['Dune', 'Emma']);
+  assert.deepEqual(await titles('--keyword', 'war'), ['Dune']);
+  assert.deepEqual(await titles('--q', 'emma'), ['Emma']);
+  assert.deepEqual(await titles('--q', 'emna'), []);
+}));
+
 test('metadata keeps the text of numbers', () => inPlace('through a server', async (place) => {
   const metadata = '"metadata":{"id":820982911946154508,"price":10.00}';
   const added = await place.run(['book:add', '--json', '--input',

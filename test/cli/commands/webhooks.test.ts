@@ -274,6 +274,9 @@ for (const way of WAYS) {
       const backfill = ['outgoingwebhook:backfill', 'late', '--since', '2026-01-01T00:00:00Z'];
       const { stdout } = await place.run([...backfill, '--dry-run']);
       assert.equal(stdout, 'would backfill 3 events\n');
+      const lastHour = await place.run(['outgoingwebhook:backfill', 'late', '--since', '1h',
+        '--dry-run']);
+      assert.equal(lastHour.stdout, 'would backfill 3 events\n', lastHour.stderr);
       assert.deepEqual(await place.json([...backfill, '--name', 'order.paid', '--dry-run']),
         { count: 2 });
       const job = await place.json(backfill);

@@ -186,8 +186,9 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadTransfer()).importBooks,
   },
   {
-    name: 'book:export', summary: 'Export all books',
+    name: 'book:export', summary: 'Export all books, or those of a search',
     options: {
+      ...filterOptions,
       file: {
         type: 'string', placeholder: '<path | ->', completes: 'file',
         meaning: 'file to write (standard output)',
@@ -200,7 +201,7 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       'how many books had such metadata is said at the end.',
     ],
     examples: [
-      'hookshelf book:export --file books.csv',
+      'hookshelf book:export --file books.csv', 'hookshelf book:export --keyword crime',
       'hookshelf book:export --file books.csv --spreadsheet',
       'hookshelf book:export --format jsonld', 'hookshelf book:export | jq length',
     ],

@@ -24,7 +24,8 @@ import { readLines } from '../../api-client/read-lines.ts';
 import { connectionLostError } from '../../../server/local/api-call.ts';
 import type { ApiClient } from '../../api-client/api-client.ts';
 import type { CommandContext } from '../command-context.ts';
-import { readItems } from './book-commands.ts';
+import { setQueryOptions } from '../option-members.ts';
+import { FILTER_OPTIONS, readItems } from './book-commands.ts';
 import { ImportReport } from './import-report.ts';
 import { cleanUpOnSignals } from '../../process/early-signals.ts';
 import { OutputFile } from '../../terminal/output-file.ts';
@@ -147,25 +148,30 @@ type Write = (text: string) => Promise<void>;
 
 /** Resolves with the number of books. `isUnread`: whether nobody takes more of them. */
 async function writeBooks(
-  { openApiClient }: CommandContext, writer: BookWriter, write: Write,
+  context: CommandContext, writer: BookWriter, write: Write,
   isUnread = (): boolean => false,
 ): Promise<number> {
-  const apiClient = await openApiClient();
+  const apiClient = await context.openApiClient();
+  // No words are corrected: a file that nobody asked for would not be noticed.
+  const query = new URLSearchParams({ typos: 'off' });
+  setQueryOptions(query, context, FILTER_OPTIONS);
+  const path = query.size === 1 ? '/api/books' : `/api/books?${query}`;
   if (writer.prepare !== undefined) {
-    await readBooks(apiClient, (books) => writer.prepare?.(books), isUnread);
+    await readBooks(apiClient, path, (books) => writer.prepare?.(books), isUnread);
   }
   await write(writer.begin());
-  const count = await readBooks(apiClient, (books) => write(writer.write(books)), isUnread);
+  const count = await readBooks(apiClient, path,
+    (books) => write(writer.write(books)), isUnread);
   if (!isUnread()) await write(writer.end());
   return count;
 }
 
-/** Takes all books, some at a time, until nobody wants more. Resolves with their number. */
+/** Takes the books of a list, some at a time, until nobody wants more. Resolves with how many. */
 async function readBooks(
-  apiClient: ApiClient, take: (books: readonly Buffer[]) => Promise<void> | void,
+  apiClient: ApiClient, path: string, take: (books: readonly Buffer[]) => Promise<void> | void,
   isUnread: () => boolean,
 ): Promise<number> {
-  const books = await apiClient.stream({ method: 'GET', path: '/api/books' });
+  const books = await apiClient.stream({ method: 'GET', path });
   let count = 0;
   try {
     for await (const jsonBuffers of readItems(books)) {

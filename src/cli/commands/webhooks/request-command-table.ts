@@ -20,7 +20,7 @@ const requestFilters = {
   },
   status: statusOption(['rejected', ...STORED_STATUSES]),
   event: text('<name>', 'what happened, as the sender names it'),
-  since: text('<time>', 'received then or later, such as 2026-01-31T12:00:00Z'),
+  since: text('<time>', 'received then or later: 2026-01-31T12:00:00Z, or 1h before now'),
   until: text('<time>', 'received before then'),
 } satisfies OptionSpecs;
 

@@ -213,7 +213,8 @@ const OUTGOING_COMMANDS: readonly CommandSpec[] = [
     ],
     options: {
       ...outgoing,
-      since: required(text('<time>', 'events made then or later, such as 2026-01-31T12:00:00Z')),
+      since: required(
+        text('<time>', 'events made then or later: 2026-01-31T12:00:00Z, or 1h before now')),
       until: text('<time>', 'events made before then'),
       name: text('<event>', 'only events of this name, or below a prefix such as order.*'),
       ...jobOptions,
@@ -238,7 +239,7 @@ const deliveryFilters: OptionSpecs = {
   hook: { ...text('<id or name>', 'of one outgoing webhook'), completes: 'outgoing-webhooks' },
   status: { ...text('<status>', STATUSES.join(', ')), values: STATUSES },
   event: text('<event>', 'of one event'),
-  since: text('<time>', 'created then or later, such as 2026-01-31T12:00:00Z'),
+  since: text('<time>', 'created then or later: 2026-01-31T12:00:00Z, or 1h before now'),
   until: text('<time>', 'created before then'),
 };
 
@@ -276,7 +277,7 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
         values: ['true', 'false'],
       },
       key: text('<key>', 'of this key'),
-      since: text('<time>', 'created then or later, such as 2026-01-31T12:00:00Z'),
+      since: text('<time>', 'created then or later: 2026-01-31T12:00:00Z, or 1h before now'),
       until: text('<time>', 'created before then'),
       limit: text('<n>', 'the newest so many; all when not given'),
     },

@@ -4,7 +4,7 @@ import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { decodePayload, toPayload, type Payload } from '../actions/action-payload.ts';
-import { FORM_TYPE, parseMediaType, parseForm } from '../senders/request/parse-form.ts';
+import { FORM_TYPE, parseMediaType, parseForm, toUtf8 } from '../senders/request/parse-form.ts';
 import {
   MULTIPART_TYPE, isMultipartType, parseMultipart,
 } from '../senders/request/parse-multipart.ts';
@@ -62,11 +62,20 @@ export function readPayload(
   body: Buffer, contentType: string | undefined, kind: BodyKind, reading: FieldReading,
 ): Payload | null {
   switch (kind) {
-    case 'json': return decodePayload(body);
+    case 'json': return decodeJson(body, contentType);
     case 'form': return decodeFields(parseForm(body, contentType)?.fields, reading);
     case 'multipart': return decodeFields(parseMultipart(body, contentType), reading);
-    case 'text': return isUtf8(body) ? { text: body.toString('utf8') } : null;
+    case 'text': return decodeText(toUtf8(body, contentType));
   }
+}
+
+function decodeJson(body: Buffer, contentType: string | undefined): Payload | null {
+  const text = toUtf8(body, contentType);
+  return text === null ? null : decodePayload(text);
+}
+
+function decodeText(text: Buffer | null): Payload | null {
+  return text !== null && isUtf8(text) ? { text: text.toString('utf8') } : null;
 }
 
 /** Reads the payload of a request whose body its verification may have parsed already. */
@@ -120,12 +129,15 @@ function explainUnreadable(
   kind: BodyKind, body: Buffer, contentType: string | undefined, formField: string | null,
 ): string {
   const isForm = kind === 'form' || kind === 'multipart';
+  if (!isForm && toUtf8(body, contentType) === null) return WRONG_CHARSET;
   const isWholeForm = isForm && formField !== null
     && readPayload(body, contentType, kind, { formField: null, jsonFields: [] }) !== null;
   return isWholeForm ? `the field ${quote(formField)} of the form holds no JSON object or array`
     : UNREADABLE_REASONS[kind];
 }
 
+const WRONG_CHARSET = 'the body is not in the charset that its Content-Type declares, or that one '
+  + 'is unknown';
 const UNREADABLE_REASONS: Readonly<Record<BodyKind, string>> = {
   json: 'the body is no JSON object or array', form: 'the body holds no form that can be read',
   text: 'the body is no UTF-8 text',

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { parseMediaType, parseForm } from '../../../src/webhooks/senders/request/parse-form.ts';
 import { sortForm } from '../../../src/webhooks/senders/request/sort-form.ts';
 import { below, createRandom } from '../../support/random.ts';
+import { explainUnparsed, readPayload } from '../../../src/webhooks/incoming/body-format.ts';
 
 const PIECES = [
   'a', 'b', '=', '&', '+', '%', '%20', '%C3%A9', '%c3', '%zz', 'é', '%2B', '__proto__',
@@ -72,3 +73,18 @@ test('a media type is known without its parameters, in either case', () => {
   assert.equal(parseMediaType(' Application/JSON ; charset=utf-8'), 'application/json');
   assert.equal(parseMediaType(undefined), '');
 });
+
+test('JSON and text are read in the charset that they declare', () => {
+  const bytes = Buffer.from('{"name":"Jos\u00e9"}', 'latin1');
+  const type = 'application/json; charset=windows-1252';
+  assert.deepEqual(readPayload(bytes, type, 'json', READING), { name: 'Jos\u00e9' });
+  assert.deepEqual(readPayload(bytes, type, 'text', READING), { text: '{"name":"Jos\u00e9"}' });
+  const reading = { ...READING, format: 'text', secretSources: [] } as const;
+  assert.match(explainUnparsed(reading, bytes, 'text/plain; charset=x-no') ?? '',
+    /^the body is not in the charset that its Content-Type declares, or that one is unknown/);
+  for (const other of ['a/json', 'text/plain; charset=utf-8', 'text/plain; charset=x-no']) {
+    assert.equal(readPayload(bytes, other, 'text', READING), null, other);
+  }
+});
+
+const READING = { formField: null, jsonFields: [] };

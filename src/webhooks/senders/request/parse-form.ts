@@ -119,13 +119,25 @@ export function parseForm(body: Buffer, contentType?: string): ParsedForm | null
 }
 
 /** null: UTF-8; undefined: the charset is unknown. */
-function createDecoder(contentType = ''): TextDecoder | null | undefined {
+function createDecoder(contentType = '', fatal = false): TextDecoder | null | undefined {
   const [, , charset = 'utf-8'] = CHARSET.exec(contentType) ?? [];
   if (/^utf-?8$/i.test(charset)) return null;
   try {
-    return new TextDecoder(charset);
+    return new TextDecoder(charset, { fatal });
   } catch {
     return undefined;
+  }
+}
+
+/** The body in UTF-8, by the charset of its `Content-Type`; null: it cannot be decoded. */
+export function toUtf8(body: Buffer, contentType?: string): Buffer | null {
+  if (contentType?.includes('charset') !== true) return body;
+  const decoder = createDecoder(contentType, true);
+  if (decoder === null) return body;
+  try {
+    return decoder === undefined ? null : Buffer.from(decoder.decode(body));
+  } catch {
+    return null;
   }
 }
 

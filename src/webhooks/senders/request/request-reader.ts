@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonNumber } from '../../../base/exact-number.ts';
 import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import { findOwnMember, findValueAt, type JsonPath } from '../../../base/json/path.ts';
-import { FORM_TYPE, parseMediaType, parseForm, type ParsedForm } from './parse-form.ts';
+import { FORM_TYPE, parseMediaType, parseForm, toUtf8, type ParsedForm } from './parse-form.ts';
 import { readCloudEvent, type CloudEventHead } from './cloud-event.ts';
 import { isMultipartType, parseMultipart, type MultipartFields } from './parse-multipart.ts';
 import type { Scheme, ValueSource, ValueSources } from '../scheme/scheme.ts';
@@ -169,7 +169,8 @@ export class RequestReader {
     const { body } = this.request;
     const isForm = this.isForm() || isMultipartType(this.request.headers['content-type']);
     if (this.#formField !== null && isForm) return this.#readField(this.#formField);
-    return isUtf8(body) ? body.toString('utf8') : null;
+    const text = toUtf8(body, this.request.headers['content-type']);
+    return text !== null && isUtf8(text) ? text.toString('utf8') : null;
   }
 
   #readOne(source: ValueSource): string | null {

@@ -22,6 +22,7 @@ type ItemText = {
 /** The members in which an object has its text: value, name, an image's address, own id. */
 const TEXT_MEMBERS = ['@value', 'name', 'contentUrl', 'url', '@id'] as const;
 
+const TEXT = 'Text';
 const NAME_MEMBERS = ['@value', 'name'] as const;
 
 /** The first text that `read` takes. An object of `type` says no more than its text. */
@@ -60,7 +61,9 @@ function readItem(item: JsonValue, type = ''): ItemText {
   // An address is no name of an organization.
   const members = type === '' ? TEXT_MEMBERS : NAME_MEMBERS;
   const name = members.find((member) => Object.hasOwn(item, member));
-  const text = name === undefined ? undefined : readFirst(item[name]);
+  // An IRI is never a name.
+  const text = name === undefined ? undefined
+    : readFirst(item[name], whole, name === 'name' ? TEXT : '');
   if (text === undefined) return { text: null, isWhole: false };
   // The language of a text says more than our model holds; that a number is one does not.
   const saysNoMore = Object.keys(item).every((member) => member === name
@@ -93,8 +96,9 @@ const ADDRESS_READERS: MemberReaders = new Map([
 ].map((name) => [name, (value: JsonValue) => readFirst(value)]));
 
 const PERSON_READERS: MemberReaders = new Map([
-  ...['name', 'givenName', 'familyName', 'url'].map((name) =>
-    [name, (value: JsonValue) => readFirst(value)] as const),
+  ...['name', 'givenName', 'familyName'].map((name) =>
+    [name, (value: JsonValue) => readFirst(value, whole, TEXT)] as const),
+  ['url', (value) => readFirst(value)],
   ...['birthDate', 'deathDate'].map((name) =>
     [name, (value: JsonValue) => readFirst(value, readDate)] as const),
   ['address', readAddress],

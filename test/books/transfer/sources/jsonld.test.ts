@@ -10,6 +10,7 @@ import { jsonldCodec } from '../../../../src/books/transfer/sources/jsonld.ts';
 import { hostileBook } from '../../../support/hostile-books.ts';
 import { IS_LONG } from '../../../support/long.ts';
 import { below, createRandom } from '../../../support/random.ts';
+import { readFirst, readPeople } from '../../../../src/books/transfer/sources/jsonld-values.ts';
 
 function read(file: string, chunk = 1000, hasAllTypes = false): SourceRecord[] {
   const reader = jsonldCodec.createReader({ hasAllTypes });
@@ -393,3 +394,11 @@ test('a later context changes the terms of those before, and null forgets them',
     assert.deepEqual(ownBody, members, JSON.stringify(context));
   }
 });
+
+test('an IRI is never a name', () => {
+  for (const author of [{ name: { '@id': '#p' } }, { '@id': '#p' }]) {
+    assert.doesNotMatch(JSON.stringify(readPeople(author)), /#p/);
+  }
+  assert.equal(readFirst({ name: { '@id': '#o' } }, undefined, 'Organization'), undefined);
+});
+

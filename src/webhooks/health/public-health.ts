@@ -101,6 +101,7 @@ export const healthColumns: ListedResource['columns'] = [
     tones: { healthy: 'good', failing: 'bad', rejecting: 'warning' },
   },
   { title: 'SINCE', member: 'health', form: 'time', importance: 2, show: formatSince },
+  { title: 'REASON', member: 'health', importance: 3, show: formatReason },
 ];
 
 /** The reason is shown beside the state of a disabled webhook, unless it is probed. */
@@ -111,6 +112,22 @@ function formatState(
   const state = String(health['state']);
   if (health['nextProbeAt'] !== undefined) return `${state} (probed)`;
   return typeof disabledReason === 'string' ? `${state} (${disabledReason})` : state;
+}
+
+/** What failed last of a webhook that is not healthy. */
+function formatReason(health: JsonValue | undefined): string | null {
+  if (!isJsonObject(health) || health['state'] === 'healthy') return null;
+  const { lastFailure = null } = health;
+  return isJsonObject(lastFailure) ? String(lastFailure['reason']) : null;
+}
+
+/** Why somebody must look after a webhook; null: it works, or a person has switched it off. */
+export function describeTrouble({ health, disabledReason }: JsonObject): string | null {
+  if (disabledReason === 'gone') return 'off, as its target answered 410';
+  if (disabledReason === 'failing') return 'off, as it failed for too long';
+  const state = isJsonObject(health) ? health['state'] : null;
+  if (state !== 'failing' && state !== 'rejecting') return null;
+  return `${state} (${formatReason(health) ?? 'no reason is known'})`;
 }
 
 function formatSince(health: JsonValue | undefined): string | null {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { inPlace } from '../place.ts';
@@ -22,4 +23,35 @@ test('a condition is given, replaced as a whole, and taken away', () =>
     assert.deepEqual([wrong.code, /\/when\/path: must begin with payload or/.test(wrong.stderr)],
       [1, true], wrong.stderr);
     assert.equal((await place.run([...update, '--when', '[]'])).code, 2);
+  }));
+
+test('a webhook that a 410 switched off, and one that fails, are named with the reason', () =>
+  inPlace('through a server', async (place) => {
+    const target = createServer((request, response) => {
+      response.statusCode = request.url === '/gone' ? 410 : 400;
+      response.end();
+    });
+    await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
+    try {
+      const address = target.address();
+      assert.ok(address !== null && typeof address === 'object');
+      for (const name of ['gone', 'broken']) {
+        await place.json(['outgoingwebhook:create', '--name', name, '--trigger-event', 'a',
+          '--retry-schedule', '0,0,0',
+          '--target-url', `http://127.0.0.1:${address.port}/${name}`]);
+      }
+      await place.json(['event:emit', '--name', 'a', '--payload', '1']);
+      let found = '';
+      for (let tries = 0; tries < 100 && !/gone is off.*broken|broken is.*gone is off/.test(found);
+        tries += 1) {
+        found = (await place.run(['doctor'])).stdout;
+      }
+      assert.match(found, /^outgoing +warning .*gone is off, as its target answered 410/m);
+      assert.match(found, /^outgoing +warning .*broken is failing \(.*400\)/m);
+      const { stdout } = await place.run(['outgoingwebhook:list', '--state', 'failing']);
+      assert.match(stdout, /REASON[^]*400/);
+    } finally {
+      target.closeAllConnections();
+      target.close();
+    }
   }));

@@ -23,6 +23,7 @@ import { callApi } from '../../../server/local/api-call.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../command-context.ts';
 import { findOwner } from '../../api-client/local-app.ts';
+import { describeTrouble } from '../../../webhooks/health/public-health.ts';
 import { parseObject, formatValue, webhookLabel } from '../resource-commands.ts';
 import { isListening, tryToConnect } from '../../api-client/socket-target.ts';
 import { checkAccess } from './doctor-access.ts';
@@ -58,6 +59,7 @@ const CHECKS: Readonly<Record<string, DoctorCheck>> = {
   'proxy': checkProxy,
   'senders': checkSenders,
   'own events': checkOwnEvents,
+  'outgoing': checkOutgoingHealth,
   'outgoing TLS': checkClientCertificates,
   'order': checkOrder,
   'hosts': checkHosts,
@@ -274,6 +276,20 @@ async function checkOwnEvents(context: CommandContext): Promise<DoctorFinding> {
   return hint(
     `on \`*\`, which hears no event about hookshelf itself, without the names of all: ${label}`,
     `a webhook that is to hear them names each: ${SYSTEM_EVENTS.join(', ')}, or delivery.*`);
+}
+
+/** Finds outgoing webhooks that fail, and those that were switched off by what they met. */
+async function checkOutgoingHealth(context: CommandContext): Promise<DoctorFinding> {
+  const webhooks = await fetchWebhooks(context, outgoingResource.path);
+  if (webhooks === null) return ok(WITHOUT_SERVER);
+  const labels = webhooks.flatMap((webhook) => {
+    const trouble = describeTrouble(webhook);
+    return trouble === null ? [] : [`${webhookLabel(webhook)} is ${trouble}`];
+  });
+  if (labels.length === 0) return ok('no outgoing webhook fails or was switched off by a failure');
+  const more = labels.length > NAMED_MAX ? ` and ${labels.length - NAMED_MAX} more` : '';
+  return warning(`${labels.slice(0, NAMED_MAX).join('; ')}${more}`,
+    'mend the target, then enable it: outgoingwebhook:enable');
 }
 
 /** Finds webhooks whose targets will soon refuse them, or do already. */

@@ -83,8 +83,8 @@ test('what is lost is told before it is, and goes only on a yes', { skip }, asyn
   await showPlan(makeDocument('warning', [
     { pathSegment: 'gh', verification: { preset: 'github' } },
   ]));
-  await person.sees(/~ change action configuration note-it: options/);
-  await person.sees(/~ change incoming webhook gh: secret removed/);
+  await person.sees(/~ change action configuration note-it\s+options: .*"info".* → .*"warning"/);
+  await person.sees(/~ change incoming webhook gh\s+secret removed/);
   await person.sees(/- remove incoming webhook old/);
   await person.click('button', 'Apply it');
   await person.sees('2 records changed, 1 record removed, all in one. '
@@ -110,7 +110,7 @@ test('when something was changed meanwhile nothing is done, and the plan is new'
   const { person } = at;
   await at.open(SCREEN);
   await showPlan(makeDocument('error', []));
-  await person.sees('~ change action configuration note-it: options');
+  await person.sees(/~ change action configuration note-it\s+options: .*"error"/);
   await at.call('PATCH', '/api/action-configurations/note-it', { options: { level: 'error' } });
   await apply();
   await person.sees('Something was changed meanwhile, so nothing was done.');

@@ -1,6 +1,6 @@
 // `npm run test:long [-- <part> …]`: what takes too long for each `npm test`, in parts, each of
-// them, or those that are named. `turn` names the two whose turn it is by the commit, so that CI runs
-// all of them within some landings. A file of tests is long when its name ends with `.long.ts`
+// them, or those that are named. `turn` names the one whose turn it is by the commit, so that CI
+// runs all of them within some landings. A file of tests is long when its name ends with `.long.ts`
 // (`npm test` passes it over) or when it asks for `IS_LONG` of test/support/long.ts (`npm test` runs
 // it with few rounds). Its part is the first one below that its path fits.
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -23,7 +23,6 @@ const PARTS = {
   others: /^/,
 };
 const NAMES = Object.keys(PARTS);
-const PARTS_OF_A_TURN = 2;
 const LONG_MODULE = resolve('test/support/long.ts');
 
 const words = process.argv.slice(2);
@@ -33,7 +32,7 @@ if (unknownWord !== undefined) {
   process.exit(1);
 }
 const parts = words.length === 0 ? NAMES
-  : [...new Set(words.flatMap((word) => word === 'turn' ? partsOfTurn() : [word]))];
+  : [...new Set(words.map((word) => word === 'turn' ? partOfTurn() : word))];
 const files = findTests(/\.(test|long)\.ts$/)
   .filter((file) => parts.includes(partOf(file)) && isLong(file));
 console.log(`== long tests: ${parts.join(', ')} (${files.length} files)`);
@@ -53,9 +52,7 @@ function isLong(file) {
 }
 
 /** By the commit, so that who runs it again runs the same. */
-function partsOfTurn() {
+function partOfTurn() {
   const commit = execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8' });
-  const first = parseInt(commit, 16) % NAMES.length;
-  return Array.from({ length: PARTS_OF_A_TURN }, (_, index) =>
-    NAMES[(first + index * Math.floor(NAMES.length / PARTS_OF_A_TURN)) % NAMES.length]);
+  return NAMES[parseInt(commit, 16) % NAMES.length];
 }

@@ -3,19 +3,23 @@
 // limit holds for a whole file, too.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { resolve } from 'node:path';
 import { bundleTests, withFolder } from './bundle.mjs';
+import { reachedFrom } from './imports.mjs';
 import { makeProgram } from './program.mjs';
 import { assertFiles, findTests, shared, WITHOUT_TEST_HOOKS } from './share.mjs';
 
+const BROWSER = resolve('test/support/browser.ts');
+
 const named = process.argv.slice(2);
 assertFiles(named);
-const files = named.length > 0 ? named : findTests(/\.test\.ts$/);
 // Of two processors, as many tests wait for something.
 const options = [WITHOUT_TEST_HOOKS,
   '--test', '--test-concurrency=4', '--test-timeout=1200000',
   '--test-reporter=./.ci/reporter.mjs', '--test-reporter-destination=stdout'];
 // Ours, not the program's: it refuses to start with a HOOKSHELF_ variable that it does not know.
 const { HOOKSHELF_TEST_NODE: otherNode, NODE_EXTRA_CA_CERTS: certificates, ...env } = process.env;
+const files = named.length > 0 ? named : findTests(/\.test\.ts$/).filter(isForThisNode);
 // Each Node that starts would read them, 0.4 thousand million instructions for those of a system,
 // and what tests ask is on this machine; pinned.mjs asks the npm registry.
 env.TEST_CA_CERTS = certificates;
@@ -43,6 +47,11 @@ process.exitCode = await withFolder(async (folder) => {
   await once(browser, 'exit');
   return code;
 });
+
+/** What the console does in a browser is the same whatever Node serves it. */
+function isForThisNode(file) {
+  return otherNode === undefined || !reachedFrom(resolve(file)).has(BROWSER);
+}
 
 async function run(bundles) {
   runner = spawn(otherNode ?? process.execPath, [...options, ...bundles],

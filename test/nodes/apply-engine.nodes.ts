@@ -116,7 +116,7 @@ const TESTS: Readonly<Record<string, EngineTest>> = {
     const changed = await place.apply('two', createRecords(2), '--prune');
     assert.deepEqual([changed.code, changed.stderr], [0, '']);
     assert.match(changed.stdout, /^- action configuration run-1$/m);
-    assert.match(changed.stdout, /^~ incoming webhook p0: name, description, /m);
+    assert.match(changed.stdout, /^~ incoming webhook p0\n    name: "n1" → "n2"\n/m);
     assert.ok(changed.stdout.endsWith(`applied: ${NUMBERED_CHANGES} changes\n`), changed.stdout);
     await until('the other node has it', async () =>
       (await ask(one.url + PATH)).text === (await ask(two.url + PATH)).text);
@@ -128,7 +128,7 @@ const TESTS: Readonly<Record<string, EngineTest>> = {
     assert.equal((await put(server, createRecords(1))).status, 200);
     for (const [number, code, printed] of [
       [1, 0, new RegExp(`^= ${NUMBERED_RECORDS} unchanged\n$`)],
-      [2, 3, /^\+ action configuration run-2\n~ incoming webhook p0: /],
+      [2, 3, /^\+ action configuration run-2\n~ incoming webhook p0\n/],
     ] as const) {
       const ended = await place.apply('none', createRecords(number), '--dry-run');
       assert.deepEqual([ended.code, ended.stderr], [code, '']);

@@ -3,10 +3,10 @@
 // runs all of them within some landings. A file of tests is long when its name ends with `.long.ts`
 // (`npm test` passes it over) or when it asks for `IS_LONG` of test/support/long.ts (`npm test` runs
 // it with few rounds). Its part is the first one below that its path fits.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { reachedFrom } from './imports.mjs';
-import { findTests } from './share.mjs';
+import { findTests, turnOf } from './share.mjs';
 
 const PARTS = {
   memory: /memory|constrained|full-disk/,
@@ -32,7 +32,7 @@ if (unknownWord !== undefined) {
   process.exit(1);
 }
 const parts = words.length === 0 ? NAMES
-  : [...new Set(words.map((word) => word === 'turn' ? partOfTurn() : word))];
+  : [...new Set(words.map((word) => word === 'turn' ? NAMES[turnOf(NAMES.length)] : word))];
 const files = findTests(/\.(test|long)\.ts$/)
   .filter((file) => parts.includes(partOf(file)) && isLong(file));
 console.log(`== long tests: ${parts.join(', ')} (${files.length} files)`);
@@ -49,10 +49,4 @@ function partOf(file) {
 function isLong(file) {
   const isOfTests = (path) => path.startsWith(resolve('test'));
   return file.endsWith('.long.ts') || reachedFrom(resolve(file), isOfTests).has(LONG_MODULE);
-}
-
-/** By the commit, so that who runs it again runs the same. */
-function partOfTurn() {
-  const commit = execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8' });
-  return NAMES[parseInt(commit, 16) % NAMES.length];
 }

@@ -3,6 +3,7 @@
 // imports of the tests, changes or measures what belongs to a whole process or waits before its tests,
 // or when it has hooks that would be called for each test of the process. Files that have their hooks
 // from the same modules may share.
+import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { reachedFrom, readModule } from './imports.mjs';
@@ -63,6 +64,12 @@ function spread(items, others) {
   const placeOf = (index) => Math.floor(index * items.length / others.length);
   return others.flatMap((other, index) =>
     [other, ...items.slice(placeOf(index), placeOf(index + 1))]);
+}
+
+/** Whose turn it is of so many, by the commit: who runs it again runs the same. */
+export function turnOf(count) {
+  const commit = execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8' });
+  return parseInt(commit, 16) % count;
 }
 
 /** The files of tests whose names fit, in order. */

@@ -70,6 +70,7 @@ const FILES: Readonly<Record<string, readonly FileParts[]>> = {
     ['', '@string{a%N = "x%N"}\n', '', 0.25],
     ['', `@book{k%N, title = {A}, abstract = {${TEXT}}}\n`, ''],
     ['', '@inbook{k%N, crossref = {p%N}, title = {A}}\n', '', 0.25],
+    ['', '@b{p%N}@b{%N,crossref=p%N}\n', '', 0.25],
   ],
   ris: [
     ['TY  - BOOK\nTI  - ', 'x', '\nER  - \n'],

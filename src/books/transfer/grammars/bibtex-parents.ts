@@ -17,7 +17,9 @@ import type { BibtexEntry, BibtexField } from './bibtex-entry.ts';
 const PARENTS_MAX = 100;
 const DEPTH_MAX = 8;
 /** The parents that are held in memory; beyond that they are read again. */
-const HELD_BYTES_MAX = 16 * 1024 * 1024;
+const HELD_BYTES_MAX = 4 * 1024 * 1024;
+/** The bytes of an entry besides its text and fields, about: of `@book{a}` nearly all. */
+const ENTRY_BYTES = 640;
 /** The bytes of a field besides its text, about. */
 const FIELD_BYTES = 160;
 
@@ -81,7 +83,7 @@ export class BibtexParents {
     if (held !== undefined) return held;
     const entry = this.#readEntry(key);
     if (entry === null) return null;
-    this.#heldBytes += entry.length + entry.fields.size * FIELD_BYTES;
+    this.#heldBytes += ENTRY_BYTES + entry.length + entry.fields.size * FIELD_BYTES;
     if (this.#heldBytes > HELD_BYTES_MAX) {
       this.#held.clear();
       this.#heldBytes = 0;

@@ -27,19 +27,19 @@
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../../base/errors.ts';
 import type { JsonValue } from '../../../base/schema.ts';
-import { ByteCollector } from '../../../base/structures/byte-collector.ts';
 import type { BrokenRecord, FieldRecord, FieldSplitter } from '../mapping/format-table.ts';
 import { BibtexStringTable, TYPE_FIELD, parseBibtexEntry } from './bibtex-entry.ts';
 import type { BibtexEntry } from './bibtex-entry.ts';
 import { BibtexParents } from './bibtex-parents.ts';
 import { BibtexScanner } from './bibtex-scanner.ts';
 import type { EntryPlace } from './bibtex-scanner.ts';
+import { EntryOffsets } from './entry-offsets.ts';
 
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 const TOO_LARGE = `the file is longer than ${FILE_BYTES_MAX} bytes, which is the most for BibTeX: `
   + 'divide it, parents with their children';
-/** How many entries of a file may be asked for by their keys. */
-const KEYS_MAX = 1_000_000;
+/** Room for most files. A longer one gets room for the longest at once, so that it moves once. */
+const SMALL_FILE_BYTES = 256 * 1024;
 /** What the entries of a file take from strings, and from parents: so much, and so many times. */
 const BORROWED_LENGTH_MAX = 24 * 1024 * 1024;
 const BORROWED_TIMES_MAX = 16;
@@ -52,7 +52,7 @@ const NO_ENTRY = 'expected an entry of BibTeX, such as `@book{emma, title = {Emm
 type BibtexRecord = FieldRecord | BrokenRecord;
 
 export class BibtexSplitter implements FieldSplitter {
-  readonly #file = new ByteCollector();
+  readonly #file = new FileBytes();
   readonly #namesRead: ReadonlySet<string>;
   /** Whether the text so far has the name of a reference, and its end, where one may begin. */
   #hasReferences = false;
@@ -65,10 +65,6 @@ export class BibtexSplitter implements FieldSplitter {
 
   /** Throws `too_large` for a file that is longer than it may be. */
   push(chunk: Buffer): readonly BibtexRecord[] {
-    if (this.#file.length + chunk.length > FILE_BYTES_MAX) {
-      this.#file.clear();
-      throw new AppError('too_large', TOO_LARGE);
-    }
     this.#file.add(chunk);
     if (this.#hasReferences) return [];
     const text = this.#textEnd + chunk.toString('latin1');
@@ -78,14 +74,18 @@ export class BibtexSplitter implements FieldSplitter {
   }
 
   *end(): Generator<BibtexRecord | null, void, void> {
+    const { entriesMax } = this.#file;
     const bytes = this.#file.take();
     const lengthMax = BORROWED_LENGTH_MAX + bytes.length * BORROWED_TIMES_MAX;
-    const offsets = new Map<string, number>();
+    const offsets = new EntryOffsets(this.#hasReferences ? entriesMax : 0);
     if (this.#hasReferences) yield* findOffsets(bytes, lengthMax, offsets);
     const strings = new BibtexStringTable(lengthMax);
     const parents = new BibtexParents((key) => {
-      const offset = offsets.get(key);
-      return offset === undefined ? null : parseEntryAt(bytes, offset, strings);
+      for (const offset of offsets.find(key)) {
+        const entry = parseEntryAt(bytes, offset, strings);
+        if (entry?.key?.toLowerCase() === key) return entry;
+      }
+      return null;
     }, lengthMax);
     const reader = new RecordReader(strings, parents, this.#namesRead);
     const scanner = new BibtexScanner(bytes, reader);
@@ -95,18 +95,63 @@ export class BibtexSplitter implements FieldSplitter {
   }
 }
 
-/** Finds where the entries begin, by their keys in lower case, the first of each key. */
+/** The bytes of a file, in one piece: to join many would take as much memory again. */
+class FileBytes {
+  #bytes: Buffer = EMPTY;
+  #length = 0;
+  #atCount = 0;
+
+  /** More entries it cannot have. */
+  get entriesMax(): number {
+    return Math.min(this.#atCount, this.#length / ENTRY_BYTES_MIN);
+  }
+
+  /** Throws `too_large` for a file that is longer than it may be. */
+  add(chunk: Buffer): void {
+    const length = this.#length + chunk.length;
+    if (length > this.#bytes.length) this.#makeRoom(length);
+    chunk.copy(this.#bytes, this.#length);
+    this.#length = length;
+    for (const byte of chunk) if (byte === AT) this.#atCount += 1;
+  }
+
+  /** All bytes so far. There are none afterwards. */
+  take(): Buffer {
+    const bytes = this.#bytes.subarray(0, this.#length);
+    this.#bytes = EMPTY;
+    this.#length = 0;
+    this.#atCount = 0;
+    return bytes;
+  }
+
+  #makeRoom(length: number): void {
+    if (length > FILE_BYTES_MAX) {
+      this.take();
+      throw new AppError('too_large', TOO_LARGE);
+    }
+    // The system gives no memory for what is not written.
+    const larger = Buffer.allocUnsafeSlow(
+      length <= SMALL_FILE_BYTES ? SMALL_FILE_BYTES : FILE_BYTES_MAX);
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}
+
+const EMPTY: Buffer = Buffer.alloc(0);
+const AT = 0x40;
+/** As `@a{b}` has. */
+const ENTRY_BYTES_MIN = 5;
+
+/** Finds where the entries begin, by their keys in lower case. */
 function* findOffsets(
-  bytes: Buffer, lengthMax: number, offsets: Map<string, number>,
+  bytes: Buffer, lengthMax: number, offsets: EntryOffsets,
 ): Generator<null, void, void> {
   const strings = new BibtexStringTable(lengthMax);
   const read = (place: EntryPlace): boolean => {
     const entry = parseEntry(place, strings);
     if (entry === null || 'problem' in entry) return entry === null;
-    const key = entry.key?.toLowerCase();
-    if (key !== undefined && !offsets.has(key)) offsets.set(key, place.offset);
-    if (offsets.size <= KEYS_MAX) return true;
-    throw new AppError('invalid', `the file has more than ${KEYS_MAX} entries: divide it`);
+    if (entry.key !== null) offsets.add(entry.key.toLowerCase(), place.offset);
+    return true;
   };
   for (const _ of new BibtexScanner(bytes, { read, report() {} }).scan()) yield null;
 }

@@ -4,6 +4,7 @@ import { BibtexSplitter } from '../../../../src/books/transfer/grammars/bibtex.t
 import type {
   BrokenRecord, FieldRecord,
 } from '../../../../src/books/transfer/mapping/format-table.ts';
+import { heldBytes } from '../../../support/memory.ts';
 import { below, createRandom } from '../../../support/random.ts';
 import type { Random } from '../../../support/random.ts';
 
@@ -288,6 +289,38 @@ test('no step of reading takes long, whatever a file has', () => {
       longestMs = Math.max(longestMs, process.cpuUsage(before).user / 1000);
     }
     assert.ok(steps > 5 && longestMs < 100, `${steps} steps, one of ${longestMs} ms`);
+  }
+});
+
+/** A splitter with so many entries, each with a parent of its own; the text is not held. */
+function holdChildren(count: number): BibtexSplitter {
+  const splitter = new BibtexSplitter(new Set());
+  for (let index = 0; index < count; index += 1) {
+    splitter.push(Buffer.from(`@book{p${index}}@book{c${index},crossref=p${index}}`));
+  }
+  return splitter;
+}
+
+test('of very many tiny parents and children hardly more is held than of some', () => {
+  const splitter = holdChildren(30_000);
+  const before = heldBytes();
+  let count = 0;
+  let growth = 0;
+  for (const record of splitter.end()) {
+    count += record === null ? 0 : 1;
+    if (record !== null && count === 55_000) growth = heldBytes() - before;
+  }
+  assert.equal(count, 60_000);
+  assert.ok(growth < 5_000_000, `${growth} bytes are held`);
+});
+
+test('of entries of one key the first is the parent, also where their hashes are alike', () => {
+  // These two keys have one CRC-32.
+  for (const [first, second] of [['plumless', 'buckeroo'], ['buckeroo', 'plumless']]) {
+    const [, , child] = read(`@book{${first}, t=1}@book{${second}, t=2}@book{c, crossref=${second}}
+      @book{${second}, t=3}`);
+    assert.ok(child !== undefined && 'fields' in child);
+    assert.equal(child.fields.get('t'), '2');
   }
 });
 

@@ -106,7 +106,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   const eventRetention = new EventRetention({
     store, eventUse, clock, log, ownership, limits: options.events,
   });
-  const keptEvents = new EventService({ store, fanOuts });
+  const keptEvents = new EventService({ store, fanOuts, webhooks });
   const deliveries = createDeliveryService({
     store, fanOuts, webhooks, clock, makeId, capacity, requests,
     findHoldProblems: () => findHoldProblems(store),

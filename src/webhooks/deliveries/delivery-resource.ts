@@ -4,16 +4,18 @@ import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { ListedResource } from '../../resources/resource.ts';
 import { firstText } from '../naming/members.ts';
 
+export const deliveryStatusColumn: ListedResource['columns'][number] = {
+  title: 'STATUS', member: 'status', fit: 'whole',
+  tones: { delivered: 'good', pending: 'warning', failed: 'bad' },
+};
+
 export const deliveryResource: ListedResource = {
   path: '/api/deliveries',
   noun: 'delivery',
   plural: 'deliveries',
   columns: [
     { title: 'IDENTIFIER', member: 'identifier', form: 'identifier' },
-    {
-      title: 'STATUS', member: 'status', fit: 'whole',
-      tones: { delivered: 'good', pending: 'warning', failed: 'bad' },
-    },
+    deliveryStatusColumn,
     { title: 'EVENT', member: 'event', widthMin: 16 },
     {
       title: 'HOOK', member: 'hook', form: 'identifier', importance: 5,

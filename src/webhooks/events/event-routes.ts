@@ -56,11 +56,12 @@ const keptEventSchema = objectSchema('KeptEvent', members, { nullable });
 
 const eventDeliverySchema = objectSchema('EventDelivery', {
   identifier: TEXT, hook: TEXT,
+  hookName: { kind: 'string', description: 'What people call the webhook; null without a name' },
   status: {
     kind: 'string', values: DELIVERY_STATUSES,
     description: 'null: the delivery is not kept any more',
   },
-}, { nullable: ['hook', 'status'] });
+}, { nullable: ['hook', 'hookName', 'status'] });
 
 const eventWithDeliveriesSchema = objectSchema('KeptEventWithDeliveries', {
   ...members, deliveries: arraySchema(eventDeliverySchema),

@@ -8,6 +8,7 @@ import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
 import { eventCollection, isEvent, readPayloadBytes } from '../deliveries/event-record.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import { countMatching, listMatchingPage } from '../durable-queue/slot-matches.ts';
+import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import type { SearchWalk } from '../search/searches.ts';
 import { EventColumns, type EventFilter } from './event-columns.ts';
 import {
@@ -17,6 +18,7 @@ import {
 type EventServiceDeps = {
   readonly store: Store;
   readonly fanOuts: Pick<FanOuts, 'whenWritten'>;
+  readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
 };
 
 const loadSearch = lazyImport(() => import('./event-search.ts'));
@@ -24,13 +26,15 @@ const loadSearch = lazyImport(() => import('./event-search.ts'));
 export class EventService {
   readonly #store: Store;
   readonly #fanOuts: EventServiceDeps['fanOuts'];
+  readonly #webhooks: EventServiceDeps['webhooks'];
   readonly #events: Collection;
   readonly #find: FindRecord;
   readonly #columns: EventColumns;
 
-  constructor({ store, fanOuts }: EventServiceDeps) {
+  constructor({ store, fanOuts, webhooks }: EventServiceDeps) {
     this.#store = store;
     this.#fanOuts = fanOuts;
+    this.#webhooks = webhooks;
     this.#events = store.collection(eventCollection.name);
     this.#find = findCommitted(store);
     this.#columns = new EventColumns(store);
@@ -67,7 +71,7 @@ export class EventService {
     // Deliveries accepted but not yet written would seem to be missing.
     await this.#fanOuts.whenWritten();
     const record = this.#getRecord(id);
-    const deliveries = listEventDeliveries(this.#store, record);
+    const deliveries = listEventDeliveries(this.#store, this.#webhooks, record);
     return { ...toPublicEvent(record, this.#find), deliveries };
   }
 

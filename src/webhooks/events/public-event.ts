@@ -9,6 +9,7 @@ import {
   decodeEventHead, isEventHeard, readDeliverAt, readEventCreatedMs, readEventKey, readEventName,
   readEventRecordId, readEventSource, readHops, readPayloadBytes, type EventSource,
 } from '../deliveries/event-record.ts';
+import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 
 export type PublicEvent = {
   readonly id: string;
@@ -28,6 +29,8 @@ type EventDelivery = {
   readonly identifier: string;
   /** null: it is not known any more. */
   readonly hook: string | null;
+  /** null: the webhook has no name, or is not known. */
+  readonly hookName: string | null;
   /** null: the delivery is not kept any more. */
   readonly status: DeliveryStatus | null;
 };
@@ -56,7 +59,9 @@ export function toPublicEvent(record: Buffer, find: FindRecord): PublicEvent {
 }
 
 /** Lists the first deliveries of an event, those that are not kept any more among them. */
-export function listEventDeliveries(store: Store, record: Buffer): readonly EventDelivery[] {
+export function listEventDeliveries(
+  store: Store, webhooks: Pick<OutgoingWebhookIndex, 'find'>, record: Buffer,
+): readonly EventDelivery[] {
   const find = findCommitted(store);
   const { deliveries, webhookIds } = decodeEventHead(record);
   const late = findLateDeliveries({ find }, readEventRecordId(record));
@@ -66,7 +71,8 @@ export function listEventDeliveries(store: Store, record: Buffer): readonly Even
   ];
   return listed.slice(0, DELIVERIES_SHOWN_MAX).map(([identifier, webhookId = null]) => {
     const bytes = find(deliveryCollection.name, identifier);
-    if (bytes === undefined) return { identifier, hook: webhookId, status: null };
-    return { identifier, hook: readWebhookId(bytes), status: readStatus(bytes) };
+    const hook = bytes === undefined ? webhookId : readWebhookId(bytes);
+    const hookName = hook === null ? null : webhooks.find(hook)?.name ?? null;
+    return { identifier, hook, hookName, status: bytes === undefined ? null : readStatus(bytes) };
   });
 }

@@ -45,7 +45,7 @@ test('a search goes on from page to page, with a progress line', async () => {
 
 for (const way of WAYS) {
   test(`events are listed, filtered, searched, shown, ${way}`, () => inPlace(way, async (place) => {
-    await place.json(HOOK);
+    const { identifier: shop } = await place.json(HOOK);
     const paid = await emit(place, 'order.paid', '--key', 'k1');
     const sent = await emit(place, 'order.sent');
     const list = async (...words: string[]): Promise<readonly string[]> =>
@@ -70,6 +70,8 @@ for (const way of WAYS) {
       place.json(['delivery:list', ...words]);
     assert.equal((await deliveries('--q', '42')).length, 2);
     assert.equal((await deliveries('--where', 'event=order.paid', '--q', '42')).length, 1);
+    const text = (await place.run(['event:show', paid])).stdout;
+    assert.match(text, new RegExp(`^shop +${String(shop)} +\\w+ +\\S+$`, 'm'));
     const { stdout } = await place.run(['event:show', paid, '--payload']);
     assert.equal(stdout.trim(), '{"order":{"id":42}}');
   }));

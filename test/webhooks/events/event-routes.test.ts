@@ -212,12 +212,12 @@ test('a delivery that is gone is shown with its webhook and without a status', a
   const small = await startRelay();
   t.after(() => small.close());
   const { json: webhook } = await small.ask('POST', '/api/outgoing-webhooks',
-    { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'x' });
+    { name: 'shop', targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'x' });
   const { json } = await small.ask('POST', '/api/events', { name: 'x' });
   const [id = ''] = json['deliveries'] as string[];
   await small.store.transact((transaction) => transaction.delete('deliveries', id));
   const { json: shown } = await small.ask('GET', `/api/events/${String(json['event'])}`);
   assert.deepEqual(shown['deliveries'],
-    [{ identifier: id, hook: webhook['identifier'], status: null }]);
+    [{ identifier: id, hook: webhook['identifier'], hookName: 'shop', status: null }]);
   assert.equal(shown['heard'], true);
 });

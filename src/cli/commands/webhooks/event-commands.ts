@@ -1,9 +1,23 @@
 /** The commands `event:list`, `event:show` and `event:cancel`. */
+import type { JsonObject } from '../../../base/schema.ts';
+import type { ListedResource } from '../../../resources/resource.ts';
+import { deliveryStatusColumn } from '../../../webhooks/deliveries/delivery-resource.ts';
 import { eventResource } from '../../../webhooks/events/event-resource.ts';
+import { firstText } from '../../../webhooks/naming/members.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
-import { parseObject, recordPath, resolveId } from '../resource-commands.ts';
+import { parseObject, recordPath, resolveId, toTableColumns } from '../resource-commands.ts';
 import { listPaged, readBody } from './request-and-delivery.ts';
+
+const DELIVERY_COLUMNS: ListedResource['columns'] = [
+  {
+    title: 'WEBHOOK', member: 'hookName', widthMin: 12,
+    show: (name, { hook }) => firstText(name, hook),
+  },
+  { title: 'HOOK', member: 'hook', form: 'identifier', importance: 1 },
+  deliveryStatusColumn,
+  { title: 'DELIVERY', member: 'identifier', form: 'identifier' },
+];
 
 export async function listEvents(context: CommandContext): Promise<number> {
   const query = new URLSearchParams();
@@ -26,7 +40,9 @@ export async function showEvent(context: CommandContext): Promise<number> {
   const apiClient = await context.openApiClient();
   const path = recordPath(eventResource, await resolveId(context, eventResource));
   if (!args.has('payload')) {
-    await output.object(parseObject((await apiClient.request({ method: 'GET', path })).body));
+    const body = parseObject((await apiClient.request({ method: 'GET', path })).body);
+    if (output.isJson) await output.json(body);
+    else await printEvent(context, body);
     return 0;
   }
   // It is JSON, so that it is printed as it is with `--json`, too.
@@ -35,4 +51,14 @@ export async function showEvent(context: CommandContext): Promise<number> {
   if (output.columns === null) await output.write(payload);
   else await output.text(payload.toString('utf8'));
   return 0;
+}
+
+/** The members of the event, and a row for each delivery: a fan-out has many. */
+async function printEvent(
+  { output }: CommandContext, { deliveries, ...event }: JsonObject,
+): Promise<void> {
+  await output.object(event);
+  if (!Array.isArray(deliveries) || deliveries.length === 0) return;
+  await output.line('');
+  await output.list(deliveries.map(parseObject), toTableColumns({ columns: DELIVERY_COLUMNS }), '');
 }

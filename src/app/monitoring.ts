@@ -14,6 +14,7 @@ import type { HttpRoute } from '../server/http-route.ts';
 import type { LoadedSettings } from '../settings/load-settings.ts';
 import { listPublicSettings } from '../settings/public-settings.ts';
 import type { OpenedStore } from '../store/store.ts';
+import { listUnhealthyWebhooks } from '../webhooks/health/health-monitor.ts';
 import { requestQueue } from '../webhooks/inbox/request-changes.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
@@ -79,6 +80,9 @@ function readStatus(
       webhooks.health.incoming.countStates(), webhooks.health.outgoing.countStates()),
     heldBack: webhooks.listLongLanes(HELD_BACK_MAX)
       .map(({ queueKey, key, waiting }) => ({ hook: queueKey, key, waiting })),
+    unhealthy: listUnhealthyWebhooks(webhooks.health)
+      .map(({ direction, identifier: hook, label: webhook, state, sinceMs, reason }) =>
+        ({ direction, hook, webhook, state, since: formatTimestamp(sinceMs), reason })),
     waiting: webhooks.listHostWaits().slice(0, WAITING_MAX),
     backups,
     followers: listFollowers(),

@@ -7,6 +7,7 @@ import type { ClientStatistics } from '../client/http-client.ts';
 import type { Histogram } from '../server/metrics/histogram.ts';
 import { counter, gauge, type MetricSource } from '../server/metrics/metric-source.ts';
 import type { Store } from '../store/store-port.ts';
+import { listUnhealthyWebhooks } from '../webhooks/health/health-monitor.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
 export function storeMetrics(
@@ -120,8 +121,6 @@ export function certificateMetric(read: () => number | null): MetricSource {
     });
 }
 
-const UNHEALTHY_MAX = 100;
-
 export function healthMetrics({ health }: Webhooks): readonly MetricSource[] {
   return [
     gauge('webhooks', 'Webhooks by direction and state.', () =>
@@ -129,12 +128,10 @@ export function healthMetrics({ health }: Webhooks): readonly MetricSource[] {
         Object.entries(monitor.countStates()).map(([state, value]) =>
           ({ labels: { direction, state }, value })))),
     gauge('webhook_unhealthy_since_timestamp_seconds',
-      'Since when a webhook fails, or rejects most requests: those that have for longest.', () =>
-        Object.entries(health).flatMap(([direction, monitor]) =>
-          monitor.listUnhealthy().map((hook) => ({ direction, ...hook })))
-          .sort((left, right) => left.sinceMs - right.sinceMs).slice(0, UNHEALTHY_MAX)
-          .map(({ direction, label: webhook, state, sinceMs }) =>
-            ({ labels: { direction, webhook, state }, value: sinceMs / 1000 }))),
+      'Since when a webhook fails, rejects most requests, or is off by a failure: the hundred that '
+      + 'have been so for longest.',
+      () => listUnhealthyWebhooks(health).map(({ direction, label: webhook, state, sinceMs }) =>
+        ({ labels: { direction, webhook, state }, value: sinceMs / 1000 }))),
   ];
 }
 

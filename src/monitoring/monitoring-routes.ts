@@ -44,6 +44,19 @@ export type ServiceStatus = {
     /** The identifier of the webhook. */
     readonly hook: string; readonly key: string | JsonNumber | boolean; readonly waiting: number;
   }[];
+  /**
+   * The webhooks that somebody must look after: those that fail, that reject most requests, or that
+   * a failure has switched off, those for longest first.
+   */
+  readonly unhealthy: readonly {
+    readonly direction: 'incoming' | 'outgoing';
+    readonly hook: string;
+    /** What people call it: its name, its path segment, or its identifier. */
+    readonly webhook: string;
+    readonly state: 'failing' | 'rejecting' | 'off'; readonly since: string;
+    /** null: no reason is known. */
+    readonly reason: string | null;
+  }[];
   /** The webhooks that have waited long for a place at their host. */
   readonly waiting: readonly {
     readonly hook: string; readonly target: string; readonly since: string;
@@ -121,6 +134,11 @@ function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
       heldBack: arraySchema(objectSchema('HeldBackKey', {
         hook: TEXT, key: anything, waiting: integer,
       })),
+      unhealthy: arraySchema(objectSchema('UnhealthyWebhook', {
+        direction: { kind: 'string', values: ['incoming', 'outgoing'] }, hook: TEXT, webhook: TEXT,
+        state: { kind: 'string', values: ['failing', 'rejecting', 'off'] }, since: time,
+        reason: TEXT,
+      }, { nullable: ['reason'] })),
       waiting: arraySchema(objectSchema('WaitingWebhook', {
         hook: TEXT, target: TEXT, since: time, behind: arraySchema(TEXT),
       })),

@@ -177,7 +177,7 @@ function waitingSection({ waiting }: ServiceStatus): readonly HTMLElement[] {
 }
 
 function statusBanner(
-  { isReady, reason, webhooks: { failing, rejecting }, backups }: ServiceStatus,
+  { isReady, reason, webhooks: { failing, rejecting }, unhealthy, backups }: ServiceStatus,
 ): HTMLElement {
   const alarm = (state: string, text: string): HTMLElement =>
     h('p.card.alarm', { role: 'status' }, badge(state), ` ${text}`);
@@ -187,6 +187,8 @@ function statusBanner(
   if (rejecting > 0) {
     problems.push(`${formatQuantity(rejecting, 'webhook')} rejecting most requests`);
   }
+  const off = unhealthy.filter(({ state }) => state === 'off').length;
+  if (off > 0) problems.push(`${formatQuantity(off, 'webhook')} switched off by a failure`);
   if (backups !== null && backups.failure !== null) problems.push('the last backup failed');
   if (problems.length > 0) {
     const [state = 'failed'] = WEBHOOK_STATES.filter((name) =>

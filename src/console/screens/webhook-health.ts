@@ -30,13 +30,15 @@ const SLOW_PART = 0.5;
 /** At most so many webhooks are shown of each kind and state; the lists have them all. */
 const UNHEALTHY_MAX = 20;
 
-/** Fetches the webhooks that fail or reject, if the status says that there are some. */
+/** Fetches the webhooks that somebody must look after, if the status has some. */
 export async function fetchUnhealthy(
-  { webhooks }: ServiceStatus,
+  status: ServiceStatus,
 ): Promise<readonly WebhookOfScreen[]> {
   const unhealthy: WebhookOfScreen[] = [];
   for (const state of ['failing', 'rejecting'] as const) {
-    if (webhooks[state] === 0) continue;
+    const isThere = status.unhealthy.some((webhook) =>
+      (webhook.state === 'rejecting') === (state === 'rejecting'));
+    if (!isThere) continue;
     const query = `?state=${state}&limit=${UNHEALTHY_MAX}`;
     const [incoming, outgoing] = await Promise.all([
       getJson<readonly IncomingWebhook[]>(`/api/incoming-webhooks${query}`),
@@ -52,7 +54,7 @@ export async function fetchUnhealthy(
 
 /** `unhealthy` comes from `fetchUnhealthy`; slow webhooks are found in the statistics. */
 export function unhealthyWebhooks(
-  { webhooks }: ServiceStatus, unhealthy: readonly WebhookOfScreen[],
+  status: ServiceStatus, unhealthy: readonly WebhookOfScreen[],
   { hooks: allStatistics }: StatisticsReport, timeouts: SenderTimeouts,
 ): HTMLElement {
   const statisticsById = new Map(allStatistics.map((each) => [each.hook, each]));
@@ -68,10 +70,10 @@ export function unhealthyWebhooks(
   }
   const titles = ['Webhook', 'State', 'Since', 'Last failure', 'Failed', 'Rejected',
     'Slowest 5 % of answers', 'Sender waits'];
-  const hiddenCount = webhooks.failing + webhooks.rejecting - unhealthy.length;
+  const hiddenCount = status.unhealthy.length - unhealthy.length;
   return h('div', stackedTable(titles, rows),
     hiddenCount > 0 ? h('p.hint',
-      `${formatCount(hiddenCount)} more fail or reject: see `,
+      `${formatCount(hiddenCount)} more need a look: see `,
       h('a', { href: href(['incoming'], { state: 'failing' }) }, 'incoming'), ' and ',
       h('a', { href: href(['outgoing'], { state: 'failing' }) }, 'outgoing'), ' ones that fail.')
       : null);

@@ -29,6 +29,12 @@ export const disablingMembers: Readonly<Record<keyof DisabledMembers, MemberSche
   },
 };
 
+/** Which failure has switched the webhook off; null: none has. */
+export function explainDisabling({ disabledReason }: DisabledMembers): string | null {
+  if (disabledReason === 'gone') return 'its target answered 410';
+  return disabledReason === 'failing' ? 'every attempt failed for too long' : null;
+}
+
 /** The stored webhook, switched off now. */
 export function markDisabled(
   webhook: JsonObject, disabledReason: DisabledReason, nowMs: number,

@@ -3,31 +3,40 @@
  * few numbers, and keeps the records that health-record.ts describes. The transaction that writes
  * the result of a try stages the health with it (`stage`); the monitor itself writes the rest.
  */
-import { formatTimestampOrNull, type Clock, type Timer } from '../../base/clock.ts';
+import {
+  formatTimestampOrNull, parseTimestamp, type Clock, type Timer,
+} from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { decodeRecord } from '../../resources/record.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Store, Transaction } from '../../store/store-port.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
+import { explainDisabling, type DisabledMembers } from './disabled-members.ts';
 import {
   NO_REQUESTS, INITIAL_HEALTH, addEnabling, addFailure, addFinalFailure, addPassedRequest,
   addRejectedRequest, addSuccess, mergeHealth, getStateSinceMs, getState, type Failure, type Health,
-  type HealthState, type PublicState, type RequestWindow,
+  type PublicState, type RequestWindow,
 } from './health.ts';
 import {
   decodeHealth, encodeHealth, healthCollection,
 } from './health-record.ts';
 
-type MonitoredWebhook = {
+type MonitoredWebhook = DisabledMembers & {
   readonly identifier: string;
   readonly enabled: boolean;
   /** The labels of its log lines. */
   readonly labels: { readonly webhook: string };
 };
 
+/** A webhook that somebody must look after. */
 type UnhealthyWebhook = {
-  readonly label: string; readonly state: HealthState; readonly sinceMs: number;
+  readonly identifier: string;
+  readonly label: string;
+  readonly state: Exclude<PublicState, 'healthy'>;
+  readonly sinceMs: number;
+  /** null: no reason is known. */
+  readonly reason: string | null;
 };
 
 export type HealthMonitors = Readonly<Record<WebhookDirection, HealthMonitor>>;
@@ -55,6 +64,17 @@ type HealthEntry = {
 
 const WRITE_DELAY_MS = 10_000;
 const CHUNK_RECORDS_MAX = 250;
+const UNHEALTHY_MAX = 100;
+
+/** The webhooks of both kinds that somebody must look after: those for longest, oldest first. */
+export function listUnhealthyWebhooks(
+  monitors: HealthMonitors,
+): readonly (UnhealthyWebhook & { readonly direction: WebhookDirection })[] {
+  return (['incoming', 'outgoing'] as const)
+    .flatMap((direction) => monitors[direction].listUnhealthy()
+      .map((webhook) => ({ direction, ...webhook })))
+    .sort((left, right) => left.sinceMs - right.sinceMs).slice(0, UNHEALTHY_MAX);
+}
 
 export class HealthMonitor {
   readonly #deps: MonitorDeps;
@@ -148,16 +168,20 @@ export class HealthMonitor {
     return this.#entries.get(webhookId)?.health ?? INITIAL_HEALTH;
   }
 
-  getState({ identifier, enabled }: Omit<MonitoredWebhook, 'labels'>): PublicState {
+  getState(
+    { identifier, enabled }: Pick<MonitoredWebhook, 'identifier' | 'enabled'>,
+  ): PublicState {
     if (!enabled) return 'off';
     const entry = this.#entries.get(identifier);
     return entry === undefined ? 'healthy' : getState(entry.health);
   }
 
-  /** undefined: there is no such webhook. */
-  findState(identifier: string): PublicState | undefined {
+  /** Whether lists of this state have it: `failing` also those that a failure has switched off. */
+  isListedAs(identifier: string, state: PublicState): boolean {
     const webhook = this.#deps.webhooks.find(identifier);
-    return webhook === undefined ? undefined : this.getState(webhook);
+    if (webhook === undefined) return false;
+    return this.getState(webhook) === state
+      || (state === 'failing' && explainDisabling(webhook) !== null);
   }
 
   /** The number of webhooks in each state. */
@@ -167,14 +191,24 @@ export class HealthMonitor {
     return counts;
   }
 
-  /** Webhooks that fail or reject, in no particular order. */
+  /** Webhooks that fail or reject, or that a failure has switched off, in no particular order. */
   listUnhealthy(): readonly UnhealthyWebhook[] {
-    return [...this.#entries].flatMap(([identifier, { health }]) => {
-      const [state, sinceMs] = [getState(health), getStateSinceMs(health)];
-      const webhook = state === 'healthy' ? undefined : this.#deps.webhooks.find(identifier);
-      return webhook?.enabled === true && sinceMs !== null
-        ? [{ label: webhook.labels.webhook, state, sinceMs }] : [];
-    });
+    const unhealthy: UnhealthyWebhook[] = [];
+    for (const webhook of this.#deps.webhooks.all()) {
+      const { identifier, labels: { webhook: label }, disabledAt = '' } = webhook;
+      const state = this.getState(webhook);
+      const health = this.find(identifier);
+      const offReason = explainDisabling(webhook);
+      if (offReason !== null) {
+        const sinceMs = parseTimestamp(disabledAt);
+        unhealthy.push({ identifier, label, state: 'off', sinceMs, reason: offReason });
+      } else if (state === 'failing' || state === 'rejecting') {
+        const last = state === 'rejecting' ? health.lastRejection : health.lastFailure;
+        const [sinceMs, reason] = [getStateSinceMs(health) ?? 0, last?.reason ?? null];
+        unhealthy.push({ identifier, label, state, sinceMs, reason });
+      }
+    }
+    return unhealthy;
   }
 
   /** Writes the changes; later tries are not written. Idempotent. */

@@ -5,7 +5,7 @@
  */
 import type { WebhookDirection } from '../webhook-label.ts';
 
-export type HealthState = 'healthy' | 'failing' | 'rejecting';
+type HealthState = 'healthy' | 'failing' | 'rejecting';
 
 /** The state that is shown of a webhook. */
 export type PublicState = HealthState | 'off';

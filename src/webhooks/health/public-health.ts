@@ -121,15 +121,6 @@ function formatReason(health: JsonValue | undefined): string | null {
   return isJsonObject(lastFailure) ? String(lastFailure['reason']) : null;
 }
 
-/** Why somebody must look after a webhook; null: it works, or a person has switched it off. */
-export function describeTrouble({ health, disabledReason }: JsonObject): string | null {
-  if (disabledReason === 'gone') return 'off, as its target answered 410';
-  if (disabledReason === 'failing') return 'off, as it failed for too long';
-  const state = isJsonObject(health) ? health['state'] : null;
-  if (state !== 'failing' && state !== 'rejecting') return null;
-  return `${state} (${formatReason(health) ?? 'no reason is known'})`;
-}
-
 function formatSince(health: JsonValue | undefined): string | null {
   return isJsonObject(health) ? String(health['since']) : null;
 }
@@ -167,12 +158,13 @@ export function stateFilter(
   const states = PUBLIC_STATES[direction];
   return {
     parameter: {
-      name: 'state', in: 'query', description: 'Those in this state',
+      name: 'state', in: 'query',
+      description: 'Those in this state; `failing` also those that a failure has switched off',
       schema: { kind: 'string', values: states },
     },
     read(query) {
       const state = parseChoiceParameter(query, 'state', states);
-      return state === null ? null : (id) => monitor.findState(id) === state;
+      return state === null ? null : (id) => monitor.isListedAs(id, state);
     },
   };
 }

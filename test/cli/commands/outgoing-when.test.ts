@@ -46,10 +46,11 @@ test('a webhook that a 410 switched off, and one that fails, are named with the 
         tries += 1) {
         found = (await place.run(['doctor'])).stdout;
       }
-      assert.match(found, /^outgoing +warning .*gone is off, as its target answered 410/m);
-      assert.match(found, /^outgoing +warning .*broken is failing \(.*400\)/m);
+      assert.match(found, /^outgoing +warning .*gone is off \(its target answered 410\)/m);
+      assert.match(found, /^outgoing +warning .*broken is failing \(HTTP 400\)/m);
       const { stdout } = await place.run(['outgoingwebhook:list', '--state', 'failing']);
-      assert.match(stdout, /REASON[^]*400/);
+      assert.match(stdout, /REASON[^]*^gone .* off \(gone\) .*HTTP 410 /m);
+      assert.match(stdout, /REASON[^]*^broken .* failing .*HTTP 400 /m);
     } finally {
       target.closeAllConnections();
       target.close();

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { createLogger } from '../../../src/base/log.ts';
-import { getState, getStateSinceMs } from '../../../src/webhooks/health/health.ts';
+import {
+  getState, getStateSinceMs, type PublicState,
+} from '../../../src/webhooks/health/health.ts';
 import { HealthMonitor, stageHealthRemoval } from '../../../src/webhooks/health/health-monitor.ts';
 import { decodeHealth, healthCollection } from '../../../src/webhooks/health/health-record.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -11,7 +13,9 @@ import { createMemoryStore, type MemoryStore } from '../../support/memory-store.
 
 const HOOKS = { name: 'hooks', key: 'identifier' } as const;
 const STAMPS = '"createdAt":"2026-01-01T00:00:00.000Z","updatedAt":"2026-01-01T00:00:09.000Z"';
+const OFF_AT = '2026-01-02T00:00:00.000Z';
 const NO = 'no';
+const GONE = 'its target answered 410';
 
 type HookFinder = ConstructorParameters<typeof HealthMonitor>[0]['webhooks']['find'];
 
@@ -21,9 +25,10 @@ class Place {
   readonly lines: { level: string; message: string; reason?: string }[] = [];
   monitor = this.#open();
 
-  async addHook(identifier: string, enabled = true): Promise<void> {
+  async addHook(identifier: string, enabled = true, disabledReason = 'manual'): Promise<void> {
+    const off = enabled ? '' : `,"disabledReason":"${disabledReason}","disabledAt":"${OFF_AT}"`;
     await this.store.transact((transaction) => {
-      const json = `{"identifier":"${identifier}",${STAMPS},"enabled":${enabled}}`;
+      const json = `{"identifier":"${identifier}",${STAMPS},"enabled":${enabled}${off}}`;
       transaction.put(HOOKS.name, identifier, json);
     });
   }
@@ -64,7 +69,7 @@ class Place {
     };
     return new HealthMonitor({
       direction: 'outgoing', store, clock, collection: HOOKS.name,
-      webhooks: { find, all: () => [] },
+      webhooks: { find, all: () => ['a', 'b', 'c', 'd'].flatMap((id) => find(id) ?? []) },
       log: createLogger({
         level: 'debug', format: 'json', now: () => clock.now(),
         write: (line) => this.lines.push(JSON.parse(line)),
@@ -129,12 +134,25 @@ test('the state and the row of failed tries are there after a restart', async ()
   await place.clock.advance(20_000);
   place.restart();
   assert.deepEqual(place.monitor.find('a').firstFailedMs, sinceMs);
-  assert.equal(place.monitor.findState('a'), 'failing');
+  assert.ok(place.monitor.isListedAs('a', 'failing'));
   await place.fail('b');
   await place.fail('b');
   assert.deepEqual(place.stored('b'), ['failing', sinceMs]);
-  assert.deepEqual(place.monitor.listUnhealthy().map(({ label, state }) => [label, state]),
-    [['a', 'failing'], ['b', 'failing']]);
+  await place.addHook('c', false, 'gone');
+  await place.addHook('d', false);
+  const atMs = place.clock.now();
+  const offMs = Date.parse(OFF_AT);
+  assert.deepEqual(place.monitor.listUnhealthy(), [
+    { identifier: 'a', label: 'a', state: 'failing', sinceMs, reason: NO },
+    { identifier: 'b', label: 'b', state: 'failing', sinceMs, reason: NO },
+    { identifier: 'c', label: 'c', state: 'off', sinceMs: offMs, reason: GONE },
+  ]);
+  const listed = (state: PublicState): readonly string[] =>
+    ['a', 'b', 'c', 'd'].filter((id) => place.monitor.isListedAs(id, state));
+  assert.deepEqual([listed('failing'), listed('off'), listed('healthy')],
+    [['a', 'b', 'c'], ['c', 'd'], []]);
+  place.monitor.recordSuccess('a', atMs);
+  assert.deepEqual(listed('healthy'), ['a']);
 });
 
 test('a crash leaves what was written, never more than happened', async () => {
@@ -219,7 +237,7 @@ test('what is switched on is healthy since then; of what is off no line is writt
   const place = await open();
   await place.addHook('a', false);
   await place.fail('a', true);
-  assert.deepEqual([place.lines, place.monitor.findState('a')], [[], 'off']);
+  assert.deepEqual([place.lines, place.monitor.isListedAs('a', 'off')], [[], true]);
   place.monitor.recordSuccess('a', place.clock.now());
   await place.addHook('a', true);
   await place.clock.advance(0);

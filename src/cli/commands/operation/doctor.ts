@@ -23,7 +23,6 @@ import { callApi } from '../../../server/local/api-call.ts';
 import type { Tone } from '../../terminal/colour.ts';
 import type { CommandContext } from '../command-context.ts';
 import { findOwner } from '../../api-client/local-app.ts';
-import { describeTrouble } from '../../../webhooks/health/public-health.ts';
 import { parseObject, formatValue, webhookLabel } from '../resource-commands.ts';
 import { isListening, tryToConnect } from '../../api-client/socket-target.ts';
 import { checkAccess } from './doctor-access.ts';
@@ -280,12 +279,13 @@ async function checkOwnEvents(context: CommandContext): Promise<DoctorFinding> {
 
 /** Finds outgoing webhooks that fail, and those that were switched off by what they met. */
 async function checkOutgoingHealth(context: CommandContext): Promise<DoctorFinding> {
-  const webhooks = await fetchWebhooks(context, outgoingResource.path);
-  if (webhooks === null) return ok(WITHOUT_SERVER);
-  const labels = webhooks.flatMap((webhook) => {
-    const trouble = describeTrouble(webhook);
-    return trouble === null ? [] : [`${webhookLabel(webhook)} is ${trouble}`];
-  });
+  const status = await fetchFromServer(context, '/api/status');
+  if (status === null) return ok(WITHOUT_SERVER);
+  const { unhealthy } = parseObject(status);
+  const labels = (Array.isArray(unhealthy) ? unhealthy.map(parseObject) : [])
+    .filter(({ direction }) => direction === 'outgoing')
+    .map(({ webhook, state, reason }) => `${formatValue(webhook)} is ${formatValue(state)} `
+      + `(${typeof reason === 'string' ? reason : 'no reason is known'})`);
   if (labels.length === 0) return ok('no outgoing webhook fails or was switched off by a failure');
   const more = labels.length > NAMED_MAX ? ` and ${labels.length - NAMED_MAX} more` : '';
   return warning(`${labels.slice(0, NAMED_MAX).join('; ')}${more}`,

@@ -31,7 +31,8 @@ export const secretOptions: OptionSpecs = {
 /** The option that filters a list of webhooks by their health. */
 export const stateOption = (direction: WebhookDirection): OptionSpecs => ({
   state: {
-    ...text('<state>', `those in this state: ${PUBLIC_STATES[direction].join(', ')}`),
+    ...text('<state>', `${PUBLIC_STATES[direction].join(', ')}; failing also those that a failure `
+      + 'has switched off'),
     values: PUBLIC_STATES[direction],
   },
 });

@@ -72,6 +72,7 @@ export function composeRelay(
     actions: deps.actions, optionalActions: deps.optionalActions,
     incoming: {
       defaultAllowedMethods: settings.incoming.defaultAllowedMethods,
+      bodyBytesMax: settings.server.maxBodyBytes,
       allowUnsignedWhenSecretMissing: settings.incoming.allowUnsignedWhenSecretMissing,
       actionTimeoutMs: settings.incoming.actionTimeout * 1000,
       rateLimit: settings.incoming.rateLimit,

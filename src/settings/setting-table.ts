@@ -113,7 +113,8 @@ const server = {
   baseUri: optional(checkBaseUri,
     'what absolute URLs begin with, and links in answers; commands derive '
     + 'http://localhost:<port> without it'),
-  maxBodyBytes: count(1_048_576, 'larger request bodies get 413', 1, BODY_BYTES_MAX, 'bytes'),
+  maxBodyBytes: count(1_048_576, 'larger request bodies get 413, compressed or not', 1,
+    BODY_BYTES_MAX, 'bytes'),
   requestTimeout: seconds(30,
     'until a request, its body included, has arrived; of an import, until more has'),
   headersTimeout: seconds(10, 'for the head of a request, and for a TLS handshake'),

@@ -76,7 +76,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
       const webhook = webhooks.find(request.hook);
       return webhook === undefined ? null : findStoredRequestRoutes(webhook, request, body);
     },
-    createFacts: (request, body) => createStoredFacts(webhooks.find(request.hook), request, body),
+    createFacts: (request, body) => createStoredFacts(webhooks, request, body),
     assertRoom: (request) => capacity.assertRoom(estimateStoredBytes(encodeRequest(request))),
   });
   const retention = new QueueRetention({

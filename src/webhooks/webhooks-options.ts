@@ -40,6 +40,8 @@ export type WebhooksOptions = {
   readonly cloudEventSource?: string;
   readonly incoming: {
     readonly defaultAllowedMethods: readonly string[];
+    /** The limit of a body, and of one without its Content-Encoding. */
+    readonly bodyBytesMax: number;
     readonly allowUnsignedWhenSecretMissing: boolean;
     readonly actionTimeoutMs: number;
     /** Requests a second for one webhook; 0: no limit. */

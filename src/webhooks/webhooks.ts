@@ -272,7 +272,7 @@ function createRequestLookup(
     },
     findSearched: (id) => findSearchedRequest({
       store,
-      createFacts: (request, body) => createStoredFacts(webhooks.find(request.hook), request, body),
+      createFacts: (request, body) => createStoredFacts(webhooks, request, body),
     }, id),
     findWebhook: (identifier) => webhooks.find(identifier),
   };
@@ -309,8 +309,8 @@ function openIndexes({ store, clock, logger, incoming, onOutcome }: WebhooksOpti
     outgoing: createOutgoingWebhookIndex(store.collection(outgoingCollection.name)),
     incoming: createIncomingWebhookIndex({
       collection: store.collection(incomingCollection.name),
-      defaultMethods: incoming.defaultAllowedMethods, rateLimit: incoming.rateLimit, clock,
-      log: logger, onOutcome,
+      defaultMethods: incoming.defaultAllowedMethods, rateLimit: incoming.rateLimit,
+      bodyBytesMax: incoming.bodyBytesMax, clock, log: logger, onOutcome,
     }),
   };
 }

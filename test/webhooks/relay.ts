@@ -49,7 +49,7 @@ export type Answer = {
 
 export const INCOMING = {
   defaultAllowedMethods: ['POST'], allowUnsignedWhenSecretMissing: true, actionTimeoutMs: 2000,
-  rateLimit: 0, maxConcurrent: 100,
+  bodyBytesMax: 1 << 20, rateLimit: 0, maxConcurrent: 100,
   retrySchedule: [5, 300], maxInFlightPerHook: 8,
 };
 export const OUTGOING = {

@@ -42,11 +42,15 @@ export const requestSchema: ObjectSchema = objectSchema('Request', {
     description: 'Of one that is unparsed (no payload could be made of its body, so that actions '
       + 'got []): the `bodyFormat` that would have fitted',
   },
+  unparsedReason: {
+    kind: 'string',
+    description: 'Of one that is unparsed: why its Content-Encoding could not be taken off',
+  },
 }, {
   nullable: [
     'hookName', 'event', 'eventId', 'answered', 'duplicateOf', 'replayOf', 'fittingBodyFormat',
   ],
-  optional: ['unparsed', 'fittingBodyFormat'],
+  optional: ['unparsed', 'fittingBodyFormat', 'unparsedReason'],
 });
 
 export const reconciliationSchema: ObjectSchema = objectSchema('RequestReconciliation', {

@@ -76,10 +76,14 @@ export type PublicRequest = Pick<StoredRequest,
   readonly unparsed?: true;
   /** The `bodyFormat` that would have made one; null: none would. */
   readonly fittingBodyFormat?: FittingFormat | null;
+  /** Why the body cannot be decoded; absent: it could be. */
+  readonly unparsedReason?: string;
 };
 
-/** Says of a body that it does not have the `bodyFormat` of its webhook. */
+/** Says of a body that it does not have the `bodyFormat` of its webhook, or cannot be decoded. */
 export type UnparsedBody = {
+  /** Why it cannot be decoded, as a clause; absent: it could be. */
+  readonly reason?: string;
   /** The `bodyFormat` with which a payload could be made of the body. */
   readonly fittingFormat: FittingFormat | null;
 };
@@ -158,6 +162,7 @@ export function toPublicRequest(request: StoredRequest, hookName: string | null)
     answered, duplicateOf, replayOf, pinned,
     ...unparsed === null ? {}
       : { unparsed: true, fittingBodyFormat: unparsed.fittingFormat },
+    ...unparsed?.reason === undefined ? {} : { unparsedReason: unparsed.reason },
   };
 }
 

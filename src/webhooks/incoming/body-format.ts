@@ -1,4 +1,4 @@
-/** Makes the payload of a body, in the format that the webhook's `bodyFormat` names. Pure. */
+/** Makes the payload of a plain body, in the format that the webhook's `bodyFormat` names. Pure. */
 import { isUtf8 } from 'node:buffer';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonValue } from '../../base/schema.ts';
@@ -8,6 +8,7 @@ import { FORM_TYPE, parseMediaType, parseForm, toUtf8 } from '../senders/request
 import {
   MULTIPART_TYPE, isMultipartType, parseMultipart,
 } from '../senders/request/parse-multipart.ts';
+import { isDecoded, type PlainBody } from '../senders/request/plain-body.ts';
 import type { RequestReader } from '../senders/request/request-reader.ts';
 import { toSourceList, type Scheme, type ValueSource } from '../senders/scheme/scheme.ts';
 import { isJsonType } from '../templates/content-type.ts';
@@ -25,6 +26,8 @@ type BodyMembers = {
 /** How one webhook's bodies are read. */
 export type BodyReading = {
   readonly format: BodyFormat;
+  /** The limit of the plain body. */
+  readonly plainBytesMax: number;
   /** The field of a form that holds the payload as JSON. */
   readonly formField: string | null;
   /** The fields of a form whose values become the JSON that they hold. */
@@ -34,13 +37,13 @@ export type BodyReading = {
 };
 
 export function resolveBodyReading(
-  { bodyFormat, jsonFields = [] }: BodyMembers, scheme: Scheme | null,
+  { bodyFormat, jsonFields = [] }: BodyMembers, scheme: Scheme | null, plainBytesMax: number,
 ): BodyReading {
   const payload = scheme?.payload;
   return {
     format: bodyFormat ?? resolveSchemeFormat(scheme),
     formField: typeof payload === 'object' ? payload.formField : null,
-    jsonFields, secretSources: toSourceList(scheme?.signature.from),
+    plainBytesMax, jsonFields, secretSources: toSourceList(scheme?.signature.from),
   };
 }
 
@@ -80,14 +83,14 @@ function decodeText(text: Buffer | null): Payload | null {
 
 /** Reads the payload of a request whose body its verification may have parsed already. */
 export function readParsedPayload(
-  reader: RequestReader, kind: BodyKind, reading: FieldReading,
+  reader: RequestReader, plainBody: Buffer, kind: BodyKind, reading: FieldReading,
 ): Payload | null {
-  const { body, headers: { 'content-type': contentType } } = reader.request;
+  const { 'content-type': contentType } = reader.request.headers;
   const isMultipart = isMultipartType(contentType);
   if (kind === 'form' && reader.isForm()) return decodeFields(reader.form()?.fields, reading);
   if (kind === 'multipart' && isMultipart) return decodeFields(reader.multipart(), reading);
   if (kind === 'json' && !reader.isForm() && !isMultipart) return toPayload(reader.json());
-  return readPayload(body, contentType, kind, reading);
+  return readPayload(plainBody, contentType, kind, reading);
 }
 
 /** Bytes of a body that are searched for the look of a form. */
@@ -111,19 +114,23 @@ export function findFittingFormat(
 
 /** Explains why actions get no payload of a body, and what to do; null: they get one. */
 export function explainUnparsed(
-  reading: BodyReading, body: Buffer, contentType: string | undefined,
+  reading: FieldReading & Pick<BodyReading, 'format'>, body: PlainBody,
+  contentType: string | undefined,
 ): string | null {
+  if (!isDecoded(body)) return `${body.reason}, so that actions get the payload []: ${NO_FORMAT}`;
   if (body.length === 0) return null;
   const kind = resolveBodyKind(reading.format, contentType);
   if (kind !== null && readPayload(body, contentType, kind, reading) !== null) return null;
   const fittingFormat = findFittingFormat(body, contentType, kind);
   const hint = fittingFormat === null
-    ? 'no bodyFormat fits: an action has its bytes in `context.body`'
+    ? NO_FORMAT
     : `bodyFormat "${fittingFormat}" would fit`;
   const reason = kind === null ? describeType(contentType)
     : explainUnreadable(kind, body, contentType, reading.formField);
   return `${reason}, so that actions get the payload []: ${hint}`;
 }
+
+const NO_FORMAT = 'no bodyFormat fits: an action has its bytes in `context.body`';
 
 function explainUnreadable(
   kind: BodyKind, body: Buffer, contentType: string | undefined, formField: string | null,

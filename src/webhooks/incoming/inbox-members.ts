@@ -121,5 +121,6 @@ export function prepareInbox(webhook: InboxMembers, scheme: Scheme | null): Read
 function isEventIdSigned(deduplicate: Deduplication, scheme: Scheme | null): boolean {
   if (typeof deduplicate !== 'object') return scheme?.dedupeSigned === true;
   if ('header' in deduplicate) return false;
-  return scheme === null || (scheme.algorithm !== 'token' && scheme.content.includes('{body}'));
+  return scheme === null
+    || (scheme.algorithm !== 'token' && /\{(?:body|plainBody)\}/.test(scheme.content));
 }

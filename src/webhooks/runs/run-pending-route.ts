@@ -10,14 +10,18 @@ import { ActionResult } from '../actions/action.ts';
 import { ChainRefusal, CoalescedResult } from '../actions/run-action.ts';
 import { LabelledLog } from '../actions/run-log.ts';
 import { SwitchedOffError } from '../actions/switched-off-error.ts';
-import { StoredActionCall, type StoredRun } from '../incoming/intake/stored-action-call.ts';
+import {
+  StoredActionCall, decodeStoredBody, type StoredRun,
+} from '../incoming/intake/stored-action-call.ts';
 import type { RunTurn } from '../actions/action-registry.ts';
 import { toRunAttempt } from '../incoming/intake/build-request.ts';
 import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../incoming/receiving/incoming-webhook-index.ts';
-import { weighRun, type LastDecodedBody } from '../incoming/receiving/decoded-body.ts';
+import {
+  DecodedBody, weighPlainBody, weighRun, type LastDecodedBody,
+} from '../incoming/receiving/decoded-body.ts';
 import {
   runRoute, type RouteOutcome, type RouteDeps,
 } from '../incoming/run-webhook-routes.ts';
@@ -114,7 +118,14 @@ export function runPendingRoute(
   }
   const body = recentRequest?.body ?? findBody(deps, storedItem.item);
   const { memoryBudget } = deps;
-  const runBytes = weighRun(body, 1);
+  const { bodyReading } = webhook;
+  const decoded = webhook.hasRoutes
+    ? deps.decodedBody.share(storedItem.item.id, bodyReading) : new DecodedBody();
+  const plainBody = decoded.readPlainBody(() =>
+    decodeStoredBody(storedItem.item, body, bodyReading));
+  const runBytes = weighRun(body, plainBody, 1);
+  // A run that waits parses nothing.
+  const waitingBytes = body.length + weighPlainBody(body, plainBody);
   if (!memoryBudget.beginRun(runBytes)) return NO_ROOM;
   const releaseBytes = (): void => memoryBudget.endRun(runBytes);
   const createTurn = (): RunTurn => {
@@ -122,9 +133,8 @@ export function runPendingRoute(
       id: deliveryId, webhookId: webhook.identifier, cutOff,
       place: findRoutePlace(deliveryId, route) ?? deliveryId,
       onWaiting(isWaiting) {
-        // A run that waits parses nothing, and holds its body alone.
-        if (isWaiting) memoryBudget.endRun(runBytes - body.length);
-        else memoryBudget.resumeRun(runBytes - body.length);
+        if (isWaiting) memoryBudget.endRun(runBytes - waitingBytes);
+        else memoryBudget.resumeRun(runBytes - waitingBytes);
         onWaiting(isWaiting);
       },
     });
@@ -132,7 +142,7 @@ export function runPendingRoute(
   };
   // `runRoute` never throws, so the bytes are released in any case.
   const running = runStoredRoute(deps, webhook, webhookRoute, {
-    request: storedItem.item, body, headers: recentRequest?.headers ?? null,
+    request: storedItem.item, body, decoded, headers: recentRequest?.headers ?? null,
     attemptNumber: route.attemptCount + 1, createTurn,
     onRead(unparsed) {
       unparsedBody = unparsed;
@@ -196,8 +206,7 @@ function runStoredRoute(
   deps: RunDeps, webhook: ReadyIncomingWebhook, route: ReadyWebhookRoute,
   run: Omit<StoredRun, 'bodyReading' | 'timeoutMs' | 'holder'>,
 ): MaybePromise<RouteOutcome> {
-  const { labels, bodyReading, hasRoutes, actionTimeoutMs: timeoutMs } = webhook;
-  const decoded = hasRoutes ? deps.decodedBody.share(run.request.id, bodyReading) : undefined;
+  const { labels, bodyReading, actionTimeoutMs: timeoutMs } = webhook;
   const holder = new LabelledLog(deps, {
     request: run.request.id, ...createTraceFields(findRequestTrace(run.request)), ...labels,
     route: route.name,
@@ -205,6 +214,6 @@ function runStoredRoute(
   return runRoute(deps, route, {
     holder,
     makeCall: (configuration) =>
-      new StoredActionCall({ ...run, bodyReading, decoded, timeoutMs, holder }, configuration),
+      new StoredActionCall({ ...run, bodyReading, timeoutMs, holder }, configuration),
   }, deps.clock);
 }

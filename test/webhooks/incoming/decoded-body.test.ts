@@ -1,7 +1,21 @@
+/** What bodies are decoded to: payloads, and bodies without their Content-Encoding. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { createHmac } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Payload } from '../../../src/webhooks/actions/action-payload.ts';
 import { DecodedBody, weighRun } from '../../../src/webhooks/incoming/receiving/decoded-body.ts';
+import { decodeBody } from '../../../src/webhooks/senders/request/plain-body.ts';
+import { startHttpTarget } from '../../support/http-target.ts';
+import { turnsUntil } from '../../support/turns.ts';
+import type { Answer } from '../relay.ts';
+import { startPayloadTaker, type PayloadTaker } from './payload-taker.ts';
+
+let taker: PayloadTaker;
+before(async () => {
+  taker = await startPayloadTaker();
+});
+after(() => taker.relay.close());
 
 test('a body is decoded once for all routes, and encoded once', () => {
   const decoded = new DecodedBody();
@@ -26,6 +40,129 @@ test('a body is decoded once for all routes, and encoded once', () => {
 
 test('a run weighs its payload once, and for each route what that copies of the body', () => {
   const body = Buffer.from(JSON.stringify(['x'.repeat(10_000)]));
-  assert.equal(weighRun(body, 0), 2 * body.length + 40);
-  assert.equal(weighRun(body, 20), weighRun(body, 0) + 40 * body.length);
+  const weight = 2 * body.length + 40;
+  assert.equal(weighRun(body, body, 0), weight);
+  assert.equal(weighRun(body, body, 20), weight + 40 * body.length);
+  const encoded = gzipSync(body);
+  assert.equal(weighRun(encoded, body, 20), weight + 41 * body.length, 'the plain body as well');
+});
+
+const JSON_BODY = Buffer.from('{"kind":"play","id":820982911946154508}');
+const PLAYED = { kind: 'play', id: 820982911946154508 };
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+function post(
+  pathSegment: string, body: Buffer, encoding: string, headers: Record<string, string> = {},
+): Promise<Answer> {
+  return taker.relay.ask('POST', `/webhook/in/${pathSegment}`, body,
+    { 'Content-Encoding': encoding, ...headers });
+}
+
+const ENCODED: readonly (readonly [encoding: string, body: Buffer])[] = [
+  ['gzip', gzipSync(JSON_BODY)], ['x-gzip', gzipSync(JSON_BODY)], ['GZIP', gzipSync(JSON_BODY)],
+  ['deflate', deflateSync(JSON_BODY)], ['deflate', deflateRawSync(JSON_BODY)],
+  ['br', brotliCompressSync(JSON_BODY)], ['identity', JSON_BODY],
+  ['gzip, br', brotliCompressSync(gzipSync(JSON_BODY))],
+];
+
+test('an encoded body is decoded for payload, conditions and later runs', async () => {
+  const { json: { identifier } } = await taker.relay.ask('POST', '/api/action-configurations',
+    { actionType: 'takes' });
+  const routes = ['one', 'two'].map((name) => ({
+    name, actionConfiguration: identifier,
+    when: { path: 'payload.kind', op: 'eq', value: 'play' },
+  }));
+  for (const answer of ['result', 'accepted']) {
+    const pathSegment = await taker.makeHook({ answer, actionConfiguration: null, routes });
+    for (const [encoding, body] of ENCODED) {
+      taker.payloads.length = 0;
+      assert.equal((await post(pathSegment, body, encoding)).status, 200, encoding);
+      await turnsUntil(() => taker.payloads.length === 2);
+      assert.deepEqual(taker.payloads, [PLAYED, PLAYED], `${answer} ${encoding}`);
+    }
+  }
+});
+
+test('an encoded body is kept and forwarded as it came, with its header', async (context) => {
+  const target = await startHttpTarget();
+  context.after(() => target.close());
+  const body = gzipSync(JSON_BODY);
+  await taker.relay.hook({ actionType: 'http-forward', options: { url: target.url, pass: true } },
+    { pathSegment: 'onward', inbox: 'all' });
+  assert.equal((await post('onward', body, 'gzip')).status, 200);
+  const { id, unparsed } = await taker.readNewest('onward');
+  const { headers, body: forwarded } = target.received.at(-1) ?? {};
+  assert.deepEqual([headers?.['content-encoding'], forwarded, unparsed], ['gzip', body, undefined]);
+  const { json } = await taker.relay.ask('POST', '/api/incoming-webhooks/onward/diagnose',
+    { request: id });
+  assert.match(JSON.stringify(json['checks']), /Content-Encoding \\"gzip\\" the body has 39 bytes/);
+});
+
+test('a body whose encoding cannot be taken off is kept, and marked with the reason', async () => {
+  const rows: readonly (readonly [encoding: string, body: Buffer, reason: RegExp])[] = [
+    ['zstd', JSON_BODY, /^the Content-Encoding "zstd" is none of gzip, deflate and br$/],
+    ['gzip', JSON_BODY, /^the body is not what its Content-Encoding "gzip" says/],
+    ['br', gzipSync(JSON_BODY), /Content-Encoding "br"/],
+    ['gzip', gzipSync(JSON_BODY).subarray(0, -9), /not all of it$/],
+    ['gzip, gzip, gzip', gzipSync(gzipSync(gzipSync(JSON_BODY))), /more than 2 encodings$/],
+  ];
+  const pathSegment = await taker.makeHook({ bodyFormat: 'text' });
+  for (const [encoding, body, reason] of rows) {
+    assert.equal((await post(pathSegment, body, encoding)).status, 200, encoding);
+    assert.deepEqual(taker.payloads.at(-1), []);
+    const { id, unparsed, fittingBodyFormat, unparsedReason } = await taker.readNewest(pathSegment);
+    assert.deepEqual([unparsed, fittingBodyFormat], [true, null], encoding);
+    assert.match(String(unparsedReason), reason);
+    const { text } = await taker.relay.ask(
+      'POST', `/api/incoming-webhooks/${pathSegment}/diagnose`, { request: id });
+    assert.match(text, /Content-Encoding/);
+  }
+});
+
+const brotli = (bytes: Buffer): Buffer => brotliCompressSync(bytes, {
+  params: { [constants.BROTLI_PARAM_QUALITY]: 1 },
+});
+
+test('what would become larger than a body may be is 413, and none is made of it', async () => {
+  const pathSegment = await taker.makeHook({ bodyFormat: 'auto' });
+  for (const [encoding, encode] of [['gzip', gzipSync], ['br', brotli]] as const) {
+    const fits = encode(Buffer.from(JSON.stringify(['a'.repeat((1 << 20) - 4)])));
+    assert.equal((await post(pathSegment, fits, encoding)).status, 200);
+    const over = encode(Buffer.alloc((1 << 20) + 1));
+    assert.equal((await post(pathSegment, over, encoding)).status, 413);
+    const bomb = encode(Buffer.alloc(16 << 20));
+    const undecoded = decodeBody(encode(bomb), `${encoding}, ${encoding}`, 1 << 20);
+    assert.match('reason' in undecoded ? undecoded.reason : '', /larger than 1048576 bytes/);
+  }
+  const fields = gzipSync(Buffer.from('a=1&'.repeat(20_000)));
+  const form = await post(pathSegment, fields, 'gzip', { 'Content-Type': FORM_TYPE });
+  assert.equal(form.status, 413);
+});
+
+test('a scheme says which body is signed: that which came, or the plain one', async () => {
+  const secret = 'a-secret-of-a-webhook';
+  const sign = (body: Buffer): string => createHmac('sha256', secret).update(body).digest('hex');
+  const body = gzipSync(JSON_BODY);
+  const rows = [['{body}', body, JSON_BODY], ['{plainBody}', JSON_BODY, body]] as const;
+  for (const [content, signed, other] of rows) {
+    const scheme = {
+      algorithm: 'hmac-sha256', key: 'utf8', content,
+      signature: { from: { header: 'X-Sum' }, encoding: 'hex' }, event: { json: 'kind' },
+    };
+    const verification = { preset: 'custom', scheme };
+    const pathSegment = await taker.makeHook({ secret, verification });
+    assert.equal((await post(pathSegment, body, 'gzip', { 'X-Sum': sign(signed) })).status, 200);
+    assert.deepEqual(taker.payloads.at(-1), PLAYED);
+    assert.equal((await taker.readNewest(pathSegment))['event'], 'play');
+    assert.equal((await post(pathSegment, body, 'gzip', { 'X-Sum': sign(other) })).status, 401);
+    const { text } = await taker.relay.ask(
+      'POST', `/api/incoming-webhooks/${pathSegment}/diagnose`, {
+        headers: { 'X-Sum': sign(other), 'Content-Encoding': 'gzip' },
+        body: body.toString('base64'),
+      });
+    assert.match(text, content === '{body}' ? /with \{plainBody\} in place of \{body\}/
+      : /if \{body\} stood in place of \{plainBody\}/);
+    const broken = await post(pathSegment, JSON_BODY, 'gzip', { 'X-Sum': sign(JSON_BODY) });
+    assert.equal(broken.status, content === '{body}' ? 200 : 401);
+  }
 });

@@ -15,8 +15,8 @@ test('two webhooks that swap their path segments are found at the new ones', (co
   put('one', 'first');
   put('two', 'second');
   const index = createIncomingWebhookIndex({
-    collection, defaultMethods: ['POST'], rateLimit: 0, clock: systemClock, log: silentLogger,
-    onOutcome: () => {},
+    collection, defaultMethods: ['POST'], bodyBytesMax: 1 << 20, rateLimit: 0,
+    clock: systemClock, log: silentLogger, onOutcome: () => {},
   });
   context.after(() => index.close());
   put('one', 'second');

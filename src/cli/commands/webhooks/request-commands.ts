@@ -48,7 +48,10 @@ export async function showRequest(context: CommandContext): Promise<number> {
   return 0;
 }
 
-function explainUnparsed({ hook, fittingBodyFormat: format }: JsonObject): string {
+function explainUnparsed(
+  { hook, fittingBodyFormat: format, unparsedReason: reason }: JsonObject,
+): string {
+  if (typeof reason === 'string') return `${reason}, so that actions got []`;
   const what = typeof format === 'string'
     ? `hookshelf incomingwebhook:update ${formatValue(hook)} --body-format ${format}`
     : 'no bodyFormat fits it; an action has its bytes in context.body';

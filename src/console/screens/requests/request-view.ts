@@ -90,8 +90,11 @@ function formatVerdict(
 }
 
 /** Says that the body gave no payload; null: it gave one. */
-function formatUnparsed({ unparsed, fittingBodyFormat }: PublicRequest): string | null {
+function formatUnparsed(
+  { unparsed, fittingBodyFormat, unparsedReason }: PublicRequest,
+): string | null {
   if (unparsed !== true) return null;
+  if (unparsedReason !== undefined) return `none: actions got []. ${unparsedReason}`;
   return `none: actions got []. ${fittingBodyFormat === null ? 'No body format fits'
     : `The body format "${fittingBodyFormat}" would fit`}`;
 }

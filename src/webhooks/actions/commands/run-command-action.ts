@@ -155,7 +155,8 @@ function fillTemplates(
   const budget = new FilledBudget(facts, FILLED_LENGTH_MAX);
   const ownVariables = command.environment.map(({ name, template }) =>
     [name, budget.fill(template, `the variable ${name}`)] as const);
-  const { length } = call.context.body;
+  const { headers, body } = call.context;
+  const { length } = headers['content-encoding'] === undefined ? body : call.bytes() ?? body;
   const fileBudget =
     new FilledBudget(facts, Math.max(FILLED_LENGTH_MAX, FILLED_BODIES_MAX * length));
   return {

@@ -28,13 +28,16 @@ export type DiagnosedRequest = {
   readonly storedRequest: StoredRequest | null;
 };
 
-export function parseDescribedRequest(input: JsonObject): DiagnosedRequest {
+export function parseDescribedRequest(
+  { bodyReading: { plainBytesMax } }: ReadyIncomingWebhook, input: JsonObject,
+): DiagnosedRequest {
   const { url = null, client = null, at, method = 'POST', body = '' } = input;
   const rawHeaders = parseRawHeaders(input['headers']);
   return {
     request: {
       method: String(method), headers: joinHeaders(rawHeaders), rawHeaders,
       search: parseSearch(String(url ?? '')), body: Buffer.from(String(body), 'base64'),
+      plainBytesMax,
     },
     url: url === null ? null : String(url),
     client: client === null ? null : String(client),
@@ -58,6 +61,7 @@ export function loadStoredRequest(
   const { method, query, client, protocol, host, path } = storedRequest;
   const request = {
     method, headers: joinHeaders(rawHeaders), rawHeaders, search: query, body,
+    plainBytesMax: webhook.bodyReading.plainBytesMax,
   };
   const search = query === '' ? '' : `?${query}`;
   return {

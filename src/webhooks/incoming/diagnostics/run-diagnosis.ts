@@ -1,12 +1,14 @@
 /** Collects what a diagnosis of one request needs to know, and runs it. */
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
+import { quote } from '../../../base/text/error-message.ts';
 import { parseTime } from '../../../base/time.ts';
 import type { Collection } from '../../../store/store-port.ts';
 import type { RequestService } from '../../inbox/request-service.ts';
 import { diagnose } from '../../senders/diagnosis/diagnose.ts';
 import type { Diagnosis } from '../../senders/diagnosis/diagnosis-report.ts';
 import { findPreset } from '../../senders/presets/preset-table.ts';
+import { decodeBody, isDecoded } from '../../senders/request/plain-body.ts';
 import { createRequestReader, type RawRequest } from '../../senders/request/request-reader.ts';
 import { isChallengeAttempt } from '../../senders/verification/challenge.ts';
 import type { Verifier } from '../../senders/verification/verify.ts';
@@ -45,7 +47,7 @@ export async function runDiagnosis(
   const { verifier } = senderVerifier;
   const { request: id, at } = input;
   const diagnosedRequest = id === undefined
-    ? parseDescribedRequest(input)
+    ? parseDescribedRequest(webhook, input)
     : loadStoredRequest(requests, webhook, verifier.scheme, String(id));
   const { request, url, client, recordedVerdict } = diagnosedRequest;
   const acceptsUnsigned = storedWebhook.verification === undefined
@@ -65,16 +67,23 @@ export async function runDiagnosis(
 }
 
 /**
- * A hint about the body. It is null also if the body was not stored whole, or its type is unknown.
+ * A hint about the body: its encoding, and why no payload is made of it. It is null also if the
+ * body was not stored whole.
  */
 function findBodyHint(
   { bodyReading }: ReadyIncomingWebhook, { request, storedRequest }: DiagnosedRequest,
 ): string | null {
-  const { body, headers } = request;
-  const type = headers['content-type'];
-  const isWhole = storedRequest === null ? type !== undefined
-    : storedRequest.bodyBytes === body.length;
-  return isWhole ? explainUnparsed(bodyReading, body, type) : null;
+  const { body, headers: { 'content-type': type, 'content-encoding': encoding } } = request;
+  if (storedRequest !== null && storedRequest.bodyBytes !== body.length) return null;
+  const plainBody = decodeBody(body, encoding, bodyReading.plainBytesMax);
+  if (!isDecoded(plainBody)) return explainUnparsed(bodyReading, plainBody, type);
+  // Who describes a request may have left out its type.
+  const isTyped = storedRequest !== null || type !== undefined;
+  const unparsed = isTyped ? explainUnparsed(bodyReading, plainBody, type) : null;
+  if (encoding === undefined || body.length === 0) return unparsed;
+  const decoded = `without its Content-Encoding ${quote(encoding)} the body has ${plainBody.length}`
+    + ' bytes, of which the payload is made; it is forwarded as it came';
+  return unparsed === null ? decoded : `${decoded}; ${unparsed}`;
 }
 
 function findRejectionReason(

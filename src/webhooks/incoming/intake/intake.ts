@@ -26,7 +26,9 @@ import { whenDone, type MaybePromise } from '../../../base/when-done.ts';
 import {
   buildDuplicateResponse, findSentStatus, setRequestId, type WebhookResponse,
 } from '../receiving/webhook-response.ts';
-import { AdmittedActionCall, type AdmittedRequest } from '../receiving/admitted-request.ts';
+import {
+  AdmittedActionCall, getPlainLength, type AdmittedRequest,
+} from '../receiving/admitted-request.ts';
 import { assertEventRoom, createFacts, findMatchingRoutes } from '../run-webhook-routes.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
@@ -182,7 +184,7 @@ export class Intake {
     const { clock, makeId, store, capacity, recentRequests } = this.#deps;
     const bytes = estimateRequestBytes(request.exchange, request.body);
     const routes = matchingRoutes ?? findRoutes(request);
-    assertEventRoom(this.#deps, routes, request.body.length, 'later');
+    assertEventRoom(this.#deps, routes, getPlainLength(request), 'later');
     const arrival = {
       request, event, id: makeId(), nowMs: clock.now(), routes: routes.map(({ name }) => name),
     };
@@ -206,11 +208,12 @@ function getResponse({ response, requestId, storageError }: RunResult): WebhookR
   return setRequestId(response, requestId);
 }
 
-function isSearchLong({ webhook: { hasRoutes, routes }, body }: AdmittedRequest): boolean {
+function isSearchLong(request: AdmittedRequest): boolean {
+  const { hasRoutes, routes } = request.webhook;
   if (!hasRoutes) return false;
   let count = 0;
   for (const { containsTests } of routes) count += containsTests.length;
-  return count * body.length > SEARCHED_BYTES_MAX;
+  return count * getPlainLength(request) > SEARCHED_BYTES_MAX;
 }
 
 function findRoutes(request: AdmittedRequest): readonly ReadyWebhookRoute[] {

@@ -18,7 +18,7 @@ import {
   type WebhookResponse,
 } from '../receiving/webhook-response.ts';
 import {
-  AdmittedActionCall, FIRST_RUN, type AdmittedRequest, type RunIdentity,
+  AdmittedActionCall, FIRST_RUN, getPlainLength, type AdmittedRequest, type RunIdentity,
 } from '../receiving/admitted-request.ts';
 import {
   assertEventRoom, runRouteAction, runRoutes, type RouteOutcome, type RouteInput,
@@ -61,7 +61,7 @@ export class ResultRuns {
     request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], event: Event | null,
   ): MaybePromise<RunResult> {
     const { capacity, makeId, store } = this.#deps;
-    assertEventRoom(this.#deps, routes, request.body.length, 'now');
+    assertEventRoom(this.#deps, routes, getPlainLength(request), 'now');
     if (request.webhook.inbox !== 'all') return this.#run(request, routes, { id: null, event });
     // Checked before anything runs: a sender that is told to try again would have it run each time.
     store.checkWritable();
@@ -231,7 +231,7 @@ function createRouteInput(
   return {
     holder: new LabelledLog(request.exchange, request.webhook.labels),
     makeCall: (configuration) => new AdmittedActionCall(request, configuration, run, makeId),
-    bodyBytes: request.body.length,
+    bodyBytes: getPlainLength(request),
     onBegun: () => request.decoded.forget(),
   };
 }

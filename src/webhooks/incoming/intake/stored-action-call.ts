@@ -10,19 +10,22 @@ import type { ActionContext, VerifiedSender } from '../../actions/action.ts';
 import type { Payload } from '../../actions/action-payload.ts';
 import type { RunTurn } from '../../actions/action-registry.ts';
 import type { LogHolder } from '../../actions/run-action.ts';
+import { decodeBody, type PlainBody } from '../../senders/request/plain-body.ts';
 import type { Facts } from '../../filters/facts.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import type { AvailableRoutes } from '../../inbox/replay.ts';
 import type { StoredRequestHead, UnparsedBody } from '../../inbox/stored-request.ts';
 import {
-  findFittingFormat, readPayload, resolveBodyReading, type BodyKind, type BodyReading,
+  readPayload, resolveBodyReading, type BodyKind, type BodyReading,
 } from '../body-format.ts';
 import { joinHeaders } from '../join-headers.ts';
 import type { DecodedBody } from '../receiving/decoded-body.ts';
 import {
   IncomingActionCall, NO_CONFIGURATION,
 } from '../receiving/incoming-action-call.ts';
-import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
+import type {
+  IncomingWebhookIndex, ReadyIncomingWebhook,
+} from '../receiving/incoming-webhook-index.ts';
 import { createFacts, findMatchingRoutes } from '../run-webhook-routes.ts';
 
 /** One run of a stored request. */
@@ -35,7 +38,7 @@ export type StoredRun = {
   readonly headers?: IncomingHttpHeaders | null;
   /** The webhook's current way to read bodies. */
   readonly bodyReading: BodyReading;
-  /** What other routes share; absent: there is one route. */
+  /** What other routes share; absent: nothing is shared. */
   readonly decoded?: DecodedBody | undefined;
   /** Absent or null: the time limit of the settings. */
   readonly timeoutMs?: number | null;
@@ -124,20 +127,31 @@ export class StoredActionCall extends IncomingActionCall {
     return this.#run.bodyReading;
   }
 
-  protected get isDecodedShared(): boolean {
-    return this.#run.decoded !== undefined;
+  protected decodeBody(): PlainBody {
+    const { request, body, bodyReading } = this.#run;
+    return decodeStoredBody(request, body, bodyReading);
   }
 
-  protected readPayload(kind: BodyKind): Payload | null {
-    const { body, bodyReading } = this.#run;
-    return readPayload(body, this.contentType, kind, bodyReading);
+  protected readPayload(plainBody: Buffer, kind: BodyKind): Payload | null {
+    return readPayload(plainBody, this.contentType, kind, this.#run.bodyReading);
   }
 
-  protected onPayloadRead(isParsed: boolean, kind: BodyKind | null): void {
-    this.#run.onRead?.(isParsed ? null
-      : { fittingFormat: findFittingFormat(this.#run.body, this.contentType, kind) });
+  protected onPayloadRead(unparsed: UnparsedBody | null): void {
+    this.#run.onRead?.(unparsed);
   }
 }
+
+/** Makes the plain body of a stored request. */
+export function decodeStoredBody(
+  { headers }: StoredRequestHead, body: Buffer, { plainBytesMax }: BodyReading,
+): PlainBody {
+  const encodings = headers.filter(([name]) =>
+    name.length === CONTENT_ENCODING.length && name.toLowerCase() === CONTENT_ENCODING);
+  if (encodings.length === 0) return body;
+  return decodeBody(body, encodings.map(([, value]) => value).join(', '), plainBytesMax);
+}
+
+const CONTENT_ENCODING = 'content-encoding';
 
 /** The current routes of a webhook, and which of them match a stored request. */
 export function findStoredRequestRoutes(
@@ -155,12 +169,14 @@ export function findStoredRequestRoutes(
   };
 }
 
-/** The facts of a stored request, for conditions; `webhook` is undefined if it was removed. */
+/** The facts of a stored request, for conditions. Its webhook may have been removed. */
 export function createStoredFacts(
-  webhook: ReadyIncomingWebhook | undefined, request: StoredRequestHead, body: Buffer,
+  webhooks: Pick<IncomingWebhookIndex, 'find' | 'bodyBytesMax'>, request: StoredRequestHead,
+  body: Buffer,
 ): Facts {
-  const bodyReading = webhook?.bodyReading
-    ?? resolveBodyReading(request.verdict.preset === null ? {} : { bodyFormat: 'auto' }, null);
+  const bodyMembers = request.verdict.preset === null ? {} : { bodyFormat: 'auto' as const };
+  const bodyReading = webhooks.find(request.hook)?.bodyReading
+    ?? resolveBodyReading(bodyMembers, null, webhooks.bodyBytesMax);
   const run = { request, body, bodyReading, attemptNumber: 1, holder: { log: silentLogger } };
   return createFacts(new StoredActionCall(run));
 }

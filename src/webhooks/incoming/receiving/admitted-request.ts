@@ -8,9 +8,10 @@ import type { ActionContext, VerifiedSender } from '../../actions/action.ts';
 import type { Payload } from '../../actions/action-payload.ts';
 import type { RunTurn } from '../../actions/action-registry.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
+import { isDecoded, type PlainBody } from '../../senders/request/plain-body.ts';
 import type { RequestReader } from '../../senders/request/request-reader.ts';
 import {
-  findFittingFormat, readParsedPayload, readPayload, type BodyKind, type BodyReading,
+  readParsedPayload, readPayload, type BodyKind, type BodyReading,
 } from '../body-format.ts';
 import type { UnparsedBody } from '../../inbox/stored-request.ts';
 import type { DecodedBody } from './decoded-body.ts';
@@ -23,6 +24,7 @@ export type AdmittedRequest = {
   readonly exchange: Exchange;
   readonly webhook: ReadyIncomingWebhook;
   readonly body: Buffer;
+  readonly plainBody: PlainBody;
   /**
    * The reader that has parsed the body for the verification, or to find the event id; the payload
    * comes from it, so that the body is parsed once. null: neither was needed.
@@ -50,6 +52,11 @@ export type RunIdentity = { readonly storedRequestId: string | null; readonly at
 
 /** The run before the response: the request is stored after it, or not at all. */
 export const FIRST_RUN: RunIdentity = { storedRequestId: null, attempt: 1 };
+
+/** The length of what payloads and events are made of. */
+export function getPlainLength({ body, plainBody }: AdmittedRequest): number {
+  return isDecoded(plainBody) ? plainBody.length : body.length;
+}
 
 export class AdmittedActionCall extends IncomingActionCall {
   readonly #request: AdmittedRequest;
@@ -130,23 +137,21 @@ export class AdmittedActionCall extends IncomingActionCall {
     return this.#request.webhook.bodyReading;
   }
 
-  protected get isDecodedShared(): boolean {
-    return this.#request.webhook.hasRoutes;
+  protected decodeBody(): PlainBody {
+    return this.#request.plainBody;
   }
 
-  protected readPayload(kind: BodyKind): Payload | null {
-    const { body, parsedReader } = this.#request;
+  protected readPayload(plainBody: Buffer, kind: BodyKind): Payload | null {
+    const { parsedReader } = this.#request;
     const { contentType, bodyReading } = this;
-    return parsedReader === null ? readPayload(body, contentType, kind, bodyReading)
-      : readParsedPayload(parsedReader, kind, bodyReading);
+    return parsedReader === null ? readPayload(plainBody, contentType, kind, bodyReading)
+      : readParsedPayload(parsedReader, plainBody, kind, bodyReading);
   }
 
-  protected onPayloadRead(isParsed: boolean, kind: BodyKind | null): void {
+  protected onPayloadRead(unparsed: UnparsedBody | null): void {
     const request = this.#request;
-    if (isParsed || request.unparsed !== null) return;
-    request.unparsed = {
-      fittingFormat: findFittingFormat(request.body, this.contentType, kind),
-    };
+    if (unparsed === null || request.unparsed !== null) return;
+    request.unparsed = unparsed;
     request.webhook.traffic.unparsedCount += 1;
   }
 }

@@ -13,8 +13,12 @@ import { createEmptyPayload, type Payload } from '../../actions/action-payload.t
 import type { ActionCall, RunTurn } from '../../actions/action-registry.ts';
 import type { RunnableConfiguration } from '../../actions/configuration-index.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
+import { isDecoded, type PlainBody } from '../../senders/request/plain-body.ts';
 import type { ValueSource } from '../../senders/scheme/scheme.ts';
-import { resolveBodyKind, type BodyKind, type BodyReading } from '../body-format.ts';
+import type { UnparsedBody } from '../../inbox/stored-request.ts';
+import {
+  findFittingFormat, resolveBodyKind, type BodyKind, type BodyReading,
+} from '../body-format.ts';
 import { DecodedBody } from './decoded-body.ts';
 
 /** The configuration of a call. */
@@ -52,30 +56,28 @@ export abstract class IncomingActionCall implements ActionCall {
   protected abstract get body(): Buffer;
   protected abstract get contentType(): string | undefined;
   protected abstract get bodyReading(): BodyReading;
-  /** Whether other calls share what the body was decoded to. */
-  protected abstract get isDecodedShared(): boolean;
-  /** null: the body is not of that kind. */
-  protected abstract readPayload(kind: BodyKind): Payload | null;
-  /**
-   * Called when the payload of a non-empty body is first read. `isParsed`: the body is of that
-   * kind. `kind` is null where nothing says the kind of the body, so that it cannot be parsed.
-   */
-  protected abstract onPayloadRead(isParsed: boolean, kind: BodyKind | null): void;
+  protected abstract decodeBody(): PlainBody;
+  /** null: the plain body is not of that kind. */
+  protected abstract readPayload(plainBody: Buffer, kind: BodyKind): Payload | null;
+  /** Called when the payload of a non-empty body is first read; null: it could be parsed. */
+  protected abstract onPayloadRead(unparsed: UnparsedBody | null): void;
 
   payload = (): Payload => this.#readPayload() ?? createEmptyPayload();
 
   bytes = (): Buffer | null => {
     const bytes = this.#decoded.readBytes(() => {
-      const isScanned = this.#kind() === 'json' && this.body.length >= SCANNED_BYTES_MIN;
-      const isContainer = isScanned ? isJsonContainer(this.body) : null;
-      if (isContainer !== null) return isContainer ? this.body : null;
+      const body = this.#readPlainBody();
+      if (!isDecoded(body)) return null;
+      const isScanned = this.#kind() === 'json' && body.length >= SCANNED_BYTES_MIN;
+      const isContainer = isScanned ? isJsonContainer(body) : null;
+      if (isContainer !== null) return isContainer ? body : null;
       const payload = this.#readPayload();
       if (payload === null) return null;
       // A field of a form may hold JSON that is nested as deep as the body is long.
-      return this.#kind() === 'json' ? this.body : Buffer.from(encodeJson(payload as JsonValue));
+      return this.#kind() === 'json' ? body : Buffer.from(encodeJson(payload as JsonValue));
     });
     this.#report(bytes !== null);
-    if (!this.isDecodedShared) this.#decoded.forget();
+    this.#decoded.forget();
     return bytes;
   };
 
@@ -86,16 +88,27 @@ export abstract class IncomingActionCall implements ActionCall {
   #readPayload(): Payload | null {
     const payload = this.#decoded.readPayload(() => {
       const kind = this.#kind();
-      return kind === null ? null : this.readPayload(kind);
+      const body = this.#readPlainBody();
+      return kind === null || !isDecoded(body) ? null : this.readPayload(body, kind);
     });
     this.#report(payload !== null);
     return payload;
   }
 
+  #readPlainBody(): PlainBody {
+    return this.#decoded.readPlainBody(() => this.decodeBody());
+  }
+
   #report(isParsed: boolean): void {
     if (this.#isReported) return;
     this.#isReported = true;
-    if (this.body.length > 0) this.onPayloadRead(isParsed, this.#kind());
+    if (this.body.length > 0) this.onPayloadRead(isParsed ? null : this.#explainUnparsed());
+  }
+
+  #explainUnparsed(): UnparsedBody {
+    const body = this.#readPlainBody();
+    if (!isDecoded(body)) return { fittingFormat: null, reason: body.reason };
+    return { fittingFormat: findFittingFormat(body, this.contentType, this.#kind()) };
   }
 
   #kind(): BodyKind | null {

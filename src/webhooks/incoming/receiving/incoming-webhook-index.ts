@@ -71,6 +71,8 @@ export interface IncomingWebhookIndex {
    */
   findNamed(name: string): ReadyIncomingWebhook | undefined;
   all(): Iterable<ReadyIncomingWebhook>;
+  /** The limit of a body, and of one without its Content-Encoding. */
+  readonly bodyBytesMax: number;
   /** Counts the requests to paths that no webhook has. */
   readonly unknownPathRejections: Rejections;
   /** Rejected requests by webhook, for at most 1,000 webhooks; the others count as `other`. */
@@ -87,6 +89,8 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
   readonly defaultMethods: readonly string[];
   /** Requests a second for a webhook that has no limit of its own; 0: no limit. */
   readonly rateLimit: number;
+  /** The limit of a body, and of one without its Content-Encoding. */
+  readonly bodyBytesMax: number;
 }): IncomingWebhookIndex {
   const byPath = new Map<string, ReadyIncomingWebhook>();
   const byIdentifier = new Map<string, ReadyIncomingWebhook>();
@@ -108,7 +112,7 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
     const stored = decodeIncomingWebhook(after);
     const traffic = previous?.traffic ?? new WebhookTraffic(createRejections(id));
     updateBucket(traffic, stored.rateLimit ?? options.rateLimit, options.clock);
-    const webhook = toReadyWebhook(stored, options.defaultMethods, traffic);
+    const webhook = toReadyWebhook(stored, options, traffic);
     byIdentifier.set(id, webhook);
     byPath.set(webhook.pathSegment, webhook);
   });
@@ -117,6 +121,7 @@ export function createIncomingWebhookIndex(options: RejectionDeps & {
     find: (identifier) => byIdentifier.get(identifier),
     findNamed: (name) => byIdentifier.get(resolveKey(options.collection, name) ?? ''),
     all: () => byIdentifier.values(),
+    bodyBytesMax: options.bodyBytesMax,
     unknownPathRejections,
     countRejections: () => countRejectionsByWebhook(byIdentifier.values()),
     countUnparsed: () => countUnparsedByWebhook(byIdentifier.values()),
@@ -140,7 +145,11 @@ function updateBucket(traffic: WebhookTraffic, rateLimit: number, clock: Clock):
 }
 
 function toReadyWebhook(
-  webhook: IncomingWebhook, defaultMethods: readonly string[], traffic: WebhookTraffic,
+  webhook: IncomingWebhook,
+  { defaultMethods, bodyBytesMax }: {
+    readonly defaultMethods: readonly string[]; readonly bodyBytesMax: number;
+  },
+  traffic: WebhookTraffic,
 ): ReadyIncomingWebhook {
   const { identifier, pathSegment, name, enabled, allowedMethods = [], allowedAddresses } = webhook;
   const sender = prepareSenderVerifier(webhook, traffic.bucket?.ratePerS);
@@ -153,7 +162,7 @@ function toReadyWebhook(
     signatureKeys: sender === null ? createSignatureKeys(webhook) : [],
     hasSecret: webhook.secret !== undefined,
     addresses: allowedAddresses === undefined ? null : parseAddresses(allowedAddresses),
-    bodyReading: resolveBodyReading(webhook, sender?.verifier.scheme ?? null),
+    bodyReading: resolveBodyReading(webhook, sender?.verifier.scheme ?? null, bodyBytesMax),
     responses: prepareResponses(webhook),
   };
 }

@@ -13,6 +13,7 @@ import { NeverFitsError } from '../../deliveries/queue-capacity.ts';
 import { SwitchedOffError } from '../../actions/switched-off-error.ts';
 import { FORM_FIELDS_MAX, hasTooManyFields } from '../../senders/request/parse-form.ts';
 import { PARTS_MAX, hasTooManyParts } from '../../senders/request/parse-multipart.ts';
+import { isDecoded } from '../../senders/request/plain-body.ts';
 import type { RequestReader } from '../../senders/request/request-reader.ts';
 import type { ChallengeResponse } from '../../senders/verification/challenge.ts';
 import { resolveBodyKind } from '../body-format.ts';
@@ -165,8 +166,9 @@ async function receive(
   } catch (thrown) {
     throw rejectUnreadBody(exchange, webhook, thrown);
   }
-  checkForm(exchange, webhook, body);
-  const admission = admit(deps, exchange, webhook, body);
+  const reader = createNeededReader(exchange, webhook, body);
+  checkForm(exchange, webhook, body, reader);
+  const admission = admit(deps, exchange, webhook, body, reader);
   deps.health.recordPassedRequest(webhook.identifier, deps.clock.now());
   // The sender only asked whether we are there (its handshake): no action runs, nothing is stored.
   if ('status' in admission) {
@@ -189,7 +191,7 @@ async function receive(
     && await prepareCustomResponses(exchange, admission);
   const runsNow = webhook.answer === 'result';
   const heldBytes = readsPayload || runsNow || holdsPayload(admission)
-    ? weighRun(body, runsNow ? webhook.routes.length : 0) : 0;
+    ? weighRun(body, admission.plainBody, runsNow ? webhook.routes.length : 0) : 0;
   if (!memoryBudget.reserve(heldBytes)) {
     throw rejectBusy(exchange, webhook, 'the requests under way leave no memory for this one');
   }
@@ -214,25 +216,38 @@ async function receive(
   }
 }
 
-/** Throws `too_large` for a form of more fields or parts than are read. */
-function checkForm(exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer): void {
-  const finding = findExcess(exchange, webhook, body);
-  if (finding === null) return;
-  throw reject(exchange, webhook, {
-    code: 'too_large', message: 'Payload too large', check: 'size', finding,
-  });
+/** null: neither verification nor event id looks into the request, and its body is plain. */
+function createNeededReader(
+  exchange: Exchange, { sender, eventIdSources, bodyReading }: ReadyIncomingWebhook, body: Buffer,
+): RequestReader | null {
+  const isPlain = exchange.request.headers['content-encoding'] === undefined;
+  return sender === null && eventIdSources === null && isPlain ? null
+    : createReader(exchange, body, sender, bodyReading.plainBytesMax);
 }
 
-function findExcess(
-  { request }: Exchange, { bodyReading }: ReadyIncomingWebhook, body: Buffer,
-): string | null {
-  const { 'content-type': contentType } = request.headers;
-  const kind = resolveBodyKind(bodyReading.format, contentType);
-  if (kind === 'form') {
-    return hasTooManyFields(body) ? `the form has more than ${FORM_FIELDS_MAX} fields` : null;
+/** Throws `too_large` for a form of more fields or parts than are read. */
+function checkForm(
+  exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer, reader: RequestReader | null,
+): void {
+  const { 'content-type': contentType } = exchange.request.headers;
+  const kind = resolveBodyKind(webhook.bodyReading.format, contentType);
+  if (kind !== 'form' && kind !== 'multipart') return;
+  const plainBody = reader?.plainBody() ?? body;
+  if (!isDecoded(plainBody)) return;
+  if (kind === 'form' && hasTooManyFields(plainBody)) {
+    throw rejectTooLarge(exchange, webhook, `the form has more than ${FORM_FIELDS_MAX} fields`);
   }
-  return kind === 'multipart' && hasTooManyParts(body, contentType)
-    ? `the multipart body has more than ${PARTS_MAX} parts` : null;
+  if (kind === 'multipart' && hasTooManyParts(plainBody, contentType)) {
+    throw rejectTooLarge(exchange, webhook, `the multipart body has more than ${PARTS_MAX} parts`);
+  }
+}
+
+function rejectTooLarge(
+  exchange: Exchange, webhook: ReadyIncomingWebhook, finding: string,
+): AppError {
+  return reject(exchange, webhook, {
+    code: 'too_large', message: 'Payload too large', check: 'size', finding,
+  });
 }
 
 /**
@@ -286,16 +301,16 @@ function rejectUnreadBody(
 
 /**
  * Verifies a request: it is admitted, or a handshake with its response. Throws `unauthorized` for a
- * request that is not its sender's.
+ * request that is not its sender's, and `too_large` for one whose plain body is. A body is decoded
+ * late: who cannot sign makes us decode none, unless what is signed is the plain one.
  */
 function admit(
   deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer,
+  reader: RequestReader | null,
 ): AdmittedRequest | ChallengeResponse {
   const { clock, limits, previousSecretUses } = deps;
-  const { sender, eventIdSources } = webhook;
+  const { sender } = webhook;
   const atMs = clock.now();
-  const reader = sender === null && eventIdSources === null ? null
-    : createReader(exchange, body, sender);
   const verdict = sender === null || reader === null
     ? verifySignature(webhook, exchange, body, {
       nowMs: atMs, isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
@@ -305,8 +320,13 @@ function admit(
     checkContent(deps, exchange, webhook, { body, reader });
     if (verdict.verified?.secret === 'previous') previousSecretUses.record(webhook, atMs);
     const { verified, signedAtMs } = verdict;
+    const plainBody = reader?.plainBody() ?? body;
+    if (!isDecoded(plainBody) && plainBody.isTooLarge) {
+      throw rejectTooLarge(exchange, webhook, plainBody.reason);
+    }
     return {
-      exchange, webhook, body, parsedReader: reader, decoded: new DecodedBody(),
+      exchange, webhook, body, plainBody, parsedReader: reader,
+      decoded: new DecodedBody(webhook.hasRoutes),
       eventNames: new EventNames(reader, webhook),
       verified, signedAtMs, receivedAtMs: atMs, unparsed: null,
     };

@@ -11,6 +11,7 @@ import { CHAIN_REFUSED } from '../../../base/webhook-chain.ts';
 import { formatHeaders } from '../../../server/exchange/header-text.ts';
 import type { Exchange, HeaderText } from '../../../server/http-route.ts';
 import { createEmptyPayload } from '../../actions/action-payload.ts';
+import { isDecoded } from '../../senders/request/plain-body.ts';
 import type { BodyTemplate } from '../../templates/body-template.ts';
 import type { ReadValue } from '../../templates/placeholder.ts';
 import { readPayload, resolveBodyKind } from '../body-format.ts';
@@ -108,9 +109,12 @@ function createValueReader(request: AdmittedRequest, response: WebhookResponse):
 }
 
 /** Not by a call of an action: a body that cannot be parsed would be counted once more. */
-function parsePayload({ exchange, body, webhook: { bodyReading } }: AdmittedRequest): JsonValue {
+function parsePayload(
+  { exchange, plainBody, webhook: { bodyReading } }: AdmittedRequest,
+): JsonValue {
   const { 'content-type': contentType } = exchange.request.headers;
   const kind = resolveBodyKind(bodyReading.format, contentType);
-  const payload = kind === null ? null : readPayload(body, contentType, kind, bodyReading);
+  const payload = kind === null || !isDecoded(plainBody) ? null
+    : readPayload(plainBody, contentType, kind, bodyReading);
   return (payload ?? createEmptyPayload()) as JsonValue;
 }

@@ -77,15 +77,16 @@ export function isMethodAllowed(
   const { method = '' } = exchange.request;
   if (methods.includes(method)) return true;
   return sender !== null
-    && isChallengeAttempt(sender.verifier.scheme, createReader(exchange, NO_BODY, sender));
+    && isChallengeAttempt(sender.verifier.scheme, createReader(exchange, NO_BODY, sender, 0));
 }
 
 /** `sender` is null for a webhook without `verification`. */
 export function createReader(
   { request, search }: Exchange, body: Buffer, sender: SenderVerifier | null,
+  plainBytesMax: number,
 ): RequestReader {
   const { method = '', headers, rawHeaders } = request;
   const { payload } = sender?.verifier.scheme ?? {};
   const formField = typeof payload === 'object' ? payload.formField : null;
-  return new RequestReader({ method, headers, rawHeaders, search, body }, formField);
+  return new RequestReader({ method, headers, rawHeaders, search, body, plainBytesMax }, formField);
 }

@@ -1,6 +1,7 @@
 /**
  * Reads the values of a request that schemes name: headers, JSON, form and query. Each is parsed
- * when it is first needed, and once. Only own members count, and no member is ever called.
+ * when it is first needed, and once, from the plain body. Only own members count, and no member is
+ * ever called.
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -10,6 +11,7 @@ import { findOwnMember, findValueAt, type JsonPath } from '../../../base/json/pa
 import { FORM_TYPE, parseMediaType, parseForm, toUtf8, type ParsedForm } from './parse-form.ts';
 import { readCloudEvent, type CloudEventHead } from './cloud-event.ts';
 import { isMultipartType, parseMultipart, type MultipartFields } from './parse-multipart.ts';
+import { PLAIN_BYTES_MAX, decodeBody, isDecoded, type PlainBody } from './plain-body.ts';
 import type { Scheme, ValueSource, ValueSources } from '../scheme/scheme.ts';
 import { sortForm } from './sort-form.ts';
 
@@ -21,6 +23,8 @@ export type RawRequest = {
   /** The raw query without `?`. */
   readonly search: string;
   readonly body: Buffer;
+  /** The limit of the plain body; absent: `PLAIN_BYTES_MAX`. */
+  readonly plainBytesMax?: number;
 };
 
 /** Creates the reader of a request whose sender follows the scheme. */
@@ -52,6 +56,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 export class RequestReader {
   readonly request: RawRequest;
   readonly #formField: string | null;
+  #plainBody: PlainBody | null = null;
   #json: unknown;
   #isJsonRead = false;
   #form: ParsedForm | null | undefined;
@@ -106,6 +111,12 @@ export class RequestReader {
     return count;
   }
 
+  plainBody(): PlainBody {
+    const { body, headers, plainBytesMax = PLAIN_BYTES_MAX } = this.request;
+    this.#plainBody ??= decodeBody(body, headers['content-encoding'], plainBytesMax);
+    return this.#plainBody;
+  }
+
   /** The body, or the form's field, as JSON; undefined: it is no JSON. */
   json(): unknown {
     if (!this.#isJsonRead) {
@@ -118,8 +129,9 @@ export class RequestReader {
   /** The body as a form; null: it is none, or has too many fields. */
   form(): ParsedForm | null {
     if (this.#form === undefined) {
-      const { body, headers } = this.request;
-      this.#form = this.isForm() ? parseForm(body, headers['content-type']) : null;
+      const body = this.plainBody();
+      this.#form = this.isForm() && isDecoded(body)
+        ? parseForm(body, this.request.headers['content-type']) : null;
     }
     return this.#form;
   }
@@ -127,9 +139,10 @@ export class RequestReader {
   /** The fields and files of a multipart body; null: it is none, or not valid. */
   multipart(): MultipartFields | null {
     if (this.#multipart === undefined) {
-      const { headers, body } = this.request;
-      const contentType = headers['content-type'];
-      this.#multipart = isMultipartType(contentType) ? parseMultipart(body, contentType) : null;
+      const contentType = this.request.headers['content-type'];
+      const body = this.plainBody();
+      this.#multipart = isMultipartType(contentType) && isDecoded(body)
+        ? parseMultipart(body, contentType) : null;
     }
     return this.#multipart;
   }
@@ -166,10 +179,10 @@ export class RequestReader {
   }
 
   #readJsonText(): string | null {
-    const { body } = this.request;
     const isForm = this.isForm() || isMultipartType(this.request.headers['content-type']);
     if (this.#formField !== null && isForm) return this.#readField(this.#formField);
-    const text = toUtf8(body, this.request.headers['content-type']);
+    const body = this.plainBody();
+    const text = isDecoded(body) ? toUtf8(body, this.request.headers['content-type']) : null;
     return text !== null && isUtf8(text) ? text.toString('utf8') : null;
   }
 

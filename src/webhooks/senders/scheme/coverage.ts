@@ -6,7 +6,7 @@ type Coverage = { readonly body: boolean; readonly time: boolean; readonly id: b
 export function computeCoverage(scheme: Scheme): Coverage {
   const { content, algorithm, timestamp, dedupe, dedupeSigned } = scheme;
   if (algorithm === 'token') return { body: false, time: false, id: false };
-  const body = /\{(?:body|formSorted)\}/.test(content);
+  const body = /\{(?:body|plainBody|formSorted)\}/.test(content);
   const from = timestamp?.from;
   const isInBody = body && from !== undefined && 'json' in from;
   return {

@@ -52,7 +52,7 @@ export function findSigningObstacle(scheme: Scheme, method: string): string | nu
     const names = inBody.map(([name]) => name).join(' and ');
     return `a ${method} request has no body, where the sender has its ${names}`;
   }
-  const isCovered = /\{(?:body|bodyCrc32|formSorted)\}/.test(content);
+  const isCovered = /\{(?:body|plainBody|bodyCrc32|formSorted)\}/.test(content);
   if (algorithm !== 'token' && isCovered && isInBody(findPlacement(scheme, 'signature'))) {
     return 'the signature stands in the body that it covers';
   }

@@ -13,6 +13,8 @@
  *
  * Placeholders of `content`, which is otherwise literal text:
  * - {body}: the raw bytes
+ * - {plainBody}: the bytes without their Content-Encoding, for senders that compress what they have
+ *   signed
  * - {timestamp}, {id}: the texts as they came
  * - {token}: another name of {id}, for senders such as Mailgun whose documents call it a token; it
  *   is not the secret
@@ -52,7 +54,7 @@ export const ENCODINGS = ['hex', 'base64', 'utf8'] as const;
 export type Encoding = typeof ENCODINGS[number];
 
 export const PLACEHOLDERS = [
-  'body', 'timestamp', 'id', 'token', 'url', 'formSorted', 'webhookId', 'bodyCrc32',
+  'body', 'plainBody', 'timestamp', 'id', 'token', 'url', 'formSorted', 'webhookId', 'bodyCrc32',
 ] as const;
 export type Placeholder = typeof PLACEHOLDERS[number];
 

@@ -146,7 +146,7 @@ function formatKeyCommand({ key }: Scheme): string[] {
 function formatContentWord(part: ContentPart, request: ShellExampleInput): string {
   const { settings } = request;
   switch (part.kind) {
-    case 'body': return '"$body"';
+    case 'body': case 'plainBody': return '"$body"';
     case 'timestamp': return '"$timestamp"';
     // This token is an id, and not the secret that the algorithm `token` sends.
     case 'id': case 'token': return '"$id"';

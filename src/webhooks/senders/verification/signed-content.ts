@@ -1,5 +1,6 @@
 /** The signed content: the template of a scheme, parsed once and filled for each request. Pure. */
 import { crc32 } from 'node:zlib';
+import { getDecoded } from '../request/plain-body.ts';
 import type { RequestReader } from '../request/request-reader.ts';
 import { PLACEHOLDERS } from '../scheme/scheme.ts';
 import type { Placeholder } from '../scheme/scheme.ts';
@@ -42,6 +43,7 @@ function resolvePiece(part: ContentPart, values: ContentValues): string | Buffer
   switch (part.kind) {
     case 'text': return part.text;
     case 'body': return values.body;
+    case 'plainBody': return getDecoded(values.reader.plainBody());
     case 'timestamp': return values.timestamp;
     case 'id': case 'token': return values.id;
     case 'url': return values.url;

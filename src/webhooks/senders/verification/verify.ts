@@ -17,6 +17,7 @@ import type { ContentPart } from './signed-content.ts';
 import { decodeBytes, decodeHeaderText } from './encoding.ts';
 import { createVerificationKey } from './verification-key.ts';
 import type { VerificationKey } from './verification-key.ts';
+import { isDecoded } from '../request/plain-body.ts';
 import type { RequestReader } from '../request/request-reader.ts';
 import {
   toSourceList, type Need, type Scheme, type TimeUnit, type ValueSource,
@@ -61,6 +62,8 @@ export type Verifier = {
   readonly content: readonly ContentPart[];
   /** Whether the signed content holds the id. */
   readonly needsId: boolean;
+  /** Whether the signed content holds the plain body. */
+  readonly needsPlainBody: boolean;
   readonly keys: readonly VerifierKey[];
   readonly quirk: Quirk;
   /**
@@ -99,6 +102,7 @@ export function createVerifier(input: {
   return {
     scheme, settings, origins, ratePerMinute, keys, quirk, problem, content,
     needsId: content.some((part) => part.kind === 'id' || part.kind === 'token'),
+    needsPlainBody: content.some((part) => part.kind === 'plainBody'),
     toleranceMs: toleranceS === null ? null : toleranceS * 1000,
   };
 }
@@ -113,6 +117,8 @@ export function verify(verifier: Verifier, reader: RequestReader, nowMs: number)
   if ('finding' in signedTime) return signedTime;
   const id = verifier.needsId ? reader.read(scheme.id ?? []) ?? '' : null;
   if (id === '') return createRejection('parts', `no ${describeSources(scheme.id)}`);
+  const plainBody = verifier.needsPlainBody ? reader.plainBody() : reader.request.body;
+  if (!isDecoded(plainBody)) return createRejection('parts', plainBody.reason);
   const values = { timestamp: signedTime.text, id: id ?? '' };
   const matchingKey = findMatch(verifier, reader, values, signatureSet.signatures, nowMs);
   if (matchingKey === null) {

@@ -146,9 +146,9 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const actions = makeRegistry(options, events);
   const runner = makeRunner(options);
   const actionDeps = { configurations: indexes.configurations, actions, runner };
+  const lookup = createRequestLookup(store, indexes.incoming);
   const outgoing = composeOutgoing(options, {
-    ...actionDeps, webhooks: indexes.outgoing, queue, health: health.outgoing,
-    requests: createRequestLookup(store, indexes.incoming),
+    ...actionDeps, webhooks: indexes.outgoing, queue, health: health.outgoing, requests: lookup,
   });
   const incoming = composeIncoming(options, {
     ...actionDeps, webhooks: indexes.incoming, systemEvents, events, health: health.incoming,
@@ -160,7 +160,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
   const { jobs, routes: jobRoutes } = composeJobs({
     store, clock, makeId, log: options.logger, keys: shared.keys, requests, outgoing, queue,
-    webhooks: indexes, ownership: options.ownership ?? ALL_OWNED,
+    webhooks: indexes, ownership: options.ownership ?? ALL_OWNED, turns: options.turns, lookup,
   });
   const removals = { incoming: incoming.removal, outgoing: outgoing.removal };
   const optionsChecks = new OptionsChecks(actions);

@@ -4,10 +4,14 @@ import type { Clock } from '../../base/clock.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonObject, MemberSchema } from '../../base/schema.ts';
+import { createTurns, type Turns } from '../../base/turns.ts';
 import type { IdempotencyKeys } from '../../resources/idempotency-keys.ts';
 import type { Store } from '../../store/store-port.ts';
 import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
 import { deliveryResource } from '../deliveries/delivery-resource.ts';
+import type { RequestLookup } from '../deliveries/public-route.ts';
+import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
+import { SOURCES } from '../filters/facts.ts';
 import { REQUEST_STATUSES } from '../inbox/stored-request.ts';
 import { requestResource } from '../inbox/request-resource.ts';
 import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
@@ -18,6 +22,7 @@ import { BACKFILL_KIND, backfillRoute } from './backfill-route.ts';
 import { bulkRoute } from './bulk-route.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
 import { filterMembers } from '../durable-queue/queue-filter.ts';
+import { findWhereProblems, whereMember } from '../search/search-query.ts';
 import { Jobs } from './jobs.ts';
 import { jobRoutes } from './job-routes.ts';
 
@@ -29,12 +34,14 @@ const loadResend = lazyImport(() => import('./delivery-resend.ts'));
 type ComposeJobsDeps = {
   readonly store: Store;
   readonly clock: Clock;
+  readonly turns: Turns | undefined;
   readonly log: Logger;
   readonly makeId: () => string;
   /** null: an `Idempotency-Key` has no effect. */
   readonly keys: IdempotencyKeys | null;
   readonly ownership: Pick<Ownership, 'isMaintainer' | 'onChange'>;
   readonly requests: RequestService;
+  readonly lookup: Pick<RequestLookup, 'findSearched'>;
   readonly outgoing: Pick<Outgoing, 'deliveries' | 'isAllHeld'>;
   readonly queue: Pick<Queue, 'fanOuts' | 'capacity'>;
   readonly webhooks: {
@@ -49,6 +56,7 @@ export function composeJobs(
   deps: ComposeJobsDeps,
 ): { readonly jobs: Jobs; readonly routes: readonly HttpRoute[] } {
   const { store, clock, log, makeId, ownership, keys, requests, outgoing, queue } = deps;
+  const { turns = createTurns(clock), lookup: { findSearched } } = deps;
   const { deliveries, isAllHeld } = outgoing;
   const { capacity, fanOuts } = queue;
   const webhooks = deps.webhooks.outgoing;
@@ -57,9 +65,9 @@ export function composeJobs(
     store, clock, log, makeId, ownership,
     kinds: {
       'request-replay': async () => loadReplay(({ createRequestReplay }) =>
-        createRequestReplay({ store, service: requests })),
+        createRequestReplay({ store, turns, findSearched, service: requests })),
       'delivery-resend': async () => loadResend(({ createDeliveryResend }) =>
-        createDeliveryResend({ store, service: deliveries, whenFannedOut })),
+        createDeliveryResend({ store, turns, service: deliveries, whenFannedOut })),
       [BACKFILL_KIND]: async () => loadBackfill(({ createBackfill }) =>
         createBackfill({ store, webhooks, capacity, isAllHeld, whenFannedOut })),
     },
@@ -82,9 +90,11 @@ function replayRoute(jobs: Jobs, { keys, webhooks }: ComposeJobsDeps): HttpRoute
         event: 'Only those that the sender names so, such as `push`',
         time: 'Received',
       }),
+      where: whereMember,
       as: replayModeMember(
         '`retry` runs the same requests again, under the same ids; `new` copies of them'),
     },
+    bodyRules: { check: (body) => findWhereProblems(body, SOURCES) },
     resolveFilter: (filter) => resolveHookMember(webhooks.incoming, filter),
   });
 }
@@ -101,9 +111,11 @@ function resendRoute(jobs: Jobs, { keys, webhooks }: ComposeJobsDeps): HttpRoute
         event: 'Only those of this event',
         time: 'Created',
       }),
+      where: whereMember,
       as: replayModeMember('`retry` sends the same deliveries again, under the same '
         + '`webhook-id`; `new` makes new ones'),
     },
+    bodyRules: { check: (body) => findWhereProblems(body, EVENT_FACT_SOURCES) },
     resolveFilter: (filter) => resolveHookMember(webhooks.outgoing, filter),
   });
 }

@@ -1,22 +1,28 @@
 /** The kind of job that sends many deliveries again. */
+import type { Turns } from '../../base/turns.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { Store } from '../../store/store-port.ts';
 import { DELIVERY_STATUSES, deliveryCollection } from '../deliveries/delivery.ts';
 import { createDeliveryMatcher } from '../deliveries/delivery-list.ts';
 import type { DeliveryService } from '../deliveries/delivery-service.ts';
+import { SearchedDelivery } from '../deliveries/delivery-search.ts';
+import { eventCollection } from '../deliveries/event-record.ts';
+import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
 import { toQueueFilter } from '../durable-queue/queue-filter.ts';
+import { prepareWhere } from '../search/search-query.ts';
 import type { JobKind } from './job-kind.ts';
 import { countEach, createSelection } from './record-selection.ts';
 
 type DeliveryResendDeps = {
   readonly store: Store;
+  readonly turns: Turns;
   readonly service: Pick<DeliveryService, 'stageResend' | 'reserveResends'>;
   /** Resolves when the deliveries of all events so far are written. */
   readonly whenFannedOut: () => Promise<void>;
 };
 
 export function createDeliveryResend(
-  { store, service, whenFannedOut }: DeliveryResendDeps,
+  { store, turns, service, whenFannedOut }: DeliveryResendDeps,
 ): JobKind {
   return {
     select(filter) {
@@ -24,7 +30,10 @@ export function createDeliveryResend(
         ...toQueueFilter(filter, DELIVERY_STATUSES), kind: null,
       });
       const as = filter['as'] === 'new' ? 'new' : 'retry';
-      const selection = createSelection(store.collection(deliveryCollection.name), matches);
+      const test = prepareWhere(filter, EVENT_FACT_SOURCES);
+      const events = store.collection(eventCollection.name);
+      const selection = createSelection(store.collection(deliveryCollection.name), matches,
+        test && { turns, holds: ({ bytes }) => test(new SearchedDelivery(events, bytes)) });
       return {
         ...selection,
         async begin() {

@@ -1,26 +1,47 @@
 /** Selects the records of a job, without parsing the records that do not match. */
 import { AppError } from '../../base/errors.ts';
+import type { Steps, Turns } from '../../base/turns.ts';
 import type { Collection } from '../../store/store-port.ts';
 import { visitInSteps } from '../durable-queue/stepped-scan.ts';
 import type { JobCounts } from './job.ts';
 import type { RecordMatch, RecordSelection } from './job-kind.ts';
 
-/** Makes a selection from a collection. `matches` looks at a record as it is stored. */
+type SelectedRecord = { readonly id: string; readonly bytes: Buffer };
+
+/** A test of what stands beside a record and never changes, such as the payload of its event. */
+type DeepTest = {
+  readonly turns: Turns;
+  readonly holds: (record: SelectedRecord) => Steps<boolean>;
+};
+
+/** Records that are put to a deep test together. */
+const TESTED_MAX = 100;
+
+/**
+ * Makes a selection from a collection. `matches` looks at a record as it is stored; of those that
+ * match, `deepTest` decides.
+ */
 export function createSelection(
   collection: Collection, matches: (bytes: Buffer, id: string) => boolean,
+  deepTest: DeepTest | null = null,
 ): Omit<RecordSelection, 'stage'> {
   // A record may be written some time after its id was drawn. These are not part of the selection,
   // although their ids are lower than the last one. A restart forgets them.
   const idsAddedLater = new Set<string>();
   let unlisten = (): void => {};
   /** Calls `take` with the matches after `after` and up to `upTo`, until it returns true. */
-  const walk = (
-    after: string | null, upTo: string, take: (id: string, bytes: Buffer) => boolean,
+  const walkMatches = (
+    after: string | null, upTo: string, take: Take,
   ): Promise<void> => visitInSteps(collection, (bytes, slot) => {
     const id = collection.idAt(slot);
     if (id === undefined || id > upTo) return 'done';
-    return matches(bytes, id) && !idsAddedLater.has(id) && take(id, bytes) ? 'done' : 'searched';
+    return matches(bytes, id) && !idsAddedLater.has(id) && take({ id, bytes }) ? 'done'
+      : 'searched';
   }, after);
+  const walk = (after: string | null, upTo: string, take: Take): Promise<void> =>
+    deepTest === null ? walkMatches(after, upTo, take)
+      : walkDeeply(deepTest, take, (from, takeMatch) =>
+        walkMatches(from ?? after, upTo, takeMatch));
   return {
     async begin() {
       const last = collection.idAt(collection.walk({ isDescending: true }).next()) ?? null;
@@ -40,10 +61,40 @@ export function createSelection(
     },
     async next(after, upTo, max) {
       const records: RecordMatch[] = [];
-      await walk(after, upTo, (id, bytes) => records.push({ id, bytes: bytes.length }) === max);
+      await walk(after, upTo, ({ id, bytes }) => records.push({ id, bytes: bytes.length }) === max);
       return records;
     },
   };
+}
+
+/** Returns true to end the walk. */
+type Take = (record: SelectedRecord) => boolean;
+
+/** Calls `take` with the records of a walk for which the test holds, until it returns true. */
+async function walkDeeply(
+  { turns, holds }: DeepTest, take: Take,
+  walkBehind: (id: string | null, take: Take) => Promise<void>,
+): Promise<void> {
+  for (let lastId: string | null = null;;) {
+    const matches: SelectedRecord[] = [];
+    await walkBehind(lastId, (record) => matches.push(record) === TESTED_MAX);
+    for (const record of await turns.run(selectHolding(matches, holds)) ?? []) {
+      if (take(record)) return;
+    }
+    lastId = matches.at(-1)?.id ?? null;
+    if (matches.length < TESTED_MAX) return;
+  }
+}
+
+function* selectHolding(
+  records: readonly SelectedRecord[], holds: DeepTest['holds'],
+): Steps<readonly SelectedRecord[]> {
+  const holding: SelectedRecord[] = [];
+  for (const record of records) {
+    if (yield* holds(record)) holding.push(record);
+    yield;
+  }
+  return holding;
 }
 
 /**

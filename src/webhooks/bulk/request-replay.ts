@@ -1,8 +1,11 @@
 /** The kind of job that runs many stored requests again. */
 import type { JsonObject } from '../../base/schema.ts';
+import type { Steps, Turns } from '../../base/turns.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
+import type { RequestLookup } from '../deliveries/public-route.ts';
+import { SOURCES } from '../filters/facts.ts';
 import {
   readEvent, readReceivedMs, readRequestStatus, readWebhookId,
 } from '../inbox/request-codec.ts';
@@ -11,23 +14,33 @@ import {
   REQUEST_STATUSES, requestCollection, type RequestStatus,
 } from '../inbox/stored-request.ts';
 import type { RequestService } from '../inbox/request-service.ts';
+import { prepareWhere } from '../search/search-query.ts';
 import type { JobKind } from './job-kind.ts';
 import { countEach, createSelection } from './record-selection.ts';
 
 type RequestReplayDeps = {
   readonly store: Store;
+  readonly turns: Turns;
+  readonly findSearched: RequestLookup['findSearched'];
   readonly service: Pick<RequestService, 'stageReplay'>;
 };
 
-export function createRequestReplay({ store, service }: RequestReplayDeps): JobKind {
+export function createRequestReplay(
+  { store, turns, findSearched, service }: RequestReplayDeps,
+): JobKind {
   return {
     select(jobFilter: JsonObject) {
       const filter = toQueueFilter(jobFilter, REQUEST_STATUSES);
       const options = { routes: null, isNew: jobFilter['as'] === 'new' };
       const find = findCommitted(store);
+      const test = prepareWhere(jobFilter, SOURCES);
+      function* holds({ id }: { readonly id: string }): Steps<boolean> {
+        const request = findSearched(id);
+        return request !== null && test !== null && (yield* test(request));
+      }
       return {
         ...createSelection(store.collection(requestCollection.name), (bytes) =>
-          matchesFilter(filter, bytes, find)),
+          matchesFilter(filter, bytes, find), test && { turns, holds }),
         stage(transaction, ids, { nowMs, seed }) {
           const nextId = deriveIds(seed);
           const findInTransaction = findStaged(transaction);

@@ -64,7 +64,8 @@ export class DeliverySearchWalk implements SearchWalk<Delivery | ListedRoute> {
   }
 }
 
-class SearchedDelivery implements SearchedRecord<Delivery> {
+/** What a search sees of a delivery to a webhook, and of a forward. */
+export class SearchedDelivery implements SearchedRecord<Delivery> {
   readonly encodedParts: readonly Buffer[];
   readonly #bytes: Buffer;
   readonly #eventRecord: Buffer | undefined;

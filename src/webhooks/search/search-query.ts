@@ -1,5 +1,6 @@
 /** What a search looks for: the parameters `q` and `where`, and how a record is held to them. */
-import { AppError } from '../../base/errors.ts';
+import { AppError, messageOf, type FieldError } from '../../base/errors.ts';
+import type { JsonObject, MemberSchema } from '../../base/schema.ts';
 import type { Steps } from '../../base/turns.ts';
 import type { Word } from '../../base/text/words.ts';
 import type { ParameterSpec } from '../../server/http-route.ts';
@@ -10,7 +11,7 @@ import { prepareCondition, type Predicate } from '../filters/prepare-condition.t
 import { createByteFilter, type ByteFilter } from './byte-filter.ts';
 import { listPayloadTexts } from './payload-texts.ts';
 import { MissingWords, parseSearchWords } from './search-words.ts';
-import { parseWhere } from './where-parameter.ts';
+import { WHERE_MAX, parseWhere } from './where-parameter.ts';
 
 /** A record that a search looks at. Its methods decode it when called; most records never are. */
 export interface SearchedRecord<Item> {
@@ -34,6 +35,8 @@ export type SearchQuery = {
   readonly containsTests: readonly ContainsTest[];
   readonly mayMatch: ByteFilter;
 };
+
+const WHERE_LENGTH_MAX = 8000;
 
 export const SEARCH_PARAMETERS: readonly ParameterSpec[] = [
   {
@@ -86,6 +89,49 @@ export function parseSearchQuery(
   const predicates = conditions.map((condition) => prepareCondition(condition, containsTests));
   const mayMatch = createByteFilter(words ?? [], conditions);
   return { words, predicates, containsTests, mayMatch };
+}
+
+/** The member `where` of a body that chooses records, as the parameter of a list does. */
+export const whereMember: MemberSchema = {
+  schema: {
+    kind: 'array', maxItems: WHERE_MAX,
+    items: { kind: 'string', minLength: 1, maxLength: WHERE_LENGTH_MAX },
+  },
+  description: 'Only those for which all of these hold: `payload.customer.id=42`, or a condition '
+    + 'as JSON, in a string',
+};
+
+/** What is wrong with the `where` of such a body. */
+export function findWhereProblems(
+  body: JsonObject, sources: readonly FactSource[],
+): readonly FieldError[] {
+  try {
+    parseWhere(readWhere(body), sources);
+    return [];
+  } catch (thrown) {
+    return [{ pointer: '/where', detail: messageOf(thrown) }];
+  }
+}
+
+function readWhere({ where }: JsonObject): readonly string[] {
+  return Array.isArray(where) ? where.map(String) : [];
+}
+
+/** Tells by steps whether the conditions hold for a record. */
+type RecordTest = (record: SearchedRecord<unknown>) => Steps<boolean>;
+
+/** Makes the test of the `where` of a body, which was checked before; null: it has none. */
+export function prepareWhere(
+  body: JsonObject, sources: readonly FactSource[],
+): RecordTest | null {
+  const conditions = readWhere(body);
+  if (conditions.length === 0) return null;
+  const query = parseSearchQuery({ text: '', conditions }, sources);
+  return function* test(record) {
+    const { encodedParts } = record;
+    if (encodedParts !== null && !query.mayMatch(encodedParts)) return false;
+    return yield* matchesRecord([], query, record);
+  };
 }
 
 /** Texts that are looked into in one step. */

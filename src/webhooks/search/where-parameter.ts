@@ -18,7 +18,7 @@ import {
 } from '../filters/condition.ts';
 import type { FactSource } from '../filters/facts.ts';
 
-const WHERE_MAX = 10;
+export const WHERE_MAX = 10;
 
 const OPERATORS: Readonly<Record<string, Operator>> = {
   '=': 'eq', '!=': 'ne', '<': 'lt', '<=': 'lte', '>': 'gt', '>=': 'gte', '~': 'contains',

@@ -326,6 +326,10 @@ for (const way of WAYS) {
       assert.equal((await place.run(['delivery:resend', id, '--as', 'old'])).code, 2);
       assert.deepEqual(await place.json(['delivery:resend', '--hook', String(hook['identifier']),
         '--status', 'delivered', '--dry-run']), { count: 0 });
+      const where = ['delivery:resend', '--dry-run', '--where', 'event=order.paid', '--where'];
+      assert.deepEqual(await place.json([...where, 'payload.n<0']), { count: 0 });
+      const wrongWhere = await place.run([...where, 'payload']);
+      assert.match(wrongWhere.stderr, /where.* number 2 must be a path, one of/);
       for (const limit of ['0', '1.5', 'many', '10000000000']) {
         const wrong = await place.run(['delivery:list', '--limit', limit]);
         assert.equal(wrong.code, 2, limit);

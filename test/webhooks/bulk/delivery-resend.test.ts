@@ -78,6 +78,9 @@ test('counts in a dry run what the filter means', () => withPlace(async (place) 
     [{}, EVENTS], [{ status: 'cancelled' }, EVENTS], [{ status: 'failed' }, 0],
     [{ hook: place.hook }, EVENTS], [{ hook: 'none' }, 0], [{ event: 'order.sent' }, EVENTS / 2],
     [{ until: '2026-01-01T00:00:00Z' }, 0], [{ since: '2026-01-01T00:00:00Z' }, EVENTS],
+    [{ where: ['payload.n>=120'] }, 10], [{ where: ['payload.n=9.0'] }, 1],
+    [{ where: ['event=order.sent', 'payload.n<10'] }, 5], [{ where: [] }, EVENTS],
+    [{ where: ['{"not":{"path":"payload.n","op":"exists"}}'], status: 'cancelled' }, 0],
   ];
   for (const [filter, count] of cases) {
     const { status, json } = await place.resend({ ...filter, dryRun: true });
@@ -85,6 +88,22 @@ test('counts in a dry run what the filter means', () => withPlace(async (place) 
   }
   assert.equal((await place.deliveries('?status=cancelled')).length, EVENTS);
 }));
+
+test('sends again what conditions hold for, past many for which they do not', () =>
+  withPlace(async (place) => {
+    place.relay.webhooks.start();
+    const { total, done } = await place.resent({ where: ['payload.n>=120'], event: 'order.paid' });
+    assert.deepEqual({ total, done }, { total: 5, done: 5 });
+    assert.equal((await place.deliveries('?status=cancelled')).length, EVENTS - 5);
+    for (const [where, problem] of [
+      [['payload.n'], /a path, one of/], [['method=POST'], /must begin with payload or event/],
+      [Array.from({ length: 11 }, () => 'event=a'), /at most 10/], ['event=a', /list|array/],
+    ] as const) {
+      const { status, json } = await place.resend({ where, dryRun: true });
+      assert.equal(status, 422, JSON.stringify(where));
+      assert.match(JSON.stringify(json['errors']), problem);
+    }
+  }));
 
 test('counts as failed what has no webhook any more', () => withPlace(async (place) => {
   await place.relay.ask('DELETE', `/api/outgoing-webhooks/${place.hook}`);

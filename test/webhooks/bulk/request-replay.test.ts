@@ -122,6 +122,8 @@ test('takes those that the filter means', () => withPlace(async (place) => {
     [{ hook: '01890000-0000-7000-8000-00000000000b' }, 2], [{ hook: 'none' }, 0],
     [{ since: at(1), until: at(4) }, 3], [{ since: '2026-01-01T01:00:05+01:00' }, 1],
     [{ status: 'failed', hook: 'hook', until: at(1) }, 1],
+    [{ where: ['method=POST'], status: 'done' }, 2], [{ where: ['event=push', 'method=PUT'] }, 0],
+    [{ where: ['headers.content-type~json', 'event=push'] }, 2],
   ];
   for (const [filter, count] of cases) {
     const { json } = await place.replay({ ...filter, dryRun: true });

@@ -14,7 +14,7 @@ import { resolveId, parseObject, recordPath, formatValue } from '../resource-com
 
 const POLL_MS = 200;
 /** Options that choose the records of a job. */
-const FILTER_OPTIONS = ['status', 'event', 'since', 'until', 'failed', 'hook'];
+const FILTER_OPTIONS = ['status', 'event', 'since', 'until', 'failed', 'hook', 'where'];
 /** Options that say how a job is added. */
 const JOB_OPTIONS = ['dry-run', 'wait'];
 
@@ -54,7 +54,7 @@ export function parseSelection(
   if (isOne) return 'one';
   if (FILTER_OPTIONS.some((name) => args.has(name))) return 'many';
   throw new AppError('usage', `${spec.name} needs --identifier, or what to take: --failed, `
-    + '--status, --hook, --event, --since, --until');
+    + '--status, --hook, --event, --since, --until, --where');
 }
 
 /** Adds a job. Exit code 1 with `--wait` when some could not be done, or the job was cancelled. */
@@ -95,6 +95,7 @@ export function readFilter(context: CommandContext, webhookId: string | undefine
     status: args.has('failed') ? 'failed' : undefined,
     ...readTextMembers(context, ['status', 'event', 'since', 'until', 'as']),
     hook: webhookId,
+    where: args.has('where') ? args.all('where') : undefined,
   });
 }
 

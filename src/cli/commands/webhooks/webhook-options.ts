@@ -47,8 +47,6 @@ export const jobOptions: OptionSpecs = {
   'dry-run': flag('do nothing, and say how many there are'),
   wait: flag('until the job has ended; shows how far it is'),
 };
-/** Options of commands that work on one record, or add a job for many. */
-export const bulkOptions: OptionSpecs = { failed: flag('all that failed'), ...jobOptions };
 /** Options that make a list a search. */
 export const searchOptions = {
   q: text('<words>', 'with all these words in the payload; the start of a word will do'),
@@ -57,6 +55,10 @@ export const searchOptions = {
     isRepeatable: true,
   },
 } satisfies OptionSpecs;
+/** Options of commands that work on one record, or add a job for many. */
+export const bulkOptions: OptionSpecs = {
+  where: searchOptions.where, failed: flag('all that failed'), ...jobOptions,
+};
 /** How one is sent or run again; `copy` says what `new` makes. */
 export const asOption = (copy: string): OptionSpec => ({
   ...text('<retry | new>', `retry, the same again, when not given; or ${copy}`),

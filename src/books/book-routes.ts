@@ -161,10 +161,10 @@ const IMPORT_PARAMETERS: readonly ParameterSpec[] = [
     schema: { kind: 'string', pattern: MATCH_LIST, description: 'a list such as `isbn,title`' },
     description: 'By what a record and a book are the same, besides their id: `isbn`; `title`, '
       + 'which is title, first author and year; or `source`, the id that the source gave the '
-      + 'record, or in a file from here the id of the book. Several stand in a list, `isbn,title`: '
-      + 'the first by which a book is found counts. `source` is tried last, unless it is in the '
-      + 'list, in formats whose records have such an id. Default: `source` in formats whose '
-      + 'records have such an id, `isbn` for a list of ISBNs, else nothing.',
+      + 'record. A file from here has the ids of its books, which come first. Several stand in a '
+      + 'list, `isbn,title`: the first by which a book is found counts. `source` is tried last, '
+      + 'unless it is in the list, in formats whose records have such an id. Default: `source` in '
+      + 'formats whose records have such an id, `isbn` for a list of ISBNs, else nothing.',
   },
   {
     name: 'onMatch', in: 'query', schema: { kind: 'string', values: ON_MATCH },

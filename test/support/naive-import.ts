@@ -18,14 +18,14 @@ export class NaiveCatalog {
   ): NaiveOutcome {
     const { matches, onMatch } = mode;
     const isKnown = id !== null && this.books.has(id);
+    const bookId = readBookId(mode, record);
     let ids = isKnown ? [id] : [];
+    if (ids.length === 0 && this.books.has(bookId)) ids = [bookId];
     for (const match of ids.length === 0 ? matches : []) {
       if (ids.length > 0) break;
       ids = [...this.books].filter(([, book]) => isSame(match, mode, book, record))
         .map(([other]) => other);
     }
-    const bookId = readBookId(mode, record);
-    if (ids.length === 0 && matches.includes('source') && this.books.has(bookId)) ids = [bookId];
     const [first] = ids;
     if (first === undefined) {
       this.books.set(id ?? newId, record);
@@ -99,7 +99,14 @@ function update(book: JsonObject, record: JsonObject): JsonObject {
   const { authors, metadata, ...members } = record;
   const hasAuthors = Array.isArray(authors) && authors.length > 0;
   const [stored, added] = [book['metadata'], metadata] as readonly (JsonObject | undefined)[];
-  const source = { ...stored?.['source'] as JsonObject, ...added?.['source'] as JsonObject };
+  const storedSource = (stored?.['source'] ?? {}) as Readonly<Record<string, JsonObject>>;
+  const addedSource = Object.entries((added?.['source'] ?? {}) as Record<string, JsonObject>)
+    .map(([format, fields]) => {
+      const { Id: ownId } = storedSource[format] ?? {};
+      // The own id stays where the other has none.
+      return [format, ownId === undefined ? fields : { Id: ownId, ...fields }] as const;
+    });
+  const source = { ...storedSource, ...Object.fromEntries(addedSource) };
   const merged: Record<string, JsonValue> = { ...stored, ...added };
   if (Object.keys(source).length > 0) merged['source'] = source;
   return {

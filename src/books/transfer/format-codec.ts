@@ -42,6 +42,10 @@ export type FormatCodec = {
   readonly ownIdFields?: readonly string[];
   /** The text before the id of a book in an own id that is one; absent: no own id is one. */
   readonly bookIdPrefix?: string;
+  /** The name under which `metadata.source` holds the id of a book; absent: it is the own id. */
+  readonly bookIdField?: string;
+  /** Whether an export of the stored book may have made this own id; absent: it always has. */
+  readonly isMadeOwnId?: (bytes: Buffer, ownId: string) => boolean;
   /** Whether an exported record may have a field of its own for what the others cannot say. */
   readonly hasRestField?: boolean;
   /** What an import matches records by, unless told; absent: the own id, where there are such. */

@@ -27,10 +27,12 @@ export function createMatchMode(
 }
 
 function createSourceFormat(format: FormatName, codec: FormatCodec): SourceFormat | null {
-  const { ownIdFields, bookIdPrefix } = codec;
+  const { ownIdFields, bookIdPrefix, bookIdField, isMadeOwnId } = codec;
   if (ownIdFields === undefined) return null;
   return {
     format, ownIdFields, bookIdPrefix: bookIdPrefix ?? null,
+    bookIdFields: bookIdField === undefined ? ownIdFields : [bookIdField],
+    isMadeOwnId: isMadeOwnId ?? (() => true),
     readExports: (bytes) => readExports(codec, bytes),
   };
 }

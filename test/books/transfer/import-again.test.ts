@@ -52,7 +52,7 @@ for (const [index, [format, file]] of FILES.entries()) {
 
 /** Where each format has the id of a book, as a pattern. */
 const OWN_EXPORTS = [['csl', /"id":"([^"]+)"/g], ['ris', /^ID {2}- (.+?)\r?$/gm],
-  ['jsonld', /"@id":"([^"]+)"/g]] as const;
+  ['jsonld', /"@id":"([^"]+)"/g], ['bibtex', /"id":"([^"]+)"/g]] as const;
 
 for (const [format, idPattern] of OWN_EXPORTS) {
   test(`books made here come back from ${format} as what they are`, async () => {
@@ -67,13 +67,15 @@ for (const [format, idPattern] of OWN_EXPORTS) {
     const books = await readBooks();
     const file = (await server.ask('GET', `/api/books?format=${format}`)).text;
     const query = `?format=${format}`;
-    for (const text of [`${query}&dryRun=true`, query, `${query}&match=title`]) {
+    for (const text of [
+      `${query}&dryRun=true`, query, `${query}&match=title`, `${query}&match=isbn`,
+    ]) {
       const { count } = await importFile(file, text);
       assert.deepEqual([count['imported'], count['updated'], count['unchanged']], [0, 0, 2], text);
       assert.deepEqual(count['leftOut'], {});
     }
     assert.equal(await readBooks(), books);
-    const edited = await importFile(file.replaceAll('Emma', 'Emma!'), query);
+    const edited = await importFile(file.replaceAll(/Emma(?=["}\r])/g, 'Emma!'), query);
     assert.deepEqual(edited.results.map(({ status }) => status), ['updated', 'unchanged']);
     const [{ updatedAt: _, ...emma }, other] = JSON.parse(await readBooks());
     const [{ updatedAt: __, ...emmaBefore }, otherBefore] = JSON.parse(books);
@@ -123,21 +125,49 @@ for (const [format, dropRest] of WITHOUT_REST) {
   });
 }
 
-test('a BibTeX file from here comes back by title, and by its keys from then on', async () => {
-  await server.ask('POST', '/api/books',
-    JSON.stringify({ title: 'Emma', description: 'One.\n\nTwo.' }));
-  const file = (await server.ask('GET', '/api/books?format=bibtex')).text;
-  const [book] = JSON.parse(await readBooks());
-  for (const [query, status] of [
-    ['&match=title', 'updated'], ['&match=title', 'unchanged'], ['', 'unchanged'],
-  ]) {
-    const { results } = await importFile(file, `?format=bibtex${query}`);
-    assert.deepEqual(results.map((result) => result['status']), [status]);
+test('a BibTeX file from here finds its books by their ids, whatever their keys are', async () => {
+  for (const [index, isbn] of [null, '9780439023481', '9780439023481'].entries()) {
+    const book = { title: `Emma ${index}`, authors: [{ name: 'A B' }], ...isbn && { isbn } };
+    await server.ask('POST', '/api/books', JSON.stringify(book));
   }
-  const [after] = JSON.parse(await readBooks());
-  assert.deepEqual([after.description, after.metadata],
-    [book.description, { source: { bibtex: { citationkey: 'Emma' } } }]);
-  assert.equal((await server.ask('GET', '/api/books?format=bibtex')).text, file);
+  const books = await readBooks();
+  const file = (await server.ask('GET', '/api/books?format=bibtex')).text;
+  assert.deepEqual([...file.matchAll(/^@book{(.*),$/gm)].map(([, key]) => key), ['B', 'Ba', 'Bb']);
+  for (const query of ['', '&match=isbn', '&match=title', '&match=isbn,title']) {
+    const { count } = await importFile(file, `?format=bibtex${query}`);
+    assert.deepEqual([count['imported'], count['updated'], count['unchanged']], [0, 0, 3], query);
+  }
+  assert.equal(await readBooks(), books);
+  // A key that was given elsewhere stays, as texts cite it.
+  const renamed = file.replace('{Ba,', '{bronte:1,');
+  for (const status of ['updated', 'unchanged']) {
+    const { results } = await importFile(renamed, '?format=bibtex');
+    assert.deepEqual(results.map((result) => result['status']), ['unchanged', status, 'unchanged']);
+  }
+  assert.deepEqual(JSON.parse(await readBooks()).map(({ metadata }: Line) => metadata),
+    [undefined, { source: { bibtex: { citationkey: 'bronte:1' } } }, undefined]);
+  // A copy of an entry says the same id: it is another book only once it has none.
+  const copy = file.slice(0, file.indexOf('\n@book')).replace('Emma 0', 'Emma 3');
+  const { results } = await importFile(file + copy, '?format=bibtex');
+  assert.match(String(results[3]?.['detail']), /^an earlier record of this file is this book/);
+});
+
+test('a BibTeX file from here goes through another catalog and back', async () => {
+  await server.ask('POST', '/api/books', '{"title":"Emma"}');
+  const other = await startBookServer();
+  try {
+    const file = (await server.ask('GET', '/api/books?format=bibtex')).text;
+    for (const count of [1, 1]) {
+      await other.ask('POST', '/api/books/import?format=bibtex', file);
+      assert.equal(JSON.parse((await other.ask('GET', '/api/books')).text).length, count);
+    }
+    const back = (await other.ask('GET', '/api/books?format=bibtex')).text;
+    assert.equal(back, file);
+    const { count } = await importFile(back, '?format=bibtex');
+    assert.equal(count['unchanged'], 1);
+  } finally {
+    await other.close();
+  }
 });
 
 test('a later export adds and updates what has changed, and keeps what is ours', async () => {

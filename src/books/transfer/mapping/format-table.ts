@@ -76,6 +76,8 @@ export type FormatTable = {
    * without one; absent: a record never has the id of a book.
    */
   readonly bookIdPrefix?: string;
+  /** The name under which `metadata.source` holds the id of a book; absent: it is the own id. */
+  readonly bookIdField?: string;
   /** The field that holds, as JSON, the members that its other fields cannot say; null: none. */
   readonly restField: string | null;
   /** Whether its texts keep runs of white space; in others one is a blank. */

@@ -30,13 +30,14 @@ const SOURCE_ROOM = { bytesMax: 16_000, depthMax: 5 };
 
 export function mapRecord(table: FormatTable, record: FieldRecord): MappedRecord {
   const { body, unread } = readMembers(table, record);
-  if (table.restField !== null) addRest(table, record, body, unread);
+  const bookId = table.restField === null ? null : addRest(table, record, body, unread);
   const source = new Map<string, JsonValue>();
   const [ownIdField] = table.ownIdFields;
   if (record.key !== null && ownIdField !== undefined
     && !table.ownIdFields.some((name) => record.fields.has(name))) {
     source.set(ownIdField, record.key);
   }
+  if (bookId !== null && table.bookIdField !== undefined) source.set(table.bookIdField, bookId);
   for (const [name, value] of record.fields) {
     if (unread.has(name) && !isEmpty(value)) source.set(name, value);
   }
@@ -84,16 +85,18 @@ function readMembers(table: FormatTable, record: FieldRecord): ReadMembers {
 /**
  * Adds the members of the rest field; null is one that the book does not have. One is ignored whose
  * fields have been changed since they were written, by a person or another program: what can be
- * seen counts.
+ * seen counts. Returns the id of the book that the field has, or null.
  */
 function addRest(
   table: FormatTable, record: FieldRecord, body: Record<string, JsonValue>, unread: Set<string>,
-): void {
+): string | null {
   const rest = parseRest(record.fields.get(table.restField ?? ''));
-  if (rest === null) return;
+  if (rest === null) return null;
+  const { id, ...others } = rest;
+  const bookId = typeof id === 'string' ? id : null;
   unread.delete(table.restField ?? '');
   const members = new Map<string, JsonValue | null>();
-  for (const [member, value] of Object.entries(rest)) {
+  for (const [member, value] of Object.entries(others)) {
     if (value === null) {
       members.set(member, value);
       continue;
@@ -102,8 +105,9 @@ function addRest(
     if (accepted !== null) members.set(member, accepted.value);
   }
   // Together first: a title and a subtitle, which one field says, can only change together.
-  if (addUnseen(table, record.fields, body, [...members])) return;
+  if (addUnseen(table, record.fields, body, [...members])) return bookId;
   for (const entry of members) addUnseen(table, record.fields, body, [entry]);
+  return bookId;
 }
 
 /**

@@ -8,12 +8,13 @@ import { mapRecord } from './map-record.ts';
 export function createTableCodec(
   table: FormatTable, createSplitter: () => FieldSplitter,
 ): FormatCodec {
-  const { ownIdFields, bookIdPrefix, restField } = table;
+  const { ownIdFields, bookIdPrefix, bookIdField, restField } = table;
   const createReader: FormatCodec['createReader'] = (options) =>
     new MappedSplitter(createSplitter(), table, options);
   if (ownIdFields.length === 0) return { createReader };
   const codec = { createReader, ownIdFields, hasRestField: restField !== null };
-  return bookIdPrefix === undefined ? codec : { ...codec, bookIdPrefix };
+  if (bookIdPrefix === undefined) return codec;
+  return { ...codec, bookIdPrefix, ...bookIdField === undefined ? {} : { bookIdField } };
 }
 
 class MappedSplitter implements RecordSplitter {

@@ -1,8 +1,8 @@
 /**
  * Makes the fields of a book by the table of a format: what its rows write, then what
  * `metadata.source` still has from a record of this format, then in the rest field the members that
- * a reader of these fields would not get back. A field of the source that still says what the book
- * has is written as it stood.
+ * a reader of these fields would not get back, and the id of the book where the format has it
+ * there. A field of the source that still says what the book has is written as it stood.
  */
 import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
@@ -31,7 +31,7 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
   const original = new Map<string, JsonValue>();
   let hasRefused = false;
   for (const [name, value] of Object.entries(source)) {
-    if (table.ownIdFields.includes(name)) continue;
+    if (table.ownIdFields.includes(name) || name === table.bookIdField) continue;
     if (table.mayHold?.(name, value) === false) {
       hasRefused = true;
     } else {
@@ -41,8 +41,12 @@ export function writeRecord(table: FormatTable, book: Book): WrittenRecord {
   }
   const changes = listChanges(table, written, original);
   const body = restoreFields(table, members, fields, changes);
-  const rest = table.restField === null ? null : findRest(table, members, body);
-  if (rest !== null && table.restField !== null) fields.set(table.restField, encodeJson(rest));
+  if (table.restField !== null) {
+    const restId = table.bookIdField === undefined
+      ? {} : { id: findOwnId(source, [table.bookIdField]) ?? id };
+    const rest = { ...restId, ...findRest(table, members, body) };
+    if (Object.keys(rest).length > 0) fields.set(table.restField, encodeJson(rest));
+  }
   const key = findOwnId(source, table.ownIdFields);
   const ownId = key ?? `${table.bookIdPrefix ?? ''}${id}`;
   return { key, ownId, fields, leavesOut: hasRefused || leavesOut(table, metadata) };
@@ -123,9 +127,9 @@ function readBody(table: FormatTable, fields: Fields): JsonObject {
 
 /**
  * The members that are read otherwise than the book has them, and as null those that are read
- * though the book has none; null: the fields say it all.
+ * though the book has none; none where the fields say it all.
  */
-function findRest(table: FormatTable, members: JsonObject, body: JsonObject): JsonObject | null {
+function findRest(table: FormatTable, members: JsonObject, body: JsonObject): JsonObject {
   const rest = new Map<string, JsonValue>();
   for (const name of Object.keys(body)) {
     if (members[name] === undefined || isNobody(name, members[name])) rest.set(name, null);
@@ -133,7 +137,7 @@ function findRest(table: FormatTable, members: JsonObject, body: JsonObject): Js
   for (const [name, value] of Object.entries(members)) {
     if (!isNobody(name, value) && !isSameValue(table, value, body[name])) rest.set(name, value);
   }
-  return rest.size === 0 ? null : Object.fromEntries(rest);
+  return Object.fromEntries(rest);
 }
 
 /** Whether it is the list of authors of a book that has none: an import fills it in. */

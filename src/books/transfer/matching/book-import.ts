@@ -25,11 +25,12 @@ export type SourceFormat = {
   readonly format: string;
   /** The names within it that may hold the id; the first that is there counts. */
   readonly ownIdFields: readonly string[];
-  /**
-   * The text before the id of a book in an own id that is one, as our exports have it; null: an own
-   * id never is one.
-   */
+  /** The names within it that may hold the id of a book, as our exports have it. */
+  readonly bookIdFields: readonly string[];
+  /** The text before the id of a book there; null: there never is one. */
   readonly bookIdPrefix: string | null;
+  /** Whether our export of a stored book without an own id may have made this one. */
+  isMadeOwnId(bytes: Buffer, ownId: string): boolean;
   /**
    * What an import reads of our export of a stored book in the format, as members of a record: of
    * the whole, and of what another program may keep of it; nothing of a format that is not written.

@@ -1,9 +1,11 @@
 /**
  * What a record says that may come from an export of ours, in a format of other programs.
  *
- * - Where records have their own id, our export puts the id of the book, unless the book came with
- *   one. By it an import knows the book again, whatever has been edited meanwhile. It says nothing
- *   of another program, so that very book does not store it, and later exports have the same id.
+ * - Our export has the id of the book: in the place of the record's own id, unless the book came
+ *   with one, or in a field beside it. By it an import knows the book again, whatever has been
+ *   edited meanwhile. It says nothing of another program, so that very book does not store it, and
+ *   later exports have the same id. An own id beside it is not stored either where our export made
+ *   it; one that was given elsewhere is.
  * - A format may say less than the book has: RIS makes one blank of a paragraph's end, and other
  *   programs drop our rest field. What a record says as our export of the book says it was not
  *   edited, and is no change.
@@ -18,26 +20,33 @@ import type { SourceFormat } from './book-import.ts';
 /** One field may say both: then they change together. */
 const TITLE_MEMBERS: readonly string[] = ['title', 'subtitle'];
 
-/** The id of a book that the own id of a record says, perhaps of none that is there, or null. */
+/** The id of a book that a record has, perhaps of none that is there, or null. */
 export function findBookId(record: JsonObject, source: SourceFormat): string | null {
-  const { format, ownIdFields, bookIdPrefix } = source;
+  const { format, bookIdFields, bookIdPrefix } = source;
   const fields = findSource(format, record['metadata']);
   if (fields === null || bookIdPrefix === null) return null;
-  const ownId = findOwnId(fields, ownIdFields)?.toLowerCase() ?? '';
-  const id = ownId.slice(bookIdPrefix.length);
-  return ownId.startsWith(bookIdPrefix) && isUuid(id) ? id : null;
+  const text = findOwnId(fields, bookIdFields)?.toLowerCase() ?? '';
+  const id = text.slice(bookIdPrefix.length);
+  return text.startsWith(bookIdPrefix) && isUuid(id) ? id : null;
 }
 
 /**
- * The record without an own id that is the id of the book. In its place is the own id that the book
- * has from the same format, by which files of the other program go on to match.
+ * The record without the id of the book. In the place of an own id that our export made is the one
+ * that the book has from the same format, by which files of the other program go on to match.
+ * `bytes` is the stored book, `book` its members.
  */
 export function omitBookId(
-  record: JsonObject, book: JsonObject, id: string, source: SourceFormat,
+  record: JsonObject, book: JsonObject, id: string, bytes: Buffer, source: SourceFormat,
 ): JsonObject {
   if (findBookId(record, source) !== id) return record;
   const said = splitSource(record, source);
-  return putSource(record, source, { ...splitSource(book, source).ownIds, ...said.fields });
+  const stored = splitSource(book, source).ownIds;
+  const ownIds = Object.fromEntries(Object.entries(said.ownIds)
+    .filter(([name]) => !source.bookIdFields.includes(name)));
+  const ownId = findOwnId(ownIds, source.ownIdFields);
+  const isMade = ownId === null
+    || (Object.keys(stored).length === 0 && source.isMadeOwnId(bytes, ownId));
+  return putSource(record, source, { ...isMade ? stored : ownIds, ...said.fields });
 }
 
 /**
@@ -64,12 +73,13 @@ export function omitUnedited(
 
 type SourceFields = { readonly ownIds: JsonObject; readonly fields: JsonObject };
 
-/** What the metadata have from the format: what holds the own id, and the others. */
+/** What the metadata have from the format: an own id and that of a book, and the other fields. */
 function splitSource(
-  { metadata }: JsonObject, { format, ownIdFields }: SourceFormat,
+  { metadata }: JsonObject, { format, ownIdFields, bookIdFields }: SourceFormat,
 ): SourceFields {
   const entries = Object.entries(findSource(format, metadata) ?? {});
-  const isOwnId = ([name]: readonly [string, JsonValue]): boolean => ownIdFields.includes(name);
+  const isOwnId = ([name]: readonly [string, JsonValue]): boolean =>
+    ownIdFields.includes(name) || bookIdFields.includes(name);
   return {
     ownIds: Object.fromEntries(entries.filter(isOwnId)),
     fields: Object.fromEntries(entries.filter((entry) => !isOwnId(entry))),

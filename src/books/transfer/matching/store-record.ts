@@ -58,11 +58,13 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
 }
 
 /**
- * The ids of the books that are the same as the record: its id comes before its match key, and a
- * book that came with its own id before the one whose id that is.
+ * The ids of the books that are the same as the record. Its id comes first, then the id of a book
+ * that it has from our export, then its match keys.
  */
 function findMatches({ books, keys, mode }: StoreDeps, record: ImportRecord): readonly string[] {
   if (record.id !== null && books.find(record.id) !== undefined) return [record.id];
+  const bookId = mode.source === null ? null : findBookId(record.fields, mode.source);
+  if (bookId !== null && books.find(bookId) !== undefined) return [bookId];
   for (const [rank, { readMembers }] of keys.entries()) {
     const key = readMembers(record.fields);
     if (key === null) continue;
@@ -73,9 +75,7 @@ function findMatches({ books, keys, mode }: StoreDeps, record: ImportRecord): re
     }
     if (ids.length > 0) return ids.sort();
   }
-  if (mode.source === null || !mode.matches.includes('source')) return [];
-  const bookId = findBookId(record.fields, mode.source);
-  return bookId !== null && books.find(bookId) !== undefined ? [bookId] : [];
+  return [];
 }
 
 function isLeftAlone({ matches, onMatch }: MatchMode, isSameId: boolean): boolean {
@@ -97,7 +97,7 @@ function makeVersion(
   assert(before !== undefined, 'a match is a book');
   const { [KEY]: _, createdAt, updatedAt, ...members } = decodeRecord(before);
   const fields = source === null
-    ? record.fields : omitBookId(record.fields, members, id, source);
+    ? record.fields : omitBookId(record.fields, members, id, before, source);
   if (onMatch === 'replace') {
     const isUnchanged = (record.createdAt ?? createdAt) === createdAt
       && (record.updatedAt ?? updatedAt) === updatedAt && isSame(members, fields);

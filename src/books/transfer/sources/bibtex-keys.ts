@@ -81,6 +81,12 @@ export class CitationKeys {
   }
 }
 
+/** Whether an answer may have made the key for the book. */
+export function isMadeKey(book: Book, key: string): boolean {
+  const base = createBase(book);
+  return key.startsWith(base) && /^[a-z]*$/.test(key.slice(base.length));
+}
+
 /** A key is its base, and the letters behind it after so many tries; null: no letters. */
 type CitationKey = { readonly base: string; readonly tries: number | null };
 

@@ -1,7 +1,7 @@
 /**
  * BibTeX and BibLaTeX files (`.bib`): which fields say what of a book. Other fields, the key and a
  * type other than `book` stay in `metadata.source.bibtex`, and come out again as they stood.
- * Members that no field says are in the field `x-hookshelf`, as JSON.
+ * The field `x-hookshelf` has the id of the book and the members that no other field says, as JSON.
  */
 import type { JsonValue } from '../../../base/schema.ts';
 import { decodeBook } from '../../book.ts';
@@ -24,7 +24,7 @@ import {
   decodeField, encodeTitle, findLatex, readDateFields, readKeywords, readPages, readText,
   writeKeywords,
 } from './bibtex-fields.ts';
-import { CitationKeys } from './bibtex-keys.ts';
+import { CitationKeys, isMadeKey } from './bibtex-keys.ts';
 import { readNames, writeNames } from './bibtex-names.ts';
 
 /** Types that are whole books by BibLaTeX's manual (2.1); others are parts of one, or no books. */
@@ -98,6 +98,7 @@ const REST_FIELD = 'x-hookshelf';
 
 const bibtexTable: FormatTable = {
   name: 'bibtex', rows: ROWS, ownIdFields: ['citationkey'], restField: REST_FIELD,
+  bookIdPrefix: '', bookIdField: REST_FIELD,
   isBook: (type) => BOOK_TYPES.has(type),
 };
 
@@ -105,6 +106,7 @@ export const bibtexCodec: FormatCodec = {
   ...createTableCodec(bibtexTable, () => new BibtexSplitter(NAMES_READ)),
   createWriter: createBibtexWriter,
   canBeEmpty: true,
+  isMadeOwnId: (bytes, key) => isMadeKey(decodeBook(bytes), key),
 };
 
 const NAMES_READ: ReadonlySet<string> =

@@ -10,8 +10,8 @@ import { createRandom } from '../../../support/random.ts';
 const ID = '018f2b7c-0000-7000-8000-00000000000a';
 const TIME = '2026-03-01T12:00:00.000Z';
 const SOURCE = {
-  format: 'goodreads', ownIdFields: ['Book Id', 'books_id'], bookIdPrefix: null,
-  readExports: () => [],
+  format: 'goodreads', ownIdFields: ['Book Id', 'books_id'], bookIdFields: [],
+  bookIdPrefix: null, isMadeOwnId: () => true, readExports: () => [],
 };
 
 test('a stored book has the key that a record of the same members has', () => {

@@ -35,7 +35,10 @@ const SPECS = [bookResource.collection];
 const ISBNS = ['9780441172719', '9780306406157', '9791090636071', '9780439023481'];
 const SOURCES = [['goodreads', null], ['calibre', null], ['jsonld', 'urn:uuid:']] as const;
 const SOURCE_FORMATS = SOURCES.map(([format, bookIdPrefix]) =>
-  ({ format, ownIdFields: ['Id'], bookIdPrefix, readExports: () => [] }));
+  ({
+    format, ownIdFields: ['Id'], bookIdFields: ['Id'], bookIdPrefix, isMadeOwnId: () => true,
+    readExports: () => [],
+  }));
 const OWN_IDS = Array.from({ length: 5 }, (_, index) => numberedId(0xfff0 + index));
 
 test('imports among other writes do what a comparison with every book does', async () => {
@@ -176,12 +179,12 @@ function toNaive(result: ImportedBook, expected: NaiveOutcome | undefined): Naiv
 }
 
 function randomMode(random: Random): MatchMode {
+  const matches = pick(random, [
+    ['isbn'], ['title'], ['source'], [], ['isbn', 'source'], ['isbn', 'title'],
+  ] as const);
   return {
-    matches: pick(random, [
-      ['isbn'], ['title'], ['source'], [], ['isbn', 'source'], ['isbn', 'title'],
-    ]),
-    onMatch: pick(random, ['skip', 'update', 'update', 'fill', 'replace']),
-    source: pick(random, SOURCE_FORMATS), isDryRun: false,
+    matches, onMatch: pick(random, ['skip', 'update', 'update', 'fill', 'replace']),
+    source: matches.length === 0 ? null : pick(random, SOURCE_FORMATS), isDryRun: false,
   };
 }
 

@@ -15,6 +15,12 @@ function readFields(fields: string): JsonObject {
   return bodyOf(records[0]);
 }
 
+/** The text of these books where nothing but their ids is in the field of our own. */
+function writeWithoutIds(books: readonly object[]): string {
+  return writeText(bibtexCodec, books.map((book) => ({ id: 'a', ...book })))
+    .replaceAll(/,\n {2}x-hookshelf = \{\{"id":"[^"]*"\}\}/g, '');
+}
+
 function sourceOf(book: JsonObject): JsonValue | undefined {
   return (book['metadata'] as { source?: { bibtex?: JsonValue } } | undefined)?.source?.bibtex;
 }
@@ -53,7 +59,7 @@ test('a book is written as people write it, with its rest beside', () => {
     '  isbn = {9780140447934},', '  langid = {austrian},', '  pagetotal = {1225},',
     '  keywords = {war, {a, b}},', '  url = {https://a.example/x_y%7B%7D?a=%20#b},',
     '  abstract = {A \\vphantom{\\{}\\} brace},',
-    '  x-hookshelf = {{"bookFormat":"Hardcover",'
+    '  x-hookshelf = {{"id":"a","bookFormat":"Hardcover",'
       + '"url":"https://a.example/x_y\\u007b\\u007d?a=%20#b"}}', '}', '',
   ].join('\n'));
   assertRoundTrip([book]);
@@ -62,7 +68,7 @@ test('a book is written as people write it, with its rest beside', () => {
 test('a name of one word and what follows it comes back as it is, and as no given name', () => {
   for (const name of ['John Jr.', 'Henry VIII', 'Dumas, Sr.']) {
     const authors = [{ name }];
-    const text = writeText(bibtexCodec, [{ id: 'a', title: 'T', authors }]);
+    const text = writeWithoutIds([{ title: 'T', authors }]);
     assert.doesNotMatch(text, /author = \{[^{]*, /, text);
     assertRoundTrip([{ id: 'a', title: 'T', authors }]);
     assert.doesNotMatch(text, /x-hookshelf/);
@@ -87,7 +93,7 @@ test('Greek letters are read as bibutils writes them', () => {
 });
 
 test('a month is written as its string, a tag without a babel name as it is', () => {
-  const text = writeText(bibtexCodec,
+  const text = writeWithoutIds(
     [{ title: 'A', authors: [], datePublished: '1999-02', inLanguage: 'pt-AO' }]);
   assert.match(text, /year = \{1999\},\n {2}month = feb,\n {2}language = \{pt-AO\}\n\}/);
 });
@@ -208,7 +214,7 @@ test('a file comes back as it was: fields that no member holds, and those that s
   const text = `@inbook{Le-Guin:1969,${
     Object.entries(fields).map(([name, value]) => `${name} = {${value}}`).join(',\n')}}`;
   const book = importBook(bodyOf(readText(bibtexCodec, text, { hasAllTypes: true })[0]));
-  const again = writeText(bibtexCodec, [book]);
+  const again = writeWithoutIds([book]);
   assert.match(again, /^@inbook\{Le-Guin:1969,\n/);
   for (const name of ['author', 'title', 'isbn', 'year', 'month', 'Bdsk-Url-1', 'note',
     'crossref'] as const) {
@@ -222,7 +228,7 @@ test('a field that says more stands alone, without those that say less of the sa
   const entry = '@mvbook{k,\n  title = {T},\n  date = {2001/2003}\n}\n';
   const book = importBook(bodyOf(readText(bibtexCodec, entry)[0]));
   assert.equal(book['datePublished'], '2001');
-  assert.equal(writeText(bibtexCodec, [book]), entry);
+  assert.equal(writeWithoutIds([book]), entry);
 });
 
 test('what a person edits is written, and the other fields stay as they stood', () => {
@@ -269,7 +275,7 @@ test('a book that has the fields of its parents does not wait for them again', (
   const text = '@xdata{x, publisher={P}}@periodical{p, note={N}}'
     + '@book{a, title={A}, xdata={x}}@book{b, title={B}, crossref={p}}';
   const books = readText(bibtexCodec, text).filter((record) => 'body' in record).map(bodyOf);
-  const again = readText(bibtexCodec, writeText(bibtexCodec, books.map(importBook)));
+  const again = readText(bibtexCodec, writeWithoutIds(books.map(importBook)));
   assert.deepEqual(again.map(bodyOf), books);
   assert.deepEqual(books.map(({ publisher }) => publisher), ['P', undefined]);
 });

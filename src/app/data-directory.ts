@@ -1,6 +1,7 @@
 /** Makes the data directory, and refuses one that root must not use. */
 import { statSync } from 'node:fs';
-import { AppError, messageOf } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
+import { explainFileError } from '../base/file-error.ts';
 import { checkOnlyRootCanReplace, walkPath } from '../base/files/path-owners.ts';
 import { makeDirectoriesSync } from '../store/disk/files.ts';
 
@@ -14,7 +15,7 @@ export function makeDataDirectory(path: string): void {
     makeDirectoriesSync(path);
   } catch (thrown) {
     throw new AppError('conflict', `cannot make the data directory ${path} (`
-      + `${messageOf(thrown)}); name another one with --data`, {}, thrown);
+      + `${explainFileError(thrown)}); name another one with --data`, {}, thrown);
   }
   // Another user may have made it between the check and now.
   refuseAsRoot(path);

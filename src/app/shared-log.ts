@@ -4,13 +4,14 @@
  */
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { AppError, messageOf } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { parseJsonStrictly } from '../base/json/parse.ts';
 import { lazyImport } from '../base/lazy-import.ts';
 import type { Logger } from '../base/log.ts';
 import { createIdSource, isUuid } from '../base/uuid.ts';
 import type { Settings } from '../settings/load-settings.ts';
+import { diskError } from '../store/disk/disk-error.ts';
 import { isStoreName } from '../store/disk/inventory.ts';
 import type { Files } from '../store/disk/files.ts';
 import { readSmallFile, replaceFile } from '../store/disk/read-write.ts';
@@ -73,7 +74,7 @@ async function readNodeId(files: Files, path: string): Promise<string | null> {
   try {
     bytes = await readSmallFile(files, path, NODE_FILE_BYTES_MAX);
   } catch (thrown) {
-    throw new AppError('unavailable', `cannot read ${path}: ${messageOf(thrown)}`, {}, thrown);
+    throw diskError(`cannot read ${path}`, thrown);
   }
   if (bytes === null) return null;
   const node = parseNodeId(bytes);

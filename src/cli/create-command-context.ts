@@ -1,9 +1,9 @@
 /** Creates the context of a command: output, settings, and an API client once it asks for one. */
 import { readdirSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { assert } from '../base/assert.ts';
 import { systemClock } from '../base/clock.ts';
-import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { AppError, systemCodeOf } from '../base/errors.ts';
 import { loadLazyModules } from '../base/lazy-import.ts';
 import type { LoadedSettings } from '../settings/load-settings.ts';
 import { loadSettings } from '../settings/load-settings.ts';
@@ -128,7 +128,7 @@ function loadDirectorySettings(
   if (isNotDirectory(dataDirectory)) {
     throw new AppError('usage', `${dataDirectory} is not a directory; name one with --data`);
   }
-  const file = configFile ?? readDirectorySettings(join(dataDirectory, SETTINGS_FILE));
+  const file = configFile ?? readSettingsFile(join(dataDirectory, SETTINGS_FILE), false);
   return loadSettings({ ...listCallersSources(context), file });
 }
 
@@ -146,18 +146,6 @@ function readConfigFile(args: Arguments, identity: Identity): SettingsFile | nul
   if (path === undefined) return null;
   identity.prepareToRead(path);
   return readSettingsFile(path, true);
-}
-
-function readDirectorySettings(path: string): SettingsFile | null {
-  try {
-    return readSettingsFile(path, false);
-  } catch (thrown) {
-    const isRefused = thrown instanceof AppError && systemCodeOf(thrown.cause) === 'EACCES';
-    if (!isRefused) throw thrown;
-    const problem = `cannot look into the data directory ${dirname(path)}`;
-    const hint = 'run as its owner, or name another one with --data';
-    throw new AppError('conflict', `${problem} (${messageOf(thrown.cause)}): ${hint}`, {}, thrown);
-  }
 }
 
 /**

@@ -12,7 +12,8 @@
  * A command works on this machine if nothing names a server. `--server` with `--data` is a
  * usage error, and so is `--token-file` for a command that works on this machine.
  */
-import { AppError, messageOf } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
+import { explainFileError } from '../base/file-error.ts';
 import { SECRET_FILE_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
 import { redactText } from '../base/log.ts';
 import {
@@ -86,7 +87,8 @@ function readFile(path: string): ReturnType<typeof readBounded> {
   try {
     return readBounded(path, { bytesMax: SECRET_FILE_BYTES_MAX });
   } catch (cause) {
-    throw new AppError('usage', `cannot read the token's file: ${messageOf(cause)}`, {}, cause);
+    const problem = `cannot read the token's file: ${explainFileError(cause)}`;
+    throw new AppError('usage', problem, {}, cause);
   }
 }
 

@@ -2,7 +2,8 @@
  * Turns an error into one line on stderr and an exit code; no other file chooses exit codes. The
  * code of an error that a server answered was restored from the `type` of its problem document.
  */
-import { AppError, isError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { AppError, isError, systemCodeOf } from '../base/errors.ts';
+import { explainFileError } from '../base/file-error.ts';
 import { redactUrls } from '../base/log.ts';
 import { sourceStack } from '../base/source-stack.ts';
 import { escapeControls, escapeLines } from '../base/text/printable.ts';
@@ -16,7 +17,7 @@ export function reportError(thrown: unknown, isDebug: boolean, io: Io): number {
   const isSystem = systemCodeOf(thrown) !== undefined && 'syscall' in Object(thrown);
   const isExpected = thrown instanceof AppError ? thrown.code !== 'internal' : isSystem;
   const hint = isExpected || isDebug ? '' : '; run it again with --debug to see where';
-  const lines = redactUrls(messageOf(thrown)).split('\n').map((line) => line.trim());
+  const lines = redactUrls(explainFileError(thrown)).split('\n').map((line) => line.trim());
   const text = lines.filter((line) => line !== '').join(' ');
   const name = createPaint(io.stderr, io)('hookshelf:', 'bad');
   io.stderr.write(`${name} ${escapeControls(text)}${hint}\n`);

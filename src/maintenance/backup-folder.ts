@@ -10,7 +10,8 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../base/errors.ts';
+import { AppError, systemCodeOf } from '../base/errors.ts';
+import { explainFileError } from '../base/file-error.ts';
 import { diskError } from '../store/disk/disk-error.ts';
 import type { Files } from '../store/disk/files.ts';
 
@@ -87,7 +88,7 @@ export function makeBackupFolder(folder: string): void {
   } catch (thrown) {
     if (systemCodeOf(thrown) === 'EEXIST' && statSync(folder).isDirectory()) return;
     throw new AppError('unavailable', `backup.to (${folder}) cannot be made `
-      + `(${messageOf(thrown)}): make it, or mount its disk`, {}, thrown);
+      + `(${explainFileError(thrown)}): make it, or mount its disk`, {}, thrown);
   }
 }
 
@@ -102,10 +103,7 @@ export async function checkRoom(folder: string, bytes: number): Promise<void> {
 /** Why no backup could be made there, with how to mend it. */
 export function explainFailure(folder: string, thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
-  const problem = `no backup can be written to ${folder}`;
-  if (!isAccessRefused(thrown)) return diskError(problem, thrown);
-  return new AppError('unavailable', `${problem} (${messageOf(thrown)}): let the server's user `
-    + 'write there; in a systemd unit ReadWritePaths= names it', {}, thrown);
+  return diskError(`no backup can be written to ${folder}`, thrown);
 }
 
 /** The time of a name, which has whole seconds. */

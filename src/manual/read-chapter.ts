@@ -2,7 +2,8 @@
  * The texts of the chapters: files of the package, or inside the binary. They are read when
  * somebody asks for one, never at a start.
  */
-import { AppError, messageOf } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
+import { explainFileError } from '../base/file-error.ts';
 import { readPackageFile } from '../base/files/package-file.ts';
 import { findNearest } from '../base/text/nearest.ts';
 import { CHAPTERS } from './chapters.ts';
@@ -22,7 +23,7 @@ export function readChapter({ name }: Chapter): string {
   try {
     return readPackageFile(`src/manual/${name}.md`).toString();
   } catch (thrown) {
-    const problem = `the manual cannot be read (${messageOf(thrown)})`;
+    const problem = `the manual cannot be read (${explainFileError(thrown)})`;
     throw new AppError('unavailable', problem, {}, thrown);
   }
 }

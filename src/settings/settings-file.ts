@@ -1,7 +1,8 @@
 /** Reads the settings file, and refuses one that strangers may have written. */
 import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
-import { AppError, messageOf, systemCodeOf } from '../base/errors.ts';
+import { AppError, isAccessRefused, systemCodeOf } from '../base/errors.ts';
+import { explainFileError } from '../base/file-error.ts';
 import { CONFIGURATION_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
 import { findOwnerProblem, formatChown } from '../base/files/ownership.ts';
 import { parseJsonStrictly } from '../base/json/parse.ts';
@@ -27,8 +28,8 @@ export function readSettingsFile(path: string, isNamed: boolean): SettingsFile |
     };
   } catch (cause) {
     if (systemCodeOf(cause) === 'ENOENT' && !isNamed) return null;
-    const problem = `the settings file ${path} cannot be read: ${messageOf(cause)}`;
-    throw new AppError('usage', problem, {}, cause);
+    const problem = `the settings file ${path} cannot be read: ${explainFileError(cause)}`;
+    throw new AppError(isAccessRefused(cause) ? 'conflict' : 'usage', problem, {}, cause);
   }
 }
 

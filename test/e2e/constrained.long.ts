@@ -70,7 +70,27 @@ test('who may not look into a data directory is told whose it is to be', {
   const data = dataOf(folder, 0);
   const { code, stderr } = await hookshelf(['book:list', '--data', data], asInstalled);
   assert.equal(code, 1);
-  assert.match(stderr, /^hookshelf: cannot look into the data directory .*: run as its owner, or /);
+  assert.match(stderr,
+    /^hookshelf: the settings file .* belongs to user 0 \(root\); run as its owner, /);
+}));
+
+test('a file of root among those of the service is named to the service, to root and by doctor', {
+  skip: needsNobody,
+}, () => inFolder(async (folder) => {
+  const data = dataOf(folder, NOBODY);
+  const server = await startServer(['--data', data], asInstalled);
+  await server.stop();
+  const [journal = ''] = readdirSync(data).filter((name) => name.startsWith('journal-'));
+  chownSync(join(data, journal), 0, 0);
+  const telling = new RegExp(`as user ${NOBODY} \\(nobody\\): ${join(data, journal)} belongs to `
+    + `user 0 \\(root\\).*chown -R nobody: ${data}\\b`);
+  for (const options of [asInstalled, { environment }]) {
+    const { code, stderr } = await hookshelf(['book:list', '--data', data], options);
+    assert.equal(code, 1);
+    assert.match(stderr, telling);
+    const { stdout } = await hookshelf(['doctor', '--json', '--data', data], options);
+    assert.match(JSON.stringify(JSON.parse(stdout)), telling);
+  }
 }));
 
 test('where nothing may be written books are read, and a server says what it lacks', {
@@ -84,7 +104,7 @@ test('where nothing may be written books are read, and a server says what it lac
   server.child.kill('SIGKILL');
   await server.ended;
   chmodSync(data, 0o500);
-  const lacking = /^hookshelf: not allowed to make .*: run as the owner of the data directory, or /;
+  const lacking = /^hookshelf: cannot make .* as user 65534 \(nobody\); chmod u\+rwx \//;
   // First beside the sockets of the killed one, then without any.
   for (const name of ['control.sock', 'lock.sock']) {
     const listed = await hookshelf(['book:list', '--json', '--data', data], options);
@@ -96,7 +116,8 @@ test('where nothing may be written books are read, and a server says what it lac
     rmSync(join(data, name));
   }
   const { stdout } = await hookshelf(['doctor', '--data', data], options);
-  assert.match(stdout, /data directory +failed .* cannot be written: chmod u\+rwx \//);
+  assert.match(stdout,
+    /data directory +failed .* cannot be written \(EACCES: .*\): chmod u\+rwx \//);
 }));
 
 test('a backup goes where its command may write, not the server', {

@@ -10,6 +10,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError, messageOf } from '../../base/errors.ts';
+import { explainFileError } from '../../base/file-error.ts';
 import {
   CONFIGURATION_BYTES_MAX, SECRET_FILE_BYTES_MAX, createTooLargeError, readBounded,
 } from '../../base/files/bounded-read.ts';
@@ -191,7 +192,7 @@ async function readFileOrStdin(
     if (cause instanceof AppError && cause.code === 'too_large') {
       throw new AppError('too_large', `--${name}: ${problem}`, {}, cause);
     }
-    throw new AppError('not_found', `--${name}: ${messageOf(cause)}`, {}, cause);
+    throw new AppError('not_found', `--${name}: ${explainFileError(cause)}`, {}, cause);
   }
 }
 

@@ -9,7 +9,8 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { assert } from '../../base/assert.ts';
-import { AppError, messageOf } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
+import { explainFileError } from '../../base/file-error.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 
 const NAME_BYTES = 6;
@@ -104,5 +105,5 @@ function giveToFolderOwner(descriptor: number, path: string): void {
 }
 
 function createWriteError(path: string, cause: unknown): AppError {
-  return new AppError('unavailable', `cannot write ${path}: ${messageOf(cause)}`, {}, cause);
+  return new AppError('unavailable', `cannot write ${path}: ${explainFileError(cause)}`, {}, cause);
 }

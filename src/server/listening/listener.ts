@@ -11,6 +11,7 @@ import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../base/errors.ts';
+import { explainFileError } from '../../base/file-error.ts';
 import { http, loadHttps } from '../../base/node-modules.ts';
 import { SOCKET_PATH_BYTES_MAX, withPrivateUmask } from '../../base/network/unix-socket.ts';
 import { respondToClientError, rejectTunnel } from './client-error.ts';
@@ -181,8 +182,7 @@ export function listen(
 function toListenError(cause: unknown, options: ListenOptions): AppError {
   const { host, port, path } = options;
   if (path !== undefined && isAccessRefused(cause)) {
-    return new AppError('forbidden', `not allowed to make ${path}: run as the owner of the data `
-      + 'directory, or name another one with --data', {}, cause);
+    return new AppError('forbidden', `cannot make ${path}: ${explainFileError(cause)}`, {}, cause);
   }
   const address = path ?? `${host ?? ''} port ${port ?? ''}`;
   switch (systemCodeOf(cause)) {

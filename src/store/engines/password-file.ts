@@ -1,5 +1,6 @@
 /** Reads files that hold passwords, which must be readable by their owner only. */
-import { AppError, messageOf } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
+import { explainFileError } from '../../base/file-error.ts';
 import { CONFIGURATION_BYTES_MAX, readBounded } from '../../base/files/bounded-read.ts';
 
 /** Reads the first line of a file that a setting or an option names. Throws `usage`. */
@@ -21,6 +22,6 @@ export function readPrivateFile(path: string, name: string): string {
     return bytes.toString('utf8');
   } catch (thrown) {
     if (thrown instanceof AppError && thrown.code === 'usage') throw thrown;
-    throw new AppError('usage', `cannot read ${name}: ${messageOf(thrown)}`, {}, thrown);
+    throw new AppError('usage', `cannot read ${name}: ${explainFileError(thrown)}`, {}, thrown);
   }
 }

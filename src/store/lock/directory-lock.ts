@@ -15,7 +15,8 @@ import { basename, dirname, join } from 'node:path';
 import { assert } from '../../base/assert.ts';
 import { sleep, systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { AppError, isAccessRefused, messageOf, systemCodeOf } from '../../base/errors.ts';
+import { AppError, systemCodeOf } from '../../base/errors.ts';
+import { diskError } from '../disk/disk-error.ts';
 import { createNodeFiles } from '../disk/files.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { readExclusiveOwner, tryExclusiveLock } from './exclusive-lock.ts';
@@ -181,9 +182,7 @@ function openLockFile(files: Files, path: string): Descriptor {
   } catch (error) {
     // Another process has created it in between.
     if (systemCodeOf(error) === 'EEXIST') return files.openSync(path, 'append-existing');
-    if (!isAccessRefused(error)) throw error;
-    throw new AppError('conflict', `cannot write in the data directory ${dirname(path)} (`
-      + `${messageOf(error)}): run as its owner, or name another one with --data`, {}, error);
+    throw diskError(`cannot write in the data directory ${dirname(path)}`, error);
   }
 }
 

@@ -6,6 +6,7 @@ import { createReadStream, fstatSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { once } from 'node:events';
 import { AppError, messageOf } from '../../../base/errors.ts';
+import { explainFileError } from '../../../base/file-error.ts';
 import { readPackageFile } from '../../../base/files/package-file.ts';
 import { startFile } from '../../../books/transfer/book-file.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
@@ -244,7 +245,7 @@ async function* countBytes(
       yield chunk;
     }
   } catch (thrown) {
-    const message = `the file cannot be read: ${messageOf(thrown)}`;
+    const message = `the file cannot be read: ${explainFileError(thrown)}`;
     report.sourceError = thrown instanceof AppError
       ? thrown : new AppError('malformed', message, {}, thrown);
     throw thrown;
@@ -325,7 +326,7 @@ async function openFile({ io, identity }: CommandContext, path: string): Promise
   } catch (cause) {
     stream.destroy();
     if (cause instanceof AppError) throw cause;
-    throw new AppError('not_found', `cannot read ${path}: ${messageOf(cause)}`, {}, cause);
+    throw new AppError('not_found', `cannot read ${path}: ${explainFileError(cause)}`, {}, cause);
   }
 }
 

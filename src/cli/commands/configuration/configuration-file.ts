@@ -4,7 +4,8 @@
  * records are valid is for the server to say.
  */
 import { dirname, resolve } from 'node:path';
-import { AppError, messageOf } from '../../../base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
+import { explainFileError } from '../../../base/file-error.ts';
 import {
   CONFIGURATION_BYTES_MAX, DOCUMENT_BYTES_MAX, readBounded,
 } from '../../../base/files/bounded-read.ts';
@@ -42,7 +43,7 @@ export function readDocumentFile(path: string, isRegular: boolean): Buffer {
   try {
     return readBounded(path, { bytesMax: DOCUMENT_BYTES_MAX, isRegular }).bytes;
   } catch (cause) {
-    throw new AppError('not_found', `cannot read ${path}: ${messageOf(cause)}`, {}, cause);
+    throw new AppError('not_found', `cannot read ${path}: ${explainFileError(cause)}`, {}, cause);
   }
 }
 

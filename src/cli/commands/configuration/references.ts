@@ -10,6 +10,7 @@
  */
 import { resolve } from 'node:path';
 import { AppError, messageOf } from '../../../base/errors.ts';
+import { explainFileError } from '../../../base/file-error.ts';
 import type { FieldError } from '../../../base/errors.ts';
 import { isJsonObject, pointerStep } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
@@ -133,7 +134,7 @@ function readText(path: string, { readFile }: ReferenceDeps): string {
   try {
     bytes = readFile(path);
   } catch (cause) {
-    throw new AppError('not_found', `cannot read ${path}: ${messageOf(cause)}`, {}, cause);
+    throw new AppError('not_found', `cannot read ${path}: ${explainFileError(cause)}`, {}, cause);
   }
   const text = bytes.toString('utf8');
   if (!Buffer.from(text).equals(bytes)) {

@@ -5,6 +5,7 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../../base/errors.ts';
+import { explainFileError } from '../../../base/file-error.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
 import {
   ACTIONS_FOLDER, findActionModules,
@@ -53,7 +54,7 @@ export function checkActions(
     return ok(length === 0 ? 'the built-in ones'
       : `${length} custom ${length === 1 ? 'module' : 'modules'}, which a start loads`);
   } catch (thrown) {
-    return failed(messageOf(thrown), '');
+    return failed(explainFileError(thrown), '');
   }
 }
 
@@ -78,6 +79,6 @@ export function checkCommands(
       : ok(`${path} holds ${commands.length} executable `
         + (commands.length === 1 ? 'file' : 'files'));
   } catch (thrown) {
-    return failed(messageOf(thrown), '');
+    return failed(explainFileError(thrown), '');
   }
 }

@@ -1,10 +1,11 @@
 /** `doctor`: checks what a server needs and says what to do. Changes nothing. */
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { NetConnectOpts } from 'node:net';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createConfiguredEngine } from '../../../app/shared-log.ts';
 import { messageOf, systemCodeOf } from '../../../base/errors.ts';
+import { describeFileError } from '../../../base/file-error.ts';
 import { redactText } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { SYSTEM_EVENTS } from '../../../webhooks/actions/event-name.ts';
@@ -16,7 +17,7 @@ import {
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { missesSystemEvents } from '../../../webhooks/outgoing/outgoing-webhook.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
-import { isReplicaDirectory } from '../../../store/disk/inventory.ts';
+import { isReplicaDirectory, isStoreName } from '../../../store/disk/inventory.ts';
 import { loadSettings } from '../../../settings/load-settings.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
 import { callApi } from '../../../server/local/api-call.ts';
@@ -118,22 +119,44 @@ function checkDirectory({ enterDataAsOwner }: CommandContext): DoctorFinding {
   const dataDirectory = enterDataAsOwner();
   const status = statSync(dataDirectory, { throwIfNoEntry: false });
   if (status === undefined) {
-    return isWritable(dirname(dataDirectory))
-      ? ok(`${dataDirectory} will be made at the first start`)
-      : failed(`${dataDirectory} cannot be made`, 'make it, or name another with --data');
+    const problem = `${dataDirectory} cannot be made`;
+    return findRefusal(dirname(dataDirectory), constants.W_OK | constants.X_OK, problem)
+      ?? ok(`${dataDirectory} will be made at the first start`);
   }
   if (!status.isDirectory()) {
     return failed(`${dataDirectory} is not a directory`, 'name one with --data');
   }
-  if (!isWritable(dataDirectory)) {
-    const user = process.getuid?.();
-    return failed(`${dataDirectory} cannot be written`, status.uid === user
-      ? `chmod u+rwx ${dataDirectory}`
-      : `give it to this user: chown ${user ?? '<user>'} ${dataDirectory}`);
-  }
+  const rights = constants.R_OK | constants.W_OK | constants.X_OK;
+  const refusal = findRefusal(dataDirectory, rights, `${dataDirectory} cannot be written`)
+    ?? findRefusalWithin(dataDirectory);
+  if (refusal !== null) return refusal;
   return (status.mode & 0o077) === 0
     ? ok(`${dataDirectory} is writable, and private`)
     : warning(`${dataDirectory} is open to other users`, `chmod 700 ${dataDirectory}`);
+}
+
+/** Finds a file of somebody else, such as one that a command of root has left there. */
+function findRefusalWithin(directory: string): DoctorFinding | null {
+  for (const name of readdirSync(directory)) {
+    const isWritten = isStoreName(name) || name === 'lock';
+    const rights = isWritten ? constants.R_OK | constants.W_OK : constants.R_OK;
+    const path = join(directory, name);
+    const refusal = findRefusal(path, rights, `${path} cannot be used`);
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
+/** Null where the rights are ours, or nothing is there (any more); else `problem` with its cause and remedy. */
+function findRefusal(path: string, rights: number, problem: string): DoctorFinding | null {
+  try {
+    accessSync(path, rights);
+    return null;
+  } catch (thrown) {
+    if (systemCodeOf(thrown) === 'ENOENT') return null;
+    const { cause, remedy } = describeFileError(thrown);
+    return failed(`${problem} (${cause})`, remedy ?? 'name another with --data');
+  }
 }
 
 async function checkLock({ enterDataAsOwner }: CommandContext): Promise<DoctorFinding> {
@@ -362,13 +385,4 @@ async function fetchFromServer(
   if (socketPath === null || !(await isListening(socketPath))) return null;
   const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
   return (await callApi({ socketPath, signal }, { method: 'GET', path })).body;
-}
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK | constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

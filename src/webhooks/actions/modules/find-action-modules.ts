@@ -6,7 +6,8 @@
  */
 import { readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
+import { AppError, systemCodeOf } from '../../../base/errors.ts';
+import { explainFileError } from '../../../base/file-error.ts';
 import { DOCUMENT_BYTES_MAX, readBounded } from '../../../base/files/bounded-read.ts';
 import { checkOwnership, checkWayAsRoot } from '../../../base/files/ownership.ts';
 import { walkPath } from '../../../base/files/path-owners.ts';
@@ -70,7 +71,7 @@ function listModuleFiles(folder: string): string[] {
       .sort().map((name) => join(folder, name));
   } catch (thrown) {
     if (systemCodeOf(thrown) === 'ENOENT') return [];
-    throw new AppError('usage', `${folder}: ${messageOf(thrown)}`, {}, thrown);
+    throw new AppError('usage', `${folder}: ${explainFileError(thrown)}`, {}, thrown);
   }
 }
 

@@ -41,3 +41,17 @@ test('without room data:compact and writes say what to do, with exit code 1 and 
     }
     assert.equal((await hookshelf(compact)).code, 0);
   }));
+
+test('without room an import ends with one line, which says why and what is stored', () =>
+  inFolder(async (data) => {
+    const words = ['book:import', '--file', '-', '--format', 'jsonl', '--data', data];
+    const input = `${JSON.stringify(book)}\n`.repeat(1000);
+    const { code, stdout, stderr } = await hookshelf(words, { input, program: LIMITED });
+    assert.deepEqual([code, stdout], [1, '']);
+    const told = stderr.split('\n').filter((line) => line.startsWith('hookshelf: ')).slice(1);
+    assert.equal(told.length, 1, stderr);
+    const stop = /^hookshelf: the import stopped: .* \(EFBIG: .*\(until then imported (\d+), /;
+    const [, count] = stop.exec(told[0] ?? '') ?? [];
+    const listed = await hookshelf(['book:list', '--json', '--data', data]);
+    assert.equal(JSON.parse(listed.stdout).length, Number(count));
+  }));

@@ -44,10 +44,13 @@ export async function runImport(
 ): Promise<void> {
   const choice = kind.format ?? findFormatByMediaType(kind.mediaType);
   assert(choice !== null);
-  const file = await openBookFile(exchange.readChunks(), choice, mode);
+  let startedRun: ImportRun | null = null;
+  const chunks = readUntil(exchange.readChunks(), async () => await startedRun?.stop() ?? false);
+  const file = await openBookFile(chunks, choice, mode);
   const bookImport = await openImport(catalog, file, mode);
   const importer = new Importer(bookImport, mode.isDryRun, isBrief);
   const run = new ImportRun(file, bookImport, importer);
+  startedRun = run;
   exchange.response.once('close', () => run.abandon());
   // The client may have left while the beginning was read.
   if (exchange.response.closed) run.abandon();
@@ -69,6 +72,13 @@ async function openImport(
   }
 }
 
+/** Yields chunks until `isOver`, and reads past the others. */
+async function* readUntil(
+  chunks: AsyncIterable<Buffer>, isOver: () => Promise<boolean>,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) if (!await isOver()) yield chunk;
+}
+
 class ImportRun {
   readonly #file: BookFile;
   readonly #bookImport: BookImport;
@@ -82,6 +92,8 @@ class ImportRun {
   #responseBytes = 0;
   /** An error that is no AppError: `pull` throws it, which breaks the response off. */
   #bug: unknown = null;
+  /** Whether the response has its last line. */
+  #isCounted = false;
   #isEnded = false;
   #isAbandoned = false;
   /** Resumes the reading of the body, when it waits for capacity; else does nothing. */
@@ -100,8 +112,8 @@ class ImportRun {
     try {
       // The client learns the format of the file before anything of it is imported.
       this.#respond('');
-      const error = await this.#readAll() ?? this.#importer.failure;
-      this.#respond(`${JSON.stringify(this.#createCount(error))}\n`);
+      const error = await this.#readAll();
+      if (!await this.stop()) this.#respondCount(error);
     } catch (thrown) {
       this.#bug ??= thrown;
     } finally {
@@ -109,6 +121,18 @@ class ImportRun {
     }
     this.#isEnded = true;
     this.#wakePull();
+  }
+
+  /**
+   * When the store has refused a batch, responds at once with the count and the reason. Returns
+   * whether it has: nothing is imported after that.
+   */
+  async stop(): Promise<boolean> {
+    const { failure } = this.#importer;
+    if (failure === null) return false;
+    await this.#batchesReported;
+    if (!this.#isCounted) this.#respondCount(failure);
+    return true;
   }
 
   /** Called when the client has left: what was read is stored, and nothing more is read. */
@@ -136,8 +160,8 @@ class ImportRun {
   }
 
   /**
-   * Reads the body to its end, even when the store refuses writes, so that the sender gets to read
-   * the response. Returns null, or why the body ended early.
+   * Reads the body to its end, also past what is not tried any more, so that the sender gets to
+   * read the response. Returns null, or why the body ended early.
    */
   async #readAll(): Promise<string | null> {
     let error: string | null = null;
@@ -159,6 +183,7 @@ class ImportRun {
 
   async #submit(records: readonly SourceRecord[]): Promise<void> {
     for (let start = 0; start < records.length; start += BATCH_RECORDS_MAX) {
+      if (this.#importer.failure !== null) return;
       const batch = this.#importer.run(records.slice(start, start + BATCH_RECORDS_MAX));
       this.#batchesInFlight += 1;
       const before = this.#batchesReported;
@@ -187,6 +212,11 @@ class ImportRun {
         this.#wakeReader = resolve;
       });
     }
+  }
+
+  #respondCount(error: string | null): void {
+    this.#isCounted = true;
+    this.#respond(`${JSON.stringify(this.#createCount(error))}\n`);
   }
 
   /** The last line. Its encoding is there when later bytes told another than the first line. */

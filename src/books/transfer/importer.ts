@@ -8,7 +8,7 @@
  * in halves later, perhaps after the batches that follow. The counts are of all batches together.
  */
 import { assert } from '../../base/assert.ts';
-import { AppError, messageOf } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { invalid } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
@@ -37,7 +37,7 @@ type RecordResult =
 
 /**
  * `imported` counts new and replaced books, `replaced` the latter alone. `skipped` counts all that
- * are none of the others: existing, invalid, too large, ambiguous, refused by the store, not tried.
+ * are none of the others: existing, invalid, too large, ambiguous.
  */
 type ImportCount = {
   readonly imported: number;
@@ -101,7 +101,10 @@ export class Importer {
     };
   }
 
-  /** Why the store refused a batch; null while it has refused none. Nothing is tried after that. */
+  /**
+   * Why the store refused a batch; null while it has refused none. Nothing is tried after that, and
+   * the records that were refused are neither reported nor counted: the reason is told once.
+   */
   get failure(): string | null {
     return this.#failure;
   }
@@ -167,9 +170,7 @@ export class Importer {
   /** Imports records in one transaction, or in several where they are too large for one. */
   async #importBatch(parsedRecords: readonly ParsedRecord[]): Promise<readonly string[]> {
     if (parsedRecords.length === 0) return [];
-    if (this.#failure !== null) {
-      return parsedRecords.map((parsed) => this.#skip(parsed, parsed.record.id, 'not tried'));
-    }
+    if (this.#failure !== null) return [];
     try {
       const records = parsedRecords.map(({ record }) => record);
       const books = await this.#bookImport.importBatch(records);
@@ -177,9 +178,8 @@ export class Importer {
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       if (thrown.code === 'too_large') return this.#importInHalves(parsedRecords, thrown.message);
-      const detail = messageOf(thrown);
-      this.#failure ??= detail;
-      return parsedRecords.map((parsed) => this.#skip(parsed, parsed.record.id, detail));
+      this.#failure ??= thrown.message;
+      return [];
     }
   }
 

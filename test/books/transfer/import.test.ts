@@ -140,22 +140,45 @@ test('an empty body is an import of nothing', async () => {
     [{ imported: 0, skipped: 0, replaced: 0, existing: 0, dryRun: false, ...NO_MATCHES }]);
 });
 
-test('a store that takes no more ends the import with the reason, after every result', async () => {
+test('the first refusal of the store ends the import: told once, with what is stored', async () => {
   const store = createMemoryStore([bookResource.collection]);
   const failing = await startBookServer({ store });
   try {
+    await failing.ask('POST', '/api/books/import', '{"title":"A"}\n', JSON_LINES);
     store.failNextBatch(new AppError('storage_full', 'no space left'));
-    const answer = await failing.ask('POST', '/api/books/import',
-      '{"title":"A"}\n{"title":"B"}\n', JSON_LINES);
-    assert.deepEqual(lines(answer.text), [
-      { line: 1, record: 1, status: 'skipped', id: null, detail: 'no space left' },
-      { line: 2, record: 2, status: 'skipped', id: null, detail: 'no space left' },
-      {
-        imported: 0, skipped: 2, replaced: 0, existing: 0, dryRun: false, ...NO_MATCHES,
-        error: 'no space left',
-      },
-    ]);
+    // Longer than what is read before the first batch: the rest is read past, and not tried.
+    const body = `{"title":""}\n${`{"title":"${'B'.repeat(200)}"}\n`.repeat(12_000)}{`;
+    const answer = await failing.ask('POST', '/api/books/import', body, JSON_LINES);
+    const [invalid, count, ...others] = lines(answer.text);
+    assert.deepEqual([invalid?.['line'], invalid?.['status']], [1, 'skipped']);
+    assert.deepEqual(count, {
+      imported: 0, skipped: 1, replaced: 0, existing: 0, dryRun: false, ...NO_MATCHES,
+      error: 'no space left',
+    });
+    assert.deepEqual(others, []);
+    assert.equal(failing.catalog.size, 1);
   } finally {
+    await failing.close();
+  }
+});
+
+test('a sender whose producer goes on is told of a refusal before the end', async () => {
+  const store = createMemoryStore([bookResource.collection]);
+  const failing = await startBookServer({ store });
+  const socket = connect(failing.port, '127.0.0.1');
+  try {
+    store.failNextBatch(new AppError('storage_full', 'no space left'));
+    socket.write('POST /api/books/import HTTP/1.1\r\nHost: localhost\r\n'
+      + 'Content-Length: 1000000\r\nContent-Type: application/jsonl\r\n\r\n{"title":"A"}\n');
+    let text = '';
+    for await (const chunk of socket) {
+      text += String(chunk);
+      if (text.includes('"error":"no space left"')) break;
+      socket.write('{"title":"B"}\n');
+    }
+    assert.match(text, /"imported":0,.*"error":"no space left"/);
+  } finally {
+    socket.destroy();
     await failing.close();
   }
 });

@@ -31,24 +31,22 @@ test('a batch that is too large goes in parts, and a record that is too is skipp
     [4, 1, null]);
 });
 
-test('a record that the store does not take is named by its number and key', async () => {
+test('a record that is too large is named by number and key; none is after a refusal', async () => {
   const problems = [new AppError('too_large', 'too much'), new AppError('unavailable', 'full')];
   const catalog = {
     importBatch: () => Promise.reject(problems.shift() ?? new Error('not asked again')),
     close() {},
   };
   const importer = new Importer(catalog, false);
-  const results: unknown[] = [];
+  const texts: string[] = [];
   for (const line of [1, 4, 7]) {
-    const text = await importer.run(
-      [{ line, key: `k${line}`, body: { title: 'a' }, leftOut: [] }]);
-    results.push(JSON.parse(text));
+    texts.push(await importer.run(
+      [{ line, key: `k${line}`, body: { title: 'a' }, leftOut: [] }]));
   }
-  assert.deepEqual(results, [
-    { line: 1, record: 1, key: 'k1', status: 'skipped', id: null, detail: 'too much' },
-    { line: 4, record: 2, key: 'k4', status: 'skipped', id: null, detail: 'full' },
-    { line: 7, record: 3, key: 'k7', status: 'skipped', id: null, detail: 'not tried' },
-  ]);
+  const [first = '', ...others] = texts;
+  assert.deepEqual(JSON.parse(first),
+    { line: 1, record: 1, key: 'k1', status: 'skipped', id: null, detail: 'too much' });
+  assert.deepEqual([...others, importer.failure, importer.count.skipped], ['', '', 'full', 1]);
 });
 
 test('a brief report names what could not be imported, a thousand records at most', async () => {

@@ -69,7 +69,11 @@ async function importFile(
     const results = mode.isDryRun && context.isDataMissing()
       ? checkRecords(body, start.format, mode, context.io.now)
       : await sendFile(context, start.format, mode, body);
-    for await (const line of readLines(results)) report.addResult(parseObject(JSON.parse(line)));
+    for await (const line of readLines(results)) {
+      report.addResult(parseObject(JSON.parse(line)));
+      // The server reads the rest of the file past; nobody has to send it.
+      if (report.stopReason !== null) break;
+    }
   } finally {
     body.destroy();
   }

@@ -19,7 +19,7 @@ type ImportProblem = {
   readonly detail: string;
 };
 
-// A file that is imported twice, or a full disk, causes the same problem in every line. People are
+// A file that is imported twice causes the same problem in every line. People are
 // told how many more there were; JSON has the first ones, and the count in `skipped`.
 const ALIKE_SHOWN_MAX = 20;
 const ALIKE_DETAILS_MAX = 1000;
@@ -84,6 +84,12 @@ export class ImportReport {
     if (result['status'] === 'skipped') this.#reportSkipped(result);
   }
 
+  /** Why the import was stopped before its end; null: it was not. */
+  get stopReason(): string | null {
+    const error = this.#totals?.['error'];
+    return typeof error === 'string' ? error : null;
+  }
+
   #reportSkipped(result: JsonObject): void {
     const errors = parseFieldErrors(result['errors']);
     const { line, record, key, id } = result;
@@ -109,9 +115,11 @@ export class ImportReport {
     const text = `imported ${String(imported)}, updated ${String(updated)}, `
       + `unchanged ${String(unchanged)}, skipped ${String(skipped)}`;
     const summary = this.#isDryRun ? `would have ${text} (dry run, nothing was changed)` : text;
-    await this.#output.result({ ...this.#file, ...totals, problems: this.#problems }, summary);
-    if (typeof totals['error'] === 'string') {
-      throw new AppError('unavailable', `the import stopped: ${totals['error']}`);
+    const { stopReason } = this;
+    await this.#output.result({ ...this.#file, ...totals, problems: this.#problems },
+      ...stopReason === null ? [summary] : []);
+    if (stopReason !== null) {
+      throw new AppError('unavailable', `the import stopped: ${stopReason} (until then ${text})`);
     }
     return Number(skipped) > 0 ? 1 : 0;
   }

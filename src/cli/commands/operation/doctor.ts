@@ -147,7 +147,7 @@ function findRefusalWithin(directory: string): DoctorFinding | null {
   return null;
 }
 
-/** Null where the rights are ours, or nothing is there (any more); else `problem` with its cause and remedy. */
+/** Null where the rights are ours, or nothing is there; else `problem` with cause and remedy. */
 function findRefusal(path: string, rights: number, problem: string): DoctorFinding | null {
   try {
     accessSync(path, rights);

@@ -5,7 +5,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { basename, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundleTests, withFolder } from './bundle.mjs';
 import { reachedFrom } from './imports.mjs';
@@ -109,13 +109,17 @@ function createRandom(seed) {
   };
 }
 
-/** The tests that reach a source: those named as it is, then by the steps to it. */
+/** The tests that reach a source: those named as it is, its folder's, then by the steps to it. */
 function testsOf(path) {
   const name = basename(path, '.ts');
-  const isNamesake = (file) => basename(file).startsWith(`${name}.`);
+  const folder = dirname(relative(SOURCES, path));
+  const distanceOf = (file, steps) => {
+    if (basename(file).startsWith(`${name}.`)) return 0;
+    return dirname(relative('test', file)) === folder ? 1 : steps;
+  };
   const sorted = [...stepsOfTests].filter(([, steps]) => steps.has(path))
     .map(([file, steps]) => ({
-      file, steps: isNamesake(file) ? 0 : steps.get(path), size: steps.size,
+      file, steps: distanceOf(file, steps.get(path)), size: steps.size,
     }))
     .sort((a, b) => a.steps - b.steps || a.size - b.size);
   return sorted.slice(0, TESTS_MAX).map(({ file }) => file);

@@ -42,7 +42,11 @@ function mutationsOf(file, path) {
       const line = file.text.slice(0, start).split('\n').length;
       mutations.push({ path, line, kind, text, start, end: place.end, replacement });
     }
-    node.forEachChild(visit);
+    node.forEachChild((part) => {
+      // A key such as the 1 of `{ 1: 'one' }` can be no expression.
+      const isKey = part === node.name || part === node.propertyName;
+      if (!isKey || !isNumericLiteral(part)) visit(part);
+    });
   };
   visit(file);
   return mutations;

@@ -74,7 +74,6 @@ export class EventRetention {
     return this.#deps.eventUse.unusedBytes - this.#deps.limits.bytesMax;
   }
 
-
   async #sweepAll(): Promise<void> {
     const { store, ownership } = this.#deps;
     while (this.#sweeper.isStarted && ownership.isMaintainer()) {

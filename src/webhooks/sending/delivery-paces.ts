@@ -30,7 +30,10 @@ type DeliveryPacesDeps = {
   readonly clock: Clock;
 };
 
-/** When the requests of a webhook leave, and what ends each wait for that, the oldest first. */
+/**
+ * When the requests of a webhook leave, and what ends each wait for that, the oldest first. The
+ * timer may have ended.
+ */
 type SendPace = { readonly pace: Pace; readonly waits: Set<() => void>; timer: Timer | null };
 
 const FIRST_WAIT_MS_MAX = 60_000;
@@ -121,7 +124,6 @@ export class DeliveryPaces {
     const { clock } = this.#deps;
     const { pace, waits } = sendPace;
     sendPace.timer?.cancel();
-    sendPace.timer = null;
     const nowMs = clock.monotonicMs();
     for (const end of waits) {
       const waitMs = pace.getWaitMs(nowMs);

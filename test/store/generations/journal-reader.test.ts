@@ -136,6 +136,7 @@ test('a reader that is closed while it reads lets the file go once it has read',
   reader?.close();
   assert.equal(files.openPaths.length, before + 1);
   await reading;
+  assert.equal(files.openPaths.length, before);
   reader?.close();
   assert.equal(files.openPaths.length, before);
   await store.close();

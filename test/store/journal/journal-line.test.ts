@@ -90,6 +90,7 @@ test('operations of another form are an error, never a wrong record', () => {
   for (const operations of [
     '', '{"put":"books","bytes":5,"record":{"id":"a"}}]}', '{"put":"books","bytes":9,"record":{"i',
     '{"delete":"books"}]}', '{"delete":"books","key":"a"}] }', '{"delete":"books","key":"a"},]}',
+    '{"delete":"","key":"a"}]}',
   ]) {
     const buffer = Buffer.from(operations);
     assert.throws(() => visitOperations(buffer, 0, buffer.length, { put() {}, delete() {} }));

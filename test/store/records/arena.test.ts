@@ -22,6 +22,14 @@ test('a record larger than a chunk has one of its own', () => {
   assert.equal(read(arena, large).length, 2 * CHUNK_BYTES);
 });
 
+test('a record that just fits fills its chunk', () => {
+  const arena = new Arena();
+  const first = arena.append('a');
+  const left = arena.chunk(first.chunk).length - 2 * ',\n'.length - 1;
+  assert.equal(arena.append('b'.repeat(left)).chunk, first.chunk);
+  assert.notEqual(arena.append('c').chunk, first.chunk);
+});
+
 test('a chunk goes with its last record, unless it is being filled', () => {
   const arena = new Arena();
   const first = arena.append('a'.repeat(40_000));

@@ -52,6 +52,13 @@ test('of two snapshots that are written at once for one place none is a mixture'
   assert.equal(rig.engine.snapshots.size, 1);
 });
 
+test('snapshots that one node writes at once come one after the other', async () => {
+  const one = await rig.open();
+  await one.transact(put('a'));
+  await Promise.all([one.compact(), one.compact()]);
+  assert.equal(rig.engine.snapshots.size, 1);
+});
+
 test('a snapshot of the engine names no file outside of its folder', async () => {
   const one = await rig.open();
   await one.transact(put('a'));

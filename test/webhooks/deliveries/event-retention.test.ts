@@ -113,6 +113,25 @@ test('an event that has not begun, or is not written yet for all, stays', async 
   assert.deepEqual(ids(), ['e2']);
 });
 
+test('an event that lists a delivery of another stays, and is tried once a sweep', async () => {
+  for (const isLate of [false, true]) {
+    const store = createMemoryStore(webhookCollections);
+    await put(store, event('e1', isLate ? [] : ['d1']),
+      ['deliveries', 'd1', encodeSampleDelivery('d1', 'h1', 'e2', 'delivered')],
+      ['event-receivers', 'e1', '{"identifier":"e1","deliveries":["d1"],"hooks":["h1"]}']);
+    const { transact } = store;
+    let tries = 0;
+    store.transact = (run) => {
+      tries += 1;
+      assert.ok(tries < 9);
+      return transact.call(store, run) as never;
+    };
+    const { clock, ids } = openRetention(store, { bytesMax: 0 });
+    await clock.advance(1);
+    assert.deepEqual([ids(), tries], [['e1'], 1]);
+  }
+});
+
 test('a node that does not maintain the records removes none', async () => {
   const store = createMemoryStore(webhookCollections);
   await put(store, event('e1'));

@@ -30,6 +30,13 @@ test('the failures of a bounded number of hooks have series of their own', () =>
   assert.equal(figures.attempts.failed, 250);
 });
 
+test('an attempt is told apart from 10 ms to 10 s, the arrival of a delivery to a day', () => {
+  const { attemptDurations, latencies } = new DeliveryCounters();
+  assert.deepEqual(attemptDurations.bounds, [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]);
+  assert.deepEqual(latencies.bounds,
+    [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 600, 3600, 21_600, 86_400]);
+});
+
 test('a delivery takes from its creation to its arrival, an attempt its own time', () => {
   const figures = new DeliveryCounters();
   const delivery = deliveryOf(null);

@@ -194,6 +194,16 @@ test('requests that wait for their turn count as waiting, and end at once when a
     assert.equal(ids.filter((id) => simulation.delivery(id)?.status === 'pending').length, 3);
   });
 
+test('a request that is made while all closes waits for no turn', async () => {
+  const { simulation, waiting } = await placeStalled(TWO_A_SECOND);
+  await emitMany(simulation, 2);
+  await simulation.clock.advance(1000);
+  const closing = simulation.webhooks.close(30_000).then(() => true);
+  for (const end of waiting) end();
+  await simulation.clock.advance(100);
+  assert.deepEqual([waiting.length, await Promise.race([closing, false])], [2, true]);
+});
+
 test('a delivery that is cancelled while it waits takes no turn of others', async () => {
   const { simulation, ids } = await placeWaiting();
   for (const id of ids.slice(1, 3)) {

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
 import {
+  checkDurability, type Durability,
+} from '../../../../src/store/engines/postgres/durability.ts';
+import {
   formatAddress, parsePostgresUrl,
 } from '../../../../src/store/engines/postgres/postgres-url.ts';
 
@@ -84,5 +87,28 @@ for (const [url, pattern] of REFUSED) {
       assert.doesNotMatch(thrown.message, /planted|pla#nted/);
       return true;
     });
+  });
+}
+
+const DURABILITIES: readonly (readonly [string, string, string | null])[] = [
+  ['', ' ANY 1 (a, b)', "waits for its standbys (synchronous_standby_names = 'ANY 1 (a, b)')"],
+  ['?durability=primary', 'a', 'waits for its standbys'],
+  ['?durability=primary', ' ', 'is on the disk of one machine'],
+  ['?durability=engine', 'a', 'keeps several copies'],
+  ['', '', null],
+];
+for (const [query, standbys, expected] of DURABILITIES) {
+  test(`of a server with the standbys '${standbys}', given ${query || 'nothing'}, it is said: ${
+    expected ?? 'not durable'}`, () => {
+    const row = {
+      version: 150_000, version_text: '15', encoding: 'UTF8', fsync: 'on',
+      product: 'PostgreSQL 15', standbys,
+    };
+    const check = (): Durability =>
+      checkDurability(row, parsePostgresUrl(`postgres://u@h/b${query}`));
+    if (expected === null) return assert.throws(check, { code: 'misconfigured' });
+    const { description, needsStandbys } = check();
+    assert.ok(description.includes(expected), description);
+    assert.equal(needsStandbys, expected.startsWith('waits'));
   });
 }

@@ -1,7 +1,6 @@
 /** Reads and checks the TLS certificate that the settings name, and tells how long it is valid. */
-import { AppError, messageOf } from '../base/errors.ts';
-import { CONFIGURATION_BYTES_MAX, readBounded } from '../base/files/bounded-read.ts';
-import { loadCrypto, loadTls } from '../base/node-modules.ts';
+import { loadCrypto } from '../base/node-modules.ts';
+import { readCertificateWithKey } from '../base/pem-file.ts';
 import type { Certificate } from '../server/listening/listener.ts';
 import type { Settings } from '../settings/load-settings.ts';
 
@@ -33,40 +32,9 @@ function findValidityProblem(expiresMs: number, nowMs: number): string | null {
     : `the certificate expires soon: its last day is ${lastDay}`;
 }
 
-/**
- * null when the settings name none. Throws `usage`, also for a pipe: it is read again on SIGHUP,
- * and a pipe would be empty then.
- */
+/** null when the settings name none. Throws `usage`. */
 export function readCertificate({ server: { tlsCert, tlsKey } }: Settings): Certificate | null {
   if (tlsCert === null || tlsKey === null) return null;
-  const pair = {
-    cert: readPem(tlsCert, 'server.tlsCert'),
-    key: readPem(tlsKey, 'server.tlsKey'),
-  };
-  try {
-    loadTls().createSecureContext(pair);
-    checkKeyMatches(pair);
-  } catch (thrown) {
-    throw new AppError('usage', 'server.tlsCert and server.tlsKey are no certificate with its key '
-      + `(${messageOf(thrown)})`, {}, thrown);
-  }
-  return pair;
-}
-
-/**
- * Throws when the key is not the certificate's. A secure context accepts an EC key with an RSA
- * certificate, and then every handshake fails.
- */
-function checkKeyMatches({ cert, key }: { readonly cert: Buffer; readonly key: Buffer }): void {
-  const { X509Certificate, createPrivateKey } = loadCrypto();
-  if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return;
-  throw new Error('the key is another one than the certificate\'s');
-}
-
-function readPem(path: string, setting: string): Buffer {
-  try {
-    return readBounded(path, { bytesMax: CONFIGURATION_BYTES_MAX, isRegular: true }).bytes;
-  } catch (thrown) {
-    throw new AppError('usage', `cannot read ${setting}: ${messageOf(thrown)}`, {}, thrown);
-  }
+  return readCertificateWithKey(
+    { name: 'server.tlsCert', path: tlsCert }, { name: 'server.tlsKey', path: tlsKey });
 }

@@ -4,12 +4,15 @@
  * is who it is of, who made it, and until when it is valid.
  */
 import { formatTimestamp } from '../../base/clock.ts';
-import { messageOf, type FieldError } from '../../base/errors.ts';
+import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { MASK } from '../../base/log.ts';
-import { loadCrypto, loadTls } from '../../base/node-modules.ts';
+import { loadCrypto } from '../../base/node-modules.ts';
 import type { JsonObject, ObjectSchema, StringSchema } from '../../base/schema.ts';
 import { RecentValues } from '../../base/structures/recent-values.ts';
+import {
+  findCertificateProblem, findKeyProblem, findPairProblem, isCertificateLabel, isKeyLabel,
+} from '../../base/text/pem-problems.ts';
 import { listPemBlocks, type PemBlock } from '../../base/text/pem.ts';
 
 /** What is shown of a certificate. */
@@ -24,12 +27,8 @@ const PEM_LENGTH_MAX = 64 * 1024;
 /** As long before its end people are told of a certificate. */
 const WARNING_MS = 30 * 86_400_000;
 const CERTIFICATE = 'CERTIFICATE';
-const KEY_LABELS = ['PRIVATE KEY', 'RSA PRIVATE KEY', 'EC PRIVATE KEY'];
-const ENCRYPTED_KEY = 'ENCRYPTED PRIVATE KEY';
 /** The curve of an EC key, which `openssl ecparam -genkey` writes before the key. */
 const EC_PARAMETERS = 'EC PARAMETERS';
-/** A header of the encrypted keys that OpenSSL wrote before PKCS #8 (RFC 1421 §4.6.1.1). */
-const ENCRYPTED_HEADER = 'Proc-Type: 4,ENCRYPTED';
 
 export const clientCertificateSchema: ObjectSchema = {
   kind: 'object',
@@ -41,8 +40,8 @@ export const clientCertificateSchema: ObjectSchema = {
       description: 'PEM: the certificate, and those of its issuers after it. Never shown',
     },
     privateKey: {
-      schema: pemSchema('a private key in PEM', findKeyProblem, (text) =>
-        listPemBlocks(text).filter(({ label }) => KEY_LABELS.includes(label))), isWriteOnly: true,
+      schema: pemSchema('a private key in PEM', findLoneKeyProblem, (text) =>
+        listPemBlocks(text).filter(({ label }) => isKeyLabel(label))), isWriteOnly: true,
       description: 'PEM, not encrypted. Never shown. Both absent in PUT and PATCH keep the stored '
         + 'ones',
     },
@@ -69,40 +68,21 @@ function pemSchema(
   };
 }
 
+/** A key would be stored where nobody expects it. */
 function findChainProblem(text: string): string | null {
-  const blocks = listPemBlocks(text);
-  if (blocks.length === 0) return 'there is no `-----BEGIN CERTIFICATE-----` with its end';
-  const other = blocks.find(({ label }) => label !== CERTIFICATE);
-  if (other !== undefined) {
-    return other.label.endsWith('PRIVATE KEY') ? 'the key in it belongs into privateKey'
-      : 'there is something else than certificates in it';
+  const labels = listPemBlocks(text).map(({ label }) => label);
+  if (!labels.some(isCertificateLabel) || labels.every((label) => label === CERTIFICATE)) {
+    return findCertificateProblem(text);
   }
-  const { X509Certificate } = loadCrypto();
-  const index = blocks.findIndex((block) => !isReadable(() => new X509Certificate(block.text)));
-  return index === -1 ? null : `certificate ${index + 1} of ${blocks.length} cannot be read`;
+  return labels.some(isKeyLabel) ? 'the key in it belongs into privateKey'
+    : 'there is something else than certificates in it';
 }
 
-function findKeyProblem(text: string): string | null {
-  const blocks = listPemBlocks(text).filter(({ label }) => label !== EC_PARAMETERS);
-  const [block, another] = blocks;
-  if (block === undefined) return 'there is no `-----BEGIN PRIVATE KEY-----` with its end';
-  if (another !== undefined) return 'there is more in it than one key';
-  if (block.label === ENCRYPTED_KEY || block.text.includes(ENCRYPTED_HEADER)) {
-    return 'it is encrypted, and no passphrase is kept for it. Write it without one: '
-      + 'openssl pkey -in key.pem -out plain-key.pem';
-  }
-  if (block.label === CERTIFICATE) return 'it is a certificate, which belongs into certificate';
-  if (!KEY_LABELS.includes(block.label)) return 'it is of another kind';
-  return isReadable(() => loadCrypto().createPrivateKey(block.text)) ? null : 'it cannot be read';
-}
-
-function isReadable(read: () => object): boolean {
-  try {
-    read();
-    return true;
-  } catch {
-    return false;
-  }
+function findLoneKeyProblem(text: string): string | null {
+  const labels = listPemBlocks(text).map(({ label }) => label);
+  const others = labels.filter((label) => !isKeyLabel(label) && label !== EC_PARAMETERS);
+  return labels.length > others.length && others.length > 0 ? 'there is more in it than one key'
+    : findKeyProblem(text);
 }
 
 /** Checks both together, as the handshakes would fail otherwise. */
@@ -114,19 +94,8 @@ function findPairProblems(
     return missing.map((name) => ({ pointer: `/${name}`, detail: 'is required' }));
   }
   if (typeof certificate !== 'string' || typeof privateKey !== 'string') return [];
-  const { X509Certificate, createPrivateKey } = loadCrypto();
-  if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey))) {
-    const detail = 'is not the key of the certificate: the first certificate must be its own, and '
-      + 'those of the issuers follow';
-    return [{ pointer: '/privateKey', detail }];
-  }
-  try {
-    loadTls().createSecureContext({ cert: certificate, key: privateKey });
-    return [];
-  } catch (thrown) {
-    // Such as a key that is too short. The messages of OpenSSL hold nothing of the key.
-    return [{ pointer: '/certificate', detail: `cannot be used: ${messageOf(thrown)}` }];
-  }
+  const problem = findPairProblem(certificate, privateKey);
+  return problem === null ? [] : [{ pointer: '/privateKey', detail: problem }];
 }
 
 /**

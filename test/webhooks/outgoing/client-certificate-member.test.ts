@@ -88,7 +88,15 @@ const REFUSALS: readonly [string, object, string, RegExp][] = [
   ['a key beside the certificate', { certificate: certificate + privateKey, privateKey },
     '/certificate', /belongs into privateKey/],
   ['a certificate in place of the key', { certificate, privateKey: certificate }, '/privateKey',
-    /belongs into certificate/],
+    /this is a certificate, not a key$/],
+  ['a key in place of the certificate', { certificate: privateKey, privateKey }, '/certificate',
+    /this is a key, not a certificate$/],
+  ['a key beside a certificate', { certificate, privateKey: certificate + privateKey },
+    '/privateKey', /there is more in it than one key/],
+  ['a request beside the certificate', {
+    certificate: `${certificate}-----BEGIN CERTIFICATE REQUEST-----\nAA==\n`
+      + '-----END CERTIFICATE REQUEST-----\n', privateKey,
+  }, '/certificate', /there is something else than certificates in it/],
   ['a cut certificate', { certificate: certificate.slice(0, 100), privateKey }, '/certificate',
     /there is no `-----BEGIN CERTIFICATE-----` with its end/],
   ['a damaged certificate of a chain', {

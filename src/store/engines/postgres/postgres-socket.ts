@@ -8,8 +8,8 @@ import { connect, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { AppError, messageOf } from '../../../base/errors.ts';
-import { CONFIGURATION_BYTES_MAX, readBounded } from '../../../base/files/bounded-read.ts';
 import { loadTls } from '../../../base/node-modules.ts';
+import { readCertificateWithKey, readCertificates } from '../../../base/pem-file.ts';
 import { formatHost } from './postgres-url.ts';
 import type { PostgresAddress, PostgresHost, PostgresTls } from './postgres-url.ts';
 
@@ -79,17 +79,14 @@ function createTlsOptions(tls: PostgresTls, host: string): ConnectionOptions {
 
 function readTlsFiles({ authorities, certificate, key }: PostgresTls): ConnectionOptions {
   return {
-    ...authorities === null ? {} : { ca: readPem(authorities, 'sslrootcert') },
-    ...certificate === null ? {} : { cert: readPem(certificate, 'sslcert') },
-    ...key === null ? {} : { key: readPem(key, 'sslkey') },
+    ...authorities === null ? {} : { ca: readCertificates(nameFile('sslrootcert', authorities)) },
+    ...certificate === null || key === null ? {}
+      : readCertificateWithKey(nameFile('sslcert', certificate), nameFile('sslkey', key)),
   };
 }
 
-function readPem(path: string, name: string): Buffer {
-  try {
-    return readBounded(path, { bytesMax: CONFIGURATION_BYTES_MAX, isRegular: true }).bytes;
-  } catch (thrown) {
-    throw new AppError('usage', `the PostgreSQL URL has a file as ${name} that cannot be read: `
-      + messageOf(thrown), {}, thrown);
-  }
+function nameFile(
+  parameter: string, path: string,
+): { readonly name: string; readonly path: string } {
+  return { name: `${parameter} of the PostgreSQL URL`, path };
 }

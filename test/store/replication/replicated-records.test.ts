@@ -37,3 +37,17 @@ for (const { name, divergence, ...position } of HEADS) {
     else assert.match(records.divergence ?? '', divergence);
   });
 }
+
+test('entries that are large are taken one a turn of the event loop', async () => {
+  const records = new ReplicatedRecords(new Map(), LOG, POSITION);
+  const entry = { first: 6, sequence: 6, chain: 'c6', batchId: 'b', lines: Buffer.alloc(1 << 20) };
+  let turn = 0;
+  setImmediate(() => { turn += 1; });
+  const turns: number[] = [];
+  records.accept = (entries) => {
+    turns.push(...entries.map(() => turn));
+    return true;
+  };
+  await records.acceptInTurns([entry, entry]);
+  assert.deepEqual(turns, [0, 1]);
+});

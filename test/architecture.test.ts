@@ -71,7 +71,8 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],
   webhooks: [
     'configuration', 'bulk', 'runs', 'incoming', 'sending', 'inbox', 'events', 'deliveries',
-    'outgoing', 'actions', 'search', 'durable-queue', 'scheduler', 'health', 'filters', 'templates',
+    'outgoing', 'actions', 'search', 'durable-queue', 'records', 'scheduler',
+    'health', 'filters', 'templates',
     'senders',
     'http', 'naming',
   ],

@@ -14,6 +14,7 @@ import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
 import { SOURCES } from '../filters/facts.ts';
 import { REQUEST_STATUSES } from '../inbox/stored-request.ts';
 import { requestResource } from '../inbox/request-resource.ts';
+import { requestFields } from '../inbox/request-fields.ts';
 import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
 import type { RequestService } from '../inbox/request-service.ts';
 import type { Outgoing, Queue } from '../compose-outgoing.ts';
@@ -21,7 +22,7 @@ import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts
 import { BACKFILL_KIND, backfillRoute } from './backfill-route.ts';
 import { bulkRoute } from './bulk-route.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
-import { filterMembers } from '../durable-queue/queue-filter.ts';
+import { fieldMembers, type RecordFields } from '../records/fields.ts';
 import { findWhereProblems, whereMember } from '../search/search-query.ts';
 import { Jobs } from './jobs.ts';
 import { jobRoutes } from './job-routes.ts';
@@ -85,12 +86,7 @@ function replayRoute(jobs: Jobs, { keys, webhooks }: ComposeJobsDeps): HttpRoute
     operationId: 'replayRequests', name: 'RequestsReplay',
     summary: 'Run many kept requests again, as a job that goes on after a restart',
     members: {
-      ...filterMembers(REPLAYABLE, {
-        hook: 'Of this incoming webhook only: its identifier, name or path segment',
-        event: 'Only those that the sender names so, such as `push`',
-        time: 'Received',
-      }),
-      where: whereMember,
+      ...jobMembers(requestFields, REPLAYABLE),
       as: replayModeMember(
         '`retry` runs the same requests again, under the same ids; `new` copies of them'),
     },
@@ -99,25 +95,31 @@ function replayRoute(jobs: Jobs, { keys, webhooks }: ComposeJobsDeps): HttpRoute
   });
 }
 
-function resendRoute(jobs: Jobs, { keys, webhooks }: ComposeJobsDeps): HttpRoute {
+function resendRoute(jobs: Jobs, { keys, outgoing, webhooks }: ComposeJobsDeps): HttpRoute {
   return bulkRoute({ jobs, keys }, {
     kind: 'delivery-resend', path: `${deliveryResource.path}/resend`,
     operationId: 'resendDeliveries', name: 'DeliveriesResend',
     summary: 'Send many deliveries again, as a job that goes on after a restart',
     members: {
       // All statuses: a `retry` of a pending delivery sends it now, not at its next attempt.
-      ...filterMembers(DELIVERY_STATUSES, {
-        hook: 'Of this outgoing webhook only: its identifier or name',
-        event: 'Only those of this event',
-        time: 'Created',
-      }),
-      where: whereMember,
+      ...jobMembers(outgoing.deliveries.fields, DELIVERY_STATUSES),
       as: replayModeMember('`retry` sends the same deliveries again, under the same '
         + '`webhook-id`; `new` makes new ones'),
     },
     bodyRules: { check: (body) => findWhereProblems(body, EVENT_FACT_SOURCES) },
     resolveFilter: (filter) => resolveHookMember(webhooks.outgoing, filter),
   });
+}
+
+/** The members of a job's filter, which is for records of these statuses. */
+function jobMembers<Filter>(
+  fields: RecordFields<Filter>, statuses: readonly string[],
+): Readonly<Record<string, MemberSchema>> {
+  return {
+    ...fieldMembers(fields, ['hook', 'status', 'event', 'since', 'until']),
+    status: { schema: { kind: 'string', values: statuses }, description: 'Only these' },
+    where: whereMember,
+  };
 }
 
 /** Puts the identifier of a webhook in the place of its name. */

@@ -1,14 +1,15 @@
 /** The kind of job that sends many deliveries again. */
 import type { Turns } from '../../base/turns.ts';
 import { deriveIds } from '../../base/uuid.ts';
+import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
-import { DELIVERY_STATUSES, deliveryCollection } from '../deliveries/delivery.ts';
-import { createDeliveryMatcher } from '../deliveries/delivery-list.ts';
+import { deliveryCollection } from '../deliveries/delivery.ts';
+import { isSent } from '../deliveries/delivery-fields.ts';
 import type { DeliveryService } from '../deliveries/delivery-service.ts';
 import { SearchedDelivery } from '../deliveries/delivery-search.ts';
 import { eventCollection } from '../deliveries/event-record.ts';
 import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
-import { toQueueFilter } from '../durable-queue/queue-filter.ts';
+import { createRecordTest, parseFilterBody } from '../records/fields.ts';
 import { prepareWhere } from '../search/search-query.ts';
 import type { JobKind } from './job-kind.ts';
 import { countEach, createSelection } from './record-selection.ts';
@@ -16,7 +17,7 @@ import { countEach, createSelection } from './record-selection.ts';
 type DeliveryResendDeps = {
   readonly store: Store;
   readonly turns: Turns;
-  readonly service: Pick<DeliveryService, 'stageResend' | 'reserveResends'>;
+  readonly service: Pick<DeliveryService, 'fields' | 'stageResend' | 'reserveResends'>;
   /** Resolves when the deliveries of all events so far are written. */
   readonly whenFannedOut: () => Promise<void>;
 };
@@ -26,9 +27,10 @@ export function createDeliveryResend(
 ): JobKind {
   return {
     select(filter) {
-      const matches = createDeliveryMatcher({
-        ...toQueueFilter(filter, DELIVERY_STATUSES), kind: null,
-      });
+      const isMet = createRecordTest(
+        service.fields, { ...parseFilterBody(service.fields, filter), kind: isSent });
+      const find = findCommitted(store);
+      const matches = (bytes: Buffer, id: string): boolean => isMet(bytes, id, find);
       const as = filter['as'] === 'new' ? 'new' : 'retry';
       const test = prepareWhere(filter, EVENT_FACT_SOURCES);
       const events = store.collection(eventCollection.name);

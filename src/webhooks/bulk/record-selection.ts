@@ -2,7 +2,7 @@
 import { AppError } from '../../base/errors.ts';
 import type { Steps, Turns } from '../../base/turns.ts';
 import type { Collection } from '../../store/store-port.ts';
-import { visitInSteps } from '../durable-queue/stepped-scan.ts';
+import { visitInSteps } from '../records/stepped-scan.ts';
 import type { JobCounts } from './job.ts';
 import type { RecordMatch, RecordSelection } from './job-kind.ts';
 

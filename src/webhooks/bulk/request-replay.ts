@@ -3,17 +3,13 @@ import type { JsonObject } from '../../base/schema.ts';
 import type { Steps, Turns } from '../../base/turns.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
-import type { FindRecord, Store } from '../../store/store-port.ts';
+import type { Store } from '../../store/store-port.ts';
 import type { RequestLookup } from '../deliveries/public-route.ts';
 import { SOURCES } from '../filters/facts.ts';
-import {
-  readEvent, readReceivedMs, readRequestStatus, readWebhookId,
-} from '../inbox/request-codec.ts';
-import { isInTime, toQueueFilter, type QueueFilter } from '../durable-queue/queue-filter.ts';
-import {
-  REQUEST_STATUSES, requestCollection, type RequestStatus,
-} from '../inbox/stored-request.ts';
+import { requestFields } from '../inbox/request-fields.ts';
+import { requestCollection } from '../inbox/stored-request.ts';
 import type { RequestService } from '../inbox/request-service.ts';
+import { createRecordTest, parseFilterBody } from '../records/fields.ts';
 import { prepareWhere } from '../search/search-query.ts';
 import type { JobKind } from './job-kind.ts';
 import { countEach, createSelection } from './record-selection.ts';
@@ -30,7 +26,7 @@ export function createRequestReplay(
 ): JobKind {
   return {
     select(jobFilter: JsonObject) {
-      const filter = toQueueFilter(jobFilter, REQUEST_STATUSES);
+      const isMet = createRecordTest(requestFields, parseFilterBody(requestFields, jobFilter));
       const options = { routes: null, isNew: jobFilter['as'] === 'new' };
       const find = findCommitted(store);
       const test = prepareWhere(jobFilter, SOURCES);
@@ -39,16 +35,14 @@ export function createRequestReplay(
         return request !== null && test !== null && (yield* test(request));
       }
       return {
-        ...createSelection(store.collection(requestCollection.name), (bytes) =>
-          matchesFilter(filter, bytes, find), test && { turns, holds }),
+        ...createSelection(store.collection(requestCollection.name), (bytes, id) =>
+          isMet(bytes, id, find), test && { turns, holds }),
         stage(transaction, ids, { nowMs, seed }) {
           const nextId = deriveIds(seed);
           const findInTransaction = findStaged(transaction);
           return countEach(ids, (id) => {
             const bytes = transaction.find(requestCollection.name, id);
-            if (bytes === undefined || !matchesFilter(filter, bytes, findInTransaction)) {
-              return false;
-            }
+            if (bytes === undefined || !isMet(bytes, id, findInTransaction)) return false;
             service.stageReplay(transaction, id, options, { nowMs, id: nextId() });
             return true;
           });
@@ -56,15 +50,4 @@ export function createRequestReplay(
       };
     },
   };
-}
-
-/** Whether a stored request matches, without parsing it. */
-function matchesFilter(
-  filter: QueueFilter<RequestStatus>, bytes: Buffer, find: FindRecord,
-): boolean {
-  const { hook, status, event } = filter;
-  if (status !== null && readRequestStatus(bytes, find) !== status) return false;
-  if (hook !== null && readWebhookId(bytes) !== hook) return false;
-  if (event !== null && readEvent(bytes) !== event) return false;
-  return isInTime(filter, () => readReceivedMs(bytes));
 }

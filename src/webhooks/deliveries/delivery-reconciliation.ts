@@ -7,7 +7,7 @@ import { parseTimestamp } from '../../base/clock.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { CollectionSpec, FindRecord, Store } from '../../store/store-port.ts';
 import { reconcileQueue, type QueueReconciliation } from '../durable-queue/queue-reconciliation.ts';
-import { visitInSteps } from '../durable-queue/stepped-scan.ts';
+import { visitInSteps } from '../records/stepped-scan.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
 import { readEventId, readStatus } from './delivery-codec.ts';

@@ -18,16 +18,14 @@ import {
 import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
 import { refuseChained } from '../http/refuse-chained.ts';
 import { resolveHook, type WebhookDirectories } from '../naming/directory.ts';
-import {
-  KIND_PARAMETER, ORDER_PARAMETER, createQueueFilterParser, queueListParameters,
-} from '../durable-queue/queue-list-route.ts';
 import { SOURCES } from '../filters/facts.ts';
+import { ORDER_PARAMETER, listParameters } from '../records/list-route.ts';
 import { SEARCH_PARAMETERS } from '../search/search-query.ts';
 import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
 import type { Searches } from '../search/searches.ts';
 import { EVENT_FACT_SOURCES } from './searched-event.ts';
-import { LISTED_STATUSES, type Delivery, type PublicDelivery } from './delivery.ts';
-import type { DeliveryFilter } from './delivery-columns.ts';
+import type { Delivery, PublicDelivery } from './delivery.ts';
+import type { DeliveryFilter } from './delivery-fields.ts';
 import type { ListedRoute } from './delivery-list.ts';
 import { parseRequestId } from './route-delivery-id.ts';
 import type { ResendMode } from './resend.ts';
@@ -69,24 +67,19 @@ function listRoute(
   return {
     method: 'GET', path: PATH, operationId: 'listDeliveries', access: 'read',
     summary: 'Deliveries, oldest first or newest first',
-    parameters: [...SEARCH_PARAMETERS, ...queueListParameters(LISTED_STATUSES, {
-      hook: 'Of this outgoing webhook only: its identifier or name',
-      event: 'Only those of this event', time: 'Created',
-    }), ORDER_PARAMETER, KIND_PARAMETER],
+    parameters: [...SEARCH_PARAMETERS, ...listParameters(service.fields), ORDER_PARAMETER],
     responses: [
       searchableListResponse('Deliveries', deliverySchema), ...problemResponses(400, 503),
     ],
     handle: (exchange) => sendSearchableList<Delivery | ListedRoute, DeliveryFilter>(exchange, {
-      ...createQueueFilterParser({
-        statuses: LISTED_STATUSES, hasKinds: true,
-        resolveHookId: (name, kind) => resolveHookOfKind(webhooks, name, kind),
-      }),
-      path: PATH, hasOrder: true, idOf: ({ identifier }) => identifier,
+      path: PATH, fields: service.fields, hasOrder: true,
+      resolve: (filter) => resolveHookOfKind(webhooks, filter),
+      idOf: ({ identifier }) => identifier,
       toPublic: (delivery) => service.toPublic(delivery),
       list: (...args) => service.list(...args),
       count: (filter) => service.count(filter),
       // Conditions may read more of the request of a delivery to a route than of an event.
-      listSources: ({ kind }) => kind === 'route' || kind === 'all' ? SOURCES : EVENT_FACT_SOURCES,
+      listSources: ({ kind }) => kind === 'route' || kind === null ? SOURCES : EVENT_FACT_SOURCES,
       openWalk: (filter, before) => service.openSearch(filter, before),
     }, searches),
   };
@@ -94,11 +87,13 @@ function listRoute(
 
 /** A name may be one of an outgoing and of an incoming webhook. */
 function resolveHookOfKind(
-  { incoming, outgoing }: WebhookDirectories, name: string, kind: DeliveryFilter['kind'],
-): string {
-  if (kind === 'route') return resolveHook(incoming, name);
-  const isOutgoing = kind !== 'all' || outgoing.findNamed(name) !== undefined;
-  return resolveHook(isOutgoing ? outgoing : incoming, name);
+  { incoming, outgoing }: WebhookDirectories, filter: DeliveryFilter,
+): DeliveryFilter {
+  const { hook: name, kind } = filter;
+  if (name === null) return filter;
+  const isIncoming = kind === 'route'
+    || (kind === null && outgoing.findNamed(name) === undefined);
+  return { ...filter, hook: resolveHook(isIncoming ? incoming : outgoing, name) };
 }
 
 function getDeliveryRoute(service: DeliveryService): HttpRoute {

@@ -3,65 +3,33 @@
  * id and the payload of its event. What was made of the payload for one webhook is not searched.
  * It sees the request, if a delivery is to a route.
  */
-import { formatTimestamp } from '../../base/clock.ts';
-import type { Collection, Store, Walk } from '../../store/store-port.ts';
+import type { Collection, Store } from '../../store/store-port.ts';
 import type { Facts } from '../filters/facts.ts';
+import type { SlotTest } from '../records/columns.ts';
+import { RecordWalk } from '../search/record-walk.ts';
 import type { SearchedRecord } from '../search/search-query.ts';
-import type { SearchPosition, SearchWalk } from '../search/searches.ts';
+import type { SearchWalk } from '../search/searches.ts';
 import { decodeDelivery, readCreatedMs, readEventId } from './delivery-codec.ts';
-import type { DeliveryFilter } from './delivery-columns.ts';
-import { createDeliveryMatcher, decodeListedRoute, type ListedRoute } from './delivery-list.ts';
+import { decodeListedRoute, type ListedRoute } from './delivery-list.ts';
 import { deliveryCollection, type Delivery } from './delivery.ts';
 import { eventCollection } from './event-record.ts';
 import type { RequestLookup } from './public-route.ts';
 import { isRouteDeliveryId, parseRequestId } from './route-delivery-id.ts';
 import { createEventFacts, readSearchedPayload } from './searched-event.ts';
 
-export class DeliverySearchWalk implements SearchWalk<Delivery | ListedRoute> {
-  readonly #store: Pick<Store, 'collection'>;
-  readonly #requests: RequestLookup;
-  readonly #records: Collection;
-  readonly #walk: Walk;
-  readonly #matches: (bytes: Buffer, id: string) => boolean;
-  #lastId = '';
-  #last: Buffer | null = null;
-
-  /** Begins behind the id `before`. */
-  constructor(
-    store: Pick<Store, 'collection'>, requests: RequestLookup, filter: DeliveryFilter,
-    before: string | null,
-  ) {
-    this.#store = store;
-    this.#requests = requests;
-    this.#records = store.collection(deliveryCollection.name);
-    this.#walk = this.#records.walk({ after: before, isDescending: true });
-    this.#matches = createDeliveryMatcher(filter, requests.findEvent);
-  }
-
-  next(): SearchedRecord<Delivery | ListedRoute> | 'filtered' | null {
-    const slot = this.#walk.next();
-    const bytes = slot === -1 ? undefined : this.#records.bytesAt(slot);
-    if (bytes === undefined) return null;
-    const id = this.#records.idAt(slot) ?? '';
-    this.#last = bytes;
-    this.#lastId = id;
-    if (!this.#matches(bytes, id)) return 'filtered';
-    if (!isRouteDeliveryId(id)) {
-      return new SearchedDelivery(this.#store.collection(eventCollection.name), bytes);
-    }
-    const request = this.#requests.findSearched(parseRequestId(id));
-    return request === null ? 'filtered' : new SearchedRoute(request, bytes, id);
-  }
-
-  position(): SearchPosition {
-    const at = this.#last === null ? '' : formatTimestamp(readCreatedMs(this.#last));
-    return { id: this.#lastId, at };
-  }
-
-  isStillListed(): boolean {
-    const bytes = this.#records.findBytes(this.#lastId);
-    return bytes !== undefined && this.#matches(bytes, this.#lastId);
-  }
+/** Begins behind the id `before`; null: with the newest delivery. */
+export function walkDeliveries(
+  store: Pick<Store, 'collection'>, requests: RequestLookup, matches: SlotTest | null,
+  before: string | null,
+): SearchWalk<Delivery | ListedRoute> {
+  const events = store.collection(eventCollection.name);
+  const open = (bytes: Buffer, id: string): SearchedRecord<Delivery | ListedRoute> | null => {
+    if (!isRouteDeliveryId(id)) return new SearchedDelivery(events, bytes);
+    const request = requests.findSearched(parseRequestId(id));
+    return request === null ? null : new SearchedRoute(request, bytes, id);
+  };
+  return new RecordWalk(store.collection(deliveryCollection.name),
+    { before, matches, open, readMs: readCreatedMs });
 }
 
 /** What a search sees of a delivery to a webhook, and of a forward. */

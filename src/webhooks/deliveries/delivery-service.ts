@@ -8,19 +8,21 @@ import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts
 import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/queue-spec.ts';
+import type { RecordFields } from '../records/fields.ts';
+import { RecordList } from '../records/record-list.ts';
 import type { SearchWalk } from '../search/searches.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { decodeDelivery } from './delivery-codec.ts';
-import { DeliveryColumns, NO_FILTER, type DeliveryFilter } from './delivery-columns.ts';
+import {
+  NO_FILTER, createDeliveryFields, isSent, needsRecords, type DeliveryFilter,
+} from './delivery-fields.ts';
 import {
   DELIVERY_STATUSES, cancelIfPending, deliveryCollection, resetForRetry, toPublicDelivery,
   type Delivery, type ListedStatus,
   type PublicDelivery,
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
-import {
-  countOfEveryKind, decodeListedRoute, listDeliveries, listOfEveryKind, type ListedRoute,
-} from './delivery-list.ts';
+import { decodeListed, decodeListedRoute, type ListedRoute } from './delivery-list.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 import { toPublicRoute, type RequestLookup } from './public-route.ts';
 import { findForwardTarget } from './event-record.ts';
@@ -34,6 +36,7 @@ import { findSentRequest, type SentHttpRequest } from './sent-request.ts';
 import { changeDeliveries, deliveryQueue, type DeliveryTotals } from './delivery-changes.ts';
 
 export interface DeliveryService {
+  readonly fields: RecordFields<DeliveryFilter>;
   /** Lists up to `limit` deliveries behind the id `after`, oldest first or newest first. */
   list(
     filter: DeliveryFilter, after: string | null, limit: number, isNewestFirst?: boolean,
@@ -106,8 +109,8 @@ const loadSearch = lazyImport(() => import('./delivery-search.ts'));
 export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryService {
   const { store, fanOuts, webhooks, clock, makeId, capacity } = deps;
   const records = store.collection(deliveryCollection.name);
-  const columns = new DeliveryColumns(records);
-  const listDeps = { store, columns, findRequestEvent: deps.requests.findEvent };
+  const fields = createDeliveryFields(deps.requests.findEvent);
+  const list = new RecordList(store, deliveryCollection.name, fields, { needsRecords });
   const findBytes = (identifier: string): Buffer | undefined =>
     isRouteDeliveryId(identifier) ? undefined : records.findBytes(identifier);
   const find = (identifier: string): Delivery | undefined => {
@@ -115,7 +118,7 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
     return bytes === undefined ? undefined : decodeDelivery(bytes);
   };
   return {
-    find,
+    find, fields,
     findRouteDelivery(identifier) {
       const bytes = isRouteDeliveryId(identifier) ? records.findBytes(identifier) : undefined;
       return bytes === undefined ? undefined : decodeListedRoute(bytes, identifier);
@@ -129,24 +132,28 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
       return { delivery, sent: findSentRequest(store, { bytes, item: delivery }) };
     },
     totals: () => deliveryQueue.totals.readCommitted(store),
-    close: () => columns.close(),
-    async list(filter, after, limit, isNewestFirst) {
+    close: () => list.close(),
+    async list(filter, after, limit, isNewestFirst = false) {
       await fanOuts.whenWritten();
-      const page = { after, limit, isNewestFirst: isNewestFirst ?? false };
-      return listOfEveryKind(listDeps, filter, page);
+      return list.page(filter, { after, limit, isNewestFirst, decode: decodeListed });
     },
-    openSearch: (filter, before) => openSearch(deps, filter, before),
+    async openSearch(filter, before) {
+      await fanOuts.whenWritten();
+      const matches = await list.matcher(filter);
+      return loadSearch(({ walkDeliveries }) =>
+        walkDeliveries(store, deps.requests, matches, before));
+    },
     async count(filter) {
       await fanOuts.whenWritten();
       return isByStatusAlone(filter) ? countByStatus(store, filter.status, fanOuts.unwrittenCount)
-        : countOfEveryKind(listDeps, filter);
+        : list.count(filter);
     },
     retry(identifier) {
       const nowMs = clock.now();
       return store.transact((transaction) =>
         stageRetry(transaction, identifier, ['failed', 'pending'], nowMs, capacity));
     },
-    retryFailed: () => retryAllFailed(store, clock, capacity),
+    retryFailed: () => retryAllFailed(store, list, clock, capacity),
     resend(identifier, mode, onStaged) {
       const inputs = { nowMs: clock.now(), seed: makeId() };
       const commit = (): Promise<Delivery> => store.transact((transaction) => {
@@ -169,18 +176,6 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
   };
 }
 
-async function openSearch(
-  { store, fanOuts, requests }: {
-    readonly store: Store; readonly fanOuts: Pick<FanOuts, 'whenWritten'>;
-    readonly requests: RequestLookup;
-  },
-  filter: DeliveryFilter, before: string | null,
-): Promise<SearchWalk<Delivery | ListedRoute>> {
-  await fanOuts.whenWritten();
-  return loadSearch(({ DeliverySearchWalk }) =>
-    new DeliverySearchWalk(store, requests, filter, before));
-}
-
 /** Returns a delivery to a webhook, or a forward, as callers see it. */
 function toPublicSend(
   store: Store, webhooks: Pick<OutgoingWebhookIndex, 'find'>, delivery: Delivery,
@@ -191,8 +186,8 @@ function toPublicSend(
     webhook?.enabled === false);
 }
 
-function isByStatusAlone({ kind, hook, event, sinceMs, untilMs }: DeliveryFilter): boolean {
-  return [kind, hook, event, sinceMs, untilMs].every((criterion) => criterion === null);
+function isByStatusAlone({ kind, hook, event, time }: DeliveryFilter): boolean {
+  return kind === isSent && hook === null && event === null && time === null;
 }
 
 /** Counts the written deliveries of a status from the totals; null stands for all of them. */
@@ -220,14 +215,15 @@ function cancelDelivery(store: Store, identifier: string, nowMs: number): Promis
 
 /** Makes all failed deliveries due now, a chunk in each transaction, and returns how many. */
 async function retryAllFailed(
-  store: Store, clock: Clock, capacity: QueueCapacity,
+  store: Store, list: RecordList<DeliveryFilter>, clock: Clock, capacity: QueueCapacity,
 ): Promise<number> {
   const sizeOf = createSizeLookup(store.collection(deliveryCollection.name));
   let count = 0;
   let after: string | null = null;
   for (;;) {
-    const failedDeliveries: Delivery[] =
-      await listDeliveries(store, { ...NO_FILTER, status: 'failed' }, after, CHUNK_ITEMS_MAX);
+    const failedDeliveries: Delivery[] = await list.page({ ...NO_FILTER, status: 'failed' }, {
+      after, limit: CHUNK_ITEMS_MAX, isNewestFirst: false, decode: decodeDelivery,
+    });
     after = failedDeliveries.at(-1)?.identifier ?? null;
     if (after === null) return count;
     for (let rest = failedDeliveries; rest.length > 0;) {

@@ -13,7 +13,7 @@ import type {
 } from '../../store/store-port.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
 import { CHUNK_ITEMS_MAX, takeChunk } from '../durable-queue/queue-spec.ts';
-import { visitInSteps } from '../durable-queue/stepped-scan.ts';
+import { visitInSteps } from '../records/stepped-scan.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { fanOutCollection } from './delivery-changes.ts';
 import { deliveryCollection } from './delivery.ts';

@@ -10,9 +10,9 @@ import { EVERY_EVENT, createNameTest } from '../../base/event-name.ts';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { FindRecord } from '../../store/store-port.ts';
-import { isInTime } from '../durable-queue/queue-filter.ts';
 import { createEventMatcher } from '../outgoing/outgoing-webhook-index.ts';
 import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
+import { isWithin } from '../records/columns.ts';
 import { findLateDeliveries } from './late-deliveries.ts';
 import {
   decodeEventHead, readEventCreatedMs, readPayloadJson, type DecodedEventHead,
@@ -40,7 +40,7 @@ export function createMissedEventMatcher(
   const isNamed = createNameTest(criteria.name ?? EVERY_EVENT);
   assert(isNamed !== null, 'the route has checked the name');
   return (id, record, find) => {
-    if (!isInTime(criteria, () => readEventCreatedMs(record))) return false;
+    if (!isWithin(criteria, readEventCreatedMs(record))) return false;
     const head = decodeEventHead(record);
     const { name, to } = head;
     if (name === null || to !== undefined) return false;

@@ -2,7 +2,7 @@
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { QueueSpec } from './queue-spec.ts';
-import { countInSteps } from './stepped-scan.ts';
+import { countInSteps } from '../records/stepped-scan.ts';
 import type { QueueTotals } from './queue-totals.ts';
 
 export type QueueReconciliation<Status extends string, Removal extends string = never> =

@@ -1,10 +1,7 @@
 /** The HTTP routes that show events: the list, one event, and its payload. */
-import { AppError } from '../../base/errors.ts';
 import { parseTimestamp } from '../../base/clock.ts';
-import { NAME_PATTERN_RULE, createNameTest } from '../../base/event-name.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { Schema } from '../../base/schema.ts';
-import { quote } from '../../base/text/error-message.ts';
 import { Representation } from '../../resources/representation.ts';
 import {
   ANY_JSON, JSON_TYPE, TEXT, arraySchema, jsonResponse, objectSchema, pathParameter,
@@ -13,18 +10,16 @@ import {
   CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendUndatedRepresentation,
 } from '../../resources/send-representation.ts';
 import { problemResponses } from '../../server/problem.ts';
-import { parseChoiceParameter } from '../../server/query.ts';
-import type { HttpRoute, ParameterSpec } from '../../server/http-route.ts';
+import type { HttpRoute } from '../../server/http-route.ts';
 import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
 import { EVENT_SOURCE_NAMES } from '../deliveries/event-record.ts';
-import { parseTimeParameter } from '../durable-queue/queue-filter.ts';
-import { PAGE_PARAMETERS } from '../durable-queue/queue-list-route.ts';
 import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
 import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
+import { listParameters } from '../records/list-route.ts';
 import { SEARCH_PARAMETERS } from '../search/search-query.ts';
 import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
 import type { Searches } from '../search/searches.ts';
-import type { EventFilter } from './event-columns.ts';
+import { eventFields, type EventFilter } from './event-fields.ts';
 import { eventResource } from './event-resource.ts';
 import type { EventService } from './event-service.ts';
 import type { PublicEvent } from './public-event.ts';
@@ -32,7 +27,6 @@ import type { PublicEvent } from './public-event.ts';
 const { path: PATH, noun: NOUN } = eventResource;
 const ITEM_PATH = `${PATH}/{id}`;
 const ID = pathParameter('id', 'Of the event');
-const FLAGS = ['true', 'false'] as const;
 
 const count: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const time: Schema = { kind: 'string', format: 'date-time' };
@@ -67,25 +61,6 @@ const eventWithDeliveriesSchema = objectSchema('KeptEventWithDeliveries', {
   ...members, deliveries: arraySchema(eventDeliverySchema),
 }, { nullable });
 
-const FILTER_PARAMETERS: readonly ParameterSpec[] = [
-  {
-    name: 'name', in: 'query', schema: TEXT,
-    description: 'Only those of this name; or of all names that begin so, as `book.*`; or `*`',
-  },
-  {
-    name: 'source', in: 'query', schema: { kind: 'string', values: EVENT_SOURCE_NAMES },
-    description: 'Only these',
-  },
-  {
-    name: 'heard', in: 'query', schema: { kind: 'string', values: FLAGS },
-    description: '`true`: only those that have or had a delivery; `false`: only the others',
-  },
-  { name: 'key', in: 'query', schema: TEXT, description: 'Only those of this key' },
-  { name: 'since', in: 'query', schema: time, description: 'Created at that time or later' },
-  { name: 'until', in: 'query', schema: time, description: 'Created before that time' },
-];
-const FILTER_NAMES = FILTER_PARAMETERS.map(({ name }) => name);
-
 export function eventRoutes(
   service: EventService, searches: Searches,
 ): readonly HttpRoute[] {
@@ -96,12 +71,12 @@ function listRoute(service: EventService, searches: Searches): HttpRoute {
   return {
     method: 'GET', path: PATH, operationId: 'listEvents', access: 'read',
     summary: 'Events that are kept, newest first, whole or page by page',
-    parameters: [...SEARCH_PARAMETERS, ...FILTER_PARAMETERS, ...PAGE_PARAMETERS],
+    parameters: [...SEARCH_PARAMETERS, ...listParameters(eventFields)],
     responses: [
       searchableListResponse('The events', keptEventSchema), ...problemResponses(400, 503),
     ],
     handle: (exchange) => sendSearchableList<PublicEvent, EventFilter>(exchange, {
-      path: PATH, filterNames: FILTER_NAMES, parseFilter: parseEventFilter,
+      path: PATH, fields: eventFields,
       idOf: ({ id }) => id, toPublic: (event) => event,
       list: (filter, from, limit) => service.list(filter, from, limit),
       count: (filter) => service.count(filter),
@@ -109,26 +84,6 @@ function listRoute(service: EventService, searches: Searches): HttpRoute {
       openWalk: (filter, before) => service.openSearch(filter, before),
     }, searches),
   };
-}
-
-/** Throws `malformed`. */
-function parseEventFilter(query: ReadonlyMap<string, string>): EventFilter {
-  const heard = parseChoiceParameter(query, 'heard', FLAGS);
-  return {
-    isName: parseNamePattern(query.get('name')),
-    source: parseChoiceParameter(query, 'source', EVENT_SOURCE_NAMES),
-    isHeard: heard === null ? null : heard === 'true',
-    key: query.get('key') ?? null,
-    sinceMs: parseTimeParameter(query, 'since'), untilMs: parseTimeParameter(query, 'until'),
-  };
-}
-
-/** Parses a name, or the beginning of names as a trigger has it. Throws `malformed`. */
-function parseNamePattern(pattern: string | undefined): EventFilter['isName'] {
-  if (pattern === undefined) return null;
-  const isName = createNameTest(pattern);
-  if (isName !== null) return isName;
-  throw new AppError('malformed', `\`name\` must be ${NAME_PATTERN_RULE}, not ${quote(pattern)}`);
 }
 
 function getRoute(service: EventService): HttpRoute {

@@ -7,10 +7,11 @@ import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
 import { eventCollection, isEvent, readPayloadBytes } from '../deliveries/event-record.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
-import { countMatching, listMatchingPage } from '../durable-queue/slot-matches.ts';
+import { lateDeliveryCollection } from '../deliveries/late-deliveries.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
+import { RecordList } from '../records/record-list.ts';
 import type { SearchWalk } from '../search/searches.ts';
-import { EventColumns, type EventFilter } from './event-columns.ts';
+import { eventFields, type EventFilter } from './event-fields.ts';
 import {
   listEventDeliveries, toPublicEvent, type PublicEvent, type PublicEventWithDeliveries,
 } from './public-event.ts';
@@ -29,7 +30,8 @@ export class EventService {
   readonly #webhooks: EventServiceDeps['webhooks'];
   readonly #events: Collection;
   readonly #find: FindRecord;
-  readonly #columns: EventColumns;
+  readonly #list: RecordList<EventFilter>;
+  readonly #unlisten: () => void;
 
   constructor({ store, fanOuts, webhooks }: EventServiceDeps) {
     this.#store = store;
@@ -37,33 +39,35 @@ export class EventService {
     this.#webhooks = webhooks;
     this.#events = store.collection(eventCollection.name);
     this.#find = findCommitted(store);
-    this.#columns = new EventColumns(store);
+    this.#list = new RecordList(store, eventCollection.name, eventFields, { isListed: isEvent });
+    // Whether an event is heard changes with them.
+    this.#unlisten = store.collection(lateDeliveryCollection.name).onChange(({ id, after }) => {
+      if (after !== null) this.#list.refresh(id);
+    });
   }
 
   close(): void {
-    this.#columns.close();
+    this.#unlisten();
+    this.#list.close();
   }
 
   /** Lists up to `limit` events, newest first, that are older than the one with the id `before`. */
-  async list(filter: EventFilter, before: string | null, limit: number): Promise<PublicEvent[]> {
-    await this.#columns.whenBuilt();
-    return listMatchingPage(this.#events, this.#columns.createMatcher(filter), {
-      before, limit, decode: (record) => toPublicEvent(record, this.#find),
+  list(filter: EventFilter, before: string | null, limit: number): Promise<PublicEvent[]> {
+    return this.#list.page(filter, {
+      after: before, limit, isNewestFirst: true,
+      decode: (record) => toPublicEvent(record, this.#find),
     });
   }
 
   /** Opens a search among the events that match, from behind the id `before`. */
   async openSearch(filter: EventFilter, before: string | null): Promise<SearchWalk<PublicEvent>> {
-    await this.#columns.whenBuilt();
-    return loadSearch(({ EventSearchWalk }) =>
-      new EventSearchWalk(this.#store, this.#columns.createMatcher(filter), before));
+    const matches = await this.#list.matcher(filter);
+    return loadSearch(({ walkEvents }) => walkEvents(this.#store, matches, before));
   }
 
   /** Counts the events that match, on all pages. */
-  async count(filter: EventFilter): Promise<number> {
-    await this.#columns.whenBuilt();
-    if (Object.values(filter).every((criterion) => criterion === null)) return this.#columns.count;
-    return countMatching(this.#events, this.#columns.createMatcher(filter));
+  count(filter: EventFilter): Promise<number> {
+    return this.#list.count(filter);
   }
 
   /** Gets an event with its first deliveries. Throws `not_found`. */

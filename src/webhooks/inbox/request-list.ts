@@ -1,10 +1,10 @@
 /** Lists requests, newest first: the stored ones, and the rejected ones, which are in memory. */
 import { findCommitted } from '../../store/find-record.ts';
-import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
-import { isInTime } from '../durable-queue/queue-filter.ts';
-import { countMatching, listMatchingPage } from '../durable-queue/slot-matches.ts';
+import type { FindRecord, Store } from '../../store/store-port.ts';
+import { isWithin, type SlotTest } from '../records/columns.ts';
+import { RecordList } from '../records/record-list.ts';
 import { decodeRequest } from './request-codec.ts';
-import { RequestColumns, type RequestFilter } from './request-columns.ts';
+import { requestFields, type RequestFilter } from './request-fields.ts';
 import type { RequestStates } from './request-states.ts';
 import { requestCollection, type StoredRequest } from './stored-request.ts';
 
@@ -22,75 +22,62 @@ export type RequestSelection = {
   /** The id behind which it begins. */
   readonly before: string | null;
   /** null: no stored request matches. */
-  readonly matches: ((slot: number) => boolean) | null;
+  readonly matches: SlotTest | null;
   /** Newest first. */
   readonly rejected: readonly StoredRequest[];
 };
 
 export class RequestList {
-  readonly #records: Collection;
   readonly #find: FindRecord;
   readonly #rejected: RejectedRequests;
-  readonly #columns: RequestColumns;
+  readonly #stored: RecordList<RequestFilter>;
 
   constructor(
     store: Pick<Store, 'collection'>, states: RequestStates, rejected: RejectedRequests,
   ) {
-    this.#records = store.collection(requestCollection.name);
     this.#find = findCommitted(store);
     this.#rejected = rejected;
-    this.#columns = new RequestColumns(this.#records, states);
+    this.#stored = new RecordList(store, requestCollection.name, requestFields, {
+      slotTests: { status: (status) => (slot) => states.statusAt(slot) === status },
+    });
   }
 
   close(): void {
-    this.#columns.close();
+    this.#stored.close();
   }
 
-  /** Lists up to `limit` requests that are older than the one with the id `before`. */
+  /**
+   * Lists up to `limit` requests that are older than the one with the id `before`, newest first.
+   */
   async listPage(
     filter: RequestFilter, before: string | null, limit: number,
   ): Promise<StoredRequest[]> {
-    const { matches, rejected } = await this.select(filter, before);
-    const rejectedPage = rejected.slice(0, limit);
-    const storedPage = listMatchingPage(this.#records, matches, {
-      before, limit, decode: (bytes) => decodeRequest(bytes, this.#find),
+    const rejected = this.#listRejected(filter, before).slice(0, limit);
+    const stored = filter.status === 'rejected' ? [] : await this.#stored.page(filter, {
+      after: before, limit, isNewestFirst: true,
+      decode: (bytes) => decodeRequest(bytes, this.#find),
     });
-    const page: StoredRequest[] = [];
-    for (let index = 0; page.length < limit;) {
-      const nextStored = storedPage[index];
-      const [nextRejected] = rejectedPage;
-      const isStoredNext = nextStored !== undefined
-        && (nextRejected === undefined || nextStored.id > nextRejected.id);
-      const next = isStoredNext ? nextStored : rejectedPage.shift();
-      if (next === undefined) break;
-      if (isStoredNext) index += 1;
-      page.push(next);
-    }
-    return page;
+    return sortNewestFirst([...stored, ...rejected]).slice(0, limit);
   }
 
   /** Selects the requests that match, from behind the id `before`. */
   async select(filter: RequestFilter, before: string | null): Promise<RequestSelection> {
     const rejected = this.#listRejected(filter, before);
-    if (filter.status === 'rejected') return { before, rejected, matches: null };
-    if (isUnfiltered(filter)) return { before, rejected, matches: () => true };
-    await this.#columns.whenBuilt();
-    return { before, rejected, matches: this.#columns.createMatcher(filter) };
+    const matches = filter.status === 'rejected' ? null : await this.#stored.matcher(filter);
+    return { before, rejected, matches };
   }
 
   /** Counts the requests that match, on all pages. */
   async count(filter: RequestFilter): Promise<number> {
     const rejectedCount = this.#filterRejected(filter).length;
-    if (filter.status === 'rejected') return rejectedCount;
-    if (isUnfiltered(filter)) return rejectedCount + this.#records.size;
-    await this.#columns.whenBuilt();
-    return rejectedCount + countMatching(this.#records, this.#columns.createMatcher(filter));
+    return filter.status === 'rejected' ? rejectedCount
+      : rejectedCount + await this.#stored.count(filter);
   }
 
   /** Lists the rejected requests older than the one with the id `before`, newest first. */
   #listRejected(filter: RequestFilter, before: string | null): StoredRequest[] {
-    return this.#filterRejected(filter).filter(({ id }) => before === null || id < before)
-      .sort((left, right) => left.id < right.id ? 1 : -1);
+    return sortNewestFirst(
+      this.#filterRejected(filter).filter(({ id }) => before === null || id < before));
   }
 
   #filterRejected(filter: RequestFilter): StoredRequest[] {
@@ -98,14 +85,15 @@ export class RequestList {
   }
 }
 
-function isUnfiltered(filter: RequestFilter): boolean {
-  return Object.values(filter).every((criterion) => criterion === null);
+function sortNewestFirst(requests: StoredRequest[]): StoredRequest[] {
+  return requests.sort((left, right) => left.id < right.id ? 1 : -1);
 }
 
-function matchesFilter(filter: RequestFilter, request: StoredRequest): boolean {
-  const { hook, status, event, eventId } = filter;
+function matchesFilter(
+  { hook, status, event, eventId, time }: RequestFilter, request: StoredRequest,
+): boolean {
   return (hook === null || hook === request.hook) && (status === null || status === request.status)
     && (event === null || event === request.event)
     && (eventId === null || eventId === request.eventId)
-    && isInTime(filter, () => Date.parse(request.receivedAt));
+    && (time === null || isWithin(time, Date.parse(request.receivedAt)));
 }

@@ -6,7 +6,7 @@ import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-
 import {
   compareWithTotals, type QueueReconciliation,
 } from '../durable-queue/queue-reconciliation.ts';
-import { visitInSteps } from '../durable-queue/stepped-scan.ts';
+import { visitInSteps } from '../records/stepped-scan.ts';
 import { hasBodyRecord, hasDeliveries, listRouteRecords } from './request-codec.ts';
 import type { RequestStates } from './request-states.ts';
 import { requestBodyCollection, requestCollection } from './stored-request.ts';

@@ -18,16 +18,14 @@ import type { ResponseSpec, Exchange, ParameterSpec, HttpRoute } from '../../ser
 import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
 import { refuseChained } from '../http/refuse-chained.ts';
 import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
-import {
-  EVENT_ID_PARAMETER, createQueueFilterParser, queueListParameters,
-} from '../durable-queue/queue-list-route.ts';
 import { SOURCES } from '../filters/facts.ts';
+import { listParameters } from '../records/list-route.ts';
 import { SEARCH_PARAMETERS } from '../search/search-query.ts';
 import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
 import type { Searches } from '../search/searches.ts';
 import type { ReplayOptions } from './replay.ts';
-import type { RequestFilter } from './request-columns.ts';
-import { REQUEST_STATUSES, type StoredRequest } from './stored-request.ts';
+import { requestFields, type RequestFilter } from './request-fields.ts';
+import type { StoredRequest } from './stored-request.ts';
 import { requestResource } from './request-resource.ts';
 import {
   headersSchema, pinSchema, reconciliationSchema, replaySchema, requestSchema,
@@ -203,31 +201,21 @@ function getRequest(service: RequestService, exchange: Exchange): StoredRequest 
   return request;
 }
 
-const LIST_PARAMETERS: readonly ParameterSpec[] = [
-  ...SEARCH_PARAMETERS, EVENT_ID_PARAMETER,
-  ...queueListParameters(REQUEST_STATUSES, {
-    hook: 'Of this incoming webhook only: its identifier, name or path segment',
-    event: 'Only those that the sender names so, such as `push`',
-    time: 'Received',
-  }),
-];
-
 function requestListRoute(
   service: RequestService, webhooks: WebhookDirectory, searches: Searches,
 ): HttpRoute {
   return {
     method: 'GET', path: PATH, operationId: 'listRequests', access: 'read',
     summary: 'Requests that were kept, newest first, whole or page by page',
-    parameters: LIST_PARAMETERS,
+    parameters: [...SEARCH_PARAMETERS, ...listParameters(requestFields)],
     responses: [
       searchableListResponse('The requests', requestSchema), ...problemResponses(400, 503),
     ],
     handle: (exchange) => sendSearchableList<StoredRequest, RequestFilter>(exchange, {
-      ...createQueueFilterParser({
-        statuses: REQUEST_STATUSES, hasEventIds: true,
-        resolveHookId: (name) => resolveHook(webhooks, name),
-      }),
-      path: PATH, idOf: ({ id }) => id,
+      path: PATH, fields: requestFields,
+      resolve: (filter) => filter.hook === null ? filter
+        : { ...filter, hook: resolveHook(webhooks, filter.hook) },
+      idOf: ({ id }) => id,
       toPublic: (request) => service.toPublic(request),
       list: (filter, from, limit) => service.list(filter, from, limit),
       count: (filter) => service.count(filter),

@@ -4,13 +4,14 @@
  */
 import { MASK, decodePercent } from '../../base/log.ts';
 import { findCommitted } from '../../store/find-record.ts';
-import type { Collection, FindRecord, Store, Walk } from '../../store/store-port.ts';
+import type { FindRecord, Store } from '../../store/store-port.ts';
 import type { Facts } from '../filters/facts.ts';
+import { RecordWalk } from '../search/record-walk.ts';
 import type { SearchedRecord } from '../search/search-query.ts';
 import type { SearchPosition, SearchWalk } from '../search/searches.ts';
 import { getRequestBody } from './request-body.ts';
 import {
-  decodeRequestHead, decodeRequest, hasBodyRecord, readPosition, readRequestId,
+  decodeRequestHead, decodeRequest, hasBodyRecord, readPosition, readReceivedMs,
 } from './request-codec.ts';
 import type { RejectedRequests, RequestSelection } from './request-list.ts';
 import {
@@ -25,69 +26,50 @@ type RequestSearchDeps = {
 
 type RequestWalkDeps = RequestSearchDeps & { readonly rejected: Pick<RejectedRequests, 'find'> };
 
+/** A walk through stored requests, and among them those that were rejected. */
 export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   readonly #deps: RequestWalkDeps;
-  readonly #records: Collection;
-  readonly #walk: Walk;
-  readonly #matches: ((slot: number) => boolean) | null;
+  readonly #stored: RecordWalk<StoredRequest>;
   readonly #rejected: StoredRequest[];
-  /** The stored request that comes next, if a rejected one came before it; else null. */
-  #nextStored: { readonly slot: number; readonly id: string } | null = null;
-  /** The last request, if that was stored. */
-  #lastStored: { readonly slot: number; readonly bytes: Buffer } | null = null;
+  /** The stored one that comes next, if a rejected one came before it; else undefined. */
+  #nextStored: SearchedRecord<StoredRequest> | 'filtered' | null | undefined;
+  /** The last request, if that was rejected. */
   #lastRejected: StoredRequest | null = null;
 
   constructor(deps: RequestWalkDeps, { before, matches, rejected }: RequestSelection) {
     this.#deps = deps;
-    this.#records = deps.store.collection(requestCollection.name);
-    this.#walk = this.#records.walk({ after: before, isDescending: true });
-    this.#matches = matches;
+    this.#stored = new RecordWalk(deps.store.collection(requestCollection.name), {
+      before, matches, readMs: readReceivedMs,
+      open: (bytes) => new StoredSearchedRequest(deps, bytes),
+    });
     this.#rejected = [...rejected];
   }
 
   next(): SearchedRecord<StoredRequest> | 'filtered' | null {
-    const slot = this.#stepToSlot();
+    const isHeld = this.#nextStored !== undefined;
+    const stored = this.#nextStored === undefined ? this.#stored.next() : this.#nextStored;
     const [rejected] = this.#rejected;
-    if (rejected !== undefined) {
-      const id = slot === -1 ? '' : this.#records.idAt(slot) ?? '';
-      if (id < rejected.id) {
-        this.#nextStored = slot === -1 ? null : { slot, id };
-        this.#rejected.shift();
-        this.#lastRejected = rejected;
-        this.#lastStored = null;
-        return new RejectedSearchedRequest(this.#deps, rejected);
-      }
+    if (rejected !== undefined && (stored === null || this.#stored.position().id < rejected.id)) {
+      this.#nextStored = stored;
+      this.#rejected.shift();
+      this.#lastRejected = rejected;
+      return new RejectedSearchedRequest(this.#deps, rejected);
     }
-    const bytes = slot === -1 ? undefined : this.#records.bytesAt(slot);
-    if (bytes === undefined) return null;
-    this.#lastStored = { slot, bytes };
-    return this.#matches?.(slot) === true ? new StoredSearchedRequest(this.#deps, bytes)
-      : 'filtered';
+    this.#nextStored = undefined;
+    this.#lastRejected = null;
+    // While it waited, it may have gone, or changed.
+    return isHeld && stored !== null && !this.#stored.isStillListed() ? 'filtered' : stored;
   }
 
   position(): SearchPosition {
-    if (this.#lastStored !== null) return readPosition(this.#lastStored.bytes);
-    return { id: this.#lastRejected?.id ?? '', at: this.#lastRejected?.receivedAt ?? '' };
+    if (this.#lastRejected === null) return this.#stored.position();
+    return { id: this.#lastRejected.id, at: this.#lastRejected.receivedAt };
   }
 
   isStillListed(): boolean {
-    const { rejected } = this.#deps;
-    if (this.#lastStored === null) {
-      // A rejected request does not change, but goes when there is no room for it any more.
-      return this.#lastRejected !== null && rejected.find(this.#lastRejected.id) !== undefined;
-    }
-    const { slot, bytes } = this.#lastStored;
-    const isInSlot = this.#records.idAt(slot) === readRequestId(bytes);
-    return isInSlot && this.#matches?.(slot) === true;
-  }
-
-  #stepToSlot(): number {
-    if (this.#matches === null) return -1;
-    const next = this.#nextStored;
-    this.#nextStored = null;
-    // Meanwhile it may have been deleted, and its slot be another's.
-    const isThere = next !== null && this.#records.idAt(next.slot) === next.id;
-    return isThere ? next.slot : this.#walk.next();
+    // A rejected request does not change, but goes when there is no room for it any more.
+    return this.#lastRejected === null ? this.#stored.isStillListed()
+      : this.#deps.rejected.find(this.#lastRejected.id) !== undefined;
   }
 }
 

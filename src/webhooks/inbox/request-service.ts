@@ -13,7 +13,7 @@ import type { Facts } from '../filters/facts.ts';
 import type { SearchWalk } from '../search/searches.ts';
 import { getRequestBody } from './request-body.ts';
 import { decodeRequestHead, decodeRequest, findCommittedRequest } from './request-codec.ts';
-import type { RequestFilter } from './request-columns.ts';
+import type { RequestFilter } from './request-fields.ts';
 import { RequestList, type RejectedRequests } from './request-list.ts';
 import type { RequestReconciliation } from './request-reconciliation.ts';
 import {

@@ -12,7 +12,7 @@ import type { Schema } from '../../base/schema.ts';
 import type { Exchange, ResponseSpec } from '../../server/http-route.ts';
 import {
   encodeItem, formatNextLink, parseListQuery, sendFilteredList, type FilteredList,
-} from '../durable-queue/queue-list-route.ts';
+} from '../records/list-route.ts';
 import type { FactSource } from '../filters/facts.ts';
 import { parseSearchQuery, splitSearchParameters, type SearchParameters } from './search-query.ts';
 import type { SearchWalk, Searches } from './searches.ts';

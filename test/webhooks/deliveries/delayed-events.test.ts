@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { formatTimestamp } from '../../../src/base/clock.ts';
-import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-columns.ts';
+import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import type { Ownership } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';

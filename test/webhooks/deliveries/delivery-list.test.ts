@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeliveryColumns, NO_FILTER } from '../../../src/webhooks/deliveries/delivery-columns.ts';
+import {
+  NO_FILTER, createDeliveryFields,
+} from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import { changeDeliveries } from '../../../src/webhooks/deliveries/delivery-changes.ts';
-import { listOfEveryKind } from '../../../src/webhooks/deliveries/delivery-list.ts';
+import { decodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
   createDelivery, failIfPending, type DeliveryStatus,
 } from '../../../src/webhooks/deliveries/delivery.ts';
+import { RecordList } from '../../../src/webhooks/records/record-list.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { Simulation, UP } from '../sending/simulation.ts';
@@ -44,20 +47,20 @@ test('a list by status has what has become of a delivery since the last list', a
   const { deliveries } = simulation.webhooks;
   const [own = ''] = await simulation.emit();
   const list = async (status: DeliveryStatus): Promise<unknown> =>
-    (await deliveries.list({ ...NO_FILTER, kind: 'all', status }, null, 10))
+    (await deliveries.list({ ...NO_FILTER, kind: null, status }, null, 10))
       .map(({ identifier }) => identifier);
   assert.deepEqual([await list('pending'), await list('delivered')], [[own], []]);
   simulation.targets.set('a', UP);
   await simulation.clock.advance(3_600_000);
   assert.deepEqual([await list('pending'), await list('delivered')], [[], [own]]);
-  assert.equal(await deliveries.count({ ...NO_FILTER, kind: 'all', status: 'delivered' }), 1);
+  assert.equal(await deliveries.count({ ...NO_FILTER, kind: null, status: 'delivered' }), 1);
 });
 
 test('a list has no delivery that ceased to match while the list was made', async (context) => {
   const at = '2026-01-01T00:00:00.000Z';
   const store = createMemoryStore(webhookCollections);
-  const columns = new DeliveryColumns(store.collection('deliveries'));
-  context.after(() => columns.close());
+  const list = new RecordList(store, 'deliveries', createDeliveryFields(() => null));
+  context.after(() => list.close());
   const ids = Array.from({ length: 5000 }, (_, index) => String(index).padStart(4, '0'));
   const lastId = ids.at(-1) ?? '';
   await store.transact((transaction) => changeDeliveries(transaction, (unit) => {
@@ -67,10 +70,9 @@ test('a list has no delivery that ceased to match while the list was made', asyn
       unit.accept(isLast ? item : { ...item, status: 'delivered', nextAttemptAt: null });
     }
   }));
-  await columns.whenBuilt();
-  const listing = listOfEveryKind(
-    { store, columns, findRequestEvent: () => null }, { ...NO_FILTER, status: 'pending' },
-    { after: null, limit: 10, isNewestFirst: false });
+  await list.matcher(NO_FILTER);
+  const listing = list.page({ ...NO_FILTER, status: 'pending' },
+    { after: null, limit: 10, isNewestFirst: false, decode: decodeDelivery });
   // It was the only pending one, and is the only failed one from now on.
   await store.transact((transaction) => changeDeliveries(transaction, (unit) =>
     unit.change(lastId, (before) => failIfPending(before, Date.parse(at)))));

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { formatTimestamp } from '../../../src/base/clock.ts';
 import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
-import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-columns.ts';
+import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import { listEventDeliveries } from '../../../src/webhooks/events/public-event.ts';
 import { DOWN, Simulation, UP, type SimulationOptions } from '../sending/simulation.ts';
 

@@ -6,7 +6,7 @@ import { isUuid } from '../../../src/base/uuid.ts';
 import type { Store } from '../../../src/store/store-port.ts';
 import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
 import { fanOutCollection } from '../../../src/webhooks/deliveries/delivery-changes.ts';
-import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-columns.ts';
+import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import { FanOuts, putFanOut } from '../../../src/webhooks/deliveries/fan-out.ts';
 import { IS_LONG, someOf } from '../../support/long.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';

@@ -1,7 +1,7 @@
 /** Deliveries that hold much: what is done with many of them is done a few at a time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-columns.ts';
+import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import { Simulation } from '../sending/simulation.ts';
 
 /** In JSON it takes six bytes for each. */

@@ -7,7 +7,7 @@ import {
   REQUEST_STATUSES, withRoutes, requestBodyCollection, requestCollection, type StoredRequest,
 } from '../../../src/webhooks/inbox/stored-request.ts';
 import { changeRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
-import type { RequestFilter } from '../../../src/webhooks/inbox/request-columns.ts';
+import type { RequestFilter } from '../../../src/webhooks/inbox/request-fields.ts';
 import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';
 import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
@@ -41,7 +41,7 @@ test('a page goes through the rejected requests once', async () => {
   const states = new RequestStates(store);
   const list = new RequestList(store, states, { all, find: () => undefined });
   const filter = {
-    hook: null, status: null, event: null, eventId: null, sinceMs: null, untilMs: null,
+    hook: null, status: null, event: null, eventId: null, time: null,
   };
   assert.deepEqual([(await list.listPage(filter, null, 3)).length, walks], [1, 1]);
   list.close();
@@ -85,15 +85,15 @@ test('every list is what a naive one finds, whatever is stored, changed and dele
       hook: maybe(HOOKS), status: maybe(REQUEST_STATUSES), event: maybe(['push', '{"event":"x"}',
         '\\"', 'ü', 'none']),
       eventId: below(random, 4) === 0 ? pick(['none', ...EVENT_IDS]) : null,
-      sinceMs: maybe([time()]), untilMs: maybe([time()]),
+      time: maybe([{ sinceMs: maybe([time()]), untilMs: maybe([time()]) }]),
     };
     const wanted = [...kept.values(), ...rejected].filter((request) => {
-      const { hook, status, event, eventId, sinceMs, untilMs } = filter;
+      const { hook, status, event, eventId, time: span } = filter;
       const receivedMs = Date.parse(request.receivedAt);
       return [[hook, request.hook], [status, request.status], [event, request.event],
         [eventId, request.eventId]]
         .every(([one, other]) => one === null || one === other)
-        && receivedMs >= (sinceMs ?? 0) && receivedMs < (untilMs ?? Infinity);
+        && receivedMs >= (span?.sinceMs ?? 0) && receivedMs < (span?.untilMs ?? Infinity);
     }).map((request) => request.id).sort().reverse();
     assert.equal(await list.count(filter), wanted.length);
     const found: string[] = [];

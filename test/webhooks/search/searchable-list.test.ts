@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Steps } from '../../../src/base/turns.ts';
 import type { Exchange } from '../../../src/server/http-route.ts';
+import { textField } from '../../../src/webhooks/records/fields.ts';
 import { sendSearchableList } from '../../../src/webhooks/search/searchable-list.ts';
 import { Searches } from '../../../src/webhooks/search/searches.ts';
 import { startRelayFor } from '../relay.ts';
@@ -33,12 +34,12 @@ test('a page whose time is over has a link to go on, even if it holds nothing', 
     },
   };
   const list = {
-    path: '/api/things', filterNames: ['kind'], listSources: () => ['payload'] as const,
-    parseFilter: (query: ReadonlyMap<string, string>) => query.get('kind'),
+    path: '/api/things', fields: { kind: textField('kind', 'Only these', () => null) },
+    listSources: () => ['payload'] as const,
     idOf: (item: string) => item, toPublic: (item: string) => ({ item }),
     list: async () => [], count: async () => 0, openWalk: () => walk,
   };
-  await sendSearchableList<string, string | undefined>(
+  await sendSearchableList<string, { readonly kind: string | null }>(
     exchange as unknown as Exchange, list, new Searches({ clock }));
   const [status, headers, body] = sent as [number, Record<string, string>, string];
   assert.deepEqual([status, body], [200, '[]']);

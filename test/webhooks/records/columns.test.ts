@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   FlagColumn, RareTextColumn, RecordColumns, SharedTextColumn, TimeColumn,
-} from '../../../src/webhooks/durable-queue/record-columns.ts';
+} from '../../../src/webhooks/records/columns.ts';
 import type { Collection, Store } from '../../../src/store/store-port.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 
@@ -74,8 +74,8 @@ test('several criteria must all be met', async () => {
   await put(store, 'c', { kind: 'x', at: 5 });
   await put(store, 'd', { kind: 'y', at: 5, key: 'k' });
   await columns.whenBuilt();
-  const tests = [kinds.createMatchTest((kind) => kind === 'x'), times.createTest(5, 10),
-    flags.createTest(true), null];
+  const tests = [kinds.createTest((kind) => kind === 'x'),
+    times.createTest({ sinceMs: 5, untilMs: 10 }), flags.createTest(true)];
   assert.deepEqual(select(things, columns.createMatcher(tests)), ['a']);
 });
 
@@ -128,3 +128,17 @@ test('a column of what changes has the present text of a record, and forgets the
     assert.equal(columns.createMatcher([kinds.createTest('x')]), null);
     assert.equal(columns.count, 1);
   });
+
+test('a test holds for no later text, and still for one that a record keeps', async () => {
+  const store = createMemoryStore([{ name: 'things', key: 'id' }]);
+  const things = store.collection('things');
+  const kinds = new SharedTextColumn((record) => parse(record).kind ?? null);
+  const columns = new RecordColumns(things, [kinds], { changingColumns: [kinds] });
+  await columns.whenBuilt();
+  await put(store, 'a', { kind: 'x' });
+  await put(store, 'b', { kind: 'y' });
+  const [isX, isY] = [kinds.createTest('x'), kinds.createTest('y')];
+  await put(store, 'a', { kind: 'z' });
+  await put(store, 'b', { kind: 'y', at: 1 });
+  assert.deepEqual([select(things, isX), select(things, isY)], [[], ['b']]);
+});

@@ -11,14 +11,15 @@ import { crc32 } from 'node:zlib';
 import { copyInto } from '../../base/structures/typed-arrays.ts';
 import type { Collection } from '../../store/store-port.ts';
 
-/** Whether the record in a slot meets a criterion; null stands for no criterion. */
-export type SlotTest = ((slot: number) => boolean) | null;
+/** Whether the record in a slot meets a criterion. */
+export type SlotTest = (slot: number) => boolean;
 
-/** A column of one kind of values. */
-interface RecordColumn {
+/** A column of one kind of values. A slot that was set is set anew, or cleared. */
+export interface RecordColumn<Criterion> {
   set(slot: number, record: Buffer, id: string): void;
   clear(slot: number): void;
   grow(length: number): void;
+  createTest(criterion: Criterion): SlotTest;
 }
 
 // These take about two milliseconds.
@@ -26,12 +27,12 @@ const RECORDS_PER_TURN = 1000;
 const SLOTS_MIN = 1024;
 
 /** The test that no record meets. */
-const matchNone = (): boolean => false;
+export const matchNone: SlotTest = () => false;
 
 export class RecordColumns {
   readonly #collection: Collection;
-  readonly #columns: readonly RecordColumn[];
-  readonly #changingColumns: readonly RecordColumn[];
+  readonly #columns: readonly RecordColumn<never>[];
+  readonly #changingColumns: readonly RecordColumn<never>[];
   readonly #isListed: (record: Buffer) => boolean;
   /** Whether the record of a slot is in the columns. */
   #entered = new Uint8Array(0);
@@ -43,10 +44,10 @@ export class RecordColumns {
    * Records for which `isListed` is false are in no column. `changingColumns` are those of
    * `columns` that are set anew whenever a record changes.
    */
-  constructor(collection: Collection, columns: readonly RecordColumn[], {
+  constructor(collection: Collection, columns: readonly RecordColumn<never>[], {
     changingColumns = [], isListed = () => true,
   }: {
-    readonly changingColumns?: readonly RecordColumn[];
+    readonly changingColumns?: readonly RecordColumn<never>[];
     readonly isListed?: (record: Buffer) => boolean;
   } = {}) {
     this.#collection = collection;
@@ -71,12 +72,11 @@ export class RecordColumns {
   }
 
   /** Makes a test that holds where all tests hold; null when no record can match. */
-  createMatcher(tests: readonly SlotTest[]): ((slot: number) => boolean) | null {
+  createMatcher(tests: readonly SlotTest[]): SlotTest | null {
     if (tests.includes(matchNone)) return null;
-    const criteria = tests.filter((test) => test !== null);
     return (slot) => {
       if (this.#entered[slot] !== 1) return false;
-      for (const isMet of criteria) if (!isMet(slot)) return false;
+      for (const isMet of tests) if (!isMet(slot)) return false;
       return true;
     };
   }
@@ -85,8 +85,8 @@ export class RecordColumns {
   refresh(slot: number): void {
     const record = this.#collection.bytesAt(slot);
     if (this.#entered[slot] !== 1 || record === undefined) return;
-    this.#clear(slot);
-    this.#enter(slot, record, this.#collection.idAt(slot) ?? '');
+    const id = this.#collection.idAt(slot) ?? '';
+    for (const column of this.#columns) column.set(slot, record, id);
   }
 
   async #build(): Promise<void> {
@@ -104,10 +104,7 @@ export class RecordColumns {
     if (record === null) {
       if (isEntered) this.#clear(slot);
     } else if (isEntered) {
-      for (const column of this.#changingColumns) {
-        column.clear(slot);
-        column.set(slot, record, id);
-      }
+      for (const column of this.#changingColumns) column.set(slot, record, id);
     } else if (this.#isListed(record)) {
       this.#enter(slot, record, id);
     }
@@ -134,7 +131,7 @@ export class RecordColumns {
 }
 
 /** A column of texts that many records share, such as webhooks. Each text has a number. */
-export class SharedTextColumn implements RecordColumn {
+export class SharedTextColumn implements RecordColumn<string | ((text: string) => boolean)> {
   readonly #read: (record: Buffer, id: string) => string | null;
   readonly #numbers = new TextNumbers();
   #column = new Uint32Array(0);
@@ -145,28 +142,29 @@ export class SharedTextColumn implements RecordColumn {
 
   set(slot: number, record: Buffer, id: string): void {
     const text = this.#read(record, id);
-    this.#column[slot] = text === null ? 0 : this.#numbers.intern(text);
+    const number = text === null ? 0 : this.#numbers.intern(text);
+    // After that, so that a text which stays keeps its number.
+    this.clear(slot);
+    this.#column[slot] = number;
   }
 
   clear(slot: number): void {
     this.#numbers.release(this.#column[slot] ?? 0);
+    this.#column[slot] = 0;
   }
 
   grow(length: number): void {
     this.#column = copyInto(new Uint32Array(length), this.#column);
   }
 
-  /** Creates a test for one text. */
-  createTest(text: string | null): SlotTest {
-    if (text === null) return null;
-    const number = this.#numbers.find(text);
+  /** Creates a test for one text, or for all texts for which a function holds. */
+  createTest(criterion: string | ((text: string) => boolean)): SlotTest {
+    if (typeof criterion === 'function') {
+      const numbers = this.#numbers.select(criterion);
+      return numbers.size === 0 ? matchNone : (slot) => numbers.has(this.#column[slot] ?? 0);
+    }
+    const number = this.#numbers.find(criterion);
     return number === undefined ? matchNone : (slot) => this.#column[slot] === number;
-  }
-
-  /** Creates a test for all texts for which `isMatch` holds. */
-  createMatchTest(isMatch: (text: string) => boolean): SlotTest {
-    const numbers = this.#numbers.select(isMatch);
-    return numbers.size === 0 ? matchNone : (slot) => numbers.has(this.#column[slot] ?? 0);
   }
 }
 
@@ -174,18 +172,18 @@ export class SharedTextColumn implements RecordColumn {
  * A column of texts that few records share. It has the CRC-32 of each, 0 without one; where that
  * matches, the record itself decides.
  */
-export class RareTextColumn implements RecordColumn {
+export class RareTextColumn implements RecordColumn<string> {
   readonly #collection: Collection;
-  readonly #read: (record: Buffer) => string | null;
+  readonly #read: (record: Buffer, id: string) => string | null;
   #column = new Uint32Array(0);
 
-  constructor(collection: Collection, read: (record: Buffer) => string | null) {
+  constructor(collection: Collection, read: (record: Buffer, id: string) => string | null) {
     this.#collection = collection;
     this.#read = read;
   }
 
-  set(slot: number, record: Buffer): void {
-    const text = this.#read(record);
+  set(slot: number, record: Buffer, id: string): void {
+    const text = this.#read(record, id);
     this.#column[slot] = text === null ? 0 : crc32(text);
   }
 
@@ -195,28 +193,35 @@ export class RareTextColumn implements RecordColumn {
     this.#column = copyInto(new Uint32Array(length), this.#column);
   }
 
-  createTest(text: string | null): SlotTest {
-    if (text === null) return null;
+  createTest(text: string): SlotTest {
     const checksum = crc32(text);
     return (slot) => {
       if (this.#column[slot] !== checksum) return false;
       const record = this.#collection.bytesAt(slot);
-      return record !== undefined && this.#read(record) === text;
+      const id = this.#collection.idAt(slot);
+      return record !== undefined && id !== undefined && this.#read(record, id) === text;
     };
   }
 }
 
+/** Milliseconds since the epoch: at or after `sinceMs`, and before `untilMs`; null: unbounded. */
+export type TimeSpan = { readonly sinceMs: number | null; readonly untilMs: number | null };
+
+export function isWithin({ sinceMs, untilMs }: TimeSpan, atMs: number): boolean {
+  return (sinceMs === null || atMs >= sinceMs) && (untilMs === null || atMs < untilMs);
+}
+
 /** A column of times, in milliseconds since the epoch. */
-export class TimeColumn implements RecordColumn {
-  readonly #read: (record: Buffer) => number;
+export class TimeColumn implements RecordColumn<TimeSpan> {
+  readonly #read: (record: Buffer, id: string) => number;
   #column = new Float64Array(0);
 
-  constructor(read: (record: Buffer) => number) {
+  constructor(read: (record: Buffer, id: string) => number) {
     this.#read = read;
   }
 
-  set(slot: number, record: Buffer): void {
-    this.#column[slot] = this.#read(record);
+  set(slot: number, record: Buffer, id: string): void {
+    this.#column[slot] = this.#read(record, id);
   }
 
   clear(): void {}
@@ -225,19 +230,13 @@ export class TimeColumn implements RecordColumn {
     this.#column = copyInto(new Float64Array(length), this.#column);
   }
 
-  /** Creates a test for times at or after `sinceMs`, and before `untilMs`. */
-  createTest(sinceMs: number | null, untilMs: number | null): SlotTest {
-    if (sinceMs === null && untilMs === null) return null;
-    const [from, to] = [sinceMs ?? -Infinity, untilMs ?? Infinity];
-    return (slot) => {
-      const atMs = this.#column[slot] ?? 0;
-      return atMs >= from && atMs < to;
-    };
+  createTest(span: TimeSpan): SlotTest {
+    return (slot) => isWithin(span, this.#column[slot] ?? 0);
   }
 }
 
 /** A column of facts that hold or do not. */
-export class FlagColumn implements RecordColumn {
+export class FlagColumn implements RecordColumn<boolean> {
   readonly #read: (record: Buffer, id: string) => boolean;
   #column = new Uint8Array(0);
 
@@ -255,19 +254,20 @@ export class FlagColumn implements RecordColumn {
     this.#column = copyInto(new Uint8Array(length), this.#column);
   }
 
-  createTest(flag: boolean | null): SlotTest {
-    if (flag === null) return null;
+  createTest(flag: boolean): SlotTest {
     const expected = flag ? 1 : 0;
     return (slot) => this.#column[slot] === expected;
   }
 }
 
-/** Numbers texts that many records share, from 1 on. A text that no record has is forgotten. */
+/**
+ * Numbers texts that many records share, from 1 on. A text that no record has is forgotten; its
+ * number is never another's, so that a test made before that holds for no other text.
+ */
 class TextNumbers {
   readonly #byText = new Map<string, number>();
-  readonly #texts: string[] = [''];
-  readonly #counts: number[] = [0];
-  readonly #free: number[] = [];
+  readonly #uses = new Map<number, { readonly text: string; count: number }>();
+  #last = 0;
 
   find(text: string): number | undefined {
     return this.#byText.get(text);
@@ -280,20 +280,24 @@ class TextNumbers {
   }
 
   intern(text: string): number {
-    const number = this.#byText.get(text) ?? this.#free.pop() ?? this.#texts.length;
-    this.#byText.set(text, number);
-    this.#texts[number] = text;
-    this.#counts[number] = (this.#counts[number] ?? 0) + 1;
-    return number;
+    const known = this.#byText.get(text);
+    const use = known === undefined ? undefined : this.#uses.get(known);
+    if (known !== undefined && use !== undefined) {
+      use.count += 1;
+      return known;
+    }
+    this.#last += 1;
+    this.#byText.set(text, this.#last);
+    this.#uses.set(this.#last, { text, count: 1 });
+    return this.#last;
   }
 
   release(number: number): void {
-    if (number === 0) return;
-    const count = (this.#counts[number] ?? 0) - 1;
-    this.#counts[number] = count;
-    if (count > 0) return;
-    this.#byText.delete(this.#texts[number] ?? '');
-    this.#texts[number] = '';
-    this.#free.push(number);
+    const use = this.#uses.get(number);
+    if (use === undefined) return;
+    use.count -= 1;
+    if (use.count > 0) return;
+    this.#byText.delete(use.text);
+    this.#uses.delete(number);
   }
 }

@@ -7,24 +7,13 @@ import {
   PAGE_LIMIT_MAX, parseChoiceParameter, parseIntegerParameter, parseQuery,
 } from '../../server/query.ts';
 import type { Exchange, ParameterSpec, Pull } from '../../server/http-route.ts';
-import {
-  FILTER_NAMES, filterParameters, parseQueryFilter, type QueueFilter,
-} from './queue-filter.ts';
+import { listFieldParameters, parseFilter, type RecordFields } from './fields.ts';
 
 /** Items that are read at a time for a list without a limit. */
 const CHUNK_ITEMS = 100;
 
-type ListFilter<Status extends string> = QueueFilter<Status> & {
-  /** null also for a list that has no `KIND_PARAMETER`. */
-  readonly kind: Kind | null;
-  /** null also for a list that has no `EVENT_ID_PARAMETER`. */
-  readonly eventId: string | null;
-};
-
-export type FilteredList<Item, Filter> = FilterParser<Filter> & {
+export type FilteredList<Item, Filter> = ListParameters<Filter> & {
   readonly path: string;
-  /** Whether the list takes `ORDER_PARAMETER`. */
-  readonly hasOrder?: boolean;
   /** Finds up to `limit` items that come after the one of the id `from`, in the list's order. */
   list(
     filter: Filter, from: string | null, limit: number, isNewestFirst: boolean,
@@ -35,40 +24,22 @@ export type FilteredList<Item, Filter> = FilterParser<Filter> & {
   toPublic(item: Item): object;
 };
 
-type FilterParser<Filter> = {
-  /** The names of the parameters that it parses. */
-  readonly filterNames: readonly string[];
-  /** Throws `malformed`. */
-  parseFilter(query: ReadonlyMap<string, string>): Filter;
+type ListParameters<Filter> = {
+  readonly fields: RecordFields<Filter>;
+  /** Puts identifiers in the place of names. Throws `malformed`. */
+  readonly resolve?: (filter: Filter) => Filter;
+  /** Whether the list takes `ORDER_PARAMETER`. */
+  readonly hasOrder?: boolean;
 };
 
 const ORDERS = ['oldest', 'newest'] as const;
-const KINDS = ['webhook', 'forward', 'route', 'all'] as const;
-type Kind = (typeof KINDS)[number];
-
-export const KIND_PARAMETER: ParameterSpec = {
-  name: 'kind', in: 'query', schema: { kind: 'string', values: KINDS },
-  description: 'What they go to; webhooks and forwards when absent',
-};
 
 export const ORDER_PARAMETER: ParameterSpec = {
   name: 'order', in: 'query', description: 'Which come first; the oldest when absent',
   schema: { kind: 'string', values: ORDERS },
 };
 
-export const EVENT_ID_PARAMETER: ParameterSpec = {
-  name: 'eventId', in: 'query', schema: TEXT,
-  description: 'Only those that the sender gave this id, duplicates among them',
-};
-
-/** Describes the query parameters of a list. For `descriptions` see `filterMembers`. */
-export function queueListParameters(
-  statuses: readonly string[], descriptions: Parameters<typeof filterParameters>[1],
-): readonly ParameterSpec[] {
-  return [...filterParameters(statuses, descriptions), ...PAGE_PARAMETERS];
-}
-
-export const PAGE_PARAMETERS: readonly ParameterSpec[] = [
+const PAGE_PARAMETERS: readonly ParameterSpec[] = [
   {
     name: 'limit', in: 'query', description: 'At most so many',
     schema: { kind: 'integer', minimum: 1, maximum: PAGE_LIMIT_MAX },
@@ -76,30 +47,9 @@ export const PAGE_PARAMETERS: readonly ParameterSpec[] = [
   { name: 'cursor', in: 'query', description: 'From a `Link` header', schema: TEXT },
 ];
 
-/** Creates the parser of the parameters that `queueListParameters` describes. */
-export function createQueueFilterParser<Status extends string>(
-  { statuses, hasEventIds = false, hasKinds = false, resolveHookId }: {
-    readonly statuses: readonly Status[];
-    /** Whether the list takes `EVENT_ID_PARAMETER`. */
-    readonly hasEventIds?: boolean;
-    /** Whether the list takes `KIND_PARAMETER`. */
-    readonly hasKinds?: boolean;
-    /** Finds the identifier of the webhook that a person calls by name or identifier. */
-    readonly resolveHookId: (name: string, kind: Kind | null) => string;
-  },
-): FilterParser<ListFilter<Status>> {
-  return {
-    filterNames: [
-      ...FILTER_NAMES, ...hasEventIds ? ['eventId'] : [], ...hasKinds ? ['kind'] : [],
-    ],
-    parseFilter(query) {
-      const kind = parseChoiceParameter(query, 'kind', KINDS);
-      return {
-        ...parseQueryFilter(query, statuses, (name) => resolveHookId(name, kind)),
-        kind, eventId: query.get('eventId') ?? null,
-      };
-    },
-  };
+/** Describes the query parameters of a list of such records. */
+export function listParameters<Filter>(fields: RecordFields<Filter>): readonly ParameterSpec[] {
+  return [...listFieldParameters(fields), ...PAGE_PARAMETERS];
 }
 
 type ListQuery<Filter> = {
@@ -113,17 +63,18 @@ type ListQuery<Filter> = {
 
 /** Parses the raw query of a list. Throws `malformed`. */
 export function parseListQuery<Filter>(
-  search: string, filteredList: FilterParser<Filter> & { readonly hasOrder?: boolean },
+  search: string, { fields, resolve, hasOrder = false }: ListParameters<Filter>,
 ): ListQuery<Filter> {
-  const { hasOrder = false, filterNames } = filteredList;
-  const names = [...filterNames, ...hasOrder ? ['order'] : []];
+  const fieldNames = listFieldParameters(fields).map(({ name }) => name);
+  const names = [...fieldNames, ...hasOrder ? ['order'] : []];
   const query = parseQuery(search, [...names, 'limit', 'cursor']);
+  const filter = parseFilter(fields, query);
   return {
     parameters: names.flatMap((name) => {
       const value = query.get(name);
       return value === undefined ? [] : [[name, value] as const];
     }),
-    filter: filteredList.parseFilter(query),
+    filter: resolve?.(filter) ?? filter,
     order: parseChoiceParameter(query, 'order', ORDERS),
     limit: parseIntegerParameter(query, 'limit', 1, PAGE_LIMIT_MAX),
     from: decodeIdCursor(query.get('cursor')),

@@ -1,0 +1,80 @@
+/** What the list of deliveries filters by, and a job that sends many of them again. */
+import { parseChoiceParameter } from '../../server/query.ts';
+import { SharedTextColumn, type TimeSpan } from '../records/columns.ts';
+import {
+  choiceField, textField, timeField, type RecordField, type RecordFields,
+} from '../records/fields.ts';
+import {
+  isForward, readCreatedMs, readEventName, readListedStatus, readWebhookId,
+} from './delivery-codec.ts';
+import {
+  DELIVERY_KINDS, LISTED_STATUSES, type DeliveryKind, type ListedStatus,
+} from './delivery.ts';
+import { isRouteDeliveryId, parseRequestId } from './route-delivery-id.ts';
+
+export type DeliveryFilter = {
+  /** One kind, or those of which `isSent` holds; null: every kind. */
+  readonly kind: DeliveryKind | typeof isSent | null;
+  /** The identifier of a webhook. */
+  readonly hook: string | null;
+  readonly status: ListedStatus | null;
+  readonly event: string | null;
+  readonly time: TimeSpan | null;
+};
+
+/** Whether it goes to an outgoing webhook, or is a forward. */
+export const isSent = (kind: string): boolean => kind !== 'route';
+
+/** Every delivery of a webhook, and every forward. */
+export const NO_FILTER: DeliveryFilter = {
+  kind: isSent, hook: null, status: null, event: null, time: null,
+};
+
+/** Finds what the sender of a request calls its event, by the request's id; null: it has none. */
+type FindRequestEvent = (requestId: string) => string | null;
+
+/** The event of a delivery to a route is that of its request, so no column has it. */
+export function createDeliveryFields(
+  findRequestEvent: FindRequestEvent,
+): RecordFields<DeliveryFilter> {
+  return {
+    hook: textField('hook', 'Of this outgoing webhook only: its identifier or name',
+      readWebhookId, { maxLength: 128 }),
+    status: choiceField('status', 'Only these', LISTED_STATUSES, readListedStatus,
+      { isChanging: true }),
+    event: {
+      ...textField('event', 'Only those of this event', (record, id) => isRouteDeliveryId(id)
+        ? findRequestEvent(parseRequestId(id)) : readEventName(record)),
+      createColumn: () => new SharedTextColumn((record, id) =>
+        isRouteDeliveryId(id) ? null : readEventName(record)),
+    },
+    time: timeField('Created', readCreatedMs),
+    kind: kindField,
+  };
+}
+
+/** Whether a filter names what no column has. */
+export function needsRecords({ kind, event }: DeliveryFilter): boolean {
+  return event !== null && (kind === null || kind === 'route');
+}
+
+const kindField: RecordField<DeliveryKind | typeof isSent> = {
+  parameters: {
+    kind: {
+      schema: { kind: 'string', values: [...DELIVERY_KINDS, 'all'] },
+      description: 'What they go to; webhooks and forwards when absent',
+    },
+  },
+  parse: (query) => {
+    const kind = parseChoiceParameter(query, 'kind', [...DELIVERY_KINDS, 'all']);
+    return kind === 'all' ? null : kind ?? isSent;
+  },
+  isMet: (kind, record, id) =>
+    typeof kind === 'function' ? kind(readKind(record, id)) : readKind(record, id) === kind,
+  createColumn: () => new SharedTextColumn(readKind),
+};
+
+function readKind(record: Buffer, id: string): DeliveryKind {
+  if (isRouteDeliveryId(id)) return 'route';
+  return isForward(record) ? 'forward' : 'webhook';
+}

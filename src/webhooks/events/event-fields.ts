@@ -1,0 +1,53 @@
+/** What the list of events filters by. Queued forwards are no events. */
+import { AppError } from '../../base/errors.ts';
+import { NAME_PATTERN_RULE, createNameTest } from '../../base/event-name.ts';
+import { quote } from '../../base/text/error-message.ts';
+import {
+  EVENT_SOURCE_NAMES, isEventHeard, readEventCreatedMs, readEventKey, readEventName,
+  readEventSource, type EventSource,
+} from '../deliveries/event-record.ts';
+import { SharedTextColumn, type TimeSpan } from '../records/columns.ts';
+import {
+  choiceField, flagField, textField, timeField, type RecordField, type RecordFields,
+} from '../records/fields.ts';
+
+type NameTest = (name: string) => boolean;
+
+export type EventFilter = {
+  readonly name: NameTest | null;
+  readonly source: EventSource | null;
+  /** Whether it has or had a delivery. */
+  readonly heard: boolean | null;
+  readonly key: string | null;
+  readonly time: TimeSpan | null;
+};
+
+const nameField: RecordField<NameTest> = {
+  parameters: {
+    name: {
+      schema: { kind: 'string' },
+      description: 'Only those of this name; or of all names that begin so, as `book.*`; or `*`',
+    },
+  },
+  parse: (query) => parseNamePattern(query.get('name')),
+  isMet: (isName, record) => isName(readEventName(record) ?? ''),
+  createColumn: () => new SharedTextColumn(readEventName),
+};
+
+export const eventFields: RecordFields<EventFilter> = {
+  name: nameField,
+  source: choiceField('source', 'Only these', EVENT_SOURCE_NAMES, readEventSource),
+  heard: flagField('heard',
+    '`true`: only those that have or had a delivery; `false`: only the others',
+    (record, id, find) => isEventHeard(find, id, record)),
+  key: textField('key', 'Only those of this key', readEventKey, { isRare: true }),
+  time: timeField('Created', readEventCreatedMs),
+};
+
+/** Parses a name, or the beginning of names as a trigger has it. Throws `malformed`. */
+function parseNamePattern(pattern: string | undefined): NameTest | null {
+  if (pattern === undefined) return null;
+  const isName = createNameTest(pattern);
+  if (isName !== null) return isName;
+  throw new AppError('malformed', `\`name\` must be ${NAME_PATTERN_RULE}, not ${quote(pattern)}`);
+}

@@ -36,7 +36,7 @@ export type {
 export type DeliveryWithRequest = Delivery & { readonly sent: PublicSentRequest | null };
 
 /** The members of a webhook that the service alone writes. */
-type ServiceMember = 'previousSecret' | keyof DisabledMembers;
+type ServiceMember = 'previousSecret' | 'secretAwaitedUntil' | keyof DisabledMembers;
 type ApiTimestamps = { readonly createdAt: string; readonly updatedAt: string };
 type RecordView<Stored> = Omit<Stored, 'secret'> & ApiTimestamps;
 /** A body in which the members of `Optional` may be left to the service; null counts as absent. */
@@ -164,6 +164,7 @@ type Routes = [
   ...ResourceRoutes<'/api/books', Book, BookInput>,
   ['GET', `/api/incoming-webhooks/${string}/examples`, undefined, IncomingWebhookExamples],
   ['GET', '/api/verification-presets', undefined, readonly PresetDescription[]],
+  ['POST', `/api/incoming-webhooks/${string}/await-secret`, undefined, IncomingWebhook],
   ['POST', `/api/incoming-webhooks/${string}/rotate-secret`, Rotation | undefined,
     IncomingWebhook & { readonly secret?: string }],
   ['POST', `/api/outgoing-webhooks/${string}/rotate-secret`, Rotation | undefined,

@@ -9,6 +9,7 @@ import type { EventPublisher } from './deliveries/event-publisher.ts';
 import type { SystemEvents } from './deliveries/system-events.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import { Intake } from './incoming/intake/intake.ts';
+import { storeAwaitedSecret } from './incoming/awaited-secret.ts';
 import {
   createStoredFacts, findStoredRequestRoutes,
 } from './incoming/intake/stored-action-call.ts';
@@ -97,6 +98,8 @@ export function composeIncoming(options: WebhooksOptions, shared: {
       handleRequest: (request) => intake.handle(request),
       addRejected: createRejectionRecorder(options, rejectedRequests),
       previousSecretUses: new PreviousSecretUses(store, log),
+      storeSecret: (webhookId, secret) =>
+        storeAwaitedSecret(store, webhookId, secret, clock.now()),
     },
     start() {
       worker.start();

@@ -23,6 +23,7 @@ export const SCOPE_OF: ReadonlyMap<string, RouteScope | 'public'> = new Map([
   ['GET /api/incoming-webhooks/{identifier}/examples', 'read'],
   ['POST /api/incoming-webhooks/{identifier}/diagnose', 'write'],
   ['POST /api/incoming-webhooks/{identifier}/match', 'write'],
+  ['POST /api/incoming-webhooks/{identifier}/await-secret', 'admin'],
   ['POST /api/incoming-webhooks/{identifier}/rotate-secret', 'admin'],
   ['POST /api/outgoing-webhooks/{identifier}/rotate-secret', 'admin'],
   ['GET /api/verification-presets', 'read'],

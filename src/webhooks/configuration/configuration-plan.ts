@@ -35,6 +35,7 @@ export const SECRET_REMOVED = 'secret removed';
 /** Members that the service writes, and no document has. */
 const SERVICE_MEMBERS = [
   'identifier', 'createdAt', 'updatedAt', 'disabledReason', 'disabledAt', 'previousSecret',
+  'secretAwaitedUntil',
 ];
 
 /** A record that changes, as it is stored and as it will be. */

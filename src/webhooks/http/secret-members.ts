@@ -4,7 +4,10 @@ import type { WriteCause } from '../../resources/resource.ts';
 import { maskSecrets } from './mask-secrets.ts';
 
 /** Long enough for a certificate or a private key in PEM. */
-export const secretSchema: StringSchema = { kind: 'string', minLength: 1, bytesMax: 8192 };
+export const SECRET_BYTES_MAX = 8192;
+export const secretSchema: StringSchema = {
+  kind: 'string', minLength: 1, bytesMax: SECRET_BYTES_MAX,
+};
 
 export const secretMembers: Readonly<Record<string, MemberSchema>> = {
   secret: {

@@ -14,6 +14,7 @@ import { receiveErrorFormat } from './receiving/webhook-response.ts';
 import {
   createReceiveHandler, createUnknownPathHandler, type ReceiveDeps,
 } from './receiving/receive.ts';
+import { awaitSecretRoute } from './awaited-secret.ts';
 import { incomingResource } from './incoming-resource.ts';
 import { diagnoseRoute } from './diagnostics/diagnose-route.ts';
 import { examplesRoute, presetsRoute } from './diagnostics/setup-routes.ts';
@@ -48,6 +49,7 @@ export function createIncomingEndpoints(deps: IncomingEndpointDeps): readonly Ht
       isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }),
     matchRoute({ webhooks, collection, requests: deps.requests }),
+    awaitSecretRoute({ records: deps.records, store, now }),
     rotationRoute({
       resource: incomingResource, records: deps.records, store, now,
       secretSchema, shapeFor: chooseSecretShape,

@@ -12,7 +12,7 @@ import { keepPreviousSecret, addPublicPreviousSecret } from '../http/rotate-secr
 import { hideSecret, keepSecret } from '../http/secret-members.ts';
 import { restoreResponse } from './custom-response.ts';
 import { incomingCollection, incomingSchema } from './incoming-webhook.ts';
-import { restoreScheme } from './verification-member.ts';
+import { isSecretAwaited, keepAwaitedSecret, restoreScheme } from './verification-member.ts';
 
 export const incomingResource: Resource = {
   path: '/api/incoming-webhooks',
@@ -29,7 +29,8 @@ export const incomingResource: Resource = {
     // For a new webhook `current` is null: then nothing is kept, a `***` is refused, and a
     // `previousSecret` in the body is dropped.
     const withSecret = keepSecret(input, current, cause);
-    return keepPreviousSecret(restoreSecrets(withSecret, isApply ? null : current), current);
+    const restored = restoreSecrets(withSecret, isApply ? null : current);
+    return keepPreviousSecret(keepAwaitedSecret(restored, current, cause), current);
   },
   columns: [
     { title: 'NAME', member: 'name', widthMin: 12 },
@@ -55,8 +56,11 @@ function listConfigurationNames(routes: JsonValue | undefined): string | null {
 
 /** The record without secrets; the previous secret is mentioned while it is valid. */
 export function toPublicIncomingWebhook(record: JsonObject, nowMs: number): JsonObject {
-  const { previousSecret: _, ...rest } = record;
+  const { previousSecret: _, secretAwaitedUntil, ...rest } = record;
   const maskedRecord = maskSecrets(hideSecret(rest));
   const shownRecord = restoreResponse(restoreScheme(maskedRecord, record), record);
-  return addPublicPreviousSecret(shownRecord, record, nowMs);
+  const isAwaited = typeof secretAwaitedUntil === 'string'
+    && isSecretAwaited({ secretAwaitedUntil }, nowMs);
+  return addPublicPreviousSecret(
+    isAwaited ? { ...shownRecord, secretAwaitedUntil } : shownRecord, record, nowMs);
 }

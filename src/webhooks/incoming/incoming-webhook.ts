@@ -33,6 +33,8 @@ export type IncomingWebhook = DisabledMembers & LimitMembers & {
   readonly secret?: string;
   readonly verification?: Verification;
   readonly previousSecret?: PreviousSecret;
+  /** Until then it takes the secret of its sender's handshake; absent: nobody has asked for it. */
+  readonly secretAwaitedUntil?: string;
   readonly allowedAddresses?: readonly string[];
   readonly bodyFormat?: BodyFormat;
   readonly jsonFields?: readonly string[];
@@ -92,6 +94,11 @@ export const incomingSchema: NamedSchema = {
       description: 'How requests are verified. Absent: by X-Signature, when there is a secret',
     },
     previousSecret: previousSecretMember,
+    secretAwaitedUntil: {
+      schema: { kind: 'string', format: 'date-time' }, readOnly: 'echo', isAlwaysShown: false,
+      description: 'Until then the secret of its sender\'s handshake becomes its own: see '
+        + 'POST /api/incoming-webhooks/{identifier}/await-secret',
+    },
     allowedAddresses: {
       schema: {
         kind: 'array', maxItems: 100, isUnique: true,

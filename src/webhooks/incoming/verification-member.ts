@@ -6,11 +6,14 @@ import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { JsonObject, JsonValue, ObjectSchema, StringSchema } from '../../base/schema.ts';
+import type { WriteCause } from '../../resources/resource.ts';
 import type { SecretShape } from '../http/new-secret.ts';
 import { isTargetUrl } from '../http/target-rules.ts';
 import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
 import { PRESETS, findPreset } from '../senders/presets/preset-table.ts';
-import { NEEDS, usesOrigins, type Need, type Scheme } from '../senders/scheme/scheme.ts';
+import {
+  NEEDS, takesSecret, usesOrigins, type Need, type Scheme,
+} from '../senders/scheme/scheme.ts';
 import { createRejection } from '../senders/verification/verdict.ts';
 import { createVerifier, type Verifier } from '../senders/verification/verify.ts';
 import { listSecrets, type SecretMembers } from '../senders/verification/webhook-secrets.ts';
@@ -139,7 +142,9 @@ export type SenderVerifier = {
 };
 
 /** The stored members that a verifier is compiled from. */
-type VerifiedMembers = SecretMembers & { readonly verification?: Verification };
+type VerifiedMembers = SecretMembers & {
+  readonly verification?: Verification; readonly secretAwaitedUntil?: string;
+};
 
 /** null: the webhook has no `verification`. `ratePerS` is its rate limit; 0: none. */
 export function prepareSenderVerifier(
@@ -155,6 +160,7 @@ export function prepareSenderVerifier(
   const { quirk = {} } = presetRow ?? {};
   return { preset, verifier: createVerifier({
     scheme, settings, toleranceS, secrets: listSecrets(webhook), quirk,
+    awaitsSecretUntilMs: readAwaitedUntil(webhook),
     ...origins === undefined ? {} : { origins },
     ...ratePerS === 0 ? {} : { ratePerMinute: String(Math.max(1, Math.floor(ratePerS * 60))) },
   }) };
@@ -205,10 +211,52 @@ function findKeyShape(scheme: JsonValue | undefined): SecretShape | null {
   return key === 'whsec' || key === 'base64' ? key : 'hex';
 }
 
+/** Whether the sender of a webhook brings its secret with its handshake. */
+export function bringsSecret({ verification }: JsonObject): boolean {
+  const { preset = '', scheme } = isJsonObject(verification) ? verification : {};
+  const presetScheme = findPreset(String(preset))?.scheme;
+  if (presetScheme !== null && presetScheme !== undefined) return takesSecret(presetScheme);
+  const { challenge = [] } = isJsonObject(scheme) ? scheme : {};
+  return Array.isArray(challenge)
+    && challenge.some((one) => isJsonObject(one) && one['secret'] !== undefined);
+}
+
+/** Whether a webhook without a secret takes that of its sender's next handshake. */
+export function isSecretAwaited(
+  webhook: Pick<VerifiedMembers, 'secretAwaitedUntil'>, nowMs: number,
+): boolean {
+  return nowMs < readAwaitedUntil(webhook);
+}
+
+/** Milliseconds since the epoch; 0: no secret is awaited. */
+function readAwaitedUntil(
+  { secretAwaitedUntil }: Pick<VerifiedMembers, 'secretAwaitedUntil'>,
+): number {
+  return secretAwaitedUntil === undefined ? 0 : Date.parse(secretAwaitedUntil);
+}
+
+/**
+ * The webhook with the stored `secretAwaitedUntil`, whatever the body says, and in a set-up file,
+ * which cannot know it, with the secret that a handshake brought.
+ */
+export function keepAwaitedSecret(
+  body: JsonObject, current: JsonObject | null, cause: WriteCause,
+): JsonObject {
+  const { secretAwaitedUntil: _, ...webhook } = body;
+  const { secret, secretAwaitedUntil } = current ?? {};
+  if (webhook['secret'] !== undefined || !bringsSecret(webhook)) return webhook;
+  if (secret !== undefined) return cause === 'apply' ? { ...webhook, secret } : webhook;
+  return secretAwaitedUntil === undefined ? webhook : { ...webhook, secretAwaitedUntil };
+}
+
 /** A sentence for each public webhook that refuses every request because it has no secret. */
 export function findWebhooksWithoutSecret(webhooks: readonly JsonObject[]): string[] {
-  return webhooks.flatMap(({ name, pathSegment, verification, hasSecret }) =>
-    isJsonObject(verification) && hasSecret === false
-      ? [`the incoming webhook ${String(name ?? pathSegment)} has no secret, which the preset `
-        + `${String(verification['preset'])} needs: it refuses every request`] : []);
+  return webhooks.flatMap((webhook) => {
+    const { name, pathSegment, verification, hasSecret } = webhook;
+    if (!isJsonObject(verification) || hasSecret !== false) return [];
+    const remedy = bringsSecret(webhook) ? '. Its sender brings it: '
+      + `hookshelf incomingwebhook:await-secret ${String(name ?? pathSegment)}` : '';
+    return [`the incoming webhook ${String(name ?? pathSegment)} has no secret, which the preset `
+      + `${String(verification['preset'])} needs: it refuses every request${remedy}`];
+  });
 }

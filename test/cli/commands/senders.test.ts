@@ -121,6 +121,14 @@ for (const way of WAYS) {
     const doctor = (await place.run(['doctor', '--json'])).stdout;
     const isServed = !doctor.includes('looked at while a server runs');
     assert.equal(sentence.test(doctor), isServed, doctor);
+    const awaitSecret = ['incomingwebhook:await-secret', 'pay'];
+    assert.match(await run(1, ...awaitSecret), /brings no secret with its handshake/);
+    await run(0, 'incomingwebhook:update', 'pay', '--preset', 'asana');
+    assert.match((await place.run(['incomingwebhook:list'])).stderr,
+      /brings it: hookshelf incomingwebhook:await-secret pay/);
+    assert.match(await run(0, ...awaitSecret),
+      /^until \d{4}\S+Z a handshake may bring the secret of incoming webhook \S+: \S+\/in\/pay$/m);
+    assert.match(await run(1, 'incomingwebhook:test', 'pay', '--handshake'), /only the sender can/);
     await run(0, 'incomingwebhook:update', 'pay', '--preset', 'stripe');
     await run(0, 'incomingwebhook:update', 'pay', '--verification', '{"toleranceS":60}');
     const { verification } = JSON.parse(await run(0, 'incomingwebhook:show', 'pay', '--json'));

@@ -20,6 +20,7 @@ export const SENDERS: readonly Sender[] = [
   bare('gogs', 'X-Gogs-Signature', 'hex'),
   giteaForm('gogs', 'X-Gogs-Signature'),
   bare('dropbox', 'X-Dropbox-Signature', 'hex'),
+  bare('asana', 'X-Hook-Signature', 'hex'),
   bare('shopify', 'X-Shopify-Hmac-SHA256', 'base64'),
   { ...bare('shopify', 'Shopify-Hmac-Sha256', 'base64'), title: 'shopify, events' },
   bare('x', 'x-twitter-webhooks-signature', 'base64', 'sha256='),

@@ -239,6 +239,20 @@ test('a changed secret keeps the one before, as a rotation does, unless the docu
     assert.equal(await readUntil(relay, 'crm'), null);
   });
 
+test('a file without the secret that a handshake brought leaves it, and what awaits one, alone',
+  async (context) => {
+    const relay = await startRelayFor(context);
+    const { secret: _, ...asana } = { ...WEBHOOK, verification: { preset: 'asana' } };
+    const document = { ...DOCUMENT, incomingWebhooks: [asana] };
+    await applied(relay, document);
+    await relay.ask('POST', `${IN}/gh/await-secret`);
+    assert.deepEqual((await applied(relay, document))['changes'], []);
+    const { status } = await relay.ask('POST', '/webhook/in/gh', {}, { 'X-Hook-Secret': 'chosen' });
+    assert.equal(status, 200);
+    assert.deepEqual((await applied(relay, document))['changes'], []);
+    assert.equal((await read(relay, `${IN}/gh`))['hasSecret'], true);
+  });
+
 test('a file with the secret before a rotation is not applied unless that is meant',
   async (context) => {
     const relay = await startRelayFor(context);

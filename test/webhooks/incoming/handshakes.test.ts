@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { rawRequest, type RawAnswer } from '../../support/raw-http.ts';
 import { hmacKey, type Key } from '../../support/senders/signer.ts';
 import { sendAs, senderOf } from '../../support/senders/table.ts';
@@ -144,6 +145,15 @@ const OKTA: readonly Row[] = [
     TAKEN],
 ];
 
+const offered = (secret: string, body = '{}'): Ask =>
+  ({ body, headers: { 'X-Hook-Secret': secret } });
+const ASANA: readonly Row[] = [
+  ['one with the secret again', offered('asana-secret'), text('')],
+  ['one with another secret', offered('another-secret'), REFUSED],
+  ['an event', signed('asana', '{"events":[]}', hmacKey('asana-secret')), TAKEN],
+  ['an event by another secret', signed('asana', '{"events":[]}', OTHER), REFUSED],
+];
+
 const asanaLike = (answer: object): object => ({
   verification: {
     preset: 'custom', scheme: {
@@ -179,6 +189,7 @@ const TABLES: readonly (readonly [preset: string, hook: object, rows: readonly R
   ['microsoft-graph', {}, GRAPH], ['discord', { secret: discordKey.secret }, DISCORD],
   ['trello', { verification: { preset: 'trello', url: 'https://hooks.example.com/in?a=1' } },
     TRELLO], ['okta', { secret: 'okta-secret' }, OKTA],
+  ['asana', { secret: 'asana-secret' }, ASANA],
   ['custom', asanaLike({
     body: '{"got":{value}}', value: { json: 'a' }, headers: { 'X-Back': { header: 'X-Ask' } },
   }), CUSTOM],
@@ -215,6 +226,83 @@ test('a handshake that is sent in a large body is refused like any other', async
   const body = slack(`,"challenge":"${'c'.repeat(MIB)}"`);
   assert.equal((await ask(relay, signed('slack', body))).status, 413);
 });
+
+test('the secret of a handshake is taken once, within ten minutes of being asked for',
+  async (context) => {
+    const clock = new ManualClock();
+    const relay = await startRelayWithHook(context, { actionType: 'counts' },
+      { verification: { preset: 'asana' } }, { actions: [Counts], clock });
+    const path = '/api/incoming-webhooks/hook';
+    const statusOf = async (question: Ask): Promise<number> => (await ask(relay, question)).status;
+    assert.equal(await statusOf(offered('a-first-secret')), 401, 'nobody has asked for it');
+    const awaits = await relay.ask('POST', `${path}/await-secret`);
+    const until = new Date(clock.now() + 600_000).toISOString();
+    assert.deepEqual([awaits.status, awaits.json['secretAwaitedUntil']], [200, until]);
+    clock.standStill(600_000);
+    assert.equal(await statusOf(offered('a-first-secret')), 401, 'too late');
+    assert.ok(!('secretAwaitedUntil' in (await relay.ask('GET', path)).json));
+
+    await relay.ask('POST', `${path}/await-secret`);
+    clock.standStill(599_999);
+    assert.equal((await relay.ask('PATCH', path, { description: 'x' })).status, 200);
+    assert.equal(await statusOf(offered('')), 401, 'an empty one');
+    const answers = await Promise.all(['one', 'two'].map(async (name) =>
+      [name, await ask(relay, offered(name))] as const));
+    const taken = answers.filter(([, { status }]) => status === 200);
+    assert.equal(taken.length, 1);
+    const [[secret = '', answer] = []] = taken;
+    assert.equal(answer?.headers['x-hook-secret'], secret);
+    const { json, text: shown } = await relay.ask('GET', path);
+    assert.deepEqual([json['hasSecret'], json['secretAwaitedUntil']], [true, undefined]);
+    assert.equal(await statusOf(signed('asana', '{"events":[]}', hmacKey(secret))), 200);
+    assert.equal(await statusOf(offered(secret)), 200, 'it is brought again');
+    assert.equal(await statusOf(offered('another')), 401);
+    assert.equal((await relay.ask('POST', `${path}/await-secret`)).status, 409);
+    const kept = await relay.ask('GET', '/api/requests');
+    const told = [shown, kept.text, ...relay.logLines].join('\n');
+    assert.ok(!/a-first-secret|another"/.test(told), 'no secret is shown');
+  });
+
+test('a secret is asked for only where a handshake brings it, and nobody plays the sender',
+  async (context) => {
+    const relay = await startRelayWithHook(context, { actionType: 'counts' },
+      { verification: { preset: 'github' } }, { actions: [Counts] });
+    assert.equal((await relay.ask('POST', '/api/incoming-webhooks/hook/await-secret')).status, 409);
+    assert.equal((await relay.ask('POST', '/api/incoming-webhooks/none/await-secret')).status, 404);
+    await relay.ask('PATCH', '/api/incoming-webhooks/hook', { verification: { preset: 'asana' } });
+    await relay.ask('POST', '/api/incoming-webhooks/hook/await-secret');
+    const sample = await relay.ask('POST', '/api/incoming-webhooks/hook/sample',
+      { handshake: true });
+    assert.notEqual(sample.status, 200);
+    const { text: diagnosis } = await relay.ask('POST', '/api/incoming-webhooks/hook/diagnose',
+      { headers: { 'X-Hook-Secret': 'a-secret' } });
+    assert.match(diagnosis, /would be answered 200/);
+  });
+
+test('a custom scheme takes the secret of its handshake, too, and no signed one',
+  async (context) => {
+    const challenge = {
+      method: 'POST', when: [{ from: { json: 'hello' } }], secret: { json: 'key' },
+      answer: { status: 200, type: 'text/plain', body: 'ok' },
+    };
+    const scheme = {
+      algorithm: 'hmac-sha256', key: 'utf8', content: '{body}',
+      signature: { from: { header: 'X-Sum' }, encoding: 'hex' }, challenge: [challenge],
+    };
+    const verification = { preset: 'custom', scheme };
+    const relay = await startRelayWithHook(context, { actionType: 'counts' },
+      { verification }, { actions: [Counts] });
+    const brought = { body: '{"hello":1,"key":"chosen"}' };
+    await relay.ask('POST', '/api/incoming-webhooks/hook/await-secret');
+    assert.equal((await ask(relay, { body: '{"hello":1}' })).status, 401, 'it brings none');
+    assert.equal((await ask(relay, brought)).status, 200);
+    const sum = createHmac('sha256', 'chosen').update('{}').digest('hex');
+    assert.equal((await ask(relay, { body: '{}', headers: { 'X-Sum': sum } })).status, 200);
+    const signedOne = { ...scheme, challenge: [{ ...challenge, verify: 'signature' }] };
+    const refused = await relay.ask('PATCH', '/api/incoming-webhooks/hook',
+      { verification: { preset: 'custom', scheme: signedOne } });
+    assert.match(refused.text, /challenge\/0\/secret.*cannot be signed/);
+  });
 
 function ask(
   relay: Relay, { method = 'POST', query = '', body, headers = {} }: Ask,

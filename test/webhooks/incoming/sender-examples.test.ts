@@ -29,12 +29,12 @@ const SETTINGS: Readonly<Record<string, object>> = {
 const SECRETS = { ...KEYS, basic: `shop:${PLAIN}`, custom: 'cGxhbnRlZC1zZWNyZXQ=' };
 const UNSIGNABLE = ['discord', 'sendgrid', 'paypal'];
 /** Those that say nowhere what happened. */
-const EVENTLESS = ['hookshelf', 'dropbox', 'x', 'basic', 'bearer', 'custom'];
+const EVENTLESS = ['hookshelf', 'dropbox', 'x', 'asana', 'basic', 'bearer', 'custom'];
 const NAMES = [
   'github', 'gitlab', 'gitlab-token', 'bitbucket', 'gitea', 'forgejo', 'gogs', 'linear', 'stripe',
   'shopify', 'paypal', 'square', 'paddle', 'slack', 'twilio', 'sendgrid', 'mailgun', 'zendesk',
-  'discord', 'zoom', 'meta', 'dropbox', 'microsoft-graph', 'x', 'trello', 'okta', 'hookshelf',
-  'standard', 'svix', 'basic', 'bearer', 'cloudevents', 'custom',
+  'discord', 'zoom', 'meta', 'dropbox', 'microsoft-graph', 'x', 'trello', 'asana', 'okta',
+  'hookshelf', 'standard', 'svix', 'basic', 'bearer', 'cloudevents', 'custom',
 ];
 
 function pem(type: 'ec' | 'rsa'): string {
@@ -156,7 +156,8 @@ test('a payload for Microsoft Graph gets clientState where it lacks it', async (
     [200, 'updated']);
 });
 
-const ASKING = ['slack', 'zoom', 'meta', 'dropbox', 'microsoft-graph', 'x', 'trello', 'okta'];
+const ASKING = ['slack', 'zoom', 'meta', 'dropbox', 'microsoft-graph', 'x', 'trello', 'asana',
+  'okta'];
 
 for (const name of ASKING) {
   test(`the handshake is asked as the sender would: ${name}`, async () => {
@@ -166,7 +167,9 @@ for (const name of ASKING) {
     const answer = await relay.ask(String(json['method']), String(json['path']), body,
       lower(json['headers'] as Headers));
     assert.equal(answer.status, 200, answer.text);
-    const bodies: Readonly<Record<string, RegExp>> = { x: /response_token/, trello: /^$/ };
+    const bodies: Readonly<Record<string, RegExp>> = {
+      x: /response_token/, trello: /^$/, asana: /^$/,
+    };
     assert.match(answer.text, bodies[name] ?? /hookshelf-test/);
   });
 }

@@ -115,6 +115,17 @@ export const INCOMING_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadIncoming()).rotateIncoming,
   },
   {
+    name: 'incomingwebhook:await-secret',
+    summary: 'Take the secret that the sender brings with its handshake, for ten minutes',
+    details: [
+      'For senders such as Asana, which choose the secret and tell it when they are told to send',
+      'here: run this first. Whoever comes first decides the secret, so it is taken once.',
+    ],
+    options: { identifier: hookIdentifier },
+    examples: ['hookshelf incomingwebhook:await-secret tasks'],
+    load: async () => (await loadIncoming()).awaitIncomingSecret,
+  },
+  {
     name: 'incomingwebhook:presets', summary: 'List the senders whose requests can be verified',
     options: {}, isWithoutData: true,
     examples: ['hookshelf incomingwebhook:presets'],

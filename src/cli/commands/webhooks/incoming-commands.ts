@@ -138,6 +138,17 @@ export async function rotateIncoming(context: CommandContext): Promise<number> {
   return rotateSecret(context, INCOMING);
 }
 
+export async function awaitIncomingSecret(context: CommandContext): Promise<number> {
+  const identifier = await resolveIncomingId(context);
+  const apiClient = await context.openApiClient();
+  const path = `${recordPath(incomingResource, identifier)}/await-secret`;
+  const webhook = parseObject((await apiClient.request({ method: 'POST', path })).body);
+  const until = formatValue(webhook['secretAwaitedUntil']);
+  await printWebhook(context, INCOMING, `until ${until} a handshake may bring the secret of`,
+    webhook, null);
+  return 0;
+}
+
 /** The shape of a secret to be generated. Throws `usage` where only the sender can make one. */
 function getSecretShape(webhook: JsonObject): SecretShape {
   return requireSecretShape(chooseSecretShape(webhook));

@@ -64,6 +64,7 @@ function renderView(
     identifier, name, description, pathSegment, verification, hasSecret, previousSecret,
   } = webhook;
   const noSecretText = verification === undefined ? 'none' : 'none: every request is refused';
+  const { secretAwaitedUntil: awaited } = webhook;
   return [
     backLink('incoming', 'Incoming webhooks'),
     heading(name ?? pathSegment, h('a', {
@@ -76,6 +77,8 @@ function renderView(
       ['Path', name === undefined ? null : pathSegment],
       ['Verified by', verification?.preset ?? (hasSecret ? 'X-Signature' : 'nobody')],
       ['Secret', hasSecret ? 'set' : noSecretText],
+      ['Takes the secret of a handshake until',
+        awaited === undefined ? null : timeElement(awaited)],
       ['Old secret counts until', previousSecret === undefined ? null
         : timeElement(previousSecret.validUntil)],
       ['Keeps', INBOX_TEXTS[webhook.inbox]], ['Answers', ANSWER_TEXTS[webhook.answer]],

@@ -19,8 +19,8 @@ type Handshake = {
 /** The value that the response must give back. */
 const SAMPLE_TOKEN = 'hookshelf-test';
 
-/** The values that a handshake must show; `origins` is one of them. */
-type HandshakeSettings = Readonly<Partial<Record<Need | 'origins', string>>>;
+/** The values that a handshake must show; `origins` is one of them, `secret` the webhook's. */
+type HandshakeSettings = Readonly<Partial<Record<Need | 'origins' | 'secret', string>>>;
 
 /** null: the sender makes no handshake. */
 export function makeHandshake(
@@ -46,7 +46,7 @@ export function makeHandshake(
 }
 
 function listSampleValues(
-  { when, verify, answer: { body, value, headers = {} } }: Challenge,
+  { when, verify, secret, answer: { body, value, headers = {} } }: Challenge,
   settings: HandshakeSettings,
 ): (readonly [ValueSource, string | number])[] {
   return [
@@ -57,6 +57,7 @@ function listSampleValues(
     ...value === undefined ? [] : [[value, SAMPLE_TOKEN] as const],
     ...Object.values(headers).flatMap((header) =>
       typeof header === 'string' ? [] : [[header, SAMPLE_TOKEN] as const]),
+    ...secret === undefined ? [] : [[secret, settings.secret ?? ''] as const],
     ...typeof verify === 'object' ? [[verify.from, settings[verify.setting] ?? ''] as const] : [],
     ...when.flatMap(({ from, equals }) => equals === undefined || equals === null ? []
       : [[from, equals] as const]),

@@ -7,7 +7,9 @@ import { JSON_TYPE } from '../../../resources/route-specs.ts';
 import type { Preset } from '../../senders/presets/preset.ts';
 import { findPreset } from '../../senders/presets/preset-table.ts';
 import { FORM_TYPE } from '../../senders/request/parse-form.ts';
-import { toSourceList, type Scheme, type ValueSources } from '../../senders/scheme/scheme.ts';
+import {
+  takesSecret, toSourceList, type Scheme, type ValueSources,
+} from '../../senders/scheme/scheme.ts';
 import {
   findSigningObstacle, isInBody, listRequiredInBody,
 } from '../../senders/scheme/placement.ts';
@@ -126,7 +128,14 @@ function makeHandshakeSample(
   preset: Preset, { signing, storedWebhook, path, inputs }: HandshakeInput,
 ): SampleRequest {
   const { origins: [origin = ''] = [] } = storedWebhook.verification ?? {};
-  const handshake = makeHandshake(signing.scheme, { ...signing.settings, origins: origin });
+  const { secret } = storedWebhook;
+  if (takesSecret(signing.scheme) && secret === undefined) {
+    throw new AppError('conflict', 'its handshake brings the secret, so that only the sender can '
+      + 'ask while there is none');
+  }
+  const handshake = makeHandshake(signing.scheme, {
+    ...signing.settings, origins: origin, ...secret === undefined ? {} : { secret },
+  });
   if (handshake === null) {
     throw new AppError('conflict', `${preset.sender} asks nothing before it sends: it has no `
       + 'handshake');

@@ -5,6 +5,7 @@
 import { AppError, type ErrorCode } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { lazyImport } from '../../../base/lazy-import.ts';
+import { createTaggedLogger } from '../../../base/log.ts';
 import type { MemoryBudget } from '../../../base/memory-budget.ts';
 import { isPromised, type MaybePromise } from '../../../base/when-done.ts';
 import { quote } from '../../../base/text/error-message.ts';
@@ -40,6 +41,8 @@ export type ReceiveDeps = {
     exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer | null, rejection: Rejection,
   ) => void;
   readonly previousSecretUses: PreviousSecretUses;
+  /** Stores the secret that a handshake brought; false: the webhook awaits none any more. */
+  readonly storeSecret: (webhookId: string, secret: string) => Promise<boolean>;
   readonly health: HealthMonitor;
   readonly memoryBudget: MemoryBudget;
   readonly onOutcome: OnOutcome;
@@ -169,14 +172,8 @@ async function receive(
   const reader = createNeededReader(exchange, webhook, body);
   checkForm(exchange, webhook, body, reader);
   const admission = admit(deps, exchange, webhook, body, reader);
+  if ('status' in admission) return answerChallenge(deps, exchange, webhook, body, admission);
   deps.health.recordPassedRequest(webhook.identifier, deps.clock.now());
-  // The sender only asked whether we are there (its handshake): no action runs, nothing is stored.
-  if ('status' in admission) {
-    const { status, type, body: text, headers } = admission;
-    reportOutcome(deps, exchange, webhook, 'accepted');
-    return exchange.send(
-      status, ['Content-Type', type, ...headers], status === 204 ? undefined : text);
-  }
   const { traffic, maxConcurrent } = webhook;
   const runningMax = maxConcurrent ?? deps.limits.maxConcurrent;
   // `traffic.running` counts every request that is being handled. The limit is for those that run
@@ -214,6 +211,41 @@ async function receive(
     traffic.running -= 1;
     memoryBudget.release(heldBytes);
   }
+}
+
+/**
+ * Answers a handshake, by which the sender only asks whether we are there: no action runs, and
+ * nothing is stored but the secret that it may bring.
+ */
+async function answerChallenge(
+  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer,
+  { status, type, body: text, headers, newSecret }: ChallengeResponse,
+): Promise<void> {
+  if (newSecret !== null) await takeSecret(deps, exchange, webhook, body, newSecret);
+  deps.health.recordPassedRequest(webhook.identifier, deps.clock.now());
+  reportOutcome(deps, exchange, webhook, 'accepted');
+  exchange.send(status, ['Content-Type', type, ...headers], status === 204 ? undefined : text);
+}
+
+/** Throws `unauthorized` if another handshake was first. */
+async function takeSecret(
+  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer,
+  secret: string,
+): Promise<void> {
+  let isStored: boolean;
+  try {
+    isStored = await deps.storeSecret(webhook.identifier, secret);
+  } catch (thrown) {
+    throw thrown instanceof AppError ? rejectUnstored(exchange, webhook, thrown) : thrown;
+  }
+  if (!isStored) {
+    throw recordAndReject(deps, exchange, webhook, body, {
+      code: 'unauthorized', message: UNVERIFIED_MESSAGE, check: 'handshake',
+      finding: 'another handshake has brought a secret meanwhile', details: { challenge: null },
+    });
+  }
+  createTaggedLogger(exchange.log, webhook.labels).info(
+    'the secret that a handshake brought is the webhook\'s', { client: exchange.clientAddress });
 }
 
 /** null: neither verification nor event id looks into the request, and its body is plain. */

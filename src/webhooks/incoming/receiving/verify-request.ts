@@ -55,7 +55,9 @@ export function verifySender(
   const { scheme, problem } = verifier;
   const unsignedChallenge = findChallenge(scheme, reader, 'unsigned');
   if (unsignedChallenge !== null) {
-    return problem ?? buildChallengeResponse(unsignedChallenge, verifier, reader);
+    // One that brings the secret comes while there is none.
+    const obstacle = unsignedChallenge.secret === undefined ? problem : null;
+    return obstacle ?? buildChallengeResponse(unsignedChallenge, verifier, reader, nowMs);
   }
   const isAttempt = isChallengeAttempt(scheme, reader);
   if (isAttempt && findChallenge(scheme, reader, 'signed') === null) {
@@ -67,7 +69,7 @@ export function verifySender(
   const signedChallenge = findChallenge(scheme, reader, 'signed');
   return signedChallenge === null
     ? { isAdmitted: true, verified: { preset, secret }, signedAtMs }
-    : buildChallengeResponse(signedChallenge, verifier, reader, secret);
+    : buildChallengeResponse(signedChallenge, verifier, reader, nowMs, secret);
 }
 
 /** Whether the webhook allows the method. Its sender's handshake may have GET or OPTIONS anyway. */

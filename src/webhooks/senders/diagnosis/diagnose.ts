@@ -157,7 +157,7 @@ function checkHandshake(
     else report.note('handshake', 'skipped', 'the request is no handshake');
     return isAttempt;
   }
-  const response = buildChallengeResponse(challenge, verifier, reader);
+  const response = buildChallengeResponse(challenge, verifier, reader, input.nowMs);
   const name = challenge.when.find(({ equals }) => typeof equals === 'string')?.equals;
   const handshakeName = `${sender}'s ${name ?? 'handshake'}`;
   if ('finding' in response) report.fail('handshake', `${handshakeName}: ${response.finding}`);

@@ -134,6 +134,36 @@ export const PLATFORMS: readonly Preset[] = [
     unconfirmed: 'how often it is sent again',
   },
   {
+    name: 'asana', sender: 'Asana',
+    scheme: {
+      algorithm: 'hmac-sha256', key: 'utf8', content: '{body}',
+      signature: { from: { header: 'X-Hook-Signature' }, encoding: 'hex' },
+      retryWindow: 24 * 3600,
+      ackWithin: 10,
+      challenge: [{
+        method: 'POST',
+        when: [{ from: { header: 'X-Hook-Secret' } }],
+        secret: { header: 'X-Hook-Secret' },
+        answer: {
+          status: 200, type: 'text/plain', body: '',
+          headers: { 'X-Hook-Secret': { header: 'X-Hook-Secret' } },
+        },
+      }],
+    },
+    setup: {
+      url: 'POST /api/1.0/webhooks, target',
+      secret: 'the handshake, once `incomingwebhook:await-secret` has asked for it',
+    },
+    onFailure: 'again and again for 24 hours',
+    documentation: 'https://developers.asana.com/docs/webhooks-guide',
+    newSecret: null,
+    sample: {
+      body: '{"events":[{"action":"changed","resource":{"gid":"1","resource_type":"task"},'
+        + '"created_at":"2024-01-01T00:00:00.000Z"}]}',
+      contentType: JSON_TYPE,
+    },
+  },
+  {
     name: 'okta', sender: 'Okta (event hooks)',
     scheme: {
       algorithm: 'token', key: 'utf8', content: '',

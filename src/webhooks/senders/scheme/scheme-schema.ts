@@ -73,6 +73,11 @@ const challengeSchema: ObjectSchema = {
       schema: { kind: 'json', isObject: false, bytesMax: 1024, depthMax: 4 },
       description: '`signature`, or where the webhook\'s `verifyToken` stands',
     },
+    secret: {
+      ...sourceMember,
+      description: 'Where the sender brings the secret that it chose: it becomes the webhook\'s if '
+        + 'somebody has asked for it',
+    },
     answer: {
       isRequired: true,
       schema: {
@@ -280,9 +285,14 @@ function findVerifyTokenProblems({ challenge, needs }: JsonObject): FieldError[]
       ? [{ pointer: `/challenge/${index}/verify`, detail: 'needs `needs: ["verifyToken"]`' }] : []);
 }
 
-function findChallengeProblems({ method, verify, answer, when }: JsonObject): FieldError[] {
+function findChallengeProblems(
+  { method, verify, secret, answer, when }: JsonObject,
+): FieldError[] {
   const errors: FieldError[] = Array.isArray(when) && when.length === 0 && method !== 'HEAD'
     ? [{ pointer: '/when', detail: 'must have at least one condition' }] : [];
+  if (secret !== undefined && verify === 'signature') {
+    errors.push({ pointer: '/secret', detail: 'cannot be signed: no secret is known before it' });
+  }
   const isTokenRule = isJsonObject(verify) && isSource(verify['from'])
     && verify['setting'] === 'verifyToken' && Object.keys(verify).length === 2;
   if (verify !== undefined && verify !== 'signature' && !isTokenRule) {

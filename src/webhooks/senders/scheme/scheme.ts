@@ -136,6 +136,11 @@ export type Challenge = {
    */
   readonly verify?: 'signature'
     | { readonly from: ValueSource; readonly setting: 'verifyToken' | 'origins' };
+  /**
+   * The place of the secret, if the sender chooses it and brings it with the challenge. It becomes
+   * that of the webhook if somebody has asked for it; then the challenge is answered.
+   */
+  readonly secret?: ValueSource;
   readonly answer: {
     readonly status: number;
     readonly type: string;
@@ -163,6 +168,11 @@ export type Challenge = {
 /** Whether a handshake of the scheme names the origin that asks, so that it needs `origins`. */
 export function usesOrigins({ challenge = [] }: Partial<Scheme>): boolean {
   return challenge.some(({ verify }) => typeof verify === 'object' && verify.setting === 'origins');
+}
+
+/** Whether a handshake of the scheme brings the secret. */
+export function takesSecret({ challenge = [] }: Partial<Scheme>): boolean {
+  return challenge.some(({ secret }) => secret !== undefined);
 }
 
 /** Whether the algorithm verifies with a public key, so that only the sender can sign. */

@@ -7,6 +7,8 @@ import { loadCrypto } from '../../../base/node-modules.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import type { RequestReader } from '../request/request-reader.ts';
 import type { Challenge, Scheme, ValueSource } from '../scheme/scheme.ts';
+import { SECRET_BYTES_MAX } from '../../http/secret-members.ts';
+import { createVerificationKey } from './verification-key.ts';
 import { createRejection } from './verdict.ts';
 import type { SenderRejection } from './verdict.ts';
 import type { Verifier } from './verify.ts';
@@ -15,6 +17,8 @@ export type ChallengeResponse = {
   readonly status: number; readonly type: string; readonly body: string;
   /** Names and values in turn, beside Content-Type. */
   readonly headers: readonly string[];
+  /** The webhook's secret from now on, to be stored before the response is sent; null: none. */
+  readonly newSecret: string | null;
 };
 
 /** The challenge that the request is; null: it is none of that kind. */
@@ -42,9 +46,12 @@ export function isChallengeAttempt(scheme: Scheme, reader: RequestReader): boole
   });
 }
 
-/** Rejects a challenge that is incomplete, or whose token is wrong. */
+/**
+ * Rejects a challenge that is incomplete, whose token is wrong, or whose secret is not to become
+ * that of the webhook.
+ */
 export function buildChallengeResponse(
-  challenge: Challenge, verifier: Verifier, reader: RequestReader,
+  challenge: Challenge, verifier: Verifier, reader: RequestReader, nowMs: number,
   secret: 'current' | 'previous' = 'current',
 ): ChallengeResponse | SenderRejection {
   const { verify, answer } = challenge;
@@ -60,7 +67,30 @@ export function buildChallengeResponse(
   if (body === null || body === '' && typeof answer.body !== 'string' || headers === null) {
     return createRejection('handshake', 'the challenge is not whole');
   }
-  return { status: answer.status, type: answer.type, body, headers };
+  const offeredSecret = challenge.secret === undefined ? null : reader.read(challenge.secret) ?? '';
+  const finding = offeredSecret === null ? null
+    : checkOfferedSecret(verifier, offeredSecret, nowMs);
+  if (finding !== null) return createRejection('handshake', finding);
+  const newSecret = findKey(verifier, 'current') === undefined ? offeredSecret : null;
+  return { status: answer.status, type: answer.type, body, headers, newSecret };
+}
+
+/** A sender that got no answer brings the same secret again. */
+function checkOfferedSecret(
+  verifier: Verifier, secret: string, nowMs: number,
+): string | null {
+  const current = findKey(verifier, 'current');
+  if (current === undefined && nowMs >= verifier.awaitsSecretUntilMs) {
+    return 'nobody has asked for the secret that the handshake brings: run hookshelf '
+      + 'incomingwebhook:await-secret, and register the webhook within ten minutes';
+  }
+  const isTooLong = Buffer.byteLength(secret) > SECRET_BYTES_MAX;
+  const offered = secret === '' || isTooLong ? 'is empty or too long'
+    : createVerificationKey(verifier.scheme, secret);
+  if (typeof offered === 'string') return `the secret that the handshake brings ${offered}`;
+  return current === undefined || offered.key.equals(current) ? null
+    : 'the webhook has a secret, and the handshake brings another one: each registration needs a '
+      + 'webhook of its own, or has the secret before removed first';
 }
 
 /** Names and values in turn; null: a value is missing, or no header can hold it. */
@@ -91,13 +121,14 @@ function checkOrigin({ origins }: Verifier, origin: string | null): string | nul
 }
 
 function listChallengeSources(
-  { when, verify, answer: { body, value, headers = {} } }: Challenge,
+  { when, verify, secret, answer: { body, value, headers = {} } }: Challenge,
 ): readonly ValueSource[] {
   return [
     ...when.map(({ from }) => from),
     ...typeof verify === 'object' ? [verify.from] : [],
     ...typeof body === 'object' ? [body] : [],
     ...value === undefined ? [] : [value],
+    ...secret === undefined ? [] : [secret],
     ...Object.values(headers).filter((header) => typeof header !== 'string'),
   ];
 }

@@ -58,6 +58,8 @@ export type Verifier = {
   readonly origins: readonly string[];
   /** Requests a minute that the webhook takes, or `*`, for a handshake. */
   readonly ratePerMinute: string;
+  /** Until then the secret that a handshake brings is taken, if there is none; 0: none is. */
+  readonly awaitsSecretUntilMs: number;
   readonly toleranceMs: number | null;
   readonly content: readonly ContentPart[];
   /** Whether the signed content holds the id. */
@@ -85,8 +87,10 @@ export function createVerifier(input: {
   readonly quirk: Quirk;
   readonly origins?: readonly string[];
   readonly ratePerMinute?: string;
+  readonly awaitsSecretUntilMs?: number;
 }): Verifier {
   const { scheme, settings, secrets, quirk, origins = [], ratePerMinute = '*' } = input;
+  const { awaitsSecretUntilMs = 0 } = input;
   const toleranceS = input.toleranceS ?? scheme.timestamp?.tolerance ?? null;
   const keys: VerifierKey[] = [];
   let problem = findConfigurationProblem(scheme, settings, secrets.length > 0);
@@ -100,7 +104,7 @@ export function createVerifier(input: {
   }
   const content = parseContent(scheme.content);
   return {
-    scheme, settings, origins, ratePerMinute, keys, quirk, problem, content,
+    scheme, settings, origins, ratePerMinute, awaitsSecretUntilMs, keys, quirk, problem, content,
     needsId: content.some((part) => part.kind === 'id' || part.kind === 'token'),
     needsPlainBody: content.some((part) => part.kind === 'plainBody'),
     toleranceMs: toleranceS === null ? null : toleranceS * 1000,

@@ -1,0 +1,98 @@
+/**
+ * The secret that a sender chooses and brings with its handshake. It becomes the secret of the
+ * webhook once: while the webhook has none, and for ten minutes after somebody has asked for it,
+ * as whoever comes first in that time decides who may send. The time stands in the webhook's
+ * record, so that it holds for all nodes and outlives a restart.
+ */
+import { formatTimestamp } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import { parseJsonText } from '../../base/json/exact-parser.ts';
+import type { JsonObject } from '../../base/schema.ts';
+import { logWrite } from '../../resources/change-log.ts';
+import { notFoundError } from '../../resources/not-found.ts';
+import { decodeRecord, encodeRecord, nextTimestamps } from '../../resources/record.ts';
+import type { Repository, WriteOptions } from '../../resources/repository.ts';
+import { createKeyParameter } from '../../resources/resource-routes.ts';
+import { jsonResponse } from '../../resources/route-specs.ts';
+import type { HttpRoute } from '../../server/http-route.ts';
+import { problemResponses } from '../../server/problem.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
+import { incomingResource } from './incoming-resource.ts';
+import { decodeIncomingWebhook, incomingCollection, incomingSchema } from './incoming-webhook.ts';
+import { bringsSecret, isSecretAwaited } from './verification-member.ts';
+
+const AWAITED_MS = 600_000;
+
+type AwaitDeps = {
+  readonly records: Repository; readonly store: Store; readonly now: () => number;
+};
+
+/** `POST /api/incoming-webhooks/{identifier}/await-secret`. */
+export function awaitSecretRoute(deps: AwaitDeps): HttpRoute {
+  const { path, noun } = incomingResource;
+  return {
+    method: 'POST', path: `${path}/{identifier}/await-secret`, access: 'admin',
+    operationId: 'awaitIncomingWebhookSecret',
+    summary: 'Take the secret that the sender brings with its handshake, for ten minutes',
+    parameters: [createKeyParameter(incomingResource)],
+    responses: [
+      jsonResponse('The webhook, with `secretAwaitedUntil`', incomingSchema),
+      ...problemResponses(404, 409, 503, 507),
+    ],
+    async handle(exchange) {
+      const id = exchange.params[0] ?? '';
+      await logWrite(exchange, noun, (options) => awaitSecret(deps, id, options));
+      const webhook: unknown = parseJsonText(String(deps.records.find(id)?.bytes ?? '{}'));
+      exchange.sendJson(200, isJsonObject(webhook) ? webhook : {});
+    },
+  };
+}
+
+/** Throws `not_found`, and `conflict` for a webhook that has a secret or gets none in this way. */
+async function awaitSecret(
+  { store, now }: AwaitDeps, idOrName: string, { onStaged }: WriteOptions,
+): Promise<void> {
+  const nowMs = now();
+  const { name } = incomingCollection;
+  await store.transact((transaction) => {
+    const id = transaction.findId(name, idOrName) ?? idOrName;
+    const before = transaction.find(name, id);
+    if (before === undefined) throw notFoundError(incomingResource.noun, idOrName);
+    const webhook = decodeRecord(before);
+    if (!bringsSecret(webhook)) {
+      throw new AppError('conflict', 'its sender brings no secret with its handshake: set one');
+    }
+    if (webhook['secret'] !== undefined) {
+      throw new AppError('conflict', 'it has a secret: remove that first, with '
+        + 'incomingwebhook:update --unset secret');
+    }
+    const secretAwaitedUntil = formatTimestamp(nowMs + AWAITED_MS);
+    const after = putMembers(transaction, id, before, { ...webhook, secretAwaitedUntil }, nowMs);
+    onStaged?.({ collection: name, id, before, after });
+  });
+}
+
+/** Resolves with false if the webhook awaits no secret, by now, and has another one. */
+export async function storeAwaitedSecret(
+  store: Store, id: string, secret: string, nowMs: number,
+): Promise<boolean> {
+  return store.transact((transaction) => {
+    const before = transaction.find(incomingCollection.name, id);
+    if (before === undefined) return false;
+    const { secretAwaitedUntil: _, ...webhook } = decodeRecord(before);
+    if (webhook['secret'] !== undefined) return webhook['secret'] === secret;
+    if (!isSecretAwaited(decodeIncomingWebhook(before), nowMs)) return false;
+    putMembers(transaction, id, before, { ...webhook, secret }, nowMs);
+    return true;
+  });
+}
+
+function putMembers(
+  transaction: Transaction, id: string, before: Buffer, webhook: JsonObject, nowMs: number,
+): Buffer {
+  const { name, key } = incomingCollection;
+  const { [key]: _, createdAt: __, updatedAt: ___, ...members } = webhook;
+  const timestamps = nextTimestamps(key, id, before, nowMs);
+  return transaction.put(name, id, encodeRecord(key, id, timestamps, members)).bytes;
+}

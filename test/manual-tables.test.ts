@@ -1,7 +1,10 @@
 /** The manual's tables are the program's. MANUAL_UPDATE=1 writes them into it instead. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadSettings } from '../src/settings/load-settings.ts';
 import {
@@ -9,11 +12,13 @@ import {
 } from '../src/webhooks/actions/commands/command-options.ts';
 import { describePresets } from '../src/webhooks/senders/presets/describe-presets.ts';
 import { openHookshelf } from './support/embedded.ts';
+import { parseExposition } from './support/exposition.ts';
 import { PAGES, fileNameOf, pathOfPage, readBlocks, readPage } from './support/manual-blocks.ts';
 import {
-  TABLE_HEADS, commandRows, endpointRows, senderRows, settingRows,
+  TABLE_HEADS, commandRows, endpointRows, listMetrics, metricRows, senderRows, settingRows,
   type TableRows,
 } from './support/manual-tables.ts';
+import { hasProgram } from './support/shell.ts';
 import { startRelay } from './webhooks/relay.ts';
 
 test('the manual lists every setting with its default and its unit', () => {
@@ -40,6 +45,47 @@ test('the manual lists every endpoint with its scope', async (context) => {
   const { url } = await shelf.listen({ port: 0 });
   const document = JSON.parse(await fetchText(`${url}/openapi.json`));
   check('src/manual/endpoints.md', TABLE_HEADS.endpoints, endpointRows(document.paths));
+});
+
+test('the manual lists every metric with its labels', async (context) => {
+  check('src/manual/metrics.md', TABLE_HEADS.metrics, metricRows());
+  const labels = new Map(listMetrics().map(({ name, labels }) => [name, labels.join()]));
+  const shelf = await openHookshelf(context);
+  const { url } = await shelf.listen({ port: 0 });
+  const families = [...parseExposition(await fetchText(`${url}/metrics`))];
+  assert.ok(families.length > 30);
+  for (const [name, { samples }] of families) {
+    const [[key = ''] = []] = samples;
+    const shown = [...key.matchAll(/(\w+)="/g)].map(([, label = '']) => label);
+    assert.ok(labels.has(name), `${name} is in no table`);
+    if (samples.size === 0) continue;
+    assert.equal(shown.filter((label) => label !== 'le').join(), labels.get(name), name);
+  }
+});
+
+test('the manual names no metric that there is not', () => {
+  const names = new Set(listMetrics().map(({ name }) => name));
+  const named = PAGES.flatMap((page) => [...readPage(page).matchAll(/\bhookshelf_[a-z_]+/g)])
+    .map(([name]) => name);
+  assert.ok(named.length > 50);
+  assert.deepEqual(named.filter((name) => !names.has(name)), []);
+});
+
+test('Prometheus takes the scrape job and the rules of the manual', {
+  skip: !hasProgram('promtool') && "promtool is missing: Debian's package prometheus has it",
+}, (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-prometheus-'));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const files = readBlocks('src/manual/metrics.md').filter(({ language }) => language === 'yaml');
+  for (const block of files) {
+    writeFileSync(join(folder, fileNameOf(block) ?? ''), block.lines.join('\n'));
+  }
+  const [job = '', rules = ''] = files.map((block) => join(folder, fileNameOf(block) ?? ''));
+  // Without the syntax alone it would look for the file with the token.
+  const checked = execFileSync('promtool', ['check', 'config', '--syntax-only', job]).toString()
+    + execFileSync('promtool', ['check', 'rules', rules]).toString();
+  assert.match(checked, /prometheus\.yml is valid/);
+  assert.match(checked, /SUCCESS: 5 rules found/);
 });
 
 test('the manual lists every built-in action with its options', async () => {

@@ -3,13 +3,13 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { checkOutsideData, listBackups } from '../maintenance/backup-folder.ts';
 import { ScheduledBackups } from '../maintenance/scheduled-backups.ts';
-import { gauge } from '../server/metrics/metric-source.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import type { Settings } from '../settings/load-settings.ts';
 import { createNodeFiles } from '../store/disk/files.ts';
 import type { OpenedStore } from '../store/store.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { Nodes } from './nodes.ts';
+import { backupMetric } from './service-metrics.ts';
 
 type BackupsDeps = {
   readonly store: OpenedStore;
@@ -49,11 +49,6 @@ export function openBackups(
       }
     },
   });
-  metrics.add(gauge('last_backup_timestamp_seconds',
-    'When the newest verified backup that the server made by itself was made, in seconds since the '
-    + 'epoch.', () => {
-      const { newestMs } = backups;
-      return newestMs === null ? [] : [{ labels: {}, value: newestMs / 1000 }];
-    }));
+  metrics.add(backupMetric(() => backups.newestMs));
   return backups;
 }

@@ -5,7 +5,9 @@ import type { BoundedWordIndex } from '../books/index/bounded-word-index.ts';
 import type { FollowerView } from '../followers/follower.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
 import type { Histogram } from '../server/metrics/histogram.ts';
-import { counter, gauge, type MetricSource } from '../server/metrics/metric-source.ts';
+import {
+  counter, gauge, type LabelledValue, type MetricSource,
+} from '../server/metrics/metric-source.ts';
 import type { Store } from '../store/store-port.ts';
 import { listUnhealthyWebhooks } from '../webhooks/health/health-monitor.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
@@ -28,9 +30,10 @@ export function storeMetrics(
       () => Number(store.statistics.isCompacting)),
     gauge('store_writable', '1 while writes are taken.', () => Number(isWritable())),
     gauge('store_records', 'Records by collection.', () => collections.map((name) =>
-      ({ labels: { collection: name }, value: store.collection(name).size }))),
+      ({ labels: { collection: name }, value: store.collection(name).size })), ['collection']),
     gauge('store_record_bytes', 'Bytes of records by collection.', () => collections.map((name) =>
-      ({ labels: { collection: name }, value: store.collection(name).bytesTotal }))),
+      ({ labels: { collection: name }, value: store.collection(name).bytesTotal })),
+    ['collection']),
   ];
 }
 
@@ -46,7 +49,7 @@ export function searchMetrics(search: BoundedWordIndex): readonly MetricSource[]
 export function indexMetrics({ reports }: IndexReporter): readonly MetricSource[] {
   return [
     gauge('catalog_index_bytes', 'Bytes of each index of the catalog that queries have needed.',
-      () => reports().map(({ index, bytes }) => ({ labels: { index }, value: bytes }))),
+      () => reports().map(({ index, bytes }) => ({ labels: { index }, value: bytes })), ['index']),
   ];
 }
 
@@ -67,17 +70,18 @@ export function deliveryMetrics(webhooks: Webhooks): readonly MetricSource[] {
     gauge('deliveries_in_flight', 'Attempts under way.', () => read().inFlight),
     gauge('deliveries_in_flight_by_host', 'Attempts under way by host.',
       () => read().inFlightByHost.map(({ host, inFlight }) =>
-        ({ labels: { host }, value: inFlight }))),
+        ({ labels: { host }, value: inFlight })), ['host']),
     gauge('deliveries_oldest_pending_seconds',
       'How long the oldest pending delivery has waited; a delayed one since its time.',
       () => read().oldestPendingMs / 1000),
     counter('delivery_attempts_total', 'Attempts, by what came of them.',
       () => Object.entries(read().figures.attempts).map(([outcome, value]) =>
-        ({ labels: { outcome }, value }))),
+        ({ labels: { outcome }, value })), ['outcome']),
     counter('delivery_failures_total',
       "Failed attempts by the webhook's name, else its identifier; forward and other stand for "
       + 'what has no series of its own.',
-      () => read().failures.map(({ hook, count }) => ({ labels: { hook }, value: count }))),
+      () => read().failures.map(({ hook, count }) => ({ labels: { hook }, value: count })),
+      ['hook']),
     histogram('delivery_attempt_duration_seconds', 'Time that an attempt took.',
       () => read().figures.attemptDurations),
     histogram('delivery_latency_seconds', 'Time from the creation of a delivery to its arrival.',
@@ -90,35 +94,48 @@ export function incomingMetrics(webhooks: Webhooks): readonly MetricSource[] {
     counter('incoming_rejected_total',
       "Calls that were rejected, by the webhook's name, else its path segment, and by check.",
       () => webhooks.rejections().map(({ hook, reason, count }) =>
-        ({ labels: { hook, reason }, value: count }))),
+        ({ labels: { hook, reason }, value: count })), ['hook', 'reason']),
     counter('incoming_unparsed_total',
       "Requests that no payload could be made of, by the webhook's name, else its path segment.",
-      () => webhooks.unparsed().map(({ hook, count }) => ({ labels: { hook }, value: count }))),
+      () => webhooks.unparsed().map(({ hook, count }) => ({ labels: { hook }, value: count })),
+      ['hook']),
   ];
 }
 
 export function followerMetrics(list: () => readonly FollowerView[]): readonly MetricSource[] {
   const read = (valueOf: (follower: FollowerView) => number) => () => list().map((follower) =>
     ({ labels: { copy: follower.copy, name: follower.name }, value: valueOf(follower) }));
+  const labels = ['copy', 'name'] as const;
   return [
     gauge('followers_connected', 'Followers that keep a copy of the data and are connected.',
       () => list().filter(({ isConnected }) => isConnected).length),
     gauge('follower_lag_transactions', 'Transactions that are not on the disk of a copy yet.',
-      read(({ behindTransactions }) => behindTransactions)),
+      read(({ behindTransactions }) => behindTransactions), labels),
     gauge('follower_lag_seconds',
       'How long ago the oldest transaction was committed that is not on the disk of a copy.',
-      read(({ behindSeconds }) => behindSeconds)),
+      read(({ behindSeconds }) => behindSeconds), labels),
   ];
 }
 
-/** `read` gives milliseconds since the epoch; null without a certificate: then it has no sample. */
+/** `read` gives milliseconds since the epoch; null without a certificate. */
 export function certificateMetric(read: () => number | null): MetricSource {
   return gauge('tls_certificate_expiry_timestamp_seconds',
-    'When the TLS certificate in use expires, in seconds since the epoch.',
-    () => {
-      const expiresMs = read();
-      return expiresMs === null ? [] : [{ labels: {}, value: expiresMs / 1000 }];
-    });
+    'When the TLS certificate in use expires, in seconds since the epoch.', readTime(read));
+}
+
+/** `read` gives milliseconds since the epoch; null while there is no backup. */
+export function backupMetric(read: () => number | null): MetricSource {
+  return gauge('last_backup_timestamp_seconds',
+    'When the newest verified backup that the server made by itself was made, in seconds since the '
+    + 'epoch.', readTime(read));
+}
+
+/** Without a time the metric has no sample. */
+function readTime(read: () => number | null): () => readonly LabelledValue<number, never>[] {
+  return () => {
+    const timeMs = read();
+    return timeMs === null ? [] : [{ labels: {}, value: timeMs / 1000 }];
+  };
 }
 
 export function healthMetrics({ health }: Webhooks): readonly MetricSource[] {
@@ -126,24 +143,26 @@ export function healthMetrics({ health }: Webhooks): readonly MetricSource[] {
     gauge('webhooks', 'Webhooks by direction and state.', () =>
       Object.entries(health).flatMap(([direction, monitor]) =>
         Object.entries(monitor.countStates()).map(([state, value]) =>
-          ({ labels: { direction, state }, value })))),
+          ({ labels: { direction, state }, value }))), ['direction', 'state']),
     gauge('webhook_unhealthy_since_timestamp_seconds',
       'Since when a webhook fails, rejects most requests, or is off by a failure: the hundred that '
       + 'have been so for longest.',
       () => listUnhealthyWebhooks(health).map(({ direction, label: webhook, state, sinceMs }) =>
-        ({ labels: { direction, webhook, state }, value: sinceMs / 1000 }))),
+        ({ labels: { direction, webhook, state }, value: sinceMs / 1000 })),
+      ['direction', 'webhook', 'state']),
   ];
 }
 
 /** Version and Node of this process. */
 export function buildMetrics(): readonly MetricSource[] {
   const labels = { version: VERSION, node: process.versions.node };
-  return [gauge('build_info', 'What runs: always 1.', () => [{ labels, value: 1 }])];
+  return [gauge('build_info', 'What runs: always 1.', () => [{ labels, value: 1 }],
+    ['version', 'node'])];
 }
 
 function histogram(name: string, help: string, read: () => Histogram): MetricSource {
   return {
-    name: `hookshelf_${name}`, type: 'histogram', help,
+    name: `hookshelf_${name}`, type: 'histogram', help, labels: [],
     read: () => [{ labels: {}, value: read() }],
   };
 }

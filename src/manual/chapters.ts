@@ -24,6 +24,10 @@ export const CHAPTERS: readonly Chapter[] = [
     summary: 'signals, health, metrics, logs, memory, a failing disk, limits',
   },
   {
+    name: 'metrics', title: 'Metrics and alerts',
+    summary: 'every metric, a scrape job of Prometheus with a token, five alert rules',
+  },
+  {
     name: 'console', title: 'The console',
     summary: 'the whole service in a browser: access, screens, keys, figures and the log',
   },

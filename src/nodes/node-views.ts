@@ -67,7 +67,8 @@ export function createNodeMetrics(deps: NodeViewDeps): readonly MetricSource[] {
     gauge('log_silent_seconds', 'Time since the engine was last heard.',
       () => Math.max(0, clock.monotonicMs() - replica.lastResponseMs) / 1000),
     counter('lease_changes_total', 'Shards that this node has claimed, released and lost.',
-      () => Object.entries(leaseChanges).map(([change, value]) => ({ labels: { change }, value }))),
+      () => Object.entries(leaseChanges).map(([change, value]) => ({ labels: { change }, value })),
+      ['change']),
     gauge('node_shards', 'Shards of webhooks whose work this node does.',
       () => table.ownShards().length),
     gauge('nodes_live', 'Nodes that were heard within the length of their leases.',
@@ -76,6 +77,6 @@ export function createNodeMetrics(deps: NodeViewDeps): readonly MetricSource[] {
       () => liveNodes().flatMap((node) => {
         const offsetMs = clockOffsets.estimateOffsetMs(node);
         return offsetMs === null ? [] : [{ labels: { node }, value: offsetMs / 1000 }];
-      })),
+      }), ['node']),
   ];
 }

@@ -18,7 +18,7 @@ class CountingMetrics extends Metrics {
 test('metrics are rendered once a turn, and never older than that', async () => {
   const metrics = new CountingMetrics();
   let figure = 0;
-  metrics.add({ name: 'figure', type: 'gauge', help: 'Changes.', read: () => figure });
+  metrics.add({ name: 'figure', type: 'gauge', help: 'Changes.', labels: [], read: () => figure });
   const routes = operationsRoutes({
     version: '1', metrics, startPage: '/docs', findUnreadyReason: () => null,
     createDocument: () => '{}',

@@ -1,4 +1,11 @@
 /** The tables of settings, commands, endpoints and senders, as the program itself has them. */
+import {
+  backupMetric, buildMetrics, certificateMetric, clientMetrics, deliveryMetrics, followerMetrics,
+  healthMetrics, incomingMetrics, indexMetrics, searchMetrics, storeMetrics,
+} from '../../src/app/service-metrics.ts';
+import { createNodeMetrics } from '../../src/nodes/node-views.ts';
+import type { MetricSource } from '../../src/server/metrics/metric-source.ts';
+import { Metrics } from '../../src/server/metrics/metrics.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import type { OptionSpec } from '../../src/cli/arguments/option-spec.ts';
 import { SETTING_ROWS } from '../../src/settings/setting-table.ts';
@@ -14,6 +21,7 @@ export const TABLE_HEADS = {
   commands: '| command | options | what it does |',
   endpoints: '| request | scope | what it does |',
   senders: '| preset | signature | covers | answer within | when it fails | where to paste |',
+  metrics: '| metric | type | labels | what it is |',
 } as const;
 
 export function settingRows(): TableRows {
@@ -37,6 +45,32 @@ export function senderRows(): TableRows {
     ];
     return `| ${cells.join(' | ')} |`;
   });
+}
+
+/** All metrics that a server may have. None is read, so that they need nothing to read from. */
+export function listMetrics(): readonly MetricSource[] {
+  const metrics = new Metrics();
+  metrics.add(
+    ...buildMetrics(), ...storeMetrics(nothing(), [], () => true), ...searchMetrics(nothing()),
+    ...indexMetrics(nothing()), ...clientMetrics(nothing()), ...deliveryMetrics(nothing()),
+    ...incomingMetrics(nothing()), ...healthMetrics(nothing()), ...followerMetrics(nothing()),
+    backupMetric(() => null), certificateMetric(() => null), ...createNodeMetrics(nothing()),
+  );
+  try {
+    return metrics.list();
+  } finally {
+    metrics.close();
+  }
+}
+
+/** Has every member, which is again nothing. */
+function nothing<T extends object>(): T {
+  return new Proxy({}, { get: () => nothing() }) as T;
+}
+
+export function metricRows(): TableRows {
+  return listMetrics().map(({ name, type, labels, help }) =>
+    `| \`${name}\` | ${type} | ${labels.map(code).join(' ')} | ${prose(help)} |`);
 }
 
 // Angle brackets would be taken for tags.

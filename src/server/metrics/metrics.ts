@@ -66,12 +66,16 @@ export class Metrics {
 
   render(): string {
     const lines: string[] = [];
-    const sources = [
+    for (const source of this.list()) renderSource(lines, source);
+    return `${lines.join('\n')}\n`;
+  }
+
+  /** All of them, in the order in which they are rendered. Those of the event loop are read now. */
+  list(): readonly MetricSource[] {
+    return [
       this.#requestsSource, this.#durationsSource, ...this.#sources, ...PROCESS_SOURCES,
       ...this.#eventLoopDelay.read(),
     ];
-    for (const source of sources) renderSource(lines, source);
-    return `${lines.join('\n')}\n`;
   }
 
   close(): void {
@@ -82,6 +86,7 @@ export class Metrics {
     name: 'hookshelf_http_requests_total',
     type: 'counter',
     help: 'Requests answered, by route template, method and status.',
+    labels: ['route', 'method', 'status'],
     read: () => [...this.#listFigures()].flatMap(([labels, { byStatus }]) =>
       [...byStatus.entries()].filter(([, count]) => count > 0).map(([index, value]) =>
         ({ labels: { ...labels, status: String(index + STATUS_MIN) }, value }))),
@@ -91,6 +96,7 @@ export class Metrics {
     name: 'hookshelf_http_request_duration_seconds',
     type: 'histogram',
     help: "Time from a request's head to its answer.",
+    labels: ['route', 'method'],
     read: () => [...this.#listFigures()]
       .map(([labels, { durations }]) => ({ labels, value: durations }))
       .filter(({ value }) => value.counts.some((count) => count > 0)),

@@ -16,6 +16,7 @@ export const PROCESS_SOURCES: readonly MetricSource[] = [
     name: 'process_cpu_seconds_total',
     type: 'counter',
     help: 'User and system time of the process.',
+    labels: [],
     read: () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1e6;
@@ -63,5 +64,5 @@ export class EventLoopDelay {
 }
 
 function gauge(name: string, help: string, read: () => number): MetricSource {
-  return { name, type: 'gauge', help, read };
+  return { name, type: 'gauge', help, read, labels: [] };
 }

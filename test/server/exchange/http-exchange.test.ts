@@ -186,8 +186,8 @@ test('requests are counted by template, method and status', async () => {
   await rawRequest(server, 'HEAD', '/any');
   await rawRequest(server, 'DELETE', '/any');
   server.metrics.add(
-    { name: 'depth', type: 'gauge', help: 'A\nb', read: () => 3 },
-    { name: 'outcomes', type: 'counter', help: 'C',
+    { name: 'depth', type: 'gauge', help: 'A\nb', labels: [], read: () => 3 },
+    { name: 'outcomes', type: 'counter', help: 'C', labels: ['kind'],
       read: () => [{ labels: { kind: 'a"b\\c\n' }, value: 1 }] },
   );
   const text = server.metrics.render();

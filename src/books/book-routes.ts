@@ -5,7 +5,7 @@ import { lazyImport } from '../base/lazy-import.ts';
 import { quote } from '../base/text/error-message.ts';
 import type { Schema } from '../base/schema.ts';
 import { ANY_TYPE } from '../server/accept.ts';
-import { checkMediaType, checkNotCompressed } from '../server/exchange/read-body.ts';
+import { checkNotCompressed, readMediaType } from '../server/exchange/read-body.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseChoiceParameter, parseQuery } from '../server/query.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
@@ -233,7 +233,7 @@ function importRoute(catalog: Catalog): HttpRoute {
       const mode = parseImportMode(query);
       checkNotCompressed(exchange.request);
       const kind: ImportBody = format === null
-        ? { mediaType: checkMediaType(exchange.request, [...JSON_LINES_TYPES, ...FILE_TYPES]) }
+        ? { mediaType: readMediaType(exchange.request, [...JSON_LINES_TYPES, ...FILE_TYPES]) }
         : { format };
       return loadImport(({ runImport }) =>
         runImport(catalog, exchange, kind, mode, prefersMinimal(exchange.request)));

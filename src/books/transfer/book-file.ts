@@ -9,6 +9,8 @@ import { systemClock } from '../../base/clock.ts';
 import { parseJson } from '../../base/json/parse.ts';
 import { createTurns } from '../../base/turns.ts';
 import type { Steps } from '../../base/turns.ts';
+import { formatCharset } from '../../base/text/charset.ts';
+import { readDeclaredEncoding } from './declared-encoding.ts';
 import { FileDecoder } from './decode-text.ts';
 import type { FileEncoding } from './decode-text.ts';
 import type { FormatCodec, ReaderOptions } from './format-codec.ts';
@@ -38,18 +40,20 @@ export type BookFile = {
 };
 
 /**
- * Reads the beginning of the file. Throws `invalid` for a file that could be of several formats,
- * is empty where not even one of no books is, or cannot be read at all, and what `source` throws.
+ * Reads the beginning of the file. `declared`: its encoding by the caller; null: nobody has said.
+ * Throws `invalid` for a file that could be of several formats, declares an unknown encoding, is
+ * empty where not even one of no books is, or cannot be read at all, and what `source` throws.
  */
 export async function openBookFile(
   source: AsyncIterable<Buffer>, choice: FormatChoice, options: ReaderOptions,
+  declared: FileEncoding | null = null,
 ): Promise<BookFile> {
-  const start = await startFile(source, choice);
+  const start = await startFile(source, choice, declared);
   try {
     const codec = await loadCodec(start.format);
     const isEmpty = start.isWhole && !start.text.some(isText);
     if (isEmpty && codec.canBeEmpty !== true) throw createEmptiness();
-    const converter = new FileDecoder();
+    const converter = new FileDecoder(start.declared);
     const { readPiece, readEnd } = createRecordReader(codec.createReader(options), converter);
     const readChunk = async (chunk: Buffer): Promise<SourceRecord[]> => {
       const records: SourceRecord[] = [];
@@ -91,30 +95,28 @@ type PieceReader = {
 };
 
 function createRecordReader(splitter: RecordSplitter, decoder: FileDecoder): PieceReader {
-  const isUtf16 = (): boolean => decoder.encoding.startsWith('utf-16');
-  const read = (text: Buffer): readonly SourceRecord[] => {
+  const readNamed = (text: Buffer): readonly SourceRecord[] => {
     try {
-      const records = splitter.push(text);
-      return isUtf16() ? records.map(nameUtf16Record) : records;
+      return nameEncoding(splitter.push(text), decoder.encoding);
     } catch (thrown) {
-      throw isUtf16() ? nameUtf16Error(thrown) : thrown;
+      throw nameEncodingOfError(thrown, decoder.encoding);
     }
   };
   return {
-    readPiece: (piece) => read(decoder.push(piece)),
+    readPiece: (piece) => readNamed(decoder.push(piece)),
     async* readEnd() {
-      yield read(decoder.end());
+      yield readNamed(decoder.end());
       const turns = createTurns(systemClock);
       try {
         const rest = splitter.end()[Symbol.iterator]();
         for (let isEnd = false; !isEnd;) {
           const records: SourceRecord[] = [];
           isEnd = await turns.run(takeSome(rest, records)) ?? true;
-          yield isUtf16() ? records.map(nameUtf16Record) : records;
+          yield nameEncoding(records, decoder.encoding);
           await nextTurn();
         }
       } catch (thrown) {
-        throw isUtf16() ? nameUtf16Error(thrown) : thrown;
+        throw nameEncodingOfError(thrown, decoder.encoding);
       }
     },
   };
@@ -147,19 +149,29 @@ function* takeSome(
   return false;
 }
 
+/** Encodings whose wrong bytes are no matter of their own: see `decode-text.ts`. */
+const PLAIN_ENCODINGS: readonly FileEncoding[] = ['utf-8', 'windows-1252'];
+
 /**
- * What a reader says of a file of UTF-16. It takes UTF-8, and says so of a text that is none
- * (`decode-text.ts`): in the words of the file it is no UTF-16.
+ * What a reader says of a file in another encoding. It takes UTF-8, and says so of a text that is
+ * none (`decode-text.ts`): in the words of the file it is no UTF-16, say.
  */
-function nameUtf16Record(record: SourceRecord): SourceRecord {
-  if (record.problem !== undefined) return { ...record, problem: nameUtf16(record.problem) };
-  if (!('json' in record) || record.json === undefined || isUtf8(record.json)) return record;
-  return { line: record.line, problem: nameUtf16(explainJson(record.json)) };
+function nameEncoding(
+  records: readonly SourceRecord[], encoding: FileEncoding,
+): readonly SourceRecord[] {
+  if (PLAIN_ENCODINGS.includes(encoding)) return records;
+  return records.map((record) => {
+    const isText = record.problem === undefined;
+    if (!isText) return { ...record, problem: replaceName(record.problem, encoding) };
+    if (!('json' in record) || record.json === undefined || isUtf8(record.json)) return record;
+    return { line: record.line, problem: replaceName(explainJson(record.json), encoding) };
+  });
 }
 
-function nameUtf16Error(thrown: unknown): unknown {
-  if (!(thrown instanceof AppError)) return thrown;
-  return new AppError(thrown.code, nameUtf16(thrown.message), thrown.details, thrown);
+function nameEncodingOfError(thrown: unknown, encoding: FileEncoding): unknown {
+  if (!(thrown instanceof AppError) || PLAIN_ENCODINGS.includes(encoding)) return thrown;
+  const { code, message, details } = thrown;
+  return new AppError(code, replaceName(message, encoding), details, thrown);
 }
 
 /** Says where JSON that is not UTF-8 is broken. */
@@ -172,8 +184,8 @@ function explainJson(json: Buffer): string {
   return '';
 }
 
-function nameUtf16(message: string): string {
-  return message.replace(/\bnot valid UTF-8\b/, 'not valid UTF-16');
+function replaceName(message: string, encoding: FileEncoding): string {
+  return message.replace(/\bnot valid UTF-8\b/, `not valid ${formatCharset(encoding)}`);
 }
 
 /** The beginning of a file, and what follows it. */
@@ -181,6 +193,8 @@ export type FileStart = {
   readonly format: FormatName;
   /** The encoding, as far as the beginning shows it. */
   readonly encoding: FileEncoding;
+  /** The one that the caller or the file itself declares, which a mark beats; null: neither. */
+  readonly declared: FileEncoding | null;
   /** The beginning, as it came and as UTF-8. */
   readonly chunks: readonly Buffer[];
   readonly text: Buffer;
@@ -194,34 +208,44 @@ export type FileStart = {
 /**
  * Reads as much of the file as shows its format and encoding. JSON Lines are not waited for: their
  * sender may want each answer before the next line. Throws `invalid` for a file that could be of
- * several formats, and what `source` throws.
+ * several formats or declares an unknown encoding, and what `source` throws.
  */
 export async function startFile(
-  source: AsyncIterable<Buffer>, choice: FormatChoice,
+  source: AsyncIterable<Buffer>, choice: FormatChoice, declaredByCaller: FileEncoding | null = null,
 ): Promise<FileStart> {
   const iterator = source[Symbol.asyncIterator]();
   const close = async (): Promise<void> => {
     await iterator.return?.();
   };
   try {
-    const head = await readHead(iterator, choice === 'jsonl' ? 1 : HEAD_BYTES);
+    const bytesMin = choice === 'jsonl' ? 1 : HEAD_BYTES;
+    const head = await readHead(iterator, bytesMin, declaredByCaller);
     const format = typeof choice === 'string' ? choice : recogniseFormat(choice, head.text);
+    const declared = declaredByCaller ?? readDeclaredEncoding(format, head.text);
+    const encoding = findEncoding(head.chunks, declared);
     const rest = { [Symbol.asyncIterator]: () => iterator };
-    return { ...head, format, readRest: () => rest, close };
+    return { ...head, format, encoding, declared, readRest: () => rest, close };
   } catch (thrown) {
     await close();
     throw thrown;
   }
 }
 
+function findEncoding(chunks: readonly Buffer[], declared: FileEncoding | null): FileEncoding {
+  const converter = new FileDecoder(declared);
+  for (const chunk of chunks) converter.push(chunk);
+  return converter.encoding;
+}
+
 type FileHead = {
   readonly chunks: readonly Buffer[]; readonly text: Buffer; readonly isWhole: boolean;
-  readonly encoding: FileEncoding;
 };
 
 /** Reads chunks until they give `bytesMin` of text, or all. */
-async function readHead(source: AsyncIterator<Buffer>, bytesMin: number): Promise<FileHead> {
-  const converter = new FileDecoder();
+async function readHead(
+  source: AsyncIterator<Buffer>, bytesMin: number, declared: FileEncoding | null,
+): Promise<FileHead> {
+  const converter = new FileDecoder(declared);
   const chunks: Buffer[] = [];
   const parts: Buffer[] = [];
   let length = 0;
@@ -236,5 +260,5 @@ async function readHead(source: AsyncIterator<Buffer>, bytesMin: number): Promis
     // A copy: whoever reads the text may write over it.
     chunks.push(Buffer.from(next.value));
   }
-  return { chunks, text: Buffer.concat(parts), isWhole, encoding: converter.encoding };
+  return { chunks, text: Buffer.concat(parts), isWhole };
 }

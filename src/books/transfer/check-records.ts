@@ -4,6 +4,7 @@
  */
 import { encodeJson } from '../../base/json/encode.ts';
 import { openBookFile } from './book-file.ts';
+import type { FileEncoding } from './decode-text.ts';
 import type { FormatName } from './format-list.ts';
 import type { ImportMode } from './import-mode.ts';
 import { Importer } from './importer.ts';
@@ -12,9 +13,10 @@ import { openEmptyDryRun } from './matching/catalog-import.ts';
 
 /** Yields JSON Lines: what the file is, a result for each record, in order, and the count. */
 export async function* checkRecords(
-  source: AsyncIterable<Buffer>, format: FormatName, mode: ImportMode, now: () => number,
+  source: AsyncIterable<Buffer>, format: FormatName, declared: FileEncoding | null,
+  mode: ImportMode, now: () => number,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const file = await openBookFile(source, format, mode);
+  const file = await openBookFile(source, format, mode, declared);
   try {
     const dryRun = openEmptyDryRun(createMatchMode(format, file.codec, mode), now);
     const importer = new Importer(dryRun, true);

@@ -3,27 +3,41 @@
  *
  * 1. A byte order mark names the encoding: EF BB BF UTF-8, FF FE UTF-16LE, FE FF UTF-16BE.
  *    The mark itself is left out.
- * 2. Else the file is ASCII up to its first byte from 80 on. Where a valid sequence of UTF-8
+ * 2. Else it is the declared one: by the caller, or by the file (`declared-encoding.ts`).
+ * 3. Else the file is ASCII up to its first byte from 80 on. Where a valid sequence of UTF-8
  *    (RFC 3629) begins there, the whole file is UTF-8; else it is Windows-1252.
  *
  * Bytes that do not fit are never dropped. In UTF-8 wrong bytes stay as they are; in UTF-16 a lone
- * surrogate, and half a unit at the end, become the byte FF, which is never UTF-8: the record that
- * holds them is refused. The five bytes that are no character of Windows-1252 become U+FFFD, and
- * their record is taken. (The WHATWG Encoding standard makes control characters of them.)
+ * surrogate, and half a unit at the end, become the byte FF, which is never UTF-8, and so do bytes
+ * that are no character of another declared encoding: the record that holds them is refused. The
+ * five bytes that are no character of Windows-1252 become U+FFFD, and their record is taken. (The
+ * WHATWG Encoding standard makes control characters of them.)
  */
 import { isAscii, isUtf8 } from 'node:buffer';
+import { TextDecoder } from 'node:util';
+import { decodeWindows1252 } from '../../base/text/charset.ts';
 
-export type FileEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+/** A name of `base/text/charset.ts`. */
+export type FileEncoding = string;
 
 /** Decodes a stream of bytes, wherever its chunks end. Between two chunks it holds three bytes. */
 export class FileDecoder {
   #encoding: FileEncoding | 'unmarked' | 'ascii' = 'unmarked';
+  readonly #declared: FileEncoding | null;
+  /** Decodes what has no rule of its own here; null: the encoding has one, or is not known yet. */
+  #textDecoder: TextDecoder | null = null;
   /** The bytes of a mark or character whose end has not come yet. */
   #heldBytes: Buffer = EMPTY;
 
+  /** `declared`: the encoding that a file without a mark has; null: its bytes tell it. */
+  constructor(declared: FileEncoding | null = null) {
+    this.#declared = declared;
+  }
+
   /** The encoding, as far as the bytes so far tell: ASCII is UTF-8. */
   get encoding(): FileEncoding {
-    return this.#encoding === 'unmarked' || this.#encoding === 'ascii' ? 'utf-8' : this.#encoding;
+    if (this.#encoding === 'unmarked') return this.#declared ?? 'utf-8';
+    return this.#encoding === 'ascii' ? 'utf-8' : this.#encoding;
   }
 
   /** The chunk as UTF-8: the chunk itself where it is that already. */
@@ -48,6 +62,7 @@ export class FileDecoder {
       case 'utf-16be': return this.#fromUtf16(bytes, isEnd);
       case 'unmarked': return this.#readMark(bytes, isEnd);
       case 'ascii': return this.#readAscii(bytes, isEnd);
+      default: return this.#fromDeclared(bytes, isEnd);
     }
   }
 
@@ -60,7 +75,7 @@ export class FileDecoder {
       }
       if (!isEnd && start.equals(mark.subarray(0, start.length))) return this.#hold(bytes, 0);
     }
-    this.#encoding = 'ascii';
+    this.#encoding = this.#declared ?? 'ascii';
     return this.#convert(bytes, isEnd);
   }
 
@@ -88,6 +103,12 @@ export class FileDecoder {
     return end === bytes.length ? text : Buffer.concat([text, WRONG_BYTE]);
   }
 
+  #fromDeclared(bytes: Buffer, isEnd: boolean): Buffer {
+    this.#textDecoder ??= new TextDecoder(this.#encoding);
+    const text = this.#textDecoder.decode(bytes, { stream: !isEnd });
+    return encodeText(text.replaceAll('\ufffd', LONE_SURROGATE));
+  }
+
   #isHighSurrogate(bytes: Buffer, offset: number): boolean {
     const highByte = bytes[this.#encoding === 'utf-16be' ? offset : offset + 1] ?? 0;
     return highByte >= 0xd8 && highByte < 0xdc;
@@ -102,6 +123,8 @@ export class FileDecoder {
 }
 
 const EMPTY: Buffer = Buffer.alloc(0);
+/** Stands for what is no character. */
+const LONE_SURROGATE = '\ud800';
 const WRONG_BYTE = Buffer.from([0xff]);
 const MARKS: readonly { readonly encoding: FileEncoding; readonly mark: Buffer }[] = [
   { encoding: 'utf-8', mark: Buffer.from([0xef, 0xbb, 0xbf]) },
@@ -124,12 +147,6 @@ function encodeText(text: string): Buffer {
     index === 0 ? [Buffer.from(piece)] : [WRONG_BYTE, Buffer.from(piece)]));
 }
 
-/** The characters of the bytes 80 to 9F: Node's own decoder makes control characters of them. */
-const WINDOWS_1252 = '€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ';
-
 function fromWindows1252(bytes: Buffer): Buffer {
-  if (isAscii(bytes)) return bytes;
-  const text = bytes.toString('latin1');
-  return Buffer.from(text.replace(/[\u0080-\u009f]/g, (character) =>
-    WINDOWS_1252[character.charCodeAt(0) - 0x80] ?? character));
+  return isAscii(bytes) ? bytes : Buffer.from(decodeWindows1252(bytes));
 }

@@ -7,10 +7,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
+import { findDeclaredCharset } from '../../base/text/charset.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import type { Catalog } from '../catalog.ts';
 import { openBookFile } from './book-file.ts';
 import type { BookFile } from './book-file.ts';
+import { resolveEncoding } from './declared-encoding.ts';
 import type { FileEncoding } from './decode-text.ts';
 import type { FormatName } from './format-list.ts';
 import type { ImportMode } from './import-mode.ts';
@@ -37,16 +39,19 @@ export type ImportBody =
 
 /**
  * Runs one import. Resolves when the whole response is sent or the client has left. Throws
- * `invalid` for a file that cannot be told or cannot be read at all, before anything is sent.
+ * `unsupported_media_type` for an unknown charset, and `invalid` for a file that cannot be told or
+ * cannot be read at all, before anything is sent.
  */
 export async function runImport(
   catalog: Catalog, exchange: Exchange, kind: ImportBody, mode: ImportMode, isBrief = false,
 ): Promise<void> {
   const choice = kind.format ?? findFormatByMediaType(kind.mediaType);
   assert(choice !== null);
+  const charset = findDeclaredCharset(exchange.request.headers['content-type']);
+  const declared = resolveEncoding(charset, 'unsupported_media_type');
   let startedRun: ImportRun | null = null;
   const chunks = readUntil(exchange.readChunks(), async () => await startedRun?.stop() ?? false);
-  const file = await openBookFile(chunks, choice, mode);
+  const file = await openBookFile(chunks, choice, mode, declared);
   const bookImport = await openImport(catalog, file, mode);
   const importer = new Importer(bookImport, mode.isDryRun, isBrief);
   const run = new ImportRun(file, bookImport, importer);

@@ -6,6 +6,8 @@ import type { IncomingMessage } from 'node:http';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
 import { AppError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/parse.ts';
+import { findDeclaredCharset } from '../../base/text/charset.ts';
+import { quote } from '../../base/text/error-message.ts';
 import type { MemoryBudget } from '../../base/memory-budget.ts';
 import type { HttpRoute } from '../http-route.ts';
 import type { BodyReader } from './body-batcher.ts';
@@ -132,10 +134,24 @@ export function checkUnread(request: IncomingMessage): void {
 }
 
 /**
+ * Throws `unsupported_media_type` unless the request's body is of one of the media types, in UTF-8
+ * and not compressed.
+ */
+export function checkMediaType(request: IncomingMessage, mediaTypes: readonly string[]): void {
+  readMediaType(request, mediaTypes);
+  const charset = findDeclaredCharset(request.headers['content-type']);
+  if (charset === null || UTF8_OR_ASCII.test(charset)) return;
+  throw new AppError('unsupported_media_type',
+    `send the body in UTF-8, not in the charset ${quote(charset)}`);
+}
+
+const UTF8_OR_ASCII = /^(?:utf-?8|(?:us-)?ascii)$/i;
+
+/**
  * The media type of the request's body, without parameters. Throws `unsupported_media_type` unless
  * it is one of the media types, and for a compressed body.
  */
-export function checkMediaType(request: IncomingMessage, mediaTypes: readonly string[]): string {
+export function readMediaType(request: IncomingMessage, mediaTypes: readonly string[]): string {
   checkNotCompressed(request);
   const contentType = request.headers['content-type'];
   const mediaType = contentType === undefined ? null : parseMediaType(contentType);

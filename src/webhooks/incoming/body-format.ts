@@ -2,11 +2,14 @@
 import { isUtf8 } from 'node:buffer';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonValue } from '../../base/schema.ts';
+import { findDeclaredCharset } from '../../base/text/charset.ts';
 import { quote } from '../../base/text/error-message.ts';
 import { decodePayload, toPayload, type Payload } from '../actions/action-payload.ts';
-import { FORM_TYPE, parseMediaType, parseForm, toUtf8 } from '../senders/request/parse-form.ts';
 import {
-  MULTIPART_TYPE, isMultipartType, parseMultipart,
+  FORM_TYPE, hasTooManyFields, parseMediaType, parseForm, resolveCharset, toUtf8,
+} from '../senders/request/parse-form.ts';
+import {
+  MULTIPART_TYPE, findUndecodedField, isMultipartType, parseMultipart,
 } from '../senders/request/parse-multipart.ts';
 import { isDecoded, type PlainBody } from '../senders/request/plain-body.ts';
 import type { RequestReader } from '../senders/request/request-reader.ts';
@@ -136,15 +139,32 @@ function explainUnreadable(
   kind: BodyKind, body: Buffer, contentType: string | undefined, formField: string | null,
 ): string {
   const isForm = kind === 'form' || kind === 'multipart';
-  if (!isForm && toUtf8(body, contentType) === null) return WRONG_CHARSET;
+  const wrongCharset = explainCharset(kind, body, contentType);
+  if (wrongCharset !== null) return wrongCharset;
   const isWholeForm = isForm && formField !== null
     && readPayload(body, contentType, kind, { formField: null, jsonFields: [] }) !== null;
   return isWholeForm ? `the field ${quote(formField)} of the form holds no JSON object or array`
     : UNREADABLE_REASONS[kind];
 }
 
-const WRONG_CHARSET = 'the body is not in the charset that its Content-Type declares, or that one '
-  + 'is unknown';
+/** null: the charset is none of the reasons. */
+function explainCharset(
+  kind: BodyKind, body: Buffer, contentType: string | undefined,
+): string | null {
+  if (kind === 'multipart') {
+    const field = findUndecodedField(body, contentType);
+    return field === null ? null
+      : `the field ${quote(field)} is not in the charset that is declared, or that one is unknown`;
+  }
+  if (resolveCharset(contentType) === 'unknown') {
+    return `the charset ${quote(findDeclaredCharset(contentType))} of its Content-Type is unknown`;
+  }
+  const isForm = kind === 'form';
+  const isDecoded = isForm ? hasTooManyFields(body) || parseForm(body, contentType) !== null
+    : toUtf8(body, contentType) !== null;
+  return isDecoded ? null : 'the body is not in the charset that its Content-Type declares';
+}
+
 const UNREADABLE_REASONS: Readonly<Record<BodyKind, string>> = {
   json: 'the body is no JSON object or array', form: 'the body holds no form that can be read',
   text: 'the body is no UTF-8 text',

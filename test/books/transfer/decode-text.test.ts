@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CHARSETS, findCharset } from '../../../src/base/text/charset.ts';
 import { FileDecoder } from '../../../src/books/transfer/decode-text.ts';
 import { below, createRandom } from '../../support/random.ts';
 
@@ -74,8 +75,24 @@ test('plain UTF-8 passes as it is, without a copy', () => {
   }
 });
 
-function decode(file: Buffer, chunkBytes: number) {
-  const converter = new FileDecoder();
+test('every charset that a message names is known, and its characters may be cut anywhere', () => {
+  const bytes = Buffer.from('a\x93\xfa\x81\xd2b\x8f', 'latin1');
+  for (const charset of CHARSETS) {
+    assert.equal(findCharset(charset.toUpperCase()), charset);
+    const whole = decode(bytes, bytes.length, charset);
+    assert.equal(whole.encoding, charset);
+    for (const chunk of [1, 2, 3]) assert.deepEqual(decode(bytes, chunk, charset), whole, charset);
+  }
+  for (const [name, charset] of [['MacRoman', 'macintosh'], ['ISO8859_15', 'iso-8859-15'],
+    ['KOI8_R', 'koi8-r'], ['UTF8', 'utf-8'], ['latin1', 'windows-1252'], ['Cp850', null]]) {
+    assert.equal(findCharset(name ?? ''), charset);
+  }
+  const declared = decode(Buffer.from('a\x93\xfab\x93', 'latin1'), 2, 'shift_jis').bytes;
+  assert.deepEqual(declared, Buffer.concat([Buffer.from('a日b'), Buffer.from([0xff])]));
+});
+
+function decode(file: Buffer, chunkBytes: number, declared?: string) {
+  const converter = new FileDecoder(declared);
   const parts: Buffer[] = [];
   for (let start = 0; start < file.length; start += chunkBytes) {
     parts.push(Buffer.from(converter.push(Buffer.from(file.subarray(start, start + chunkBytes)))));

@@ -83,6 +83,51 @@ test('the encoding is told in the first line, or in the last when it shows later
   assert.equal(late.at(-1)?.['encoding'], 'windows-1252');
 });
 
+const BIBTEX = '@book{k, title={\xa3\xf3d\x9f}}\n';
+
+test('a declared encoding is that of the file, unless a mark says another', async () => {
+  const windows1250 = 'windows-1250';
+  for (const [bytes, query, mediaType, encoding, title] of [
+    ['title\n\xa3\xf3d\xbc\n', '', 'text/csv; charset=ISO-8859-2', 'iso-8859-2', 'Łódź'],
+    ['title\n\xa3\xf3d\x9f\n', '?format=csv', 'text/csv;charset="cp1250"', windows1250, 'Łódź'],
+    ['[{"title":"\xa3\xf3d\x9f"}]', '', 'application/json; charset=Cp1250', windows1250, 'Łódź'],
+    ['TY  - BOOK\nTI  - \xa3\xf3d\x9f\nER  - \n', '?format=ris', 'text/plain; charset=windows-1250',
+      windows1250, 'Łódź'],
+    [`% JabRef\n%% Encoding: Cp1250\n\n${BIBTEX}`, '', 'text/x-bibtex', windows1250, 'Łódź'],
+    [`% Encoding: ISO8859_2\r\n${BIBTEX}`, '', 'text/x-bibtex', 'iso-8859-2', 'Łód\x9f'],
+    [`% Encoding: Cp1250\n${BIBTEX}`, '', 'text/x-bibtex; charset=latin2', 'iso-8859-2', 'Łód\x9f'],
+    [`@comment{\n}\n% Encoding: x-no\n${BIBTEX}`, '', 'text/x-bibtex', 'windows-1252', '£ódŸ'],
+    [`% Encoding: US_ASCII\n${BIBTEX}`, '', 'text/x-bibtex', 'windows-1252', '£ódŸ'],
+    ['\xef\xbb\xbftitle\n\xc3\xa9\n', '', 'text/csv; charset=iso-8859-2', 'utf-8', 'é'],
+    ['\0t\0i\0t\0l\0e\0\n\0\xe9', '', 'text/csv; charset=utf-16be', 'utf-16be', 'é'],
+    ['title\n\x93\xfa\n', '', 'text/csv; charset=shift_jis', 'shift_jis', '日'],
+  ] as const) {
+    const answer = await send(Buffer.from(bytes, 'latin1'), query, mediaType);
+    const [first, { id } = {}] = lines(answer);
+    assert.equal(first?.['encoding'], encoding, answer.text);
+    const book = await server.ask('GET', `/api/books/${String(id)}`);
+    assert.equal(JSON.parse(book.text).title, title, mediaType);
+  }
+  for (const [charset, name] of [['utf-8', 'UTF-8'], ['shift_jis', 'SHIFT_JIS']]) {
+    const [, record] = lines(await send(
+      Buffer.from('title\n\x93\n', 'latin1'), '', `text/csv; charset=${charset}`));
+    assert.match(String(record?.['detail']), new RegExp(`not valid ${name}`));
+  }
+});
+
+test('an unknown charset is refused with those that are known', async () => {
+  for (const [body, mediaType, status, name] of [
+    ['title\nA\n', 'text/csv; charset=ebcdic', 415, 'ebcdic'],
+    ['title\nA\n', 'text/csv; charset="x-no"', 415, 'x-no'],
+    [`% Encoding: Cp850\n${BIBTEX}`, 'text/x-bibtex', 422, 'Cp850'],
+  ] as const) {
+    const answer = await send(body, '', mediaType);
+    assert.equal(answer.status, status, answer.text);
+    assert.match(JSON.parse(answer.text).detail, new RegExp(
+      `the charset "${name}" is unknown: known are utf-8, .*windows-1250, .*iso-8859-2, `));
+  }
+});
+
 test('what does not fit into the metadata is left out and counted by its name', async () => {
   const row = `9,Long,A B,read,${'x'.repeat(20_000)}\n`;
   const answer = await send(GOODREADS.replace(/\n2,[^]*/, `\n${row}`), '?dryRun=true', 'text/csv');

@@ -118,6 +118,7 @@ function startRun({ lines, importBatch, chunksMax = 1000, isSlow = false, mode =
   let pull: () => Promise<readonly Buffer[] | null> = () => Promise.resolve(null);
   const catalog = { openImport: () => ({ importBatch, close() {} }) };
   const exchange = {
+    request: { headers: {} },
     response: new EventEmitter(),
     async* readChunks() {
       try {

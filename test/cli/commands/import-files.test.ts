@@ -78,6 +78,31 @@ test('another encoding than UTF-8 is told with the format', () =>
     assert.deepEqual(books.map(({ title }) => title), ['Émile', 'Émile']);
   }));
 
+test('an encoding that is named, or that a .bib names, is that of the file', () =>
+  inPlace('without a server', async (place) => {
+    const file = join(place.folder, 'books.csv');
+    writeFileSync(file, Buffer.from('title\n\xa3\xf3d\x9f\n', 'latin1'));
+    const bibtex = join(place.folder, 'books.bib');
+    writeFileSync(bibtex, Buffer.from('% Encoding: Cp1250\n@book{k, title={\xa3}}\n', 'latin1'));
+    const words = ['book:import', '--file', file, '--charset', 'windows-1250'];
+    for (const options of [['--dry-run'], []]) {
+      const { stderr } = await place.run([...words, ...options]);
+      assert.equal(stderr, 'hookshelf: reading CSV (Windows-1250)\n');
+    }
+    const named = await place.run(['book:import', '--file', bibtex]);
+    assert.equal(named.stderr, 'hookshelf: reading BibTeX (Windows-1250)\n');
+    const books = await place.json<{ title: string }[]>(['book:list']);
+    assert.deepEqual(books.map(({ title }) => title), ['Łódź', 'Ł']);
+
+    writeFileSync(bibtex, '% Encoding: Cp850\n@book{k, title={A}}\n');
+    const unknown = await place.run(['book:import', '--file', bibtex]);
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.stderr, /the charset "Cp850" is unknown: known are utf-8, /);
+    const misspelt = await place.run([...words.slice(0, -1), 'x-no']);
+    assert.equal(misspelt.code, 2);
+    assert.match(misspelt.stderr, /the charset "x-no" is unknown: known are utf-8, /);
+  }));
+
 test('another encoding that late bytes tell is told at the end, also of a dry run', () =>
   inPlace('without a server', async (place) => {
     const file = join(place.folder, 'books.csv');

@@ -16,6 +16,9 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 const jsonCases: readonly [Record<string, string>, string | Buffer, number, RegExp][] = [
   [JSON_TYPE, '{"a":[1]}', 200, /^\{"a":\[1\]\}$/],
   [{ 'Content-Type': 'Application/JSON; charset=utf-8' }, '1', 200, /^1$/],
+  [{ 'Content-Type': 'application/json;charset="US-ASCII"' }, '1', 200, /^1$/],
+  [{ 'Content-Type': 'application/json; charset=iso-8859-1' }, '"\xe9"', 415,
+    /send the body in UTF-8, not in the charset \\"iso-8859-1\\"/],
   [JSON_TYPE, '\ufeff{}', 200, /^\{\}$/],
   [{ ...JSON_TYPE, 'Content-Encoding': 'identity' }, '2', 200, /^2$/],
   [JSON_TYPE, '', 400, /the body is not valid JSON at line 1, column 1: expected a value/],

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseMediaType, parseForm } from '../../../src/webhooks/senders/request/parse-form.ts';
+import {
+  FORM_TYPE, parseMediaType, parseForm,
+} from '../../../src/webhooks/senders/request/parse-form.ts';
 import { sortForm } from '../../../src/webhooks/senders/request/sort-form.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { explainUnparsed, readPayload } from '../../../src/webhooks/incoming/body-format.ts';
@@ -30,8 +32,13 @@ test('reads a form in the charset that is declared, without a mark before it', (
   assert.equal(read('n=Jos%E9', 'windows-1252'), 'José');
   assert.equal(read('n=%B3', '"ISO-8859-2"'), 'ł');
   assert.equal(read('\ufeffn=%C3%A9', 'UTF-8'), 'é');
-  assert.equal(read('n=%E9', 'x-none'), undefined);
-  assert.equal(read('n=a', 'x-none'), 'a');
+  assert.equal(read('n=%80%E9', 'iso-8859-1'), '€é');
+  assert.equal(read('n=%EF%BB%BFa%C3%A9', 'UTF-8'), '\ufeffaé');
+  for (const [body, charset] of [['n=%E9', 'x-none'], ['n=a', 'x-none'], ['n=%E9', 'utf-8'],
+    ['n=%81', 'windows-1252'], ['n=%D2', 'iso-8859-7'], ['n=%81', 'shift_jis']] as const) {
+    assert.equal(read(body, charset), undefined, charset);
+  }
+  assert.equal(parseForm(Buffer.from('n=%E9'))?.fields.get('n')?.[0], '\ufffd');
 });
 
 test('gives up a form of too many fields', () => {
@@ -79,9 +86,21 @@ test('JSON and text are read in the charset that they declare', () => {
   const type = 'application/json; charset=windows-1252';
   assert.deepEqual(readPayload(bytes, type, 'json', READING), { name: 'Jos\u00e9' });
   assert.deepEqual(readPayload(bytes, type, 'text', READING), { text: '{"name":"Jos\u00e9"}' });
-  const reading = { ...READING, format: 'text', secretSources: [] } as const;
-  assert.match(explainUnparsed(reading, bytes, 'text/plain; charset=x-no') ?? '',
-    /^the body is not in the charset that its Content-Type declares, or that one is unknown/);
+  const type2 = 'Application/JSON; Charset=\'windows-1252\'';
+  assert.deepEqual(readPayload(bytes, type2, 'json', READING), { name: 'Jos\u00e9' });
+  const form = Buffer.from('name=Jos%E9');
+  const manyFields = Buffer.from('a=1&'.repeat(10_000));
+  const cases = [
+    ['text', bytes, 'text/plain; charset=x-no', /^the charset "x-no" of its Content-Type is unkno/],
+    ['text', bytes, 'text/plain; charset=utf-16be', /^the body is not in the charset that its Con/],
+    ['form', form, `${FORM_TYPE}; charset=x-no`, /^the charset "x-no" of its Content-Type is unkno/],
+    ['form', form, `${FORM_TYPE}; charset=utf-8`, /^the body is not in the charset that its Content/],
+    ['form', manyFields, `${FORM_TYPE}; charset=utf-8`, /^the body holds no form/],
+  ] as const;
+  for (const [format, body, contentType, reason] of cases) {
+    const reading = { ...READING, format, secretSources: [] };
+    assert.match(explainUnparsed(reading, body, contentType) ?? '', reason);
+  }
   for (const other of ['a/json', 'text/plain; charset=utf-8', 'text/plain; charset=x-no']) {
     assert.equal(readPayload(bytes, other, 'text', READING), null, other);
   }

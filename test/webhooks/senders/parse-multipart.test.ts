@@ -10,6 +10,7 @@ import { test } from 'node:test';
 import {
   hasTooManyParts, parseMultipart, type MultipartFields,
 } from '../../../src/webhooks/senders/request/parse-multipart.ts';
+import { explainUnparsed } from '../../../src/webhooks/incoming/body-format.ts';
 import { below, createRandom, type Random } from '../../support/random.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -43,6 +44,30 @@ test('has fields and files by name, a repeated name with all of its values', () 
     a: ['1', '2\r\n'],
     f: [{ filename: 'p.png', contentType: 'image/png', base64: 'wok=' }],
   });
+});
+
+test('a field is read in the charset of its part, else in that of the request', () => {
+  const read = (type: string, charset: string, bytes: string): unknown => {
+    const body = lines('--b', 'Content-Disposition: form-data; name="n"',
+      `Content-Type: text/plain${charset}`, '', bytes, '--b--');
+    return toObject(parseMultipart(Buffer.from(body.toString(), 'latin1'), type));
+  };
+  const ofRequest = `${TYPE}; charset=windows-1250`;
+  assert.deepEqual(read(TYPE, '; charset=iso-8859-2', '\xb3'), { n: ['ł'] });
+  assert.deepEqual(read(ofRequest, '', '\x9c'), { n: ['ś'] });
+  assert.deepEqual(read(ofRequest, '; charset="UTF-8"', '\xc3\xa9'), { n: ['é'] });
+  assert.deepEqual(read(TYPE, '', '\xe9'), { n: ['\ufffd'] });
+  for (const charset of ['; charset=x-no', '; charset=utf-8']) {
+    assert.equal(read(TYPE, charset, '\xe9'), null);
+    const body = lines(...field('a', '1'), '--b', 'Content-Disposition: form-data; name="n"',
+      `Content-Type: text/plain${charset}`, '', '%');
+    const bytes = Buffer.from(`${body.toString('latin1').replace('%', '\xe9')}\r\n--b--`, 'latin1');
+    const reading = {
+      format: 'multipart', formField: null, jsonFields: [], secretSources: [],
+    } as const;
+    assert.match(explainUnparsed(reading, bytes, TYPE) ?? '',
+      /^the field "n" is not in the charset that is declared, or that one is unknown, so/);
+  }
 });
 
 const NAMES: readonly (readonly [disposition: string, name: string, filename: string])[] = [

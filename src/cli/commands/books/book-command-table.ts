@@ -1,4 +1,5 @@
 /** The rows of the commands `book:*`. */
+import { CHARSETS } from '../../../base/text/charset.ts';
 import { flag, text } from '../../arguments/option-spec.ts';
 import { READ_FORMATS, WRITTEN_FORMATS } from '../../../books/transfer/format-list.ts';
 import { MATCHES, ON_MATCH } from '../../../books/transfer/import-mode.ts';
@@ -161,6 +162,11 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       format: {
         type: 'string', placeholder: '<format>', values: READ_FORMATS.map(({ name }) => name),
         meaning: 'format of the file; its name and its beginning say it otherwise',
+      },
+      charset: {
+        type: 'string', placeholder: '<name>', suggests: CHARSETS,
+        meaning: 'encoding of the file where it has no byte order mark, such as windows-1250; its '
+          + 'bytes tell UTF-8 from Windows-1252',
       },
       match: {
         type: 'string', placeholder: '<by>', suggests: MATCHES,

@@ -11,6 +11,7 @@ import { readPackageFile } from '../../../base/files/package-file.ts';
 import { startFile } from '../../../books/transfer/book-file.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
 import { checkRecords } from '../../../books/transfer/check-records.ts';
+import { resolveEncoding } from '../../../books/transfer/declared-encoding.ts';
 import {
   READ_ENDINGS, WRITTEN_ENDINGS, createBookWriter, findWrittenFormat,
 } from '../../../books/transfer/formats.ts';
@@ -40,11 +41,13 @@ const DEFAULT_FORMAT: FormatName = 'json';
 export async function importBooks(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const mode = readImportMode(args);
+  const declared = resolveEncoding(args.find('charset') ?? null, 'usage');
   const input = await openInput(context);
   const progress = output.progress('books', input.bytesTotal);
   const report = new ImportReport(output, progress, mode.isDryRun);
   try {
-    const start = await startFile(countBytes(toBuffers(input.stream), report), input.choice);
+    const source = countBytes(toBuffers(input.stream), report);
+    const start = await startFile(source, input.choice, declared);
     if (input.isFormatGuessed) assertJsonStart(start);
     // Of the sample everybody knows what it is.
     if (args.has('file')) report.begin(start);
@@ -67,8 +70,8 @@ async function importFile(
   try {
     // A dry run does not create a data directory, so the records are checked here.
     const results = mode.isDryRun && context.isDataMissing()
-      ? checkRecords(body, start.format, mode, context.io.now)
-      : await sendFile(context, start.format, mode, body);
+      ? checkRecords(body, start.format, start.declared, mode, context.io.now)
+      : await sendFile(context, start, mode, body);
     for await (const line of readLines(results)) {
       report.addResult(parseObject(JSON.parse(line)));
       // The server reads the rest of the file past; nobody has to send it.
@@ -98,7 +101,8 @@ function readImportMode(args: CommandContext['args']): ImportMode {
 
 /** Resolves with the results, which arrive while the file is still being sent. */
 async function sendFile(
-  { openApiClient }: CommandContext, format: FormatName, mode: ImportMode, body: Readable,
+  { openApiClient }: CommandContext, { format, declared }: FileStart, mode: ImportMode,
+  body: Readable,
 ): Promise<AsyncIterable<Buffer>> {
   const query = new URLSearchParams({ format });
   if (mode.matches.length > 0) query.set('match', mode.matches.join());
@@ -109,7 +113,7 @@ async function sendFile(
   const apiClient = await openApiClient();
   return apiClient.stream({
     method: 'POST', path: `/api/books/import?${query}`, body,
-    headers: { 'content-type': mediaType },
+    headers: { 'content-type': mediaType + (declared === null ? '' : `; charset=${declared}`) },
   });
 }
 

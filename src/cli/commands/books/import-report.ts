@@ -6,8 +6,8 @@ import { AppError } from '../../../base/errors.ts';
 import type { FieldError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
+import { formatCharset } from '../../../base/text/charset.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
-import type { FileEncoding } from '../../../books/transfer/decode-text.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
 import type { FormatName } from '../../../books/transfer/format-list.ts';
 import { BOOK_EXISTS, ID_EXISTS } from '../../../books/transfer/importer.ts';
@@ -24,10 +24,6 @@ type ImportProblem = {
 const ALIKE_SHOWN_MAX = 20;
 const ALIKE_DETAILS_MAX = 1000;
 const PROBLEMS_IN_JSON_MAX = 10_000;
-
-const ENCODING_NAMES: Readonly<Record<string, string>> = {
-  'utf-16le': 'UTF-16', 'utf-16be': 'UTF-16', 'windows-1252': 'Windows-1252',
-} satisfies Record<Exclude<FileEncoding, 'utf-8'>, string>;
 
 /** The option for problems that many records have, as their books are there already. */
 const HINTS: Readonly<Record<string, string>> = {
@@ -65,8 +61,8 @@ export class ImportReport {
     this.#file = { format, encoding };
     if (this.#output.isJson) return;
     const title = FORMATS.find(({ name }) => name === format)?.title ?? format;
-    const name = ENCODING_NAMES[encoding];
-    this.#output.note(`reading ${title}${name === undefined ? '' : ` (${name})`}`);
+    const name = encoding === 'utf-8' ? '' : ` (${formatCharset(encoding)})`;
+    this.#output.note(`reading ${title}${name}`);
   }
 
   /**
@@ -129,9 +125,9 @@ export class ImportReport {
       if (times <= ALIKE_SHOWN_MAX) continue;
       this.#output.note(`${times - ALIKE_SHOWN_MAX} more: ${detail}${HINTS[detail] ?? ''}`);
     }
-    const encoding = ENCODING_NAMES[String(totals['encoding'])];
-    if (encoding !== undefined) {
-      this.#output.note(`the file is no UTF-8: it was read as ${encoding}`);
+    const { encoding } = totals;
+    if (typeof encoding === 'string' && encoding !== 'utf-8') {
+      this.#output.note(`the file is no UTF-8: it was read as ${formatCharset(encoding)}`);
     }
     const { imported, updated, unchanged, skipped, otherTypes, error } = totals;
     const isEmpty = [imported, updated, unchanged, skipped].every((count) => count === 0);

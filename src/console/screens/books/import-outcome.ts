@@ -51,15 +51,16 @@ export function parseSource(text: string): FileSource | null {
     ? { format: String(value.format), encoding: String(value.encoding) } : null;
 }
 
-const ENCODING_NAMES: Readonly<Record<string, string>> = {
-  'utf-16le': 'UTF-16', 'utf-16be': 'UTF-16', 'windows-1252': 'Windows-1252',
-};
-
 /** `reading a Goodreads export (Windows-1252)` */
 export function formatSource({ format, encoding }: FileSource): string {
   const title = FILE_FORMATS.find(({ name }) => name === format)?.title ?? format;
-  const encodingName = ENCODING_NAMES[encoding];
-  return `reading ${title}${encodingName === undefined ? '' : ` (${encodingName})`}`;
+  return `reading ${title}${encoding === 'utf-8' ? '' : ` (${formatEncoding(encoding)})`}`;
+}
+
+/** `UTF-16`, `Windows-1250`, `ISO-8859-2` */
+function formatEncoding(encoding: string): string {
+  if (encoding.startsWith('utf-16')) return 'UTF-16';
+  return encoding.startsWith('windows') ? `W${encoding.slice(1)}` : encoding.toUpperCase();
 }
 
 /** `Line 3: /title: must not be empty (record 2, key Austen1815)` */
@@ -90,12 +91,12 @@ export function listRemarks(
   count: ImportTotals, source: FileSource | null,
 ): readonly string[] {
   const { existing, encoding, otherTypes = {}, leftOut, error } = count;
-  const encodingName = ENCODING_NAMES[encoding ?? ''];
+  const isOther = encoding !== undefined && encoding !== 'utf-8';
   const isNested = source !== null && NESTED_FORMATS.has(source.format);
   return [
     ...error === undefined ? [] : [`the import stopped: ${error}`],
     ...existing === 0 ? [] : [`${formatNumber(existing, 'book')} skipped: there already`],
-    ...encodingName === undefined ? [] : [`the file is no UTF-8: it was read as ${encodingName}`],
+    ...isOther ? [`the file is no UTF-8: it was read as ${formatEncoding(encoding)}`] : [],
     ...listByCount(otherTypes).map(([type, number]) =>
       `no books: ${formatNumber(number, 'record')} of type ${type === '' ? 'none' : type}`),
     ...listByCount(leftOut).map(([name, number]) =>

@@ -13,12 +13,14 @@
  * Lines end with CR and LF. The boundary, of 1 to 70 characters, is a parameter of the request's
  * Content-Type. A delimiter is a whole line: `--boundary`, or `--boundary--` for the last one, with
  * spaces and tabs behind it at most. A longer line that begins so is content, so that a boundary
- * may begin with another one. A part with a file name is a file, any other is a field of text in
- * UTF-8 (other bytes become U+FFFD, as in a form).
+ * may begin with another one. A part with a file name is a file, any other is a field of text, in
+ * the charset that its Content-Type declares, else the request's. Where none does it is UTF-8, and
+ * other bytes become U+FFFD, as in a form.
  *
  * The body is valid if it has its last delimiter, at most 100 parts, and each part a header of at
- * most 16 KiB whose Content-Disposition is form-data with a name. Anything else, a body that was
- * cut above all, gives null: a part of a form is never taken for the whole.
+ * most 16 KiB whose Content-Disposition is form-data with a name, and text in a charset that is
+ * known. Anything else, a body that was cut above all, gives null: a part of a form is never taken
+ * for the whole.
  *
  * Senders write the quotes within a name in two ways. Browsers, curl and Node write %22, and %0D
  * and %0A for line breaks; RFC 2045 and older programs put a backslash before a quote or another
@@ -28,7 +30,8 @@
  * The time is linear in the body: each byte is looked at a fixed number of times, whatever the
  * boundary is. Memory is that of the body once more, and a third of it for base64.
  */
-import { parseMediaType } from './parse-form.ts';
+import { decodeCharset } from '../../../base/text/charset.ts';
+import { parseMediaType, resolveCharset } from './parse-form.ts';
 
 /** A file of a multipart body, as the payload has it. */
 type MultipartFile = {
@@ -59,15 +62,27 @@ export function parseMultipart(
 ): MultipartFields | null {
   const { parts, isClosed } = cutParts(body, contentType);
   if (!isClosed || parts.length > PARTS_MAX) return null;
+  const requestCharset = resolveCharset(contentType);
   const fields = new Map<string, (string | MultipartFile)[]>();
-  for (const part of parts) {
-    const field = parsePart(part);
-    if (field === null) return null;
-    const values = fields.get(field.name);
-    if (values === undefined) fields.set(field.name, [field.value]);
-    else values.push(field.value);
+  for (const bytes of parts) {
+    const part = parsePart(bytes);
+    const value = part === null ? null : readValue(part, requestCharset);
+    if (part === null || value === null) return null;
+    const values = fields.get(part.name);
+    if (values === undefined) fields.set(part.name, [value]);
+    else values.push(value);
   }
   return fields;
+}
+
+/** The name of the first field that is not in its charset, or in an unknown one; null: none is. */
+export function findUndecodedField(body: Buffer, contentType: string | undefined): string | null {
+  const requestCharset = resolveCharset(contentType);
+  for (const bytes of cutParts(body, contentType).parts) {
+    const part = parsePart(bytes);
+    if (part !== null && readValue(part, requestCharset) === null) return part.name;
+  }
+  return null;
 }
 
 /** Whether a body has more than 100 parts, valid or not. */
@@ -148,10 +163,16 @@ function readDelimiter(body: Buffer, mark: Buffer, lineStart: number): Delimiter
   return { start: Math.max(lineStart - '\r\n'.length, 0), end: end + '\r\n'.length, isLast };
 }
 
-type MultipartField = { readonly name: string; readonly value: string | MultipartFile };
+type MultipartPart = {
+  readonly name: string;
+  /** null: the part is no file. */
+  readonly filename: string | null;
+  readonly contentType: string | undefined;
+  readonly content: Buffer;
+};
 
 /** null: the part is not valid. */
-function parsePart(part: Buffer): MultipartField | null {
+function parsePart(part: Buffer): MultipartPart | null {
   const { head, content } = cutHead(part);
   const headers = head === null ? null : parseHeaders(head);
   const disposition = headers?.get('content-disposition');
@@ -161,13 +182,24 @@ function parsePart(part: Buffer): MultipartField | null {
   if (parameters === null || name === undefined || !/^form-data(?:[;\s]|$)/i.test(disposition)) {
     return null;
   }
-  const bytes = decodeTransfer(content, headers.get('content-transfer-encoding'));
-  const filename = findFilename(parameters);
-  if (filename === null) return { name: decodeName(name), value: bytes.toString('utf8') };
-  const contentType = headers.get('content-type') ?? 'text/plain';
   return {
-    name: decodeName(name), value: { filename, contentType, base64: bytes.toString('base64') },
+    name: decodeName(name), filename: findFilename(parameters),
+    contentType: headers.get('content-type'),
+    content: decodeTransfer(content, headers.get('content-transfer-encoding')),
   };
+}
+
+/** null: the text is not in its charset, or that one is unknown. */
+function readValue(
+  { filename, contentType, content }: MultipartPart, requestCharset: string | null,
+): string | MultipartFile | null {
+  if (filename !== null) {
+    const base64 = content.toString('base64');
+    return { filename, contentType: contentType ?? 'text/plain', base64 };
+  }
+  const charset = resolveCharset(contentType) ?? requestCharset;
+  if (charset === null) return content.toString('utf8');
+  return charset === 'unknown' ? null : decodeCharset(content, charset);
 }
 
 /** Cuts a part at its empty line; one that ends there has no content. `head` is null without it. */

@@ -44,7 +44,8 @@ export const requestSchema: ObjectSchema = objectSchema('Request', {
   },
   unparsedReason: {
     kind: 'string',
-    description: 'Of one that is unparsed: why its Content-Encoding could not be taken off',
+    description: 'Of one that is unparsed: why its Content-Encoding could not be taken off, or '
+      + 'its charset not be read',
   },
 }, {
   nullable: [

@@ -104,15 +104,17 @@ const FORM_START = /^[\w.~%+[\]-]+=[^\s=]/;
 export function findFittingFormat(
   body: Buffer, contentType: string | undefined, triedKind: BodyKind | null,
 ): BodyKind | null {
+  const text = toUtf8(body, contentType);
+  if (text === null) return null;
   // JSON is not tried twice: parsing it can take long.
-  if (triedKind !== 'json' && decodePayload(body) !== null) return 'json';
+  if (triedKind !== 'json' && decodePayload(text) !== null) return 'json';
   if (triedKind !== 'multipart' && isMultipartType(contentType)
     && parseMultipart(body, contentType) !== null) return 'multipart';
   const start = body.toString('latin1', 0, FORM_LOOK_BYTES);
   const isForm = parseMediaType(contentType) === FORM_TYPE
     || FORM_START.test(start) && !/\s/.test(start);
   if (isForm && triedKind !== 'form' && parseForm(body, contentType) !== null) return 'form';
-  return triedKind !== 'text' && isUtf8(body) ? 'text' : null;
+  return triedKind !== 'text' && isUtf8(text) ? 'text' : null;
 }
 
 /** Explains why actions get no payload of a body, and what to do; null: they get one. */
@@ -147,8 +149,8 @@ function explainUnreadable(
     : UNREADABLE_REASONS[kind];
 }
 
-/** null: the charset is none of the reasons. */
-function explainCharset(
+/** Why a body is not in the charset that it declares; null: it is, or declares none. */
+export function explainCharset(
   kind: BodyKind, body: Buffer, contentType: string | undefined,
 ): string | null {
   if (kind === 'multipart') {

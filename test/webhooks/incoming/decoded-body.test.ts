@@ -119,6 +119,27 @@ test('a body whose encoding cannot be taken off is kept, and marked with the rea
   }
 });
 
+test('a body in an unknown charset, or in another than declared, is marked so', async () => {
+  const pathSegment = await taker.makeHook({ bodyFormat: 'auto' });
+  const form = 'application/x-www-form-urlencoded; charset=';
+  for (const [type, body, reason] of [
+    [`${form}x-no`, 'name=Jos%E9', /^the charset "x-no" of its Content-Type is unknown$/],
+    [`${form}utf-8`, 'name=Jos%E9', /^the body is not in the charset that its Content-Type decl/],
+    ['application/json; charset=x-no', '{"a":1}', /^the charset "x-no"/],
+  ] as const) {
+    const { status } = await taker.relay.ask('POST', `/webhook/in/${pathSegment}`, body,
+      { 'Content-Type': type });
+    assert.equal(status, 200);
+    assert.deepEqual(taker.payloads.at(-1), []);
+    const { unparsed, fittingBodyFormat, unparsedReason } = await taker.readNewest(pathSegment);
+    assert.deepEqual([unparsed, fittingBodyFormat], [true, null]);
+    assert.match(String(unparsedReason), reason);
+  }
+  await taker.relay.ask('POST', `/webhook/in/${pathSegment}`, 'name=Jos%E9&t=%80',
+    { 'Content-Type': `${form}windows-1252` });
+  assert.deepEqual(taker.payloads.at(-1), { name: 'José', t: '€' });
+});
+
 const brotli = (bytes: Buffer): Buffer => brotliCompressSync(bytes, {
   params: { [constants.BROTLI_PARAM_QUALITY]: 1 },
 });

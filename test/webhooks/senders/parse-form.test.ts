@@ -93,8 +93,8 @@ test('JSON and text are read in the charset that they declare', () => {
   const cases = [
     ['text', bytes, 'text/plain; charset=x-no', /^the charset "x-no" of its Content-Type is unkno/],
     ['text', bytes, 'text/plain; charset=utf-16be', /^the body is not in the charset that its Con/],
-    ['form', form, `${FORM_TYPE}; charset=x-no`, /^the charset "x-no" of its Content-Type is unkno/],
-    ['form', form, `${FORM_TYPE}; charset=utf-8`, /^the body is not in the charset that its Content/],
+    ['form', form, `${FORM_TYPE}; charset=x-no`, /^the charset "x-no" of its Content-Type is/],
+    ['form', form, `${FORM_TYPE}; charset=utf-8`, /^the body is not in the charset that its /],
     ['form', manyFields, `${FORM_TYPE}; charset=utf-8`, /^the body holds no form/],
   ] as const;
   for (const [format, body, contentType, reason] of cases) {

@@ -17,7 +17,7 @@ import { isDecoded, type PlainBody } from '../../senders/request/plain-body.ts';
 import type { ValueSource } from '../../senders/scheme/scheme.ts';
 import type { UnparsedBody } from '../../inbox/stored-request.ts';
 import {
-  findFittingFormat, resolveBodyKind, type BodyKind, type BodyReading,
+  explainCharset, findFittingFormat, resolveBodyKind, type BodyKind, type BodyReading,
 } from '../body-format.ts';
 import { DecodedBody } from './decoded-body.ts';
 
@@ -108,7 +108,10 @@ export abstract class IncomingActionCall implements ActionCall {
   #explainUnparsed(): UnparsedBody {
     const body = this.#readPlainBody();
     if (!isDecoded(body)) return { fittingFormat: null, reason: body.reason };
-    return { fittingFormat: findFittingFormat(body, this.contentType, this.#kind()) };
+    const kind = this.#kind();
+    const reason = kind === null ? null : explainCharset(kind, body, this.contentType);
+    return reason === null ? { fittingFormat: findFittingFormat(body, this.contentType, kind) }
+      : { fittingFormat: null, reason };
   }
 
   #kind(): BodyKind | null {

@@ -266,7 +266,7 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   const sharedLog = options.sharedLog
     ?? await prepareSharedLog({ data, files, settings, logger, clock, role });
   const store = await openStore({
-    directory: data, files, logger, clock, specs: COLLECTIONS,
+    directory: data, files, logger, clock, specs: COLLECTIONS, refusal: lock.refusal,
     limits: computeMemoryLimits(maxMemoryBytes),
     ...sharedLog === null ? {} : { sharedLog },
   });

@@ -122,9 +122,9 @@ function findOwnFolder(path: string, view: SystemView): string | null {
   return null;
 }
 
-/** Where the file system is mounted that has the path; the folder where nobody tells. */
+/** Where the file system is mounted that has the path; the nearest folder where nobody tells. */
 function findMount(path: string, view: SystemView): string {
-  const folder = view.resolveLinks(dirname(path));
+  const folder = view.resolveLinks(view.look(path) === null ? dirname(path) : path);
   const points = view.readMounts().split('\n').map((line) =>
     (line.split(' ')[4] ?? '').replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
       String.fromCharCode(Number.parseInt(octal, 8))));

@@ -28,6 +28,7 @@ import type {
 } from './store-port.ts';
 import { EPOCHS, Epoch } from './epochs.ts';
 import { FileJournal } from './generations/file-journal.ts';
+import { ReadOnlyJournal } from './generations/read-only-journal.ts';
 import { recoverState } from './generations/recovery.ts';
 import type { RecoveredState } from './generations/recovery.ts';
 import { finishReplacements } from './generations/replacement.ts';
@@ -40,7 +41,7 @@ const loadManifest = lazyImport(() => import('./backup/manifest.ts'));
 const loadReplica = lazyImport(() => import('./replication/replica.ts'));
 
 type StoreOptions = {
-  /** Created when missing. The caller holds its lock (directory-lock.ts). */
+  /** Created when missing. The caller holds its lock (directory-lock.ts), or gives `refusal`. */
   readonly directory: string;
   readonly files: Files;
   readonly specs: readonly CollectionSpec[];
@@ -49,6 +50,8 @@ type StoreOptions = {
   readonly limits?: MemoryLimits;
   /** The log that this node shares with others; absent: the directory holds the journal. */
   readonly sharedLog?: SharedLog;
+  /** Why nothing may be written in the directory, which is only read then; absent: all may be. */
+  readonly refusal?: AppError | undefined;
 };
 
 export type SharedLog = {
@@ -80,7 +83,12 @@ export interface OpenedStore extends Store {
  */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   try {
-    const { directory, files, sharedLog } = options;
+    const { directory, files, sharedLog, refusal } = options;
+    if (refusal !== undefined) {
+      // A node keeps snapshots of its engine's log there, and writes them while it reads.
+      if (sharedLog !== undefined) throw refusal;
+      return await openReadOnly(options, refusal);
+    }
     makeDurableDirectory(files, directory);
     if (sharedLog === undefined) return await openInDirectory(options);
     return await openInEngine(options, sharedLog);
@@ -99,24 +107,40 @@ async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
   const file = await repairDirectory(directory, files, logger, state);
   // `file` is the journal that goes on, its torn end cut off.
   const journal = new FileJournal({ directory, files, logger, clock }, state, file);
-  const { collections } = state;
   try {
     await journal.completeRecovery(state);
-    return new JournaledStore(options, {
-      collections, journal, replica: null,
-      openStateSources: async () => {
-        const { openStateFiles } = await loadBackup((module) => module);
-        const { countRecords } = await loadManifest((module) => module);
-        return journal.runBetweenBatches(({ base, inUse }) => {
-          const contents = { sequence: journal.sequence, records: countRecords(collections) };
-          return openStateFiles(files, directory, base, inUse, contents);
-        });
-      },
-    });
+    return createDirectoryStore(options, journal, state);
   } catch (error) {
     await journal.close();
     throw error;
   }
+}
+
+/** Opens a directory in which nothing can be written: it is neither locked nor repaired. */
+async function openReadOnly(options: StoreOptions, refusal: AppError): Promise<OpenedStore> {
+  const { directory, files, logger, clock = systemClock } = options;
+  checkNotHalfCopied(files, directory);
+  const state = await recoverState(options);
+  await findRestoredManifest(files, directory, state);
+  const journal = new ReadOnlyJournal({ directory, files, logger, clock }, state, refusal);
+  return createDirectoryStore(options, journal, state);
+}
+
+function createDirectoryStore(
+  options: StoreOptions, journal: FileJournal | ReadOnlyJournal, { collections }: RecoveredState,
+): OpenedStore {
+  const { directory, files } = options;
+  return new JournaledStore(options, {
+    collections, journal, replica: null,
+    openStateSources: async () => {
+      const { openStateFiles } = await loadBackup((module) => module);
+      const { countRecords } = await loadManifest((module) => module);
+      return journal.runBetweenBatches(({ base, inUse }) => {
+        const contents = { sequence: journal.sequence, records: countRecords(collections) };
+        return openStateFiles(files, directory, base, inUse, contents);
+      });
+    },
+  });
 }
 
 async function openInEngine(options: StoreOptions, sharedLog: SharedLog): Promise<OpenedStore> {
@@ -158,15 +182,23 @@ function makeDurableDirectory(files: Files, directory: string): void {
 
 /** A backup opened as a data directory must match its manifest, which is then removed. */
 async function completeRestore(
-  files: Files, directory: string, { sequence, collections }: RecoveredState,
+  files: Files, directory: string, state: RecoveredState,
 ): Promise<void> {
-  if (!files.listSync(directory).includes(MANIFEST_NAME)) return;
-  const { checkContents, countRecords, findManifest } = await loadManifest((module) => module);
-  const manifest = await findManifest(files, directory);
-  if (manifest === null) return;
-  checkContents(manifest, { sequence, records: countRecords(collections) });
+  if (!await findRestoredManifest(files, directory, state)) return;
   files.unlinkSync(join(directory, MANIFEST_NAME));
   files.syncDirectorySync(directory);
+}
+
+/** Returns whether there is a manifest. Throws where the state does not match it. */
+async function findRestoredManifest(
+  files: Files, directory: string, { sequence, collections }: RecoveredState,
+): Promise<boolean> {
+  if (!files.listSync(directory).includes(MANIFEST_NAME)) return false;
+  const { checkContents, countRecords, findManifest } = await loadManifest((module) => module);
+  const manifest = await findManifest(files, directory);
+  if (manifest === null) return false;
+  checkContents(manifest, { sequence, records: countRecords(collections) });
+  return true;
 }
 
 type StoreDeps = {

@@ -77,6 +77,13 @@ const CASES: readonly {
       + 'container its volume without ro, in a systemd unit ReadWritePaths=)',
   },
   {
+    name: 'the mount point itself', owners: { '/srv': 0 },
+    error: refusal('EROFS', 'access', '/srv'),
+    text: 'EROFS: no, access \'/srv\': its file system is mounted read-only: /srv; mount it for '
+      + 'writing (mount -o remount,rw /srv, in a container its volume without ro, in a systemd '
+      + 'unit ReadWritePaths=)',
+  },
+  {
     name: 'a mount that became read-only under an open file',
     error: refusal('EROFS', 'write'),
     text: 'EROFS: no, write: its file system is mounted read-only; mount it for writing (in a '

@@ -14,6 +14,8 @@ import { hookshelf, startServer, type ProcessOptions } from './processes.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const hasSetpriv = spawnSync('setpriv', ['--version']).status === 0;
 const hasNamespaces = spawnSync('unshare', ['--net', 'true']).status === 0;
+const hasMounts =
+  spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 
 /** No variable but these; TMPDIR names nothing. */
 const environment = { PATH: process.env['PATH'] ?? '', TMPDIR: '/nonexistent' };
@@ -150,6 +152,39 @@ test('without a folder for temporary files everything works', () => inFolder(asy
     const { code, stderr } = await hookshelf([...words, '--data', data], options);
     assert.equal(code, 0, `${words.join(' ')}: ${stderr}`);
   }
+}));
+
+test('on a read-only mount data is read and backed up, and who writes is told of the mount', {
+  skip: needsRoot || (!hasMounts && 'nothing can be mounted here'),
+}, () => inFolder(async (folder) => {
+  const data = join(folder, 'data');
+  const added = await hookshelf(['book:add', '--input', '{"title":"Emma"}', '--data', data],
+    { environment });
+  assert.equal(added.code, 0, added.stderr);
+  rmSync(join(data, 'lock'));
+  const names = namesIn(data);
+  const script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"';
+  const main = resolve(ROOT, 'dist/main.js');
+  const program = ['unshare', '--mount', 'sh', '-c', script, 'sh', data, process.execPath, main];
+  const run = (...words: string[]) =>
+    hookshelf([...words, '--data', data], { environment, program });
+  for (const words of [
+    ['book:list'], ['book:export'], ['data:verify'], ['data:backup', '--to', join(folder, 'copy')],
+  ]) {
+    const { code, stdout, stderr } = await run(...words);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /Emma|1 books|backed up/);
+  }
+  for (const words of [['book:add', '--input', '{"title":"B"}'], ['serve', '--port', '0'],
+    ['data:restore', '--from', join(folder, 'copy'), '--replace']]) {
+    const { code, stderr } = await run(...words);
+    assert.equal(code, 1);
+    assert.match(stderr,
+      new RegExp(`^hookshelf: [^\\n]*is mounted read-only: ${data}\\)[^\\n]*\\n$`));
+  }
+  assert.match((await run('doctor')).stdout,
+    new RegExp(`failed .* is mounted read-only: ${data}\\): mount it for writing`));
+  assert.deepEqual(namesIn(data), names);
 }));
 
 test('no network is needed but its own port', {

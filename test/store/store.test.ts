@@ -282,3 +282,32 @@ for (const [what, failing] of [
     await store.close();
   });
 }
+
+test('where nothing can be written the store is read and backed up, and a torn end stays',
+  async () => {
+    const files = new SimulatedFiles();
+    const first = await open(files);
+    await first.transact(putBook('a'));
+    await first.close();
+    const descriptor = files.openSync('/data/journal-000001.jsonl', 'append-existing');
+    files.writeSync(descriptor, Buffer.from('{"sequence"'), files.sizeSync(descriptor));
+    files.closeSync(descriptor);
+    const calls = files.history.length;
+    const refusal = new AppError('unavailable', 'it is mounted read-only');
+    const store = await openStore({
+      directory: '/data', files, specs, clock: new ManualClock(), logger: silentLogger, refusal,
+    });
+    assert.equal(store.collection('books').size, 1);
+    assert.deepEqual(await store.transact((transaction) => transaction.listIds('books')), ['a']);
+    await assert.rejects(store.transact(putBook('b')), refusal);
+    await assert.rejects(store.compact(), refusal);
+    assert.throws(() => store.checkWritable(), refusal);
+    assert.equal(store.failure, refusal.message);
+    const reader = await store.changes.since(0);
+    assert.equal((await reader?.next(1))?.length, 1);
+    reader?.close();
+    assert.equal(files.history.length, calls, 'nothing on the disk has changed');
+    assert.deepEqual(await idsInBackup(files, store), ['a']);
+    await store.close();
+    assert.deepEqual(files.openPaths, []);
+  });

@@ -27,7 +27,7 @@ type FileJournalOptions = {
 };
 
 /** The files of one state: a base, and the journals from there to a length of the last one. */
-type JournalExtent = {
+export type JournalExtent = {
   readonly base: number;
   readonly inUse: { readonly generation: number; readonly length: number };
 };

@@ -41,6 +41,11 @@ type LockOptions = {
 };
 
 export interface DirectoryLock {
+  /**
+   * Why nothing can be written in the directory: its file system is mounted read-only, and so it
+   * has no lock. Absent where the lock is held; a server always has it.
+   */
+  readonly refusal?: AppError;
   /** Publishes the path of the control socket. */
   announce(socketPath: string | null): void;
   /** Idempotent. */
@@ -111,6 +116,10 @@ async function tryLock(
   const { kind, files, clock, program = 'flock' } = options;
   const path = join(directory, 'lock');
   const descriptor = openLockFile(files, path);
+  if (descriptor instanceof AppError) {
+    if (kind === 'server') throw descriptor;
+    return tryWithoutLock(directory, files, descriptor);
+  }
   let isLocked = false;
   try {
     const { status } = spawnSync(program, ['-x', '-n', '3'], {
@@ -142,6 +151,15 @@ async function tryLock(
   } finally {
     if (!isLocked) files.closeSync(descriptor);
   }
+}
+
+/** Null when a process holds the directory, which it has mounted otherwise. */
+async function tryWithoutLock(
+  directory: string, files: Files, refusal: AppError,
+): Promise<DirectoryLock | null> {
+  const holder = readHolder(directory, files);
+  const isHeld = holder !== null && await isAlive(files, holder.owner, holder.path);
+  return isHeld ? null : { refusal, announce() {}, release() {} };
 }
 
 class FlockLock implements DirectoryLock {
@@ -176,13 +194,16 @@ class FlockLock implements DirectoryLock {
   }
 }
 
-function openLockFile(files: Files, path: string): Descriptor {
+/** Returns the error where the file system is mounted read-only. */
+function openLockFile(files: Files, path: string): Descriptor | AppError {
   try {
     return files.openSync(path, files.existsSync(path) ? 'append-existing' : 'create');
   } catch (error) {
     // Another process has created it in between.
     if (systemCodeOf(error) === 'EEXIST') return files.openSync(path, 'append-existing');
-    throw diskError(`cannot write in the data directory ${dirname(path)}`, error);
+    const refusal = diskError(`cannot write in the data directory ${dirname(path)}`, error);
+    if (systemCodeOf(error) === 'EROFS') return refusal;
+    throw refusal;
   }
 }
 

@@ -216,3 +216,32 @@ function startHolder(directory: string, program: string, before: readonly string
   const [file = '', ...words] = [...before, ...node];
   return owned(spawn(file, words, { stdio: ['ignore', 'pipe', 'inherit'] }));
 }
+
+/** The files of a file system that is mounted read-only. */
+function createReadOnlyFiles(): Files {
+  const files = createNodeFiles();
+  return {
+    ...files,
+    openSync(path, mode) {
+      if (mode === 'read') return files.openSync(path, mode);
+      throw Object.assign(new Error('EROFS: read-only'), { code: 'EROFS', syscall: 'open', path });
+    },
+  };
+}
+
+test('a command needs no lock where nothing can be written, unless a process holds it elsewhere',
+  async () => {
+    const directory = createTemporaryFolder();
+    const files = createReadOnlyFiles();
+    const lock = await acquireLock(directory, { kind: 'command', files });
+    assert.match(lock.refusal?.message ?? '', /^cannot write in .* is mounted read-only: \//);
+    lock.announce(null);
+    lock.release();
+    assert.deepEqual(readdirSync(directory), []);
+    await assert.rejects(acquireLock(directory, { kind: 'server', files }),
+      { code: 'unavailable', message: /is mounted read-only/ });
+    const holder = await acquireLock(directory, { kind: 'server' });
+    assert.equal(holder.refusal, undefined);
+    await assert.rejects(acquireLock(directory, { kind: 'command', files }), { code: 'conflict' });
+    holder.release();
+  });

@@ -4,12 +4,16 @@ import { acquireLock } from '../../../store/lock/directory-lock.ts';
 
 const LOCK_WAIT_MS = 5000;
 
-/** Throws `conflict` when another process holds the directory and does not let go of it soon. */
+/**
+ * Throws `conflict` when another process holds the directory and does not let go of it soon, and
+ * `unavailable` where nothing can be written in it.
+ */
 export async function withDirectoryLock<T>(
   directory: string, files: Files, use: () => Promise<T>,
 ): Promise<T> {
   const lock = await acquireLock(directory, { kind: 'command', waitMs: LOCK_WAIT_MS, files });
   try {
+    if (lock.refusal !== undefined) throw lock.refusal;
     return await use();
   } finally {
     lock.release();

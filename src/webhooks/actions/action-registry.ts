@@ -36,6 +36,8 @@ export type ActionCall = {
   readonly payload: () => Payload;
   /** The payload as JSON text: the received bytes, if they are JSON; null: there is no payload. */
   readonly bytes: () => Buffer | null;
+  /** The plain body; the body that came if its Content-Encoding cannot be taken off. */
+  readonly plainBody: () => Buffer;
   readonly context: ActionContext;
   /** The same as in `context`, which is created only when it is read. */
   readonly storedRequestId: string | null;

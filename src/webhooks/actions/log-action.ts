@@ -60,8 +60,9 @@ export function createLogAction(): RegisteredAction {
 type PayloadCopies = WeakMap<Buffer, unknown>;
 
 function selectPayload(
-  { payload, context: { body }, secretSources }: ActionCall, copies: PayloadCopies,
+  { payload, plainBody, secretSources }: ActionCall, copies: PayloadCopies,
 ): unknown {
+  const body = plainBody();
   if (body.length < SHARED_BYTES_MIN) return copyPayload(payload(), secretSources);
   const copy = copies.get(body)
     ?? (estimateParsedBytes(body) > PARSED_BYTES_MAX ? `<${body.length} bytes>`

@@ -59,7 +59,7 @@ export function toPublicIncomingWebhook(record: JsonObject, nowMs: number): Json
   const { previousSecret: _, secretAwaitedUntil, ...rest } = record;
   const maskedRecord = maskSecrets(hideSecret(rest));
   const shownRecord = restoreResponse(restoreScheme(maskedRecord, record), record);
-  const isAwaited = typeof secretAwaitedUntil === 'string'
+  const isAwaited = typeof secretAwaitedUntil === 'string' && record['secret'] === undefined
     && isSecretAwaited({ secretAwaitedUntil }, nowMs);
   return addPublicPreviousSecret(
     isAwaited ? { ...shownRecord, secretAwaitedUntil } : shownRecord, record, nowMs);

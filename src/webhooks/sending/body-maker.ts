@@ -74,6 +74,7 @@ async function runConfiguredAction(
   const call = {
     payload: () => parseActionPayload(payloadJson) ?? createEmptyPayload(),
     bytes: () => parseActionPayload(payloadJson) === null ? null : payloadJson,
+    plainBody: () => payloadJson,
     context: {
       headers: {}, query: '', body: payloadJson, contentType: 'application/json', method: 'POST',
       path: '', receivedAt: formatTimestamp(deps.clock.now()), event: null, eventId: null,

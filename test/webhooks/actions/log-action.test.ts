@@ -172,7 +172,7 @@ test('the action log builds nothing when its level is off, and copies a payload 
   let readCount = 0;
   const call = (isWritten: boolean): ActionCall => ({
     context: { headers: {}, query: '', event: null, eventId: null, body: BODY },
-    options: { level: 'info' }, secretSources: [],
+    options: { level: 'info' }, secretSources: [], plainBody: () => BODY,
     log: {
       ...silentLogger, isWritten: () => isWritten,
       info(_message: string, fields: LogFields = {}) {

@@ -98,6 +98,13 @@ test('an encoded body is kept and forwarded as it came, with its header', async 
   assert.match(JSON.stringify(json['checks']), /Content-Encoding \\"gzip\\" the body has 39 bytes/);
 });
 
+test('an encoded body is as large for a log line as what it holds', async () => {
+  await taker.relay.hook({ actionType: 'log' }, { pathSegment: 'logged' });
+  const json = Buffer.from(`[${Array.from({ length: 200_000 }, () => '{}').join()}]`);
+  assert.equal((await post('logged', gzipSync(json), 'gzip')).status, 200);
+  assert.ok(taker.relay.logLines.some((line) => line.includes(`<${json.length} bytes>`)));
+});
+
 test('a body whose encoding cannot be taken off is kept, and marked with the reason', async () => {
   const rows: readonly (readonly [encoding: string, body: Buffer, reason: RegExp])[] = [
     ['zstd', JSON_BODY, /^the Content-Encoding "zstd" is none of gzip, deflate and br$/],

@@ -155,8 +155,7 @@ function fillTemplates(
   const budget = new FilledBudget(facts, FILLED_LENGTH_MAX);
   const ownVariables = command.environment.map(({ name, template }) =>
     [name, budget.fill(template, `the variable ${name}`)] as const);
-  const { headers, body } = call.context;
-  const { length } = headers['content-encoding'] === undefined ? body : call.bytes() ?? body;
+  const { length } = call.plainBody();
   const fileBudget =
     new FilledBudget(facts, Math.max(FILLED_LENGTH_MAX, FILLED_BODIES_MAX * length));
   return {
@@ -228,7 +227,7 @@ function createCommandFacts(call: ActionCall): Facts {
 
 function chooseStdin(call: ActionCall, stdin: HookCommand['stdin']): Buffer | null {
   switch (stdin) {
-    case 'body': return call.context.body;
+    case 'body': return call.plainBody();
     case 'payload': return call.bytes() ?? EMPTY_PAYLOAD;
     case 'none': return null;
   }

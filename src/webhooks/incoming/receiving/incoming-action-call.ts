@@ -81,6 +81,13 @@ export abstract class IncomingActionCall implements ActionCall {
     return bytes;
   };
 
+  plainBody = (): Buffer => {
+    const body = this.#readPlainBody();
+    if (isDecoded(body)) return body;
+    this.#report(false);
+    return this.body;
+  };
+
   get secretSources(): readonly ValueSource[] {
     return this.bodyReading.secretSources;
   }

@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { silentLogger } from '../../../../src/base/log.ts';
 import { CommandRunner } from '../../../../src/webhooks/actions/commands/command-runner.ts';
@@ -234,6 +235,9 @@ for (const [stdin, body, seen] of STDIN) {
     const input = stdin === undefined ? {} : { stdin };
     await addHook(relay, { command: 'read.sh', output: 'result', ...input });
     assert.equal(dataOf(await call(relay, body)).output, `<${seen}>`);
+    if (stdin !== undefined) return;
+    const encoded = await call(relay, gzipSync(body), { 'Content-Encoding': 'gzip' });
+    assert.equal(dataOf(encoded).output, `<${seen}>`, 'a body that was compressed is decoded');
   });
 }
 

@@ -9,6 +9,7 @@ export function createCall(
 ): ActionCall {
   return {
     payload: () => payload, bytes: () => Buffer.from(JSON.stringify(payload)),
+    plainBody: () => body,
     context: {
       headers: {}, query: '', body, contentType: null, method: 'POST', path: '/',
       receivedAt: '2026-01-01T00:00:00.000Z', event: null, eventId: null, verified: null,

@@ -22,7 +22,7 @@ async function openWriter() {
     failureLog: new FailureLog(clock, silentLogger, 'the disk'),
     isDiskBusy: () => false, onFailure: (kind) => failures.push(kind),
   });
-  return { files, writer, failures };
+  return { files, writer, failures, clock };
 }
 
 /** Appends a transaction; how that ended, and whether its operations were asked for. */
@@ -88,6 +88,13 @@ test('a closed journal is not written', async () => {
   assert.throws(() => writer.file.appendBlocking(Buffer.from('a')), { name: 'AssertionError' });
   await assert.rejects(writer.file.append(Buffer.from('a')), { name: 'AssertionError' });
   assert.equal(files.history.length, length);
+});
+
+test('a write that is under way when the journal closes is followed by no mark', async () => {
+  const { writer, clock } = await openWriter();
+  const appending = append(writer, 'a');
+  await writer.close();
+  assert.deepEqual([(await appending).code, clock.timerCount], [null, 0]);
 });
 
 test('the lines of a large batch are made in several turns', async () => {

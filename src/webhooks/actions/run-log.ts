@@ -49,14 +49,15 @@ export function logRun(
 /** Holds a logger whose lines carry labels. The logger is created when it is read. */
 export class LabelledLog implements LogHolder {
   readonly #holder: LogHolder;
-  readonly #labels: LogFields;
+  readonly #makeLabels: () => LogFields;
 
-  constructor(holder: LogHolder, labels: LogFields) {
+  /** Most runs log nothing, and make no labels. */
+  constructor(holder: LogHolder, makeLabels: () => LogFields) {
     this.#holder = holder;
-    this.#labels = labels;
+    this.#makeLabels = makeLabels;
   }
 
   get log(): Logger {
-    return createTaggedLogger(this.#holder.log, this.#labels);
+    return createTaggedLogger(this.#holder.log, this.#makeLabels());
   }
 }

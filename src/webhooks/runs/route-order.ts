@@ -64,7 +64,7 @@ function findRequest(
   { store, recentRequests }: RequestSource, requestId: string,
 ): { readonly request: StoredRequest; readonly body: Buffer } | undefined {
   const recent = recentRequests.get(requestId);
-  if (recent !== undefined) return { request: recent.item, body: recent.body };
+  if (recent !== undefined) return { request: recent.stored.item, body: recent.body };
   const request = findCommittedRequest(store, requestId);
   if (request === undefined) return undefined;
   const bodies = store.collection(requestBodyCollection.name);

@@ -141,9 +141,10 @@ export function runPendingRoute(
     return turn;
   };
   // `runRoute` never throws, so the bytes are released in any case.
-  const running = runStoredRoute(deps, webhook, webhookRoute, {
-    request: storedItem.item, body, decoded, headers: recentRequest?.headers ?? null,
-    attemptNumber: route.attemptCount + 1, createTurn,
+  const running = runStoredRoute(deps, webhookRoute, {
+    request: storedItem.item, body, headers: recentRequest?.headers ?? null, bodyReading, decoded,
+    timeoutMs: webhook.actionTimeoutMs, attemptNumber: route.attemptCount + 1,
+    holder: createHolder(deps, webhook, storedItem.item, route.name), createTurn,
     onRead(unparsed) {
       unparsedBody = unparsed;
     },
@@ -172,7 +173,7 @@ function findPendingRoute(deps: RunDeps, deliveryId: string): PendingRoute | nul
   // A request in `recentRequests` is pending and is not looked up: the worker follows the records,
   // and removes from `recentRequests` each of which a record has changed.
   const recentRequest = deps.recentRequests.get(id);
-  const storedItem = recentRequest ?? findStoredRequest(deps, id);
+  const storedItem = recentRequest?.stored ?? findStoredRequest(deps, id);
   if (storedItem === null) return null;
   const index = parseRouteIndex(deliveryId);
   const route = storedItem.item.routes[index];
@@ -201,19 +202,20 @@ function createUnknownRouteOutcome(name: string, clock: Clock): RouteOutcome {
   };
 }
 
+function createHolder(
+  deps: RunDeps, { labels }: ReadyIncomingWebhook, request: StoredRequest, route: string,
+): LabelledLog {
+  return new LabelledLog(deps, () => ({
+    request: request.id, ...createTraceFields(findRequestTrace(request)), ...labels, route,
+  }));
+}
+
 /** Runs the route with the call that the stored request came with. */
 function runStoredRoute(
-  deps: RunDeps, webhook: ReadyIncomingWebhook, route: ReadyWebhookRoute,
-  run: Omit<StoredRun, 'bodyReading' | 'timeoutMs' | 'holder'>,
+  deps: RunDeps, route: ReadyWebhookRoute, run: StoredRun,
 ): MaybePromise<RouteOutcome> {
-  const { labels, bodyReading, actionTimeoutMs: timeoutMs } = webhook;
-  const holder = new LabelledLog(deps, {
-    request: run.request.id, ...createTraceFields(findRequestTrace(run.request)), ...labels,
-    route: route.name,
-  });
   return runRoute(deps, route, {
-    holder,
-    makeCall: (configuration) =>
-      new StoredActionCall({ ...run, bodyReading, timeoutMs, holder }, configuration),
+    holder: run.holder,
+    makeCall: (configuration) => new StoredActionCall(run, configuration),
   }, deps.clock);
 }

@@ -17,18 +17,18 @@ function add(
 ): Buffer {
   const item = makeStoredRequest({ body, given: { id: idOf(index), ...given } });
   const bytes = Buffer.from(encodeRequest(item));
-  recent.add({ bytes, item, body });
+  recent.add({ stored: { bytes, item }, body, headers: null });
   return bytes;
 }
 
 test('a request is found by the bytes that were staged, and by no others', () => {
   const recent = new RecentRequests();
   const bytes = add(recent, 1);
-  assert.equal(recent.find(idOf(1), bytes)?.item.id, idOf(1));
+  assert.equal(recent.find(idOf(1), bytes)?.stored.item.id, idOf(1));
   assert.equal(recent.find(idOf(1), bytes.subarray(0))?.body.toString(), '{}');
   assert.equal(recent.find(idOf(1), Buffer.from(bytes)), undefined, 'written again since');
   assert.equal(recent.find(idOf(2), bytes), undefined);
-  assert.equal(recent.get(idOf(1))?.bytes, bytes);
+  assert.equal(recent.get(idOf(1))?.stored.bytes, bytes);
   recent.delete(idOf(1));
   assert.equal(recent.find(idOf(1), bytes), undefined);
   assert.equal(recent.get(idOf(1)), undefined);

@@ -8,12 +8,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { estimateHeadBytes, type StoredRequest } from '../../inbox/stored-request.ts';
 import { isSameMemory, type StoredItem } from '../../durable-queue/queue-spec.ts';
 
-type RecentRequest = StoredItem<StoredRequest> & {
+type RecentRequest = {
+  readonly stored: StoredItem<StoredRequest>;
   readonly body: Buffer;
   /**
    * The headers as Node gave them, if the record has them all; null: to be built from the record.
    */
-  readonly headers?: IncomingHttpHeaders | null;
+  readonly headers: IncomingHttpHeaders | null;
 };
 
 const COUNT_MAX = 1024;
@@ -27,7 +28,7 @@ export class RecentRequests {
   #bytes = 0;
 
   add(request: RecentRequest): void {
-    const { id } = request.item;
+    const { id } = request.stored.item;
     this.delete(id);
     this.#byId.set(id, { request });
     this.#bytes += estimateBytes(request);
@@ -37,7 +38,7 @@ export class RecentRequests {
   /** `bytes` are those of the current record. */
   find(id: string, bytes: Buffer): RecentRequest | undefined {
     const request = this.get(id);
-    return request !== undefined && isSameMemory(request.bytes, bytes) ? request : undefined;
+    return request !== undefined && isSameMemory(request.stored.bytes, bytes) ? request : undefined;
   }
 
   /** For callers that delete each request whose record has changed. */
@@ -62,6 +63,6 @@ export class RecentRequests {
   }
 }
 
-function estimateBytes({ bytes, item, body }: RecentRequest): number {
+function estimateBytes({ stored: { bytes, item }, body }: RecentRequest): number {
   return bytes.length + estimateHeadBytes(item) + body.length;
 }

@@ -148,7 +148,7 @@ export class ResultRuns {
     request: AdmittedRequest, { name }: ReadyWebhookRoute, result: ActionResult,
   ): MaybePromise<WebhookResponse> {
     const { exchange, webhook, receivedAtMs } = request;
-    const response = buildResultResponse(result, new LabelledLog(exchange, webhook.labels));
+    const response = buildResultResponse(result, new LabelledLog(exchange, () => webhook.labels));
     const outcome = {
       name, result: response.result, dataJson: response.dataJson, refusal: null,
       startedAtMs: receivedAtMs, durationMs: Math.max(0, this.#deps.clock.now() - receivedAtMs),
@@ -229,7 +229,7 @@ function createRouteInput(
   request: AdmittedRequest, makeId: () => string, run: RunIdentity = FIRST_RUN,
 ): RouteInput {
   return {
-    holder: new LabelledLog(request.exchange, request.webhook.labels),
+    holder: new LabelledLog(request.exchange, () => request.webhook.labels),
     makeCall: (configuration) => new AdmittedActionCall(request, configuration, run, makeId),
     bodyBytes: getPlainLength(request),
     onBegun: () => request.decoded.forget(),

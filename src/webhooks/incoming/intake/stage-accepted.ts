@@ -62,7 +62,7 @@ export function stageAccepted(
     if (arrival.routes.length === 1) {
       const { exchange: { request: { headers } }, body } = arrival.request;
       recentRequests.add({
-        ...stored, body, headers: isHeadWhole(stored.item) ? headers : null,
+        stored, body, headers: isHeadWhole(stored.item) ? headers : null,
       });
     }
     const message = arrival.routes.length === 0 ? 'Filtered' : '';

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
 import { RawConnection } from '../../support/raw-http.ts';
 import { startRelay, type Relay } from '../relay.ts';
@@ -263,6 +264,13 @@ test('payloads that would take too much memory together are told to come again',
   finishSlow();
   assert.equal((await first).status, 200);
   assert.equal((await narrow.ask('POST', '/webhook/in/other', '{}')).status, 200);
+  seen.length = 0;
+  const encoded = narrow.ask('POST', '/webhook/in/hook', gzipSync(objects),
+    { 'Content-Encoding': 'gzip' });
+  await turnsUntil(() => seen.length !== 0);
+  assert.equal((await narrow.ask('POST', '/webhook/in/other', '{}')).status, 503, 'it is decoded');
+  finishSlow();
+  assert.equal((await encoded).status, 200);
   const text = JSON.stringify(['{'.repeat(100), 'x'.repeat(60_000)]);
   const calls = [1, 2].map(() => narrow.ask('POST', '/webhook/in/other', text));
   assert.deepEqual((await Promise.all(calls)).map(({ status }) => status), [200, 200]);

@@ -25,6 +25,7 @@ import { composeMonitoring } from './app/monitoring.ts';
 import { createBookEvents, composeRelay } from './app/relay.ts';
 import { systemClock } from './base/clock.ts';
 import type { Clock } from './base/clock.ts';
+import { silentLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
 import { lazyImport } from './base/lazy-import.ts';
 import type { MemoryBudget } from './base/memory-budget.ts';
@@ -268,6 +269,8 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   const store = await openStore({
     directory: data, files, logger, clock, specs: COLLECTIONS, refusal: lock.refusal,
     limits: computeMemoryLimits(maxMemoryBytes),
+    // What a command cannot write it throws: the line in the log would say the same again.
+    ...role === 'command' ? { failureLogger: silentLogger } : {},
     ...sharedLog === null ? {} : { sharedLog },
   });
   closers.add(() => store.close());

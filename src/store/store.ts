@@ -46,6 +46,8 @@ type StoreOptions = {
   readonly files: Files;
   readonly specs: readonly CollectionSpec[];
   readonly logger: Logger;
+  /** Is told when writing stops and goes on, in place of `logger`. */
+  readonly failureLogger?: Logger;
   readonly clock?: Clock;
   readonly limits?: MemoryLimits;
   /** The log that this node shares with others; absent: the directory holds the journal. */
@@ -106,7 +108,7 @@ async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
   await completeRestore(files, directory, state);
   const file = await repairDirectory(directory, files, logger, state);
   // `file` is the journal that goes on, its torn end cut off.
-  const journal = new FileJournal({ directory, files, logger, clock }, state, file);
+  const journal = new FileJournal({ ...options, clock }, state, file);
   try {
     await journal.completeRecovery(state);
     return createDirectoryStore(options, journal, state);

@@ -23,6 +23,8 @@ type FileJournalOptions = {
   readonly directory: string;
   readonly files: Files;
   readonly logger: Logger;
+  /** Is told when writing stops and goes on, in place of `logger`. */
+  readonly failureLogger?: Logger;
   readonly clock: Clock;
 };
 
@@ -49,10 +51,10 @@ export class FileJournal implements Journal {
   #nextCompactionMs = -Infinity;
 
   constructor(options: FileJournalOptions, state: RecoveredState, file: JournalFile) {
-    const { directory, files, logger, clock } = options;
+    const { directory, files, logger, clock, failureLogger = logger } = options;
     const { base, collections, inventory, journals: replayedJournals, sequence } = state;
     this.#options = options;
-    this.failureLog = new FailureLog(clock, logger, 'the disk');
+    this.failureLog = new FailureLog(clock, failureLogger, 'the disk');
     this.#probe = new SpaceProbe(directory, files, clock, () => this.#writer.clearFailure());
     this.#writer = new JournalWriter({
       file, sequence, clock,

@@ -4,7 +4,9 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { findPreset } from '../../../src/webhooks/senders/presets/preset-table.ts';
 import type { Scheme } from '../../../src/webhooks/senders/scheme/scheme.ts';
-import { createSigner, signRequest } from '../../../src/webhooks/senders/signing/sign-request.ts';
+import {
+  createSigner, signRequest, signSample,
+} from '../../../src/webhooks/senders/signing/sign-request.ts';
 
 const NOW_MS = 1_770_000_000_000;
 
@@ -43,4 +45,23 @@ test('an unusable previous secret is no reason not to sign', () => {
   assert.ok(scheme);
   const { 'webhook-signature': text } = sign(scheme, [['new', Infinity], ['whsec_?', Infinity]]);
   assert.match(String(text), /^v1,\S+$/);
+});
+
+test('the body of a sample gets its time, and stays as it is where it has no place for one', () => {
+  const scheme = findPreset('linear')?.scheme;
+  assert.ok(scheme);
+  const signer = createSigner({
+    scheme, quirk: {}, settings: {},
+    secrets: [{ text: 's', secret: 'current', validUntilMs: Infinity }],
+  });
+  assert.ok(typeof signer !== 'string', String(signer));
+  for (const [text, filled] of [
+    ['{"webhookTimestamp":{timestamp}}', `{"webhookTimestamp":${NOW_MS}}`], ['\xff{', '\xff{'],
+  ] as const) {
+    const { body } = signSample(signer, {
+      method: 'POST', body: Buffer.from(text, 'latin1'), contentType: null, id: 'd', atMs: NOW_MS,
+      search: '',
+    });
+    assert.equal(body.toString('latin1'), filled);
+  }
 });

@@ -6,7 +6,8 @@
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
 import { writeFully } from '../disk/read-write.ts';
-import { AppError, messageOf } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
+import { explainFileError } from '../../base/file-error.ts';
 import { diskError, checkBytesWritten } from '../disk/disk-error.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { journalName } from '../disk/inventory.ts';
@@ -105,7 +106,7 @@ export class JournalFile {
 export function toAppError({ kind, cause }: AppendFailure): AppError {
   if (kind === 'refused') return diskError('the journal cannot be written', cause);
   const what = 'the journal could not be synced, restart the service';
-  return new AppError('unknown_outcome', `${what} (${messageOf(cause)})`, {}, cause);
+  return new AppError('unknown_outcome', `${what} (${explainFileError(cause)})`, {}, cause);
 }
 
 /**

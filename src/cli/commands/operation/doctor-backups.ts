@@ -1,6 +1,6 @@
 /** The check of `doctor` for the backups that a server makes by itself. */
 import { findNewestBackup } from '../../../app/backups.ts';
-import { messageOf } from '../../../base/errors.ts';
+import { explainFileError } from '../../../base/file-error.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
 import type { CommandContext } from '../command-context.ts';
 import { formatValue, parseObject } from '../resource-commands.ts';
@@ -23,7 +23,7 @@ export function checkBackups(
     return newest === null ? warning(`there is none in ${to} yet`, 'start the server')
       : ok(`the newest is ${newest} in ${to}`);
   } catch (thrown) {
-    return failed(`backup.to cannot be used (${messageOf(thrown)})`, 'correct backup.to');
+    return failed(`backup.to cannot be used (${explainFileError(thrown)})`, 'correct backup.to');
   }
 }
 

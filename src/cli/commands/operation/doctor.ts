@@ -5,7 +5,7 @@ import type { NetConnectOpts } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createConfiguredEngine } from '../../../app/shared-log.ts';
 import { messageOf, systemCodeOf } from '../../../base/errors.ts';
-import { describeFileError } from '../../../base/file-error.ts';
+import { describeFileError, explainFileError } from '../../../base/file-error.ts';
 import { redactText } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { SYSTEM_EVENTS } from '../../../webhooks/actions/event-name.ts';
@@ -111,7 +111,7 @@ async function tryCheck(
   try {
     return await check(context, settings);
   } catch (thrown) {
-    return warning(`could not be looked at (${messageOf(thrown)})`, '');
+    return warning(`could not be looked at (${explainFileError(thrown)})`, '');
   }
 }
 

@@ -61,7 +61,8 @@ test('a change of a book and its events', async () => {
   await house.catalog.remove(id);
   const fields = { title: 'Emma' };
   const bookImport = house.catalog.openImport({
-    matches: ['title'], onMatch: 'update', source: null, isDryRun: false,
+    matches: ['title'], onMatch: 'update', source: null, digestFormat: null,
+    isDryRun: false, isVerbose: false,
   });
   const record = { id: null, createdAt: null, updatedAt: null, fields };
   await bookImport.importBatch([record, { ...record, fields: { ...fields, isbn: ISBN } }]);

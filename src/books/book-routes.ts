@@ -169,9 +169,9 @@ const IMPORT_PARAMETERS: readonly ParameterSpec[] = [
   {
     name: 'onMatch', in: 'query', schema: { kind: 'string', values: ON_MATCH },
     description: 'What becomes of a book that a record matches: `skip` leaves it, `update` (the '
-      + 'default) sets the members that the record has, `fill` only those that the book lacks, '
-      + '`replace` sets all. A book of the same id is updated only with `match`; without it '
-      + '`update` and `fill` skip it.',
+      + 'default) sets the members that the record has, but those of which it says what it said at '
+      + 'its last import, `fill` only those that the book lacks, `replace` sets all. A book of the '
+      + 'same id is updated only with `match`; without it `update` and `fill` skip it.',
   },
   {
     name: 'replace', in: 'query', schema: { kind: 'boolean' },
@@ -184,6 +184,10 @@ const IMPORT_PARAMETERS: readonly ParameterSpec[] = [
   {
     name: 'dryRun', in: 'query', schema: { kind: 'boolean' },
     description: 'Check and answer as if, and store nothing.',
+  },
+  {
+    name: 'verbose', in: 'query', schema: { kind: 'boolean' },
+    description: 'Name each new or changed book by its `title`, and in `members` what changes.',
   },
 ];
 
@@ -201,11 +205,12 @@ const IMPORT_RESPONSE: ResponseSpec = {
     + '`unchanged`, `replaced`, `otherType` (with its `type`: it is no book) or `skipped`; a '
     + 'skipped one says why in `detail` and, for broken rules, in `errors`, and a bad one has its '
     + 'number, `record`, and what its source calls it, `key`. The last line is the count: '
-    + '`{"imported":2,"skipped":1,"replaced":0,"existing":1,"dryRun":false,"updated":0,'
-    + '"unchanged":0,"leftOut":{}}`, with the fields that did not fit into `metadata` in '
-    + '`leftOut`, the records of other types in `otherTypes`, and `error` when the import ended '
-    + 'early; what it counts is stored even then. Read while you send: after 8 MiB of answer that '
-    + 'nobody takes, the body waits.',
+    + '`{"imported":2,"updated":0,"replaced":0,"unchanged":0,"skipped":1,"existing":1,'
+    + '"dryRun":false,"leftOut":{}}`. Each record is counted once, as new (`imported`), `updated` '
+    + '(some `replaced` as a whole), `unchanged` or `skipped` (some as they are `existing`); the '
+    + 'fields that did not fit into `metadata` are in `leftOut`, the records of other types in '
+    + '`otherTypes`, and `error` when the import ended early; what it counts is stored even then. '
+    + 'Read while you send: after 8 MiB of answer that nobody takes, the body waits.',
   mediaType: JSON_LINES,
 };
 
@@ -260,6 +265,7 @@ function parseImportMode(query: ReadonlyMap<string, string>): ImportMode {
     matches,
     onMatch,
     hasAllTypes: isTrue(query, 'allTypes'), isDryRun: isTrue(query, 'dryRun'),
+    isVerbose: isTrue(query, 'verbose'),
   };
 }
 

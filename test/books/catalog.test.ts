@@ -125,7 +125,10 @@ test('ids of any version are taken, in lower case', () => {
 async function importBatch(
   catalog: Catalog, records: readonly ImportRecord[], onMatch: 'update' | 'replace' = 'update',
 ) {
-  const bookImport = catalog.openImport({ matches: [], onMatch, source: null, isDryRun: false });
+  const bookImport = catalog.openImport(
+    {
+      matches: [], onMatch, source: null, digestFormat: null, isDryRun: false, isVerbose: false,
+    });
   const results = await bookImport.importBatch(records);
   bookImport.close();
   return results;

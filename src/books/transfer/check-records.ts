@@ -19,7 +19,7 @@ export async function* checkRecords(
   const file = await openBookFile(source, format, mode, declared);
   try {
     const dryRun = openEmptyDryRun(createMatchMode(format, file.codec, mode), now);
-    const importer = new Importer(dryRun, true);
+    const importer = new Importer(dryRun, mode);
     const { encoding } = file;
     yield encode({ format, encoding });
     for await (const records of file.readRecords()) yield Buffer.from(await importer.run(records));

@@ -15,6 +15,8 @@ export type ImportMode = {
   readonly hasAllTypes: boolean;
   /** Whether everything is checked and reported as usual, but nothing is stored. */
   readonly isDryRun: boolean;
+  /** Whether the report names new and changed books by their titles, and what changes. */
+  readonly isVerbose: boolean;
 };
 
 /** The ways to match in a list such as `isbn,title`; a text says what is wrong with it. */

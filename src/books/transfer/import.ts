@@ -53,7 +53,7 @@ export async function runImport(
   const chunks = readUntil(exchange.readChunks(), async () => await startedRun?.stop() ?? false);
   const file = await openBookFile(chunks, choice, mode, declared);
   const bookImport = await openImport(catalog, file, mode);
-  const importer = new Importer(bookImport, mode.isDryRun, isBrief);
+  const importer = new Importer(bookImport, mode, isBrief);
   const run = new ImportRun(file, bookImport, importer);
   startedRun = run;
   exchange.response.once('close', () => run.abandon());

@@ -13,6 +13,7 @@ import type { FieldError } from '../../base/errors.ts';
 import { invalid } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { parseJson } from '../../base/json/parse.ts';
+import type { ImportMode } from './import-mode.ts';
 import { parseImportRecord } from './import-record.ts';
 import type { ImportRecord } from './import-record.ts';
 import type { BookImport, ImportedBook } from './matching/book-import.ts';
@@ -27,6 +28,8 @@ type RecordResult =
   | {
     readonly line: number; readonly id: string | null;
     readonly status: 'imported' | 'replaced' | 'updated' | 'unchanged';
+    /** Of a verbose report, where the book is new or changes. */
+    readonly title?: string; readonly members?: readonly string[];
   }
   | { readonly line: number; readonly status: 'otherType'; readonly type: string }
   | {
@@ -36,17 +39,18 @@ type RecordResult =
   };
 
 /**
- * `imported` counts new and replaced books, `replaced` the latter alone. `skipped` counts all that
- * are none of the others: existing, invalid, too large, ambiguous.
+ * Each record that is a book is one of `imported`, which are new, `updated`, `unchanged` and
+ * `skipped`. Of the updated ones `replaced` were replaced as a whole; of the skipped ones
+ * `existing` are there already, and the others are invalid, too large or ambiguous.
  */
 type ImportCount = {
   readonly imported: number;
-  readonly skipped: number;
+  readonly updated: number;
   readonly replaced: number;
+  readonly unchanged: number;
+  readonly skipped: number;
   readonly existing: number;
   readonly dryRun: boolean;
-  readonly updated: number;
-  readonly unchanged: number;
   /** In how many records a field did not fit into `metadata`, by its name. */
   readonly leftOut: Readonly<Record<string, number>>;
   /** How many records are no books, by their types; absent: none. */
@@ -74,6 +78,8 @@ export class Importer {
   readonly #isDryRun: boolean;
   /** Whether only records that could not be imported are reported, the first of them. */
   readonly #isBrief: boolean;
+  /** Whether new and changed books are named, and what changes in them. */
+  readonly #isVerbose: boolean;
   #linesReported = 0;
   readonly #otherTypes = new NameCounts();
   readonly #leftOut = new NameCounts();
@@ -86,17 +92,20 @@ export class Importer {
   #existing = 0;
   #failure: string | null = null;
 
-  constructor(bookImport: BookImport, isDryRun: boolean, isBrief = false) {
+  constructor(
+    bookImport: BookImport, mode: Pick<ImportMode, 'isDryRun' | 'isVerbose'>, isBrief = false,
+  ) {
     this.#bookImport = bookImport;
-    this.#isDryRun = isDryRun;
+    this.#isDryRun = mode.isDryRun;
+    this.#isVerbose = mode.isVerbose;
     this.#isBrief = isBrief;
   }
 
   get count(): ImportCount {
     return {
-      imported: this.#imported, skipped: this.#skipped, replaced: this.#replaced,
-      existing: this.#existing, dryRun: this.#isDryRun,
-      updated: this.#updated, unchanged: this.#unchanged, leftOut: this.#leftOut.toObject(),
+      imported: this.#imported, updated: this.#updated, replaced: this.#replaced,
+      unchanged: this.#unchanged, skipped: this.#skipped, existing: this.#existing,
+      dryRun: this.#isDryRun, leftOut: this.#leftOut.toObject(),
       ...this.#otherTypes.isEmpty ? {} : { otherTypes: this.#otherTypes.toObject() },
     };
   }
@@ -213,11 +222,13 @@ export class Importer {
     }
     if (outcome === 'repeated') return this.#skip(parsed, id, BOOK_REPEATED);
     for (const name of new Set([...leftOut, ...result.leftOut])) this.#leftOut.add(name);
-    if (outcome === 'updated') this.#updated += 1;
+    if (outcome === 'imported') this.#imported += 1;
     else if (outcome === 'unchanged') this.#unchanged += 1;
-    else this.#imported += 1;
+    else this.#updated += 1;
     if (outcome === 'replaced') this.#replaced += 1;
-    return this.#report({ line, status: outcome, id });
+    const names = this.#isVerbose && outcome !== 'unchanged'
+      ? { title: textOf(record.fields['title']), members: result.changes ?? [] } : {};
+    return this.#report({ line, status: outcome, id, ...names });
   }
 
   /** Counts a record that is not imported, and formats its line, which names it for a person. */
@@ -238,6 +249,10 @@ export class Importer {
     this.#linesReported += 1;
     return `${encodeJson(result)}\n`;
   }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function identify(

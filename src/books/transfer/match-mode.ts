@@ -23,7 +23,10 @@ export function createMatchMode(
   // A record without an ISBN has the id of its source, mostly.
   const matches: readonly Match[] = source === null || named.includes('source')
     ? named : [...named, 'source'];
-  return { matches, onMatch: mode.onMatch, source, isDryRun: mode.isDryRun };
+  // A file of our own that nothing is matched by is taken in as it is. An ISBN alone is no news.
+  const digestFormat = matches.length === 0 || format === 'isbn' ? null : format;
+  const { onMatch, isDryRun, isVerbose } = mode;
+  return { matches, onMatch, source, digestFormat, isDryRun, isVerbose };
 }
 
 function createSourceFormat(format: FormatName, codec: FormatCodec): SourceFormat | null {

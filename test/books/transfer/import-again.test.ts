@@ -79,7 +79,9 @@ for (const [format, idPattern] of OWN_EXPORTS) {
     assert.deepEqual(edited.results.map(({ status }) => status), ['updated', 'unchanged']);
     const [{ updatedAt: _, ...emma }, other] = JSON.parse(await readBooks());
     const [{ updatedAt: __, ...emmaBefore }, otherBefore] = JSON.parse(books);
-    assert.deepEqual([emma, other], [{ ...emmaBefore, title: 'Emma!' }, otherBefore]);
+    const { metadata: { 'x-hookshelf': digests }, ...edits } = emma;
+    assert.deepEqual([edits, other], [{ ...emmaBefore, title: 'Emma!' }, otherBefore]);
+    assert.deepEqual(Object.keys(digests), [format]);
     const later = (await server.ask('GET', `/api/books${query}`)).text;
     assert.deepEqual([...later.matchAll(idPattern)].map(([, id]) => id),
       [...file.matchAll(idPattern)].map(([, id]) => id));
@@ -109,6 +111,8 @@ for (const [format, dropRest] of WITHOUT_REST) {
     const file = (await server.ask('GET', `/api/books?format=${format}`)).text;
     const dropped = dropRest(file);
     assert.notEqual(dropped, file);
+    // By the key of its source a book is known again, and what that said is remembered.
+    if (format === 'bibtex') await importFile(dropped, `?format=${format}`);
     const books = await readBooks();
     const { count } = await importFile(dropped, `?format=${format}`);
     assert.equal(count['unchanged'], 2, JSON.stringify(count));
@@ -116,8 +120,8 @@ for (const [format, dropRest] of WITHOUT_REST) {
     const edited = dropped.replace('Emma: A Novel', 'Emma: A Romance');
     const { results } = await importFile(edited, `?format=${format}`);
     assert.deepEqual(results.map(({ status }) => status), ['updated', 'unchanged']);
-    const [{ updatedAt: _, ...emma }, other] = JSON.parse(await readBooks());
-    const [{ updatedAt: __, ...before }, otherBefore] = JSON.parse(books);
+    const [{ updatedAt: _, ...emma }, other] = JSON.parse(await readBooks()).map(omitDigests);
+    const [{ updatedAt: __, ...before }, otherBefore] = JSON.parse(books).map(omitDigests);
     assert.deepEqual(other, otherBefore);
     const isOneField = format !== 'bibtex';
     assert.deepEqual(emma, isOneField ? { ...before, title: 'Emma', subtitle: 'A Romance' }
@@ -144,8 +148,9 @@ test('a BibTeX file from here finds its books by their ids, whatever their keys 
     const { results } = await importFile(renamed, '?format=bibtex');
     assert.deepEqual(results.map((result) => result['status']), ['unchanged', status, 'unchanged']);
   }
-  assert.deepEqual(JSON.parse(await readBooks()).map(({ metadata }: Line) => metadata),
-    [undefined, { source: { bibtex: { citationkey: 'bronte:1' } } }, undefined]);
+  const stored: readonly Line[] = JSON.parse(await readBooks()).map(omitDigests);
+  assert.deepEqual(stored.map(({ metadata }) => metadata),
+    [{}, { source: { bibtex: { citationkey: 'bronte:1' } } }, {}]);
   // A copy of an entry says the same id: it is another book only once it has none.
   const copy = file.slice(0, file.indexOf('\n@book')).replace('Emma 0', 'Emma 3');
   const { results } = await importFile(file + copy, '?format=bibtex');
@@ -183,10 +188,143 @@ test('a later export adds and updates what has changed, and keeps what is ours',
   assert.deepEqual([count['updated'], count['unchanged'], count['imported']], [1, 1, 1]);
   assert.equal(results[1]?.['id'], second?.['id']);
   const [book] = JSON.parse(await readBooks());
-  assert.deepEqual([book.numberOfPages, book.keywords, book.metadata], [100, ['mine'], {
+  const { 'x-hookshelf': _, ...metadata } = book.metadata;
+  assert.deepEqual([book.numberOfPages, book.keywords, metadata], [7, ['mine'], {
     own: 1, source: { goodreads: { 'Book Id': '1', 'My Rating': '5' } },
   }]);
 });
+
+/** The same two books in each format that has titles, and by what they are known again. */
+const SAID: readonly (readonly [
+  format: string, match: string, file: (title: string, publisher: string) => string,
+])[] = [
+  ['goodreads', '', (title, publisher) =>
+    `Book Id,Title,Author,Publisher\n1,${title},X,${publisher}\n2,Other,X,P\n`],
+  ['storygraph', '', (title) => `ISBN/UID,Title,Authors\nu1,${title},X\nu2,Other,X\n`],
+  ['librarything', '', (title, publisher) => JSON.stringify({
+    1: { books_id: '1', title, publication: `${publisher} (1990)` },
+    2: { books_id: '2', title: 'Other' },
+  })],
+  ['calibre', '', (title, publisher) =>
+    `uuid,title,authors,publisher\na,${title},X,${publisher}\nb,Other,X,P\n`],
+  ['bibtex', '', (title, publisher) =>
+    `@book{a, title={${title}}, publisher={${publisher}}}\n@book{b, title={Other}}\n`],
+  ['ris', '', (title, publisher) => `TY  - BOOK\nID  - a\nTI  - ${title}\nPB  - ${publisher}\n`
+    + 'ER  - \nTY  - BOOK\nID  - b\nTI  - Other\nER  - \n'],
+  ['csl', '', (title, publisher) => JSON.stringify([
+    { id: 'a', type: 'book', title, publisher }, { id: 'b', type: 'book', title: 'Other' },
+  ])],
+  ['jsonld', '', (title, publisher) => JSON.stringify({ '@graph': [
+    { '@type': 'Book', '@id': 'http://e.org/a', name: title, publisher },
+    { '@type': 'Book', '@id': 'http://e.org/b', name: 'Other' },
+  ] })],
+  ...['json', 'jsonl'].map((format) => [
+    format, 'isbn', (title: string, publisher: string) => [
+      { title, publisher, isbn: '9780439023481' }, { title: 'Other', isbn: '9780441172719' },
+    ].map((book) => JSON.stringify(book)).join('\n'),
+  ] as const),
+  ['csv', 'isbn', (title, publisher) =>
+    `title,publisher,isbn\n${title},${publisher},9780439023481\nOther,,9780441172719\n`],
+];
+
+for (const [format, match, createFile] of SAID) {
+  test(`what was edited here stays until ${format} says something else of it`, async () => {
+    const query = `?format=${format}${match === '' ? '' : `&match=${match}`}`;
+    const statusesOf = async (file: string, more = ''): Promise<unknown> =>
+      (await importFile(file, query + more)).results.map(({ status }) => status);
+    assert.deepEqual(await statusesOf(createFile('First', 'P')), ['imported', 'imported']);
+    const [{ id }] = JSON.parse(await readBooks());
+    await edit(id, { title: 'Mine', subtitle: 'mine', publisher: null });
+    const edited = await readBooks();
+    for (const more of ['&dryRun=true', '']) {
+      assert.deepEqual(await statusesOf(createFile('First', 'P'), more),
+        ['unchanged', 'unchanged']);
+    }
+    assert.equal(await readBooks(), edited);
+    // Another member is none of the title's business.
+    const hasPublisher = format !== 'storygraph';
+    assert.deepEqual(await statusesOf(createFile('First', 'Q')),
+      [hasPublisher ? 'updated' : 'unchanged', 'unchanged']);
+    assert.deepEqual(await readFirst(), ['Mine', 'mine', hasPublisher ? 'Q' : undefined]);
+    assert.deepEqual(await statusesOf(createFile('Second', 'Q')), ['updated', 'unchanged']);
+    assert.deepEqual(await readFirst(), ['Second', 'mine', hasPublisher ? 'Q' : undefined]);
+    await edit(id, { title: 'Mine' });
+    assert.deepEqual(await statusesOf(createFile('Second', 'Q'), '&onMatch=replace'),
+      ['replaced', 'unchanged']);
+    assert.deepEqual(await readFirst(), ['Second', undefined, hasPublisher ? 'Q' : undefined]);
+  });
+}
+
+test('what a source said is no loss of an export, and goes with JSON', async () => {
+  const file = '@book{a, title={First}}\n';
+  await importFile(file, '?format=bibtex');
+  const [book] = JSON.parse(await readBooks());
+  assert.match(book.metadata['x-hookshelf'].bibtex, /^[0-9a-z]{14}$/);
+  const other = await startBookServer();
+  try {
+    await other.ask('POST', '/api/books/import?format=json', await readBooks());
+    assert.equal((await other.ask('GET', '/api/books')).text, await readBooks());
+  } finally {
+    await other.close();
+  }
+});
+
+test('where nothing is known of what a source said, it counts as said anew', async () => {
+  const file = 'title,isbn\nFirst,9780439023481\n';
+  const titleAfter = async (query: string): Promise<unknown> => {
+    const [{ id }] = JSON.parse(await readBooks());
+    await edit(id, { title: 'Mine' });
+    await importFile(file, query);
+    return JSON.parse(await readBooks())[0].title;
+  };
+  await importFile(file, '?format=csv');
+  assert.equal(await titleAfter('?format=csv&match=isbn'), 'First');
+  assert.equal(await titleAfter('?format=csv&match=isbn'), 'Mine');
+  const [{ id }] = JSON.parse(await readBooks());
+  await edit(id, { metadata: null });
+  assert.equal(await titleAfter('?format=csv&match=isbn'), 'First');
+  // What a caller has there stays.
+  await edit(id, { metadata: { 'x-hookshelf': 'mine' } });
+  assert.equal(await titleAfter('?format=csv&match=isbn'), 'First');
+  assert.deepEqual(JSON.parse(await readBooks())[0].metadata, { 'x-hookshelf': 'mine' });
+  // Of metadata that are full nothing is remembered, and nothing written for it.
+  await edit(id, { metadata: null });
+  await edit(id, { metadata: { full: 'x'.repeat(16_384 - 11) } });
+  assert.equal(await titleAfter('?format=csv&match=isbn'), 'First');
+  const { count } = await importFile(file, '?format=csv&match=isbn');
+  assert.equal(count['unchanged'], 1);
+});
+
+test('to fill a book, and to find nothing new in a file from here, writes no digests', async () => {
+  await server.ask('POST', '/api/books', '{"title":"First","isbn":"9780439023481"}');
+  const books = await readBooks();
+  const { count } = await importFile('title,isbn\nSecond,9780439023481\n',
+    '?format=csv&match=isbn&onMatch=fill');
+  assert.equal(count['unchanged'], 1);
+  for (const format of ['json', 'csv']) {
+    const file = (await server.ask('GET', `/api/books?format=${format}`)).text;
+    const again = await importFile(file, `?format=${format}&match=isbn`);
+    assert.equal(again.count['unchanged'], 1, format);
+  }
+  assert.equal(await readBooks(), books);
+});
+
+function omitDigests({ metadata = {}, ...book }: Line): Line {
+  const { 'x-hookshelf': _, ...others } = metadata as Line;
+  return { ...book, metadata: others };
+}
+
+async function edit(id: string, changes: object): Promise<void> {
+  const { status, text } = await server.ask('PATCH', `/api/books/${id}`, JSON.stringify(changes),
+    { 'Content-Type': 'application/merge-patch+json' });
+  assert.equal(status, 200, text);
+}
+
+/** Title, subtitle and publisher of the first book. */
+async function readFirst(): Promise<readonly unknown[]> {
+  const [{ title, subtitle, publisher }] = JSON.parse(await readBooks());
+  return [title, subtitle, publisher];
+}
 
 test('a second source adds what it says, and what has no room is told by its name', async () => {
   const isbn = '9780439023481';
@@ -211,9 +349,11 @@ test('a record without an own id, found otherwise, leaves the one that the book 
   await importFile(toRis('ID  - 7\nN1  - old\n'), '?format=ris');
   await importFile(toRis('N1  - new\n'), '?format=ris&match=isbn');
   const [book] = JSON.parse(await readBooks());
-  assert.deepEqual(book.metadata, { source: { ris: { ID: '7', N1: 'new' } } });
-  const { count } = await importFile(toRis('ID  - 7\nN1  - new\n'), '?format=ris');
-  assert.equal(count['unchanged'], 1);
+  assert.deepEqual(book.metadata.source, { ris: { ID: '7', N1: 'new' } });
+  for (const status of ['updated', 'unchanged']) {
+    const { results } = await importFile(toRis('ID  - 7\nN1  - new\n'), '?format=ris');
+    assert.equal(results[0]?.['status'], status);
+  }
 });
 
 test('a record that two books match is skipped, and told with both', async () => {

@@ -50,8 +50,9 @@ test('a taken id is skipped, or replaced when asked, also twice in one import', 
   assert.equal((await get(ID_B))['title'], 'First');
   const replaced = await importLines([again, { id: ID_B, title: 'Third' }], '?replace=true');
   assert.deepEqual(replaced[0], { line: 1, status: 'replaced', id: ID_B });
-  assert.deepEqual(replaced[2],
-    { imported: 2, skipped: 0, replaced: 2, existing: 0, dryRun: false, ...NO_MATCHES });
+  assert.deepEqual(replaced[2], {
+    imported: 0, skipped: 0, replaced: 2, existing: 0, dryRun: false, ...NO_MATCHES, updated: 2,
+  });
   const third = await get(ID_B);
   assert.equal(third['title'], 'Third');
   assert.equal(third['createdAt'], DATES.createdAt);
@@ -204,7 +205,7 @@ test('a body over any limit is read, and answered although the sender reads late
   });
   assert.ok(body.length > 2 * 1_048_576);
   assert.match(answer, new RegExp(`"line":${count},"status":"imported"`));
-  assert.match(answer, new RegExp(`"imported":${count},"skipped":0`));
+  assert.match(answer, new RegExp(`"imported":${count},.*"skipped":0`));
 });
 
 test('of a body that is cut short the whole lines are stored and the rest is not', async () => {

@@ -18,7 +18,7 @@ test('a batch that is too large goes in parts, and a record that is too is skipp
     },
     close() {},
   };
-  const importer = new Importer(catalog, false);
+  const importer = new Importer(catalog, { isDryRun: false, isVerbose: false });
   const titles = ['aaaa', 'bbbb', 'c'.repeat(TITLE_MAX + 1), 'dddd', 'eeee'];
   const lines = await importer.run(titles.map((title, index) =>
     ({ line: index + 1, json: Buffer.from(JSON.stringify({ title })) })));
@@ -37,7 +37,7 @@ test('a record that is too large is named by number and key; none is after a ref
     importBatch: () => Promise.reject(problems.shift() ?? new Error('not asked again')),
     close() {},
   };
-  const importer = new Importer(catalog, false);
+  const importer = new Importer(catalog, { isDryRun: false, isVerbose: false });
   const texts: string[] = [];
   for (const line of [1, 4, 7]) {
     texts.push(await importer.run(
@@ -56,7 +56,7 @@ test('a brief report names what could not be imported, a thousand records at mos
         leftOut: [] }))),
     close() {},
   };
-  const importer = new Importer(catalog, false, true);
+  const importer = new Importer(catalog, { isDryRun: false, isVerbose: false }, true);
   const records = [
     '{"title":"new"}', '{"id":"01980000-0000-7000-8000-000000000001","title":"there"}',
     ...Array.from({ length: 1500 }, () => '{}'),

@@ -241,10 +241,10 @@ for (const way of WAYS) {
         { input: 'title\nOne\nTwo,too many\n' });
       assert.deepEqual([csv.code, csv.stdout],
         [1, 'imported 1, updated 0, unchanged 0, skipped 1\n']);
-      const { imported, skipped, problems } = await place.json(
+      const { updated, skipped, problems } = await place.json(
         ['book:import', '--file', '-', '--format', 'jsonl', '--replace'],
         { input: `${lines[4]}\n` });
-      assert.deepEqual([imported, skipped, problems], [1, 0, []]);
+      assert.deepEqual([updated, skipped, problems], [1, 0, []]);
       assert.match((await place.run(['book:show', '--id', id])).stdout, /^title +Taken$/m);
     }));
 }

@@ -38,6 +38,31 @@ for (const way of WAYS) {
     }));
 }
 
+for (const way of WAYS) {
+  test(`--verbose names new and changed books, and the members that change, ${way}`, () =>
+    inPlace(way, async (place) => {
+      const words = ['book:import', '--file', '-', '--format', 'goodreads', '--verbose'];
+      const input = GOODREADS;
+      const first = await place.run([...words, '--dry-run'], { input });
+      assert.equal(first.stderr, 'hookshelf: reading a Goodreads export\n'
+        + 'hookshelf: line 2: would import "Emma, again"\n'
+        + 'hookshelf: line 3: would import "Persuasion"\n');
+      await place.run(words, { input });
+      const later = { input: GOODREADS.replace('good', 'better').replace('Persuasion', 'P') };
+      const changes = `: metadata.source.goodreads.My Review
+hookshelf: line 3: would update "P" \\(\\S+\\): title\n$`;
+      const { stderr } = await place.run([...words, '--dry-run'], later);
+      assert.match(stderr, new RegExp(`line 2: would update "Emma, again" \\(\\S+\\)${changes}`));
+      const { stdout } = await place.run([...words, '--json', '--replace'], later);
+      const { changes: [, change], ...count } = JSON.parse(stdout);
+      assert.deepEqual([change.line, change.status, change.title, change.members],
+        [3, 'replaced', 'P', ['title']]);
+      assert.deepEqual([count.imported, count.updated, count.replaced], [0, 2, 2]);
+      const again = await place.run([...words, '--replace'], { input });
+      assert.equal(again.stdout, 'imported 0, updated 2, unchanged 0, skipped 0\n');
+    }));
+}
+
 test('a bad record is named by its line, its number and its key', () =>
   inPlace('without a server', async (place) => {
     const words = ['book:import', '--file', '-', '--format', 'goodreads'];
@@ -135,7 +160,8 @@ test('what is left out and what is no book is counted by name before the count',
   const output = new Output({
     stdin: process.stdin, stdout: stream, stderr: stream, environment: {}, now: () => 0,
   } as unknown as ConstructorParameters<typeof Output>[0], false);
-  const report = new ImportReport(output, output.progress('books', null), false);
+  const report = new ImportReport(output, output.progress('books', null),
+    { isDryRun: false, isVerbose: false });
   report.addResult({
     imported: 3, updated: 1, unchanged: 7, skipped: 0, leftOut: { 'My Review': 3, Spoiler: 1 },
     otherTypes: { article: 4, thesis: 1, JOUR: 2 }, encoding: 'windows-1252',

@@ -7,6 +7,12 @@ import { isJsonNumber } from '../../../base/exact-number.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 
+/**
+ * The member beside `source` that has digests of what the sources said: last-import.ts has its
+ * form. It says nothing of the book.
+ */
+export const DIGESTS_MEMBER = 'x-hookshelf';
+
 /** The fields from a record of the format; null where there are none. */
 export function findSource(
   format: string, metadata: JsonValue | undefined | null,

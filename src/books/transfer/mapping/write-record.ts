@@ -10,7 +10,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Book } from '../../book.ts';
 import type { Fields, FormatTable } from './format-table.ts';
 import { isSameValue, mapRecord, writeMembers } from './map-record.ts';
-import { findOwnId, findSource } from './metadata-source.ts';
+import { DIGESTS_MEMBER, findOwnId, findSource } from './metadata-source.ts';
 
 type WrittenRecord = {
   /** The own id of the record that the book came from; null where it came from none. */
@@ -113,7 +113,7 @@ function setFields(fields: Map<string, JsonValue>, changes: FieldChanges): void 
 
 function leavesOut(table: FormatTable, metadata: JsonObject | undefined): boolean {
   if (metadata === undefined) return false;
-  const { source, ...others } = metadata;
+  const { source, [DIGESTS_MEMBER]: _, ...others } = metadata;
   if (Object.keys(others).length > 0) return true;
   return isJsonObject(source)
     ? Object.keys(source).some((name) => name !== table.name) : source !== undefined;

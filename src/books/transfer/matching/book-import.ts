@@ -14,8 +14,8 @@ export type Match = 'isbn' | 'title' | 'source';
 
 /**
  * What becomes of the book that a record matches: `skip` leaves it as it is, `update` sets the
- * members that the record has, `fill` only those of them that the book lacks, `replace` sets all
- * members, and the dates that the record has.
+ * members that the record says otherwise than its source did at the last import, `fill` only those
+ * that the book lacks, `replace` sets all members, and the dates that the record has.
  */
 export type OnMatch = 'skip' | 'update' | 'fill' | 'replace';
 
@@ -48,8 +48,12 @@ export type MatchMode = {
   readonly onMatch: OnMatch;
   /** Of the format that is read; null for our own. Needed where `matches` has `source`. */
   readonly source: SourceFormat | null;
+  /** The format by which what the records say is remembered (last-import.ts); null: it is not. */
+  readonly digestFormat: string | null;
   /** Whether nothing is stored: the outcomes are those that the import would have. */
   readonly isDryRun: boolean;
+  /** Whether the results of changed books name what changes. */
+  readonly isVerbose: boolean;
 };
 
 /** What became of a record. */
@@ -67,6 +71,8 @@ export type ImportedBook =
     readonly outcome: 'imported' | 'replaced' | 'updated' | 'unchanged' | 'exists' | 'repeated';
     /** The members of its metadata that have no room beside those of the book, by name. */
     readonly leftOut: readonly string[];
+    /** Where the import is verbose: the members of an updated or replaced book that change. */
+    readonly changes?: readonly string[];
   }
   /** Several books match, and none is touched: some of their ids, two at least, in order. */
   | { readonly id: null; readonly outcome: 'ambiguous'; readonly ids: readonly string[] };

@@ -32,13 +32,13 @@ export function mergeRecord(
 }
 
 /** Whether the file said the member, and not the importer in place of what the file lacks. */
-function isSaid(record: JsonObject, name: string): boolean {
+export function isSaid(record: JsonObject, name: string): boolean {
   const value = record[name];
+  if (value === undefined) return false;
   // The importer gives a record without authors an empty list.
   if (name === 'authors') return Array.isArray(value) && value.length > 0;
   // A record of a list of ISBNs has a title made of its ISBN.
-  if (name === 'title') return value !== createStandInTitle(String(record['isbn']));
-  return value !== undefined;
+  return name !== 'title' || value !== createStandInTitle(String(record['isbn']));
 }
 
 type MergedMetadata<Metadata extends JsonObject | undefined = JsonObject> = {

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { assert } from '../../../base/assert.ts';
+import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import type { JsonObject } from '../../../base/schema.ts';
@@ -13,10 +14,12 @@ import {
 import { bookResource } from '../../book-resource.ts';
 import type { ImportRecord } from '../import-record.ts';
 import type { ImportedBook, MatchMode } from './book-import.ts';
+import { DIGESTS_MEMBER } from '../mapping/metadata-source.ts';
 import { findBookId, omitBookId, omitUnedited } from './own-export.ts';
 import type { MatchKeys } from './match-key.ts';
 import type { BookMarks } from './book-marks.ts';
 import type { BookStaging } from './book-staging.ts';
+import { digestRecord, findDigests, omitSaidBefore, putDigests } from './last-import.ts';
 import { mergeRecord } from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
 
@@ -40,7 +43,8 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
   const [id] = ids;
   if (id === undefined) {
     const addedId = record.id ?? newId;
-    books.put(addedId, encodeBook(addedId, record, null, nowMs));
+    const fields = putDigests(record.fields, mode.digestFormat, digestRecord(record.fields));
+    books.put(addedId, encodeBook(addedId, { ...record, fields }, null, nowMs));
     marks?.add(addedId);
     return { id: addedId, outcome: 'imported', leftOut: [] };
   }
@@ -50,11 +54,12 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
   marks?.add(id);
   const outcome = isLeftAlone(mode, isSameId) ? 'exists' : 'unchanged';
   if (outcome === 'exists' && !isRepeated) return { id, outcome, leftOut: [] };
-  const { json, leftOut } = makeVersion(deps, record, id);
+  const { json, leftOut, changes } = makeVersion(deps, record, id, isRepeated);
   if (json === null) return { id, outcome, leftOut };
   if (isRepeated) return { id, outcome: 'repeated', leftOut: [] };
   books.put(id, json);
-  return { id, outcome: mode.onMatch === 'replace' ? 'replaced' : 'updated', leftOut };
+  const changed = mode.onMatch === 'replace' ? 'replaced' : 'updated';
+  return { id, outcome: changed, leftOut, ...mode.isVerbose ? { changes: changes() } : {} };
 }
 
 /**
@@ -87,29 +92,76 @@ type BookVersion = {
   /** Null where the book is already as the record says. */
   readonly json: string | null;
   readonly leftOut: readonly string[];
+  /** The members that change. */
+  changes(): readonly string[];
 };
 
 /** The next version of a book, which has what the record says. */
 function makeVersion(
-  { books, mode: { onMatch, source }, nowMs }: StoreDeps, record: ImportRecord, id: string,
+  { books, mode, nowMs }: StoreDeps, record: ImportRecord, id: string, isRepeated: boolean,
 ): BookVersion {
   const before = books.find(id);
   assert(before !== undefined, 'a match is a book');
   const { [KEY]: _, createdAt, updatedAt, ...members } = decodeRecord(before);
+  const { onMatch, source, digestFormat } = mode;
   const fields = source === null
     ? record.fields : omitBookId(record.fields, members, id, before, source);
-  if (onMatch === 'replace') {
-    const isUnchanged = (record.createdAt ?? createdAt) === createdAt
-      && (record.updatedAt ?? updatedAt) === updatedAt && isSame(members, fields);
-    const json = isUnchanged ? null : encodeBook(id, { ...record, fields }, before, nowMs);
-    return { json, leftOut: [] };
-  }
-  const merged = onMatch === 'fill' ? fillMembers(members, fields, source)
-    : mergeEdited(members, fields, before, source);
-  const { leftOut } = merged;
-  if (isSame(members, merged.members)) return { json: null, leftOut };
-  const timestamps = nextTimestamps(KEY, id, before, nowMs);
-  return { json: encodeRecord(KEY, id, timestamps, merged.members), leftOut };
+  const { members: merged, leftOut } = mergeFields(mode, members, fields, record.fields, before);
+  const version = putDigests(merged, digestFormat, digestRecord(record.fields));
+  const areDatesSame = onMatch !== 'replace' || ((record.createdAt ?? createdAt) === createdAt
+    && (record.updatedAt ?? updatedAt) === updatedAt);
+  // Digests alone are no reason to write a book that has all, or that the file has from here.
+  const isForDigests = onMatch !== 'fill' && !isRepeated && !isOwnExport(mode, record, id);
+  const isUnchanged = areDatesSame && (isSame(members, version)
+    || (!isForDigests && isSame(putDigests(members, digestFormat, ''), merged)));
+  const changes = (): readonly string[] => nameChanges(members, version);
+  if (isUnchanged) return { json: null, leftOut, changes };
+  const json = onMatch === 'replace'
+    ? encodeBook(id, { ...record, fields: version }, before, nowMs)
+    : encodeRecord(KEY, id, nextTimestamps(KEY, id, before, nowMs), version);
+  return { json, leftOut, changes };
+}
+
+/** Digests are named only where nothing else changes. */
+function nameChanges(before: JsonObject, after: JsonObject): readonly string[] {
+  const names = listChanges(before, after);
+  const others = names.filter((name) => !name.startsWith(`metadata.${DIGESTS_MEMBER}.`));
+  return others.length === 0 ? names : others;
+}
+
+/** The members that differ by name, those of an object behind a dot: `metadata.shelf`. */
+function listChanges(before: JsonObject, after: JsonObject, prefix = ''): readonly string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) => {
+    const [left, right] = [before[name], after[name]];
+    if (isDeepStrictEqual(left, right)) return [];
+    const [leftObject, rightObject] = [left ?? {}, right ?? {}];
+    return isJsonObject(leftObject) && isJsonObject(rightObject)
+      ? listChanges(leftObject, rightObject, `${prefix}${name}.`) : [prefix + name];
+  });
+}
+
+/** Whether the record has the id of the book: the file came from here, and is no source of it. */
+function isOwnExport({ source }: MatchMode, record: ImportRecord, id: string): boolean {
+  return record.id === id || (source !== null && findBookId(record.fields, source) === id);
+}
+
+/** What the book has then, without digests. `said` is what the record has, `fields` what counts. */
+function mergeFields(
+  { onMatch, source, digestFormat }: MatchMode, stored: JsonObject, fields: JsonObject,
+  said: JsonObject, bytes: Buffer,
+): MergedRecord {
+  if (onMatch === 'replace') return { members: putDigests(fields, digestFormat, ''), leftOut: [] };
+  const members = putDigests(stored, digestFormat, '');
+  if (onMatch === 'fill') return fillMembers(members, fields, source);
+  const merged = mergeRecord(members, fields, source?.ownIdFields ?? []);
+  // Most records change nothing.
+  if (merged.leftOut.length === 0 && isSame(members, merged.members)) return merged;
+  const changed = omitSaidBefore(said, findDigests(stored, digestFormat));
+  const changes = Object.fromEntries(
+    Object.entries(fields).filter(([name]) => Object.hasOwn(changed, name)));
+  const { members: edited, leftOut } = mergeEdited(members, changes, bytes, source);
+  // What has no room is told each time.
+  return { members: edited, leftOut: 'metadata' in changed ? leftOut : merged.leftOut };
 }
 
 /** The record gives what the book lacks; of its metadata nothing where there is no room for all. */
@@ -129,7 +181,7 @@ function mergeEdited(
   if (source === null) return mergeRecord(members, record, []);
   let merged = mergeRecord(members, record, source.ownIdFields);
   const isDone = (): boolean => merged.leftOut.length === 0 && isSame(members, merged.members);
-  // Most records change nothing, and need no export.
+  // Most records need no export.
   if (isDone()) return merged;
   let edited = record;
   for (const exported of source.readExports(bytes)) {

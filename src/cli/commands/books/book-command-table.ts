@@ -149,9 +149,9 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       'Takes the exports of other programs too; the name of the file and its beginning tell which.',
       'Ids and dates of our own formats are kept; books whose id exists are skipped. Records that',
       'have an id of their source are matched by it: the same file again changes nothing, and a',
-      'later one updates what has changed. What the catalog has no place for goes to',
-      'metadata.source. A bad record is reported with its line, and the rest goes on. Exit code 1',
-      'when any was skipped.',
+      'later one updates what has changed in it, and nothing else that was edited here. What the',
+      'catalog has no place for goes to metadata.source. A bad record is reported with its line,',
+      'and the rest goes on. Exit code 1 when any was skipped.',
     ],
     options: {
       file: {
@@ -180,12 +180,13 @@ export const BOOK_COMMANDS: readonly CommandSpec[] = [
       replace: flag('replace books that match, or whose id exists'),
       'all-types': flag('take articles and other types of records for books too'),
       'dry-run': flag('check every record and change nothing'),
+      verbose: flag('name each new or changed book, and what changes in it'),
     },
     oneOf: [['file', 'sample']],
     examples: [
       'hookshelf book:import --sample',
       'hookshelf book:import --file data/samples/books.json',
-      'hookshelf book:import --file books.csv --dry-run',
+      'hookshelf book:import --file books.csv --dry-run --verbose',
       'hookshelf book:import --file goodreads_library_export.csv --match isbn',
       'zcat books.jsonl.gz | hookshelf book:import --file - --format jsonl',
     ],

@@ -44,7 +44,7 @@ export async function importBooks(context: CommandContext): Promise<number> {
   const declared = resolveEncoding(args.find('charset') ?? null, 'usage');
   const input = await openInput(context);
   const progress = output.progress('books', input.bytesTotal);
-  const report = new ImportReport(output, progress, mode.isDryRun);
+  const report = new ImportReport(output, progress, mode);
   try {
     const source = countBytes(toBuffers(input.stream), report);
     const start = await startFile(source, input.choice, declared);
@@ -96,6 +96,7 @@ function readImportMode(args: CommandContext['args']): ImportMode {
     matches,
     onMatch,
     hasAllTypes: args.has('all-types'), isDryRun: args.has('dry-run'),
+    isVerbose: args.has('verbose'),
   };
 }
 
@@ -109,6 +110,7 @@ async function sendFile(
   if (mode.onMatch !== 'update') query.set('onMatch', mode.onMatch);
   if (mode.hasAllTypes) query.set('allTypes', 'true');
   if (mode.isDryRun) query.set('dryRun', 'true');
+  if (mode.isVerbose) query.set('verbose', 'true');
   const mediaType = FORMATS.find(({ name }) => name === format)?.mediaTypes[0] ?? '';
   const apiClient = await openApiClient();
   return apiClient.stream({

@@ -1,16 +1,19 @@
 /**
- * Prints the outcome of an import: first what the file is taken for; each record that was skipped,
- * with its line, as soon as its result is known; and the totals at the end.
+ * Prints the outcome of an import: first what the file is taken for; each record that was skipped
+ * with its line, and with `--verbose` each book that is new or changes, as soon as its result is
+ * known; and the totals at the end.
  */
 import { AppError } from '../../../base/errors.ts';
 import type { FieldError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
+import { quote } from '../../../base/text/error-message.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { formatCharset } from '../../../base/text/charset.ts';
 import type { FileStart } from '../../../books/transfer/book-file.ts';
 import { FORMATS } from '../../../books/transfer/format-list.ts';
 import type { FormatName } from '../../../books/transfer/format-list.ts';
 import { BOOK_EXISTS, ID_EXISTS } from '../../../books/transfer/importer.ts';
+import type { ImportMode } from '../../../books/transfer/import-mode.ts';
 import type { Output } from '../../terminal/output.ts';
 import type { Progress } from '../../terminal/progress.ts';
 
@@ -19,11 +22,24 @@ type ImportProblem = {
   readonly detail: string;
 };
 
+/** A book that is new or changes; new ones have no members that change. */
+type ChangedBook = {
+  readonly line: number; readonly status: string; readonly id: string | null;
+  readonly title: string; readonly members: readonly string[];
+};
+
 // A file that is imported twice causes the same problem in every line. People are
 // told how many more there were; JSON has the first ones, and the count in `skipped`.
 const ALIKE_SHOWN_MAX = 20;
 const ALIKE_DETAILS_MAX = 1000;
 const PROBLEMS_IN_JSON_MAX = 10_000;
+const CHANGES_IN_JSON_MAX = 10_000;
+
+/** What becomes, and became, of a book, by the status of its record. */
+const VERBS: Readonly<Record<string, readonly [dry: string, done: string]>> = {
+  imported: ['would import', 'imported'], updated: ['would update', 'updated'],
+  replaced: ['would replace', 'replaced'],
+};
 
 /** The option for problems that many records have, as their books are there already. */
 const HINTS: Readonly<Record<string, string>> = {
@@ -43,17 +59,22 @@ export class ImportReport {
   readonly #output: Output;
   readonly #progress: Progress;
   readonly #isDryRun: boolean;
+  readonly #isVerbose: boolean;
   #problems: ImportProblem[] = [];
+  #changes: ChangedBook[] = [];
   #resultCount = 0;
   /** How often each problem without field errors has occurred. */
   readonly #timesByDetail = new Map<string, number>();
   #file: JsonObject = {};
   #totals: JsonObject | null = null;
 
-  constructor(output: Output, progress: Progress, isDryRun: boolean) {
+  constructor(
+    output: Output, progress: Progress, mode: Pick<ImportMode, 'isDryRun' | 'isVerbose'>,
+  ) {
     this.#output = output;
     this.#progress = progress;
-    this.#isDryRun = isDryRun;
+    this.#isDryRun = mode.isDryRun;
+    this.#isVerbose = mode.isVerbose;
   }
 
   /** Says what the file is taken for. */
@@ -78,6 +99,24 @@ export class ImportReport {
     this.#resultCount += 1;
     this.#progress.update(this.#resultCount, this.bytesRead);
     if (result['status'] === 'skipped') this.#reportSkipped(result);
+    else if (this.#isVerbose && result['title'] !== undefined) this.#reportChange(result);
+  }
+
+  #reportChange({ line, status, id, title, members }: JsonObject): void {
+    const change: ChangedBook = {
+      line: Number(line), status: String(status), title: String(title),
+      id: typeof id === 'string' ? id : null,
+      members: Array.isArray(members) ? members.map(String) : [],
+    };
+    if (this.#output.isJson) {
+      if (this.#changes.length < CHANGES_IN_JSON_MAX) this.#changes.push(change);
+      return;
+    }
+    this.#progress.end();
+    const verb = VERBS[change.status]?.[this.#isDryRun ? 0 : 1] ?? change.status;
+    const place = change.id === null ? '' : ` (${change.id})`;
+    const names = change.members.length === 0 ? '' : `: ${change.members.join(', ')}`;
+    this.#output.note(`line ${change.line}: ${verb} ${quote(change.title)}${place}${names}`);
   }
 
   /** Why the import was stopped before its end; null: it was not. */
@@ -112,7 +151,8 @@ export class ImportReport {
       + `unchanged ${String(unchanged)}, skipped ${String(skipped)}`;
     const summary = this.#isDryRun ? `would have ${text} (dry run, nothing was changed)` : text;
     const { stopReason } = this;
-    await this.#output.result({ ...this.#file, ...totals, problems: this.#problems },
+    const changes = this.#isVerbose ? { changes: this.#changes } : {};
+    await this.#output.result({ ...this.#file, ...totals, problems: this.#problems, ...changes },
       ...stopReason === null ? [summary] : []);
     if (stopReason !== null) {
       throw new AppError('unavailable', `the import stopped: ${stopReason} (until then ${text})`);

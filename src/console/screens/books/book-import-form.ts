@@ -27,7 +27,8 @@ const MATCHES: readonly (readonly [value: string, label: string])[] = [
   ['title', 'title, first author and year'], ['source', 'the id of its source'],
 ];
 const ON_MATCH: typeof MATCHES = [
-  ['', 'update it with what the file has'], ['skip', 'leave it as it is'],
+  ['', 'update it with what has changed in the file'], ['skip', 'leave it as it is'],
+  ['fill', 'add only what it lacks'],
   ['replace', 'replace it, also by its id here'],
 ];
 

@@ -26,8 +26,10 @@ const JSONLD: SourceFormat = {
   ...GOODREADS, format: 'jsonld', ownIdFields: ['@id'], bookIdFields: ['@id'],
   bookIdPrefix: 'urn:uuid:',
 };
-const DEFAULTS: MatchMode =
-  { matches: ['isbn'], onMatch: 'update', source: null, isDryRun: false };
+const DEFAULTS: MatchMode = {
+  matches: ['isbn'], onMatch: 'update', source: null, digestFormat: null, isDryRun: false,
+  isVerbose: false,
+};
 
 let store: MemoryStore;
 let catalog: Catalog;

@@ -184,7 +184,8 @@ function randomMode(random: Random): MatchMode {
   ] as const);
   return {
     matches, onMatch: pick(random, ['skip', 'update', 'update', 'fill', 'replace']),
-    source: matches.length === 0 ? null : pick(random, SOURCE_FORMATS), isDryRun: false,
+    source: matches.length === 0 ? null : pick(random, SOURCE_FORMATS), digestFormat: null,
+    isDryRun: false, isVerbose: false,
   };
 }
 
@@ -219,7 +220,10 @@ test('nodes of an engine that import the same file at once have each book once',
   const nodes = await openNodes();
   const records = Array.from({ length: 10 }, (_, batch) => Array.from({ length: 8 }, (__, index) =>
     parseImportRecord({ title: `Book ${batch * 6 + index}` })));
-  const mode = { matches: ['title'], onMatch: 'update', source: null, isDryRun: false } as const;
+  const mode = {
+    matches: ['title'], onMatch: 'update', source: null, digestFormat: null, isDryRun: false,
+    isVerbose: false,
+  } as const;
   const outcomes = await importOnAll(nodes, mode, records);
   assert.equal(outcomes.filter((outcome) => outcome === 'imported').length, 62);
   assert.equal(outcomes.filter((outcome) => outcome === 'unchanged').length, 2 * 80 - 62);
@@ -231,7 +235,10 @@ test('nodes that import the same export of ours at once add no book, and update 
   async () => {
     const nodes = await openNodes();
     const ids = Array.from({ length: 40 }, (_, index) => numberedId(index));
-    const unmatched = { matches: [], onMatch: 'update', source: null, isDryRun: false } as const;
+    const unmatched = {
+      matches: [], onMatch: 'update', source: null, digestFormat: null, isDryRun: false,
+    isVerbose: false,
+    } as const;
     await importOnAll(nodes.slice(0, 1), unmatched,
       [ids.map((id) => parseImportRecord({ id, title: 'A' }))]);
     const source = SOURCE_FORMATS.find(({ format }) => format === 'jsonld') ?? null;

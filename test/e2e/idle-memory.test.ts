@@ -11,8 +11,8 @@ import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
 import { start } from './processes.ts';
 
-// 1.21 on Node 20 and 1.36 on Node 26, measured.
-const RATIO_MAX = process.version.startsWith('v20.') ? 1.25 : 1.4;
+// 1.21 to 1.26 on Node 20 and 1.36 on Node 26, measured; the more the busier the machine.
+const RATIO_MAX = process.version.startsWith('v20.') ? 1.3 : 1.4;
 
 // A page more or less in memory is chance; each of several runs above the limit is not.
 const RUNS_MAX = 3;

@@ -53,6 +53,8 @@ const FILES: Readonly<Record<string, readonly FileParts[]>> = {
     [`${JSON_LD}{"@type":"Book","name":"A","author":[`, '"P %N",', '"z"]}]}'],
     [JSON_LD, `{"@type":"Book","@id":"urn:%N","name":"A","description":"${TEXT}"},`,
       '{"name":"z"}]}'],
+    [JSON_LD, '{"@type":"Book","name":"A","author":{"@id":"#%N"}},', '{"name":"z"}]}', 0.25],
+    [JSON_LD, '{"@type":"Person","@id":"#%N","name":"A"},', '{"name":"z"}]}', 0.25],
   ],
   csl: [
     ['[{"type":"book","title":"', 'x', '"}]'],

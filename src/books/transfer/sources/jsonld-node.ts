@@ -9,12 +9,14 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { JsonNodeSplitter } from '../grammars/nested-json.ts';
 import type { JsonNode, JsonScope } from '../grammars/nested-json.ts';
 import type { BrokenRecord, FieldRecord, FieldSplitter } from '../mapping/format-table.ts';
+import { ReferenceQueue } from './jsonld-references.ts';
 import { ContextTerms } from './jsonld-terms.ts';
 import { listTexts } from './jsonld-values.ts';
 import { BOOK_TYPES, SCHEMA_ORG_TERMS } from './schema-org.ts';
 
 export class JsonldSplitter implements FieldSplitter {
   readonly #splitter = new JsonNodeSplitter();
+  readonly #queue: ReferenceQueue;
   readonly #readFields: ReadonlySet<string>;
   /** The terms of contexts around nodes, read once for all: a context may be a megabyte. */
   readonly #terms = new WeakMap<JsonScope, ContextTerms>();
@@ -22,22 +24,33 @@ export class JsonldSplitter implements FieldSplitter {
   /** `readFields`: schema.org's names of the fields that a table reads. */
   constructor(readFields: readonly string[]) {
     this.#readFields = new Set(['@id', '@type', ...readFields]);
+    this.#queue = new ReferenceQueue(createRecord, readFields);
   }
 
   push(chunk: Buffer): readonly (FieldRecord | BrokenRecord)[] {
-    return this.#splitter.push(chunk).map((item) => this.#read(item));
+    const items = this.#splitter.push(chunk);
+    for (const item of items) this.#add(item);
+    return this.#queue.release(items.length);
   }
 
-  end(): readonly (FieldRecord | BrokenRecord)[] {
-    return this.#splitter.end().map((item) => this.#read(item));
+  *end(): Generator<FieldRecord | BrokenRecord, void, void> {
+    for (const item of this.#splitter.end()) this.#add(item);
+    yield* this.#queue.releaseAll();
   }
 
-  #read(item: JsonNode | BrokenRecord): FieldRecord | BrokenRecord {
-    if ('problem' in item) return item;
+  #add(item: JsonNode | BrokenRecord): void {
+    if ('problem' in item) {
+      this.#queue.addBroken(item);
+      return;
+    }
     const { line, node, scope } = item;
-    const fields =
-      renameMembers(node, this.#findTerms(scope), '', (name) => this.#readFields.has(name));
-    return createRecord(line, fields);
+    const terms = this.#findTerms(scope);
+    const fields = renameMembers(node, terms, '', (name) => this.#readFields.has(name));
+    const isBook = listTexts(fields.get('@type')).some((name) => BOOK_TYPES.includes(name));
+    if (!isBook && fields.has('@id')) {
+      this.#queue.addNode(renameMembers(node, terms, '', () => true));
+    }
+    this.#queue.addRecord(line, fields);
   }
 
   #findTerms(scope: JsonScope | null): ContextTerms {

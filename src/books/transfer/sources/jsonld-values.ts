@@ -22,7 +22,8 @@ type ItemText = {
 /** The members in which an object has its text: value, name, an image's address, own id. */
 const TEXT_MEMBERS = ['@value', 'name', 'contentUrl', 'url', '@id'] as const;
 
-const TEXT = 'Text';
+/** The type of a value that is a text: its address says nothing of what it is. */
+export const TEXT = 'Text';
 const NAME_MEMBERS = ['@value', 'name'] as const;
 
 /** The first text that `read` takes. An object of `type` says no more than its text. */
@@ -39,13 +40,15 @@ export function readFirst(
   return undefined;
 }
 
-/** The values that `read` makes of all texts. */
+/** The values that `read` makes of all texts. An object of `type` says no more than its text. */
 export function readAll(
   value: JsonValue | undefined, read: (texts: readonly string[]) => RowValue | undefined,
+  type = '',
 ): RowValue | undefined {
-  const all = read(listTexts(value));
+  const items = listItems(value).map((item) => readItem(item, type));
+  const all = read(items.flatMap(({ text }) => text ?? []));
   if (all === undefined) return undefined;
-  const isWhole = listItems(value).every((item) => readItem(item).isWhole);
+  const isWhole = items.every((item) => item.isWhole);
   return { ...all, isWhole: isWhole && all.isWhole };
 }
 
@@ -82,7 +85,9 @@ function listItems(value: JsonValue | undefined): readonly JsonValue[] {
 /** One text holds keywords by commas; in a list each text is one. */
 export function readKeywordList(value: JsonValue | undefined): RowValue | undefined {
   if (value === undefined || value === null) return undefined;
-  return typeof value === 'string' ? readKeywords(value) : readAll(value, (texts) => whole(texts));
+  if (typeof value === 'string') return readKeywords(value);
+  return readAll(value, (texts) =>
+    texts.length > 0 || Array.isArray(value) ? whole(texts) : undefined, TEXT);
 }
 
 const PERSON = 'Person';
@@ -97,7 +102,7 @@ const ADDRESS_READERS: MemberReaders = new Map([
 
 const PERSON_READERS: MemberReaders = new Map([
   ...['name', 'givenName', 'familyName'].map((name) =>
-    [name, (value: JsonValue) => readFirst(value, whole, TEXT)] as const),
+    [name, (value: JsonValue) => readFirst(value, readName, TEXT)] as const),
   ['url', (value) => readFirst(value)],
   ...['birthDate', 'deathDate'].map((name) =>
     [name, (value: JsonValue) => readFirst(value, readDate)] as const),
@@ -118,11 +123,18 @@ function readPersons(item: JsonValue): readonly RowValue[] {
   return readAuthorNames(item).map((author) => part(author));
 }
 
+/** A name; undefined for an IRI, which is none. */
+export function readName(text: string): RowValue | undefined {
+  return IRI.test(text) ? undefined : whole(text);
+}
+
+const IRI = /^(?:_:|https?:\/\/|urn:)\S*$/i;
+
 /** An author; one without a name, such as a reference to another node, is refused by the model. */
 function readPerson(item: JsonValue): RowValue {
   if (!isJsonObject(item) || item['@value'] !== undefined) {
     const { text, isWhole } = readItem(item);
-    return { value: { name: text ?? '' }, isWhole };
+    return { value: { name: text === null ? '' : readName(text)?.value ?? '' }, isWhole };
   }
   const { value: person, isWhole } = readMembers(item, PERSON, PERSON_READERS);
   const { givenName = '', familyName = '' } = person;

@@ -1,7 +1,8 @@
 /**
  * JSON-LD (W3C JSON-LD 1.1) with schema.org's Book, from which our model has its names: the table.
- * `jsonld-node.ts` makes fields of a node by its contexts (`jsonld-terms.ts`), `jsonld-values.ts`
- * reads their values, and `jsonld-writer.ts` writes nodes.
+ * `jsonld-node.ts` makes fields of a node by its contexts (`jsonld-terms.ts`) and of those that it
+ * refers to (`jsonld-references.ts`), `jsonld-values.ts` reads their values, and `jsonld-writer.ts`
+ * writes nodes.
  */
 import { BOOK_FORMATS } from '../../book.ts';
 import type { FormatCodec } from '../format-codec.ts';
@@ -14,7 +15,9 @@ import { readIsbn } from '../mapping/isbn-text.ts';
 import { readLanguage } from '../mapping/language.ts';
 import { createTableCodec } from '../mapping/mapped-splitter.ts';
 import { JsonldSplitter } from './jsonld-node.ts';
-import { readAll, readFirst, readKeywordList, readPeople, writePerson } from './jsonld-values.ts';
+import {
+  TEXT, readAll, readFirst, readKeywordList, readName, readPeople, writePerson,
+} from './jsonld-values.ts';
 import { createNodeWriter } from './jsonld-writer.ts';
 import { BOOK_TYPES } from './schema-org.ts';
 
@@ -44,7 +47,7 @@ const ROWS: readonly MemberRow[] = [
   },
   {
     member: 'publisher', from: ['publisher'],
-    read: ({ fields }) => readFirst(fields.get('publisher'), whole, ORGANIZATION),
+    read: ({ fields }) => readFirst(fields.get('publisher'), readName, ORGANIZATION),
     write: ({ publisher }) => publisher === undefined
       ? [] : [['publisher', { '@type': ORGANIZATION, name: publisher }]],
   },
@@ -104,13 +107,16 @@ export const jsonldCodec: FormatCodec = {
   createWriter: (options) => createNodeWriter(jsonldTable, options),
 };
 
+/** Members whose value may be the address of an object. */
+const IRI_MEMBERS: ReadonlySet<BookMember> = new Set<BookMember>(['inLanguage', 'url', 'image']);
+
 function textRow(
   member: Extract<BookMember, 'title' | 'subtitle' | 'inLanguage' | 'bookEdition' | 'description'
     | 'url' | 'image'>, name: string,
 ): MemberRow {
   return {
     member, from: [name],
-    read: ({ fields }) => readFirst(fields.get(name)),
+    read: ({ fields }) => readFirst(fields.get(name), whole, IRI_MEMBERS.has(member) ? '' : TEXT),
     write: (book) => {
       const text = book[member];
       return text === undefined ? [] : [[name, text]];

@@ -210,6 +210,99 @@ test('an address is no name of a publisher or an author, and is kept', () => {
   });
 });
 
+/** The books of a graph, read in pieces, without what is kept of their source. */
+function readGraph(nodes: readonly JsonObject[], chunk = 50): readonly JsonObject[] {
+  return read(JSON.stringify({ '@graph': nodes }), chunk).flatMap((record) => {
+    if (!('body' in record)) return [];
+    const { metadata, ...members } = record.body;
+    return [members];
+  });
+}
+
+const BOOK = { '@type': 'Book', name: 'T' };
+
+test('a reference is followed to the node of its id, before, behind and within others', () => {
+  const jane = { '@type': 'Person', '@id': '_:b0', name: 'Jane', birthDate: '1775' };
+  const press = { '@type': 'Organization', '@id': '#o', name: 'Press' };
+  const book = { ...BOOK, author: { '@id': '_:b0' }, publisher: { '@id': '#o' } };
+  const expected = {
+    title: 'T', authors: [{ name: 'Jane', birthDate: '1775' }], publisher: 'Press',
+  };
+  for (const nodes of [[jane, press, book], [book, press, jane], [jane, book, press]]) {
+    assert.deepEqual(readGraph(nodes), [expected]);
+  }
+  assert.deepEqual(readBody({ ...BOOK, author: [{ '@id': '_:b0' }], creator: jane }),
+    { title: 'T', authors: [{ name: 'Jane', birthDate: '1775' }],
+      metadata: { source: { jsonld: { creator: { ...jane } } } } });
+  const cases: readonly (readonly [members: JsonObject, others: readonly JsonObject[],
+    expected: JsonObject])[] = [
+    [{ author: [{ '@id': '_:b0' }, 'B', { '@id': '#x' }] }, [jane],
+      { authors: [{ name: 'Jane', birthDate: '1775' }, { name: 'B' }] }],
+    [{ author: { '@list': [{ '@id': '_:b0', '@type': 'Person' }] } }, [jane],
+      { authors: [{ name: 'Jane', birthDate: '1775' }] }],
+    [{ author: '_:b0' }, [jane], { authors: [{ name: 'Jane', birthDate: '1775' }] }],
+    [{ author: 'https://e.org/p' }, [{ '@type': 'Person', '@id': 'https://e.org/p', name: 'P' }],
+      { authors: [{ name: 'P' }] }],
+    [{ author: { '@id': '#a' } }, [{ '@type': 'Person', id: '#a', name: 'A',
+      address: { '@id': '_:d' } }, { '@type': 'PostalAddress', '@id': '_:d', postalCode: '1' }],
+    { authors: [{ name: 'A', address: { postalCode: '1' } }] }],
+    [{ image: { '@id': '_:i' } }, [{ '@type': 'ImageObject', '@id': '_:i',
+      contentUrl: 'https://e.org/i.png' }], { image: 'https://e.org/i.png' }],
+    [{ inLanguage: { '@id': '#l' } }, [{ '@type': 'Language', '@id': '#l', name: 'English' }],
+      { inLanguage: 'en' }],
+    [{ keywords: [{ '@id': '#k' }] }, [{ '@type': 'DefinedTerm', '@id': '#k', name: 'sea' }],
+      { keywords: ['sea'] }],
+    // A circle, and an id that no node has.
+    [{ author: { '@id': '#a' } }, [{ '@type': 'Person', '@id': '#a', name: { '@id': '#a' } }], {}],
+    [{ author: { '@id': '#none' }, publisher: 'urn:x:p', keywords: { '@id': '#k' } }, [], {}],
+    [{ author: ['_:none', 'https://e.org/p'], description: { '@id': '#d' } }, [], {}],
+  ];
+  for (const [members, others, wanted] of cases) {
+    for (const nodes of [[{ ...BOOK, ...members }, ...others], [...others,
+      { ...BOOK, ...members }]]) {
+      assert.deepEqual(readGraph(nodes), [{ title: 'T', ...wanted }], JSON.stringify(nodes));
+    }
+  }
+  const [, kept] = read(JSON.stringify([jane, { ...BOOK, about: { '@id': '_:b0' } }]));
+  assert.ok(kept !== undefined && 'body' in kept);
+  assert.deepEqual(kept.body['metadata'], { source: { jsonld: { about: { '@id': '_:b0' } } } });
+  const [, second] = readGraph([{ ...BOOK, author: { '@id': '#a', name: 'A' } },
+    { ...BOOK, author: { '@id': '#a' } }]);
+  assert.deepEqual(second?.['authors'], [{ name: 'A' }]);
+});
+
+test('books come as they stand, and wait no longer than may wait', () => {
+  const person = { '@type': 'Person', '@id': '#p', name: 'P' };
+  const waiting = { ...BOOK, author: { '@id': '#p' } };
+  const inOrder = readGraph([waiting, { ...BOOK, name: 'U' }, person]);
+  assert.deepEqual(inOrder.map(({ title }) => title), ['T', 'U']);
+
+  const many = Array.from({ length: 30_000 }, () => waiting);
+  const reader = jsonldCodec.createReader({ hasAllTypes: false });
+  const file = Buffer.from(JSON.stringify({ '@graph': [...many, person] }));
+  let mostAtOnce = 0;
+  const records: SourceRecord[] = [];
+  for (let offset = 0; offset < file.length; offset += 4096) {
+    const some = reader.push(Buffer.from(file.subarray(offset, offset + 4096)));
+    mostAtOnce = Math.max(mostAtOnce, some.length);
+    records.push(...some);
+  }
+  const early = records.length;
+  for (const record of reader.end()) if (record !== null) records.push(record);
+  assert.ok(early > 15_000 && mostAtOnce < 300, `${early}, ${mostAtOnce} at once`);
+  assert.equal(records.length, many.length + 1);
+  const authored = records.filter((record) => 'body' in record && 'authors' in record.body).length;
+  assert.ok(authored > 5000 && authored < 15_000, String(authored));
+});
+
+test('of what a book refers to no more is followed than may be', () => {
+  const names = Array.from({ length: 3000 }, () => ({ '@id': '#p' }));
+  const person = { '@type': 'Person', '@id': '#p', name: 'x'.repeat(3000) };
+  const [record] = read(JSON.stringify([person, { ...BOOK, author: names }])).slice(1);
+  assert.ok(record !== undefined && 'body' in record);
+  assert.ok(JSON.stringify(record.body).length < 2_000_000);
+});
+
 test('a record of another type is no book unless all types are asked for', () => {
   const file = '[{"@type":"Article","name":"A"},{"@type":["Product","Book"],"name":"B"}]';
   assert.deepEqual(read(file).map((record) => 'otherType' in record ? record.otherType : null),

@@ -24,21 +24,33 @@ import { isSaid } from './merge-record.ts';
 
 const DIGEST_LENGTH = 7;
 
-/** The digests of the members that a record says. */
-export function digestRecord(record: JsonObject): string {
-  return Object.keys(record).filter((name) => isSaid(record, name))
+/**
+ * The book with digests of what the record says, where there is room. As it is where `format` is
+ * null, or where a caller has something else in their place.
+ */
+export function putDigests(
+  book: JsonObject, record: JsonObject, format: string | null,
+): JsonObject {
+  if (format === null) return book;
+  const digests = Object.keys(record).filter((name) => isSaid(record, name))
     .map((name) => digestMember(record, name)).join('');
+  const changed = replaceDigests(book, format, digests);
+  const hasRoom = Buffer.byteLength(encodeJson(changed['metadata'])) <= METADATA_BYTES_MAX;
+  return hasRoom ? changed : omitDigests(book, format);
 }
 
-/** The digests that a book has of the format; empty where it has none. */
-export function findDigests({ metadata }: JsonObject, format: string | null): string {
+/** The book without digests of the format. */
+export function omitDigests(book: JsonObject, format: string | null): JsonObject {
+  return format === null ? book : replaceDigests(book, format, null);
+}
+
+/** The record without the members of which it says what it said before, by the book's digests. */
+export function omitSaidBefore(
+  record: JsonObject, { metadata }: JsonObject, format: string | null,
+): JsonObject {
   const formats = isJsonObject(metadata) ? metadata[DIGESTS_MEMBER] : undefined;
   const digests = isJsonObject(formats) && format !== null ? formats[format] : undefined;
-  return typeof digests === 'string' ? digests : '';
-}
-
-/** The record without the members that it said before. */
-export function omitSaidBefore(record: JsonObject, digests: string): JsonObject {
+  if (typeof digests !== 'string') return record;
   const said = new Set<string>();
   for (let start = 0; start < digests.length; start += DIGEST_LENGTH) {
     said.add(digests.slice(start, start + DIGEST_LENGTH));
@@ -47,22 +59,17 @@ export function omitSaidBefore(record: JsonObject, digests: string): JsonObject 
     .filter(([name]) => !said.has(digestMember(record, name))));
 }
 
-/**
- * The book with these digests of the format, where there is room; with none if they are empty. As
- * it is where `format` is null, or where a caller has something else in their place.
- */
-export function putDigests(book: JsonObject, format: string | null, digests: string): JsonObject {
+/** `digests` is null for none. */
+function replaceDigests(book: JsonObject, format: string, digests: string | null): JsonObject {
   const { metadata = {}, ...members } = book;
-  if (!isJsonObject(metadata) || format === null) return book;
+  if (!isJsonObject(metadata)) return book;
   const { [DIGESTS_MEMBER]: formats = {}, ...others } = metadata;
   if (!isJsonObject(formats)) return book;
   const { [format]: _, ...otherFormats } = formats;
-  const changedFormats = digests === '' ? otherFormats : { ...otherFormats, [format]: digests };
+  const changedFormats = digests === null ? otherFormats : { ...otherFormats, [format]: digests };
   const isEmpty = Object.keys(changedFormats).length === 0;
   const changed = isEmpty ? others : { ...others, [DIGESTS_MEMBER]: changedFormats };
-  if (Object.keys(changed).length === 0) return members;
-  const hasRoom = digests === '' || Buffer.byteLength(encodeJson(changed)) <= METADATA_BYTES_MAX;
-  return hasRoom ? { ...members, metadata: changed } : putDigests(book, format, '');
+  return Object.keys(changed).length === 0 ? members : { ...members, metadata: changed };
 }
 
 function digestMember(record: JsonObject, name: string): string {

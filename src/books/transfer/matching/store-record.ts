@@ -19,7 +19,7 @@ import { findBookId, omitBookId, omitUnedited } from './own-export.ts';
 import type { MatchKeys } from './match-key.ts';
 import type { BookMarks } from './book-marks.ts';
 import type { BookStaging } from './book-staging.ts';
-import { digestRecord, findDigests, omitSaidBefore, putDigests } from './last-import.ts';
+import { omitDigests, omitSaidBefore, putDigests } from './last-import.ts';
 import { mergeRecord } from './merge-record.ts';
 import type { MergedRecord } from './merge-record.ts';
 
@@ -43,7 +43,7 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
   const [id] = ids;
   if (id === undefined) {
     const addedId = record.id ?? newId;
-    const fields = putDigests(record.fields, mode.digestFormat, digestRecord(record.fields));
+    const fields = putDigests(record.fields, record.fields, mode.digestFormat);
     books.put(addedId, encodeBook(addedId, { ...record, fields }, null, nowMs));
     marks?.add(addedId);
     return { id: addedId, outcome: 'imported', leftOut: [] };
@@ -107,13 +107,13 @@ function makeVersion(
   const fields = source === null
     ? record.fields : omitBookId(record.fields, members, id, before, source);
   const { members: merged, leftOut } = mergeFields(mode, members, fields, record.fields, before);
-  const version = putDigests(merged, digestFormat, digestRecord(record.fields));
+  const version = putDigests(merged, record.fields, digestFormat);
   const areDatesSame = onMatch !== 'replace' || ((record.createdAt ?? createdAt) === createdAt
     && (record.updatedAt ?? updatedAt) === updatedAt);
   // Digests alone are no reason to write a book that has all, or that the file has from here.
   const isForDigests = onMatch !== 'fill' && !isRepeated && !isOwnExport(mode, record, id);
   const isUnchanged = areDatesSame && (isSame(members, version)
-    || (!isForDigests && isSame(putDigests(members, digestFormat, ''), merged)));
+    || (!isForDigests && isSame(omitDigests(members, digestFormat), merged)));
   const changes = (): readonly string[] => nameChanges(members, version);
   if (isUnchanged) return { json: null, leftOut, changes };
   const json = onMatch === 'replace'
@@ -150,13 +150,13 @@ function mergeFields(
   { onMatch, source, digestFormat }: MatchMode, stored: JsonObject, fields: JsonObject,
   said: JsonObject, bytes: Buffer,
 ): MergedRecord {
-  if (onMatch === 'replace') return { members: putDigests(fields, digestFormat, ''), leftOut: [] };
-  const members = putDigests(stored, digestFormat, '');
+  if (onMatch === 'replace') return { members: omitDigests(fields, digestFormat), leftOut: [] };
+  const members = omitDigests(stored, digestFormat);
   if (onMatch === 'fill') return fillMembers(members, fields, source);
   const merged = mergeRecord(members, fields, source?.ownIdFields ?? []);
   // Most records change nothing.
   if (merged.leftOut.length === 0 && isSame(members, merged.members)) return merged;
-  const changed = omitSaidBefore(said, findDigests(stored, digestFormat));
+  const changed = omitSaidBefore(said, stored, digestFormat);
   const changes = Object.fromEntries(
     Object.entries(fields).filter(([name]) => Object.hasOwn(changed, name)));
   const { members: edited, leftOut } = mergeEdited(members, changes, bytes, source);

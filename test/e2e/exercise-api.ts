@@ -74,6 +74,7 @@ export async function exerciseWebhooks(described: Described): Promise<void> {
   const { headers: { location = '' } } = await call('addIncomingWebhook',
     { body: routed, status: 201 });
   await call('deleteIncomingWebhook', { key: location.split('/').at(-1) ?? '', status: 204 });
+  await exerciseHandshakes(described, note);
   for (const overlapHours of [0, 1]) {
     await call('rotateIncomingWebhookSecret', { key: incoming, body: { overlapHours } });
   }
@@ -244,4 +245,17 @@ export async function exerciseResource(
     await call(operationId, { key: at, body: { a: 'x'.repeat(1_100_000) }, status: 413 });
   }
   return key;
+}
+
+async function exerciseHandshakes(
+  { call }: Described, actionConfiguration: string,
+): Promise<void> {
+  const { headers: { location = '' } } = await call('addIncomingWebhook', {
+    status: 201,
+    body: { pathSegment: 'shaken', verification: { preset: 'asana' }, actionConfiguration },
+  });
+  const key = location.split('/').at(-1) ?? '';
+  await call('awaitIncomingWebhookSecret', { key });
+  await call('awaitIncomingWebhookSecret', { status: 404 });
+  await call('deleteIncomingWebhook', { key, status: 204 });
 }

@@ -174,6 +174,33 @@ for (const name of ASKING) {
   });
 }
 
+const SIGNED_HANDSHAKES = [
+  { from: { header: 'X-Token' }, value: { json: '0.code' } },
+  { from: { query: 'token' }, value: { json: '0.code' } },
+  { from: { json: 'token' }, value: { json: 'code' } },
+  { from: { form: 'token' }, value: { form: 'code' } },
+];
+for (const { from, value } of SIGNED_HANDSHAKES) {
+  test(`a signed handshake holds its signature in ${JSON.stringify(from)}`, async () => {
+    const challenge = {
+      method: 'POST', verify: 'signature', when: [{ from: { header: 'X-Type' }, equals: 'check' }],
+      answer: { status: 200, type: 'text/plain', body: 'it is {value}', value },
+    };
+    const scheme = {
+      algorithm: 'token', key: 'utf8', signature: { from, encoding: 'utf8' },
+      challenge: [challenge],
+    };
+    const pathSegment = `asks-by-${Object.keys(from).join()}`;
+    await relay.hook({ actionType: 'log' },
+      { pathSegment, secret: 'a planted secret', verification: { preset: 'custom', scheme } });
+    const { json } = await relay.control(`/api/incoming-webhooks/${pathSegment}/sample`,
+      { handshake: true });
+    const answer = await relay.ask('POST', String(json['path']),
+      Buffer.from(String(json['body']), 'base64'), lower(json['headers'] as Headers));
+    assert.deepEqual([answer.status, answer.text], [200, 'it is "hookshelf-test"']);
+  });
+}
+
 test('a handshake that the sender does not know is refused', async () => {
   const answer = await relay.control('/api/incoming-webhooks/github/sample',
     { handshake: true });

@@ -2,15 +2,16 @@
 import type { JsonValue } from '../../../base/schema.ts';
 import { JSON_TYPE } from '../../senders/presets/preset.ts';
 import { FORM_TYPE } from '../../senders/request/parse-form.ts';
+import { isInBody, listPlacements } from '../../senders/scheme/placement.ts';
 import type { Challenge, Need, Scheme, ValueSource } from '../../senders/scheme/scheme.ts';
-import { setAtPath } from './sample-body.ts';
+import { encodeFormTemplate, setAtPath } from './sample-body.ts';
 
 type Handshake = {
   readonly method: Challenge['method'];
   /** The raw query without `?`. */
   readonly search: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** null: the request has no body. */
+  /** null: the request has no body. It holds `{signature}` where signing puts it into the body. */
   readonly body: string | null;
   readonly contentType: string;
   readonly isSigned: boolean;
@@ -24,25 +25,36 @@ type HandshakeSettings = Readonly<Partial<Record<Need | 'origins' | 'secret', st
 
 /** null: the sender makes no handshake. */
 export function makeHandshake(
-  { challenge: [challenge] = [] }: Scheme, settings: HandshakeSettings,
+  scheme: Scheme, settings: HandshakeSettings,
 ): Handshake | null {
+  const { challenge: [challenge] = [] } = scheme;
   if (challenge === undefined) return null;
+  const { method, verify } = challenge;
   const query = new URLSearchParams();
   const headers: Record<string, string> = {};
   const form = new URLSearchParams();
   let json: JsonValue | undefined;
-  for (const [source, value] of listSampleValues(challenge, settings)) {
+  const sampleValues = [
+    ...method === 'POST' && verify === 'signature' ? listPlaceholders(scheme) : [],
+    ...listSampleValues(challenge, settings),
+  ];
+  for (const [source, value] of sampleValues) {
     if ('query' in source) query.set(source.query, String(value));
     else if ('header' in source) headers[source.header] = String(value);
     else if ('form' in source) form.set(source.form, String(value));
     else if ('json' in source) json = setAtPath(json, source.json.split('.'), () => value);
   }
-  const { method, verify } = challenge;
   return {
     method, search: query.toString(), headers, isSigned: verify === 'signature',
-    ...form.size > 0 ? { body: form.toString(), contentType: FORM_TYPE }
+    ...form.size > 0 ? { body: encodeFormTemplate([...form]), contentType: FORM_TYPE }
       : { body: json === undefined ? null : JSON.stringify(json), contentType: JSON_TYPE },
   };
+}
+
+/** What signing fills in within the body. */
+function listPlaceholders(scheme: Scheme): (readonly [ValueSource, string])[] {
+  return listPlacements(scheme).flatMap(([name, source]) =>
+    isInBody(source) ? [[source, `{${name}}`] as const] : []);
 }
 
 function listSampleValues(

@@ -144,13 +144,13 @@ function makeHandshakeSample(
   const body = Buffer.from(handshake.body ?? '');
   const signedRequest = isSigned ? signAsSender(preset, signing, storedWebhook, {
     body, contentType, ...inputs, method, search,
-  }) : null;
+  }) : { headers: {}, search, body };
   return {
-    method, path: withQuery(path, search), headers: {
+    method, path: withQuery(path, signedRequest.search), headers: {
       ...handshake.body === null ? {} : { 'Content-Type': contentType }, ...headers,
-      ...signedRequest?.headers,
+      ...signedRequest.headers,
     },
-    body: method === 'POST' ? body.toString('base64') : null,
+    body: method === 'POST' ? signedRequest.body.toString('base64') : null,
   };
 }
 

@@ -117,7 +117,7 @@ test('a disk that has no room for one keeps the others, and the server goes on',
     assert.deepEqual([listTars(to), listParts(to)], [[kept], []]);
     const { backups, store } = JSON.parse((await ask(`${server.url}/api/status`)).text);
     assert.match(backups.failure.reason,
-      /^no backup can be written to .* \(EFBIG: .*\); free some room on the disk and try again$/);
+      /^no backup can be written to .* \(EFBIG: .*\); free some room .*\(ulimit -f\)$/);
     assert.equal(store.backedUpAt, backups.newestAt, 'a backup that failed is none');
     await server.stop();
   }));

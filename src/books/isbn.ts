@@ -4,8 +4,8 @@
  */
 import { quote } from '../base/text/error-message.ts';
 
-/** Hyphens, spaces, and the invisible signs that come with a text that is pasted. */
-const SEPARATORS = /[- \p{Cf}\u00a0\u2010-\u2015\u2007\u202f]/gu;
+/** Dashes, white space, and the invisible signs that come with a text that is pasted. */
+const SEPARATORS = /[\p{Pd}\u2212\s\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 // Enough for a separator after each digit, with room to spare.
 const LENGTH_MAX = 100;
 const ISBN_10 = /^[0-9]{9}[0-9Xx]$/;

@@ -17,6 +17,8 @@ const ACCEPTED: readonly (readonly [given: string, stored: string])[] = [
   ['\u200e9780306406157\u202c', '9780306406157'],
   ['978‑0‑306‑40615‑7', '9780306406157'],
   ['978\u00ad0306\u200b40615\u00a07', '9780306406157'],
+  ['978\u20090\u3000306\t40615\u20287\n', '9780306406157'],
+  ['978\u22120\u2013306\ufe63406\u034f15\ufe0f7\u3164', '9780306406157'],
 ];
 
 const REFUSED: readonly (readonly [given: string, why: RegExp])[] = [

@@ -8,8 +8,6 @@ import { part, whole } from './format-table.ts';
 import type { RowValue } from './format-table.ts';
 
 const SEPARATORS = /[\s,;:()[\]|/="]+/;
-/** Hyphens and dashes that typesetters put between the groups. */
-const DASHES = /[\u00ad\u2010-\u2015\u2212]/g;
 // Enough for each edition of a work, and little to look through.
 const TEXT_LENGTH_MAX = 2000;
 
@@ -30,10 +28,9 @@ export function readIsbn(texts: readonly string[]): RowValue | undefined {
 
 function findIsbns(text: string): { readonly found: readonly string[]; readonly isAll: boolean } {
   if (text.length > TEXT_LENGTH_MAX) return { found: [], isAll: false };
-  const plain = text.replace(DASHES, '-').trim();
-  const single = parseIsbn(plain);
+  const single = parseIsbn(text);
   if (single !== null) return { found: [single], isAll: true };
-  const words = plain.split(SEPARATORS).filter((word) => word !== '');
+  const words = text.split(SEPARATORS).filter((word) => word !== '');
   const isbns = words.map(parseIsbn);
   const found = isbns.filter((isbn) => isbn !== null);
   return { found, isAll: found.length === words.length };

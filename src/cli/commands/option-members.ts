@@ -14,7 +14,7 @@ const SPECIAL_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   'keyword-not': ['keyword.not'],
 };
 
-/** Options whose value is a time, or a span before now such as `1h`. */
+/** Options whose value is a date, a time, or a span before now such as `1h`. */
 const MOMENT_OPTIONS = ['since', 'until'];
 const SPAN_UNITS_MS: Readonly<Record<string, number>> = {
   m: 60_000, h: 3_600_000, d: 86_400_000,
@@ -27,7 +27,7 @@ const SETTERS: readonly ((name: string) => string)[] = [
   (name) => name.replace(/s$/, ''), (name) => name === 'verification' ? 'preset' : name,
 ];
 
-/** The members that options set to their text; a span before now to the time that it means. */
+/** The members that options set to their text, or to the time that it means. */
 export function readTextMembers(
   { args }: CommandContext, options: readonly string[],
 ): JsonObject {
@@ -35,14 +35,24 @@ export function readTextMembers(
     options.map((option) => [toMemberName(option), toMoment(option, args.find(option))])));
 }
 
-/** The time that a span before now stands for in `--since` and `--until`; other texts stay. */
+/**
+ * The time that `--since` and `--until` mean by a date, which is its first moment in UTC, or by a
+ * span before now. The service judges a text that may be a time. Throws `usage` on any other.
+ */
 function toMoment<Text extends string | undefined>(
   option: string, text: Text,
 ): Text | string {
-  const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text ?? '') ?? [];
+  if (text === undefined || !MOMENT_OPTIONS.includes(option)) return text;
+  const [, count, unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   const unitMs = SPAN_UNITS_MS[unit];
-  if (unitMs === undefined || !MOMENT_OPTIONS.includes(option)) return text;
-  return new Date(systemClock.now() - Number(count) * unitMs).toISOString();
+  if (unitMs !== undefined) {
+    return new Date(systemClock.now() - Number(count) * unitMs).toISOString();
+  }
+  const [date] = /^\d{4}-\d{2}-\d{2}/.exec(text) ?? [];
+  if (date === text) return `${date}T00:00:00Z`;
+  if (date !== undefined) return text;
+  throw new AppError('usage', `--${option} must be a date (2026-01-31), a time `
+    + `(2026-01-31T12:00:00Z) or a span before now (30m, 1h, 7d), not "${text}"`);
 }
 
 /**

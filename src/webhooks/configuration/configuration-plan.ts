@@ -88,8 +88,10 @@ function describeSecret({ before, after }: PlannedRecord, nowMs: number): string
   const previous = findValidPrevious(before, nowMs);
   const isBack = previous?.secret === after['secret'];
   const kept = findValidPrevious(after, nowMs);
-  const change = `secret changed${isBack ? ' back to the one before its rotation' : ''}, the one `
-    + `before ${kept === null ? 'ends at once' : `stays valid until ${kept.validUntil}`}`;
+  const replaced = isBack ? ' back to the one before its rotation, the newer one'
+    : ', the one before';
+  const end = kept === null ? 'ends at once' : `stays valid until ${kept.validUntil}`;
+  const change = `secret changed${replaced} ${end}`;
   return previous === null || isBack ? change
     : `${change}; the one before that, valid until ${previous.validUntil}, ends at once`;
 }

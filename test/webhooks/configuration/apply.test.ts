@@ -274,7 +274,7 @@ test('a file with the secret before a rotation is not applied unless that is mea
       readonly { readonly confirm: readonly string[]; readonly details: readonly string[] }[];
     assert.match(planned?.confirm.join() ?? '', /^give incoming webhook gh its previous secret/);
     assert.match(planned?.details.join() ?? '',
-      /^secret changed back to the one before its rotation, the one before stays valid until 2/);
+      /^secret changed back to the one before its rotation, the newer one stays valid until 2/);
     await applied(relay, { ...DOCUMENT, yes: true });
     assert(listStored(relay).some((record) => record.includes('"secret":"hush-hush"')));
     assert.doesNotMatch(refused.text + third.text, /hush-/);

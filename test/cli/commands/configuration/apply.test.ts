@@ -337,6 +337,6 @@ test('a secret from before a rotation takes --yes where nobody can be asked', ()
     assert.match(refused.stdout, /^~ incoming webhook gh\n {4}secret changed back to the one /);
     const { code, stdout } = await apply(place, SHELF, ['--yes', '--no-overlap']);
     assert.equal(code, 0);
-    assert.match(stdout, /before its rotation, the one before ends at once\n/);
+    assert.match(stdout, /before its rotation, the newer one ends at once\n/);
     assert.equal((await apply(place, SHELF)).stdout, '= 3 unchanged\n');
   }));

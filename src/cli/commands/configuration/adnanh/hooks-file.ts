@@ -106,5 +106,7 @@ function findStringEnd(text: string, start: number, hasTemplates: boolean): numb
 
 /** A string as JSON has it: quotation marks within it are those of templates. */
 function readTemplates(token: string): string {
-  return token.replace(/(?<=[^\\](?:\\\\)*)"(?!$)/g, "'");
+  const last = token.length - 1;
+  return token.replace(/\\[^]|"/g, (found, at) =>
+    found === '"' && at > 0 && at < last ? "'" : found);
 }

@@ -117,7 +117,10 @@ class YamlReader {
 
   #readPlainLine(): JsonValue {
     const start = this.#at;
-    const text = this.#take(/[^\n]*?(?=\s*(?:\n|$|\s#))/y) ?? '';
+    const line = this.#take(/[^\n]*/y) ?? '';
+    const commentAt = line.search(/\s#/);
+    const text = (commentAt === -1 ? line : line.slice(0, commentAt)).trimEnd();
+    this.#at = start + text.length;
     const colonAt = text.search(/:(?:\s|$)/);
     // A template is a text whatever is in it.
     if (text.startsWith('{{')) return text;

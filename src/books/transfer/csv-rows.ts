@@ -64,8 +64,8 @@ export class CsvRowSplitter {
   #line = 1;
   #rowLine = 1;
   #rowEnd: typeof LINE_FEED | typeof CARRIAGE_RETURN | typeof NOT_FOUND = NOT_FOUND;
-  /** Whether a quote of the first row is open. */
-  #isQuoted = false;
+  /** CRs within quotes that came while the row end was not known. */
+  #quotedReturns = 0;
   /** Whether the last byte was a CR outside of quotes, and the row end is not known yet. */
   #isAfterReturn = false;
 
@@ -91,15 +91,8 @@ export class CsvRowSplitter {
         separatorCode = this.#separatorCode();
         start = offset + 1;
         state = 'cell-start';
-      } else if (state === 'quoted') {
-        if (byte === QUOTE) state = 'quote-in-quoted';
-      } else if (byte === QUOTE) {
-        // A quote opens a quoted cell only at its start; later in a cell it is text.
-        state = state === 'plain' || !this.#hasQuotes ? 'plain' : 'quoted';
       } else {
-        const isSeparator = byte === separatorCode
-          || (separatorCode === NOT_FOUND && isAnySeparator(byte));
-        state = isSeparator ? 'cell-start' : 'plain';
+        state = getNextState(state, byte, separatorCode, this.#hasQuotes);
       }
     }
     const rest = chunk.subarray(start);
@@ -163,13 +156,19 @@ export class CsvRowSplitter {
   #findRowEnd(chunk: Buffer, rows: CsvRow[]): void {
     // The row has ended with the chunk before, which could not know.
     const isEnded = this.#isAfterReturn && chunk.length > 0 && chunk[0] !== LINE_FEED;
+    const separatorCode = this.#separatorCode();
+    let state = this.#state;
+    let returns = 0;
     for (const byte of chunk) {
       if (byte === LINE_FEED) this.#rowEnd = LINE_FEED;
       else if (this.#isAfterReturn) this.#rowEnd = CARRIAGE_RETURN;
       if (this.#rowEnd !== NOT_FOUND) break;
-      if (byte === QUOTE && this.#hasQuotes) this.#isQuoted = !this.#isQuoted;
-      this.#isAfterReturn = byte === CARRIAGE_RETURN && !this.#isQuoted;
+      if (byte === CARRIAGE_RETURN && state === 'quoted') returns += 1;
+      this.#isAfterReturn = byte === CARRIAGE_RETURN && state !== 'quoted';
+      state = getNextState(state, byte, separatorCode, this.#hasQuotes);
     }
+    if (this.#rowEnd === NOT_FOUND) this.#quotedReturns += returns;
+    if (this.#rowEnd === CARRIAGE_RETURN) this.#line += this.#quotedReturns;
     if (!isEnded) return;
     this.#line += 1;
     this.#finish(rows);
@@ -221,6 +220,17 @@ function nameLost(rows: CsvRow[], firstLine: number, lastLine: number): void {
   } else {
     rows[0] = { ...last, problem: `${last.problem ?? ''}: ${lines} went with it` };
   }
+}
+
+function getNextState(
+  state: CsvState, byte: number, separatorCode: number, hasQuotes: boolean,
+): CsvState {
+  if (state === 'quoted') return byte === QUOTE ? 'quote-in-quoted' : 'quoted';
+  // A quote opens a quoted cell only at its start; later in a cell it is text.
+  if (byte === QUOTE) return state === 'plain' || !hasQuotes ? 'plain' : 'quoted';
+  const isSeparator = byte === separatorCode
+    || (separatorCode === NOT_FOUND && isAnySeparator(byte));
+  return isSeparator ? 'cell-start' : 'plain';
 }
 
 function isAnySeparator(byte: number): boolean {

@@ -211,22 +211,27 @@ function read(file: string | Buffer) {
   return [...splitter.push(Buffer.from(file)), ...splitter.end()];
 }
 
-test('rows may all end in CR, wherever the chunks end', () => {
-  const file = '"ti""tle",b\r\r"a\rb\nc",1\rd,2\r"e",\r';
-  const cells = [['ti"tle', 'b'], ['a\rb\nc', '1'], ['d', '2'], ['e', '']];
-  for (const text of [file, file.slice(0, -1)]) {
-    for (let chunk = 1; chunk <= text.length; chunk += 1) {
-      const splitter = new CsvRowSplitter();
-      const rows = [];
-      for (let offset = 0; offset < text.length; offset += chunk) {
-        rows.push(...splitter.push(Buffer.from(text.slice(offset, offset + chunk))));
+for (const [file, cells, lines] of [
+  ['"ti""tle",b\r\r"a\rb\nc",1\rd,2\r"e",\r',
+    [['ti"tle', 'b'], ['a\rb\nc', '1'], ['d', '2'], ['e', '']], [1, 3, 5, 6]],
+  // A quote within a cell is text, so the one behind it opens a cell.
+  ['x"y,"a\rb"\rc,d\r', [['x"y', 'a\rb'], ['c', 'd']], [1, 3]],
+] as const) {
+  test(`rows may all end in CR, wherever the chunks end: ${JSON.stringify(file)}`, () => {
+    for (const text of [file, file.slice(0, -1)]) {
+      for (let chunk = 1; chunk <= text.length; chunk += 1) {
+        const splitter = new CsvRowSplitter();
+        const rows = [];
+        for (let offset = 0; offset < text.length; offset += chunk) {
+          rows.push(...splitter.push(Buffer.from(text.slice(offset, offset + chunk))));
+        }
+        rows.push(...splitter.end());
+        assert.deepEqual(rows.map((row) => row.cells.map((cell) => cell.text)), cells, `${chunk}`);
+        assert.deepEqual(rows.map(({ line }) => line), lines);
       }
-      rows.push(...splitter.end());
-      assert.deepEqual(rows.map((row) => row.cells.map((cell) => cell.text)), cells, `${chunk}`);
-      assert.deepEqual(rows.map(({ line }) => line), [1, 3, 5, 6]);
     }
-  }
-});
+  });
+}
 
 test('a CR within a row is text where rows end in LF', () => {
   for (const end of ['\n', '\r\n']) {

@@ -12,9 +12,11 @@ if (words.length === 1 && VERSION_WORDS.includes(words[0] ?? '')) {
   process.stdout.write(`${VERSION}\n`);
 } else {
   // No top-level await: the single binary's bundle is a script, so that it loads modules lazily.
-  void import('./cli/run.ts').then(async ({ run }) => {
-    process.exitCode = await run(words);
-    const { exitDespiteThreads } = await import('./cli/process/exit-code.ts');
-    exitDespiteThreads();
-  });
+  // Both before anything runs: root's own program cannot be read any more once a command has taken
+  // the rights of the data's owner.
+  void Promise.all([import('./cli/run.ts'), import('./cli/process/exit-code.ts')])
+    .then(async ([{ run }, { exitDespiteThreads }]) => {
+      process.exitCode = await run(words);
+      exitDespiteThreads();
+    });
 }

@@ -7,6 +7,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/fields.ts';
+import type { JsonValue } from '../../base/schema.ts';
 import { findDeclaredCharset } from '../../base/text/charset.ts';
 import type { Exchange } from '../../server/http-route.ts';
 import type { Catalog } from '../catalog.ts';
@@ -26,6 +28,8 @@ import type { SourceRecord } from './record-splitter.ts';
 // A batch is one transaction. It also ends at the end of a chunk of the body, so that the books of
 // a slow sender are stored at once. Parsing one takes a few milliseconds.
 const BATCH_RECORDS_MAX = 256;
+// To match, map and encode them takes some 10 ms: each child of an entry may have its thousand.
+const BATCH_MEMBERS_MAX = 4000;
 // While this many batches wait for the disk, reading the body pauses.
 const BATCHES_IN_FLIGHT_MAX = 8;
 // A client that sends everything before it reads anything must not stall: this much of the response
@@ -187,9 +191,11 @@ class ImportRun {
   }
 
   async #submit(records: readonly SourceRecord[]): Promise<void> {
-    for (let start = 0; start < records.length; start += BATCH_RECORDS_MAX) {
+    for (let start = 0; start < records.length;) {
       if (this.#importer.failure !== null) return;
-      const batch = this.#importer.run(records.slice(start, start + BATCH_RECORDS_MAX));
+      const end = findBatchEnd(records, start);
+      const batch = this.#importer.run(records.slice(start, end));
+      start = end;
       this.#batchesInFlight += 1;
       const before = this.#batchesReported;
       this.#batchesReported = this.#respondInTurn(batch, before);
@@ -246,4 +252,23 @@ class ImportRun {
     this.#firstEncoding = encoding;
     return `${JSON.stringify({ format, encoding })}\n`;
   }
+}
+
+/** Where the batch ends that begins there. */
+function findBatchEnd(records: readonly SourceRecord[], start: number): number {
+  const last = Math.min(records.length, start + BATCH_RECORDS_MAX);
+  let members = 0;
+  for (let end = start; end < last; end += 1) {
+    const record = records[end];
+    if (record !== undefined && 'body' in record) members += countMembers(record.body);
+    if (members > BATCH_MEMBERS_MAX && end > start) return end;
+  }
+  return last;
+}
+
+/** Counts the members of an object and of those within. */
+function countMembers(value: JsonValue): number {
+  if (!isJsonObject(value)) return 0;
+  const members = Object.values(value);
+  return members.reduce<number>((sum, member) => sum + countMembers(member), members.length);
 }

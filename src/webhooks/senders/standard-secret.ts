@@ -4,14 +4,15 @@
  */
 
 /** `v1,` stands before some in the pages of senders, such as Supabase's. */
-const STANDARD_FORM = /^\s*(?:v1a?,)?(whsec_|whpk_|whsk_)/i;
-const PUBLIC_FORM = /^\s*(?:(?:v1a?,)?whpk_|-----BEGIN (?:PUBLIC KEY|CERTIFICATE)-)/i;
+const STANDARD_FORM = /^\s*(?:v1a?[,\s]\s*)?(whsec|whpk|whsk)[_:-]/i;
+const PUBLIC_FORM =
+  /^\s*(?:(?:v1a?[,\s]\s*)?whpk[_:-]|-----BEGIN (?:PUBLIC KEY|CERTIFICATE)-)/i;
 
-/** `whsec_…`, `whpk_…` or `whsk_…` where that is meant, such as by `v1,whsec_…` and `WHSEC_…`. */
+/** `whsec_…`, `whpk_…` or `whsk_…` where that is meant, as by `v1,whsec_…` and `whsec-…`. */
 export function normalizeStandardSecret(secret: string): string {
   const [start = '', prefix] = STANDARD_FORM.exec(secret) ?? [];
   return prefix === undefined
-    ? secret : prefix.toLowerCase() + secret.slice(start.length).trimEnd();
+    ? secret : `${prefix.toLowerCase()}_${secret.slice(start.length).trimEnd()}`;
 }
 
 /** Whether it is a public key or a certificate: what anybody may know is no secret. */

@@ -14,7 +14,10 @@ import {
 const KEY = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const SECRET = `whsec_${KEY}`;
 const PUBLIC = `whpk_${Buffer.alloc(32, 1).toString('base64')}`;
-const MEANT = [`v1,${SECRET}`, `WHSEC_${KEY}`, `v1a,Whsec_${KEY}`, ` ${SECRET}\n`];
+const MEANT = [
+  `v1,${SECRET}`, `WHSEC_${KEY}`, `v1a,Whsec_${KEY}`, ` ${SECRET}\n`, `v1 ${SECRET}`,
+  `whsec-${KEY}`, `whsec:${KEY}`,
+];
 
 function schemeOf(name: string): Scheme {
   const scheme = findPreset(name)?.scheme ?? null;
@@ -41,7 +44,7 @@ test('a secret of Standard Webhooks is the same however it is copied', () => {
 });
 
 test('a public key is never taken as a secret', () => {
-  for (const key of [PUBLIC, `v1a,${PUBLIC}`, PUBLIC.replace('whpk', 'WHPK')]) {
+  for (const key of [PUBLIC, `v1a,${PUBLIC}`, `v1a ${PUBLIC}`, PUBLIC.replace('whpk', 'WHPK')]) {
     assert.match(String(findSecretProblem(key)), /public key/);
     assert.match(String(createSigningKey(schemeOf('standard'), key)), /public key/);
     assert.match(String(createVerificationKey(schemeOf('github'), key)), /public key/);

@@ -1,4 +1,4 @@
-/** What the list of deliveries filters by, and a job that sends many of them again. */
+/** The fields by which the list of deliveries, and a job that sends many again, filter. */
 import { parseChoiceParameter } from '../../server/query.ts';
 import { SharedTextColumn, type TimeSpan } from '../records/columns.ts';
 import {
@@ -22,7 +22,7 @@ export type DeliveryFilter = {
   readonly time: TimeSpan | null;
 };
 
-/** Whether it goes to an outgoing webhook, or is a forward. */
+/** Whether a delivery of that kind goes to an outgoing webhook, or is a forward. */
 export const isSent = (kind: string): boolean => kind !== 'route';
 
 /** Every delivery of a webhook, and every forward. */

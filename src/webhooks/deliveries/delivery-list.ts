@@ -1,4 +1,4 @@
-/** A delivery of any kind as a list has it, decoded. */
+/** Decodes deliveries of every kind as a list has them. */
 import { decodeDelivery } from './delivery-codec.ts';
 import type { Delivery } from './delivery.ts';
 import type { RouteDelivery } from './route-delivery.ts';

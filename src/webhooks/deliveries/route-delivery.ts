@@ -77,7 +77,7 @@ export function addAttempt(
   const statusAfterSuccess = isCoalesced ? 'coalesced' : 'done';
   const statusAfterFailure = nextAttemptAt === null ? 'failed' : 'pending';
   const { name, createdAt, updatedAt, queuedAt, attempts, failures, attemptCount } = route;
-  // Not a spread of the route, which takes ten times as long: every accepted request comes here.
+  // Every accepted request comes here: spreads like one of the route took a tenth of its time.
   return {
     name, createdAt, updatedAt, status: success ? statusAfterSuccess : statusAfterFailure, queuedAt,
     attempts: attempts.length === 0 ? [attempt] : [...attempts, attempt].slice(-ATTEMPTS_MAX),

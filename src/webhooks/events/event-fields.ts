@@ -1,4 +1,4 @@
-/** What the list of events filters by. Queued forwards are no events. */
+/** The fields that the list of events filters by. Queued forwards are no events. */
 import { AppError } from '../../base/errors.ts';
 import { NAME_PATTERN_RULE, createNameTest } from '../../base/event-name.ts';
 import { quote } from '../../base/text/error-message.ts';

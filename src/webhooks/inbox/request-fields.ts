@@ -1,4 +1,4 @@
-/** What the list of requests filters by, and a job that runs many of them again. */
+/** The fields by which the list of requests, and a job that runs many of them again, filter. */
 import type { TimeSpan } from '../records/columns.ts';
 import { choiceField, textField, timeField, type RecordFields } from '../records/fields.ts';
 import {

@@ -1,5 +1,5 @@
 /**
- * What a list of records filters by, a row a field. A row says how a query names the field, how it
+ * A list of records filters by fields, each a row. A row says how a query names the field, how it
  * is read from a record as it is stored, and which column holds it. The parameters of a list, its
  * filter, and the tests of records and of their slots follow from the rows (record-list.ts).
  *

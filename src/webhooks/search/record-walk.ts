@@ -1,4 +1,4 @@
-/** How a search walks through the stored records of a list, newest first. */
+/** Walks through the stored records of a list for a search, newest first. */
 import { formatTimestamp } from '../../base/clock.ts';
 import type { Collection, Walk } from '../../store/store-port.ts';
 import type { SlotTest } from '../records/columns.ts';

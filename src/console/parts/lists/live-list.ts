@@ -90,7 +90,7 @@ function openWithLabels<Item>(
     isStale = false;
     pendingChanges.clear();
     updatePauseButton();
-    resend?.button.toggleAttribute('hidden', !isBulkOffered(bulk, filters));
+    resend?.update();
     void list.read(appendQuery(path,
       { ...options.baseQuery, ...filters.readSearch(), ...filters.readQuery() }));
   };
@@ -121,7 +121,7 @@ function openWithLabels<Item>(
     pause.textContent = isPaused ? resumeText : 'Pause';
     pause.setAttribute('aria-pressed', String(isPaused));
   }
-  const resend = bulk === null ? null : createResend(bulk, read, (onJob) => openBulkDialog(
+  const resend = bulk === null ? null : createResend(bulk, filters, read, (onJob) => openBulkDialog(
     container, { ...bulk, nouns, filter: filters.readQuery() }, onJob));
   const stop = listenToChanges(topic, {
     onEvent({ change, record }) {
@@ -148,10 +148,6 @@ function openWithLabels<Item>(
   };
 }
 
-function isBulkOffered(bulk: ListBulk | null, filters: FilterForm): boolean {
-  return bulk !== null && !filters.isSearch && bulk.isOffered(filters.readQuery());
-}
-
 function createPagedList<Item>(
   options: LiveListOptions<Item>, isFiltered: () => boolean,
 ): PagedList<Item> {
@@ -162,15 +158,22 @@ function createPagedList<Item>(
   });
 }
 
-/** The button that sends many again, and the job that does it. */
+/**
+ * The button that sends many again, and the job that does it. The button is hidden where the
+ * filters choose what the job does not take, from the start: if it went when it had been seen, all
+ * below would move.
+ */
 function createResend(
-  { job: kind }: { readonly job: string }, onEnd: () => void,
+  { job: kind, isOffered }: ListBulk, filters: FilterForm, onEnd: () => void,
   openDialog: (onJob: (id: string) => void) => Promise<void>,
-): { readonly button: HTMLElement; readonly job: JobWatch } {
+): { readonly button: HTMLElement; readonly job: JobWatch; update(): void } {
   const job = new JobWatch({ kind, verbs: ['Sending again', 'Sent again'], onEnd });
-  return {
-    job, button: asyncButton('Send many again…', () => openDialog((id) => job.watch(id))),
+  const button = asyncButton('Send many again…', () => openDialog((id) => job.watch(id)));
+  const update = (): void => {
+    button.toggleAttribute('hidden', filters.isSearch || !isOffered(filters.readQuery()));
   };
+  update();
+  return { button, job, update };
 }
 
 /** The `matches` of requests and deliveries. */

@@ -30,3 +30,9 @@ export function findOwnId(fields: JsonObject, ownIdFields: readonly string[]): s
   }
   return null;
 }
+
+/** The object with another object as a member, which an empty one takes away. */
+export function putObject(object: JsonObject, name: string, member: JsonObject): JsonObject {
+  const { [name]: _, ...others } = object;
+  return Object.keys(member).length === 0 ? others : { ...others, [name]: member };
+}

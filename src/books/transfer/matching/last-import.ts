@@ -19,7 +19,7 @@ import { isJsonObject } from '../../../base/fields.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { METADATA_BYTES_MAX } from '../../book.ts';
-import { DIGESTS_MEMBER } from '../mapping/metadata-source.ts';
+import { DIGESTS_MEMBER, putObject } from '../mapping/metadata-source.ts';
 import { isSaid } from './merge-record.ts';
 
 const DIGEST_LENGTH = 7;
@@ -61,15 +61,13 @@ export function omitSaidBefore(
 
 /** `digests` is null for none. */
 function replaceDigests(book: JsonObject, format: string, digests: string | null): JsonObject {
-  const { metadata = {}, ...members } = book;
+  const { metadata = {} } = book;
   if (!isJsonObject(metadata)) return book;
-  const { [DIGESTS_MEMBER]: formats = {}, ...others } = metadata;
+  const { [DIGESTS_MEMBER]: formats = {} } = metadata;
   if (!isJsonObject(formats)) return book;
-  const { [format]: _, ...otherFormats } = formats;
-  const changedFormats = digests === null ? otherFormats : { ...otherFormats, [format]: digests };
-  const isEmpty = Object.keys(changedFormats).length === 0;
-  const changed = isEmpty ? others : { ...others, [DIGESTS_MEMBER]: changedFormats };
-  return Object.keys(changed).length === 0 ? members : { ...members, metadata: changed };
+  const { [format]: _, ...others } = formats;
+  const changed = digests === null ? others : { ...others, [format]: digests };
+  return putObject(book, 'metadata', putObject(metadata, DIGESTS_MEMBER, changed));
 }
 
 function digestMember(record: JsonObject, name: string): string {

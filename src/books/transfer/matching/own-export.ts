@@ -14,7 +14,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { isUuid } from '../../../base/uuid.ts';
-import { findOwnId, findSource } from '../mapping/metadata-source.ts';
+import { findOwnId, findSource, putObject } from '../mapping/metadata-source.ts';
 import type { SourceFormat } from './book-import.ts';
 
 /** One field may say both: then they change together. */
@@ -91,11 +91,6 @@ function putSource(record: JsonObject, { format }: SourceFormat, fields: JsonObj
   const metadata = asObject(record['metadata']);
   const sources = putObject(asObject(metadata['source']), format, fields);
   return putObject(record, 'metadata', putObject(metadata, 'source', sources));
-}
-
-function putObject(object: JsonObject, name: string, member: JsonObject): JsonObject {
-  const { [name]: _, ...others } = object;
-  return Object.keys(member).length === 0 ? others : { ...others, [name]: member };
 }
 
 function asObject(value: JsonValue | undefined): JsonObject {

@@ -44,18 +44,18 @@ export function omitDigests(book: JsonObject, format: string | null): JsonObject
   return format === null ? book : replaceDigests(book, format, null);
 }
 
-/** The record without the members of which it says what it said before, by the book's digests. */
+/** The fields without those of which the record says what it said before, by the book's digests. */
 export function omitSaidBefore(
-  record: JsonObject, { metadata }: JsonObject, format: string | null,
+  fields: JsonObject, record: JsonObject, { metadata }: JsonObject, format: string | null,
 ): JsonObject {
   const formats = isJsonObject(metadata) ? metadata[DIGESTS_MEMBER] : undefined;
   const digests = isJsonObject(formats) && format !== null ? formats[format] : undefined;
-  if (typeof digests !== 'string') return record;
+  if (typeof digests !== 'string') return fields;
   const said = new Set<string>();
   for (let start = 0; start < digests.length; start += DIGEST_LENGTH) {
     said.add(digests.slice(start, start + DIGEST_LENGTH));
   }
-  return Object.fromEntries(Object.entries(record)
+  return Object.fromEntries(Object.entries(fields)
     .filter(([name]) => !said.has(digestMember(record, name))));
 }
 

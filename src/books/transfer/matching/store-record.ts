@@ -156,12 +156,10 @@ function mergeFields(
   const merged = mergeRecord(members, fields, source?.ownIdFields ?? []);
   // Most records change nothing.
   if (merged.leftOut.length === 0 && isSame(members, merged.members)) return merged;
-  const changed = omitSaidBefore(said, stored, digestFormat);
-  const changes = Object.fromEntries(
-    Object.entries(fields).filter(([name]) => Object.hasOwn(changed, name)));
+  const changes = omitSaidBefore(fields, said, stored, digestFormat);
   const { members: edited, leftOut } = mergeEdited(members, changes, bytes, source);
-  // What has no room is told each time.
-  return { members: edited, leftOut: 'metadata' in changed ? leftOut : merged.leftOut };
+  // Fields without room are told each time.
+  return { members: edited, leftOut: 'metadata' in changes ? leftOut : merged.leftOut };
 }
 
 /** The record gives what the book lacks; of its metadata nothing where there is no room for all. */

@@ -59,7 +59,7 @@ export function storeRecord(deps: StoreDeps, record: ImportRecord, newId: string
   if (isRepeated) return { id, outcome: 'repeated', leftOut: [] };
   books.put(id, json);
   const changed = mode.onMatch === 'replace' ? 'replaced' : 'updated';
-  return { id, outcome: changed, leftOut, ...mode.isVerbose ? { changes: changes() } : {} };
+  return { id, outcome: changed, leftOut, ...mode.isVerbose ? { changes } : {} };
 }
 
 /**
@@ -92,8 +92,8 @@ type BookVersion = {
   /** Null where the book is already as the record says. */
   readonly json: string | null;
   readonly leftOut: readonly string[];
-  /** The members that change. */
-  changes(): readonly string[];
+  /** The members that change, where the import is verbose. */
+  readonly changes: readonly string[];
 };
 
 /** The next version of a book, which has what the record says. */
@@ -114,12 +114,11 @@ function makeVersion(
   const isForDigests = onMatch !== 'fill' && !isRepeated && !isOwnExport(mode, record, id);
   const isUnchanged = areDatesSame && (isSame(members, version)
     || (!isForDigests && isSame(omitDigests(members, digestFormat), merged)));
-  const changes = (): readonly string[] => nameChanges(members, version);
-  if (isUnchanged) return { json: null, leftOut, changes };
+  if (isUnchanged) return { json: null, leftOut, changes: [] };
   const json = onMatch === 'replace'
     ? encodeBook(id, { ...record, fields: version }, before, nowMs)
     : encodeRecord(KEY, id, nextTimestamps(KEY, id, before, nowMs), version);
-  return { json, leftOut, changes };
+  return { json, leftOut, changes: mode.isVerbose ? nameChanges(members, version) : [] };
 }
 
 /** Digests are named only where nothing else changes. */

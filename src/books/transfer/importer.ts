@@ -227,7 +227,7 @@ export class Importer {
     else this.#updated += 1;
     if (outcome === 'replaced') this.#replaced += 1;
     const names = this.#isVerbose && outcome !== 'unchanged'
-      ? { title: textOf(record.fields['title']), members: result.changes ?? [] } : {};
+      ? { title: String(record.fields['title']), members: result.changes ?? [] } : {};
     return this.#report({ line, status: outcome, id, ...names });
   }
 
@@ -249,10 +249,6 @@ export class Importer {
     this.#linesReported += 1;
     return `${encodeJson(result)}\n`;
   }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function identify(

@@ -9,9 +9,7 @@
  */
 import { isJsonObject } from '../../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
-import type { BrokenRecord, FieldRecord } from '../mapping/format-table.ts';
-
-type NodeFields = ReadonlyMap<string, JsonValue>;
+import type { BrokenRecord, FieldRecord, Fields } from '../mapping/format-table.ts';
 
 /** The members of persons, organizations, addresses, images and terms that a book takes. */
 const TAKEN_MEMBERS: readonly string[] = [
@@ -71,10 +69,7 @@ class KnownNodes {
 }
 
 type WaitingRecord = {
-  readonly line: number;
-  /** null: the record is broken. */
-  readonly fields: NodeFields | null;
-  readonly broken: BrokenRecord | null;
+  readonly record: { readonly line: number; readonly fields: Fields } | BrokenRecord;
   /** The ids that it waits for. */
   readonly missing: ReadonlySet<string>;
   readonly length: number;
@@ -96,20 +91,25 @@ export class ReferenceQueue {
   }
 
   /** Makes a node known that is no book. */
-  addNode(fields: NodeFields): void {
+  addNode(fields: Fields): void {
     const id = fields.get('@id');
     if (typeof id === 'string') this.#nodes.add(id, Object.fromEntries(fields));
   }
 
   addBroken(broken: BrokenRecord): void {
-    this.#enqueue(broken.line, null, broken);
+    this.#enqueue({ record: broken, missing: new Set(), length: VALUE_LENGTH });
   }
 
-  addRecord(line: number, fields: NodeFields): void {
+  addRecord(line: number, fields: Fields): void {
     for (const [name, value] of fields) {
       if (this.#followedFields.has(name)) this.#nodes.addWithin(value);
     }
-    this.#enqueue(line, fields, null);
+    const missing = new Set<string>();
+    this.#resolve(fields, missing);
+    // Most files have no references: their records are handed on at once.
+    const isHandedOn = missing.size === 0 && this.#waiting.length === 0;
+    const length = isHandedOn ? VALUE_LENGTH : measure(Object.fromEntries(fields));
+    this.#enqueue({ record: { line, fields }, missing, length });
   }
 
   /** The records that wait for nothing, or no longer may; `arrivedCount` have come just now. */
@@ -117,8 +117,8 @@ export class ReferenceQueue {
     let count = 0;
     let waitingLength = this.#waitingLength;
     for (const { missing, length } of this.#waiting) {
-      const isReady = ![...missing].some((id) => !this.#nodes.has(id));
       if (count === RELEASED_MAX + arrivedCount) break;
+      const isReady = [...missing].every((id) => this.#nodes.has(id));
       if (!isReady && waitingLength <= WAITING_LENGTH_MAX) break;
       waitingLength -= length;
       count += 1;
@@ -136,23 +136,18 @@ export class ReferenceQueue {
     this.#waiting = [];
   }
 
-  #enqueue(line: number, fields: NodeFields | null, broken: BrokenRecord | null): void {
-    const missing = new Set<string>();
-    if (fields !== null) this.#resolve(fields, missing);
-    // Most files have no references: their records are handed on at once.
-    const isHandedOn = fields === null || (missing.size === 0 && this.#waiting.length === 0);
-    const length = isHandedOn ? VALUE_LENGTH : measure(Object.fromEntries(fields));
-    this.#waiting.push({ line, fields, broken, missing, length });
-    this.#waitingLength += length;
+  #enqueue(waiting: WaitingRecord): void {
+    this.#waiting.push(waiting);
+    this.#waitingLength += waiting.length;
   }
 
-  #finish({ line, fields, broken }: WaitingRecord): FieldRecord | BrokenRecord {
-    if (broken !== null) return broken;
-    return this.#createRecord(line, this.#resolve(fields ?? new Map(), new Set()));
+  #finish({ record }: WaitingRecord): FieldRecord | BrokenRecord {
+    if ('problem' in record) return record;
+    return this.#createRecord(record.line, this.#resolve(record.fields, new Set()));
   }
 
   /** The fields with what they refer to; adds the ids that are to be waited for. */
-  #resolve(fields: NodeFields, missing: Set<string>): Map<string, JsonValue> {
+  #resolve(fields: Fields, missing: Set<string>): Map<string, JsonValue> {
     const resolved = new Map<string, JsonValue>();
     const resolver = new Resolver(this.#nodes);
     for (const [name, value] of fields) {

@@ -161,8 +161,8 @@ function nameEncoding(
 ): readonly SourceRecord[] {
   if (PLAIN_ENCODINGS.includes(encoding)) return records;
   return records.map((record) => {
-    const isText = record.problem === undefined;
-    if (!isText) return { ...record, problem: replaceName(record.problem, encoding) };
+    const { problem } = record;
+    if (problem !== undefined) return { ...record, problem: replaceName(problem, encoding) };
     if (!('json' in record) || record.json === undefined || isUtf8(record.json)) return record;
     return { line: record.line, problem: replaceName(explainJson(record.json), encoding) };
   });

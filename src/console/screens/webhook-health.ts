@@ -1,4 +1,7 @@
-/** A table of webhooks that fail or reject, since when and why, or that answer too slowly. */
+/**
+ * A table of webhooks that fail or reject, or that a failure has switched off, since when and why,
+ * or that answer too slowly.
+ */
 import { href } from '../base/screen-address.ts';
 import { getJson } from '../base/api-calls.ts';
 import { h } from '../base/dom.ts';
@@ -32,12 +35,13 @@ const UNHEALTHY_MAX = 20;
 
 /** Fetches the webhooks that somebody must look after, if the status has some. */
 export async function fetchUnhealthy(
-  status: ServiceStatus,
+  { unhealthy }: ServiceStatus,
 ): Promise<readonly WebhookOfScreen[]> {
-  const unhealthy: WebhookOfScreen[] = [];
+  const webhooks: WebhookOfScreen[] = [];
   for (const state of ['failing', 'rejecting'] as const) {
-    const isThere = status.unhealthy.some((webhook) =>
-      (webhook.state === 'rejecting') === (state === 'rejecting'));
+    // The list of those that fail has those that a failure has switched off, too.
+    const isThere = unhealthy.some((webhook) =>
+      webhook.state === state || (webhook.state === 'off' && state === 'failing'));
     if (!isThere) continue;
     const query = `?state=${state}&limit=${UNHEALTHY_MAX}`;
     const [incoming, outgoing] = await Promise.all([
@@ -46,10 +50,10 @@ export async function fetchUnhealthy(
       state === 'rejecting' ? []
         : getJson<readonly OutgoingWebhook[]>(`/api/outgoing-webhooks${query}`),
     ]);
-    unhealthy.push(...incoming.map((webhook) => ({ ...webhook, screen: 'incoming' as const })),
+    webhooks.push(...incoming.map((webhook) => ({ ...webhook, screen: 'incoming' as const })),
       ...outgoing.map((webhook) => ({ ...webhook, screen: 'outgoing' as const })));
   }
-  return unhealthy;
+  return webhooks;
 }
 
 /** `unhealthy` comes from `fetchUnhealthy`; slow webhooks are found in the statistics. */

@@ -17,6 +17,7 @@ export type WebhookHealth = {
   /** A time as in RFC 3339, as are the others. */
   readonly since: string;
   readonly lastSuccessAt: string | null;
+  /** While the webhook is rejecting, the last rejection. */
   readonly lastFailure: { readonly at: string; readonly reason: string } | null;
   /** Absent unless the webhook is probed. */
   readonly nextProbeAt?: string;
@@ -24,12 +25,15 @@ export type WebhookHealth = {
   readonly waitsFor?: HostWait | null;
 };
 
-/** A webhook's wait, of five seconds and more, for a place at its host. */
+/**
+ * A webhook's wait, of five seconds or more, for a place at its host: a host has as many places as
+ * attempts may be under way there at once.
+ */
 export type HostWait = {
   /** `host:port`, for which the webhook waits. */
   readonly target: string;
   readonly since: string;
-  /** The webhooks that have the places there, by their identifiers; the first of them. */
+  /** The identifiers of webhooks that have places there, at most five. */
   readonly behind: readonly string[];
 };
 
@@ -72,6 +76,7 @@ export const healthMember: MemberSchema = {
   schema: {
     kind: 'object', name: 'WebhookHealth',
     members: {
+      // Those of incoming webhooks are all that there are.
       state: { schema: { kind: 'string', values: PUBLIC_STATES.incoming }, isRequired: true },
       since: time,
       lastSuccessAt: { ...time, isNullable: true },
@@ -125,7 +130,7 @@ function formatSince(health: JsonValue | undefined): string | null {
   return isJsonObject(health) ? String(health['since']) : null;
 }
 
-/** The public health of a stored webhook. */
+/** Makes the public health of a stored webhook. `waitsFor` is undefined for an incoming one. */
 export function observeHealth(
   monitor: HealthMonitor, webhook: JsonObject, nowMs: number,
   waitsFor: HostWait | null | undefined = undefined,
@@ -136,6 +141,7 @@ export function observeHealth(
   });
   const health = monitor.find(String(identifier));
   const sinceMs = getStateSinceMs(health);
+  // One that has always been healthy is so since it was created.
   const onSince = sinceMs === null ? String(createdAt) : formatTimestamp(sinceMs);
   const nextProbeMs = computeNextProbeMs(String(disabledAt), health, nowMs);
   const publicHealth: WebhookHealth = {

@@ -36,14 +36,14 @@ test('the limits of TCP do not lock the owner of the data directory out', async 
 });
 
 test('an import of which nothing arrives ends after the request timeout', async (context) => {
-  const app = await openHookshelf(context, { settings: { server: { requestTimeout: 0.2 } } });
+  const app = await openHookshelf(context, { settings: { server: { requestTimeout: 1 } } });
   const connection = new RawConnection({ port: await listenOnPort(app) });
   context.after(() => connection.close());
   connection.send(encodeRequest('POST', '/api/books/import',
     { 'Content-Type': 'application/jsonl', 'Transfer-Encoding': 'chunked' }));
   const { status, body } = await connection.answer();
   assert.equal(status, 408);
-  assert.match(body, /"detail":"nothing of the body arrived for 0.2 s"/);
+  assert.match(body, /"detail":"nothing of the body arrived for 1 s"/);
 });
 
 // Every GET route.

@@ -153,8 +153,8 @@ function* takeSome(
 const PLAIN_ENCODINGS: readonly FileEncoding[] = ['utf-8', 'windows-1252'];
 
 /**
- * What a reader says of a file in another encoding. It takes UTF-8, and says so of a text that is
- * none (`decode-text.ts`): in the words of the file it is no UTF-16, say.
+ * The records with problems that name the encoding of the file. A reader takes UTF-8, and says of a
+ * wrong text that it is no UTF-8 (`decode-text.ts`): in the words of the file it is no UTF-16, say.
  */
 function nameEncoding(
   records: readonly SourceRecord[], encoding: FileEncoding,

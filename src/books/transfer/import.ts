@@ -28,7 +28,8 @@ import type { SourceRecord } from './record-splitter.ts';
 // A batch is one transaction. It also ends at the end of a chunk of the body, so that the books of
 // a slow sender are stored at once. Parsing one takes a few milliseconds.
 const BATCH_RECORDS_MAX = 256;
-// To match, map and encode them takes some 10 ms: each child of an entry may have its thousand.
+// To match, map and encode so many members takes some 10 ms. A batch of 256 records may have far
+// more: each child of a BibTeX entry may have a thousand from its parent.
 const BATCH_MEMBERS_MAX = 4000;
 // While this many batches wait for the disk, reading the body pauses.
 const BATCHES_IN_FLIGHT_MAX = 8;
@@ -254,7 +255,7 @@ class ImportRun {
   }
 }
 
-/** Where the batch ends that begins there. */
+/** The end of the batch that begins at `start`: it has at least one record. */
 function findBatchEnd(records: readonly SourceRecord[], start: number): number {
   const last = Math.min(records.length, start + BATCH_RECORDS_MAX);
   let members = 0;

@@ -101,7 +101,7 @@ class FileBytes {
   #length = 0;
   #atCount = 0;
 
-  /** More entries it cannot have. */
+  /** The most entries that the file can have. */
   get entriesMax(): number {
     return Math.min(this.#atCount, this.#length / ENTRY_BYTES_MIN);
   }

@@ -1,8 +1,8 @@
 /**
  * Where the entries of a BibTeX file begin, by their keys. A file may have ten million entries, so
- * of each ten bytes are taken: a hash of its key, where it begins, and some room. Whoever looks for
- * a key reads the entries that it may be. The table is made once: to grow would hold the event
- * loop, and leave behind more memory than the table has.
+ * an entry takes ten bytes: a hash of its key, where it begins, and some room. Two keys may have
+ * one hash: a caller reads the entries that are found, and compares their keys. The table is made
+ * once: to grow would hold the event loop, and leave behind more memory than the table has.
  */
 import { crc32 } from 'node:zlib';
 

@@ -1,8 +1,8 @@
 /**
- * What a source said of a book at its last import: by it a later import tells what the source has
- * changed since from what was edited here, and leaves the latter as it is.
+ * Digests of what a source said of a book at its last import. By them a later import tells what
+ * the source has changed since from what was edited here, and leaves the latter as it is.
  *
- * Stored in the metadata of the book, as digests and not as a copy:
+ * They are stored in the metadata of the book:
  *
  *     "metadata":{"x-hookshelf":{"<format>":"<digests>"}}
  *

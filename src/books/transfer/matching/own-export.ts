@@ -73,7 +73,7 @@ export function omitUnedited(
 
 type SourceFields = { readonly ownIds: JsonObject; readonly fields: JsonObject };
 
-/** What the metadata have from the format: an own id and that of a book, and the other fields. */
+/** The fields of the format in the metadata: own ids with the id of a book, and the others. */
 function splitSource(
   { metadata }: JsonObject, { format, ownIdFields, bookIdFields }: SourceFormat,
 ): SourceFields {

@@ -144,7 +144,10 @@ function isOwnExport({ source }: MatchMode, record: ImportRecord, id: string): b
   return record.id === id || (source !== null && findBookId(record.fields, source) === id);
 }
 
-/** What the book has then, without digests. `said` is what the record has, `fields` what counts. */
+/**
+ * The members that the book has after the import, without digests. `said` is what the record has,
+ * `fields` what counts.
+ */
 function mergeFields(
   { onMatch, source, digestFormat }: MatchMode, stored: JsonObject, fields: JsonObject,
   said: JsonObject, bytes: Buffer,

@@ -29,7 +29,7 @@ const NODES_LENGTH_MAX = 4 * 1024 * 1024;
 const FOLLOWED_MAX = 500;
 const DEPTH_MAX = 3;
 const WAITING_LENGTH_MAX = 4 * 1024 * 1024;
-/** What a value takes besides its text, about. */
+/** The memory of a value besides its text, about. */
 const VALUE_LENGTH = 64;
 /** So many records are handed on at once, besides as many as have come: others have a turn. */
 const RELEASED_MAX = 100;

@@ -28,14 +28,14 @@ type ChangedBook = {
   readonly title: string; readonly members: readonly string[];
 };
 
-// A file that is imported twice causes the same problem in every line. People are
-// told how many more there were; JSON has the first ones, and the count in `skipped`.
+// A file that is imported twice causes the same problem in every line. People are told how many
+// more there were; JSON has the first ones, and the count in `skipped`.
 const ALIKE_SHOWN_MAX = 20;
 const ALIKE_DETAILS_MAX = 1000;
 const PROBLEMS_IN_JSON_MAX = 10_000;
 const CHANGES_IN_JSON_MAX = 10_000;
 
-/** What becomes, and became, of a book, by the status of its record. */
+/** The verb in the line of a book, by the status of its record: in a dry run, and else. */
 const VERBS: Readonly<Record<string, readonly [dry: string, done: string]>> = {
   imported: ['would import', 'imported'], updated: ['would update', 'updated'],
   replaced: ['would replace', 'replaced'],

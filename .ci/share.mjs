@@ -27,7 +27,7 @@ export const WITHOUT_TEST_HOOKS = `--require=${resolve('.ci/no-test-hooks.cjs')}
 const FILES_MAX = 32;
 // Of those that start processes, which take long.
 const WAITING_FILES_MAX = 6;
-/** Whose tests wait for processes and threads most of their time. */
+/** Files whose tests wait for processes and threads most of their time. */
 const WAITING = /\/e2e\/|\/actions\/(?:commands\/command-runner|modules\/worker-life)\./;
 
 /**

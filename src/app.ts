@@ -269,7 +269,7 @@ async function openData(options: AppOptions, closers: Closers): Promise<OpenedDa
   const store = await openStore({
     directory: data, files, logger, clock, specs: COLLECTIONS, refusal: lock.refusal,
     limits: computeMemoryLimits(maxMemoryBytes),
-    // What a command cannot write it throws: the line in the log would say the same again.
+    // A command throws what stops its writes: a line in the log would say the same again.
     ...role === 'command' ? { failureLogger: silentLogger } : {},
     ...sharedLog === null ? {} : { sharedLog },
   });

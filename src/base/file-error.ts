@@ -1,5 +1,5 @@
 /**
- * What a refusal of the file system comes from, and what mends it: the one place that knows. The
+ * Explains a refusal of the file system: its cause, and what mends it. No other module does. The
  * texts of Node name the call and the path; people need to know the user, the owner and the mount.
  */
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { shellQuote } from './text/shell-quote.ts';
 /** `remedy` is null where we know none that would surely help. */
 type FileErrorDescription = { readonly cause: string; readonly remedy: string | null };
 
-/** What is asked of the system. Tests answer it, so that none has to be root. */
+/** Answers our questions about the system. Tests give their own, so that none has to be root. */
 export type SystemView = {
   /** null where the system has no users. */
   readonly uid: number | null;
@@ -32,12 +32,12 @@ const REMEDIES: Readonly<Record<string, string>> = {
   EMFILE: 'raise the limit of open files (ulimit -n, or LimitNOFILE= of a systemd unit)',
   ENFILE: 'raise the limit of open files of the system (sysctl fs.file-max)',
 };
-// They change a folder: its rights count, and not those of what stands in it.
+// These calls change a folder: its rights count, and not those of the file in it.
 const FOLDER_CALLS =
   ['unlink', 'rename', 'mkdir', 'mkdtemp', 'rmdir', 'link', 'symlink', 'listen', 'bind'];
 const ROOT = 0;
 
-/** What went wrong, and what mends it; the text of any other error as it is. */
+/** Tells what went wrong, and what mends it; of any other error it gives the text as it is. */
 export function explainFileError(error: unknown, view?: SystemView): string {
   const { cause, remedy } = describeFileError(error, view);
   return remedy === null ? cause : `${cause}; ${remedy}`;
@@ -56,7 +56,7 @@ export function describeFileError(
   return describeRefusal(message, findRefusingStep(error, view), code, view);
 }
 
-/** `user 65534 (nobody)`: who we are. */
+/** Names the user that we are: `user 65534 (nobody)`. */
 export function describeUser({ uid, userName }: SystemView = createSystemView()): string {
   return describeUid(uid ?? 'unknown', userName());
 }
@@ -100,7 +100,7 @@ function describeRefusal(
   };
 }
 
-/** What has refused: the file, or the folder that is changed, or the last that we may look at. */
+/** Finds what has refused: the file, the folder that is changed, or the last that we may see. */
 function findRefusingStep(error: unknown, view: SystemView): RefusingStep | null {
   const path = pathOf(error);
   if (path === null) return null;
@@ -122,7 +122,7 @@ function findOwnFolder(path: string, view: SystemView): string | null {
   return null;
 }
 
-/** Where the file system is mounted that has the path; the nearest folder where nobody tells. */
+/** Finds the mount point above the path; without a list of mounts, the nearest folder. */
 function findMount(path: string, view: SystemView): string {
   const folder = view.resolveLinks(view.look(path) === null ? dirname(path) : path);
   const points = view.readMounts().split('\n').map((line) =>

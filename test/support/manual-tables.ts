@@ -1,4 +1,4 @@
-/** The tables of settings, commands, endpoints and senders, as the program itself has them. */
+/** The manual's tables of settings, commands and more, as the program itself has them. */
 import {
   backupMetric, buildMetrics, certificateMetric, clientMetrics, deliveryMetrics, followerMetrics,
   healthMetrics, incomingMetrics, indexMetrics, searchMetrics, storeMetrics,

@@ -1,4 +1,4 @@
-/** What is wrong with certificates and keys in PEM, in place of the words of OpenSSL. */
+/** Says what is wrong with certificates and keys in PEM, in place of the words of OpenSSL. */
 import { messageOf } from '../errors.ts';
 import { loadCrypto, loadTls } from '../node-modules.ts';
 import { listPemBlocks } from './pem.ts';
@@ -15,7 +15,7 @@ export function isKeyLabel(label: string): boolean {
   return label.endsWith('PRIVATE KEY');
 }
 
-/** A sentence; null for a text with one certificate or more, whatever else it holds. */
+/** Returns a sentence; null for a text with a certificate or more, whatever else it holds. */
 export function findCertificateProblem(text: string): string | null {
   const blocks = listPemBlocks(text);
   const certificates = blocks.filter(({ label }) => isCertificateLabel(label));
@@ -30,7 +30,7 @@ export function findCertificateProblem(text: string): string | null {
   return index === -1 ? null : `certificate ${index + 1} of ${certificates.length} cannot be read`;
 }
 
-/** The same for a text with a key; `path` is its file, for the command that mends it. */
+/** Returns the same for a text with a key; `path` is its file, for the command that mends it. */
 export function findKeyProblem(text: string, path = 'key.pem'): string | null {
   const blocks = listPemBlocks(text);
   const [key, another] = blocks.filter(({ label }) => isKeyLabel(label));
@@ -48,8 +48,8 @@ export function findKeyProblem(text: string, path = 'key.pem'): string | null {
 }
 
 /**
- * Why a certificate and a key, each without a problem, cannot be used together. A secure context
- * accepts an EC key with an RSA certificate, and then every handshake fails.
+ * Says why a certificate and a key, each without a problem, cannot be used together; null if they
+ * can. A secure context accepts an EC key with an RSA certificate; then every handshake fails.
  */
 export function findPairProblem(certificate: string, key: string): string | null {
   const { X509Certificate, createPrivateKey } = loadCrypto();

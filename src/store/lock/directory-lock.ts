@@ -83,10 +83,13 @@ type LockHolder = { readonly owner: LockOwner; readonly path: string };
 async function computeWaitMs(
   files: Files, holder: LockHolder | null, waitMs: number,
 ): Promise<number> {
-  if (holder === null || !(await isAlive(files, holder.owner, holder.path))) {
-    return Math.max(waitMs, OWNER_WRITE_MS_MAX);
-  }
-  return holder.owner.kind === 'server' ? 0 : waitMs;
+  if (!await isHeldBy(files, holder)) return Math.max(waitMs, OWNER_WRITE_MS_MAX);
+  return holder?.owner.kind === 'server' ? 0 : waitMs;
+}
+
+/** Whether the process that a lock file names is alive. */
+async function isHeldBy(files: Files, holder: LockHolder | null): Promise<boolean> {
+  return holder !== null && isAlive(files, holder.owner, holder.path);
 }
 
 /**
@@ -142,10 +145,7 @@ async function tryLock(
     isLocked = true;
     const lock = new FlockLock(files, descriptor, kind, liveness);
     lock.announce(null);
-    const otherHolder = readExclusiveOwner(directory, files);
-    const isHeldOtherwise = otherHolder !== null
-      && await isAlive(files, otherHolder.owner, otherHolder.path);
-    if (!isHeldOtherwise) return lock;
+    if (!await isHeldBy(files, readExclusiveOwner(directory, files))) return lock;
     lock.release();
     return null;
   } finally {
@@ -157,8 +157,7 @@ async function tryLock(
 async function tryWithoutLock(
   directory: string, files: Files, refusal: AppError,
 ): Promise<DirectoryLock | null> {
-  const holder = readHolder(directory, files);
-  const isHeld = holder !== null && await isAlive(files, holder.owner, holder.path);
+  const isHeld = await isHeldBy(files, readHolder(directory, files));
   return isHeld ? null : { refusal, announce() {}, release() {} };
 }
 

@@ -120,11 +120,11 @@ async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
 
 /** Opens a directory in which nothing can be written: it is neither locked nor repaired. */
 async function openReadOnly(options: StoreOptions, refusal: AppError): Promise<OpenedStore> {
-  const { directory, files, logger, clock = systemClock } = options;
+  const { directory, files, clock = systemClock } = options;
   checkNotHalfCopied(files, directory);
   const state = await recoverState(options);
   await findRestoredManifest(files, directory, state);
-  const journal = new ReadOnlyJournal({ directory, files, logger, clock }, state, refusal);
+  const journal = new ReadOnlyJournal({ ...options, clock }, state, refusal);
   return createDirectoryStore(options, journal, state);
 }
 

@@ -19,7 +19,7 @@ import { Compaction } from './compaction.ts';
 import { openReader } from './journal-reader.ts';
 import type { RecoveredState } from './recovery.ts';
 
-type FileJournalOptions = {
+export type FileJournalOptions = {
   readonly directory: string;
   readonly files: Files;
   readonly logger: Logger;

@@ -2,23 +2,13 @@
  * The journal of a directory on a file system that is mounted read-only. It refuses every append,
  * and changes nothing on the disk: what recovery.ts has read is all there is, and a torn end stays.
  */
-import type { Clock } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Files } from '../disk/files.ts';
 import { FailureLog } from '../journal/failure-log.ts';
 import type { AppendRequest, Journal, Snapshots } from '../journal/journal-port.ts';
 import type { LogReader } from '../store-port.ts';
-import type { JournalExtent } from './file-journal.ts';
+import type { FileJournalOptions, JournalExtent } from './file-journal.ts';
 import { openReader } from './journal-reader.ts';
 import type { RecoveredState } from './recovery.ts';
-
-type ReadOnlyJournalOptions = {
-  readonly directory: string;
-  readonly files: Files;
-  readonly logger: Logger;
-  readonly clock: Clock;
-};
 
 export class ReadOnlyJournal implements Journal {
   readonly failureLog: FailureLog;
@@ -31,11 +21,11 @@ export class ReadOnlyJournal implements Journal {
   readonly sequence: number;
   readonly bytes: number;
   readonly snapshots: Snapshots;
-  readonly #options: ReadOnlyJournalOptions;
+  readonly #options: FileJournalOptions;
   readonly #extent: JournalExtent;
 
   /** `refusal` says why nothing can be written. */
-  constructor(options: ReadOnlyJournalOptions, state: RecoveredState, refusal: AppError) {
+  constructor(options: FileJournalOptions, state: RecoveredState, refusal: AppError) {
     const { base, journals, sequence } = state;
     this.#options = options;
     this.failureLog = new FailureLog(options.clock, options.logger, 'the disk');

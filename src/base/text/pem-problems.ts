@@ -1,7 +1,7 @@
 /** Says what is wrong with certificates and keys in PEM, in place of the words of OpenSSL. */
 import { messageOf } from '../errors.ts';
 import { loadCrypto, loadTls } from '../node-modules.ts';
-import { listPemBlocks } from './pem.ts';
+import { listPemBlocks, type PemBlock } from './pem.ts';
 
 /** A header of the encrypted keys that OpenSSL wrote before PKCS #8 (RFC 1421 §4.6.1.1). */
 const ENCRYPTED_HEADER = 'Proc-Type: 4,ENCRYPTED';
@@ -20,7 +20,7 @@ export function findCertificateProblem(text: string): string | null {
   const blocks = listPemBlocks(text);
   const certificates = blocks.filter(({ label }) => isCertificateLabel(label));
   if (certificates.length === 0) {
-    return describeOther(blocks.map(({ label }) => label), 'a certificate') ?? 'there is no '
+    return describeOther(blocks[0], 'a certificate') ?? 'there is no '
       + '`-----BEGIN CERTIFICATE-----` with its end; of a file in DER openssl x509 -inform der '
       + 'makes PEM';
   }
@@ -35,7 +35,7 @@ export function findKeyProblem(text: string, path = 'key.pem'): string | null {
   const blocks = listPemBlocks(text);
   const [key, another] = blocks.filter(({ label }) => isKeyLabel(label));
   if (key === undefined) {
-    return describeOther(blocks.map(({ label }) => label), 'a key') ?? 'there is no '
+    return describeOther(blocks[0], 'a key') ?? 'there is no '
       + '`-----BEGIN PRIVATE KEY-----` with its end; of a file in DER openssl pkey -inform der '
       + 'makes PEM';
   }
@@ -66,9 +66,10 @@ export function findPairProblem(certificate: string, key: string): string | null
   }
 }
 
-/** Null for a text that holds no block. */
-function describeOther([label]: readonly string[], expected: string): string | null {
-  if (label === undefined) return null;
+/** Says which block a text begins with in place of the expected one; null if it has no block. */
+function describeOther(block: PemBlock | undefined, expected: string): string | null {
+  if (block === undefined) return null;
+  const { label } = block;
   if (isKeyLabel(label)) return `this is a key, not ${expected}`;
   return isCertificateLabel(label) ? `this is a certificate, not ${expected}`
     : `this is a ${label.toLowerCase()}, not ${expected}`;

@@ -57,7 +57,7 @@ export function describeFileError(
 }
 
 /** Names the user that we are: `user 65534 (nobody)`. */
-export function describeUser({ uid, userName }: SystemView = createSystemView()): string {
+function describeUser({ uid, userName }: SystemView): string {
   return describeUid(uid ?? 'unknown', userName());
 }
 

@@ -1,9 +1,8 @@
 /** The manual's tables are the program's. MANUAL_UPDATE=1 writes them into it instead. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadSettings } from '../src/settings/load-settings.ts';
@@ -19,6 +18,7 @@ import {
   type TableRows,
 } from './support/manual-tables.ts';
 import { hasProgram } from './support/shell.ts';
+import { createTemporaryFolder } from './support/temporary-folder.ts';
 import { startRelay } from './webhooks/relay.ts';
 
 test('the manual lists every setting with its default and its unit', () => {
@@ -73,9 +73,8 @@ test('the manual names no metric that there is not', () => {
 
 test('Prometheus takes the scrape job and the rules of the manual', {
   skip: !hasProgram('promtool') && "promtool is missing: Debian's package prometheus has it",
-}, (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'hookshelf-prometheus-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+}, () => {
+  const folder = createTemporaryFolder();
   const files = readBlocks('src/manual/metrics.md').filter(({ language }) => language === 'yaml');
   for (const block of files) {
     writeFileSync(join(folder, fileNameOf(block) ?? ''), block.lines.join('\n'));

@@ -15,6 +15,7 @@ import { createIdSource, isUuid } from '../src/base/uuid.ts';
 import { createCatalog, type Catalog } from '../src/books/catalog.ts';
 import { bookResource } from '../src/books/book-resource.ts';
 import { createWebhooks, webhookCollections, type Webhooks } from '../src/webhooks/webhooks.ts';
+import { PLAIN_MODE } from './support/import-mode.ts';
 import { createMemoryStore, type MemoryStore } from './support/memory-store.ts';
 import { EVENTS, INBOX, INCOMING, OUTGOING } from './webhooks/relay.ts';
 
@@ -60,10 +61,7 @@ test('a change of a book and its events', async () => {
   await house.catalog.replace(id, { title: 'Villette' });
   await house.catalog.remove(id);
   const fields = { title: 'Emma' };
-  const bookImport = house.catalog.openImport({
-    matches: ['title'], onMatch: 'update', source: null, digestFormat: null,
-    isDryRun: false, isVerbose: false,
-  });
+  const bookImport = house.catalog.openImport({ ...PLAIN_MODE, matches: ['title'] });
   const record = { id: null, createdAt: null, updatedAt: null, fields };
   await bookImport.importBatch([record, { ...record, fields: { ...fields, isbn: ISBN } }]);
   bookImport.close();

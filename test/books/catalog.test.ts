@@ -10,6 +10,7 @@ import type { Catalog } from '../../src/books/catalog.ts';
 import type { ImportRecord } from '../../src/books/transfer/import-record.ts';
 import { parseImportRecord } from '../../src/books/transfer/import-record.ts';
 import type { ChangeHook } from '../../src/resources/record-stager.ts';
+import { PLAIN_MODE } from '../support/import-mode.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
 import type { MemoryStore } from '../support/memory-store.ts';
 
@@ -125,10 +126,7 @@ test('ids of any version are taken, in lower case', () => {
 async function importBatch(
   catalog: Catalog, records: readonly ImportRecord[], onMatch: 'update' | 'replace' = 'update',
 ) {
-  const bookImport = catalog.openImport(
-    {
-      matches: [], onMatch, source: null, digestFormat: null, isDryRun: false, isVerbose: false,
-    });
+  const bookImport = catalog.openImport({ ...PLAIN_MODE, onMatch });
   const results = await bookImport.importBatch(records);
   bookImport.close();
   return results;

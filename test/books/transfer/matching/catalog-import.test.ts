@@ -12,24 +12,18 @@ import { parseImportRecord } from '../../../../src/books/transfer/import-record.
 import type {
   BookImport, MatchMode, SourceFormat,
 } from '../../../../src/books/transfer/matching/book-import.ts';
+import { GOODREADS, PLAIN_MODE } from '../../../support/import-mode.ts';
 import { createMemoryStore } from '../../../support/memory-store.ts';
 import type { MemoryStore } from '../../../support/memory-store.ts';
 import { endsInTurns } from '../../../support/turns.ts';
 
 const ID = '018f2b7c-0000-7000-8000-00000000000a';
 const ISBNS = ['9780441172719', '9780306406157', '9791090636071'];
-const GOODREADS: SourceFormat = {
-  format: 'goodreads', ownIdFields: ['Book Id'], bookIdFields: [], bookIdPrefix: null,
-  isMadeOwnId: () => true, readExports: () => [],
-};
 const JSONLD: SourceFormat = {
   ...GOODREADS, format: 'jsonld', ownIdFields: ['@id'], bookIdFields: ['@id'],
   bookIdPrefix: 'urn:uuid:',
 };
-const DEFAULTS: MatchMode = {
-  matches: ['isbn'], onMatch: 'update', source: null, digestFormat: null, isDryRun: false,
-  isVerbose: false,
-};
+const DEFAULTS: MatchMode = { ...PLAIN_MODE, matches: ['isbn'] };
 
 let store: MemoryStore;
 let catalog: Catalog;

@@ -4,15 +4,13 @@ import { encodeRecord } from '../../../../src/resources/record.ts';
 import type { JsonObject } from '../../../../src/base/schema.ts';
 import { parseImportRecord } from '../../../../src/books/transfer/import-record.ts';
 import { createMatchKeys } from '../../../../src/books/transfer/matching/match-key.ts';
+import { GOODREADS } from '../../../support/import-mode.ts';
 import { randomBook } from '../../../support/random-books.ts';
 import { createRandom } from '../../../support/random.ts';
 
 const ID = '018f2b7c-0000-7000-8000-00000000000a';
 const TIME = '2026-03-01T12:00:00.000Z';
-const SOURCE = {
-  format: 'goodreads', ownIdFields: ['Book Id', 'books_id'], bookIdFields: [],
-  bookIdPrefix: null, isMadeOwnId: () => true, readExports: () => [],
-};
+const SOURCE = { ...GOODREADS, ownIdFields: ['Book Id', 'books_id'] };
 
 test('a stored book has the key that a record of the same members has', () => {
   const random = createRandom(1);

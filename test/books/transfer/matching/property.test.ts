@@ -17,6 +17,7 @@ import type {
 import { decodeFields } from '../../../../src/resources/record.ts';
 import type { Store } from '../../../../src/store/store-port.ts';
 import { openStore } from '../../../../src/store/store.ts';
+import { GOODREADS, PLAIN_MODE } from '../../../support/import-mode.ts';
 import { IS_LONG } from '../../../support/long.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { NaiveCatalog, toText } from '../../../support/naive-import.ts';
@@ -35,10 +36,7 @@ const SPECS = [bookResource.collection];
 const ISBNS = ['9780441172719', '9780306406157', '9791090636071', '9780439023481'];
 const SOURCES = [['goodreads', null], ['calibre', null], ['jsonld', 'urn:uuid:']] as const;
 const SOURCE_FORMATS = SOURCES.map(([format, bookIdPrefix]) =>
-  ({
-    format, ownIdFields: ['Id'], bookIdFields: ['Id'], bookIdPrefix, isMadeOwnId: () => true,
-    readExports: () => [],
-  }));
+  ({ ...GOODREADS, format, ownIdFields: ['Id'], bookIdFields: ['Id'], bookIdPrefix }));
 const OWN_IDS = Array.from({ length: 5 }, (_, index) => numberedId(0xfff0 + index));
 
 test('imports among other writes do what a comparison with every book does', async () => {
@@ -183,9 +181,9 @@ function randomMode(random: Random): MatchMode {
     ['isbn'], ['title'], ['source'], [], ['isbn', 'source'], ['isbn', 'title'],
   ] as const);
   return {
-    matches, onMatch: pick(random, ['skip', 'update', 'update', 'fill', 'replace']),
-    source: matches.length === 0 ? null : pick(random, SOURCE_FORMATS), digestFormat: null,
-    isDryRun: false, isVerbose: false,
+    ...PLAIN_MODE, matches,
+    onMatch: pick(random, ['skip', 'update', 'update', 'fill', 'replace']),
+    source: matches.length === 0 ? null : pick(random, SOURCE_FORMATS),
   };
 }
 
@@ -220,11 +218,7 @@ test('nodes of an engine that import the same file at once have each book once',
   const nodes = await openNodes();
   const records = Array.from({ length: 10 }, (_, batch) => Array.from({ length: 8 }, (__, index) =>
     parseImportRecord({ title: `Book ${batch * 6 + index}` })));
-  const mode = {
-    matches: ['title'], onMatch: 'update', source: null, digestFormat: null, isDryRun: false,
-    isVerbose: false,
-  } as const;
-  const outcomes = await importOnAll(nodes, mode, records);
+  const outcomes = await importOnAll(nodes, { ...PLAIN_MODE, matches: ['title'] }, records);
   assert.equal(outcomes.filter((outcome) => outcome === 'imported').length, 62);
   assert.equal(outcomes.filter((outcome) => outcome === 'unchanged').length, 2 * 80 - 62);
   assert.deepEqual(nodes.map(({ store }) => store.collection('books').size), [62, 62]);
@@ -235,16 +229,12 @@ test('nodes that import the same export of ours at once add no book, and update 
   async () => {
     const nodes = await openNodes();
     const ids = Array.from({ length: 40 }, (_, index) => numberedId(index));
-    const unmatched = {
-      matches: [], onMatch: 'update', source: null, digestFormat: null, isDryRun: false,
-    isVerbose: false,
-    } as const;
-    await importOnAll(nodes.slice(0, 1), unmatched,
+    await importOnAll(nodes.slice(0, 1), PLAIN_MODE,
       [ids.map((id) => parseImportRecord({ id, title: 'A' }))]);
     const source = SOURCE_FORMATS.find(({ format }) => format === 'jsonld') ?? null;
     const batches = ids.map((id) => [parseImportRecord(
       { title: 'B', metadata: { source: { jsonld: { Id: `urn:uuid:${id}` } } } })]);
-    const outcomes = await importOnAll(nodes, { ...unmatched, matches: ['source'], source },
+    const outcomes = await importOnAll(nodes, { ...PLAIN_MODE, matches: ['source'], source },
       batches);
     assert.deepEqual(outcomes.sort(), ['unchanged', 'updated'].flatMap((outcome) =>
       Array.from({ length: 40 }, () => outcome)));

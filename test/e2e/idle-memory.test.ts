@@ -11,8 +11,8 @@ import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
 import { start } from './processes.ts';
 
-// 1.21 to 1.26 on Node 20 and 1.36 on Node 26, measured; the more the busier the machine.
-const RATIO_MAX = process.version.startsWith('v20.') ? 1.3 : 1.4;
+// 1.21 to 1.27 on Node 20 and 1.36 on Node 26 where it was measured; up to 1.38 on other machines.
+const RATIO_MAX = 1.5;
 
 // A page more or less in memory is chance; each of several runs above the limit is not.
 const RUNS_MAX = 3;
@@ -21,21 +21,32 @@ test('an idle server is hardly larger than one that serves hello',
   { skip: process.platform !== 'linux' && 'reads /proc' },
   (t) => inFolder(async (data) => {
     const ratios: number[] = [];
+    const told: string[] = [];
     while (ratios.length < RUNS_MAX && !ratios.some((ratio) => ratio < RATIO_MAX)) {
-      const bare = await residentBytes(start([], {
+      const bare = await readMemory(start([], {
         program: [process.execPath, '--eval', BARE_HELLO],
       }));
-      const ours = await residentBytes(start(['serve', '--port', '0', '--data', data], {
+      const ours = await readMemory(start(['serve', '--port', '0', '--data', data], {
         program: [process.execPath, PROGRAM],
       }));
-      ratios.push(ours / bare);
+      const ratio = ours.all / bare.all;
+      ratios.push(ratio);
+      told.push(`${ratio.toFixed(2)} times hello: ${JSON.stringify({ ours, bare })}`);
     }
-    t.diagnostic(ratios.map((ratio) => ratio.toFixed(2)).join(', '));
-    assert.ok(Math.min(...ratios) < RATIO_MAX, `${ratios.join(', ')} times hello`);
+    t.diagnostic(told.join('; '));
+    assert.ok(Math.min(...ratios) < RATIO_MAX, told.join('; '));
   }));
 
-/** Of a server that tells where it listens; ends it. */
-async function residentBytes(child: ChildProcess): Promise<number> {
+interface ResidentMemory {
+  all: number;
+  /** What is the process's own. */
+  anonymous: number;
+  /** Pages of programs and libraries, which are shared with others. */
+  file: number;
+}
+
+/** In KiB, of a server that tells where it listens; ends it. */
+async function readMemory(child: ChildProcess): Promise<ResidentMemory> {
   const ended = endOf(child);
   try {
     assert.ok(child.stdout);
@@ -43,7 +54,8 @@ async function residentBytes(child: ChildProcess): Promise<number> {
     const url = /http:\S+/.exec(String(told))?.[0] ?? '';
     assert.equal((await ask(`${url}/healthz`)).status, 200);
     const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
+    const read = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]);
+    return { all: read('VmRSS'), anonymous: read('RssAnon'), file: read('RssFile') };
   } finally {
     child.kill();
     await ended;

@@ -30,8 +30,10 @@ export type NaiveQuery =
 export function naiveList(books: readonly NaiveBook[], query: NaiveQuery): NaiveBook[] {
   const matching = books.filter((book) => naiveMatches(book, query));
   const keys = [...String(query['sort'] ?? 'id').split(','), 'id'];
+  // No key after an id decides, not even between two versions of a book.
+  const decisiveKeys = keys.slice(0, keys.findIndex((key) => /^-?id$/.test(key)) + 1);
   return matching.sort((left, right) => {
-    for (const key of keys) {
+    for (const key of decisiveKeys) {
       const order = naiveCompare(naiveKey(left, key), naiveKey(right, key), key.startsWith('-'));
       if (order !== 0) return order;
     }

@@ -127,6 +127,24 @@ test('matches at the end of an order are sorted once the walk has taken four tim
     }
   });
 
+test('a book that changes at the end of a page comes again where a key before its id moves it',
+  async () => {
+    const moved = { title: '~', datePublished: '9999', updatedAt: '2030-01-01T00:00:00.000Z' };
+    for (const [sort, isMoved] of [
+      ['id', false], ['-id', false], ['-id,datePublished', false], ['id,title,author', false],
+      ['title,-id', true], ['datePublished,id,title', true], ['updatedAt', true],
+    ] as const) {
+      const shelf = createSortedShelf(40);
+      shelf.indexes.findOrder('datePublished');
+      shelf.runAllTurns();
+      const after = naiveList([...shelf.books.values()], { sort })[9];
+      assert.ok(after !== undefined);
+      shelf.put({ ...after, ...moved });
+      const page = await getPage(shelf, { query: { sort }, limit: 100, after }, sort);
+      assert.equal(page?.books.some(({ id }) => id === after.id), isMoved, sort);
+    }
+  });
+
 test('a page that lacks an order tells by which key', async () => {
   const shelf = createSortedShelf(10);
   const ask = (sort: string): Promise<Page | null> =>

@@ -6,6 +6,7 @@ import { sleep } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { createMemoryTarget } from '../../server/local/memory-target.ts';
+import { COMMAND_WAIT_MS } from '../../store/lock/directory-lock.ts';
 import type { LocalApp, DirectoryOwner } from './local-app.ts';
 import { createApiClient } from './api-client.ts';
 import type { ApiClient, ApiClientOptions } from './api-client.ts';
@@ -18,14 +19,12 @@ type OpenApiClientOptions = Pick<ApiClientOptions, 'onWait'> & {
   openLocalApp(): Promise<LocalApp>;
 };
 
-// Most commands are done within this time.
-const WAIT_MS = 5000;
 const POLL_MS = 50;
 
-/** Throws `conflict` when another process, not a server, holds the directory for WAIT_MS. */
+/** Throws `conflict` when another process, not a server, holds the directory for too long. */
 export async function openApiClient(options: OpenApiClientOptions): Promise<ApiClient> {
   const { clock, openLocalApp } = options;
-  const deadline = clock.monotonicMs() + WAIT_MS;
+  const deadline = clock.monotonicMs() + COMMAND_WAIT_MS;
   for (;;) {
     const client = await findServerClient(options);
     if (client !== null) return client;

@@ -59,6 +59,9 @@ const OWNER_WRITE_MS_MAX = 1000;
 // The exit status of flock(1) when another process holds the lock.
 const ALREADY_LOCKED_STATUS = 1;
 
+/** Most commands are done within this time, on a busy machine too. */
+export const COMMAND_WAIT_MS = 15_000;
+
 /** Locks an existing directory. Throws `conflict`, with the pid, when another process holds it. */
 export async function acquireLock(
   directory: string, options: LockOptions,

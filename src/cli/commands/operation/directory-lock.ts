@@ -1,8 +1,6 @@
 /** Locks a data directory while a command works on it. */
 import type { Files } from '../../../store/disk/files.ts';
-import { acquireLock } from '../../../store/lock/directory-lock.ts';
-
-const LOCK_WAIT_MS = 5000;
+import { acquireLock, COMMAND_WAIT_MS } from '../../../store/lock/directory-lock.ts';
 
 /**
  * Throws `conflict` when another process holds the directory and does not let go of it soon, and
@@ -11,7 +9,7 @@ const LOCK_WAIT_MS = 5000;
 export async function withDirectoryLock<T>(
   directory: string, files: Files, use: () => Promise<T>,
 ): Promise<T> {
-  const lock = await acquireLock(directory, { kind: 'command', waitMs: LOCK_WAIT_MS, files });
+  const lock = await acquireLock(directory, { kind: 'command', waitMs: COMMAND_WAIT_MS, files });
   try {
     if (lock.refusal !== undefined) throw lock.refusal;
     return await use();

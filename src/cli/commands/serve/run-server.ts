@@ -9,6 +9,7 @@ import { checkTokenLength, type PreopenedResources } from '../../../app/listenin
 import type { Logger } from '../../../base/log.ts';
 import { reservePort } from '../../../server/listening/listener.ts';
 import type { ActivatedSocket } from '../../../server/listening/activated-sockets.ts';
+import { COMMAND_WAIT_MS } from '../../../store/lock/directory-lock.ts';
 import type { LoadedSettings } from '../../../settings/load-settings.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { ServedFile } from '../configuration/served-file.ts';
@@ -19,8 +20,6 @@ import { LogLines } from '../../../monitoring/log-lines.ts';
 import { createProcessLogger } from '../../terminal/process-logger.ts';
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-// A command ends soon and is waited for; another server is not.
-const COMMAND_WAIT_MS = 5000;
 
 type ServerOptions = {
   readonly maxMemoryBytes: number;

@@ -62,7 +62,7 @@ import { outgoingCollection, type OutgoingWebhook } from './outgoing/outgoing-we
 import { eventIdCollection } from './inbox/event-ids.ts';
 import { requestBodyCollection, requestCollection } from './inbox/stored-request.ts';
 import type { RequestLookup } from './deliveries/public-route.ts';
-import { readEvent } from './inbox/request-codec.ts';
+import { decodeRequestHead } from './inbox/request-codec.ts';
 import { findSearchedRequest } from './inbox/request-search.ts';
 import { requestRoutes } from './inbox/request-routes.ts';
 import type { RequestService } from './inbox/request-service.ts';
@@ -268,7 +268,7 @@ function createRequestLookup(
   return {
     findEvent(id) {
       const bytes = store.collection(requestCollection.name).findBytes(id);
-      return bytes === undefined ? null : readEvent(bytes);
+      return bytes === undefined ? null : decodeRequestHead(bytes).event;
     },
     findSearched: (id) => findSearchedRequest({
       store,

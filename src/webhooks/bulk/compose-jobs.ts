@@ -113,7 +113,7 @@ function resendRoute(jobs: Jobs, { keys, outgoing, webhooks }: ComposeJobsDeps):
 
 /** The members of a job's filter, which is for records of these statuses. */
 function jobMembers<Filter>(
-  fields: RecordFields<Filter>, statuses: readonly string[],
+  fields: RecordFields<never, Filter>, statuses: readonly string[],
 ): Readonly<Record<string, MemberSchema>> {
   return {
     ...fieldMembers(fields, ['hook', 'status', 'event', 'since', 'until']),

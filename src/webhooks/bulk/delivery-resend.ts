@@ -1,15 +1,15 @@
 /** The kind of job that sends many deliveries again. */
 import type { Turns } from '../../base/turns.ts';
 import { deriveIds } from '../../base/uuid.ts';
-import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import { isSent } from '../deliveries/delivery-fields.ts';
+import { decodeListed } from '../deliveries/delivery-list.ts';
 import type { DeliveryService } from '../deliveries/delivery-service.ts';
 import { SearchedDelivery } from '../deliveries/delivery-search.ts';
 import { eventCollection } from '../deliveries/event-record.ts';
 import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
-import { createRecordTest, parseFilterBody } from '../records/fields.ts';
+import { createFieldTest, parseFilterBody } from '../records/fields.ts';
 import { prepareWhere } from '../search/search-query.ts';
 import type { JobKind } from './job-kind.ts';
 import { countEach, createSelection } from './record-selection.ts';
@@ -27,10 +27,9 @@ export function createDeliveryResend(
 ): JobKind {
   return {
     select(filter) {
-      const isMet = createRecordTest(
+      const isMet = createFieldTest(
         service.fields, { ...parseFilterBody(service.fields, filter), kind: isSent });
-      const find = findCommitted(store);
-      const matches = (bytes: Buffer, id: string): boolean => isMet(bytes, id, find);
+      const matches = (bytes: Buffer, id: string): boolean => isMet(decodeListed(bytes, id));
       const as = filter['as'] === 'new' ? 'new' : 'retry';
       const test = prepareWhere(filter, EVENT_FACT_SOURCES);
       const events = store.collection(eventCollection.name);

@@ -1,4 +1,4 @@
-/** Selects the records of a job, without parsing the records that do not match. */
+/** Selects the records of a job. */
 import { AppError } from '../../base/errors.ts';
 import type { Steps, Turns } from '../../base/turns.ts';
 import type { Collection } from '../../store/store-port.ts';
@@ -36,7 +36,7 @@ export function createSelection(
     const id = collection.idAt(slot);
     if (id === undefined || id > upTo) return 'done';
     return matches(bytes, id) && !idsAddedLater.has(id) && take({ id, bytes }) ? 'done'
-      : 'searched';
+      : 'parsed';
   }, after);
   const walk = (after: string | null, upTo: string, take: Take): Promise<void> =>
     deepTest === null ? walkMatches(after, upTo, take)

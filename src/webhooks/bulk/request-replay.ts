@@ -3,13 +3,14 @@ import type { JsonObject } from '../../base/schema.ts';
 import type { Steps, Turns } from '../../base/turns.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
-import type { Store } from '../../store/store-port.ts';
+import type { FindRecord, Store } from '../../store/store-port.ts';
 import type { RequestLookup } from '../deliveries/public-route.ts';
 import { SOURCES } from '../filters/facts.ts';
+import { decodeRequest } from '../inbox/request-codec.ts';
 import { requestFields } from '../inbox/request-fields.ts';
 import { requestCollection } from '../inbox/stored-request.ts';
 import type { RequestService } from '../inbox/request-service.ts';
-import { createRecordTest, parseFilterBody } from '../records/fields.ts';
+import { createFieldTest, parseFilterBody } from '../records/fields.ts';
 import { prepareWhere } from '../search/search-query.ts';
 import type { JobKind } from './job-kind.ts';
 import { countEach, createSelection } from './record-selection.ts';
@@ -26,7 +27,9 @@ export function createRequestReplay(
 ): JobKind {
   return {
     select(jobFilter: JsonObject) {
-      const isMet = createRecordTest(requestFields, parseFilterBody(requestFields, jobFilter));
+      const isMet = createFieldTest(requestFields, parseFilterBody(requestFields, jobFilter));
+      const matches = (bytes: Buffer, find: FindRecord): boolean =>
+        isMet(decodeRequest(bytes, find));
       const options = { routes: null, isNew: jobFilter['as'] === 'new' };
       const find = findCommitted(store);
       const test = prepareWhere(jobFilter, SOURCES);
@@ -35,14 +38,14 @@ export function createRequestReplay(
         return request !== null && test !== null && (yield* test(request));
       }
       return {
-        ...createSelection(store.collection(requestCollection.name), (bytes, id) =>
-          isMet(bytes, id, find), test && { turns, holds }),
+        ...createSelection(store.collection(requestCollection.name), (bytes) =>
+          matches(bytes, find), test && { turns, holds }),
         stage(transaction, ids, { nowMs, seed }) {
           const nextId = deriveIds(seed);
           const findInTransaction = findStaged(transaction);
           return countEach(ids, (id) => {
             const bytes = transaction.find(requestCollection.name, id);
-            if (bytes === undefined || !isMet(bytes, id, findInTransaction)) return false;
+            if (bytes === undefined || !matches(bytes, findInTransaction)) return false;
             service.stageReplay(transaction, id, options, { nowMs, id: nextId() });
             return true;
           });

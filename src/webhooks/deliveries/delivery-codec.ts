@@ -19,14 +19,13 @@
  * can be shown and sent again.
  *
  * The deliveries of a request to its routes are records of the same collection, of another form
- * (route-record.ts). `readStatus`, `readListedStatus`, `readCreatedMs` and `readUpdatedMs` read
- * these too.
+ * (route-record.ts). `readStatus`, `readCreatedMs` and `readUpdatedMs` read these too.
  */
 import { encodeString } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import {
-  DELIVERY_STATUSES, type Delivery, type DeliveryStatus, type ListedStatus, type SentHead,
+  DELIVERY_STATUSES, type Delivery, type DeliveryStatus, type SentHead,
 } from './delivery.ts';
 import { findTextEnd, readPlainText, readText } from '../durable-queue/record-text.ts';
 
@@ -100,14 +99,12 @@ const EVENT_ID_MARK = Buffer.from('"message":"');
 const CREATED_MARK = Buffer.from('"createdAt":"');
 const UPDATED_MARK = Buffer.from('","updatedAt":"');
 const STATUS_MARK = Buffer.from('"status":"');
-const COALESCED_MARK = Buffer.from('delivered","coalesced":true');
 const UNTRIED_MARK = Buffer.from('"status":"pending","hook":"');
 // `readUntriedWebhookId` expects these members, in this order, behind the webhook.
 const OPTIONAL_MARKS = [Buffer.from(',"event":"'), Buffer.from(',"message":"')] as const;
 const POSTPONED_MARKS = [Buffer.from(',"queuedAt":"'), Buffer.from(',"nextAttemptAt":"')] as const;
 /** The webhook of a delivery, to a route as well. */
 export const WEBHOOK_MARK = Buffer.from('"hook":"');
-const EVENT_MARK = Buffer.from('"event":"');
 const STATUS_BY_LETTER = new Map(DELIVERY_STATUSES.map((status) => [status.charCodeAt(0), status]));
 // Identifiers are UUIDs, so these members mostly stand at fixed positions. Looking there costs a
 // tenth of a search, and it is done many times for each delivery.
@@ -124,11 +121,6 @@ export function readWebhookId(bytes: Buffer): string | null {
   return readMember(bytes, WEBHOOK_MARK);
 }
 
-/** Reads the name of a stored delivery's event, without parsing; null for a queued forward. */
-export function readEventName(bytes: Buffer): string | null {
-  return readMember(bytes, EVENT_MARK);
-}
-
 function readMember(bytes: Buffer, mark: Buffer): string | null {
   // Only the member itself reads like the mark, because quotes inside strings are escaped.
   const at = bytes.indexOf(mark);
@@ -141,12 +133,6 @@ export function readStatus(bytes: Buffer): DeliveryStatus {
   const status = letter === undefined ? undefined : STATUS_BY_LETTER.get(letter);
   if (status === undefined) throw new TypeError('a stored delivery has no status');
   return status;
-}
-
-/** Reads the status that a stored delivery is listed with, without parsing: see route-record.ts. */
-export function readListedStatus(bytes: Buffer): ListedStatus {
-  const isCoalesced = hasMarkAt(bytes, COALESCED_MARK, findMarkEnd(bytes, STATUS_MARK));
-  return isCoalesced ? 'coalesced' : readStatus(bytes);
 }
 
 /**

@@ -4,13 +4,11 @@ import { SharedTextColumn, type TimeSpan } from '../records/columns.ts';
 import {
   choiceField, textField, timeField, type RecordField, type RecordFields,
 } from '../records/fields.ts';
-import {
-  isForward, readCreatedMs, readEventName, readListedStatus, readWebhookId,
-} from './delivery-codec.ts';
+import { getListedStatus, type ListedDelivery } from './delivery-list.ts';
 import {
   DELIVERY_KINDS, LISTED_STATUSES, type DeliveryKind, type ListedStatus,
 } from './delivery.ts';
-import { isRouteDeliveryId, parseRequestId } from './route-delivery-id.ts';
+import { parseRequestId } from './route-delivery-id.ts';
 
 export type DeliveryFilter = {
   /** One kind, or those of which `isSent` holds; null: every kind. */
@@ -36,19 +34,20 @@ type FindRequestEvent = (requestId: string) => string | null;
 /** The event of a delivery to a route is that of its request, so no column has it. */
 export function createDeliveryFields(
   findRequestEvent: FindRequestEvent,
-): RecordFields<DeliveryFilter> {
+): RecordFields<ListedDelivery, DeliveryFilter> {
   return {
     hook: textField('hook', 'Of this outgoing webhook only: its identifier or name',
-      readWebhookId, { maxLength: 128 }),
-    status: choiceField('status', 'Only these', LISTED_STATUSES, readListedStatus,
+      ({ hook }) => hook, { maxLength: 128 }),
+    status: choiceField('status', 'Only these', LISTED_STATUSES, getListedStatus,
       { isChanging: true }),
     event: {
-      ...textField('event', 'Only those of this event', (record, id) => isRouteDeliveryId(id)
-        ? findRequestEvent(parseRequestId(id)) : readEventName(record)),
-      createColumn: () => new SharedTextColumn((record, id) =>
-        isRouteDeliveryId(id) ? null : readEventName(record)),
+      ...textField('event', 'Only those of this event', (listed: ListedDelivery) =>
+        'route' in listed ? findRequestEvent(parseRequestId(listed.identifier)) : listed.event),
+      createColumn: () => new SharedTextColumn((listed) =>
+        'route' in listed ? null : listed.event),
     },
-    time: timeField('Created', readCreatedMs),
+    time: timeField('Created', (listed) =>
+      'route' in listed ? listed.route.createdAt : listed.createdAt),
     kind: kindField,
   };
 }
@@ -58,7 +57,7 @@ export function needsRecords({ kind, event }: DeliveryFilter): boolean {
   return event !== null && (kind === null || kind === 'route');
 }
 
-const kindField: RecordField<DeliveryKind | typeof isSent> = {
+const kindField: RecordField<ListedDelivery, DeliveryKind | typeof isSent> = {
   parameters: {
     kind: {
       schema: { kind: 'string', values: [...DELIVERY_KINDS, 'all'] },
@@ -69,12 +68,12 @@ const kindField: RecordField<DeliveryKind | typeof isSent> = {
     const kind = parseChoiceParameter(query, 'kind', [...DELIVERY_KINDS, 'all']);
     return kind === 'all' ? null : kind ?? isSent;
   },
-  isMet: (kind, record, id) =>
-    typeof kind === 'function' ? kind(readKind(record, id)) : readKind(record, id) === kind,
-  createColumn: () => new SharedTextColumn(readKind),
+  isMet: (kind, listed) =>
+    typeof kind === 'function' ? kind(getKind(listed)) : getKind(listed) === kind,
+  createColumn: () => new SharedTextColumn(getKind),
 };
 
-function readKind(record: Buffer, id: string): DeliveryKind {
-  if (isRouteDeliveryId(id)) return 'route';
-  return isForward(record) ? 'forward' : 'webhook';
+function getKind(listed: ListedDelivery): DeliveryKind {
+  if ('route' in listed) return 'route';
+  return listed.hook === null ? 'forward' : 'webhook';
 }

@@ -26,7 +26,7 @@ import type { Searches } from '../search/searches.ts';
 import { EVENT_FACT_SOURCES } from './searched-event.ts';
 import type { Delivery, PublicDelivery } from './delivery.ts';
 import type { DeliveryFilter } from './delivery-fields.ts';
-import type { ListedRoute } from './delivery-list.ts';
+import type { ListedDelivery } from './delivery-list.ts';
 import { parseRequestId } from './route-delivery-id.ts';
 import type { ResendMode } from './resend.ts';
 import { deliveryResource } from './delivery-resource.ts';
@@ -71,7 +71,7 @@ function listRoute(
     responses: [
       searchableListResponse('Deliveries', deliverySchema), ...problemResponses(400, 503),
     ],
-    handle: (exchange) => sendSearchableList<Delivery | ListedRoute, DeliveryFilter>(exchange, {
+    handle: (exchange) => sendSearchableList<ListedDelivery, DeliveryFilter>(exchange, {
       path: PATH, fields: service.fields, hasOrder: true,
       resolve: (filter) => resolveHookOfKind(webhooks, filter),
       idOf: ({ identifier }) => identifier,

@@ -10,7 +10,7 @@ import { RecordWalk } from '../search/record-walk.ts';
 import type { SearchedRecord } from '../search/search-query.ts';
 import type { SearchWalk } from '../search/searches.ts';
 import { decodeDelivery, readCreatedMs, readEventId } from './delivery-codec.ts';
-import { decodeListedRoute, type ListedRoute } from './delivery-list.ts';
+import { decodeListedRoute, type ListedDelivery, type ListedRoute } from './delivery-list.ts';
 import { deliveryCollection, type Delivery } from './delivery.ts';
 import { eventCollection } from './event-record.ts';
 import type { RequestLookup } from './public-route.ts';
@@ -21,9 +21,9 @@ import { createEventFacts, readSearchedPayload } from './searched-event.ts';
 export function walkDeliveries(
   store: Pick<Store, 'collection'>, requests: RequestLookup, matches: SlotTest | null,
   before: string | null,
-): SearchWalk<Delivery | ListedRoute> {
+): SearchWalk<ListedDelivery> {
   const events = store.collection(eventCollection.name);
-  const open = (bytes: Buffer, id: string): SearchedRecord<Delivery | ListedRoute> | null => {
+  const open = (bytes: Buffer, id: string): SearchedRecord<ListedDelivery> | null => {
     if (!isRouteDeliveryId(id)) return new SearchedDelivery(events, bytes);
     const request = requests.findSearched(parseRequestId(id));
     return request === null ? null : new SearchedRoute(request, bytes, id);

@@ -22,7 +22,9 @@ import {
   type PublicDelivery,
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
-import { decodeListed, decodeListedRoute, type ListedRoute } from './delivery-list.ts';
+import {
+  decodeListed, decodeListedRoute, type ListedDelivery, type ListedRoute,
+} from './delivery-list.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 import { toPublicRoute, type RequestLookup } from './public-route.ts';
 import { findForwardTarget } from './event-record.ts';
@@ -36,22 +38,22 @@ import { findSentRequest, type SentHttpRequest } from './sent-request.ts';
 import { changeDeliveries, deliveryQueue, type DeliveryTotals } from './delivery-changes.ts';
 
 export interface DeliveryService {
-  readonly fields: RecordFields<DeliveryFilter>;
+  readonly fields: RecordFields<ListedDelivery, DeliveryFilter>;
   /** Lists up to `limit` deliveries behind the id `after`, oldest first or newest first. */
   list(
     filter: DeliveryFilter, after: string | null, limit: number, isNewestFirst?: boolean,
-  ): Promise<(Delivery | ListedRoute)[]>;
+  ): Promise<ListedDelivery[]>;
   /** Opens a search through the deliveries that match, from behind the id `before`. */
   openSearch(
     filter: DeliveryFilter, before: string | null,
-  ): Promise<SearchWalk<Delivery | ListedRoute>>;
+  ): Promise<SearchWalk<ListedDelivery>>;
   /** Counts the deliveries that match, on all pages. */
   count(filter: DeliveryFilter): Promise<number>;
   find(identifier: string): Delivery | undefined;
   /** Finds the delivery of a request to a route. */
   findRouteDelivery(identifier: string): ListedRoute | undefined;
   /** Returns the delivery as callers see it, with the present state of its webhook. */
-  toPublic(delivery: Delivery | ListedRoute): PublicDelivery;
+  toPublic(delivery: ListedDelivery): PublicDelivery;
   /** Finds a delivery together with the request that it sent last. */
   findSentRequest(
     identifier: string,
@@ -110,7 +112,8 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
   const { store, fanOuts, webhooks, clock, makeId, capacity } = deps;
   const records = store.collection(deliveryCollection.name);
   const fields = createDeliveryFields(deps.requests.findEvent);
-  const list = new RecordList(store, deliveryCollection.name, fields, { needsRecords });
+  const list = new RecordList(store, deliveryCollection.name,
+    { fields, needsRecords, decode: decodeListed });
   const findBytes = (identifier: string): Buffer | undefined =>
     isRouteDeliveryId(identifier) ? undefined : records.findBytes(identifier);
   const find = (identifier: string): Delivery | undefined => {
@@ -215,7 +218,8 @@ function cancelDelivery(store: Store, identifier: string, nowMs: number): Promis
 
 /** Makes all failed deliveries due now, a chunk in each transaction, and returns how many. */
 async function retryAllFailed(
-  store: Store, list: RecordList<DeliveryFilter>, clock: Clock, capacity: QueueCapacity,
+  store: Store, list: RecordList<ListedDelivery, DeliveryFilter>, clock: Clock,
+  capacity: QueueCapacity,
 ): Promise<number> {
   const sizeOf = createSizeLookup(store.collection(deliveryCollection.name));
   let count = 0;

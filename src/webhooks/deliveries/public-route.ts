@@ -1,7 +1,7 @@
 /** Shows the delivery of a request to a route as callers see it, among the other deliveries. */
 import type { SearchedRecord } from '../search/search-query.ts';
 import type { PublicDelivery } from './delivery.ts';
-import type { ListedRoute } from './delivery-list.ts';
+import { getListedStatus, type ListedRoute } from './delivery-list.ts';
 import { parseRequestId } from './route-delivery-id.ts';
 
 /** Looks up what the deliveries of routes show of their requests and incoming webhooks. */
@@ -14,15 +14,11 @@ export type RequestLookup = {
     { readonly name?: string | undefined; readonly enabled: boolean } | undefined;
 };
 
-const STATUSES = {
-  pending: 'pending', done: 'delivered', failed: 'failed', coalesced: 'coalesced',
-} as const;
-
 export function toPublicRoute(
-  { identifier, hook, route }: ListedRoute, { findEvent, findWebhook }: RequestLookup,
+  delivery: ListedRoute, { findEvent, findWebhook }: RequestLookup,
 ): PublicDelivery {
-  const { name, createdAt, nextAttemptAt, attempts } = route;
-  const status = STATUSES[route.status];
+  const { identifier, hook, route: { name, createdAt, nextAttemptAt, attempts } } = delivery;
+  const status = getListedStatus(delivery);
   const request = parseRequestId(identifier);
   const webhook = findWebhook(hook);
   const waitsFor = status === 'pending' && webhook?.enabled === false ? 'webhook' : null;

@@ -2,14 +2,12 @@
 import { AppError } from '../../base/errors.ts';
 import { NAME_PATTERN_RULE, createNameTest } from '../../base/event-name.ts';
 import { quote } from '../../base/text/error-message.ts';
-import {
-  EVENT_SOURCE_NAMES, isEventHeard, readEventCreatedMs, readEventKey, readEventName,
-  readEventSource, type EventSource,
-} from '../deliveries/event-record.ts';
+import { EVENT_SOURCE_NAMES, type EventSource } from '../deliveries/event-record.ts';
 import { SharedTextColumn, type TimeSpan } from '../records/columns.ts';
 import {
   choiceField, flagField, textField, timeField, type RecordField, type RecordFields,
 } from '../records/fields.ts';
+import type { PublicEvent } from './public-event.ts';
 
 type NameTest = (name: string) => boolean;
 
@@ -22,7 +20,7 @@ export type EventFilter = {
   readonly time: TimeSpan | null;
 };
 
-const nameField: RecordField<NameTest> = {
+const nameField: RecordField<PublicEvent, NameTest> = {
   parameters: {
     name: {
       schema: { kind: 'string' },
@@ -30,18 +28,18 @@ const nameField: RecordField<NameTest> = {
     },
   },
   parse: (query) => parseNamePattern(query.get('name')),
-  isMet: (isName, record) => isName(readEventName(record) ?? ''),
-  createColumn: () => new SharedTextColumn(readEventName),
+  isMet: (isName, { name }) => isName(name),
+  createColumn: () => new SharedTextColumn(({ name }) => name),
 };
 
-export const eventFields: RecordFields<EventFilter> = {
+export const eventFields: RecordFields<PublicEvent, EventFilter> = {
   name: nameField,
-  source: choiceField('source', 'Only these', EVENT_SOURCE_NAMES, readEventSource),
+  source: choiceField('source', 'Only these', EVENT_SOURCE_NAMES, ({ source }) => source),
   heard: flagField('heard',
     '`true`: only those that have or had a delivery; `false`: only the others',
-    (record, id, find) => isEventHeard(find, id, record)),
-  key: textField('key', 'Only those of this key', readEventKey, { isRare: true }),
-  time: timeField('Created', readEventCreatedMs),
+    ({ heard }) => heard),
+  key: textField('key', 'Only those of this key', ({ key }) => key, { isRare: true }),
+  time: timeField('Created', ({ createdAt }) => createdAt),
 };
 
 /** Parses a name, or the beginning of names as a trigger has it. Throws `malformed`. */

@@ -30,7 +30,7 @@ export class EventService {
   readonly #webhooks: EventServiceDeps['webhooks'];
   readonly #events: Collection;
   readonly #find: FindRecord;
-  readonly #list: RecordList<EventFilter>;
+  readonly #list: RecordList<PublicEvent, EventFilter>;
   readonly #unlisten: () => void;
 
   constructor({ store, fanOuts, webhooks }: EventServiceDeps) {
@@ -39,7 +39,10 @@ export class EventService {
     this.#webhooks = webhooks;
     this.#events = store.collection(eventCollection.name);
     this.#find = findCommitted(store);
-    this.#list = new RecordList(store, eventCollection.name, eventFields, { isListed: isEvent });
+    this.#list = new RecordList(store, eventCollection.name, {
+      fields: eventFields, hasUnlisted: true,
+      decode: (record) => isEvent(record) ? toPublicEvent(record, this.#find) : null,
+    });
     // Whether an event is heard changes with them.
     this.#unlisten = store.collection(lateDeliveryCollection.name).onChange(({ id, after }) => {
       if (after !== null) this.#list.refresh(id);

@@ -19,7 +19,7 @@ import { RepeatedStringEncoder, encodeString as text } from '../../base/json/enc
 import type { JsonObject } from '../../base/schema.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
-import { QUOTE, readPlainText, readText } from '../durable-queue/record-text.ts';
+import { QUOTE } from '../durable-queue/record-text.ts';
 import { BODY_MARK, BODY_APART, appendInlineBody } from './request-body.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import {
@@ -274,36 +274,11 @@ export function isPinned(bytes: Buffer): boolean {
   return bytes[STATUS_AT + readRecordStatus(bytes).length + PINNED_LENGTH] === LETTER_T;
 }
 
-const EVENT_MARK = Buffer.from(',"event":"');
-const EVENT_ID_MARK = Buffer.from(',"eventId":"');
-const VERDICT_MARK = Buffer.from(',"verdict":{');
 const HOOK_LENGTH = ',"hook":"'.length;
-
-/** Reads the identifier of the incoming webhook, without parsing. */
-export function readWebhookId(bytes: Buffer): string {
-  return readPlainText(bytes, findHookStart(bytes));
-}
 
 function findHookStart(bytes: Buffer): number {
   const pinnedLength = isPinned(bytes) ? 'true'.length : 'false'.length;
   return STATUS_AT + readRecordStatus(bytes).length + PINNED_LENGTH + pinnedLength + HOOK_LENGTH;
-}
-
-/** Reads the sender's name of the event, without parsing. */
-export function readEvent(bytes: Buffer): string | null {
-  return readMember(bytes, EVENT_MARK);
-}
-
-/** Reads the sender's id of the event, without parsing. */
-export function readEventId(bytes: Buffer): string | null {
-  return readMember(bytes, EVENT_ID_MARK);
-}
-
-function readMember(bytes: Buffer, mark: Buffer): string | null {
-  // Before the verdict no other member has that name, and inside strings its quotes are escaped.
-  const at = bytes.indexOf(mark, STATUS_AT);
-  if (at === -1 || at > bytes.indexOf(VERDICT_MARK, STATUS_AT)) return null;
-  return readText(bytes, at + mark.length);
 }
 
 /** Reads the id of a request and when it came, without parsing. */

@@ -1,10 +1,7 @@
 /** The fields by which the list of requests, and a job that runs many of them again, filter. */
 import type { TimeSpan } from '../records/columns.ts';
 import { choiceField, textField, timeField, type RecordFields } from '../records/fields.ts';
-import {
-  readEvent, readEventId, readReceivedMs, readRequestStatus, readWebhookId,
-} from './request-codec.ts';
-import { REQUEST_STATUSES, type RequestStatus } from './stored-request.ts';
+import { REQUEST_STATUSES, type RequestStatus, type StoredRequest } from './stored-request.ts';
 
 export type RequestFilter = {
   readonly eventId: string | null;
@@ -15,13 +12,18 @@ export type RequestFilter = {
   readonly time: TimeSpan | null;
 };
 
-export const requestFields: RecordFields<RequestFilter> = {
+/** A request as its fields have it. The columns have no status: RequestStates has it. */
+export type ListedRequest = Pick<StoredRequest, 'hook' | 'event' | 'eventId' | 'receivedAt'>
+  & { readonly status?: RequestStatus };
+
+export const requestFields: RecordFields<ListedRequest, RequestFilter> = {
   eventId: textField('eventId', 'Only those that the sender gave this id, duplicates among them',
-    readEventId, { isRare: true }),
+    ({ eventId }) => eventId, { isRare: true }),
   hook: textField('hook', 'Of this incoming webhook only: its identifier, name or path segment',
-    readWebhookId, { maxLength: 128 }),
+    ({ hook }) => hook, { maxLength: 128 }),
   status: choiceField('status', 'Only these', REQUEST_STATUSES,
-    (record, _, find) => readRequestStatus(record, find), { hasColumn: false }),
-  event: textField('event', 'Only those that the sender names so, such as `push`', readEvent),
-  time: timeField('Received', readReceivedMs),
+    ({ status = null }) => status, { hasColumn: false }),
+  event: textField('event', 'Only those that the sender names so, such as `push`',
+    ({ event }) => event),
+  time: timeField('Received', ({ receivedAt }) => receivedAt),
 };

@@ -1,10 +1,11 @@
 /** Lists requests, newest first: the stored ones, and the rejected ones, which are in memory. */
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
-import { isWithin, type SlotTest } from '../records/columns.ts';
+import type { SlotTest } from '../records/columns.ts';
+import { createFieldTest } from '../records/fields.ts';
 import { RecordList } from '../records/record-list.ts';
-import { decodeRequest } from './request-codec.ts';
-import { requestFields, type RequestFilter } from './request-fields.ts';
+import { decodeRequest, decodeRequestHead } from './request-codec.ts';
+import { requestFields, type ListedRequest, type RequestFilter } from './request-fields.ts';
 import type { RequestStates } from './request-states.ts';
 import { requestCollection, type StoredRequest } from './stored-request.ts';
 
@@ -30,14 +31,15 @@ export type RequestSelection = {
 export class RequestList {
   readonly #find: FindRecord;
   readonly #rejected: RejectedRequests;
-  readonly #stored: RecordList<RequestFilter>;
+  readonly #stored: RecordList<ListedRequest, RequestFilter>;
 
   constructor(
     store: Pick<Store, 'collection'>, states: RequestStates, rejected: RejectedRequests,
   ) {
     this.#find = findCommitted(store);
     this.#rejected = rejected;
-    this.#stored = new RecordList(store, requestCollection.name, requestFields, {
+    this.#stored = new RecordList<ListedRequest, RequestFilter>(store, requestCollection.name, {
+      fields: requestFields, decode: decodeRequestHead,
       slotTests: { status: (status) => (slot) => states.statusAt(slot) === status },
     });
   }
@@ -81,19 +83,10 @@ export class RequestList {
   }
 
   #filterRejected(filter: RequestFilter): StoredRequest[] {
-    return [...this.#rejected.all()].filter((request) => matchesFilter(filter, request));
+    return [...this.#rejected.all()].filter(createFieldTest(requestFields, filter));
   }
 }
 
 function sortNewestFirst(requests: StoredRequest[]): StoredRequest[] {
   return requests.sort((left, right) => left.id < right.id ? 1 : -1);
-}
-
-function matchesFilter(
-  { hook, status, event, eventId, time }: RequestFilter, request: StoredRequest,
-): boolean {
-  return (hook === null || hook === request.hook) && (status === null || status === request.status)
-    && (event === null || event === request.event)
-    && (eventId === null || eventId === request.eventId)
-    && (time === null || isWithin(time, Date.parse(request.receivedAt)));
 }

@@ -1,7 +1,8 @@
 /**
  * Columns by which a list filters records: numbers by the slot of the record, so that a page of a
  * hundred thousand records is found without touching them. The first list has them built from the
- * stored records; they follow every change from then on, and are never written anywhere.
+ * stored records; they follow every change from then on, and are never written anywhere. A record
+ * is decoded once for all its columns.
  *
  * A change of a record must not change what its columns have, unless `refresh` is called. A column
  * of what changes follows that by itself, if it is said to be one (`changingColumns`).
@@ -14,9 +15,12 @@ import type { Collection } from '../../store/store-port.ts';
 /** Whether the record in a slot meets a criterion. */
 export type SlotTest = (slot: number) => boolean;
 
+/** Decodes a record as its fields have it; null: it is in no list. */
+export type DecodeListed<Item> = (record: Buffer, id: string) => Item | null;
+
 /** A column of one kind of values. A slot that was set is set anew, or cleared. */
-export interface RecordColumn<Criterion> {
-  set(slot: number, record: Buffer, id: string): void;
+export interface RecordColumn<Item, Criterion> {
+  set(slot: number, item: Item): void;
   clear(slot: number): void;
   grow(length: number): void;
   createTest(criterion: Criterion): SlotTest;
@@ -29,31 +33,27 @@ const SLOTS_MIN = 1024;
 /** The test that no record meets. */
 export const matchNone: SlotTest = () => false;
 
-export class RecordColumns {
+export class RecordColumns<Item> {
   readonly #collection: Collection;
-  readonly #columns: readonly RecordColumn<never>[];
-  readonly #changingColumns: readonly RecordColumn<never>[];
-  readonly #isListed: (record: Buffer) => boolean;
+  readonly #decode: DecodeListed<Item>;
+  readonly #columns: readonly RecordColumn<Item, never>[];
+  readonly #changingColumns: readonly RecordColumn<Item, never>[];
   /** Whether the record of a slot is in the columns. */
   #entered = new Uint8Array(0);
   #count = 0;
   #building: Promise<void> | null = null;
   #unlisten: (() => void) | null = null;
 
-  /**
-   * Records for which `isListed` is false are in no column. `changingColumns` are those of
-   * `columns` that are set anew whenever a record changes.
-   */
-  constructor(collection: Collection, columns: readonly RecordColumn<never>[], {
-    changingColumns = [], isListed = () => true,
-  }: {
-    readonly changingColumns?: readonly RecordColumn<never>[];
-    readonly isListed?: (record: Buffer) => boolean;
-  } = {}) {
+  /** `changingColumns` are those of `columns` that are set anew whenever a record changes. */
+  constructor(
+    collection: Collection, decode: DecodeListed<Item>,
+    columns: readonly RecordColumn<Item, never>[],
+    changingColumns: readonly RecordColumn<Item, never>[] = [],
+  ) {
     this.#collection = collection;
+    this.#decode = decode;
     this.#columns = columns;
     this.#changingColumns = changingColumns;
-    this.#isListed = isListed;
   }
 
   /** How many records are in the columns. */
@@ -85,8 +85,7 @@ export class RecordColumns {
   refresh(slot: number): void {
     const record = this.#collection.bytesAt(slot);
     if (this.#entered[slot] !== 1 || record === undefined) return;
-    const id = this.#collection.idAt(slot) ?? '';
-    for (const column of this.#columns) column.set(slot, record, id);
+    this.#set(this.#columns, slot, record, this.#collection.idAt(slot) ?? '');
   }
 
   async #build(): Promise<void> {
@@ -104,17 +103,23 @@ export class RecordColumns {
     if (record === null) {
       if (isEntered) this.#clear(slot);
     } else if (isEntered) {
-      for (const column of this.#changingColumns) column.set(slot, record, id);
-    } else if (this.#isListed(record)) {
-      this.#enter(slot, record, id);
+      if (this.#changingColumns.length > 0) this.#set(this.#changingColumns, slot, record, id);
+    } else {
+      if (slot >= this.#entered.length) this.#grow(slot + 1);
+      if (!this.#set(this.#columns, slot, record, id)) return;
+      this.#entered[slot] = 1;
+      this.#count += 1;
     }
   }
 
-  #enter(slot: number, record: Buffer, id: string): void {
-    if (slot >= this.#entered.length) this.#grow(slot + 1);
-    this.#entered[slot] = 1;
-    this.#count += 1;
-    for (const column of this.#columns) column.set(slot, record, id);
+  /** Returns false, and sets nothing, for a record that is in no list. */
+  #set(
+    columns: readonly RecordColumn<Item, never>[], slot: number, record: Buffer, id: string,
+  ): boolean {
+    const item = this.#decode(record, id);
+    if (item === null) return false;
+    for (const column of columns) column.set(slot, item);
+    return true;
   }
 
   #clear(slot: number): void {
@@ -131,17 +136,18 @@ export class RecordColumns {
 }
 
 /** A column of texts that many records share, such as webhooks. Each text has a number. */
-export class SharedTextColumn implements RecordColumn<string | ((text: string) => boolean)> {
-  readonly #read: (record: Buffer, id: string) => string | null;
+export class SharedTextColumn<Item>
+implements RecordColumn<Item, string | ((text: string) => boolean)> {
+  readonly #read: (item: Item) => string | null;
   readonly #numbers = new TextNumbers();
   #column = new Uint32Array(0);
 
-  constructor(read: (record: Buffer, id: string) => string | null) {
+  constructor(read: (item: Item) => string | null) {
     this.#read = read;
   }
 
-  set(slot: number, record: Buffer, id: string): void {
-    const text = this.#read(record, id);
+  set(slot: number, item: Item): void {
+    const text = this.#read(item);
     const number = text === null ? 0 : this.#numbers.intern(text);
     // After that, so that a text which stays keeps its number.
     this.clear(slot);
@@ -172,18 +178,18 @@ export class SharedTextColumn implements RecordColumn<string | ((text: string) =
  * A column of texts that few records share. It has the CRC-32 of each, 0 without one; where that
  * matches, the record itself decides.
  */
-export class RareTextColumn implements RecordColumn<string> {
-  readonly #collection: Collection;
-  readonly #read: (record: Buffer, id: string) => string | null;
+export class RareTextColumn<Item> implements RecordColumn<Item, string> {
+  readonly #itemAt: (slot: number) => Item | null;
+  readonly #read: (item: Item) => string | null;
   #column = new Uint32Array(0);
 
-  constructor(collection: Collection, read: (record: Buffer, id: string) => string | null) {
-    this.#collection = collection;
+  constructor(itemAt: (slot: number) => Item | null, read: (item: Item) => string | null) {
+    this.#itemAt = itemAt;
     this.#read = read;
   }
 
-  set(slot: number, record: Buffer, id: string): void {
-    const text = this.#read(record, id);
+  set(slot: number, item: Item): void {
+    const text = this.#read(item);
     this.#column[slot] = text === null ? 0 : crc32(text);
   }
 
@@ -197,9 +203,8 @@ export class RareTextColumn implements RecordColumn<string> {
     const checksum = crc32(text);
     return (slot) => {
       if (this.#column[slot] !== checksum) return false;
-      const record = this.#collection.bytesAt(slot);
-      const id = this.#collection.idAt(slot);
-      return record !== undefined && id !== undefined && this.#read(record, id) === text;
+      const item = this.#itemAt(slot);
+      return item !== null && this.#read(item) === text;
     };
   }
 }
@@ -212,16 +217,16 @@ export function isWithin({ sinceMs, untilMs }: TimeSpan, atMs: number): boolean 
 }
 
 /** A column of times, in milliseconds since the epoch. */
-export class TimeColumn implements RecordColumn<TimeSpan> {
-  readonly #read: (record: Buffer, id: string) => number;
+export class TimeColumn<Item> implements RecordColumn<Item, TimeSpan> {
+  readonly #readMs: (item: Item) => number;
   #column = new Float64Array(0);
 
-  constructor(read: (record: Buffer, id: string) => number) {
-    this.#read = read;
+  constructor(readMs: (item: Item) => number) {
+    this.#readMs = readMs;
   }
 
-  set(slot: number, record: Buffer, id: string): void {
-    this.#column[slot] = this.#read(record, id);
+  set(slot: number, item: Item): void {
+    this.#column[slot] = this.#readMs(item);
   }
 
   clear(): void {}
@@ -236,16 +241,16 @@ export class TimeColumn implements RecordColumn<TimeSpan> {
 }
 
 /** A column of facts that hold or do not. */
-export class FlagColumn implements RecordColumn<boolean> {
-  readonly #read: (record: Buffer, id: string) => boolean;
+export class FlagColumn<Item> implements RecordColumn<Item, boolean> {
+  readonly #read: (item: Item) => boolean;
   #column = new Uint8Array(0);
 
-  constructor(read: (record: Buffer, id: string) => boolean) {
+  constructor(read: (item: Item) => boolean) {
     this.#read = read;
   }
 
-  set(slot: number, record: Buffer, id: string): void {
-    this.#column[slot] = this.#read(record, id) ? 1 : 0;
+  set(slot: number, item: Item): void {
+    this.#column[slot] = this.#read(item) ? 1 : 0;
   }
 
   clear(): void {}

@@ -25,7 +25,7 @@ export type FilteredList<Item, Filter> = ListParameters<Filter> & {
 };
 
 type ListParameters<Filter> = {
-  readonly fields: RecordFields<Filter>;
+  readonly fields: RecordFields<never, Filter>;
   /** Puts identifiers in the place of names. Throws `malformed`. */
   readonly resolve?: (filter: Filter) => Filter;
   /** Whether the list takes `ORDER_PARAMETER`. */
@@ -48,7 +48,9 @@ const PAGE_PARAMETERS: readonly ParameterSpec[] = [
 ];
 
 /** Describes the query parameters of a list of such records. */
-export function listParameters<Filter>(fields: RecordFields<Filter>): readonly ParameterSpec[] {
+export function listParameters<Filter>(
+  fields: RecordFields<never, Filter>,
+): readonly ParameterSpec[] {
   return [...listFieldParameters(fields), ...PAGE_PARAMETERS];
 }
 

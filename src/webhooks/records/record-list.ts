@@ -3,23 +3,27 @@
  * filtered by fields (fields.ts). What a filter names is looked up in columns, which the first such
  * list has built. A record that matches is decoded at once, in the same turn of the event loop.
  */
-import { findCommitted } from '../../store/find-record.ts';
-import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
-import { RecordColumns, matchNone, type RecordColumn, type SlotTest } from './columns.ts';
-import { createRecordTest, listCriteria, listFields, type RecordFields } from './fields.ts';
+import type { Collection, Store } from '../../store/store-port.ts';
+import {
+  RecordColumns, matchNone, type DecodeListed, type RecordColumn, type SlotTest,
+} from './columns.ts';
+import { createFieldTest, listCriteria, listFields, type RecordFields } from './fields.ts';
 import { countInSteps, visitInSteps } from './stepped-scan.ts';
 
-type Page<Item> = {
+type Page<PageItem> = {
   /** The id behind which the page begins; null: at the beginning of the list. */
   readonly after: string | null;
   readonly limit: number;
   readonly isNewestFirst: boolean;
-  readonly decode: (record: Buffer, id: string) => Item;
+  readonly decode: (record: Buffer, id: string) => PageItem;
 };
 
-type Options<Filter> = {
-  /** Records for which this is false are not in the list. */
-  readonly isListed?: (record: Buffer) => boolean;
+type Options<Item, Filter> = {
+  readonly fields: RecordFields<Item, Filter>;
+  /** Decodes what the fields have of a record. */
+  readonly decode: DecodeListed<Item>;
+  /** Whether `decode` gives null for some records. */
+  readonly hasUnlisted?: boolean;
   /** Tests of slots for the fields without columns. */
   readonly slotTests?: {
     readonly [Name in keyof Filter]?: (criterion: NonNullable<Filter[Name]>) => SlotTest;
@@ -28,32 +32,24 @@ type Options<Filter> = {
   readonly needsRecords?: (filter: Filter) => boolean;
 };
 
-export class RecordList<Filter> {
+export class RecordList<Item, Filter> {
   readonly #records: Collection;
-  readonly #find: FindRecord;
-  readonly #fields: RecordFields<Filter>;
-  readonly #options: Options<Filter>;
-  readonly #columnOf: ReadonlyMap<keyof Filter, RecordColumn<unknown>>;
-  readonly #columns: RecordColumns;
+  readonly #options: Options<Item, Filter>;
+  readonly #columnOf: ReadonlyMap<keyof Filter, RecordColumn<Item, unknown>>;
+  readonly #columns: RecordColumns<Item>;
 
   constructor(
-    store: Pick<Store, 'collection'>, collection: string, fields: RecordFields<Filter>,
-    options: Options<Filter> = {},
+    store: Pick<Store, 'collection'>, collection: string, options: Options<Item, Filter>,
   ) {
     this.#records = store.collection(collection);
-    this.#find = findCommitted(store);
-    this.#fields = fields;
     this.#options = options;
-    const rows = listFields(fields).flatMap(([name, { createColumn, isChanging }]) =>
-      createColumn === null ? [] : [{
-        name, isChanging, column: createColumn(this.#records, this.#find),
-      }]);
+    const itemAt = (slot: number): Item | null => this.#itemAt(slot);
+    const rows = listFields(options.fields).flatMap(([name, { createColumn, isChanging }]) =>
+      createColumn === null ? [] : [{ name, isChanging, column: createColumn(itemAt) }]);
     this.#columnOf = new Map(rows.map(({ name, column }) => [name, column]));
-    const { isListed } = options;
-    this.#columns = new RecordColumns(this.#records, rows.map(({ column }) => column), {
-      changingColumns: rows.filter((row) => row.isChanging).map(({ column }) => column),
-      ...isListed === undefined ? {} : { isListed },
-    });
+    this.#columns = new RecordColumns(this.#records, options.decode,
+      rows.map(({ column }) => column),
+      rows.filter((row) => row.isChanging).map(({ column }) => column));
   }
 
   close(): void {
@@ -66,10 +62,10 @@ export class RecordList<Filter> {
   }
 
   /** Lists up to `limit` records that match. */
-  async page<Item>(
-    filter: Filter, { after, limit, isNewestFirst, decode }: Page<Item>,
-  ): Promise<Item[]> {
-    const page: Item[] = [];
+  async page<PageItem>(
+    filter: Filter, { after, limit, isNewestFirst, decode }: Page<PageItem>,
+  ): Promise<PageItem[]> {
+    const page: PageItem[] = [];
     const matches = await this.matcher(filter);
     if (matches === null) return page;
     await visitInSteps(this.#records, (record, slot) => {
@@ -82,10 +78,10 @@ export class RecordList<Filter> {
 
   /** Counts the records that match, on all pages, as they are at one moment. */
   async count(filter: Filter): Promise<number> {
-    const { needsRecords, isListed } = this.#options;
+    const { fields, needsRecords, hasUnlisted = false } = this.#options;
     if (needsRecords?.(filter) === true) return this.#countRecords(filter);
-    const hasCriteria = listCriteria(this.#fields, filter).length > 0;
-    if (!hasCriteria && isListed === undefined) return this.#records.size;
+    const hasCriteria = listCriteria(fields, filter).length > 0;
+    if (!hasCriteria && !hasUnlisted) return this.#records.size;
     const matches = await this.matcher(filter);
     if (!hasCriteria) return this.#columns.count;
     let count = 0;
@@ -100,10 +96,10 @@ export class RecordList<Filter> {
    * record matches.
    */
   async matcher(filter: Filter): Promise<SlotTest | null> {
-    const { needsRecords, isListed, slotTests } = this.#options;
+    const { fields, needsRecords, hasUnlisted = false, slotTests } = this.#options;
     if (needsRecords?.(filter) === true) return this.#createRecordMatcher(filter);
-    const criteria = listCriteria(this.#fields, filter);
-    if (criteria.length === 0 && isListed === undefined) return () => true;
+    const criteria = listCriteria(fields, filter);
+    if (criteria.length === 0 && !hasUnlisted) return () => true;
     await this.#columns.whenBuilt();
     return this.#columns.createMatcher(criteria.map(([name, , criterion]) => {
       const createTest = slotTests?.[name] as ((value: unknown) => SlotTest) | undefined;
@@ -113,18 +109,26 @@ export class RecordList<Filter> {
   }
 
   #createRecordMatcher(filter: Filter): SlotTest {
-    const isMet = createRecordTest(this.#fields, filter);
+    const isMet = createFieldTest(this.#options.fields, filter);
     return (slot) => {
-      const record = this.#records.bytesAt(slot);
-      return record !== undefined && isMet(record, this.#records.idAt(slot) ?? '', this.#find);
+      const item = this.#itemAt(slot);
+      return item !== null && isMet(item);
     };
   }
 
   #countRecords(filter: Filter): Promise<number> {
-    const isMet = createRecordTest(this.#fields, filter);
+    const { fields, decode } = this.#options;
+    const isMet = createFieldTest(fields, filter);
     let count = 0;
     return countInSteps(this.#records, (record, by, id) => {
-      if (isMet(record, id, this.#find)) count += by;
-    }, () => count);
+      const item = decode(record, id);
+      if (item !== null && isMet(item)) count += by;
+    }, () => count, () => 'parsed');
+  }
+
+  #itemAt(slot: number): Item | null {
+    const record = this.#records.bytesAt(slot);
+    return record === undefined ? null
+      : this.#options.decode(record, this.#records.idAt(slot) ?? '');
   }
 }

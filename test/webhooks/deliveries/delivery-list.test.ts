@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   NO_FILTER, createDeliveryFields,
 } from '../../../src/webhooks/deliveries/delivery-fields.ts';
+import { decodeListed } from '../../../src/webhooks/deliveries/delivery-list.ts';
 import { changeDeliveries } from '../../../src/webhooks/deliveries/delivery-changes.ts';
 import { decodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
@@ -59,7 +60,8 @@ test('a list by status has what has become of a delivery since the last list', a
 test('a list has no delivery that ceased to match while the list was made', async (context) => {
   const at = '2026-01-01T00:00:00.000Z';
   const store = createMemoryStore(webhookCollections);
-  const list = new RecordList(store, 'deliveries', createDeliveryFields(() => null));
+  const list = new RecordList(store, 'deliveries',
+    { fields: createDeliveryFields(() => null), decode: decodeListed });
   context.after(() => list.close());
   const ids = Array.from({ length: 5000 }, (_, index) => String(index).padStart(4, '0'));
   const lastId = ids.at(-1) ?? '';

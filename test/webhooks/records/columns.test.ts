@@ -9,16 +9,18 @@ import { createMemoryStore } from '../../support/memory-store.ts';
 type Thing = { readonly kind?: string; readonly key?: string; readonly at?: number };
 
 const parse = (record: Buffer): Thing => JSON.parse(record.toString()) as Thing;
+const readKind = ({ kind }: Thing): string | null => kind ?? null;
 
-function openColumns(isListed?: (record: Buffer) => boolean) {
+function openColumns(isListed: (record: Buffer) => boolean = () => true) {
   const store = createMemoryStore([{ name: 'things', key: 'id' }]);
   const things = store.collection('things');
-  const kinds = new SharedTextColumn((record) => parse(record).kind ?? null);
-  const keys = new RareTextColumn(things, (record) => parse(record).key ?? null);
-  const times = new TimeColumn((record) => parse(record).at ?? 0);
-  const flags = new FlagColumn((record) => parse(record).key !== undefined);
-  const columns = new RecordColumns(
-    things, [kinds, keys, times, flags], isListed === undefined ? {} : { isListed });
+  const kinds = new SharedTextColumn<Thing>(readKind);
+  const keys = new RareTextColumn<Thing>(
+    (slot) => parse(things.bytesAt(slot) ?? Buffer.from('{}')), ({ key = null }) => key);
+  const times = new TimeColumn<Thing>(({ at = 0 }) => at);
+  const flags = new FlagColumn<Thing>(({ key }) => key !== undefined);
+  const columns = new RecordColumns(things, (record) => isListed(record) ? parse(record) : null,
+    [kinds, keys, times, flags]);
   return { store, things, kinds, keys, times, flags, columns };
 }
 
@@ -106,7 +108,7 @@ test('a record that is refreshed has what its columns read now', async () => {
   const store = createMemoryStore([{ name: 'things', key: 'id' }]);
   const things = store.collection('things');
   const flags = new FlagColumn(() => isMarked);
-  const columns = new RecordColumns(things, [flags]);
+  const columns = new RecordColumns(things, parse, [flags]);
   await put(store, 'a', {});
   await columns.whenBuilt();
   isMarked = true;
@@ -119,8 +121,8 @@ test('a column of what changes has the present text of a record, and forgets the
   async () => {
     const store = createMemoryStore([{ name: 'things', key: 'id' }]);
     const things = store.collection('things');
-    const kinds = new SharedTextColumn((record) => parse(record).kind ?? null);
-    const columns = new RecordColumns(things, [kinds], { changingColumns: [kinds] });
+    const kinds = new SharedTextColumn<Thing>(readKind);
+    const columns = new RecordColumns(things, parse, [kinds], [kinds]);
     await put(store, 'a', { kind: 'x' });
     await columns.whenBuilt();
     await put(store, 'a', { kind: 'y' });
@@ -132,8 +134,8 @@ test('a column of what changes has the present text of a record, and forgets the
 test('a test holds for no later text, and still for one that a record keeps', async () => {
   const store = createMemoryStore([{ name: 'things', key: 'id' }]);
   const things = store.collection('things');
-  const kinds = new SharedTextColumn((record) => parse(record).kind ?? null);
-  const columns = new RecordColumns(things, [kinds], { changingColumns: [kinds] });
+  const kinds = new SharedTextColumn<Thing>(readKind);
+  const columns = new RecordColumns(things, parse, [kinds], [kinds]);
   await columns.whenBuilt();
   await put(store, 'a', { kind: 'x' });
   await put(store, 'b', { kind: 'y' });

@@ -8,11 +8,14 @@
  *
  * What the last attempt of a queue showed says how many attempts the queue may have at once, so
  * that a webhook that never answers holds one place at its host, and its neighbours have the
- * others. A target that takes no connection gets one attempt at a time, from each of its queues in
- * turn. All that are not known to be healthy share one half of the attempts, or the only one, so
- * that they leave the others to the healthy ones; only for the first
- * attempt of a queue, of which nothing is known, there are more. What is under way when that
- * changes keeps its place until it ends.
+ * others. Where a target has no place left, all its queues that are not known to be healthy take
+ * turns with the healthy ones as if they were one (`TargetLine`), so that a healthy one waits for
+ * no more than one of them. A target that takes no connection gets one attempt at a time.
+ *
+ * All that are not known to be healthy share one half of the attempts, or the only one, so that
+ * they leave the others to the healthy ones. For the first attempt of a queue, of which nothing is
+ * known, and for that of a healthy queue at a target that takes no connection there are more. What
+ * is under way when that changes keeps its place until it ends.
  *
  * A queue that cannot start its next task now waits for what it lacks: a change of its own, an
  * attempt at its target, or one of that half. Each place that becomes free is the turn of a queue
@@ -27,7 +30,7 @@
  */
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { Lanes, type LongLane } from './lanes.ts';
-import { QueueLine } from './queue-line.ts';
+import { QueueLine, TargetLine } from './queue-line.ts';
 import {
   isBefore, type AttemptHealth, type LaneName, type QueueHealth, type RunningTask, type Task,
   type TaskQueue, type TaskTarget,
@@ -64,8 +67,8 @@ export type QueueWait = {
 const RUNNING_MAX_BY_HEALTH: Readonly<Record<QueueHealth, number>> = {
   healthy: Infinity, slow: 8, unknown: 4, silent: 1,
 };
-/** The part of all attempts that may be first ones, so that new webhooks soon have a health. */
-const FIRST_SHARE = 7 / 8;
+/** The part of all attempts that may be tries, so that new webhooks soon have a health. */
+const TRY_SHARE = 7 / 8;
 /** Above this number of queues, idle ones are forgotten, and what was known of their health. */
 const QUEUES_MAX = 10_000;
 /** A wait for a place at a target is told when it is so long. */
@@ -82,7 +85,7 @@ const PAUSE_MS = 250;
 export class TaskQueues {
   readonly #limits: RunLimits;
   readonly #sharedMax: number;
-  readonly #firstMax: number;
+  readonly #tryMax: number;
   readonly #runningPerTargetMax: number;
   readonly #queues = new Map<string, TaskQueue>();
   readonly #targets = new Map<string, TaskTarget>();
@@ -98,8 +101,8 @@ export class TaskQueues {
   readonly #runnableQueues = new QueueLine<TaskQueue>();
   /** Queues that wait for one of the attempts which all share that are not healthy. */
   readonly #blockedShared = new QueueLine<TaskQueue>();
-  /** The same of queues that wait for their first one. */
-  readonly #blockedFirst = new QueueLine<TaskQueue>();
+  /** The same of queues whose attempt would be a try. */
+  readonly #blockedTries = new QueueLine<TaskQueue>();
   readonly #lanes = new Lanes();
   /** The number of attempts under way, and of those in the places that are shared. */
   #runningCount = 0;
@@ -112,7 +115,7 @@ export class TaskQueues {
     this.#limits = limits;
     this.#runningPerTargetMax = limits.runningPerTargetMax ?? Infinity;
     this.#sharedMax = Math.max(1, Math.floor(limits.runningMax / 2));
-    this.#firstMax = Math.max(1, Math.floor(limits.runningMax * FIRST_SHARE));
+    this.#tryMax = Math.max(1, Math.floor(limits.runningMax * TRY_SHARE));
   }
 
   get runningCount(): number {
@@ -303,6 +306,7 @@ export class TaskQueues {
       const queue = this.#runnableQueues.take();
       if (queue === undefined) return null;
       const { target } = queue;
+      target.blocked.takeBack(queue);
       const task = this.#findNextTask(queue);
       const blocked = task === undefined ? null : this.#findBlocked(queue);
       if (task !== undefined && blocked === null) return this.#start(task, target);
@@ -325,6 +329,7 @@ export class TaskQueues {
     queue.runningCount -= 1;
     this.#countRunning(runningTask, -1);
     const pauseMs = health === null ? 0 : this.#updateHealth(queue, target, health);
+    target.blocked.countTurn(queue, this.#turn);
     if (lane !== null) this.#lanes.endAttempt(lane);
     this.#runnableQueues.add(queue);
     this.#passOnTurn(target);
@@ -370,6 +375,7 @@ export class TaskQueues {
       task, target, lane, state: 'running', isShared: needsSharedPlace(queue),
     };
     this.#countRunning(runningTask, 1);
+    target.blocked.countTurn(queue, queue.turn);
     if (lane !== null) this.#lanes.beginAttempt(lane);
     this.#runnableQueues.add(queue);
     return runningTask;
@@ -411,11 +417,10 @@ export class TaskQueues {
    * Finds the line that the queue has to stand in: for a place at its target, or for one of those
    * that are shared. null: its attempt may start.
    */
-  #findBlocked(queue: TaskQueue): QueueLine<TaskQueue> | null {
+  #findBlocked(queue: TaskQueue): Pick<QueueLine<TaskQueue>, 'add'> | null {
     if (this.#countFreePlaces(queue.target) <= 0) return queue.target.blocked;
     if (!needsSharedPlace(queue)) return null;
-    const isFirst = queue.health === 'unknown' && queue.runningCount === 0;
-    if (isFirst) return this.#sharedRunningCount < this.#firstMax ? null : this.#blockedFirst;
+    if (isTry(queue)) return this.#sharedRunningCount < this.#tryMax ? null : this.#blockedTries;
     return this.#sharedRunningCount < this.#sharedMax ? null : this.#blockedShared;
   }
 
@@ -431,25 +436,24 @@ export class TaskQueues {
     return PAUSE_MS;
   }
 
-  /** A queue that waited for a shared place for its target's sake need not any more. */
+  /** A healthy queue that waited for a shared place need not any more. */
   #setUnreachable(target: TaskTarget, isUnreachable: boolean): void {
     if (target.isUnreachable === isUnreachable) return;
     target.isUnreachable = isUnreachable;
     if (isUnreachable) return;
     for (const queue of target.queues) {
-      const wasBlocked = this.#blockedShared.remove(queue) || this.#blockedFirst.remove(queue);
-      if (wasBlocked) this.#runnableQueues.add(queue);
+      if (this.#blockedTries.remove(queue)) this.#runnableQueues.add(queue);
     }
   }
 
   /** Gives the free places at a target, and those that are shared, to queues that wait. */
   #passOnTurn(target: TaskTarget): void {
     this.#unblock(target.blocked, this.#countFreePlaces(target));
-    this.#unblock(this.#blockedFirst, this.#firstMax - this.#sharedRunningCount);
+    this.#unblock(this.#blockedTries, this.#tryMax - this.#sharedRunningCount);
     this.#unblock(this.#blockedShared, this.#sharedMax - this.#sharedRunningCount);
   }
 
-  #unblock(line: QueueLine<TaskQueue>, free: number): void {
+  #unblock(line: Pick<QueueLine<TaskQueue>, 'take'>, free: number): void {
     for (let count = 0; count < free; count += 1) {
       const queue = line.take();
       if (queue === undefined) return;
@@ -458,14 +462,15 @@ export class TaskQueues {
   }
 
   /** How many more attempts at the target may start. */
-  #countFreePlaces({ isUnreachable, isPaused, runningCount }: TaskTarget): number {
+  #countFreePlaces({ isUnreachable, isPaused, runningCount, blocked }: TaskTarget): number {
     if (isPaused) return 0;
-    return (isUnreachable ? 1 : this.#runningPerTargetMax) - runningCount;
+    const placesMax = isUnreachable ? 1 : this.#runningPerTargetMax;
+    return placesMax - runningCount - blocked.placeHolderCount;
   }
 
   #getOrCreateTarget(key: string): TaskTarget {
     const target = this.#targets.get(key) ?? {
-      key, queues: new Set(), blocked: new QueueLine<TaskQueue>(), isUnreachable: false,
+      key, queues: new Set(), blocked: new TargetLine<TaskQueue>(), isUnreachable: false,
       runningCount: 0, failures: 0, isPaused: false,
     };
     this.#targets.set(key, target);
@@ -477,7 +482,7 @@ export class TaskQueues {
     const { target } = queue;
     target.blocked.remove(queue);
     this.#blockedShared.remove(queue);
-    this.#blockedFirst.remove(queue);
+    this.#blockedTries.remove(queue);
     target.queues.delete(queue);
     queue.blockedSinceMs = null;
     this.#passOnTurn(target);
@@ -500,6 +505,11 @@ export class TaskQueues {
 
 function isIdle({ size, runningCount }: TaskQueue): boolean {
   return size === 0 && runningCount === 0;
+}
+
+/** Whether the attempt tries a queue of which nothing is known, or an unreachable target. */
+function isTry({ health, runningCount }: TaskQueue): boolean {
+  return health === 'unknown' ? runningCount === 0 : health === 'healthy';
 }
 
 function needsSharedPlace({ health, target }: TaskQueue): boolean {

@@ -18,7 +18,7 @@
 import type { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { formatUuidTime } from '../../base/uuid.ts';
 import type { OrderKey } from '../filters/order.ts';
-import type { QueueLine } from './queue-line.ts';
+import type { TargetLine } from './queue-line.ts';
 
 /**
  * - `waiting`: the task is not due yet.
@@ -97,7 +97,7 @@ export type TaskTarget = {
   /** The queues that send their tasks there. */
   readonly queues: Set<TaskQueue>;
   /** Queues that wait until the target may have one more attempt. */
-  readonly blocked: QueueLine<TaskQueue>;
+  readonly blocked: TargetLine<TaskQueue>;
   /** Whether the last attempt got no connection. */
   isUnreachable: boolean;
   /** The number of attempts under way. */

@@ -47,11 +47,15 @@ export function decodeFields(key: KeyName, bytes: Buffer): JsonObject {
   return fields;
 }
 
-/** A stored record as the type that `isValid` checks. Throws TypeError when it does not hold. */
+/**
+ * A stored record as the type that `isValid` checks. Throws TypeError when it does not hold.
+ * `JSON.parse` parses one that holds no numbers of users in half the time.
+ */
 export function decodeRecordAs<T>(
   json: Buffer | string, isValid: (record: JsonObject) => boolean,
+  parse: (text: string) => unknown = parseJsonText,
 ): T {
-  const record: unknown = parseJsonText(String(json));
+  const record: unknown = parse(String(json));
   if (!isJsonObject(record) || !isValid(record)) {
     throw new TypeError('a stored record is not sound');
   }

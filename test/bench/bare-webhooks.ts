@@ -111,7 +111,7 @@ function makeEventLine(
 ): string {
   const createdAt = new Date().toISOString();
   const eventJson = JSON.stringify({
-    identifier: event, createdAt, name, source: 'api', hooks: [WEBHOOK_ID], depth: 1,
+    identifier: event, createdAt, name, source: 'api', depth: 1, hooks: [WEBHOOK_ID],
     deliveries: [delivery], payload,
   });
   const deliveryJson = JSON.stringify({

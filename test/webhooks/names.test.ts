@@ -216,7 +216,7 @@ test('a queued forward is shown with its target, however the URL is written', as
     await incoming(segment, { actionConfiguration: idOf(made) });
     for (const padding of ['', 'x'.repeat(20_000)]) {
       const { json } = await relay.ask('POST', `/webhook/in/${segment}`,
-        { padding, trap: '],"forward":{"url":"http://trap"}' });
+        { padding, trap: ',"url":"http://trap","hooks":[' });
       const id = (json['data'] as { deliveryId: string }).deliveryId;
       const { json: shown } = await relay.ask('GET', `/api/deliveries/${id}`);
       assert.deepEqual([shown['hook'], shown['hookName'], shown['target']], [null, null, target]);

@@ -15,7 +15,7 @@ import {
 } from '../deliveries/delivery-changes.ts';
 import { createDelivery } from '../deliveries/delivery.ts';
 import { addLateDeliveries } from '../deliveries/late-deliveries.ts';
-import { eventCollection, readDeliverAt, readEventName } from '../deliveries/event-record.ts';
+import { decodeEventHead, eventCollection } from '../deliveries/event-record.ts';
 import {
   createMissedEventMatcher, type EventCriteria, type MissedEventMatcher,
 } from '../deliveries/missed-events.ts';
@@ -145,12 +145,12 @@ function stageDeliveries(
 ): void {
   const createdAt = formatTimestamp(nowMs);
   const deliveries = missedEvents.map(({ id: eventId, record }) => {
-    const event = readEventName(record);
+    const { name: event, deliverAt } = decodeEventHead(record);
     const identifier = nextId();
     addLateDeliveries(transaction, eventId, [identifier], [hook]);
     return {
       ...createDelivery({ identifier, hook, event, eventId }, createdAt),
-      queuedAt: formatTimestamp(Math.min(findPlaceMs(eventId, record), beginMs - 1)),
+      queuedAt: formatTimestamp(Math.min(findPlaceMs(eventId, deliverAt), beginMs - 1)),
     };
   });
   if (deliveries.length === 0) return;
@@ -158,7 +158,6 @@ function stageDeliveries(
 }
 
 /** Finds when the event began: a delayed one at its time, any other when it was made. */
-function findPlaceMs(eventId: string, record: Buffer): number {
-  const deliverAt = readDeliverAt(record);
+function findPlaceMs(eventId: string, deliverAt: string | null): number {
   return deliverAt === null ? timeOfUuidV7(eventId) : parseTimestamp(deliverAt);
 }

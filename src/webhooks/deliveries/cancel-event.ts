@@ -10,7 +10,9 @@ import { stageCancelOfDelayed } from './delayed-events.ts';
 import { changeDeliveries } from './delivery-changes.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import { deliveryCollection } from './delivery.ts';
-import { decodeEventHead, deleteEvent, eventCollection } from './event-record.ts';
+import {
+  decodeEventDeliveries, decodeEventHead, deleteEvent, eventCollection,
+} from './event-record.ts';
 
 /** Throws `not_found`, and `conflict` once the event has begun. */
 export async function cancelEvent(
@@ -23,19 +25,17 @@ export async function cancelEvent(
 function stageCancelOfEvent(transaction: Transaction, id: string, nowMs: number): void {
   if (stageCancelOfDelayed(transaction, id)) return;
   const bytes = transaction.find(eventCollection.name, id);
-  const { name, to, deliveries } = bytes === undefined ? NO_EVENT : decodeEventHead(bytes);
+  const head = bytes === undefined ? null : decodeEventHead(bytes);
   // A record without a name is what a queued forward sends.
-  if (name === null) throw notFoundError('event', id);
-  const [delivery = ''] = deliveries;
-  if (to === undefined || !hasNotBegun(transaction, delivery, nowMs)) {
+  if (bytes === undefined || head?.name == null) throw notFoundError('event', id);
+  const [delivery = ''] = decodeEventDeliveries(bytes).deliveries;
+  if (head.to === null || !hasNotBegun(transaction, delivery, nowMs)) {
     throw new AppError('conflict', `event ${id} has begun; what it still has to deliver ends with `
       + '`delivery:cancel`, or `POST /api/deliveries/{identifier}/cancel`');
   }
   changeDeliveries(transaction, (unit) => unit.remove(delivery, 'agedOut', () => true));
   deleteEvent(transaction, id);
 }
-
-const NO_EVENT = { name: null, to: undefined, deliveries: [] };
 
 /** Whether the first attempt of a delivery is still to come. */
 function hasNotBegun(transaction: Transaction, id: string, nowMs: number): boolean {

@@ -22,6 +22,7 @@
  * deliveries placed later must not overtake theirs. If there is no room for one, although the store
  * takes writes, attempts start without these events: nothing says when there will be room.
  */
+import { assert } from '../../base/assert.ts';
 import { formatTimestamp, parseTimestamp, type Clock, type Timer } from '../../base/clock.ts';
 import { isTemporary } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -41,8 +42,7 @@ import { acceptDeliveries, changeDeliveries } from './delivery-changes.ts';
 import { createDelivery } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
 import {
-  deleteEvent, encodeEvent, eventCollection, readEventCreatedMs, readEventName, readPayloadJson,
-  type EventHead,
+  decodeEventHead, deleteEvent, encodeEvent, eventCollection, readPayloadBytes, type EventHead,
 } from './event-record.ts';
 import { putFanOut } from './fan-out.ts';
 
@@ -109,8 +109,9 @@ function stageBegin(
     transaction.delete(delayedEventCollection.name, id);
     return;
   }
-  const name = readEventName(eventRecord) ?? '';
-  const payloadJson = readPayloadJson(eventRecord);
+  const { name } = decodeEventHead(eventRecord);
+  assert(name !== null, 'a forward is not delayed');
+  const payloadJson = readPayloadBytes(eventRecord).toString();
   const webhookIds = audienceFinder.findWebhookIds(transaction, name, payloadJson);
   if (webhookIds.length === 0) {
     transaction.delete(delayedEventCollection.name, id);
@@ -251,8 +252,9 @@ export class DelayedEvents {
   #computeDueMs({ id, deliverAt }: DelayedEvent): number {
     const record = this.#events.findBytes(id);
     const nowMs = this.#deps.clock.now();
-    const createdMs = record === undefined ? nowMs : readEventCreatedMs(record);
-    return computeDueMs(deliverAt, formatTimestamp(createdMs), nowMs);
+    const createdAt = record === undefined ? formatTimestamp(nowMs)
+      : decodeEventHead(record).createdAt;
+    return computeDueMs(deliverAt, createdAt, nowMs);
   }
 
   #onDue(event: DelayedEvent): void {

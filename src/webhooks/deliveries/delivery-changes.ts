@@ -8,7 +8,7 @@ import { TotalsAccess, type QueueTotals } from '../durable-queue/queue-totals.ts
 import { changeItems, type UnitOfWork } from '../durable-queue/unit-of-work.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
 import {
-  decodeDelivery, encodeDelivery, isForward, readEventId, readStatus,
+  decodeDelivery, encodeDelivery, readStatus,
 } from './delivery-codec.ts';
 import {
   DELIVERY_STATUSES, deliveryCollection, type Delivery, type DeliveryStatus, type StoredDelivery,
@@ -73,5 +73,7 @@ function stageRemoval(transaction: Transaction, id: string): void {
   const bytes = transaction.find(deliveryCollection.name, id);
   transaction.delete(deliveryCollection.name, id);
   transaction.delete(deliveryBodyCollection.name, id);
-  if (bytes !== undefined && isForward(bytes)) deleteEvent(transaction, readEventId(bytes));
+  if (bytes === undefined) return;
+  const { hook, eventId } = decodeDelivery(bytes);
+  if (hook === null) deleteEvent(transaction, eventId);
 }

@@ -19,7 +19,7 @@
  * can be shown and sent again.
  *
  * The deliveries of a request to its routes are records of the same collection, of another form
- * (route-record.ts). `readStatus`, `readCreatedMs` and `readUpdatedMs` read these too.
+ * (route-record.ts). `readStatus` and `readUpdatedMs` read these too.
  */
 import { encodeString } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
@@ -111,16 +111,6 @@ const STATUS_BY_LETTER = new Map(DELIVERY_STATUSES.map((status) => [status.charC
 const AFTER_CREATED_AT = '{"identifier":"","createdAt":"",'.length + 36 + TIME_LENGTH;
 const AFTER_UPDATED_AT = AFTER_CREATED_AT + '"updatedAt":"",'.length + TIME_LENGTH;
 
-/** Whether it is a queued forward, which has no webhook. */
-export function isForward(bytes: Buffer): boolean {
-  return bytes.indexOf(WEBHOOK_MARK) === -1;
-}
-
-/** Reads the webhook of a stored delivery of any kind, without parsing; null for a forward. */
-export function readWebhookId(bytes: Buffer): string | null {
-  return readMember(bytes, WEBHOOK_MARK);
-}
-
 function readMember(bytes: Buffer, mark: Buffer): string | null {
   // Only the member itself reads like the mark, because quotes inside strings are escaped.
   const at = bytes.indexOf(mark);
@@ -165,11 +155,6 @@ export function readUpdatedMs(bytes: Buffer): number {
   // A result of a route, which anybody may make, can have a member of the same name.
   const isUpdated = hasMarkAt(bytes, UPDATED_MARK, createdEnd);
   return decodeTimeMs(bytes, isUpdated ? createdEnd + UPDATED_MARK.length : createdStart);
-}
-
-/** Reads the milliseconds since the epoch of the creation, without parsing. */
-export function readCreatedMs(bytes: Buffer): number {
-  return decodeTimeMs(bytes, findMarkEnd(bytes, CREATED_MARK));
 }
 
 function decodeTimeMs(bytes: Buffer, start: number): number {

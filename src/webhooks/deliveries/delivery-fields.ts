@@ -4,7 +4,7 @@ import { SharedTextColumn, type TimeSpan } from '../records/columns.ts';
 import {
   choiceField, textField, timeField, type RecordField, type RecordFields,
 } from '../records/fields.ts';
-import { getListedStatus, type ListedDelivery } from './delivery-list.ts';
+import { getCreatedAt, getListedStatus, type ListedDelivery } from './delivery-list.ts';
 import {
   DELIVERY_KINDS, LISTED_STATUSES, type DeliveryKind, type ListedStatus,
 } from './delivery.ts';
@@ -46,8 +46,7 @@ export function createDeliveryFields(
       createColumn: () => new SharedTextColumn((listed) =>
         'route' in listed ? null : listed.event),
     },
-    time: timeField('Created', (listed) =>
-      'route' in listed ? listed.route.createdAt : listed.createdAt),
+    time: timeField('Created', getCreatedAt),
     kind: kindField,
   };
 }

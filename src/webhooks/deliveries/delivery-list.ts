@@ -25,6 +25,10 @@ export function getListedStatus(listed: ListedDelivery): ListedStatus {
   return 'route' in listed ? ROUTE_STATUSES[listed.route.status] : listed.status;
 }
 
+export function getCreatedAt(listed: ListedDelivery): string {
+  return 'route' in listed ? listed.route.createdAt : listed.createdAt;
+}
+
 /** Decodes the record of a delivery to a route. */
 export function decodeListedRoute(bytes: Buffer, id: string): ListedRoute {
   return { identifier: id, hook: readRouteWebhookId(bytes), route: decodeRoute(bytes) };

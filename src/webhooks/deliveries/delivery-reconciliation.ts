@@ -14,9 +14,7 @@ import { readEventId, readStatus } from './delivery-codec.ts';
 import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
 import { lateDeliveryCollection } from './late-deliveries.ts';
-import {
-  decodeEventHead, eventCollection, readDeliverAt, readForwardUrl, someListedDelivery,
-} from './event-record.ts';
+import { decodeEventDeliveries, decodeEventHead, eventCollection } from './event-record.ts';
 import { deliveryQueue } from './delivery-changes.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
@@ -62,12 +60,13 @@ async function findEventProblems(store: Store, nowMs: number): Promise<string[]>
   const problems: string[] = [];
   await visitInSteps(events, (bytes, slot) => {
     const id = events.idAt(slot) ?? '';
-    if (readForwardUrl(bytes) === null) {
-      const deliverAt = readDeliverAt(bytes);
+    const { url, deliverAt, to } = decodeEventHead(bytes);
+    if (url === null) {
       if (deliverAt === null || parseTimestamp(deliverAt) <= nowMs) return 'searched';
-      if (mayBegin(findCommitted(store), id, bytes)) return 'parsed';
+      if (to !== null || mayBegin(findCommitted(store), id)) return 'searched';
       problems.push(`event ${id} is to begin at ${deliverAt}, and nothing will begin it`);
-    } else if (!someListedDelivery(bytes, (delivery) => records.findSlot(delivery) !== -1)) {
+    } else if (!decodeEventDeliveries(bytes).deliveries.some((delivery) =>
+      records.findSlot(delivery) !== -1)) {
       problems.push(`payload ${id} belongs to no delivery`);
     }
     return 'searched';
@@ -79,10 +78,9 @@ async function findEventProblems(store: Store, nowMs: number): Promise<string[]>
  * Whether a delayed event will begin, or has begun by a clock that was ahead of ours. If its time
  * has passed, nobody can tell one that nobody heard from one that did not begin.
  */
-function mayBegin(find: FindRecord, id: string, event: Buffer): boolean {
+function mayBegin(find: FindRecord, id: string): boolean {
   return find(delayedEventCollection.name, id) !== undefined
-    || find(lateDeliveryCollection.name, id) !== undefined
-    || decodeEventHead(event).to !== undefined;
+    || find(lateDeliveryCollection.name, id) !== undefined;
 }
 
 /** Finds records that stand beside an owner of the same id, which is gone. */

@@ -9,8 +9,10 @@ import type { SlotTest } from '../records/columns.ts';
 import { RecordWalk } from '../search/record-walk.ts';
 import type { SearchedRecord } from '../search/search-query.ts';
 import type { SearchWalk } from '../search/searches.ts';
-import { decodeDelivery, readCreatedMs, readEventId } from './delivery-codec.ts';
-import { decodeListedRoute, type ListedDelivery, type ListedRoute } from './delivery-list.ts';
+import { decodeDelivery, readEventId } from './delivery-codec.ts';
+import {
+  decodeListed, decodeListedRoute, getCreatedAt, type ListedDelivery, type ListedRoute,
+} from './delivery-list.ts';
 import { deliveryCollection, type Delivery } from './delivery.ts';
 import { eventCollection } from './event-record.ts';
 import type { RequestLookup } from './public-route.ts';
@@ -29,7 +31,7 @@ export function walkDeliveries(
     return request === null ? null : new SearchedRoute(request, bytes, id);
   };
   return new RecordWalk(store.collection(deliveryCollection.name),
-    { before, matches, open, readMs: readCreatedMs });
+    { before, matches, open, readAt: (bytes, id) => getCreatedAt(decodeListed(bytes, id)) });
 }
 
 /** What a search sees of a delivery to a webhook, and of a forward. */

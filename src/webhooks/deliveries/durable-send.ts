@@ -16,7 +16,7 @@ import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import { acceptDeliveries, changeDeliveries } from './delivery-changes.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
 import type { EventOrigin, EventTerms } from './event-publisher.ts';
-import { decodeEventHead, encodeEvent } from './event-record.ts';
+import { encodeEvent, type StoredEventHead } from './event-record.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 
 /** The name of an event that is sent without one. */
@@ -25,9 +25,10 @@ export const SENT_EVENT_NAME = 'send';
 export const SENT_BY_HAND = 'hookshelf.send';
 
 /** The name of a delivery's event for others. */
-export function nameSentEvent({ event }: Pick<Delivery, 'event'>, eventRecord: Buffer): string {
-  const isSentByHand = event === null
-    || (event === SENT_EVENT_NAME && decodeEventHead(eventRecord).to !== undefined);
+export function nameSentEvent(
+  { event }: Pick<Delivery, 'event'>, { to }: Pick<StoredEventHead, 'to'>,
+): string {
+  const isSentByHand = event === null || (event === SENT_EVENT_NAME && to !== null);
   return isSentByHand ? SENT_BY_HAND : event;
 }
 

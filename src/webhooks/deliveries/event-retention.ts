@@ -4,7 +4,7 @@
  * are still being written. That it may go is checked once more inside the transaction that removes
  * it, so a delivery that is staged at the same time keeps it.
  */
-import type { Clock } from '../../base/clock.ts';
+import { parseTimestamp, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { Sweeper } from '../../base/sweeper.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
@@ -19,7 +19,7 @@ import { fanOutCollection } from './delivery-changes.ts';
 import { deliveryCollection } from './delivery.ts';
 import { findLateDeliveries } from './late-deliveries.ts';
 import {
-  deleteEvent, eventCollection, readEventCreatedMs, someListedDelivery,
+  decodeEventDeliveries, decodeEventHead, deleteEvent, eventCollection,
 } from './event-record.ts';
 import type { EventUse } from './event-use.ts';
 
@@ -107,7 +107,8 @@ export class EventRetention {
       }
       isUnusedFound = true;
       // The ids are in order of time, so all that come after it are younger still.
-      if (excess <= 0 && readEventCreatedMs(event) >= oldestMs) return 'done';
+      const createdMs = parseTimestamp(decodeEventHead(event).createdAt);
+      if (excess <= 0 && createdMs >= oldestMs) return 'done';
       if (hasNotEnded(findCommitted(store), id)) return 'searched';
       removable.push({ id, bytes: event.length });
       excess -= event.length;
@@ -124,7 +125,7 @@ function removeUnusedEvent(transaction: Transaction, id: string): boolean {
   if (event === undefined || hasNotEnded(find, id)) return false;
   const isKept = (delivery: string): boolean =>
     find(deliveryCollection.name, delivery) !== undefined;
-  if (someListedDelivery(event, isKept)) return false;
+  if (decodeEventDeliveries(event).deliveries.some(isKept)) return false;
   if (findLateDeliveries(transaction, id).deliveries.some(isKept)) return false;
   deleteEvent(transaction, id);
   return true;

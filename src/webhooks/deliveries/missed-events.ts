@@ -6,6 +6,7 @@
  * - events that were sent to one webhook, and what a queued forward sends: nobody hears these.
  */
 import { assert } from '../../base/assert.ts';
+import { parseTimestamp } from '../../base/clock.ts';
 import { EVERY_EVENT, createNameTest } from '../../base/event-name.ts';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonValue } from '../../base/schema.ts';
@@ -14,9 +15,7 @@ import { createEventMatcher } from '../outgoing/outgoing-webhook-index.ts';
 import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import { isWithin } from '../records/columns.ts';
 import { findLateDeliveries } from './late-deliveries.ts';
-import {
-  decodeEventHead, readEventCreatedMs, readPayloadJson, type DecodedEventHead,
-} from './event-record.ts';
+import { decodeEventDeliveries, decodeEventHead, readPayloadBytes } from './event-record.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { findFanOutWebhookIds } from './fan-out.ts';
 import { isAboutWebhook } from './system-events.ts';
@@ -40,27 +39,27 @@ export function createMissedEventMatcher(
   const isNamed = createNameTest(criteria.name ?? EVERY_EVENT);
   assert(isNamed !== null, 'the route has checked the name');
   return (id, record, find) => {
-    if (!isWithin(criteria, readEventCreatedMs(record))) return false;
-    const head = decodeEventHead(record);
-    const { name, to } = head;
-    if (name === null || to !== undefined) return false;
+    const { name, to, createdAt } = decodeEventHead(record);
+    if (!isWithin(criteria, parseTimestamp(createdAt))) return false;
+    if (name === null || to !== null) return false;
     if (!isNamed(name)) return false;
     if (find(delayedEventCollection.name, id) !== undefined) return false;
     let parsedPayload: JsonValue | undefined;
     const payload = (): JsonValue => parsedPayload ??= parsePayload(record);
     if (!hears(name, payload) || isAboutWebhook(name, payload, webhookId)) return false;
-    return !findReceivingWebhookIds(id, head, find).includes(webhookId);
+    return !findReceivingWebhookIds(id, record, find).includes(webhookId);
   };
 }
 
 function parsePayload(record: Buffer): JsonValue {
-  return parseJsonText(readPayloadJson(record));
+  return parseJsonText(readPayloadBytes(record).toString());
 }
 
 /** Finds the webhooks that had, or are about to have, a delivery of an event. */
 function findReceivingWebhookIds(
-  id: string, { webhookIds }: DecodedEventHead, find: FindRecord,
+  id: string, record: Buffer, find: FindRecord,
 ): readonly string[] {
+  const { webhookIds } = decodeEventDeliveries(record);
   const lateWebhookIds = findLateDeliveries({ find }, id).webhookIds;
   return [...webhookIds, ...lateWebhookIds, ...findFanOutWebhookIds(find, id)];
 }

@@ -4,7 +4,7 @@
  */
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import { Facts, type FactSource } from '../filters/facts.ts';
-import { decodeForward, readForwardUrl, readPayloadBytes } from './event-record.ts';
+import { decodeEventHead, decodeForward, readPayloadBytes } from './event-record.ts';
 
 /** The facts that the conditions of a search among events or deliveries may read. */
 export const EVENT_FACT_SOURCES: readonly FactSource[] = ['payload', 'event'];
@@ -12,9 +12,8 @@ export const EVENT_FACT_SOURCES: readonly FactSource[] = ['payload', 'event'];
 /** Reads what is searched; null: the event is gone, or is a forward without a body. */
 export function readSearchedPayload(eventRecord: Buffer | undefined): Buffer | null {
   if (eventRecord === undefined) return null;
-  const payload = readPayloadBytes(eventRecord);
-  if (payload !== null || readForwardUrl(eventRecord) === null) return payload;
-  return decodeForward(eventRecord).body;
+  const isForward = decodeEventHead(eventRecord).url !== null;
+  return isForward ? decodeForward(eventRecord).body : readPayloadBytes(eventRecord);
 }
 
 /** The facts of an event; `name` is null for a queued forward. */

@@ -11,7 +11,7 @@ import { hideUrlSecrets } from '../http/url-credentials.ts';
 import type { StoredDelivery, SentHead } from './delivery.ts';
 import { findMadeBody } from './delivery-body.ts';
 import {
-  decodeForward, findEventRecord, readEventTrace, readHops, readPayloadBytes,
+  decodeEventHead, decodeForward, findEventRecord, readPayloadBytes,
 } from './event-record.ts';
 
 export type SentHttpRequest = SentHead & {
@@ -69,9 +69,10 @@ function buildDerivedHeaders({ item }: StoredDelivery, eventRecord: Buffer): str
   const { identifier, event, attempts, sent } = item;
   const isSigned = sent !== null && endsWithSignatures(sent.headers);
   const atMs = Date.parse(attempts.at(-1)?.at ?? '');
+  const { hops, trace } = decodeEventHead(eventRecord);
   return [
-    CHAIN_HEADER, String(readHops(eventRecord)),
-    ...listTraceHeaders(sent?.headers ?? [], readEventTrace(eventRecord)),
+    CHAIN_HEADER, String(hops),
+    ...listTraceHeaders(sent?.headers ?? [], trace),
     ...isSystemEventName(event) ? [SYSTEM_EVENT_HEADER, event] : [],
     ...isSigned
       ? ['webhook-id', identifier, 'webhook-timestamp', String(Math.floor(atMs / 1000))] : [],

@@ -1,9 +1,7 @@
 /** How a search walks through events, and what of an event it sees: id, name and payload. */
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
-import {
-  eventCollection, readEventCreatedMs, readEventName, readEventRecordId,
-} from '../deliveries/event-record.ts';
+import { decodeEventHead, eventCollection } from '../deliveries/event-record.ts';
 import { createEventFacts, readSearchedPayload } from '../deliveries/searched-event.ts';
 import type { Facts } from '../filters/facts.ts';
 import type { SlotTest } from '../records/columns.ts';
@@ -18,7 +16,8 @@ export function walkEvents(
 ): SearchWalk<PublicEvent> {
   const find = findCommitted(store);
   return new RecordWalk(store.collection(eventCollection.name), {
-    before, matches, readMs: readEventCreatedMs, open: (record) => new SearchedEvent(record, find),
+    before, matches, readAt: (record) => decodeEventHead(record).createdAt,
+    open: (record) => new SearchedEvent(record, find),
   });
 }
 
@@ -34,11 +33,11 @@ class SearchedEvent implements SearchedRecord<PublicEvent> {
   }
 
   listIds(): readonly string[] {
-    return [readEventRecordId(this.#record)];
+    return [decodeEventHead(this.#record).identifier];
   }
 
   listTexts(): readonly string[] {
-    const name = readEventName(this.#record);
+    const { name } = decodeEventHead(this.#record);
     return name === null ? [] : [name];
   }
 
@@ -47,7 +46,7 @@ class SearchedEvent implements SearchedRecord<PublicEvent> {
   }
 
   createFacts(): Facts {
-    return createEventFacts(readEventName(this.#record), this.readPayload());
+    return createEventFacts(decodeEventHead(this.#record).name, this.readPayload());
   }
 
   decode(): PublicEvent {

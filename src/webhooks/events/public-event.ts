@@ -1,13 +1,11 @@
 /** An event as callers see it, made from its record without parsing the payload. */
-import { formatTimestamp } from '../../base/clock.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
-import { readStatus, readWebhookId } from '../deliveries/delivery-codec.ts';
+import { decodeDelivery } from '../deliveries/delivery-codec.ts';
 import { deliveryCollection, type DeliveryStatus } from '../deliveries/delivery.ts';
 import { findLateDeliveries } from '../deliveries/late-deliveries.ts';
 import {
-  decodeEventHead, isEventHeard, readDeliverAt, readEventCreatedMs, readEventKey, readEventName,
-  readEventRecordId, readEventSource, readHops, readPayloadBytes, type EventSource,
+  decodeEventDeliveries, decodeEventHead, isEventHeard, readPayloadBytes, type EventSource,
 } from '../deliveries/event-record.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 
@@ -44,35 +42,31 @@ const DELIVERIES_SHOWN_MAX = 100;
 
 /** `find` finds what stands beside the event. */
 export function toPublicEvent(record: Buffer, find: FindRecord): PublicEvent {
-  const id = readEventRecordId(record);
+  const head = decodeEventHead(record);
+  const { identifier: id, createdAt, name, source, key, deliverAt, hops } = head;
   return {
-    id,
-    createdAt: formatTimestamp(readEventCreatedMs(record)),
-    name: readEventName(record) ?? '',
-    source: readEventSource(record),
-    key: readEventKey(record),
-    deliverAt: readDeliverAt(record),
-    hops: readHops(record),
-    payloadBytes: readPayloadBytes(record)?.length ?? 0,
+    id, createdAt, name: name ?? '', source, key, deliverAt, hops,
+    payloadBytes: readPayloadBytes(record).length,
     heard: isEventHeard(find, id, record),
   };
 }
 
 /** Lists the first deliveries of an event, those that are not kept any more among them. */
 export function listEventDeliveries(
-  store: Store, webhooks: Pick<OutgoingWebhookIndex, 'find'>, record: Buffer,
+  store: Store, webhooks: Pick<OutgoingWebhookIndex, 'find'>, id: string, record: Buffer,
 ): readonly EventDelivery[] {
   const find = findCommitted(store);
-  const { deliveries, webhookIds } = decodeEventHead(record);
-  const late = findLateDeliveries({ find }, readEventRecordId(record));
+  const { deliveries, webhookIds } = decodeEventDeliveries(record);
+  const late = findLateDeliveries({ find }, id);
   const listed = [
     ...deliveries.map((identifier, index) => [identifier, webhookIds[index]] as const),
     ...late.deliveries.map((identifier, index) => [identifier, late.webhookIds[index]] as const),
   ];
   return listed.slice(0, DELIVERIES_SHOWN_MAX).map(([identifier, webhookId = null]) => {
     const bytes = find(deliveryCollection.name, identifier);
-    const hook = bytes === undefined ? webhookId : readWebhookId(bytes);
+    const { hook, status } = bytes === undefined ? { hook: webhookId, status: null }
+      : decodeDelivery(bytes);
     const hookName = hook === null ? null : webhooks.find(hook)?.name ?? null;
-    return { identifier, hook, hookName, status: bytes === undefined ? null : readStatus(bytes) };
+    return { identifier, hook, hookName, status };
   });
 }

@@ -41,8 +41,7 @@ type RecordStatus = (typeof RECORD_STATUSES)[number];
 
 const ID_AT = '{"id":"'.length;
 const ID_LENGTH = 36;
-const RECEIVED_AT = '{"id":"","receivedAt":"'.length + ID_LENGTH;
-const UPDATED_AT = RECEIVED_AT + TIME_LENGTH + '","updatedAt":"'.length;
+const UPDATED_AT = '{"id":"","receivedAt":"","updatedAt":"'.length + ID_LENGTH + TIME_LENGTH;
 const STATUS_AT = UPDATED_AT + TIME_LENGTH + '","status":"'.length;
 const PINNED_LENGTH = '","pinned":'.length;
 const LETTER_T = 0x74;
@@ -279,18 +278,6 @@ const HOOK_LENGTH = ',"hook":"'.length;
 function findHookStart(bytes: Buffer): number {
   const pinnedLength = isPinned(bytes) ? 'true'.length : 'false'.length;
   return STATUS_AT + readRecordStatus(bytes).length + PINNED_LENGTH + pinnedLength + HOOK_LENGTH;
-}
-
-/** Reads the id of a request and when it came, without parsing. */
-export function readPosition(bytes: Buffer): { readonly id: string; readonly at: string } {
-  return {
-    id: readRequestId(bytes), at: bytes.toString('latin1', RECEIVED_AT, RECEIVED_AT + TIME_LENGTH),
-  };
-}
-
-/** Reads the milliseconds since the epoch at which the request came, without parsing. */
-export function readReceivedMs(bytes: Buffer): number {
-  return parseTimestamp(bytes.toString('latin1', RECEIVED_AT, RECEIVED_AT + TIME_LENGTH));
 }
 
 /** Whether the body has a record of its own, without parsing. */

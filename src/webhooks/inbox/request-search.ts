@@ -11,7 +11,7 @@ import type { SearchedRecord } from '../search/search-query.ts';
 import type { SearchPosition, SearchWalk } from '../search/searches.ts';
 import { getRequestBody } from './request-body.ts';
 import {
-  decodeRequestHead, decodeRequest, hasBodyRecord, readPosition, readReceivedMs,
+  decodeRequestHead, decodeRequest, hasBodyRecord, readRequestId,
 } from './request-codec.ts';
 import type { RejectedRequests, RequestSelection } from './request-list.ts';
 import {
@@ -39,7 +39,7 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   constructor(deps: RequestWalkDeps, { before, matches, rejected }: RequestSelection) {
     this.#deps = deps;
     this.#stored = new RecordWalk(deps.store.collection(requestCollection.name), {
-      before, matches, readMs: readReceivedMs,
+      before, matches, readAt: (bytes) => decodeRequestHead(bytes).receivedAt,
       open: (bytes) => new StoredSearchedRequest(deps, bytes),
     });
     this.#rejected = [...rejected];
@@ -123,7 +123,7 @@ class StoredSearchedRequest implements SearchedRecord<StoredRequest> {
   }
 
   #findBodyRecord(): Buffer | undefined {
-    return this.#find(requestBodyCollection.name, readPosition(this.#bytes).id);
+    return this.#find(requestBodyCollection.name, readRequestId(this.#bytes));
   }
 }
 

@@ -1,5 +1,4 @@
 /** Walks through the stored records of a list for a search, newest first. */
-import { formatTimestamp } from '../../base/clock.ts';
 import type { Collection, Walk } from '../../store/store-port.ts';
 import type { SlotTest } from '../records/columns.ts';
 import type { SearchedRecord } from './search-query.ts';
@@ -12,7 +11,7 @@ type RecordWalkOptions<Item> = {
   readonly matches: SlotTest | null;
   /** What a search sees of a record; null: what belongs to it is gone. */
   readonly open: (record: Buffer, id: string) => SearchedRecord<Item> | null;
-  readonly readMs: (record: Buffer) => number;
+  readonly readAt: (record: Buffer, id: string) => string;
 };
 
 export class RecordWalk<Item> implements SearchWalk<Item> {
@@ -40,7 +39,7 @@ export class RecordWalk<Item> implements SearchWalk<Item> {
   position(): SearchPosition {
     if (this.#last === null) return { id: '', at: '' };
     const { id, record } = this.#last;
-    return { id, at: formatTimestamp(this.#options.readMs(record)) };
+    return { id, at: this.#options.readAt(record, id) };
   }
 
   isStillListed(): boolean {

@@ -11,7 +11,7 @@ import {
   afterAttempt, afterLateAttempt, afterProbe, type Delivery, type DeliveryStatus,
   type StoredDelivery, type AttemptOutcome, type SentHead,
 } from '../deliveries/delivery.ts';
-import { findForwardTarget, findHops, findTrace } from '../deliveries/event-record.ts';
+import { findEventHead, findForwardTarget } from '../deliveries/event-record.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import {
@@ -130,17 +130,18 @@ function createAttemptEvents(
   nowMs: number,
 ): AttemptEvents {
   const [failedSeed, disabledSeed] = [makeId(), makeId()];
-  const find = findCommitted(store);
   const { hook: webhookId, identifier, event } = storedDelivery.item;
+  const findHops = (): number =>
+    findEventHead(findCommitted(store), storedDelivery.item)?.hops ?? 0;
   return {
     deliveryFailed(transaction, after) {
-      const inputs = { nowMs, seed: failedSeed, hops: findHops(find, storedDelivery.item) };
+      const inputs = { nowMs, seed: failedSeed, hops: findHops() };
       systemEvents.deliveryFailed(transaction, inputs, after);
     },
     webhookDisabled(transaction, reason) {
       const webhook = webhookId === null ? undefined : webhooks.find(webhookId);
       if (webhook === undefined) return;
-      const inputs = { nowMs, seed: disabledSeed, hops: findHops(find, storedDelivery.item) };
+      const inputs = { nowMs, seed: disabledSeed, hops: findHops() };
       systemEvents.webhookDisabled(transaction, inputs, {
         identifier: webhook.identifier, targetUrl: webhook.targetUrl, reason,
         delivery: { identifier, event },
@@ -257,6 +258,6 @@ function logAttempt(
     delivery: identifier, ...labels, event, statusCode, error, durationMs,
     status: written?.status ?? null, attempt: written?.attempts.length ?? null,
     nextAttemptAt: written?.nextAttemptAt ?? null,
-    ...createTraceFields(findTrace(findCommitted(store), storedDelivery.item)),
+    ...createTraceFields(findEventHead(findCommitted(store), item)?.trace ?? null),
   });
 }

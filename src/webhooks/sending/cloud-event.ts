@@ -7,9 +7,7 @@ import { decodePayload } from '../actions/action-payload.ts';
 import { findValueAt } from '../../base/json/path.ts';
 import type { Delivery } from '../deliveries/delivery.ts';
 import { nameSentEvent, SENT_BY_HAND } from '../deliveries/durable-send.ts';
-import {
-  decodeEventHead, readEventSource, readPayloadBytes,
-} from '../deliveries/event-record.ts';
+import { decodeEventHead, readPayloadBytes } from '../deliveries/event-record.ts';
 import { CLOUD_EVENT_HEADERS } from '../outgoing/body-members.ts';
 import type { OutgoingRequest } from './outgoing-request.ts';
 
@@ -31,10 +29,10 @@ const BOOK_ID = ['data', 'book', 'id'];
 export function readCloudEvent(
   delivery: Delivery, eventRecord: Buffer, source = DEFAULT_SOURCE,
 ): CloudEvent {
+  const head = decodeEventHead(eventRecord);
   return {
-    id: delivery.eventId, source, type: nameSentEvent(delivery, eventRecord),
-    time: decodeEventHead(eventRecord).createdAt,
-    subject: readEventSource(eventRecord) === 'catalog' ? readBookId(eventRecord) : null,
+    id: delivery.eventId, source, type: nameSentEvent(delivery, head), time: head.createdAt,
+    subject: head.source === 'catalog' ? readBookId(eventRecord) : null,
   };
 }
 
@@ -71,6 +69,6 @@ function encodeHeaderValue(value: string): string {
 }
 
 function readBookId(eventRecord: Buffer): string | null {
-  const id = findValueAt(decodePayload(readPayloadBytes(eventRecord) ?? Buffer.alloc(0)), BOOK_ID);
+  const id = findValueAt(decodePayload(readPayloadBytes(eventRecord)), BOOK_ID);
   return typeof id === 'string' ? id : null;
 }

@@ -9,7 +9,7 @@ import { parseJsonText } from '../../base/json/exact-parser.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { StoredDelivery } from '../deliveries/delivery.ts';
-import { findEventRecord, readEventKey, readPayloadJson } from '../deliveries/event-record.ts';
+import { decodeEventHead, findEventRecord, readPayloadBytes } from '../deliveries/event-record.ts';
 import { Facts } from '../filters/facts.ts';
 import type { KeyReader } from '../filters/order.ts';
 import type { TaskOrder } from '../scheduler/task-queues.ts';
@@ -37,9 +37,9 @@ export function findDeliveryLane(
   const eventBytes = findEventRecord(findCommitted(store), delivery.item);
   if (eventBytes === undefined) return null;
   const facts = new Facts({
-    payload: () => parseJsonText(readPayloadJson(eventBytes)) as unknown,
+    payload: () => parseJsonText(readPayloadBytes(eventBytes).toString()) as unknown,
     event: () => delivery.item.event,
   });
-  const key = readKey(facts, readEventKey(eventBytes));
+  const key = readKey(facts, decodeEventHead(eventBytes).key);
   return key === null ? null : { name: encodeJson(key), key };
 }

@@ -18,8 +18,8 @@ import {
   deliveryBodyCollection, encodeBodyRecord, findMadeBody,
 } from '../deliveries/delivery-body.ts';
 import {
-  decodeEventHead, decodeForward, findEventRecord, findForwardUrl, readEventTrace, readHops,
-  readPayloadBytes,
+  decodeEventHead, decodeForward, findEventHead, findEventRecord, readPayloadBytes,
+  type StoredEventHead,
 } from '../deliveries/event-record.ts';
 import { nameSentEvent } from '../deliveries/durable-send.ts';
 import { SIGNATURES } from '../deliveries/sent-request.ts';
@@ -75,18 +75,17 @@ export async function prepareRequest(
   const fail = (failure: AttemptOutcome): PreparedAttempt =>
     ({ failure, sent: null, isPayload: delivery.isPayload, storedDelivery });
   if (eventRecord === undefined) return fail(createFailure(deps.clock, 'its payload is gone'));
-  if (isDelayedSend(delivery, eventRecord) && await isCancelled(deps, identifier)) return null;
-  const payload = readPayloadBytes(eventRecord);
-  if (payload === null || delivery.hook === null) {
+  const head = decodeEventHead(eventRecord);
+  if (isDelayedSend(delivery, head) && await isCancelled(deps, identifier)) return null;
+  if (delivery.hook === null) {
     const request = buildForwardRequest(identifier, eventRecord);
     return { request, sent: null, isPayload: delivery.isPayload, storedDelivery };
   }
   const webhook = deps.webhooks.find(delivery.hook);
   if (webhook === undefined || (!webhook.enabled && !webhook.isProbed)) return null;
-  const hops = readHops(eventRecord);
-  const trace = readEventTrace(eventRecord);
+  const { hops, trace } = head;
   const dialect = webhook.getSigner === null ? null
-    : await prepareDialect(webhook.getSigner, nameSentEvent(delivery, eventRecord));
+    : await prepareDialect(webhook.getSigner, nameSentEvent(delivery, head));
   if (typeof dialect === 'string') return fail(createFailure(deps.clock, dialect));
   const sendBody = (
     body: Buffer, isPayload: boolean,
@@ -96,6 +95,7 @@ export async function prepareRequest(
     const attempt = { request, sent: buildSentHead(webhook), isPayload, storedDelivery };
     return webhook.format === 'cloudevents' ? withCloudEvent(deps, attempt, eventRecord) : attempt;
   };
+  const payload = readPayloadBytes(eventRecord);
   const madeBody = findMadeBody(findCommitted(deps.store), delivery);
   if (madeBody !== null) return sendBody(madeBody, false);
   if (delivery.isPayload || !deps.bodies.needsMaking(webhook)) return sendBody(payload, true);
@@ -120,9 +120,8 @@ async function prepareDialect(
 }
 
 /** Whether it is the first attempt of a delayed send: see durable-send.ts. */
-function isDelayedSend({ queuedAt, attempts }: Delivery, eventRecord: Buffer): boolean {
-  return queuedAt !== null && attempts.length === 0
-    && decodeEventHead(eventRecord).to !== undefined;
+function isDelayedSend({ queuedAt, attempts }: Delivery, { to }: StoredEventHead): boolean {
+  return queuedAt !== null && attempts.length === 0 && to !== null;
 }
 
 /** Whether a delivery that is still there was cancelled: its removal may be being written. */
@@ -246,6 +245,6 @@ export function createFailure(clock: Clock, error: string): AttemptOutcome {
 
 /** Finds the `host:port` that a queued forward goes to; empty when its event is gone. */
 export function findForwardHost(store: Pick<Store, 'collection'>, delivery: Delivery): string {
-  const url = findForwardUrl(findCommitted(store), delivery);
+  const url = findEventHead(findCommitted(store), delivery)?.url ?? null;
   return url === null ? '' : new URL(url).host;
 }

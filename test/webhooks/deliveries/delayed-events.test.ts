@@ -305,7 +305,7 @@ function putDelayed(simulation: Simulation, id: string, payload: string): Promis
   const deliverAt = formatTimestamp(simulation.clock.now() + HOUR_MS);
   return simulation.run(simulation.store.transact((transaction) => {
     transaction.put('events', id, `{"identifier":"${id}","createdAt":"2026-01-01T00:00:00.000Z",`
-      + `"name":"thing.odd","source":"api","deliverAt":"${deliverAt}","hooks":[],"depth":1,`
+      + `"name":"thing.odd","source":"api","depth":1,"deliverAt":"${deliverAt}","hooks":[],`
       + `"deliveries":[],"payload":${payload}}`);
     transaction.put('delayed-events', id, `{"identifier":"${id}","deliverAt":"${deliverAt}"}`);
   }));

@@ -12,7 +12,7 @@ type Records = readonly (readonly [collection: string, id: string, json: string]
 
 const delayedEvent = (more = ''): Records[number] => ['events', EVENT,
   `{"identifier":"${EVENT}","createdAt":"2026-01-01T00:00:00.000Z","name":"thing.happened",`
-  + `"source":"api","deliverAt":"${LATER}"${more},"hooks":[],"depth":1,"deliveries":[],`
+  + `"source":"api","depth":1,"deliverAt":"${LATER}"${more},"hooks":[],"deliveries":[],`
   + '"payload":{}}'];
 const entry: Records[number] =
   ['delayed-events', EVENT, `{"identifier":"${EVENT}","deliverAt":"${LATER}"}`];

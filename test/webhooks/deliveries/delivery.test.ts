@@ -8,7 +8,8 @@ import {
   resetForRetry, type Delivery, type AttemptOutcome,
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import {
-  decodeForward, encodeEvent, encodeForward, readHops, readPayloadBytes, someListedDelivery,
+  decodeEventDeliveries, decodeEventHead, decodeForward, encodeEvent, encodeForward,
+  isEvent, readPayloadBytes,
 } from '../../../src/webhooks/deliveries/event-record.ts';
 
 const SCHEDULE_S = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
@@ -174,59 +175,59 @@ test("a waiting delivery's record is small", () => {
 const HEAD = {
   identifier: 'e1', createdAt: fresh.createdAt, source: 'api', hops: 2, webhookIds: ['h1', 'h2'],
 } as const;
+const LISTS = { deliveries: ['d1', 'd2'], webhookIds: HEAD.webhookIds };
 
 test('an event keeps its payload byte for byte, whatever stands in it', () => {
-  const payload = '{"status":"failed", "updatedAt":"1999","depth":9,"deliveries":["x"],"é":1.0}';
+  const payload = '{"status":"failed","depth":9,"hooks":["y"],"deliveries":["x"], "é":1.0}';
   const event = { ...HEAD, name: 'a', deliveries: ['d1', 'd2'] };
   const bytes = Buffer.from(encodeEvent(event, payload));
   assert.equal(String(readPayloadBytes(bytes)), payload);
-  assert.equal(readHops(bytes), 2);
-  assert.deepEqual(deliveriesOf(bytes), ['d2', 'd1']);
+  assert.equal(decodeEventHead(bytes).hops, 2);
+  assert.deepEqual(decodeEventDeliveries(bytes), LISTS);
 });
 
 test('the members of an event stand in their order', () => {
   const event = { ...HEAD, name: 'a', deliveries: ['d1', 'd2'] };
   const head =
-    '{"identifier":"e1","createdAt":"2026-01-01T00:00:00.000Z","name":"a","source":"api"';
-  const lists = '"hooks":["h1","h2"],"depth":2,"deliveries":["d1","d2"],"payload":1}';
+    '{"identifier":"e1","createdAt":"2026-01-01T00:00:00.000Z","name":"a","source":"api","depth":2';
+  const lists = '"hooks":["h1","h2"],"deliveries":["d1","d2"],"payload":1}';
   assert.equal(encodeEvent(event, '1'), `${head},${lists}`);
   const rest = { key: 'k"1', deliverAt: fresh.createdAt, to: 'h1' };
-  assert.equal(encodeEvent({ ...event, ...rest }, '1'),
+  const json = encodeEvent({ ...event, ...rest }, '1');
+  assert.equal(json,
     `${head},"key":"k\\"1","deliverAt":"${fresh.createdAt}","to":"h1",${lists}`);
+  const { webhookIds: _, deliveries: __, ...stored } = event;
+  assert.deepEqual(decodeEventHead(Buffer.from(json)),
+    { ...stored, ...rest, url: null, trace: null });
 });
 
 test("an event's payload and deliveries are found whatever its name says", () => {
-  const name = '],"payload":"x","deliveries":["y"],"depth":7,"source":"own"';
-  const payload = { a: '],"payload":', deliveries: ['z'] };
+  const name = ',"hooks":[],"payload":"x","deliveries":["y"],"depth":7,"source":"own"';
+  const payload = { a: '],"payload":', hooks: ['z'] };
   const event = { ...HEAD, name, deliveries: ['d1', 'd2'] };
   const bytes = Buffer.from(encodeEvent(event, JSON.stringify(payload)));
   assert.deepEqual(JSON.parse(String(readPayloadBytes(bytes))), payload);
-  assert.deepEqual(deliveriesOf(bytes), ['d2', 'd1']);
-  assert.equal(readHops(bytes), 2);
+  assert.deepEqual(decodeEventDeliveries(bytes), LISTS);
+  const head = decodeEventHead(bytes);
+  assert.deepEqual([head.name, head.hops], [name, 2]);
+});
+
+test('a payload with line breaks, which a record cannot hold, is kept byte for byte', () => {
+  const payload = '{\r\n  "a": "],\\"payload\\":" }';
+  const record = encodeEvent({ ...HEAD, name: 'a', deliveries: ['d1', 'd2'] }, payload);
+  assert.doesNotMatch(record, /[\r\n]/);
+  assert.equal(String(readPayloadBytes(Buffer.from(record))), payload);
+  assert.deepEqual(decodeEventDeliveries(Buffer.from(record)), LISTS);
 });
 
 test('a queued forward keeps the received bytes as they came', () => {
   for (const body of [Buffer.from('\ufeff{ "a":\n1.0 }'), Buffer.from([0, 0xff, 0x22]), null]) {
-    const forward = { url: 'http://x', method: 'PUT', headers: { deliveries: ['x', 'y'] }, body };
+    const headers = { hooks: ['x'], payload: 'x' };
+    const forward = { url: 'http://x', method: 'PUT', headers, body };
     const bytes = Buffer.from(encodeForward(HEAD, 'd1', forward));
-    assert.equal(readPayloadBytes(bytes), null);
     assert.deepEqual(decodeForward(bytes), forward);
-    assert.deepEqual(deliveriesOf(bytes), ['d1']);
+    assert.deepEqual(decodeEventDeliveries(bytes), { deliveries: ['d1'], webhookIds: [] });
+    const { name, url } = decodeEventHead(bytes);
+    assert.deepEqual([name, url, isEvent(bytes)], [null, 'http://x', false]);
   }
 });
-
-test('the deliveries of an event are asked for from the newest until one is sought', () => {
-  const event = (deliveries: readonly string[]): Buffer =>
-    Buffer.from(encodeEvent({ ...HEAD, name: 'a', deliveries }, '["d0"]'));
-  const asked: string[] = [];
-  assert.ok(someListedDelivery(event(['d1', 'd2', 'd3']), (id) => asked.push(id) === 2));
-  assert.deepEqual(asked, ['d3', 'd2']);
-  assert.ok(!someListedDelivery(event([]), () => true));
-});
-
-/** Newest first. */
-function deliveriesOf(bytes: Buffer): string[] {
-  const found: string[] = [];
-  someListedDelivery(bytes, (id) => found.push(id) === 0);
-  return found;
-}

@@ -198,6 +198,7 @@ test('an event whose delayed delivery was cancelled says so', async () => {
   await simulation.run(simulation.webhooks.deliveries.cancel(id));
   const record = simulation.store.collection('events').findBytes(eventId);
   assert.ok(record !== undefined);
-  assert.deepEqual(listEventDeliveries(simulation.store, { find: () => undefined }, record),
+  assert.deepEqual(listEventDeliveries(
+    simulation.store, { find: () => undefined }, eventId, record),
     [{ identifier: id, hook: webhook, hookName: null, status: 'cancelled' }]);
 });

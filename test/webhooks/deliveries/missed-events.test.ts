@@ -24,15 +24,15 @@ type Case = {
   readonly others?: Readonly<Record<string, string>>;
 };
 
-const PLAIN = '"source":"api","hooks":[],"depth":1,"deliveries":[]';
-const OTHERS = '"source":"api","hooks":["a","b"],"depth":1,"deliveries":["1","2"]';
+const PLAIN = '"source":"api","depth":1,"hooks":[],"deliveries":[]';
+const OTHERS = '"source":"api","depth":1,"hooks":["a","b"],"deliveries":["1","2"]';
 
 const CASES: readonly Case[] = [
   { title: 'nobody heard', record: encode(PLAIN), isMissed: true },
   { title: 'others heard', record: encode(OTHERS), isMissed: true },
   {
     title: 'it had a delivery of that is gone', isMissed: false,
-    record: encode('"source":"api","hooks":["a","mine"],"depth":1,"deliveries":["1","gone"]'),
+    record: encode('"source":"api","depth":1,"hooks":["a","mine"],"deliveries":["1","gone"]'),
   },
   {
     title: 'it had a later delivery of that is gone', record: encode(OTHERS), isMissed: false,
@@ -55,16 +55,16 @@ const CASES: readonly Case[] = [
   },
   {
     title: 'was delayed and has begun', isMissed: true,
-    record: encode(`"source":"api","deliverAt":"${AT}","hooks":[],"depth":1,"deliveries":[]`),
+    record: encode(`"source":"api","deliverAt":"${AT}","depth":1,"hooks":[],"deliveries":[]`),
   },
   {
     title: 'was sent to another one alone', isMissed: false,
-    record: encode('"source":"api","to":"a","hooks":["a"],"depth":1,"deliveries":["1"]'),
+    record: encode('"source":"api","to":"a","depth":1,"hooks":["a"],"deliveries":["1"]'),
   },
   {
     title: 'is what a queued forward sends', isMissed: false,
-    record: encode('"source":"action","depth":0,"deliveries":["1"]', 'null',
-      '"forward":{"url":"http://a/"},"text":null'),
+    record: encode('"source":"action","depth":0,"url":"http://a/","hooks":[],"deliveries":["1"]',
+      'null', '"payload":{"method":"POST","headers":{},"text":null}'),
   },
   {
     title: 'about hookshelf itself', record: encode(PLAIN, '"delivery.failed"'), isMissed: false,

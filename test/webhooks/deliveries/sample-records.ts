@@ -14,6 +14,6 @@ export function encodeSampleDelivery(
 /** An event with these deliveries, all to one webhook. */
 export function encodeSampleEvent(identifier: string, deliveries: readonly string[]): string {
   return `{"identifier":"${identifier}","createdAt":"${AT}","name":"thing.happened"`
-    + `,"source":"api","hooks":${JSON.stringify(deliveries.map(() => 'h1'))},"depth":1`
+    + `,"source":"api","depth":1,"hooks":${JSON.stringify(deliveries.map(() => 'h1'))}`
     + `,"deliveries":${JSON.stringify(deliveries)},"payload":{"n":1}}`;
 }

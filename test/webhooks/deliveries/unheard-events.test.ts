@@ -25,7 +25,7 @@ test('with `all` an event that nobody hears is kept, and is no delivery', async 
   const { event, deliveries } = await emit(relay, 'quiet');
   assert.deepEqual(deliveries, []);
   const record = relay.store.collection('events').findBytes(String(event))?.toString() ?? '';
-  assert.match(record, /"name":"quiet","source":"api","hooks":\[\],.*"payload":\{"n":1\}\}$/);
+  assert.match(record, /"name":"quiet","source":"api",.*"hooks":\[\],.*"payload":\{"n":1\}\}$/);
   assert.equal(relay.store.collection('delivery-totals').size, 0);
 });
 

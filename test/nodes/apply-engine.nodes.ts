@@ -14,38 +14,13 @@ import {
 import { createRandom } from '../support/random.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import { postgresMissing } from './support/driver.ts';
-import { etcdMissing, startEtcd } from './support/etcd-cluster.ts';
-import { PostgresCluster } from './support/postgres-cluster.ts';
+import { ETCD, POSTGRES, type StartedEngine } from './support/started-engine.ts';
 
 const PATH = '/api/configuration';
 const SEED = 20261127;
 const KILLS = process.env['NODES_FORM'] === 'long' ? 12 : 4;
 /** Long enough that a kill may come while the engine is sent an apply. */
 const PADDING = 'x'.repeat(400);
-
-type StartedEngine = {
-  /** The URL of a log that nobody has begun. */
-  readonly newLog: () => string;
-  close(): Promise<void>;
-};
-
-async function startPostgres(): Promise<StartedEngine> {
-  const cluster = await PostgresCluster.start();
-  return {
-    newLog() {
-      const database = `log_${randomUUID().replaceAll('-', '')}`;
-      cluster.primary.query(`create database ${database}`);
-      return cluster.primary.url(undefined, '?sslmode=disable&durability=primary', database);
-    },
-    close: () => cluster.stop(),
-  };
-}
-
-async function startOneEtcd(): Promise<StartedEngine> {
-  const cluster = await startEtcd({ members: 1 });
-  return { newLog: () => `${cluster.url}/${randomUUID()}`, close: () => cluster.close() };
-}
 
 type Place = {
   readonly folder: string;
@@ -222,12 +197,10 @@ const TESTS: Readonly<Record<string, EngineTest>> = {
   },
 };
 
-for (const [name, missing, startEngine] of [
-  ['PostgreSQL', postgresMissing, startPostgres], ['etcd', etcdMissing, startOneEtcd],
-] as const) {
+for (const { name, missing, start } of [POSTGRES, ETCD]) {
   let engine: StartedEngine | null = null;
   before(async () => {
-    if (missing === false) engine = await startEngine();
+    if (missing === false) engine = await start();
   });
   after(() => engine?.close());
   for (const [claim, run] of Object.entries(TESTS)) {

@@ -9,22 +9,7 @@ import { hookshelf, startServer, type Running } from '../e2e/processes.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { longOnly } from './failures/form.ts';
-import { postgresMissing } from './support/driver.ts';
-import { etcdMissing, startEtcd } from './support/etcd-cluster.ts';
-import { PostgresCluster } from './support/postgres-cluster.ts';
-
-type StartedEngine = { readonly url: string; close(): Promise<void> };
-
-async function startPostgres(): Promise<StartedEngine> {
-  const cluster = await PostgresCluster.start();
-  const url = cluster.primary.url(undefined, '?sslmode=disable&durability=primary');
-  return { url, close: () => cluster.stop() };
-}
-
-async function startOneEtcd(): Promise<StartedEngine> {
-  const cluster = await startEtcd({ members: 1 });
-  return { url: `${cluster.url}/${randomUUID()}`, close: () => cluster.close() };
-}
+import { ETCD, POSTGRES } from './support/started-engine.ts';
 
 const listBackups = (folder: string): readonly string[] =>
   existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.tar')).sort() : [];
@@ -42,16 +27,15 @@ async function restoreTitles(folder: string, to: string): Promise<readonly strin
   return JSON.parse(listed.stdout).map(({ title }: { readonly title: string }) => title);
 }
 
-for (const [name, missing, startEngine] of [
-  ['PostgreSQL', postgresMissing, startPostgres],
-  ['etcd', etcdMissing || longOnly, startOneEtcd],
-] as const) {
+const ENGINES = [POSTGRES, { ...ETCD, missing: ETCD.missing || longOnly }];
+
+for (const { name, missing, start } of ENGINES) {
   test(`${name}: one of two nodes makes the backups, and the other once that one is gone`,
     { skip: missing }, () => inFolder(async (folder) => {
-      const engine = await startEngine();
+      const engine = await start();
       const to = join(folder, 'backups');
       const environment = {
-        HOOKSHELF_STORE_URL: engine.url,
+        HOOKSHELF_STORE_URL: engine.newLog(),
         HOOKSHELF_BACKUP_TO: to, HOOKSHELF_BACKUP_EVERY_HOURS: '0.0006',
       };
       const nodes: Running[] = [];

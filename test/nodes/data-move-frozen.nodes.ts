@@ -11,9 +11,7 @@ import { until } from '../support/until.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { longOnly } from './failures/form.ts';
 import { Shelf } from './life/shelf.ts';
-import { postgresMissing } from './support/driver.ts';
-import { etcdMissing, startEtcd } from './support/etcd-cluster.ts';
-import { PostgresCluster } from './support/postgres-cluster.ts';
+import { ETCD, POSTGRES } from './support/started-engine.ts';
 
 const CLIENTS = 8;
 const ACKNOWLEDGED_BEFORE = 200;
@@ -23,35 +21,19 @@ const WAIT_MS = 60_000;
 /** Above what a frozen node and the pauses of the move take. */
 const TEST_MS = 240_000;
 
-type Engines = { readonly from: string; readonly to: string; readonly close: () => Promise<void> };
+const ENGINES = [POSTGRES, { ...ETCD, missing: ETCD.missing || longOnly }];
 
-const PLACES: readonly (readonly [name: string, skip: string | false,
-  start: () => Promise<Engines>])[] = [
-  ['PostgreSQL', postgresMissing, async () => {
-    const cluster = await PostgresCluster.start();
-    cluster.primary.query('create database other');
-    const url = (database: string): string =>
-      cluster.primary.url(undefined, '?sslmode=disable&durability=primary', database);
-    return { from: url('postgres'), to: url('other'), close: () => cluster.stop() };
-  }],
-  ['etcd', etcdMissing || longOnly, async () => {
-    const cluster = await startEtcd({ members: 1 });
-    return {
-      from: `${cluster.url}/one`, to: `${cluster.url}/other`, close: () => cluster.close(),
-    };
-  }],
-];
-
-for (const [name, skip, start] of PLACES) {
+for (const { name, missing, start } of ENGINES) {
   test(`what a frozen node has acknowledged moves along, and it acknowledges no more (${name})`,
-    { skip, timeout: TEST_MS }, async () => {
+    { skip: missing, timeout: TEST_MS }, async () => {
       const folder = createTemporaryFolder();
-      const engines = await start();
+      const engine = await start();
+      const [from, to] = [engine.newLog(), engine.newLog()];
       const shelfOf = (shelf: string, url: string): Shelf => new Shelf({
         name: shelf, directory: join(folder, shelf), environment: { HOOKSHELF_STORE_URL: url },
       });
-      const [frozen, other] = [shelfOf('n0', engines.from), shelfOf('n1', engines.from)];
-      const target = shelfOf('n2', engines.to);
+      const [frozen, other] = [shelfOf('n0', from), shelfOf('n1', from)];
+      const target = shelfOf('n2', to);
       try {
         await frozen.startReady();
         await other.startReady();
@@ -61,7 +43,7 @@ for (const [name, skip, start] of PLACES) {
         frozen.freeze();
         clients.stop();
         await other.stop();
-        await moveOnceLeasesAreOver(join(folder, 'command'), engines);
+        await moveOnceLeasesAreOver(join(folder, 'command'), from, to);
         await target.startReady();
         await wake(frozen, clients, target);
         await assert.rejects(async () => {
@@ -70,13 +52,13 @@ for (const [name, skip, start] of PLACES) {
         }, /the log was closed at .*when data:move brought its records to /);
       } finally {
         for (const shelf of [frozen, other, target]) await shelf.stop('SIGKILL');
-        await engines.close();
+        await engine.close();
       }
     });
 }
 
 /** The frozen node has released nothing: while its lease has not run out the move is refused. */
-async function moveOnceLeasesAreOver(data: string, { from, to }: Engines): Promise<void> {
+async function moveOnceLeasesAreOver(data: string, from: string, to: string): Promise<void> {
   const words = ['data:move', '--to', to, '--data', data];
   for (let refused = 0; ; refused += 1) {
     const { code, stdout, stderr } = await hookshelf(words,

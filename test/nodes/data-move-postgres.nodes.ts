@@ -4,20 +4,18 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCommand } from '../cli/io.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
-import { postgresMissing } from './support/driver.ts';
-import { etcdMissing, startEtcd } from './support/etcd-cluster.ts';
-import { PostgresCluster } from './support/postgres-cluster.ts';
+import { ETCD, POSTGRES } from './support/started-engine.ts';
 
 test('records move from files to PostgreSQL, to etcd, and into a directory again', {
-  skip: postgresMissing === false ? etcdMissing : postgresMissing,
+  skip: POSTGRES.missing || ETCD.missing,
 }, async (context) => {
   const folder = createTemporaryFolder();
-  const postgres = await PostgresCluster.start();
-  context.after(() => postgres.stop());
-  const etcd = await startEtcd({ members: 1 });
-  context.after(() => etcd.close());
-  const urls = [postgres.primary.url(undefined, '?sslmode=disable&durability=primary'),
-    `${etcd.url}/moved`];
+  const urls: string[] = [];
+  for (const { start } of [POSTGRES, ETCD]) {
+    const engine = await start();
+    context.after(() => engine.close());
+    urls.push(engine.newLog());
+  }
   const data = join(folder, 'data');
   const run = async (url: string | null, ...words: string[]): Promise<string> => {
     const environment: Record<string, string> = url === null ? {} : { HOOKSHELF_STORE_URL: url };

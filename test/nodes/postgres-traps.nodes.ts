@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 import { PostgresCommits } from './support/commit-reader.ts';
 import { postgresMissing } from './support/driver.ts';
 import { FaultProxy } from './support/fault-proxy.ts';
-import { START, entryAfter, newHead } from './support/log.ts';
+import { START, entryAfter, newHead } from './support/engine-suite.ts';
 import { PostgresCluster } from './support/postgres-cluster.ts';
 import type { PostgresServer } from './support/postgres-cluster.ts';
 

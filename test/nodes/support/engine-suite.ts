@@ -21,6 +21,10 @@ export type EngineCase = {
 
 export const START: LogPosition = { sequence: 0, chain: '' };
 
+export function newHead(): LogHead {
+  return { ...START, log: randomUUID(), format: 1, floor: 0 };
+}
+
 /** `prepare` makes a place for one case; null: the engine is missing, which `skip` tells of. */
 export function testEngine(
   name: string, skip: string | false, prepare: (context: TestContext) => Promise<OpenEngine>,
@@ -41,7 +45,7 @@ export async function beginCase(context: TestContext, open: OpenEngine): Promise
   const engine = open();
   const session = await engine.connect();
   context.after(() => session.close());
-  const head = { ...START, log: randomUUID(), format: 1, floor: 0 };
+  const head = newHead();
   assert.equal(await session.head(), null);
   assert.equal(await session.create(head), true);
   return { engine, session, head, connect };
@@ -91,7 +95,7 @@ const CASES: readonly (readonly [string, Run])[] = [
     assert.deepEqual(await session.head(), { ...head, sequence: 1, chain: first.chain });
   }],
   ['entries are read in order, as many as are asked for', async (given) => {
-    const entries = await appendAll(given, 150, START, '{"crc":"ü€𝄞"}'.repeat(20));
+    const entries = await appendAll(given, 150, START, `{"crc":"ü€𝄞\\u0000 ' \\\\ $1"}`.repeat(20));
     const { session } = given;
     assert.deepEqual(await session.readAfter(0, 1000), entries);
     assert.deepEqual(await session.readAfter(0, 100), entries.slice(0, 100));
@@ -110,7 +114,11 @@ const CASES: readonly (readonly [string, Run])[] = [
       assert.equal(await session.append(head.log, expected, entry), true);
       entries.push(entry);
     }
-    const read = await session.readAfter(0, 64);
+    const read: LogEntry[] = [];
+    // An answer may hold fewer than are asked for.
+    for (let page; page === undefined || page.length > 0; read.push(...page)) {
+      page = await session.readAfter(read.at(-1)?.sequence ?? 0, 64);
+    }
     assert.deepEqual(read.map(({ chain }) => chain), entries.map(({ chain }) => chain));
     assert.ok(read.every(({ lines }, index) => lines.equals(entries[index]?.lines ?? lines)
       && lines.length === engine.maxBatchBytes));
@@ -138,6 +146,9 @@ const CASES: readonly (readonly [string, Run])[] = [
     });
     assert.deepEqual(await other.readAfter(last.sequence, 9), [committed]);
     assert.equal(await other.appendLocked(head.log, START, () => null), null);
+    await assert.rejects(other.appendLocked(head.log, START, () => {
+      throw new Error('as planned');
+    }), /as planned/);
     assert.equal((await other.head())?.sequence, last.sequence + 2);
   }],
   ['writers who contend all get on, and each is told of every entry once', async (given) => {
@@ -200,14 +211,14 @@ const CASES: readonly (readonly [string, Run])[] = [
     }
     await snapshots.remove(at);
     assert.deepEqual(await snapshots.list(), [{ ...older, parts: 0 }]);
-    await assert.rejects(snapshots.readPart(at, 0), { code: 'damaged' });
+    await assert.rejects(snapshots.readPart(at, 0), /is not there/);
   }],
   ['trimming leaves the floor and what follows it', async (given) => {
     const { session, head } = given;
     const entries = await appendAll(given, 40);
     const [floor, last] = [entries[25]?.sequence ?? 0, entries.at(-1)];
     await session.trim(floor);
-    await session.trim(floor);
+    await session.trim(floor - 5);
     assert.deepEqual(await session.readAfter(0, 100), entries.slice(25));
     assert.deepEqual(await session.head(),
       { ...head, sequence: last?.sequence, chain: last?.chain, floor });

@@ -13,22 +13,12 @@ import {
 import { RunFolder } from '../../../../src/webhooks/actions/commands/run-folder.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 import { isRunning } from '../../../support/is-running.ts';
+import { IS_LONG } from '../../../support/long.ts';
 import {
   CommandHarness, compileCommandServer, assertEnded, waitForFile,
 } from './command-harness.ts';
 
-const FLOOD_BYTES = 1 << 30;
-
-test('a command gets its arguments as they are', async (context) => {
-  const harness = new CommandHarness(context);
-  const hostile = [
-    '$(id)', '; id', 'a\nb', '-e', '--', '', '`id`', '*', ' ', '"', '\'', '\\', 'é', '\r', '\x7f',
-  ];
-  const output = await harness.read('printf "%s\\0" "$@"', {
-    arguments: ['-c', 'printf "%s\\0" "$@"', 'script', ...hostile],
-  });
-  assert.deepEqual(output.split('\0').slice(0, -1), hostile);
-});
+const FLOOD_BYTES = IS_LONG ? 1 << 30 : 1 << 26;
 
 test('a command has the environment that it is given, and nothing of ours', async (context) => {
   const harness = new CommandHarness(context);

@@ -228,18 +228,20 @@ const STDIN: readonly (readonly [stdin: string | undefined, body: string, seen: 
   ['payload', 'not json', '[]'],
   ['none', '{ "a": 1 }', ''],
 ];
-for (const [stdin, body, seen] of STDIN) {
-  test(`with stdin ${stdin ?? 'left out'} ${body} is read as ${seen}`, async (context) => {
-    const { place, relay } = await startFor(context);
-    place.add('read.sh', '#!/bin/bash\nprintf "<%s>" "$(cat)"\n');
+
+test('standard input is what the option says', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('read.sh', '#!/bin/bash\nprintf "<%s>" "$(cat)"\n');
+  await addHook(relay, { command: 'read.sh' });
+  for (const [stdin, body, seen] of STDIN) {
     const input = stdin === undefined ? {} : { stdin };
-    await addHook(relay, { command: 'read.sh', output: 'result', ...input });
-    assert.equal(dataOf(await call(relay, body)).output, `<${seen}>`);
-    if (stdin !== undefined) return;
+    await changeOptions(relay, { command: 'read.sh', output: 'result', ...input });
+    assert.equal(dataOf(await call(relay, body)).output, `<${seen}>`, stdin);
+    if (stdin !== undefined) continue;
     const encoded = await call(relay, gzipSync(body), { 'Content-Encoding': 'gzip' });
     assert.equal(dataOf(encoded).output, `<${seen}>`, 'a body that was compressed is decoded');
-  });
-}
+  }
+});
 
 test('payload is the JSON of a form', async (context) => {
   const { place, relay } = await startFor(context);
@@ -292,19 +294,24 @@ test('no credential is in arguments or variables, and the first run is as its re
   assert.equal(answer.status, 400, answer.text);
   const seen = String(dataOf(answer).output).split('\0').slice(1, -1);
   assert.deepEqual(seen, ['', '', '', '***', '1', 'plain']);
-  const [request] = JSON.parse((await relay.ask('GET', '/api/requests')).text) as
-    readonly { readonly id: string }[];
-  const replay = await relay.ask('POST', `/api/requests/${request?.id}/replay`, {});
+  const replay = await relay.ask('POST', `/api/requests/${await newestId(relay)}/replay`, {});
   assert.equal(replay.status, 202, replay.text);
-  const attempts = await untilAttempts(relay, String(request?.id), 2);
-  const data = attempts[1]?.data as CommandData;
+  const data = (await untilAttempt(relay, 2)).data as CommandData;
   assert.deepEqual(String(data.output).split('\0').slice(1, -1),
     ['', '', '', '***', '1', 'plain']);
 });
 
 type Attempt = { readonly message: string | null; readonly data: unknown };
 
-async function untilAttempts(relay: Relay, id: string, count: number): Promise<readonly Attempt[]> {
+async function newestId(relay: Relay): Promise<string> {
+  const [request] = JSON.parse((await relay.ask('GET', '/api/requests')).text) as
+    readonly { readonly id: string }[];
+  return String(request?.id);
+}
+
+/** The last attempt of the newest request, once it has so many. */
+async function untilAttempt(relay: Relay, count = 1): Promise<Attempt> {
+  const id = await newestId(relay);
   let attempts: readonly Attempt[] = [];
   await until(`${count} attempts`, async () => {
     const { json } = await relay.ask('GET', `/api/requests/${id}`);
@@ -312,85 +319,66 @@ async function untilAttempts(relay: Relay, id: string, count: number): Promise<r
     attempts = route?.attempts ?? [];
     return attempts.length >= count;
   });
-  return attempts;
+  return attempts.at(-1) ?? assert.fail();
 }
 
 type ResultCase = readonly [
-  name: string, script: string, options: object, status: number,
-  answer: { readonly message: string; readonly data: object }, recordMessage: string | null,
+  name: string, script: string, options: object,
+  /** Empty: a success. */
+  message: string, data: Partial<CommandData>,
+  /** Where it is not the message. */
+  recordMessage?: string,
 ];
+const RESULT = { output: 'result' };
 const RESULTS: readonly ResultCase[] = [
-  ['a success', 'echo out; echo err >&2', {}, 200,
-    { message: '', data: { exitCode: 0, signal: null } }, null],
-  ['a failure', 'echo out; echo secret reason >&2; exit 3', {}, 400,
-    { message: 'The command failed (exit 3)', data: { exitCode: 3, signal: null } },
-    'The command failed (exit 3): secret reason'],
-  ['a failure without a word', 'exit 3', {}, 400,
-    { message: 'The command failed (exit 3)', data: { exitCode: 3, signal: null } },
-    'The command failed (exit 3)'],
-  ['a signal', 'kill -KILL $$', {}, 400,
-    { message: 'The command failed (signal SIGKILL)',
-      data: { exitCode: null, signal: 'SIGKILL' } },
-    'The command failed (signal SIGKILL)'],
-  ['another code of success', 'exit 3', { successCodes: [0, 3] }, 200,
-    { message: '', data: { exitCode: 3, signal: null } }, null],
-  ['0 as a failure', 'exit 0', { successCodes: [1] }, 400,
-    { message: 'The command failed (exit 0)', data: { exitCode: 0, signal: null } },
-    'The command failed (exit 0)'],
-  ['an output', 'echo out', { output: 'result' }, 200,
-    { message: '', data: { exitCode: 0, signal: null, output: 'out\n' } }, null],
-  ['no output', 'true', { output: 'result' }, 200,
-    { message: '', data: { exitCode: 0, signal: null, output: '' } }, null],
-  ['JSON as output', 'echo \'{"a": [1, null]}\'', { output: 'result' }, 200,
-    { message: '', data: { exitCode: 0, signal: null, output: { a: [1, null] } } }, null],
-  ['a number as output', 'echo 42', { output: 'result' }, 200,
-    { message: '', data: { exitCode: 0, signal: null, output: 42 } }, null],
-  ['a number as text', 'echo 1.10', { output: 'text' }, 200,
-    { message: '', data: { exitCode: 0, signal: null, output: '1.10\n' } }, null],
-  ['what is not quite JSON', 'echo "{a}"', { output: 'result' }, 200,
-    { message: '', data: { exitCode: 0, signal: null, output: '{a}\n' } }, null],
-  ['output that is no UTF-8', 'printf "a\\377b"', { output: 'result' }, 200,
-    { message: '', data: { exitCode: 0, signal: null, output: 'a\ufffdb' } }, null],
-  ['JSON that nests too deep', 'printf "%.0s[" {1..2000}; printf "%.0s]" {1..2000}',
-    { output: 'result' }, 200, { message: '', data: {
-      exitCode: 0, signal: null, output: '['.repeat(2000) + ']'.repeat(2000),
-    } }, null],
-  ['a failure with its reason', 'echo out; echo first >&2; printf "last\\n\\n" >&2; exit 1',
-    { output: 'result' }, 400, { message: 'The command failed (exit 1): last',
-      data: { exitCode: 1, signal: null, output: 'out\n' } },
-    'The command failed (exit 1): last'],
+  ['a success', 'echo out; echo err >&2', {}, '', { exitCode: 0 }],
+  ['a failure', 'echo out; echo secret reason >&2; exit 3', {},
+    'The command failed (exit 3)', { exitCode: 3 }, 'The command failed (exit 3): secret reason'],
+  ['a failure without a word', 'exit 3', {}, 'The command failed (exit 3)', { exitCode: 3 }],
+  ['a signal', 'kill -KILL $$', {}, 'The command failed (signal SIGKILL)',
+    { exitCode: null, signal: 'SIGKILL' }],
+  ['another code of success', 'exit 3', { successCodes: [0, 3] }, '', { exitCode: 3 }],
+  ['0 as a failure', 'exit 0', { successCodes: [1] },
+    'The command failed (exit 0)', { exitCode: 0 }],
+  ['an output', 'echo out', RESULT, '', { exitCode: 0, output: 'out\n' }],
+  ['no output', 'true', RESULT, '', { exitCode: 0, output: '' }],
+  ['JSON as output', 'echo \'{"a": [1, null]}\'', RESULT, '',
+    { exitCode: 0, output: { a: [1, null] } }],
+  ['a number as output', 'echo 42', RESULT, '', { exitCode: 0, output: 42 }],
+  ['a number as text', 'echo 1.10', { output: 'text' }, '', { exitCode: 0, output: '1.10\n' }],
+  ['what is not quite JSON', 'echo "{a}"', RESULT, '', { exitCode: 0, output: '{a}\n' }],
+  ['output that is no UTF-8', 'printf "a\\377b"', RESULT, '', { exitCode: 0, output: 'a\ufffdb' }],
+  ['JSON that nests too deep', 'printf "%.0s[" {1..2000}; printf "%.0s]" {1..2000}', RESULT, '',
+    { exitCode: 0, output: '['.repeat(2000) + ']'.repeat(2000) }],
+  ['a failure with its reason', 'echo out; echo first >&2; printf "last\\n\\n" >&2; exit 1', RESULT,
+    'The command failed (exit 1): last', { exitCode: 1, output: 'out\n' }],
   ['a reason that would rewrite a terminal', 'printf "\\033[2Ja\\xe2\\x80\\xaeb" >&2; exit 1',
-    { output: 'result' }, 400, { message: 'The command failed (exit 1): \\u001b[2Ja\\u202eb',
-      data: { exitCode: 1, signal: null, output: '' } },
-    'The command failed (exit 1): \\u001b[2Ja\\u202eb'],
-  ['a reason with credentials', 'echo "no https://me:planted@host/" >&2; exit 1',
-    { output: 'result' }, 400, { message: 'The command failed (exit 1): no https://***@host/',
-      data: { exitCode: 1, signal: null, output: '' } },
-    'The command failed (exit 1): no https://***@host/'],
-  ['a long reason', 'printf "x%.0s" {1..300} >&2; exit 1', { output: 'result' }, 400,
-    { message: `The command failed (exit 1): ${'x'.repeat(199)}…`,
-      data: { exitCode: 1, signal: null, output: '' } },
-    `The command failed (exit 1): ${'x'.repeat(199)}…`],
+    RESULT, 'The command failed (exit 1): \\u001b[2Ja\\u202eb', { exitCode: 1, output: '' }],
+  ['a reason with credentials', 'echo "no https://me:planted@host/" >&2; exit 1', RESULT,
+    'The command failed (exit 1): no https://***@host/', { exitCode: 1, output: '' }],
+  ['a long reason', 'printf "x%.0s" {1..300} >&2; exit 1', RESULT,
+    `The command failed (exit 1): ${'x'.repeat(199)}…`, { exitCode: 1, output: '' }],
 ];
-for (const [name, script, options, status, answer, recordMessage] of RESULTS) {
-  test(`the result of ${name}`, async (context) => {
-    const { place, relay } = await startFor(context);
+
+test('a result is told as the options want it, and is on record', async (context) => {
+  const { place, relay } = await startFor(context);
+  place.add('it.sh', '');
+  await addHook(relay, { command: 'it.sh' }, { inbox: 'all' });
+  for (const [name, script, options, message, data, recordMessage = message] of RESULTS) {
     place.add('it.sh', `#!/bin/bash\n${script}\n`);
-    await addHook(relay, { command: 'it.sh', ...options }, { inbox: 'all' });
-    const reply = await call(relay);
-    const { durationMs, ...data } = dataOf(reply);
+    await changeOptions(relay, { command: 'it.sh', ...options });
+    const before = relay.logLines.length;
+    const { status, json } = await call(relay);
+    const { durationMs, ...told } = json['data'] as CommandData;
     assert.ok(Number.isInteger(durationMs) && durationMs >= 0);
-    assert.deepEqual({ status: reply.status, message: reply.json['message'], data },
-      { status, ...answer });
-    const [request] = JSON.parse((await relay.ask('GET', '/api/requests')).text) as
-      readonly { readonly id: string }[];
-    const [attempt] = await untilAttempts(relay, String(request?.id), 1);
-    assert.equal(attempt?.message, recordMessage);
-    const line = relay.logLines.map((text) => JSON.parse(text) as Record<string, unknown>)
-      .find(({ message }) => message === 'a command failed');
-    assert.equal(line === undefined, status === 200);
-  });
-}
+    assert.deepEqual([status, json['message'], told],
+      [message === '' ? 200 : 400, message, { signal: null, ...data }], name);
+    assert.equal((await untilAttempt(relay)).message, recordMessage || null, name);
+    const hasWarned = relay.logLines.slice(before)
+      .some((line) => line.includes('"a command failed"'));
+    assert.equal(hasWarned, message !== '', name);
+  }
+});
 
 test('of a long output the first 64 KiB are told, and the last 4 KiB are on record', async (
   context,
@@ -401,10 +389,7 @@ test('of a long output the first 64 KiB are told, and the last 4 KiB are on reco
   const { output, truncated } = dataOf(await call(relay));
   assert.equal(output, `1${'é'.repeat(32_767)}`);
   assert.equal(truncated, true);
-  const [request] = JSON.parse((await relay.ask('GET', '/api/requests')).text) as
-    readonly { readonly id: string }[];
-  const [attempt] = await untilAttempts(relay, String(request?.id), 1);
-  const { durationMs, ...data } = attempt?.data as CommandData;
+  const { durationMs, ...data } = (await untilAttempt(relay)).data as CommandData;
   assert.ok(durationMs >= 0);
   assert.deepEqual(data, { exitCode: 0, signal: null, output: 'é'.repeat(2048) });
 });
@@ -450,10 +435,8 @@ test('a command is looked at again at each run, and the caller told no path', as
   const answer = await call(relay);
   assert.deepEqual([answer.status, answer.json['message'], answer.json['data']],
     [400, 'The command could not be started', {}]);
-  const [request] = JSON.parse((await relay.ask('GET', '/api/requests')).text) as
-    readonly { readonly id: string }[];
-  const [attempt] = await untilAttempts(relay, String(request?.id), 1);
-  assert.match(attempt?.message ?? '', /it\.sh: is writable by group or others; run: chmod go-w/);
+  assert.match((await untilAttempt(relay)).message ?? '',
+    /it\.sh: is writable by group or others; run: chmod go-w/);
   rmSync(path);
   assert.equal((await call(relay)).json['message'], 'The command could not be started');
   assert.ok(relay.logLines.some((line) => line.includes('is no file in')));
@@ -464,10 +447,7 @@ test('a script whose interpreter is missing says so on record', async (context) 
   place.add('it.sh', '#!/bin/bash\r\ntrue\r\n');
   await addHook(relay, { command: 'it.sh' });
   assert.equal((await call(relay)).json['message'], 'The command could not be started (ENOENT)');
-  const [request] = JSON.parse((await relay.ask('GET', '/api/requests')).text) as
-    readonly { readonly id: string }[];
-  const [attempt] = await untilAttempts(relay, String(request?.id), 1);
-  assert.match(attempt?.message ?? '', /\(ENOENT\): the program .* #! .* CR LF/);
+  assert.match((await untilAttempt(relay)).message ?? '', /\(ENOENT\): the program .* #! .* CR LF/);
 });
 
 test('a command runs in a folder of its own, or in the one that is named', async (context) => {

@@ -127,19 +127,19 @@ test('it is kept until it begins, however old it gets and whatever the limits ar
 test('very many webhooks get it in steps, with its time as their place', async () => {
   const simulation = new Simulation();
   const { resources } = simulation.webhooks;
-  await simulation.run(Promise.all(Array.from({ length: 601 }, (_, index) =>
+  await simulation.run(Promise.all(Array.from({ length: 301 }, (_, index) =>
     resources.outgoing.add({ targetUrl: `http://h${index}/`, triggerEvent: 'thing.*' }))));
   const id = await delay(simulation, HOUR_MS);
   const beginAt = formatTimestamp(simulation.clock.now() + HOUR_MS);
   simulation.clock.standStill(HOUR_MS + 500);
   await simulation.crash();
   for (let second = 0; second < 60; second += 1) await simulation.clock.advance(1000);
-  assert.deepEqual(countRecords(simulation), [1, 0, 601, 1, 0]);
+  assert.deepEqual(countRecords(simulation), [1, 0, 301, 1, 0]);
   const deliveries = await listDeliveries(simulation);
   assert.ok(deliveries.every(({ eventId, queuedAt }) => eventId === id && queuedAt === beginAt));
   const receivers = simulation.store.collection('event-receivers').findBytes(id)?.toString() ?? '';
   assert.deepEqual(JSON.parse(receivers).deliveries, deliveries.map((made) => made.identifier));
-  assert.equal(new Set(simulation.requests.map(({ host }) => host)).size, 601);
+  assert.equal(new Set(simulation.requests.map(({ host }) => host)).size, 301);
   await assertReconciled(simulation);
 });
 
@@ -290,7 +290,7 @@ test('while the store takes no writes it waits, and says so once', async () => {
   for (let n = 0; n < 100; n += 1) await delay(simulation, HOUR_MS, n);
   await simulation.clock.advance(HOUR_MS - 1000);
   simulation.store.setFailure(new AppError('storage_full', 'full'));
-  await simulation.clock.advance(10 * 60_000);
+  await simulation.clock.advance(60_000);
   assert.deepEqual(countRecords(simulation), [100, 100, 0, 0, 0]);
   const lines = simulation.logLines.filter((line) => line.includes('delayed events wait'));
   assert.equal(lines.length, 1);
@@ -486,7 +486,7 @@ test('one that waited for the store begins when that takes writes again, before 
     for (let count = 0; count < 100; count += 1) await delay(simulation, 1000, {}, 'other');
     await delay(simulation, 1000, { key: 1, n: 1 });
     simulation.store.setFailure(new AppError('storage_full', 'full'));
-    await simulation.clock.advance(10 * 60_000);
+    await simulation.clock.advance(60_000);
     slowDown(simulation);
     simulation.store.setFailure(null);
     const emitting = simulation.webhooks.emit('thing.happened', { key: 1, n: 2 });

@@ -82,7 +82,7 @@ async function wake(frozen: Shelf, clients: Clients, target: Shelf): Promise<voi
   frozen.thaw();
   for (const answer of await Promise.all(asked)) {
     assert.ok(typeof answer !== 'string' && answer.status === 503, JSON.stringify(answer));
-    assert.match(answer.body, /the log was closed at .*records to .*other: go on there/);
+    assert.match(answer.body, /the log was closed at .*records to .*: go on there/);
   }
   await until('it is not ready', async () => !await frozen.isReady(), { msMax: WAIT_MS });
   let lastRead = '';

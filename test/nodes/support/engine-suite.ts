@@ -95,7 +95,8 @@ const CASES: readonly (readonly [string, Run])[] = [
     assert.deepEqual(await session.head(), { ...head, sequence: 1, chain: first.chain });
   }],
   ['entries are read in order, as many as are asked for', async (given) => {
-    const entries = await appendAll(given, 150, START, `{"crc":"ü€𝄞\\u0000 ' \\\\ $1"}`.repeat(20));
+    const text = `{"crc":"ü€𝄞\\u0000 ' \\\\ $1"}`;
+    const entries = await appendAll(given, 150, START, text.repeat(20));
     const { session } = given;
     assert.deepEqual(await session.readAfter(0, 1000), entries);
     assert.deepEqual(await session.readAfter(0, 100), entries.slice(0, 100));

@@ -80,10 +80,12 @@ async function start(context: TestContext): Promise<Relay> {
   return relay;
 }
 
-async function create(relay: Relay, members: object): Promise<Answer> {
-  const made = await relay.ask('POST', '/api/outgoing-webhooks', members);
+async function create(relay: Relay, members: object): Promise<Answer & { readonly path: string }> {
+  const made = await relay.ask('POST', '/api/outgoing-webhooks', {
+    targetUrl: 'http://127.0.0.1:9/', ...members,
+  });
   assert.equal(made.status, 201, made.text);
-  return made;
+  return { ...made, path: `/api/outgoing-webhooks/${String(made.json['identifier'])}` };
 }
 
 /** The receiver: an incoming webhook of the relay itself. */
@@ -201,10 +203,9 @@ test('both secrets sign after a rotation where the dialect can hold two', async 
     ['gitlab-token', 'x-gitlab-token', /^new$/],
   ] as const;
   for (const [preset, header, pattern] of cases) {
-    const { json } = await create(relay, {
+    const { path } = await create(relay, {
       targetUrl: target.url, secret: 'old', signing: { preset },
     });
-    const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
     await relay.ask('POST', `${path}/rotate-secret`, { secret: 'new' });
     assert.equal((await relay.ask('POST', `${path}/send`, { payload: {} })).json['success'], true);
     assert.match(String(target.received.at(-1)?.headers[header]), pattern);
@@ -222,204 +223,88 @@ async function startTarget(context: TestContext): Promise<HttpTarget> {
   return target;
 }
 
-type Refusal = {
-  readonly title: string; readonly members: object; readonly pointer: string;
-  readonly says: RegExp;
-};
+type Refusal = readonly [title: string, members: object, pointer: string, says: RegExp];
+
+const signedAs = (preset: string | null, secret = 's'): object => ({ secret, signing: { preset } });
+const schemed = (more: Scheme): object =>
+  ({ secret: 's', signing: { scheme: scheme('hmac-sha256', 'utf8', more) } });
+const signatureIn = (header: string, more: Scheme = {}): object =>
+  schemed({ signature: { from: { header }, encoding: 'hex', ...more } });
+const timeFrom = (from: object): Scheme => ({ timestamp: { from, unit: 's', tolerance: 60 } });
+const key = (prefix: string, length: number): string =>
+  `${prefix}_${Buffer.alloc(length).toString('base64')}`;
+const WITH_USER = { targetUrl: 'http://me:planted@127.0.0.1:9/' };
+const NO_KEY = '-----BEGIN PRIVATE KEY-----\nYWJj\n-----END PRIVATE KEY-----\n';
 
 const REFUSALS: readonly Refusal[] = [
-  ...['mailgun', 'microsoft-graph', 'linear', 'paypal'].map((preset) => ({
-    title: preset, members: { secret: 's', signing: { preset } }, pointer: '/signing/preset',
-    says: new RegExp(`^${preset} cannot be signed as: `),
-  })),
-  {
-    title: 'custom', members: { secret: 's', signing: { preset: 'custom' } },
-    pointer: '/signing/preset', says: /^custom cannot be signed as: .*give a scheme/,
-  },
-  {
-    title: 'an unknown preset', members: { secret: 's', signing: { preset: 'githbu' } },
-    pointer: '/signing/preset', says: /is not a known preset.*github/,
-  },
-  {
-    title: 'neither', members: { secret: 's', signing: {} }, pointer: '/signing',
-    says: /one of preset and scheme/,
-  },
-  {
-    title: 'both', pointer: '/signing', says: /one of preset and scheme/,
-    members: { secret: 's', signing: { preset: 'github', scheme: scheme('hmac-sha256', 'utf8') } },
-  },
-  {
-    title: 'null for a preset', members: { secret: 's', signing: { preset: null } },
-    pointer: '/signing', says: /one of preset and scheme/,
-  },
-  ...['X-Hookshelf-Chain', 'content-type'].map((header) => ({
-    title: `a signature in ${header}`, pointer: '/signing/scheme',
-    says: /^cannot be signed: .* says something else/,
-    members: {
-      secret: 's', signing: { scheme: scheme('hmac-sha256', 'utf8', {
-        signature: { from: { header }, encoding: 'hex' },
-      }) },
-    },
-  })),
-  {
-    title: 'no secret', members: { signing: { preset: 'github' } }, pointer: '/secret',
-    says: /is needed by signing/,
-  },
-  {
-    title: 'no seed', members: { secret: 'abc', signing: { preset: 'discord' } },
-    pointer: '/secret', says: /must be whsk_ and the base64 of 32 bytes/,
-  },
-  {
-    title: 'a seed that is too short', pointer: '/secret', says: /32 bytes.*64/,
-    members: { secret: 'whsk_YWJj', signing: { preset: 'standard' } },
-  },
-  {
-    title: 'a pair whose halves do not fit', pointer: '/secret', says: /is not the seed's/,
-    members: {
-      secret: `whsk_${Buffer.alloc(64).toString('base64')}`, signing: { preset: 'standard' },
-    },
-  },
-  {
-    title: 'a public key', pointer: '/secret', says: /is a public key, which cannot sign/,
-    members: {
-      secret: `whpk_${Buffer.alloc(32).toString('base64')}`, signing: { preset: 'standard' },
-    },
-  },
-  {
-    title: 'no base64', members: { secret: 'whsec_?', signing: { preset: 'svix' } },
-    pointer: '/secret', says: /base64 after whsec_/,
-  },
-  {
-    title: 'no PEM', members: { secret: 'abc', signing: { preset: 'sendgrid' } },
-    pointer: '/secret', says: /PKCS#8 PEM.*openssl pkcs8/,
-  },
-  {
-    title: 'a PEM that holds no key', pointer: '/secret', says: /this one cannot be read/,
-    members: {
-      secret: '-----BEGIN PRIVATE KEY-----\nYWJj\n-----END PRIVATE KEY-----\n',
-      signing: { preset: 'sendgrid' },
-    },
-  },
-  {
-    title: 'a key of another algorithm', pointer: '/secret', says: /is no key for ecdsa-p256/,
-    members: { secret: RSA, signing: { preset: 'sendgrid' } },
-  },
-  {
-    title: 'a token that no header can hold', pointer: '/secret', says: /control characters/,
-    members: { secret: 'a\r\nX-B: c', signing: { preset: 'gitlab-token' } },
-  },
-  {
-    title: 'a token with space at its end', pointer: '/secret', says: /no space at its ends/,
-    members: { secret: 'a ', signing: { preset: 'bearer' } },
-  },
-  {
-    title: 'a signature in the body', pointer: '/signing/scheme/signature/from',
-    says: /its signature stands in the body/,
-    members: {
-      secret: 's', signing: {
-        scheme: scheme('hmac-sha256', 'utf8', {
-          content: '{timestamp}', signature: { from: { json: 'sig' }, encoding: 'hex' },
-        }),
-      },
-    },
-  },
-  {
-    title: 'a time in the body', pointer: '/signing/scheme/timestamp',
-    says: /its timestamp stands in the body/,
-    members: {
-      secret: 's', signing: {
-        scheme: scheme('hmac-sha256', 'utf8', {
-          timestamp: { from: { json: 'at' }, unit: 's', tolerance: null },
-        }),
-      },
-    },
-  },
-  {
-    title: 'a signed id in the body', pointer: '/signing/scheme/id', says: /its id stands/,
-    members: {
-      secret: 's', signing: { scheme: scheme('hmac-sha256', 'utf8', { id: { json: 'id' } }) },
-    },
-  },
-  {
-    title: 'an identifier of the sender', pointer: '/signing/scheme/content',
-    says: /\{webhookId\}/,
-    members: {
-      secret: 's', signing: {
-        scheme: scheme('hmac-sha256', 'utf8', {
-          content: '{webhookId}{body}', needs: ['webhookId'],
-        }),
-      },
-    },
-  },
-  {
-    title: 'a header of the connection', pointer: '/signing/scheme', says: /Host may not/,
-    members: {
-      secret: 's', signing: {
-        scheme: scheme('hmac-sha256', 'utf8', {
-          signature: { from: { header: 'Host' }, encoding: 'hex' },
-        }),
-      },
-    },
-  },
-  ...['Host', 'Content-Length', 'X-Hookshelf-Event'].map((header) => ({
-    title: `the event's name in ${header}`, pointer: '/signing/scheme',
-    says: /^cannot be signed: /,
-    members: {
-      secret: 's',
-      signing: { scheme: scheme('hmac-sha256', 'utf8', { event: { header } }) },
-    },
-  })),
+  ...['mailgun', 'microsoft-graph', 'linear', 'paypal'].map((preset): Refusal => [
+    preset, signedAs(preset), '/signing/preset', new RegExp(`^${preset} cannot be signed as: `),
+  ]),
+  ['custom', signedAs('custom'), '/signing/preset', /^custom cannot be signed as: .*give a scheme/],
+  ['an unknown preset', signedAs('githbu'), '/signing/preset', /is not a known preset.*github/],
+  ['neither', { secret: 's', signing: {} }, '/signing', /one of preset and scheme/],
+  ['both', { secret: 's', signing: { preset: 'github', scheme: scheme('hmac-sha256', 'utf8') } },
+    '/signing', /one of preset and scheme/],
+  ['null for a preset', signedAs(null), '/signing', /one of preset and scheme/],
+  ...['X-Hookshelf-Chain', 'content-type'].map((header): Refusal => [
+    `a signature in ${header}`, signatureIn(header), '/signing/scheme',
+    /^cannot be signed: .* says something else/,
+  ]),
+  ['no secret', { signing: { preset: 'github' } }, '/secret', /is needed by signing/],
+  ['no seed', signedAs('discord', 'abc'), '/secret', /must be whsk_ and the base64 of 32 bytes/],
+  ['a seed that is too short', signedAs('standard', 'whsk_YWJj'), '/secret', /32 bytes.*64/],
+  ['a pair whose halves do not fit', signedAs('standard', key('whsk', 64)), '/secret',
+    /is not the seed's/],
+  ['a public key', signedAs('standard', key('whpk', 32)), '/secret',
+    /is a public key, which cannot sign/],
+  ['no base64', signedAs('svix', 'whsec_?'), '/secret', /base64 after whsec_/],
+  ['no PEM', signedAs('sendgrid', 'abc'), '/secret', /PKCS#8 PEM.*openssl pkcs8/],
+  ['a PEM that holds no key', signedAs('sendgrid', NO_KEY), '/secret', /this one cannot be read/],
+  ['a key of another algorithm', signedAs('sendgrid', RSA), '/secret', /is no key for ecdsa-p256/],
+  ['a token that no header can hold', signedAs('gitlab-token', 'a\r\nX-B: c'), '/secret',
+    /control characters/],
+  ['a token with space at its end', signedAs('bearer', 'a '), '/secret', /no space at its ends/],
+  ['a signature in the body', schemed({
+    content: '{timestamp}', signature: { from: { json: 'sig' }, encoding: 'hex' },
+  }), '/signing/scheme/signature/from', /its signature stands in the body/],
+  ['a time in the body', schemed({
+    timestamp: { from: { json: 'at' }, unit: 's', tolerance: null },
+  }), '/signing/scheme/timestamp', /its timestamp stands in the body/],
+  ['a signed id in the body', schemed({ id: { json: 'id' } }), '/signing/scheme/id',
+    /its id stands/],
+  ['an identifier of the sender', schemed({ content: '{webhookId}{body}', needs: ['webhookId'] }),
+    '/signing/scheme/content', /\{webhookId\}/],
+  ['a header of the connection', signatureIn('Host'), '/signing/scheme', /Host may not/],
+  ...['Host', 'Content-Length', 'X-Hookshelf-Event'].map((header): Refusal => [
+    `the event's name in ${header}`, schemed({ event: { header } }), '/signing/scheme',
+    /^cannot be signed: /,
+  ]),
   ...([
     [{ id: { header: 'x-acme-signature' } }, 'signature and id'],
-    [{ timestamp: { from: { header: 'X-Acme-Signature' }, unit: 's', tolerance: 60 } },
-      'signature and timestamp'],
+    [timeFrom({ header: 'X-Acme-Signature' }), 'signature and timestamp'],
     [{ event: { header: 'X-Acme-Id' } }, 'id and event'],
-    [{ id: { query: 'q' }, timestamp: { from: { query: 'q' }, unit: 's', tolerance: 60 } },
-      'timestamp and id'],
-  ] as const).map(([more, values]) => ({
-    title: `one place for ${values}`, pointer: '/signing/scheme',
-    says: new RegExp(`^cannot be signed: its ${values} would stand in one place`),
-    members: { secret: 's', signing: { scheme: scheme('hmac-sha256', 'utf8', more) } },
-  })),
-  ...['basic', 'bearer'].flatMap((preset) => [
-    {
-      title: `${preset} beside a header of its own`, pointer: '/signing',
-      says: /^cannot stand beside Authorization in headers/,
-      members: {
-        secret: 'a:b', signing: { preset }, headers: { authorization: 'Bearer planted' },
-      },
-    },
-    {
-      title: `${preset} beside credentials in the URL`, pointer: '/signing',
-      says: /^cannot stand beside user and password in targetUrl/,
-      members: {
-        secret: 'a:b', signing: { preset }, targetUrl: 'http://me:planted@127.0.0.1:9/',
-      },
-    },
+    [{ id: { query: 'q' }, ...timeFrom({ query: 'q' }) }, 'timestamp and id'],
+  ] as const).map(([more, values]): Refusal => [
+    `one place for ${values}`, schemed(more), '/signing/scheme',
+    new RegExp(`^cannot be signed: its ${values} would stand in one place`),
   ]),
-  {
-    title: "the event's name in place of credentials in the URL", pointer: '/signing',
-    says: /^cannot stand beside user and password in targetUrl/,
-    members: {
-      secret: 's', targetUrl: 'http://me:planted@127.0.0.1:9/',
-      signing: { scheme: scheme('hmac-sha256', 'utf8', { event: { header: 'Authorization' } }) },
-    },
-  },
-  {
-    title: 'a prefix that no header can hold', pointer: '/signing/scheme', says: /control/,
-    members: {
-      secret: 's', signing: {
-        scheme: scheme('hmac-sha256', 'utf8', {
-          signature: { from: { header: 'X-A' }, prefix: 'a\n', encoding: 'hex' },
-        }),
-      },
-    },
-  },
+  ...['basic', 'bearer'].flatMap((preset): Refusal[] => [
+    [`${preset} beside a header of its own`,
+      { ...signedAs(preset, 'a:b'), headers: { authorization: 'Bearer planted' } },
+      '/signing', /^cannot stand beside Authorization in headers/],
+    [`${preset} beside credentials in the URL`, { ...signedAs(preset, 'a:b'), ...WITH_USER },
+      '/signing', /^cannot stand beside user and password in targetUrl/],
+  ]),
+  ["the event's name in place of credentials in the URL",
+    { ...schemed({ event: { header: 'Authorization' } }), ...WITH_USER },
+    '/signing', /^cannot stand beside user and password in targetUrl/],
+  ['a prefix that no header can hold', signatureIn('X-A', { prefix: 'a\n' }), '/signing/scheme',
+    /control/],
 ];
 
 test('what cannot be signed is refused when it is saved, with its pointer', async (context) => {
   const relay = await start(context);
-  for (const { title, members, pointer, says } of REFUSALS) {
+  for (const [title, members, pointer, says] of REFUSALS) {
     const { status, json, text } = await relay.ask('POST', '/api/outgoing-webhooks', {
       targetUrl: 'http://127.0.0.1:9/', ...members,
     });
@@ -434,8 +319,7 @@ test('what cannot be signed is refused when it is saved, with its pointer', asyn
 
 test('a signing of any shape is refused, and is no error of ours', async (context) => {
   const relay = await start(context);
-  const { json } = await create(relay, { targetUrl: 'http://127.0.0.1:9/', secret: 'abc' });
-  const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
+  const { path } = await create(relay, { secret: 'abc' });
   const shapes = [
     '', 0, true, [null], ['X'], { header: 5 }, { header: null }, { header: { toString: 1 } },
   ].map((from) => ({
@@ -452,10 +336,7 @@ test('a signing of any shape is refused, and is no error of ours', async (contex
 
 test('a secret cannot be taken from what signs with it', async (context) => {
   const relay = await start(context);
-  const { json } = await create(relay, {
-    targetUrl: 'http://127.0.0.1:9/', secret: 'abc', signing: { preset: 'github' },
-  });
-  const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
+  const { path } = await create(relay, { secret: 'abc', signing: { preset: 'github' } });
   const refused = await relay.ask('PATCH', path, { secret: null });
   assert.equal(refused.status, 422);
   assert.match(refused.text, /"\/secret".*is needed by signing/);
@@ -475,8 +356,7 @@ test('a secret that is sent is asked for anew when the target has another origin
       [{ preset: 'github' }, false], [{ scheme: scheme('hmac-sha256', 'utf8') }, false],
     ] as const) {
       const members = { targetUrl: target.url, secret: 'planted:secret', signing };
-      const { json } = await create(relay, members);
-      const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
+      const { path } = await create(relay, members);
       const ask = async (method: string, body: object): Promise<number> => {
         const { status, text } = await relay.ask(method, path, body);
         if (status === 422) assert.match(text, /"\/secret".*must be given anew/);
@@ -514,10 +394,9 @@ test('a secret that is sent is *** also where the target repeats it', async (con
   for (const signing of [
     { preset: 'gitlab-token' }, { preset: 'basic' }, { preset: 'bearer' }, { scheme: inQuery },
   ]) {
-    const { json } = await create(relay, {
+    const { path } = await create(relay, {
       targetUrl: target.url('/'), secret: 'planted:k\u00e9y', signing, triggerEvent: 'x',
     });
-    const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
     const sent = await relay.ask('POST', `${path}/send`, { payload: {} });
     const delivery = JSON.stringify(await deliver(relay, 'x', {}));
     for (const text of [sent.text, delivery]) {
@@ -536,21 +415,17 @@ test('the password of basic is *** where a target repeats it alone', async (cont
     },
   });
   context.after(() => target.close());
-  const { json } = await create(relay, {
+  const { path } = await create(relay, {
     targetUrl: target.url('/'), secret: 'user:planted:p\u00e4ss', signing: { preset: 'basic' },
   });
-  const path = `/api/outgoing-webhooks/${String(json['identifier'])}/send`;
-  const { text } = await relay.ask('POST', path, { payload: {} });
+  const { text } = await relay.ask('POST', `${path}/send`, { payload: {} });
   assert.match(text, /"wrong":"\*\*\*"/);
 });
 
 test('a webhook that begins to send its secret is asked for it, wherever its target is',
   async (context) => {
     const relay = await start(context);
-    const { json } = await create(relay, {
-      targetUrl: 'http://127.0.0.1:9/', secret: 'abc', signing: { preset: 'github' },
-    });
-    const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
+    const { path } = await create(relay, { secret: 'abc', signing: { preset: 'github' } });
     const moved = { targetUrl: 'http://127.0.0.1:10/', signing: { preset: 'bearer' } };
     assert.equal((await relay.ask('PATCH', path, moved)).status, 422);
     // Nor after it has moved: the secret of a signature goes along.
@@ -572,14 +447,14 @@ test('a configured header names the event, and none stands in the place of a sig
   async (context) => {
     const relay = await start(context);
     const target = await startTarget(context);
-    const { json } = await create(relay, {
+    const { path } = await create(relay, {
       targetUrl: target.url, secret: 'abc', signing: { preset: 'github' },
       headers: {
         'X-GitHub-Event': 'push', 'X-Hub-Signature-256': 'sha256=0', 'X-GitHub-Delivery': '1',
         'X-GitHub-Hook-ID': '7',
       },
     });
-    await relay.ask('POST', `/api/outgoing-webhooks/${String(json['identifier'])}/send`, {});
+    await relay.ask('POST', `${path}/send`, {});
     const [received] = target.received;
     assert.ok(received);
     const { headers, rawHeaders } = received;
@@ -598,10 +473,10 @@ test('a configured header names the event, and none stands in the place of a sig
 test('what is sent by hand has a name of its own for its event', async (context) => {
   const relay = await start(context);
   const target = await startTarget(context);
-  const { json } = await create(relay, {
+  const { path } = await create(relay, {
     targetUrl: target.url, secret: 'abc', signing: { preset: 'github' },
   });
-  await relay.ask('POST', `/api/outgoing-webhooks/${String(json['identifier'])}/send`, {});
+  await relay.ask('POST', `${path}/send`, {});
   assert.equal(target.received[0]?.headers['x-github-event'], 'hookshelf.send');
 });
 
@@ -610,14 +485,11 @@ test('a rotation claims no overlap where requests hold one signature', async (co
   for (const [preset, overlaps] of [
     ['standard', true], ['stripe', true], ['github', false], ['gitlab-token', false],
   ] as const) {
-    const { json } = await create(relay, {
-      targetUrl: 'http://127.0.0.1:9/', secret: 'old', signing: { preset },
-    });
-    const path = `/api/outgoing-webhooks/${String(json['identifier'])}/rotate-secret`;
-    const rotated = await relay.ask('POST', path, { secret: 'new' });
+    const { path } = await create(relay, { secret: 'old', signing: { preset } });
+    const rotated = await relay.ask('POST', `${path}/rotate-secret`, { secret: 'new' });
     assert.equal(rotated.status, 200, rotated.text);
     assert.equal(rotated.json['previousSecret'] !== undefined, overlaps, preset);
-    const again = await relay.ask('POST', path, { secret: 'newer' });
+    const again = await relay.ask('POST', `${path}/rotate-secret`, { secret: 'newer' });
     assert.equal(again.status, overlaps ? 409 : 200, again.text);
   }
 });
@@ -631,10 +503,7 @@ test('another signing within an overlap ends it where the old secret signs nothi
     ] as const;
     const toSigning = (preset: string | null) => preset === null ? null : { preset };
     for (const [before, after, overlaps] of cases) {
-      const { json } = await create(relay, {
-        targetUrl: 'http://127.0.0.1:9/', secret: 'old', signing: toSigning(before),
-      });
-      const path = `/api/outgoing-webhooks/${String(json['identifier'])}`;
+      const { path } = await create(relay, { secret: 'old', signing: toSigning(before) });
       const rotated = await relay.ask('POST', `${path}/rotate-secret`, { secret: 'new' });
       assert.notEqual(rotated.json['previousSecret'], undefined);
       const changed = await relay.ask('PATCH', path, {
@@ -654,23 +523,19 @@ test('a new secret has the form that the dialect needs', async (context) => {
     ['standard', WHSK, /^whsk_[\w+/]{43}=$/], ['discord', WHSK, /^whsk_[\w+/]{43}=$/],
     ['basic', 'me:abc', /^me:[0-9a-f]{64}$/],
   ] as const) {
-    const { json } = await create(relay, {
-      targetUrl: 'http://127.0.0.1:9/', secret, signing: { preset },
-    });
-    const path = `/api/outgoing-webhooks/${String(json['identifier'])}/rotate-secret`;
-    const rotated = await relay.ask('POST', path);
+    const { json, path } = await create(relay, { secret, signing: { preset } });
+    const rotated = await relay.ask('POST', `${path}/rotate-secret`);
     assert.match(String(rotated.json['secret']), form, preset);
     if (json['publicKey'] !== undefined) {
       assert.notEqual(rotated.json['publicKey'], json['publicKey']);
     }
-    const refused = await relay.ask('POST', path, { secret: 'whsec_?', force: true });
+    const refused = await relay.ask('POST', `${path}/rotate-secret`,
+      { secret: 'whsec_?', force: true });
     assert.equal(refused.status, preset === 'github' ? 200 : 422, refused.text);
   }
-  const { json } = await create(relay, {
-    targetUrl: 'http://127.0.0.1:9/', secret: ECDSA, signing: { preset: 'sendgrid' },
-  });
-  const path = `/api/outgoing-webhooks/${String(json['identifier'])}/rotate-secret`;
-  assert.match((await relay.ask('POST', path)).text, /"\/secret".*openssl genpkey/);
+  const { path } = await create(relay, { secret: ECDSA, signing: { preset: 'sendgrid' } });
+  const { text } = await relay.ask('POST', `${path}/rotate-secret`);
+  assert.match(text, /"\/secret".*openssl genpkey/);
 });
 
 test('a stored signing that cannot be used sends nothing, and says why', async (context) => {
@@ -679,7 +544,7 @@ test('a stored signing that cannot be used sends nothing, and says why', async (
     ['newer', /this version cannot sign as newer/], ['discord', /its secret must be whsk_/],
   ] as const) {
     const { json } = await create(relay, {
-      targetUrl: 'http://127.0.0.1:9/', secret: 'abc', signing: { preset: 'github' },
+      secret: 'abc', signing: { preset: 'github' },
       triggerEvent: `a.${preset}`,
     });
     const id = String(json['identifier']);

@@ -34,7 +34,10 @@ test('a webhook is triggered by a name, a prefix and *, and once by several', as
   await put('a', { triggerEvent: 'order.paid' });
   await put('off', { triggerEvent: '*', enabled: false });
   assert.deepEqual(index.findTriggered('order.paid'), ['a', 'b', 'c', 'd']);
-  assert.deepEqual(index.findTriggered('order'), ['c', 'd']);
+  assert.deepEqual(index.findTriggered('order.paid.late'), ['b', 'c', 'd']);
+  for (const name of ['order', 'orders.paid']) {
+    assert.deepEqual(index.findTriggered(name), ['c', 'd']);
+  }
   assert.deepEqual(index.findTriggered('order.paid', { isSystem: true }), ['a', 'b', 'd'],
     'a system event');
 });

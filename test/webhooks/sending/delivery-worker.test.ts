@@ -34,76 +34,6 @@ test('an event becomes one delivery a hook, and it arrives', async () => {
     createSignatureKey(secret), Buffer.from(request.body), request.headers['x-signature']));
 });
 
-test('nothing is stored when no hook listens', async () => {
-  const { simulation } = await one();
-  const lines = simulation.store.lines.length;
-  assert.deepEqual(await simulation.emit({}, 'unheard'), []);
-  assert.equal(simulation.store.lines.length, lines);
-});
-
-test('a trigger that ends in .* takes what is below it, and nothing else', async () => {
-  const simulation = new Simulation();
-  const events = ['a.b', 'a.b.c', 'a', 'ab.c', 'a.b.c.d'];
-  const counts: Record<string, number[]> = {};
-  for (const trigger of ['a.b', 'a.*', 'a.b.*', '*']) {
-    const hook = await simulation.addHook('target', { triggerEvent: trigger });
-    counts[trigger] = [];
-    for (const event of events) counts[trigger].push((await simulation.emit({}, event)).length);
-    await simulation.run(simulation.webhooks.resources.outgoing.remove(hook));
-  }
-  assert.deepEqual(counts, {
-    'a.b': [1, 0, 0, 0, 0], 'a.*': [1, 1, 0, 0, 1], 'a.b.*': [0, 1, 0, 0, 1], '*': [1, 1, 1, 1, 1],
-  });
-});
-
-test('an event that a webhook hears by several of its triggers fires it once', async () => {
-  const simulation = new Simulation();
-  const events = ['a.b', 'a.b.c', 'a', 'c', 'd'];
-  const heard = async (): Promise<number[]> => {
-    const counts: number[] = [];
-    for (const event of events) counts.push((await simulation.emit({}, event)).length);
-    return counts;
-  };
-  const hook = await simulation.addHook('target', {
-    triggerEvent: null, triggerEvents: ['a.b', 'a.*', 'a.b.*', 'c'],
-  });
-  await simulation.addHook('other', { triggerEvent: 'c' });
-  assert.deepEqual(await heard(), [1, 1, 0, 2, 0]);
-  const change = (body: object): Promise<unknown> =>
-    simulation.run(simulation.webhooks.resources.outgoing.patch(hook, body));
-  await change({ triggerEvents: ['d', '*'] });
-  assert.deepEqual(await heard(), [1, 1, 1, 2, 1]);
-  await change({ triggerEvents: ['d'] });
-  assert.deepEqual(await heard(), [0, 0, 0, 1, 1]);
-  await change({ enabled: false });
-  assert.deepEqual(await heard(), [0, 0, 0, 1, 0]);
-  await change({ enabled: true, triggerEvents: [] });
-  assert.deepEqual(await heard(), [0, 0, 0, 1, 0]);
-});
-
-test('the payload is kept once an event, and goes some time after the last of its deliveries',
-  async () => {
-    const simulation = new Simulation({
-      outgoing: { retentionMs: 3_600_000 }, events: { retentionMs: 3 * 3_600_000 },
-    });
-    for (const host of ['a', 'b', 'c']) await simulation.addHook(host, { secret });
-    simulation.targets.set('c', DOWN);
-    await simulation.emit({ big: 'x'.repeat(1000) });
-    await simulation.clock.advance(1000);
-    assert.equal(simulation.store.collection('events').size, 1);
-    assert.equal(simulation.store.lines.flat().filter(({ json }) =>
-      json?.includes('xxxx') === true).length, 1);
-    simulation.targets.set('c', UP);
-    await simulation.clock.advance(10_000);
-    assert.equal(simulation.webhooks.deliveries.totals().delivered, 3);
-    assert.equal(simulation.store.collection('events').size, 1);
-    await simulation.clock.advance(2 * 3_600_000);
-    assert.equal(simulation.webhooks.deliveries.totals().agedOut, 3);
-    assert.equal(simulation.store.collection('events').size, 1);
-    await simulation.clock.advance(2 * 3_600_000);
-    assert.equal(simulation.store.collection('events').size, 0);
-  });
-
 test('a dead target is tried by the schedule for two days, then the delivery has failed',
   async () => {
     const { simulation } = await one();
@@ -162,21 +92,6 @@ test("a proxy's failures use up no attempt, however many", async () => {
   assert.deepEqual(simulation.delivery(id)?.attempts, []);
   simulation.targets.set('target', UP);
   await simulation.clock.advance(HOUR_MS);
-  assert.equal(simulation.delivery(id)?.status, 'delivered');
-});
-
-test('deliveries of a disabled hook wait, and go when it is enabled', async () => {
-  const { simulation, hook } = await one();
-  simulation.targets.set('target', DOWN);
-  const [id = ''] = await simulation.emit();
-  const { outgoing } = simulation.webhooks.resources;
-  await simulation.run(outgoing.patch(hook, { enabled: false }));
-  simulation.targets.set('target', UP);
-  await simulation.clock.advance(20 * HOUR_MS);
-  assert.equal(simulation.requestsOf(id).length, 1);
-  assert.equal(simulation.delivery(id)?.status, 'pending');
-  await simulation.run(outgoing.patch(hook, { enabled: true }));
-  await simulation.clock.advance(1000);
   assert.equal(simulation.delivery(id)?.status, 'delivered');
 });
 

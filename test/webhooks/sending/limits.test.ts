@@ -64,24 +64,6 @@ test('a template that comes after the first attempt changes no retry', async () 
   assert.deepEqual(simulation.requestsOf(id).map(({ body }) => body), ['{"a":1}', '{"a":1}']);
 });
 
-test('a full queue refuses what would queue one more, and changes nothing', async () => {
-  const simulation = new Simulation({ outgoing: { maxPending: 2 } });
-  simulation.targets.set('target', DOWN);
-  await simulation.addHook('target');
-  await simulation.emit();
-  await simulation.emit();
-  await simulation.clock.advance(0);
-  const lines = simulation.store.lines.length;
-  const isFull = (thrown: unknown): boolean => thrown instanceof AppError
-    && thrown.code === 'unavailable' && thrown.details.retryAfterS !== undefined;
-  const { webhooks } = simulation;
-  await assert.rejects(simulation.run(webhooks.emit('thing.x', {})), isFull);
-  const forward = { url: 'http://target/', method: 'POST', headers: {}, body: Buffer.from('{}') };
-  await assert.rejects(simulation.run(webhooks.events.queueForward(forward)), isFull);
-  assert.equal(simulation.store.lines.length, lines);
-  assert.deepEqual(await simulation.emit({}, 'unheard'), []);
-});
-
 test('a queued forward is made durably, and no hook has it', async () => {
   const simulation = new Simulation();
   simulation.targets.set('there', DOWN);
@@ -98,31 +80,6 @@ test('a queued forward is made durably, and no hook has it', async () => {
     [[body, 'b'], [body, 'b']]);
   assert.equal(simulation.delivery(id)?.hook, null);
   assert.equal(simulation.delivery(id)?.status, 'delivered');
-});
-
-test('one at once is strict order: nothing overtakes what has to be tried again', async () => {
-  const simulation = new Simulation({ outgoing: { maxInFlightPerHook: 1 } });
-  await simulation.addHook('target', { secret });
-  simulation.targets.set('target', DOWN);
-  const ids: string[] = [];
-  for (let count = 0; count < 5; count += 1) ids.push(...await simulation.emit());
-  await simulation.clock.advance(1000);
-  assert.deepEqual(new Set(simulation.requests.map(({ id }) => id)), new Set(ids.slice(0, 1)));
-  simulation.targets.set('target', UP);
-  await simulation.clock.advance(HOUR_MS);
-  const arrived = simulation.requests.filter(({ result }) => result === 200).map(({ id }) => id);
-  assert.deepEqual(arrived, ids);
-});
-
-test('first attempts begin in order of creation, so many at once', async () => {
-  const simulation = new Simulation({ outgoing: { maxInFlightPerHook: 3 } });
-  await simulation.addHook('target', { secret });
-  simulation.targets.set('target', { kind: 'slow', ms: 500 });
-  const ids: string[] = [];
-  for (let count = 0; count < 9; count += 1) ids.push(...await simulation.emit());
-  assert.equal(simulation.underWay.length, 3);
-  await simulation.clock.advance(10_000);
-  assert.deepEqual(simulation.requests.map(({ id }) => id), ids);
 });
 
 test('targets that hang hold up no other', async () => {

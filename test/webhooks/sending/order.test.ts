@@ -48,44 +48,6 @@ test('a delivery that waits for its retry holds back its own key alone', async (
   assert.deepEqual(sentOf(simulation), [waiting, ...others, waiting, same]);
 });
 
-for (const [title, first, others] of [
-  ['without a key', undefined, [undefined, null, {}]], ['whose key is no key', {}, [undefined, {}]],
-] as const) {
-  test(`a delivery ${title} that waits for its retry holds back none`, async () => {
-    const { simulation, waiting } = await withWaiting(BY_KEY, first);
-    const ids = [];
-    for (const other of others) ids.push(await emit(simulation, other));
-    await simulation.clock.advance(1000);
-    assert.deepEqual(sentOf(simulation), [waiting, ...ids]);
-  });
-}
-
-test('deliveries of one key go one at a time, those of several keys at once', async () => {
-  const simulation = new Simulation();
-  await simulation.addHook('target', { secret, ...BY_KEY });
-  await emit(simulation, 'warm');
-  await simulation.clock.advance(100);
-  simulation.targets.set('target', { kind: 'slow', ms: 1000 });
-  const [a1, a2, b1] = [
-    await emit(simulation, 'a'), await emit(simulation, 'a'), await emit(simulation, 'b'),
-  ];
-  await simulation.clock.advance(500);
-  assert.deepEqual(simulation.underWay.map(({ id }) => id), [a1, b1]);
-  await simulation.clock.advance(1000);
-  assert.deepEqual(simulation.underWay.map(({ id }) => id), [a2]);
-});
-
-test('no more keys are under way than the webhook may have attempts', async () => {
-  const simulation = new Simulation();
-  await simulation.addHook('target', { secret, ...BY_KEY, maxInFlight: 2 });
-  await emit(simulation, 'warm');
-  await simulation.clock.advance(100);
-  simulation.targets.set('target', { kind: 'slow', ms: 1000 });
-  for (const key of [1, 2, 3, 4]) await emit(simulation, key);
-  await simulation.clock.advance(500);
-  assert.equal(simulation.underWay.length, 2);
-});
-
 test('the order by key is the same after a crash', async () => {
   const { simulation, waiting } = await withWaiting(BY_KEY);
   const same = await emit(simulation, 1);
@@ -223,17 +185,6 @@ test('a resend goes to the end of its key', async () => {
   const { identifier } = await simulation.run(simulation.webhooks.deliveries.resend(failed, 'new'));
   await simulation.clock.advance(10_000);
   assert.deepEqual(sentOf(simulation).slice(1), [first, second, identifier]);
-});
-
-test('keys of any length keep order, and texts that differ at the end are different', async () => {
-  const long = 'x'.repeat(10_000);
-  const { simulation, waiting } = await withWaiting(BY_KEY, `${long}1`);
-  const same = await emit(simulation, `${long}1`);
-  const other = await emit(simulation, `${long}2`);
-  await simulation.clock.advance(1000);
-  assert.deepEqual(sentOf(simulation), [waiting, other]);
-  await simulation.clock.advance(RETRY_MS);
-  assert.deepEqual(sentOf(simulation).slice(2), [waiting, same]);
 });
 
 test('a key that holds back more than a hundred deliveries is told, by webhook', async () => {

@@ -32,13 +32,18 @@ export function naiveList(books: readonly NaiveBook[], query: NaiveQuery): Naive
   const keys = [...String(query['sort'] ?? 'id').split(','), 'id'];
   // No key after an id decides, not even between two versions of a book.
   const decisiveKeys = keys.slice(0, keys.findIndex((key) => /^-?id$/.test(key)) + 1);
-  return matching.sort((left, right) => {
-    for (const key of decisiveKeys) {
-      const order = naiveCompare(naiveKey(left, key), naiveKey(right, key), key.startsWith('-'));
+  const keyed = matching.map((book) => ({
+    book,
+    parts: decisiveKeys.map((key) => naiveKey(book, key)?.map((part) => Buffer.from(part))),
+  }));
+  keyed.sort((left, right) => {
+    for (const [index, key] of decisiveKeys.entries()) {
+      const order = naiveCompare(left.parts[index], right.parts[index], key.startsWith('-'));
       if (order !== 0) return order;
     }
     return 0;
   });
+  return keyed.map(({ book }) => book);
 }
 
 /** The book with the members that `fields` names, in the order in which the book has them. */
@@ -75,13 +80,13 @@ function naiveDotted(text: string): readonly string[] {
 }
 
 function naiveCompare(
-  left: readonly string[] | undefined, right: readonly string[] | undefined, isDescending: boolean,
+  left: readonly Buffer[] | undefined, right: readonly Buffer[] | undefined, isDescending: boolean,
 ): number {
   if (left === undefined && right === undefined) return 0;
   if (left === undefined) return 1;
   if (right === undefined) return -1;
   for (const [index, part] of left.entries()) {
-    const order = Buffer.compare(Buffer.from(part), Buffer.from(right[index] ?? ''));
+    const order = Buffer.compare(part, right[index] ?? Buffer.alloc(0));
     if (order !== 0) return isDescending ? -order : order;
   }
   return 0;
@@ -126,7 +131,7 @@ function naiveMatches(book: NaiveBook, query: NaiveQuery): boolean {
   const date = book.datePublished;
   const hasKeyword = (keyword: string): boolean => (book.keywords ?? []).some((one) =>
     one.toLowerCase() === keyword.toLowerCase());
-  return hasWords(texts, String(query['q'] ?? ''))
+  return holdsForAny(query, 'q', (words) => hasWords(texts, words))
     && holdsForAny(query, 'author', (words) => hasWords(names, words))
     && holdsForAny(query, 'publisher', (words) => hasWords([book.publisher ?? ''], words))
     && holdsForAny(query, 'isbn', (isbn) => book.isbn === isbn.replaceAll('-', ''))

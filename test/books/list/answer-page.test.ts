@@ -325,11 +325,9 @@ function expectPage(shelf: EngineHarness, { query, limit, after }: PageRequest):
   const all = naiveList([...shelf.books.values()], query);
   const { sort } = query;
   const order: NaiveQuery = sort === undefined ? {} : { sort };
-  // Two that are the same stay as they stand: it must come last either way.
-  const isAfter = (book: NaiveBook): boolean => after === null
-    || (book !== after && naiveList([after, book], order)[1] === book
-      && naiveList([book, after], order)[1] === book);
-  const later = all.filter(isAfter);
+  // Behind the books that stand in the same place.
+  const placed = after === null ? all : naiveList([...all, after], order);
+  const later = placed.slice(after === null ? 0 : placed.lastIndexOf(after) + 1);
   return { books: later.slice(0, limit), total: all.length, hasMore: later.length > limit };
 }
 

@@ -10,7 +10,7 @@ import { createBookShelf, createCatalog } from '../../../../src/books/catalog.ts
 import type { Catalog } from '../../../../src/books/catalog.ts';
 import { parseImportRecord } from '../../../../src/books/transfer/import-record.ts';
 import type {
-  BookImport, MatchMode, SourceFormat,
+  MatchMode, SourceFormat,
 } from '../../../../src/books/transfer/matching/book-import.ts';
 import { GOODREADS, PLAIN_MODE } from '../../../support/import-mode.ts';
 import { createMemoryStore } from '../../../support/memory-store.ts';
@@ -82,61 +82,6 @@ test('the same export again changes nothing, by each way to match', async () => 
   assert.equal(changes, 0, 'no event is fired');
 });
 
-test('on a match the book is updated, replaced or left', async () => {
-  const shelf = createBookShelf(catalog);
-  const first = await shelf.add({ title: 'Old', isbn: ISBNS[0] ?? '', publisher: 'P' });
-  const record = { title: 'New', isbn: ISBNS[0] };
-  const skipped = await importAll([record], { onMatch: 'skip' });
-  assert.deepEqual(skipped, [{ id: first.id, outcome: 'exists', leftOut: [] }]);
-  assert.deepEqual(shelf.get(first.id), first);
-  const updated = await importAll([record]);
-  assert.deepEqual(updated, [{ id: first.id, outcome: 'updated', leftOut: [] }]);
-  const { title, publisher, createdAt, updatedAt } = shelf.get(first.id);
-  assert.deepEqual([title, publisher, createdAt], ['New', 'P', first.createdAt]);
-  assert.ok(updatedAt > first.updatedAt);
-  const replaced = await importAll([record], { onMatch: 'replace' });
-  assert.deepEqual(replaced, [{ id: first.id, outcome: 'replaced', leftOut: [] }]);
-  assert.deepEqual([shelf.get(first.id).publisher, shelf.get(first.id).createdAt],
-    [undefined, first.createdAt]);
-});
-
-test('an update sets what the record has, also where a person has changed it', async () => {
-  const shelf = createBookShelf(catalog);
-  const record = { title: 'A', isbn: ISBNS[0], numberOfPages: 1 };
-  const [imported] = await importAll([record]);
-  const id = imported?.id ?? '';
-  await shelf.patch(id, { numberOfPages: 2, subtitle: 'mine' });
-  assert.deepEqual(await outcomesOf([record]), ['updated']);
-  assert.deepEqual([shelf.get(id).numberOfPages, shelf.get(id).subtitle], [1, 'mine']);
-});
-
-test('a record that several books match is told with their ids, and changes none', async () => {
-  const shelf = createBookShelf(catalog);
-  const ids: string[] = [];
-  for (const title of ['A', 'B', 'C']) {
-    ids.push((await shelf.add({ title, isbn: ISBNS[0] ?? '' })).id);
-  }
-  const before = contentOf();
-  const results = await importAll([{ title: 'D', isbn: ISBNS[0] }, { title: 'E' }]);
-  assert.deepEqual(results[0], { id: null, outcome: 'ambiguous', ids: ids.sort() });
-  assert.deepEqual(results[1]?.outcome, 'imported');
-  assert.deepEqual(contentOf().slice(0, 3), before);
-});
-
-test('the id of a record comes before its match', async () => {
-  const shelf = createBookShelf(catalog);
-  const other = await shelf.add({ title: 'Other', isbn: ISBNS[0] ?? '' });
-  await importAll([{ id: ID, title: 'A' }]);
-  const record = { id: ID, title: 'B', isbn: ISBNS[0] };
-  assert.deepEqual(await outcomesOf([record], { matches: [] }), ['exists']);
-  assert.deepEqual(await importAll([record]), [{ id: ID, outcome: 'updated', leftOut: [] }]);
-  assert.equal(shelf.get(other.id).title, 'Other');
-  const replaced = await importAll([{ id: ID, title: 'C' }], { matches: [], onMatch: 'replace' });
-  assert.deepEqual(replaced, [{ id: ID, outcome: 'replaced', leftOut: [] }]);
-  const again = await outcomesOf([{ id: ID, title: 'C' }], { matches: [], onMatch: 'replace' });
-  assert.deepEqual(again, ['unchanged']);
-});
-
 test('the book of an earlier record stays as it is, in its batch and in another', async () => {
   const twice = [{ title: 'A', isbn: ISBNS[0] }, { title: 'B', isbn: ISBNS[0] }];
   const other = { title: 'A', isbn: ISBNS[0] };
@@ -160,12 +105,6 @@ test('the book of an earlier record stays as it is, in its batch and in another'
   assert.deepEqual(contentOf(), before);
 });
 
-test('the book of an earlier record is updated by its id, and by another import', async () => {
-  const records = [{ title: 'A', isbn: ISBNS[0] }, { id: ID, title: 'B' }, { id: ID, title: 'C' }];
-  assert.deepEqual(await outcomesOf(records), ['imported', 'imported', 'updated']);
-  assert.deepEqual(await outcomesOf([{ title: 'D', isbn: ISBNS[0] }]), ['updated']);
-});
-
 test('marks of a batch that was not stored, and of a removed book, count for nothing', async () => {
   const shelf = createBookShelf(catalog);
   const { id } = await shelf.add({ title: 'A', isbn: ISBNS[0] ?? '' });
@@ -183,44 +122,6 @@ test('marks of a batch that was not stored, and of a removed book, count for not
   assert.equal(await importOne('D', ISBNS[1]), 'updated');
   assert.equal(await importOne('E', ISBNS[1]), 'repeated');
   bookImport.close();
-});
-
-test('a book that a record has changed matches by what it is now', async () => {
-  const records = [{ id: ID, title: 'A', isbn: ISBNS[0] }, { id: ID, title: 'A', isbn: ISBNS[1] },
-    { title: 'B', isbn: ISBNS[0] }, { title: 'A', isbn: ISBNS[1] }];
-  assert.deepEqual(await outcomesOf(records), ['imported', 'updated', 'imported', 'unchanged']);
-});
-
-test('what is staged and not on disk yet is matched as it will be', async () => {
-  const shelf = createBookShelf(catalog);
-  const [first, second] = [await shelf.add({ title: 'A', isbn: ISBNS[0] ?? '' }),
-    await shelf.add({ title: 'B', isbn: ISBNS[1] ?? '' })];
-  const bookImport = catalog.openImport(DEFAULTS);
-  await bookImport.importBatch([]);
-  const release = store.holdBatches();
-  const writes = [
-    catalog.patch(first.id, { isbn: ISBNS[2] }), catalog.remove(second.id),
-    catalog.add({ title: 'C', isbn: ISBNS[0] }),
-  ];
-  const importing = bookImport.importBatch(ISBNS.map((isbn) => recordOf({ title: 'N', isbn })));
-  release();
-  await Promise.all(writes);
-  const results = await importing;
-  assert.deepEqual(results.map(({ outcome }) => outcome), ['updated', 'imported', 'updated']);
-  assert.equal(results[2]?.id, first.id);
-  bookImport.close();
-});
-
-test('a source matches its own records alone, and adds to those of others', async () => {
-  const calibre = { ...GOODREADS, format: 'calibre', ownIdFields: ['uuid'] };
-  await importAll([{ title: 'A', isbn: ISBNS[0], metadata: sourceOf('1') }],
-    { matches: ['source'], source: GOODREADS });
-  const book = { title: 'A', isbn: ISBNS[0], metadata: { source: { calibre: { uuid: '1' } } } };
-  assert.deepEqual(await outcomesOf([book], { source: calibre }), ['updated']);
-  assert.deepEqual(await outcomesOf([book], { matches: ['source'], source: calibre }),
-    ['unchanged']);
-  assert.deepEqual(JSON.parse(contentOf()[0] ?? '').metadata,
-    { source: { goodreads: { 'Book Id': '1' }, calibre: { uuid: '1' } } });
 });
 
 test('a record whose own id is the id of a book is that book, and is not stored so', async () => {
@@ -242,37 +143,6 @@ test('a record whose own id is the id of a book is that book, and is not stored 
   assert.equal(catalog.size, 1);
 });
 
-test('of several ways to match the first that finds a book counts', async () => {
-  const own = (id: string): object => ({ source: { goodreads: { 'Book Id': id } } });
-  const mode = { matches: ['isbn', 'source'], source: GOODREADS } as const;
-  const books = [
-    { title: 'A', isbn: ISBNS[0], metadata: own('1') }, { title: 'B', metadata: own('2') },
-  ];
-  assert.deepEqual(await outcomesOf(books, mode), ['imported', 'imported']);
-  const again = { ...mode, isDryRun: true };
-  assert.deepEqual(await outcomesOf(books, again), ['unchanged', 'unchanged']);
-  assert.deepEqual(await outcomesOf(books, mode), ['unchanged', 'unchanged']);
-  // The ISBN of one book, the source's id of the other.
-  assert.deepEqual(await outcomesOf([{ ...books[0], metadata: own('2') }], mode), ['updated']);
-  assert.equal(catalog.size, 2);
-});
-
-test('`fill` sets what the book lacks, and nothing else', async () => {
-  const [isbn] = ISBNS;
-  await importAll([{ title: 'A', isbn, metadata: { shelf: 'x', source: { a: { b: 1 } } } }]);
-  const record = {
-    title: 'B', authors: [{ name: 'N' }], isbn, publisher: 'P',
-    metadata: { shelf: 'y', room: 'z', source: { a: { b: 2 }, c: { d: 3 } } },
-  };
-  assert.deepEqual(await outcomesOf([record], { onMatch: 'fill' }), ['updated']);
-  assert.deepEqual(await outcomesOf([record], { onMatch: 'fill' }), ['unchanged']);
-  const [{ id: _, createdAt: __, updatedAt: ___, ...book }] = JSON.parse(`[${contentOf()}]`);
-  assert.deepEqual(book, {
-    title: 'A', authors: [{ name: 'N' }], isbn, publisher: 'P',
-    metadata: { shelf: 'x', room: 'z', source: { a: { b: 1 }, c: { d: 3 } } },
-  });
-});
-
 test('an own id that is the id of no book or has no prefix, adds', async () => {
   await importAll([{ id: ID, title: 'A' }], { matches: [] });
   const other = ID.replace('a', 'b');
@@ -288,31 +158,6 @@ test('an own id that is the id of no book or has no prefix, adds', async () => {
       : [{ title: 'B', metadata: ownIdOf(`urn:uuid:${ID}`) }];
     assert.deepEqual(await outcomesOf(sent, { ...mode, isDryRun: true }), expected);
     assert.deepEqual(await outcomesOf(sent, mode), expected);
-  }
-});
-
-test('the book whose id a record has is before one that matches it', async () => {
-  const mode = { matches: ['isbn', 'source'], source: JSONLD } as const;
-  const record = { title: 'B', isbn: ISBNS[0], metadata: ownIdOf(`urn:uuid:${ID}`) };
-  const [added] = await importAll([record], mode);
-  assert.deepEqual(await importAll([record], mode),
-    [{ id: added?.id, outcome: 'unchanged', leftOut: [] }]);
-  await importAll([{ id: ID, title: 'A' }], { matches: [] });
-  assert.deepEqual(await importAll([record], mode),
-    [{ id: ID, outcome: 'updated', leftOut: [] }]);
-});
-
-test('a book that has an own id keeps it when a record comes under its id', async () => {
-  const mode = { matches: ['source'], source: JSONLD } as const;
-  await importAll([{ id: ID, title: 'A', metadata: ownIdOf('http://e.org/1', { award: 'x' }) }],
-    { matches: [] });
-  for (const onMatch of ['update', 'replace'] as const) {
-    const record = { title: onMatch, metadata: ownIdOf(`urn:uuid:${ID}`, { award: 'y' }) };
-    const first = await outcomesOf([record], { ...mode, onMatch });
-    assert.deepEqual(first, [onMatch === 'update' ? 'updated' : 'replaced']);
-    assert.deepEqual(JSON.parse(contentOf()[0] ?? '').metadata,
-      ownIdOf('http://e.org/1', { award: 'y' }));
-    assert.deepEqual(await outcomesOf([record], { ...mode, onMatch }), ['unchanged']);
   }
 });
 
@@ -335,51 +180,6 @@ test('an update leaves what a record says as our export of the book says it', as
   assert.deepEqual(await outcomesOf([edited], mode), ['updated']);
   const after = JSON.parse(contentOf()[0] ?? '');
   assert.deepEqual([after.publisher, after.metadata], ['t', ownIdOf('x', { award: 'b' })]);
-});
-
-test('a dry run has the outcomes of the import, knows no id of a new book, and stores nothing',
-  async () => {
-    const shelf = createBookShelf(catalog);
-    for (const title of ['A', 'B']) await shelf.add({ title, isbn: ISBNS[0] ?? '' });
-    await shelf.add({ title: 'C', isbn: ISBNS[1] ?? '' });
-    const batches = [
-      [{ title: 'D', isbn: ISBNS[0] }, { title: 'C', isbn: ISBNS[1] },
-        { title: 'E', isbn: ISBNS[2] }],
-      [{ title: 'E', isbn: ISBNS[2] }, { title: 'F', isbn: ISBNS[2] }, { id: ID, title: 'G' },
-        { id: ID, title: 'H' }],
-    ];
-    for (const onMatch of ['update', 'skip', 'replace'] as const) {
-      const before = contentOf();
-      const predicted = await importBatches(batches, { onMatch, isDryRun: true });
-      assert.deepEqual(contentOf(), before);
-      const done = await importBatches(batches, { onMatch });
-      assert.deepEqual(predicted.map(({ outcome }) => outcome),
-        done.map(({ outcome }) => outcome), onMatch);
-      for (const { id } of predicted) assert.ok(id === null || id === ID || catalog.find(id));
-      await catalog.remove(done[2]?.id ?? '');
-      await catalog.remove(ID);
-    }
-  });
-
-async function importBatches(batches: readonly (readonly object[])[], mode: Partial<MatchMode>) {
-  const bookImport = catalog.openImport({ ...DEFAULTS, ...mode });
-  const results = await Promise.all(batches.map((books) =>
-    bookImport.importBatch(books.map(recordOf))));
-  bookImport.close();
-  return results.flat();
-}
-
-test('batches are stored in the order of the calls, also while the index is made', async () => {
-  const bookImport = catalog.openImport(DEFAULTS);
-  const batches: ReturnType<BookImport['importBatch']>[] = [];
-  for (let round = 0; round < 30; round += 1) {
-    batches.push(bookImport.importBatch([recordOf({ id: ID, title: `T${round}` })]));
-    await Promise.resolve();
-  }
-  const outcomes = (await Promise.all(batches)).flat().map(({ outcome }) => outcome);
-  assert.deepEqual(outcomes, ['imported', ...Array.from({ length: 29 }, () => 'updated')]);
-  assert.equal(JSON.parse(contentOf()[0] ?? '').title, 'T29');
-  bookImport.close();
 });
 
 test('an import that is closed finds matches to the end of its last batch', async () => {

@@ -49,29 +49,6 @@ test('any query finds what a naive list finds while the index is half built', as
   assert.ok(partial > 4 * SEEDS, `${partial} answers from a part of the catalog`);
 });
 
-test('books that nobody writes are found once, whatever is written meanwhile', async () => {
-  let lasted = 0;
-  for (let seed = 1; seed <= SEEDS; seed += 1) {
-    const random = createRandom(seed);
-    const catalog = createSteeredCatalog();
-    changeBooks(random, catalog, BOOKS);
-    catalog.startIndexing();
-    await catalog.takeTurns(below(random, 6));
-    const query = randomQuery(random);
-    const before = new Map(catalog.books);
-    const answer = await catalog.ask(searchOf(query), () => {
-      if (random() < 0.3) changeBooks(random, catalog, 1);
-    });
-    const isUnchanged = ({ id }: NaiveBook): boolean => catalog.books.get(id) === before.get(id);
-    const expected = naiveList([...before.values()], query).filter(isUnchanged);
-    assert.deepEqual(answer.books.filter(({ id }) => expected.some((book) => book.id === id)),
-      expected, `seed ${seed}: ${decodeURIComponent(searchOf(query))}`);
-    lasted += expected.length;
-    catalog.index.close();
-  }
-  assert.ok(lasted > 3 * SEEDS, `${lasted} books lasted`);
-});
-
 test('a word is not corrected by what a part of the catalog has', async () => {
   const catalog = createSteeredCatalog();
   put(catalog.collection, 'a', 'barry');

@@ -11,10 +11,9 @@ import { naiveList, naiveSelect } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
-import { randomFields, randomQuery, randomSort, searchOf } from '../../support/random-books.ts';
+import { randomFields, randomQuery, searchOf } from '../../support/random-books.ts';
 
 const SEEDS = IS_LONG ? 400 : 2;
-const WALKS = IS_LONG ? 400 : 15;
 // The columns, the buffer of the whole and the index.
 const LASTING_LISTENERS = 3;
 
@@ -51,27 +50,6 @@ for (const withIndex of [false, true]) {
       assert.ok(collection.listenerCount <= LASTING_LISTENERS, 'listeners are given back');
     }
     assert.ok(found > 80 * SEEDS, `${found} books were found`);
-  });
-
-  test(`a walk through pages meets each lasting book exactly once, ${how}`, async () => {
-    let lasted = 0;
-    for (let seed = 1; seed <= WALKS; seed += 1) {
-      const random = createRandom(seed);
-      const catalog = createCatalog(withIndex);
-      const { books, list } = catalog;
-      changeBooks(random, catalog, 60);
-      const sort = randomSort(random);
-      const lasting = new Map(books);
-      const seen = await walkPages(list, `sort=${sort}&limit=${1 + below(random, 9)}`, () => {
-        changeBooks(random, catalog, 5);
-        for (const [id, book] of lasting) if (books.get(id) !== book) lasting.delete(id);
-      });
-      for (const id of lasting.keys()) {
-        assert.equal(ids(seen).filter((one) => one === id).length, 1, `seed ${seed}: ${id}`);
-      }
-      lasted += lasting.size;
-    }
-    assert.ok(lasted > 10 * WALKS, `${lasted} books lasted`);
   });
 }
 

@@ -46,52 +46,6 @@ test('a mistyped word becomes the nearest word of the catalog, as a naive model 
   assert.ok(corrected > 15 * SEEDS, `${corrected} words were corrected`);
 });
 
-test('a book with the correct word in two members counts once', async () => {
-  const { collection, list } = createCatalog(100);
-  for (const id of ['1', '2', '3']) put(collection, id, 'barry barry');
-  for (const id of ['4', '5', '6', '7']) put(collection, id, 'other');
-  for (const id of ['4', '5']) put(collection, id, 'harry', { authors: [{ name: 'Harry' }] });
-  const { headers } = await getList(list, 'q=garry');
-  assert.equal(headers['x-search-corrected'], 'garry=barry');
-});
-
-// The first build makes one segment of eight books, or leaves them in the memtable.
-for (const [part, memtableBooks] of [['the memtable', 100], ['segments', 2]] as const) {
-  test(`books that are gone from ${part} do not count`, async () => {
-    const { collection, list } = createCatalog(memtableBooks);
-    for (const id of ['6', '7', '8']) put(collection, id, 'other');
-    for (const id of ['1', '2', '3']) put(collection, id, 'barry');
-    for (const id of ['4', '5']) put(collection, id, 'harry');
-    const readCorrection = async (): Promise<string | undefined> =>
-      (await getList(list, 'q=garry')).headers['x-search-corrected'];
-    assert.equal(await readCorrection(), 'garry=barry');
-    collection.delete('1');
-    collection.delete('2');
-    assert.equal(await readCorrection(), 'garry=harry');
-    collection.delete('4');
-    put(collection, '5', 'other');
-    assert.equal(await readCorrection(), 'garry=barry');
-    collection.delete('3');
-    assert.equal(await readCorrection(), undefined);
-  });
-
-  test(`books with a word in title or author add up in ${part}`, async () => {
-    const { collection, list } = createCatalog(memtableBooks);
-    for (const id of ['1', '2', '3']) put(collection, id, 'barry');
-    for (const id of ['4', '5']) put(collection, id, 'harry');
-    for (const id of ['6', '7']) put(collection, id, 'other', { authors: [{ name: 'Harry' }] });
-    put(collection, '8', 'other');
-    const { headers } = await getList(list, 'q=garry');
-    assert.equal(headers['x-search-corrected'], 'garry=harry');
-  });
-}
-
-test('a word is found whatever words the memtable has before it', async () => {
-  const { collection, list } = createCatalog(100);
-  put(collection, 'a', 'hbrxx hbzzz hbrys');
-  assert.equal((await getList(list, 'q=harys')).headers['x-search-corrected'], 'harys=hbrys');
-});
-
 test('a word of seven letters has one mistake, of eight two; of three letters none', async () => {
   const { collection, list } = createCatalog();
   put(collection, 'a', 'warlock mountain sea');

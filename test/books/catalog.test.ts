@@ -84,6 +84,9 @@ test('an import that replaces without dates keeps createdAt and raises updatedAt
   const book = createBookShelf(catalog).get(ID);
   assert.deepEqual([book.title, book.createdAt, book.updatedAt],
     ['B', createdAt, '2999-01-01T00:00:00.001Z']);
+  const later = '3000-01-01T00:00:00.000Z';
+  await importBatch(catalog, [record({ id: ID, title: 'C', createdAt: later })], 'replace');
+  assert.equal(createBookShelf(catalog).get(ID).updatedAt, later);
 });
 
 test('an import is one line a batch and fires nothing', async () => {
@@ -103,7 +106,8 @@ test('times are RFC 3339, kept as UTC with milliseconds', () => {
     ['2026-01-31T23:30:00-01:00', '2026-02-01T00:30:00.000Z'],
     ['2026-02-30T12:00:00Z', null], ['2026-01-31T25:00:00Z', null],
     ['2026-01-31T12:00:60Z', null], ['2026-01-31', null], ['2026-01-31T12:00:00', null],
-    ['9999-12-31T23:30:00-01:00', null], ['', null], ['yesterday', null],
+    ['9999-12-31T23:30:00-01:00', null], ['0001-01-01T00:00:00+01:00', null],
+    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'], ['', null], ['yesterday', null],
   ];
   for (const [given, stored] of cases) {
     const record = { title: 'Emma', createdAt: given };

@@ -157,43 +157,6 @@ test('a BibTeX file from here finds its books by their ids, whatever their keys 
   assert.match(String(results[3]?.['detail']), /^an earlier record of this file is this book/);
 });
 
-test('a BibTeX file from here goes through another catalog and back', async () => {
-  await server.ask('POST', '/api/books', '{"title":"Emma"}');
-  const other = await startBookServer();
-  try {
-    const file = (await server.ask('GET', '/api/books?format=bibtex')).text;
-    for (const count of [1, 1]) {
-      await other.ask('POST', '/api/books/import?format=bibtex', file);
-      assert.equal(JSON.parse((await other.ask('GET', '/api/books')).text).length, count);
-    }
-    const back = (await other.ask('GET', '/api/books?format=bibtex')).text;
-    assert.equal(back, file);
-    const { count } = await importFile(back, '?format=bibtex');
-    assert.equal(count['unchanged'], 1);
-  } finally {
-    await other.close();
-  }
-});
-
-test('a later export adds and updates what has changed, and keeps what is ours', async () => {
-  const rows = [['1', 'A', 'X', '', '100', '3', '', ''], ['2', 'B', 'X', '', '0', '4', '', '']];
-  const [first, second] = (await importFile(toCsv(rows), '?format=goodreads')).results;
-  await server.ask('PATCH', `/api/books/${String(first?.['id'])}`,
-    JSON.stringify({ keywords: ['mine'], numberOfPages: 7, metadata: { own: 1 } }),
-    { 'Content-Type': 'application/merge-patch+json' });
-  const later = [['1', 'A', 'X', '', '100', '5', '', ''], ['2', 'B', 'X', '', '0', '4', '', ''],
-    ['3', 'C', 'X', '', '', '', '', '']];
-  const { results, count } = await importFile(toCsv(later), '?format=goodreads');
-  assert.deepEqual(results.map(({ status }) => status), ['updated', 'unchanged', 'imported']);
-  assert.deepEqual([count['updated'], count['unchanged'], count['imported']], [1, 1, 1]);
-  assert.equal(results[1]?.['id'], second?.['id']);
-  const [book] = JSON.parse(await readBooks());
-  const { 'x-hookshelf': _, ...metadata } = book.metadata;
-  assert.deepEqual([book.numberOfPages, book.keywords, metadata], [7, ['mine'], {
-    own: 1, source: { goodreads: { 'Book Id': '1', 'My Rating': '5' } },
-  }]);
-});
-
 /** The same two books in each format that has titles, and by what they are known again. */
 const SAID: readonly (readonly [
   format: string, match: string, file: (title: string, publisher: string) => string,
@@ -326,36 +289,6 @@ async function readFirst(): Promise<readonly unknown[]> {
   return [title, subtitle, publisher];
 }
 
-test('a second source adds what it says, and what has no room is told by its name', async () => {
-  const isbn = '9780439023481';
-  const row = ['1', 'A', 'X', isbn, '', '3', 'r'.repeat(12_000), ''];
-  await importFile(toCsv([row]), '?format=goodreads');
-  const uuid = 'bd0f5b4c-4d1c-4f0a-9c6e-000000000001';
-  const calibre = `uuid,title,authors,isbn,#notes,#mine\n"${uuid}",A,X,${isbn},${
-    'n'.repeat(5000)},${'m'.repeat(100)}\n`;
-  for (const status of ['updated', 'unchanged']) {
-    const { results, count } = await importFile(calibre, '?format=calibre&match=isbn');
-    assert.deepEqual(results.map((result) => result['status']), [status]);
-    assert.deepEqual(count['leftOut'], { '#notes': 1 });
-  }
-  const [book] = JSON.parse(await readBooks());
-  assert.equal(book.metadata.source.goodreads['My Review'].length, 12_000);
-  assert.deepEqual(book.metadata.source.calibre, { uuid, '#mine': 'm'.repeat(100) });
-});
-
-test('a record without an own id, found otherwise, leaves the one that the book has', async () => {
-  const isbn = '9780439023481';
-  const toRis = (tags: string): string => `TY  - BOOK\n${tags}TI  - A\nSN  - ${isbn}\nER  - \n`;
-  await importFile(toRis('ID  - 7\nN1  - old\n'), '?format=ris');
-  await importFile(toRis('N1  - new\n'), '?format=ris&match=isbn');
-  const [book] = JSON.parse(await readBooks());
-  assert.deepEqual(book.metadata.source, { ris: { ID: '7', N1: 'new' } });
-  for (const status of ['updated', 'unchanged']) {
-    const { results } = await importFile(toRis('ID  - 7\nN1  - new\n'), '?format=ris');
-    assert.equal(results[0]?.['status'], status);
-  }
-});
-
 test('a record that two books match is skipped, and told with both', async () => {
   const isbn = '9780439023481';
   const ids: string[] = [];
@@ -367,24 +300,6 @@ test('a record that two books match is skipped, and told with both', async () =>
   assert.equal(results[0]?.['status'], 'skipped');
   for (const id of ids) assert.ok(String(results[0]?.['detail']).includes(id));
   assert.deepEqual([count['skipped'], count['imported']], [1, 0]);
-});
-
-test('a record whose book an earlier one of its file has made is told, each time', async () => {
-  const entries = ['One', 'Two', 'One']
-    .map((title) => `TY  - BOOK\nID  - x\nTI  - ${title}\nER  - \n`);
-  const predicted = await importFile(entries.join(''), '?format=ris&dryRun=true');
-  for (const [status, isFirst] of [['imported', true], ['unchanged', false]] as const) {
-    const { results, count } = await importFile(entries.join(''), '?format=ris');
-    const [first, second, third] = results;
-    assert.deepEqual([first?.['status'], third?.['status']], [status, 'unchanged']);
-    const { id, detail, ...others } = second ?? {};
-    assert.deepEqual([id, others],
-      [first?.['id'], { line: 5, record: 2, key: 'x', status: 'skipped' }]);
-    assert.match(String(detail), /^an earlier record of this file is this book: /);
-    assert.equal(count['skipped'], 1);
-    if (isFirst) assert.deepEqual({ ...count, dryRun: true }, predicted.count);
-  }
-  assert.deepEqual(JSON.parse(await readBooks()).map(({ title }: Line) => title), ['One']);
 });
 
 test('records that are no books are numbered too', async () => {

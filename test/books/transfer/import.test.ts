@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
@@ -88,39 +89,6 @@ test('each bad line is told with its number and its mistakes, and the rest goes 
   assert.deepEqual(pointers(results[4]), ['/id', '/createdAt']);
   assert.deepEqual(pointers(results[5]), ['/updatedAt']);
   assert.deepEqual(pointers(results[6]), ['/__proto__']);
-});
-
-test('a replaced book is never dated as changed before it was made', async () => {
-  const id = '018f2b7c-1111-7000-8000-0000000000aa';
-  const createdAt = '2999-01-01T00:00:00.000Z';
-  await importLines([{ id, title: 'A' }]);
-  await importLines([{ id, title: 'B', createdAt }], '?replace=true');
-  const kept = await get(id);
-  assert.deepEqual([kept['title'], kept['createdAt'], kept['updatedAt']],
-    ['B', createdAt, createdAt]);
-});
-
-test('a time outside the years 0001 to 9999 is refused, offset and all', async () => {
-  const answer = await importLines([
-    { title: 'A', createdAt: '9999-12-31T23:59:59-01:00' },
-    { title: 'A', createdAt: '0001-01-01T00:00:00+01:00' },
-    { title: 'A', createdAt: '0001-01-01T00:00:00Z', updatedAt: '9999-12-31T23:59:59.999Z' },
-  ]);
-  assert.deepEqual(answer.map((line) => line['status']),
-    ['skipped', 'skipped', 'imported', undefined]);
-});
-
-test('no event is fired', async () => {
-  const changed = new Set<string>();
-  const quiet = await startBookServer({ stageWithChange: (_, { id }) => void changed.add(id) });
-  try {
-    await quiet.ask('POST', '/api/books/import', '{"title":"A"}', JSON_LINES);
-    assert.equal(changed.size, 0);
-    await quiet.ask('POST', '/api/books', '{"title":"A"}');
-    assert.equal(changed.size, 1);
-  } finally {
-    await quiet.close();
-  }
 });
 
 test('a wrong media type or parameter is refused before anything is read', async () => {
@@ -251,6 +219,36 @@ test('an import may take longer than a request, as long as something arrives', a
   }
 });
 
+test('a sender that waits for 100 Continue gets it, then its answer', async () => {
+  const socket = connect(server.port, '127.0.0.1');
+  socket.write(head('application/jsonl'));
+  const [first] = await once(socket, 'data');
+  assert.equal(String(first), 'HTTP/1.1 100 Continue\r\n\r\n');
+  socket.write('{"title":"A"}\n');
+  const text = await readAll(socket);
+  assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
+  assert.match(text, /"imported":1,.*"skipped":0/);
+});
+
+test('a sender whose import is refused is not asked for it', async () => {
+  const socket = connect(server.port, '127.0.0.1');
+  socket.write(head('text/html'));
+  assert.match(await readAll(socket), /^HTTP\/1\.1 415 /);
+});
+
+test('a sender who leaves in the middle ends the import, and the next one goes well', async () => {
+  const size = server.catalog.size;
+  const socket = connect(server.port, '127.0.0.1');
+  socket.write(head('application/jsonl'));
+  await once(socket, 'data');
+  socket.resetAndDestroy();
+  await once(socket, 'close');
+  const answer = await server.ask('POST', '/api/books/import', '{"title":"B"}',
+    { 'Content-Type': 'application/jsonl' });
+  assert.match(answer.text, /"imported":1,/);
+  assert.equal(server.catalog.size, size + 1);
+});
+
 type Line = Readonly<Record<string, unknown>>;
 
 async function importLines(books: readonly object[], query = ''): Promise<readonly Line[]> {
@@ -276,4 +274,15 @@ function pointers(result: Line | undefined): string[] {
 
 async function get(id: string): Promise<Line> {
   return JSON.parse((await server.ask('GET', `/api/books/${id}`)).text);
+}
+
+function head(mediaType: string): string {
+  return 'POST /api/books/import HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n'
+    + `Content-Type: ${mediaType}\r\nContent-Length: 14\r\nConnection: close\r\n\r\n`;
+}
+
+async function readAll(socket: ReturnType<typeof connect>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
 }

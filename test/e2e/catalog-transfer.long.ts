@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { endOf, owned } from '../support/children.ts';
 import { inFolder } from '../support/temporary-folder.ts';
@@ -13,62 +13,6 @@ import { until } from '../support/until.ts';
 import { QUICK_PROGRAM } from '../support/program.ts';
 import { ask } from './ask.ts';
 import { hookshelf, start, startServer } from './processes.ts';
-
-const SAMPLES = resolve(import.meta.dirname, '../../data/samples/books.json');
-
-// What tries the three formats: their quotes, separators, line ends and look-alikes.
-const STRANGE: readonly object[] = [
-  {
-    id: '01a1f92b-17e0-702b-979d-2a3c3908d79d', createdAt: '2020-01-01T00:00:00.000Z',
-    updatedAt: '2021-01-01T00:00:00.001Z', title: '=1+1, "q"\nnew line; x',
-    authors: [{ name: 'A; B' }, { name: 'C' }], keywords: ['a;b', 'c,d', ' x '],
-  },
-  { title: '  lead', subtitle: '', authors: [{ name: 'Plain' }, { name: 'Two' }] },
-  { title: '["json"]', authors: [{ name: '[x]' }], description: '\r\n tail \r' },
-  { title: '12', authors: [{ name: '{y' }], publisher: 'null', bookEdition: 'true', keywords: [] },
-  { title: '"quoted"', subtitle: '\ufeffbom', metadata: {}, keywords: ['[1]'] },
-  { title: 'one', authors: [{ name: 'a; b' }], metadata: { n: 1.5e-7, e: '', u: '\0\u2028' } },
-  { title: 'x', authors: [{ name: 'y', address: { streetAddress: '1, "Main"\nst' } }] },
-];
-
-test('a catalog comes back byte for byte from each format, ids and dates included', () =>
-  inFolder(async (folder) => {
-    const at = (name: string) => join(folder, name);
-    const run = async (...words: string[]) => {
-      const ended = await hookshelf(words);
-      assert.equal(ended.code, 0, ended.stderr);
-      return ended;
-    };
-    const lines = STRANGE.map((book) => JSON.stringify(book)).join('\n');
-    writeFileSync(at('strange.jsonl'), lines.replace('"n":', '"__proto__":{"x":1},"n":'));
-    await run('book:import', '--data', at('first'), '--file', at('strange.jsonl'));
-    await run('book:import', '--data', at('first'), '--file', SAMPLES);
-    await run('book:export', '--data', at('first'), '--file', at('first.jsonl'));
-    for (const format of ['json', 'jsonl', 'csv']) {
-      const [once_, again] = [at(`once.${format}`), at(`again.${format}`)];
-      await run('book:export', '--data', at('first'), '--file', once_);
-      await run('book:import', '--data', at(format), '--file', once_);
-      await run('book:export', '--data', at(format), '--file', again);
-      assert.ok(readFileSync(once_).equals(readFileSync(again)), format);
-      const { stdout } = await run('book:export', '--data', at(format), '--format', 'jsonl');
-      assert.equal(stdout, readFileSync(at('first.jsonl'), 'utf8'), format);
-    }
-    assert.match(readFileSync(at('first.jsonl'), 'utf8'), /"__proto__":\{"x":1\}/);
-  }));
-
-test('an export as BibTeX leaves the keys of imported books to them', () =>
-  inFolder(async (folder) => {
-    const data = ['--data', join(folder, 'data')];
-    writeFileSync(join(folder, 'own.json'),
-      '[{"title":"Emma","authors":[{"name":"Jane Austen"}]}]');
-    writeFileSync(join(folder, 'theirs.bib'), '@book{Austen, title = {Persuasion}}\n');
-    for (const file of ['own.json', 'theirs.bib']) {
-      await hookshelf(['book:import', ...data, '--file', join(folder, file)]);
-    }
-    const { stdout } = await hookshelf(['book:export', ...data, '--format', 'bibtex']);
-    assert.deepEqual([...stdout.matchAll(/^@book\{(.*),$/gm)].map(([, key]) => key),
-      ['Austena', 'Austen']);
-  }));
 
 test('an export says what it leaves out, and for a spreadsheet that it guards formulas', () =>
   inFolder(async (folder) => {
@@ -100,63 +44,6 @@ test('an export says what it leaves out, and for a spreadsheet that it guards fo
     const wrong = await hookshelf(['book:export', ...data, '--format', 'jsonl', '--spreadsheet']);
     assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
     assert.match(wrong.stderr, /--spreadsheet is for csv/);
-  }));
-
-const BAD: readonly [string, string, string, readonly RegExp[]][] = [
-  ['jsonl', '{"title":"ok"}\n{bad\n\n{"title":""}\n[]\n{"title":"ok","id":"nope"}\n{"title":"ok"}',
-    'imported 2, updated 0, unchanged 0, skipped 4',
-    [/^line 2: not valid JSON at column 2/, /^line 4: \/title/, /^line 5: must be a JSON object/,
-      /^line 6: \/id/]],
-  ['json', '[\n{"title":"ok"},\n{"title":5},\n{"title":"ok",\n"isbn":"1"}\n,{"title":"ok"}]',
-    'imported 2, updated 0, unchanged 0, skipped 2', [/^line 3: \/title/, /^line 4: \/isbn/]],
-  ['json', '[{"title":"ok"},{"title":', 'imported 1, updated 0, unchanged 0, skipped 1',
-    [/^line 1: the file ends/]],
-  ['csv', 'title,isbn\r\n"two\nlines",\r\nBad,123\r\n"open,',
-    'imported 1, updated 0, unchanged 0, skipped 2',
-    [/^line 4: \/isbn/, /^line 5: a quoted cell is not closed/]],
-];
-
-test('bad records are told with their lines, the rest is imported, and the exit code is 1', () =>
-  inFolder(async (folder) => {
-    for (const [index, [format, input, count, problems]] of BAD.entries()) {
-      const words = ['book:import', '--file', '-', '--format', format];
-      const data = ['--data', join(folder, String(index))];
-      mkdirSync(join(folder, String(index)));
-      const checked = await hookshelf([...words, ...data, '--dry-run'], { input });
-      const imported = await hookshelf([...words, ...data], { input });
-      for (const { code, stderr } of [checked, imported]) {
-        const [first = '', ...told] = stderr.trim().split('\n')
-          .map((line) => line.replace(/^hookshelf: /, ''));
-        assert.match(first, /^reading /);
-        assert.equal(code, 1, stderr);
-        assert.equal(told.length, problems.length, stderr);
-        for (const [line, problem] of problems.entries()) assert.match(told[line] ?? '', problem);
-      }
-      assert.equal(imported.stdout.trim(), count);
-      assert.match(checked.stdout, new RegExp(`^would have ${count} `));
-    }
-  }));
-
-test('what exists is skipped, --replace replaces it, --dry-run changes nothing', () =>
-  inFolder(async (folder) => {
-    const words = ['book:import', '--data', join(folder, 'data'), '--file', '-',
-      '--format', 'jsonl'];
-    mkdirSync(join(folder, 'data'));
-    const id = '01a1f92b-17e0-702b-979d-2a3c3908d79d';
-    const run = async (title: string, ...more: string[]) => {
-      const { code, stdout } = await hookshelf([...words, ...more],
-        { input: JSON.stringify({ id, title }) });
-      const list = await hookshelf(['book:export', '--data', join(folder, 'data')]);
-      const [book] = JSON.parse(list.stdout) as { title: string }[];
-      return [code, stdout.trim(), book?.title];
-    };
-    assert.deepEqual((await run('none', '--dry-run')).toSpliced(1, 1), [0, undefined]);
-    assert.deepEqual(await run('one'), [0, 'imported 1, updated 0, unchanged 0, skipped 0', 'one']);
-    assert.deepEqual(await run('two'), [1, 'imported 0, updated 0, unchanged 0, skipped 1', 'one']);
-    assert.deepEqual((await run('two', '--dry-run')).toSpliced(1, 1), [1, 'one']);
-    assert.deepEqual((await run('two', '--replace', '--dry-run')).toSpliced(1, 1), [0, 'one']);
-    const [code, , title] = await run('three', '--replace');
-    assert.deepEqual([code, title], [0, 'three']);
   }));
 
 test('kill -9 in the middle of an import loses nothing that its answer had told of', () =>

@@ -7,9 +7,7 @@ import { isSameMemory, type QueueSpec } from '../durable-queue/queue-spec.ts';
 import { TotalsAccess, type QueueTotals } from '../durable-queue/queue-totals.ts';
 import { changeItems, type UnitOfWork } from '../durable-queue/unit-of-work.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
-import {
-  decodeDelivery, encodeDelivery, readStatus,
-} from './delivery-codec.ts';
+import { decodeDelivery, deliveryHead, encodeDelivery } from './delivery-codec.ts';
 import {
   DELIVERY_STATUSES, deliveryCollection, type Delivery, type DeliveryStatus, type StoredDelivery,
 } from './delivery.ts';
@@ -31,7 +29,7 @@ export const deliveryQueue: QueueSpec<Delivery, DeliveryStatus> = {
   stage: stageDelivery,
   stageRemoval,
   statusOf: ({ status }) => status,
-  readStatus,
+  readStatus: (bytes) => deliveryHead.readStatus(bytes),
   stageStatusChange() {},
 };
 

@@ -10,7 +10,7 @@ import { reconcileQueue, type QueueReconciliation } from '../durable-queue/queue
 import { visitInSteps } from '../records/stepped-scan.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
-import { readEventId, readStatus } from './delivery-codec.ts';
+import { deliveryHead, readEventId } from './delivery-codec.ts';
 import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
 import { lateDeliveryCollection } from './late-deliveries.ts';
@@ -41,7 +41,7 @@ export async function reconcileDeliveries(
     countUnwritten: () => ({ pending: fanOuts.unwrittenCount }),
     isCounted: (id) => !isRouteDeliveryId(id),
     inspect(bytes, slot, problems) {
-      if (readStatus(bytes) !== 'pending') return 'searched';
+      if (deliveryHead.readStatus(bytes) !== 'pending') return 'searched';
       if (events.findSlot(readEventId(bytes)) === -1) {
         problems.push(`pending delivery ${records.idAt(slot)} has lost its payload`);
       }

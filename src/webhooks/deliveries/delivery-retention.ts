@@ -2,7 +2,7 @@
 import type { Store } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { ItemEnd, RetentionRules } from '../durable-queue/queue-retention.ts';
-import { readStatus, readUpdatedMs } from './delivery-codec.ts';
+import { deliveryHead } from './delivery-codec.ts';
 import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 import type { EventUse } from './event-use.ts';
@@ -37,7 +37,7 @@ export function deliveryRetention(limits: {
 }
 
 function readEnd(bytes: Buffer | null): ItemEnd | null {
-  const kind = bytes === null ? null : END_KINDS[readStatus(bytes)];
+  const kind = bytes === null ? null : END_KINDS[deliveryHead.readStatus(bytes)];
   if (bytes === null || kind === null) return null;
-  return { kind, atMs: readUpdatedMs(bytes), bytes: bytes.length };
+  return { kind, atMs: deliveryHead.readUpdatedMs(bytes), bytes: bytes.length };
 }

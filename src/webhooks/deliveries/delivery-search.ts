@@ -10,13 +10,12 @@ import { RecordWalk } from '../search/record-walk.ts';
 import type { SearchedRecord } from '../search/search-query.ts';
 import type { SearchWalk } from '../search/searches.ts';
 import { decodeDelivery, readEventId } from './delivery-codec.ts';
-import {
-  decodeListed, decodeListedRoute, getCreatedAt, type ListedDelivery, type ListedRoute,
-} from './delivery-list.ts';
+import { decodeListed, getCreatedAt, type ListedDelivery } from './delivery-list.ts';
 import { deliveryCollection, type Delivery } from './delivery.ts';
 import { eventCollection } from './event-record.ts';
 import type { RequestLookup } from './public-route.ts';
 import { isRouteDeliveryId, parseRequestId } from './route-delivery-id.ts';
+import { decodeListedRoute, type ListedRoute } from './route-record.ts';
 import { createEventFacts, readSearchedPayload } from './searched-event.ts';
 
 /** Begins behind the id `before`; null: with the newest delivery. */
@@ -28,7 +27,7 @@ export function walkDeliveries(
   const open = (bytes: Buffer, id: string): SearchedRecord<ListedDelivery> | null => {
     if (!isRouteDeliveryId(id)) return new SearchedDelivery(events, bytes);
     const request = requests.findSearched(parseRequestId(id));
-    return request === null ? null : new SearchedRoute(request, bytes, id);
+    return request === null ? null : new SearchedRoute(request, bytes);
   };
   return new RecordWalk(store.collection(deliveryCollection.name),
     { before, matches, open, readAt: (bytes, id) => getCreatedAt(decodeListed(bytes, id)) });
@@ -75,13 +74,11 @@ class SearchedRoute implements SearchedRecord<ListedRoute> {
   readonly encodedParts: readonly Buffer[] | null;
   readonly #request: SearchedRecord<unknown>;
   readonly #bytes: Buffer;
-  readonly #id: string;
 
-  constructor(request: SearchedRecord<unknown>, bytes: Buffer, id: string) {
+  constructor(request: SearchedRecord<unknown>, bytes: Buffer) {
     this.encodedParts = request.encodedParts;
     this.#request = request;
     this.#bytes = bytes;
-    this.#id = id;
   }
 
   listIds(): readonly string[] {
@@ -101,6 +98,6 @@ class SearchedRoute implements SearchedRecord<ListedRoute> {
   }
 
   decode(): ListedRoute {
-    return decodeListedRoute(this.#bytes, this.#id);
+    return decodeListedRoute(this.#bytes);
   }
 }

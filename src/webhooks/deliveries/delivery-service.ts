@@ -22,10 +22,9 @@ import {
   type PublicDelivery,
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
-import {
-  decodeListed, decodeListedRoute, type ListedDelivery, type ListedRoute,
-} from './delivery-list.ts';
+import { decodeListed, type ListedDelivery } from './delivery-list.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
+import { decodeListedRoute, type ListedRoute } from './route-record.ts';
 import { toPublicRoute, type RequestLookup } from './public-route.ts';
 import { findForwardTarget } from './event-record.ts';
 import { cancelEvent } from './cancel-event.ts';
@@ -124,7 +123,7 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
     find, fields,
     findRouteDelivery(identifier) {
       const bytes = isRouteDeliveryId(identifier) ? records.findBytes(identifier) : undefined;
-      return bytes === undefined ? undefined : decodeListedRoute(bytes, identifier);
+      return bytes === undefined ? undefined : decodeListedRoute(bytes);
     },
     toPublic: (delivery) => 'route' in delivery ? toPublicRoute(delivery, deps.requests)
       : toPublicSend(store, webhooks, delivery),

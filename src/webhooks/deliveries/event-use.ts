@@ -18,7 +18,7 @@ import { copyInto } from '../../base/structures/typed-arrays.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection, Store } from '../../store/store-port.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
-import { readEventId, readStatus } from './delivery-codec.ts';
+import { deliveryHead, readEventId } from './delivery-codec.ts';
 import { countsAsQueued, deliveryCollection } from './delivery.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { eventCollection } from './event-record.ts';
@@ -190,7 +190,7 @@ function useKindOf({ keptCount, queuedCount }: UseCounts): UseKind {
 /** How a delivery counts for its event. */
 function useCountsOf(delivery: Buffer | null): UseCounts {
   if (delivery === null) return NO_USE;
-  return countsAsQueued(readStatus(delivery)) ? QUEUED_USE : FINISHED_USE;
+  return countsAsQueued(deliveryHead.readStatus(delivery)) ? QUEUED_USE : FINISHED_USE;
 }
 
 function useCountsOfDelayed(delayedEvent: Buffer | null): UseCounts {
@@ -200,5 +200,5 @@ function useCountsOfDelayed(delayedEvent: Buffer | null): UseCounts {
 /** How the body of a delivery counts; null without a delivery. */
 function bodyUseKindOf(delivery: Buffer | null): BodyUseKind | null {
   if (delivery === null) return null;
-  return countsAsQueued(readStatus(delivery)) ? 'queued' : 'finished';
+  return countsAsQueued(deliveryHead.readStatus(delivery)) ? 'queued' : 'finished';
 }

@@ -1,8 +1,9 @@
 /** Shows the delivery of a request to a route as callers see it, among the other deliveries. */
 import type { SearchedRecord } from '../search/search-query.ts';
 import type { PublicDelivery } from './delivery.ts';
-import { getListedStatus, type ListedRoute } from './delivery-list.ts';
+import { getListedStatus } from './delivery-list.ts';
 import { parseRequestId } from './route-delivery-id.ts';
+import type { ListedRoute } from './route-record.ts';
 
 /** Looks up what the deliveries of routes show of their requests and incoming webhooks. */
 export type RequestLookup = {

@@ -11,7 +11,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Collection, Store } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { delayedEventCollection } from './delayed-events.ts';
-import { readStatus } from './delivery-codec.ts';
+import { deliveryHead } from './delivery-codec.ts';
 import { deliveryCollection, countsAsQueued } from './delivery.ts';
 import type { EventUse } from './event-use.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
@@ -63,7 +63,9 @@ export class QueueCapacity {
     this.#unfollow = followRecords(deliveries, ({ id, before, after }) => {
       if (isRouteDeliveryId(id)) return;
       this.#recordBytes += countQueuedBytes(after) - countQueuedBytes(before);
-      if (after === null || readStatus(after) !== 'pending') this.#postponedBodyBytes.delete(id);
+      if (after === null || deliveryHead.readStatus(after) !== 'pending') {
+        this.#postponedBodyBytes.delete(id);
+      }
     });
   }
 
@@ -150,7 +152,8 @@ export class QueueCapacity {
 }
 
 function countQueuedBytes(delivery: Buffer | null): number {
-  return delivery !== null && countsAsQueued(readStatus(delivery)) ? delivery.length : 0;
+  if (delivery === null) return 0;
+  return countsAsQueued(deliveryHead.readStatus(delivery)) ? delivery.length : 0;
 }
 
 function queueFullError(reason: string): AppError {

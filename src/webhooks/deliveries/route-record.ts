@@ -1,30 +1,35 @@
 /**
  * The delivery of a request to one route of its webhook is a record of the collection `deliveries`:
  *
- *     {"identifier":"<request>.<n>","createdAt":"<time>","updatedAt":"<time>","status":"…",
+ *     {"identifier":"<request>.<n>","status":"…","updatedAt":"<time>","createdAt":"<time>",
  *      "hook":"<incoming webhook>","route":"<name>",…}
  *
  * with `queuedAt` if its place in the queue is not that of its creation, `nextAttemptAt` while it
  * is pending, `failures`, `attempts`, and `attemptCount` if there were more attempts than are kept.
- * Members with their default value are left out: `updatedAt` if it is `createdAt`, and
- * `nextAttemptAt` if it is that or the route is not pending. `status` is that of a delivery: a
- * route that is done is `delivered`. So is one that is coalesced, with `"coalesced":true` behind
- * it. An attempt writes this record alone.
- * It is `{"at","durationMs","success","message"?,"data"?}`, without a message that is null and data
- * that is empty.
+ * Members with their default value are left out: `createdAt` if it is `updatedAt`, and
+ * `nextAttemptAt` if it is `createdAt` or the route is not pending. `status` is that of a delivery:
+ * a route that is done is `delivered`. So is one that is coalesced, with `"coalesced":true`. An
+ * attempt writes this record alone. It is `{"at","durationMs","success","message"?,"data"?}`,
+ * without a message that is null and data that is empty.
  */
 import { encodeString, isEmptyObject, encodeJson } from '../../base/json/encode.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import { readPlainText } from '../durable-queue/record-text.ts';
-import { WEBHOOK_MARK } from './delivery-codec.ts';
+import { deliveryHead } from './delivery-codec.ts';
 import { createRouteDeliveryId } from './route-delivery-id.ts';
 import type { RouteDelivery, RunAttempt } from './route-delivery.ts';
 
+/** The delivery of a request to a route, with the webhook that the route is of. */
+export type ListedRoute = {
+  readonly identifier: string; readonly hook: string; readonly route: RouteDelivery;
+};
+
 type RouteRecord = {
-  readonly createdAt: string;
-  readonly updatedAt?: string;
+  readonly identifier: string;
+  readonly createdAt?: string;
+  readonly updatedAt: string;
   readonly status: keyof typeof ROUTE_STATUS;
   readonly coalesced?: boolean;
+  readonly hook: string;
   readonly route: string;
   readonly attempts?: readonly AttemptRecord[];
   readonly queuedAt?: string;
@@ -40,11 +45,20 @@ const DELIVERY_STATUS = {
 } as const;
 
 /** Decodes a record. Throws a TypeError for one that is not of the format. */
-export function decodeRoute(bytes: Buffer): RouteDelivery {
-  const record = decodeRecordAs<RouteRecord>(bytes, ({ status, route, createdAt }) =>
-    typeof route === 'string' && typeof createdAt === 'string'
+export function decodeListedRoute(bytes: Buffer): ListedRoute {
+  const record = decodeRecordAs<RouteRecord>(bytes, ({ status, hook, route, updatedAt }) =>
+    typeof hook === 'string' && typeof route === 'string' && typeof updatedAt === 'string'
     && typeof status === 'string' && Object.hasOwn(ROUTE_STATUS, status));
-  const { createdAt, updatedAt = createdAt, status, route: name } = record;
+  return { identifier: record.identifier, hook: record.hook, route: createRoute(record) };
+}
+
+/** Does as `decodeListedRoute`. */
+export function decodeRoute(bytes: Buffer): RouteDelivery {
+  return decodeListedRoute(bytes).route;
+}
+
+function createRoute(record: RouteRecord): RouteDelivery {
+  const { updatedAt, createdAt = updatedAt, status, route: name } = record;
   const attempts = (record.attempts ?? []).map(decodeAttempt);
   const { queuedAt = null, failures = 0, attemptCount = attempts.length } = record;
   const { nextAttemptAt = status === 'pending' ? createdAt : null } = record;
@@ -61,11 +75,6 @@ function decodeAttempt(
   return { at, durationMs, success, message, data };
 }
 
-/** Reads the identifier of the incoming webhook, without parsing. */
-export function readRouteWebhookId(bytes: Buffer): string {
-  return readPlainText(bytes, bytes.indexOf(WEBHOOK_MARK) + WEBHOOK_MARK.length);
-}
-
 /** Encodes the delivery with that number of a request. */
 export function encodeRoute(
   requestId: string, index: number, webhookId: string, route: RouteDelivery,
@@ -73,9 +82,8 @@ export function encodeRoute(
   const { createdAt, updatedAt, status, name, attempts } = route;
   const { queuedAt, nextAttemptAt, failures, attemptCount } = route;
   const identifier = createRouteDeliveryId(requestId, index);
-  let json = `{"identifier":"${identifier}","createdAt":"${createdAt}"`;
-  if (updatedAt !== createdAt) json += `,"updatedAt":"${updatedAt}"`;
-  json += `,"status":"${DELIVERY_STATUS[status]}"`;
+  let json = deliveryHead.encode(identifier, DELIVERY_STATUS[status], updatedAt);
+  if (createdAt !== updatedAt) json += `,"createdAt":"${createdAt}"`;
   if (status === 'coalesced') json += ',"coalesced":true';
   json += `,"hook":"${webhookId}","route":${encodeString(name)}`;
   if (queuedAt !== null) json += `,"queuedAt":"${queuedAt}"`;

@@ -23,7 +23,7 @@ import { retryUntilWritten } from './write-retry.ts';
 export type AttemptResult<Result> = { readonly result: Result } | { readonly postponedMs: number };
 
 /** Makes the attempts of one queue and writes their results. An `id` is that of a task. */
-export interface AttemptRunner<Result, Item> {
+export interface AttemptRunner<Result> {
   /** The name of an item for messages, in the singular with its article. */
   readonly noun: string;
   /** Whether an attempt may begin. When that changes, `QueueWorker.requestRun` must be called. */
@@ -42,15 +42,11 @@ export interface AttemptRunner<Result, Item> {
   /** Returns what the attempt showed of its queue or target; null for nothing. */
   assessHealth(result: Result): AttemptHealth | null;
   /**
-   * Writes the result, and resolves with the item as written. Resolves with undefined when nothing
-   * was written: the record is gone, the lease has ended, or the worker is closing.
+   * Writes the result, unless the record is gone, the lease has ended, or the worker is closing.
    */
-  writeResult(result: Result): Promise<Item | undefined>;
-  /**
-   * Finds when the task is due by its stored record; null when it is done. `written` may be an
-   * older version of that record.
-   */
-  findDueMs(id: string, written: Item | undefined): number | null;
+  writeResult(result: Result): Promise<unknown>;
+  /** Finds when the task is due by its stored record; null when it is done. */
+  findDueMs(id: string): number | null;
   /** The labels of a log line about the task. */
   logLabels(id: string): object;
 }
@@ -75,9 +71,9 @@ const NO_LEASE_DELAY_MS = 1000;
 /** Attempts may end at once and make room for more; after this long others get their turn. */
 const TURN_MS_MAX = 5;
 
-export class QueueWorker<Result, Item> {
+export class QueueWorker<Result> {
   readonly #deps: QueueWorkerDeps;
-  readonly #runner: AttemptRunner<Result, Item>;
+  readonly #runner: AttemptRunner<Result>;
   readonly #background: BackgroundTasks;
   readonly #closing = new AbortController();
   /** Aborts the attempts that are still under way when the time to close is over. */
@@ -90,7 +86,7 @@ export class QueueWorker<Result, Item> {
   #isRunRequested = false;
   #storeTimer: Timer | null = null;
 
-  constructor(deps: QueueWorkerDeps, runner: AttemptRunner<Result, Item>) {
+  constructor(deps: QueueWorkerDeps, runner: AttemptRunner<Result>) {
     this.#deps = deps;
     this.#runner = runner;
     this.#background = new BackgroundTasks(
@@ -213,18 +209,17 @@ export class QueueWorker<Result, Item> {
       }
       if (attemptResult === null || 'postponedMs' in attemptResult) {
         scheduler.release(runningTask, null);
-        return attemptResult === null ? this.#settleByRecord(id, undefined)
+        return attemptResult === null ? this.#settleByRecord(id)
           : scheduler.settle(id, clock.now() + attemptResult.postponedMs);
       }
       const { result } = attemptResult;
       scheduler.release(runningTask, this.#countAndAssess(id, result));
-      let item: Item | undefined;
       try {
-        item = await this.#runner.writeResult(result);
+        await this.#runner.writeResult(result);
       } catch (thrown) {
         return this.#postpone(id, 'could not be recorded', thrown);
       }
-      this.#settleByRecord(id, item);
+      this.#settleByRecord(id);
     } finally {
       lease.endAttempt();
     }
@@ -243,12 +238,12 @@ export class QueueWorker<Result, Item> {
 
   /**
    * The record is asked although its applied change has told the scheduler: that changes nothing of
-   * an unsettled task. The record says more than `written`, too, as it may have changed since.
+   * an unsettled task.
    */
-  #settleByRecord(id: string, written: Item | undefined): void {
+  #settleByRecord(id: string): void {
     let dueAtMs: number | null;
     try {
-      dueAtMs = this.#runner.findDueMs(id, written);
+      dueAtMs = this.#runner.findDueMs(id);
     } catch (thrown) {
       return this.#postpone(id, 'has an unreadable record', thrown);
     }

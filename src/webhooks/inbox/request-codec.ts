@@ -19,12 +19,9 @@ import { RepeatedStringEncoder, encodeString as text } from '../../base/json/enc
 import type { JsonObject } from '../../base/schema.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
-import { QUOTE } from '../durable-queue/record-text.ts';
 import { BODY_MARK, BODY_APART, appendInlineBody } from './request-body.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
-import {
-  readStatus as readDeliveryStatus, readUpdatedMs as readDeliveryUpdatedMs,
-} from '../deliveries/delivery-codec.ts';
+import { deliveryHead } from '../deliveries/delivery-codec.ts';
 import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
@@ -44,6 +41,7 @@ const ID_LENGTH = 36;
 const UPDATED_AT = '{"id":"","receivedAt":"","updatedAt":"'.length + ID_LENGTH + TIME_LENGTH;
 const STATUS_AT = UPDATED_AT + TIME_LENGTH + '","status":"'.length;
 const PINNED_LENGTH = '","pinned":'.length;
+const QUOTE = 0x22;
 const LETTER_T = 0x74;
 const REQUIRED_TEXTS = [
   'id', 'receivedAt', 'updatedAt', 'hook', 'method', 'path', 'bodySha256', 'client',
@@ -254,7 +252,8 @@ export function readRequestStatus(bytes: Buffer, find: FindRecord): RequestStatu
 /** Does as `readRequestStatus`. `routes` are the records of the request's deliveries. */
 export function readStatusWithRoutes(bytes: Buffer, routes: readonly Buffer[]): RequestStatus {
   const status = readRecordStatus(bytes);
-  return status === ACCEPTED ? combineStatuses(routes.map(readDeliveryStatus)) : status;
+  return status === ACCEPTED ? combineStatuses(
+    routes.map((route) => deliveryHead.readStatus(route))) : status;
 }
 
 /** Reads the identifier, without parsing. */
@@ -317,5 +316,5 @@ function readBodyBytes(bytes: Buffer): number {
 export function readRequestUpdatedMs(bytes: Buffer, routes: readonly Buffer[]): number {
   const ownMs = parseTimestamp(bytes.toString('latin1', UPDATED_AT, UPDATED_AT + TIME_LENGTH));
   return routes.reduce((latestMs, record) =>
-    Math.max(latestMs, readDeliveryUpdatedMs(record)), ownMs);
+    Math.max(latestMs, deliveryHead.readUpdatedMs(record)), ownMs);
 }

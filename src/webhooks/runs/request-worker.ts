@@ -16,7 +16,7 @@ import { whenDone, type MaybePromise } from '../../base/when-done.ts';
 import type { Change, Transaction } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
 import { followRecords } from '../../resources/projection.ts';
-import { readStatus } from '../deliveries/delivery-codec.ts';
+import { deliveryHead } from '../deliveries/delivery-codec.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import {
   isRouteDeliveryId, parseRequestId, parseRouteIndex,
@@ -26,7 +26,7 @@ import { LastDecodedBody } from '../incoming/receiving/decoded-body.ts';
 import { incomingCollection } from '../incoming/incoming-webhook.ts';
 import { findCommittedRequest } from '../inbox/request-codec.ts';
 import { computeRouteDueMs, type RouteDelivery } from '../deliveries/route-delivery.ts';
-import { decodeRoute, readRouteWebhookId } from '../deliveries/route-record.ts';
+import { decodeListedRoute } from '../deliveries/route-record.ts';
 import {
   findRequestTrace, requestCollection, type StoredRequest,
 } from '../inbox/stored-request.ts';
@@ -71,12 +71,12 @@ const RUNNING_MAX = 64;
 /** A webhook whose run takes longer counts as slow, because it keeps others from running. */
 const SLOW_MS = 1000;
 
-export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>, RemovalListener {
+export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListener {
   readonly noun = 'a run of a request';
   readonly #deps: RequestWorkerDeps;
   readonly #runDeps: RunDeps;
   readonly #waitingRuns = new WaitingRuns();
-  readonly #loop: QueueWorker<FinishedRun, StoredRequest>;
+  readonly #loop: QueueWorker<FinishedRun>;
   readonly #scheduler: Scheduler;
   readonly #endPendingDeps: EndPendingDeps<StoredRequest, StoredStatus, RequestRemoval>;
   readonly #results: ResultBatch<StoredRequest, StoredStatus, RequestRemoval>;
@@ -215,12 +215,11 @@ export class RequestWorker implements AttemptRunner<FinishedRun, StoredRequest>,
   #applyChange({ id, before, after }: Change): void {
     if (!isRouteDeliveryId(id)) return;
     if (before !== null) this.#deps.recentRequests.delete(parseRequestId(id));
-    if (after === null || readStatus(after) !== 'pending') {
+    if (after === null || deliveryHead.readStatus(after) !== 'pending') {
       this.#waitingRuns.giveUp(id);
       return this.#scheduler.remove(id);
     }
-    const webhookId = readRouteWebhookId(after);
-    const route = decodeRoute(after);
+    const { hook: webhookId, route } = decodeListedRoute(after);
     const task = this.#scheduler.find(id);
     if (task !== undefined) return this.#scheduler.reschedule(task, this.#computeDueMs(route));
     const lane = this.#findLane(id, webhookId, route.name);

@@ -7,9 +7,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Turns } from '../../base/turns.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection } from '../../store/store-port.ts';
-import {
-  decodeDelivery, readUntriedWebhookId, readStatus, readUpdatedMs,
-} from '../deliveries/delivery-codec.ts';
+import { decodeDelivery, deliveryHead } from '../deliveries/delivery-codec.ts';
 import {
   deliveryCollection, computeDeliveryDueMs, type Delivery, type StoredDelivery,
 } from '../deliveries/delivery.ts';
@@ -26,7 +24,6 @@ import type {
   OutgoingWebhookIndex, ReadyOutgoingWebhook,
 } from '../outgoing/outgoing-webhook-index.ts';
 import type { LongLane } from '../scheduler/lanes.ts';
-import type { TaskOrder } from '../scheduler/task-queues.ts';
 import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
 import type { AttemptHealth, LaneName } from '../scheduler/task.ts';
 import type { OnOutcome } from '../outcome-listeners.ts';
@@ -75,10 +72,10 @@ const NO_ROOM_LOG_MS = 60_000;
  */
 const FORWARD_PREFIX = 'forward ';
 
-export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> {
+export class DeliveryWorker implements AttemptRunner<FinishedAttempt> {
   readonly noun = 'a delivery';
   readonly #deps: DeliveryWorkerDeps & AttemptDeps & RecorderDeps;
-  readonly #loop: QueueWorker<FinishedAttempt, Delivery>;
+  readonly #loop: QueueWorker<FinishedAttempt>;
   readonly #records: Collection;
   readonly #unfollow: readonly (() => void)[];
   readonly #counters = new DeliveryCounters();
@@ -187,14 +184,10 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     return recordOutcome(this.#deps, attempt);
   }
 
-  findDueMs(id: string, written: Delivery | undefined): number | null {
+  findDueMs(id: string): number | null {
     const bytes = this.#records.findBytes(id);
-    if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
-    // Each write of a delivery makes `updatedAt` rise, so equal times mean the same version.
-    const isCurrent = written !== undefined
-      && Date.parse(written.updatedAt) === readUpdatedMs(bytes);
-    const delivery = isCurrent ? written : decodeDelivery(bytes);
-    return computeDeliveryDueMs(delivery, this.#deps.clock.now());
+    if (bytes === undefined || deliveryHead.readStatus(bytes) !== 'pending') return null;
+    return computeDeliveryDueMs(decodeDelivery(bytes), this.#deps.clock.now());
   }
 
   logLabels(id: string): object {
@@ -204,7 +197,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
   /** Makes the task of a delivery what its record says. */
   #applyChange({ id, before, after }: Change): void {
     const { scheduler, clock, store } = this.#deps;
-    if (after === null || readStatus(after) !== 'pending') {
+    if (after === null || deliveryHead.readStatus(after) !== 'pending') {
       this.#paces.endWait(id);
       return scheduler.remove(id);
     }
@@ -212,22 +205,13 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt, Delivery> 
     const task = before === null ? undefined : scheduler.find(id);
     // Such a task gets its next time when its result is written: see `findDueMs`.
     if (task?.state === 'unsettled') return;
-    // Most deliveries are new and due at once. They need not be decoded.
-    const untriedWebhookId = task === undefined ? readUntriedWebhookId(after) : null;
-    if (untriedWebhookId !== null) {
-      const settings = this.#webhookQueueSettings(untriedWebhookId);
-      if (!this.#laneUpdates.hasLanes(untriedWebhookId)) return this.#addTask(id, settings, 0);
-    }
     const delivery = decodeDelivery(after);
     const dueAtMs = computeDeliveryDueMs(delivery, clock.now());
     if (task !== undefined) return scheduler.reschedule(task, dueAtMs);
     const stored = { bytes: after, item: delivery };
     const order = computeTaskOrder(store, stored, this.#findKeyReader(delivery), clock.now());
-    return this.#addTask(id, this.#queueSettings(stored), dueAtMs, order);
-  }
-
-  #addTask(id: string, queue: QueueSettings, dueAtMs: number, order?: TaskOrder): void {
-    this.#deps.scheduler.add(id, queue, dueAtMs, order);
+    const queue = this.#queueSettings(stored);
+    scheduler.add(id, queue, dueAtMs, order);
     if (this.#loop.isStarted && !queue.mayStart) this.#cancelIfOrphaned(queue.key);
   }
 

@@ -10,7 +10,7 @@ import type { Store, Transaction } from '../../store/store-port.ts';
 import { isSystemEventName, SYSTEM_EVENT_HEADER } from '../actions/event-name.ts';
 import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import type { BodyMaker, BodyOrigin } from './body-maker.ts';
-import { decodeDelivery, readStatus } from '../deliveries/delivery-codec.ts';
+import { decodeDelivery, deliveryHead } from '../deliveries/delivery-codec.ts';
 import {
   deliveryCollection, type AttemptOutcome, type Delivery, type SentHead, type StoredDelivery,
 } from '../deliveries/delivery.ts';
@@ -68,9 +68,10 @@ export async function prepareRequest(
   deps: RequestDeps, identifier: string,
 ): Promise<PreparedAttempt | typeof NO_BODY_ROOM | SwitchedOffError | null> {
   const bytes = deps.store.collection(deliveryCollection.name).findBytes(identifier);
-  if (bytes === undefined || readStatus(bytes) !== 'pending') return null;
-  const storedDelivery = { bytes, item: decodeDelivery(bytes) };
-  const delivery = storedDelivery.item;
+  if (bytes === undefined) return null;
+  const delivery = decodeDelivery(bytes);
+  if (delivery.status !== 'pending') return null;
+  const storedDelivery = { bytes, item: delivery };
   const eventRecord = findEventRecord(findCommitted(deps.store), delivery);
   const fail = (failure: AttemptOutcome): PreparedAttempt =>
     ({ failure, sent: null, isPayload: delivery.isPayload, storedDelivery });
@@ -223,7 +224,7 @@ async function makeAndStoreBody(
   }
   await capacity.reserveWhile(recordBytes, () => deps.store.transact((transaction) => {
     const bytes = transaction.find(deliveryCollection.name, identifier);
-    if (bytes === undefined || readStatus(bytes) !== 'pending') return;
+    if (bytes === undefined || deliveryHead.readStatus(bytes) !== 'pending') return;
     transaction.put(deliveryBodyCollection.name, identifier, record);
   }));
   return null;

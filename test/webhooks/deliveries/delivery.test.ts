@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  decodeDelivery, encodeDelivery, readStatus,
+  decodeDelivery, deliveryHead, encodeDelivery,
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
   afterAttempt, afterLateAttempt, afterProbe, cancelIfPending, computeDeliveryDueMs, createDelivery,
@@ -159,7 +159,7 @@ test('whatever a delivery holds, it is read back the same', () => {
   for (const delivery of cases) {
     const bytes = Buffer.from(encodeDelivery(delivery));
     assert.deepEqual(decodeDelivery(bytes), delivery);
-    assert.equal(readStatus(bytes), delivery.status);
+    assert.equal(deliveryHead.readStatus(bytes), delivery.status);
     assert.ok(bytes.toString().startsWith('{"identifier":"d1",'));
   }
 });
@@ -169,7 +169,7 @@ test("a waiting delivery's record is small", () => {
   const delivery = createDelivery(
     { identifier: id, hook: id, event: 'book.created', eventId: id },
     fresh.createdAt);
-  assert.ok(encodeDelivery(delivery).length < 200);
+  assert.ok(encodeDelivery(delivery).length < 230);
 });
 
 const HEAD = {

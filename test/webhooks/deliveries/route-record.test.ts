@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readStatus } from '../../../src/webhooks/deliveries/delivery-codec.ts';
-import {
-  decodeListedRoute, getListedStatus,
-} from '../../../src/webhooks/deliveries/delivery-list.ts';
+import { deliveryHead } from '../../../src/webhooks/deliveries/delivery-codec.ts';
+import { getListedStatus } from '../../../src/webhooks/deliveries/delivery-list.ts';
 import { addAttempt, createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
 import {
-  decodeRoute, encodeRoute, readRouteWebhookId,
+  decodeListedRoute, decodeRoute, encodeRoute,
 } from '../../../src/webhooks/deliveries/route-record.ts';
 
 const REQUEST = '01a21995-ecc6-7183-907d-90ca39773a8a';
@@ -15,19 +13,19 @@ const LATER = '2026-11-26T20:39:50.605Z';
 const ATTEMPT = { at: AT, durationMs: 1, success: false, message: 'no', data: {} };
 
 const listedStatusOf = (bytes: Buffer): string =>
-  getListedStatus(decodeListedRoute(bytes, `${REQUEST}.0`));
+  getListedStatus(decodeListedRoute(bytes));
 const encode = (route: Parameters<typeof encodeRoute>[3]): string =>
   encodeRoute(REQUEST, 0, 'hook', route);
 
-test('a route that is coalesced is read as it was written, and by older versions as done', () => {
+test('a route that is coalesced is read as it was written, and counts as delivered', () => {
   const attempt = { ...ATTEMPT, success: true, message: 'Coalesced', data: { coalesced: true } };
   const route = addAttempt(createPendingRoute('default', AT), attempt, { isCoalesced: true });
   assert.equal(route.status, 'coalesced');
   const bytes = Buffer.from(encode(route));
   assert.deepEqual(decodeRoute(bytes), route);
   assert.equal(JSON.parse(bytes.toString()).status, 'delivered');
-  assert.deepEqual([readStatus(bytes), listedStatusOf(bytes), readRouteWebhookId(bytes)],
-    ['delivered', 'coalesced', 'hook']);
+  assert.equal(deliveryHead.readStatus(bytes), 'delivered');
+  assert.deepEqual([listedStatusOf(bytes), decodeListedRoute(bytes).hook], ['coalesced', 'hook']);
 });
 
 test('a route that only says that it was coalesced is listed as done', () => {

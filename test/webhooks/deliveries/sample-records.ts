@@ -6,9 +6,8 @@ const AT = '2026-01-01T00:00:00.000Z';
 export function encodeSampleDelivery(
   identifier: string, hook: string, eventId: string, status = 'pending',
 ): string {
-  const message = eventId === identifier ? '' : `,"message":"${eventId}"`;
-  return `{"identifier":"${identifier}","createdAt":"${AT}","status":"${status}"`
-    + `,"hook":"${hook}","event":"thing.happened"${message}}`;
+  return `{"identifier":"${identifier}","status":"${status}","updatedAt":"${AT}"`
+    + `,"message":"${eventId}","hook":"${hook}","event":"thing.happened"}`;
 }
 
 /** An event with these deliveries, all to one webhook. */

@@ -12,7 +12,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { turnsUntil } from '../../support/turns.ts';
 
-type Runner = AttemptRunner<string, string>;
+type Runner = AttemptRunner<string>;
 
 /** A worker with one task, whose attempt succeeds unless `members` say otherwise. */
 function open(members: Partial<Runner> = {}) {
@@ -24,7 +24,7 @@ function open(members: Partial<Runner> = {}) {
   const store = createMemoryStore([]);
   const scheduler = new Scheduler(clock, { runningMax: 8, runningPerQueueMax: 8 });
   const written: string[] = [];
-  const worker = new QueueWorker<string, string>(
+  const worker = new QueueWorker<string>(
     { store, scheduler, ownership: ALL_OWNED, clock, log }, {
       noun: 'an attempt', mayBegin: () => true, runAttempt: (id) => ({ result: id }),
       countAttempt() {}, assessHealth: () => 'healthy',

@@ -61,7 +61,7 @@ type Setting = {
 
 type Finished = { readonly id: string; readonly outcome: AttemptOutcome };
 
-class Neighbours implements AttemptRunner<Finished, number> {
+class Neighbours implements AttemptRunner<Finished> {
   readonly noun = 'a delivery';
   /** The longest waits of those that are well: of all of them, and once each had answered. */
   waitMs = 0;
@@ -70,9 +70,11 @@ class Neighbours implements AttemptRunner<Finished, number> {
   readonly #webhooks: readonly Webhook[];
   readonly #clock = new SimulatedClock();
   readonly #scheduler: Scheduler;
-  readonly #loop: QueueWorker<Finished, number>;
+  readonly #loop: QueueWorker<Finished>;
   readonly #sender: ReturnType<typeof createWebhookSender>;
   readonly #failures = new Map<string, number>();
+  /** Of the deliveries that are pending after an attempt. */
+  readonly #retryMs = new Map<string, number>();
 
   constructor(seed: number, { runningPerTargetMax, hasLimits }: Setting) {
     this.#random = createRandom(seed);
@@ -110,7 +112,7 @@ class Neighbours implements AttemptRunner<Finished, number> {
   mayBegin(): boolean { return true; }
   countAttempt(): void {}
   assessHealth({ outcome }: Finished): AttemptHealth | null { return assessHealth(outcome); }
-  findDueMs(_id: string, dueMs: number | undefined): number | null { return dueMs ?? null; }
+  findDueMs(id: string): number | null { return this.#retryMs.get(id) ?? null; }
   logLabels(id: string): object { return { id }; }
 
   async runAttempt(
@@ -128,16 +130,17 @@ class Neighbours implements AttemptRunner<Finished, number> {
     return outcome === null ? null : { result: { id, outcome } };
   }
 
-  async writeResult({ id, outcome }: Finished): Promise<number | undefined> {
+  async writeResult({ id, outcome }: Finished): Promise<void> {
     const webhook = this.#find(id);
     webhook.hasAnswered ||= outcome.kind === 'delivered';
     const failures = this.#failures.get(id) ?? 0;
     const delayMs = outcome.kind === 'delivered' ? undefined : RETRY_MS[failures];
-    if (delayMs === undefined) return undefined;
+    this.#retryMs.delete(id);
+    if (delayMs === undefined) return;
     const dueMs = this.#clock.now() + delayMs;
     this.#failures.set(id, failures + 1);
     webhook.dueMs.set(id, dueMs);
-    return dueMs;
+    this.#retryMs.set(id, dueMs);
   }
 
   #find(id: string): Webhook {

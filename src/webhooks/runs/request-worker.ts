@@ -68,8 +68,6 @@ type RequestWorkerDeps = Omit<RunDeps, 'waitingRuns' | 'decodedBody'> & {
 
 /** Most runs at once. */
 const RUNNING_MAX = 64;
-/** A webhook whose run takes longer counts as slow, because it keeps others from running. */
-const SLOW_MS = 1000;
 
 export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListener {
   readonly noun = 'a run of a request';
@@ -184,11 +182,8 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
     this.#deps.onRun(storedItem.item.hook, outcome, parseTimestamp(at));
   }
 
-  assessHealth(
-    { attempt: { success, durationMs }, isCoalesced }: FinishedRun,
-  ): AttemptHealth | null {
-    if (!success || isCoalesced) return null;
-    return durationMs < SLOW_MS ? 'healthy' : 'slow';
+  assessHealth({ attempt: { success }, isCoalesced }: FinishedRun): AttemptHealth | null {
+    return success && !isCoalesced ? 'healthy' : null;
   }
 
   async writeResult(run: FinishedRun): Promise<StoredRequest | undefined> {

@@ -29,6 +29,9 @@ export type QueueSettings = {
 /** The pace of a queue, and the timer of its wait: one, however many tasks wait. */
 type PacedQueue = { readonly pace: Pace; timer: Timer | null };
 
+/** An attempt that holds its place for longer is slow. */
+const SLOW_MS = 1000;
+
 export class Scheduler {
   readonly #clock: Clock;
   /** Tasks by identifier, in the order they were added, which is about the order of creation. */
@@ -277,9 +280,10 @@ export class Scheduler {
     if (runningTask === null) return null;
     const { id, queue: { key } } = runningTask.task;
     this.#unsettledIds.add(id);
+    runningTask.placeSinceMs = this.#clock.monotonicMs();
     const pacedQueue = this.#pacedQueues.size === 0 ? undefined : this.#pacedQueues.get(key);
     if (pacedQueue !== undefined) {
-      pacedQueue.pace.countStart(this.#clock.monotonicMs());
+      pacedQueue.pace.countStart(runningTask.placeSinceMs);
       this.#waitForPace(key, pacedQueue);
     }
     return runningTask;
@@ -287,13 +291,16 @@ export class Scheduler {
 
   /** Ends an attempt. `health` is null when the attempt showed nothing. */
   release(runningTask: RunningTask, health: AttemptHealth | null): void {
-    const pauseMs = this.#queues.release(runningTask, health);
+    const { state, placeSinceMs } = runningTask;
+    const isSlow = state === 'running' && this.#clock.monotonicMs() - placeSinceMs >= SLOW_MS;
+    const pauseMs = this.#queues.release(runningTask, health, isSlow);
     if (pauseMs > 0 && !this.#isClosed) this.#pauseTarget(runningTask.target, pauseMs);
     this.#onRunnable();
   }
 
   /** Says whether an attempt under way waits for something of its own: see task-queues.ts. */
   setWaiting(runningTask: RunningTask, isWaiting: boolean): void {
+    if (runningTask.state === 'waiting') runningTask.placeSinceMs = this.#clock.monotonicMs();
     this.#queues.setWaiting(runningTask, isWaiting);
     this.#onRunnable();
   }

@@ -319,16 +319,18 @@ export class TaskQueues {
   }
 
   /**
-   * Ends an attempt. `health` is null when the attempt showed nothing. Returns the milliseconds
-   * after which the caller must call `resumeTarget`, or 0 when there is no pause.
+   * Ends an attempt. `health` is null when the attempt showed nothing, and `isSlow` says whether it
+   * held its place for long. Returns the milliseconds after which the caller must call
+   * `resumeTarget`, or 0 when there is no pause.
    */
-  release(runningTask: RunningTask, health: AttemptHealth | null): number {
+  release(runningTask: RunningTask, health: AttemptHealth | null, isSlow = false): number {
     const { task: { queue }, target, lane } = runningTask;
     this.setWaiting(runningTask, false);
     runningTask.state = 'ended';
     queue.runningCount -= 1;
     this.#countRunning(runningTask, -1);
-    const pauseMs = health === null ? 0 : this.#updateHealth(queue, target, health);
+    if (queue.target === target) updateQueueHealth(queue, health, isSlow);
+    const pauseMs = health === null ? 0 : this.#updateTargetHealth(target, health);
     target.blocked.countTurn(queue, this.#turn);
     if (lane !== null) this.#lanes.endAttempt(lane);
     this.#runnableQueues.add(queue);
@@ -372,7 +374,7 @@ export class TaskQueues {
     task.state = 'unsettled';
     queue.runningCount += 1;
     const runningTask: RunningTask = {
-      task, target, lane, state: 'running', isShared: needsSharedPlace(queue),
+      task, target, lane, state: 'running', isShared: needsSharedPlace(queue), placeSinceMs: 0,
     };
     this.#countRunning(runningTask, 1);
     target.blocked.countTurn(queue, queue.turn);
@@ -425,12 +427,10 @@ export class TaskQueues {
   }
 
   /** Returns the milliseconds of the pause that begins, or 0. */
-  #updateHealth(queue: TaskQueue, target: TaskTarget, health: AttemptHealth): number {
-    if (health !== 'unreachable' && queue.target === target) queue.health = health;
+  #updateTargetHealth(target: TaskTarget, health: AttemptHealth): number {
     // An attempt that waited in vain may have had a connection, or not.
     if (health !== 'silent') this.#setUnreachable(target, health === 'unreachable');
-    const hasResponse = health === 'healthy' || health === 'slow';
-    target.failures = hasResponse ? 0 : target.failures + 1;
+    target.failures = health === 'healthy' ? 0 : target.failures + 1;
     if (target.failures < FAILURES_BEFORE_PAUSE || target.isPaused) return 0;
     target.isPaused = true;
     return PAUSE_MS;
@@ -505,6 +505,14 @@ export class TaskQueues {
 
 function isIdle({ size, runningCount }: TaskQueue): boolean {
   return size === 0 && runningCount === 0;
+}
+
+function updateQueueHealth(
+  queue: TaskQueue, health: AttemptHealth | null, isSlow: boolean,
+): void {
+  if (health === 'healthy') queue.health = isSlow ? 'slow' : 'healthy';
+  else if (health === 'silent') queue.health = 'silent';
+  else if (isSlow && queue.health !== 'silent') queue.health = 'slow';
 }
 
 /** Whether the attempt tries a queue of which nothing is known, or an unreachable target. */

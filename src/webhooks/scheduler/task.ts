@@ -113,10 +113,13 @@ export type TaskTarget = {
  * and got no response. `unreachable`: no connection was to be had, which says nothing of the
  * webhook.
  */
-export type AttemptHealth = 'healthy' | 'slow' | 'silent' | 'unreachable';
+export type AttemptHealth = 'healthy' | 'silent' | 'unreachable';
 
-/** What the last attempt that reached it showed of a webhook. */
-export type QueueHealth = Exclude<AttemptHealth, 'unreachable'> | 'unknown';
+/**
+ * What the last attempt that reached it showed of a webhook. `slow`: whatever it showed beside, it
+ * held its place for so long that others are kept from being served.
+ */
+export type QueueHealth = Exclude<AttemptHealth, 'unreachable'> | 'slow' | 'unknown';
 
 /** An attempt under way. Target and lane are those it began with; it may have others by now. */
 export type RunningTask = {
@@ -125,6 +128,8 @@ export type RunningTask = {
   state: 'running' | 'waiting' | 'ended';
   /** Whether it has one of the places that all share who are not known to be healthy. */
   readonly isShared: boolean;
+  /** Monotonic: when it began, or its last wait ended. */
+  placeSinceMs: number;
 };
 
 /** Whether the first task of the two starts before the other. */

@@ -17,9 +17,6 @@ export type AttemptDeps = RequestDeps & {
   readonly closing: AbortSignal;
 };
 
-/** A webhook that takes longer counts as slow, because it keeps others from being served. */
-const SLOW_MS = 1000;
-
 /**
  * Prepares and sends the request. `onWaiting` is told of its wait for the rate. Resolves with null
  * when the delivery must not be attempted any more, its lease has ended or `cutOff` came first, and
@@ -78,8 +75,7 @@ export function assessHealth(
 ): AttemptHealth | null {
   if (kind === 'proxy' || isUnsent) return null;
   if (isUnreachable) return 'unreachable';
-  if (attempt.statusCode === null) return 'silent';
-  return attempt.durationMs < SLOW_MS ? 'healthy' : 'slow';
+  return attempt.statusCode === null ? 'silent' : 'healthy';
 }
 
 async function send(

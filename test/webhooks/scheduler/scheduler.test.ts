@@ -46,6 +46,25 @@ function startEight(scheduler: Scheduler, prefix: string): RunningTask[] {
   return runs;
 }
 
+test('an attempt is slow that holds its place for a second, waits left out', async () => {
+  for (const [durationsMs, runningCount] of [
+    [[999], 20], [[1000], 8], [[600, 400], 8], [[500, 5000, 500], 20],
+  ] as const) {
+    const clock = new ManualClock();
+    const scheduler = new Scheduler(clock, { runningMax: 64, runningPerQueueMax: 64 });
+    for (let index = 10; index <= 30; index += 1) scheduler.add(`${index}`, QUEUE, 0);
+    const attempt = started(scheduler);
+    for (const durationMs of durationsMs) {
+      scheduler.setWaiting(attempt, durationMs === 5000);
+      await clock.advance(durationMs);
+    }
+    scheduler.release(attempt, 'healthy');
+    scheduler.settle(attempt.task.id, null);
+    while (scheduler.startNext() !== null);
+    assert.equal(scheduler.runningCount, runningCount, `${durationsMs}`);
+  }
+});
+
 test('attempts that wait leave their places to other queues, and go on above the limit', () => {
   const { scheduler, counted } = schedulerWith(new ManualClock());
   // One of the eight places is for those that are known to be healthy.

@@ -24,9 +24,14 @@ function startAll(queues: TaskQueues): RunningTask[] {
   return running;
 }
 
-function finish(queues: TaskQueues, attempt: RunningTask, health: AttemptHealth | null): void {
-  queues.release(attempt, health);
+type Ending = AttemptHealth | 'slow' | null;
+
+/** Returns the pause that begins. */
+function finish(queues: TaskQueues, attempt: RunningTask, ending: Ending): number {
+  const isSlow = ending === 'slow';
+  const pauseMs = queues.release(attempt, isSlow ? 'healthy' : ending, isSlow);
   queues.remove(attempt.task);
+  return pauseMs;
 }
 
 test('a queue starts in order of creation, whatever the order of readiness', () => {
@@ -140,6 +145,22 @@ test('a suspended queue starts nothing, though it is created anew', () => {
   assert.deepEqual(startAll(queues), []);
   queues.resume('a');
   assert.equal(startAll(queues).length, 3);
+});
+
+test('an attempt that holds its place for long and shows nothing makes its queue slow', () => {
+  const queues = createQueues(64, 64);
+  const queue = queues.getOrCreate('a', 'host', true);
+  for (const [health, healthAfter] of [
+    ['unknown', 'slow'], ['healthy', 'slow'], ['slow', 'slow'], ['silent', 'silent'],
+  ] as const) {
+    fill(queues, queue, health, 1);
+    queue.health = health;
+    const [attempt] = startAll(queues);
+    assert.ok(attempt !== undefined);
+    queues.release(attempt, null, true);
+    queues.remove(attempt.task);
+    assert.equal(queue.health, healthAfter);
+  }
 });
 
 test('a slow webhook keeps a few attempts at once', () => {
@@ -372,8 +393,7 @@ for (const seed of [1, 2, 3]) {
         assert.ok(attempt !== undefined);
         const health = (['healthy', 'unreachable', 'silent', 'slow'] as const)[
           below(random, 5)] ?? null;
-        if (queues.release(attempt, health) > 0) paused.add(attempt.target);
-        queues.remove(attempt.task);
+        if (finish(queues, attempt, health) > 0) paused.add(attempt.target);
       } else if (choice === 4 && queue !== undefined) {
         queues.update(queue, host, below(random, 3) > 0);
       } else if (choice === 5) {

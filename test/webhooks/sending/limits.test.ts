@@ -18,6 +18,17 @@ class Counted {
   }
 }
 
+let linger = (): Promise<void> => assert.fail();
+
+class Lingering {
+  static identifier(): string { return 'lingering'; }
+  static label(): string { return 'Takes its time'; }
+  async execute(): Promise<object> {
+    await linger();
+    return { success: true };
+  }
+}
+
 async function withAction(): Promise<Simulation> {
   const simulation = new Simulation({ actions: [Counted] });
   const { configurations } = simulation.webhooks.resources;
@@ -96,6 +107,28 @@ test('targets that hang hold up no other', async () => {
   await simulation.clock.advance(1000);
   assert.equal(simulation.delivery(id)?.status, 'delivered');
   assert.ok(simulation.underWay.length >= 4);
+});
+
+test('a webhook whose action is slow leaves places to the others', async () => {
+  const simulation = new Simulation({
+    actions: [Lingering], outgoing: { maxInFlight: 16, maxInFlightPerHook: 8 },
+  });
+  const { resources: { configurations } } = simulation.webhooks;
+  const members = { identifier: 'lingering', actionType: 'lingering' };
+  await simulation.run(configurations.add(members));
+  linger = () => new Promise((resolve) => void simulation.clock.startTimer(1500, resolve));
+  await simulation.addHook('well', { secret, triggerEvent: 'well' });
+  for (const host of ['slow-0', 'slow-1']) {
+    await simulation.addHook(host, {
+      secret, triggerEvent: 'slow', actionConfiguration: 'lingering',
+    });
+  }
+  await simulation.emit({}, 'well');
+  for (let count = 0; count < 100; count += 1) await simulation.emit({}, 'slow');
+  await simulation.clock.advance(5000);
+  const [id = ''] = await simulation.emit({}, 'well');
+  await simulation.clock.advance(100);
+  assert.equal(simulation.delivery(id)?.status, 'delivered');
 });
 
 test('a stop waits for what is under way, and cuts it off as not made', async () => {

@@ -10,9 +10,7 @@ import type { SystemEvents } from './deliveries/system-events.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import { Intake } from './incoming/intake/intake.ts';
 import { storeAwaitedSecret } from './incoming/awaited-secret.ts';
-import {
-  createStoredFacts, findStoredRequestRoutes,
-} from './incoming/intake/stored-action-call.ts';
+import { createSearchedFacts, findStoredRequestRoutes } from './incoming/intake/stored-facts.ts';
 import { buildRejectedRequest } from './incoming/intake/build-request.ts';
 import { RecentRequests } from './incoming/intake/recent-requests.ts';
 import { RejectedRing } from './incoming/intake/rejected-requests.ts';
@@ -77,7 +75,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
       const webhook = webhooks.find(request.hook);
       return webhook === undefined ? null : findStoredRequestRoutes(webhook, request, body);
     },
-    createFacts: (request, body) => createStoredFacts(webhooks, request, body),
+    createFacts: (request, body) => createSearchedFacts(webhooks, request, body),
     assertRoom: (request) => capacity.assertRoom(estimateStoredBytes(encodeRequest(request))),
   });
   const retention = new QueueRetention({

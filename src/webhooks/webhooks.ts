@@ -44,7 +44,7 @@ import {
   type RejectionCount, type UnparsedCount,
 } from './incoming/receiving/incoming-webhook-index.ts';
 import { createIncomingEndpoints } from './incoming/incoming-endpoints.ts';
-import { createStoredFacts } from './incoming/intake/stored-action-call.ts';
+import { createSearchedFacts } from './incoming/intake/stored-facts.ts';
 import { incomingCollection } from './incoming/incoming-webhook.ts';
 import { composeJobs } from './bulk/compose-jobs.ts';
 import { jobCollection } from './bulk/job.ts';
@@ -272,7 +272,7 @@ function createRequestLookup(
     },
     findSearched: (id) => findSearchedRequest({
       store,
-      createFacts: (request, body) => createStoredFacts(webhooks, request, body),
+      createFacts: (request, body) => createSearchedFacts(webhooks, request, body),
     }, id),
     findWebhook: (identifier) => webhooks.find(identifier),
   };

@@ -33,11 +33,11 @@ export type RunTurn = {
 /** One run of an action. */
 export type ActionCall = {
   /** The payload, decoded when first asked for. */
-  readonly payload: () => Payload;
-  /** The payload as JSON text: the received bytes, if they are JSON; null: there is no payload. */
-  readonly bytes: () => Buffer | null;
+  payload(): Payload;
+  /** The payload as JSON: the received bytes, if they are JSON in UTF-8; null: there is none. */
+  bytes(): Buffer | null;
   /** The plain body; the body that came if its Content-Encoding cannot be taken off. */
-  readonly plainBody: () => Buffer;
+  plainBody(): Buffer;
   readonly context: ActionContext;
   /** The same as in `context`, which is created only when it is read. */
   readonly storedRequestId: string | null;

@@ -5,7 +5,7 @@ import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type { ActionConfiguration } from './action-configuration.ts';
 
-export type RunnableConfiguration = {
+type RunnableConfiguration = {
   readonly identifier: string;
   readonly actionType: string;
   /** Deeply frozen, as all runs of the action get the same object. */

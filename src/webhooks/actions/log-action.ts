@@ -59,14 +59,13 @@ export function createLogAction(): RegisteredAction {
 /** What lines show of each body in memory: all routes of a request show the same. */
 type PayloadCopies = WeakMap<Buffer, unknown>;
 
-function selectPayload(
-  { payload, plainBody, secretSources }: ActionCall, copies: PayloadCopies,
-): unknown {
-  const body = plainBody();
-  if (body.length < SHARED_BYTES_MIN) return copyPayload(payload(), secretSources);
+function selectPayload(call: ActionCall, copies: PayloadCopies): unknown {
+  const { secretSources } = call;
+  const body = call.plainBody();
+  if (body.length < SHARED_BYTES_MIN) return copyPayload(call.payload(), secretSources);
   const copy = copies.get(body)
     ?? (estimateParsedBytes(body) > PARSED_BYTES_MAX ? `<${body.length} bytes>`
-      : copyForLines(copyPayload(payload(), secretSources)));
+      : copyForLines(copyPayload(call.payload(), secretSources)));
   copies.set(body, copy);
   return copy;
 }

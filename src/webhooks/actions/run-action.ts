@@ -72,20 +72,19 @@ const TIMEOUT_MESSAGE = 'Action timed out';
  * `unavailable`, `unknown_outcome`, `storage_full`, and `SwitchedOffError` of a module.
  */
 export function runAction(
-  action: RegisteredAction, call: ActionCall, runner: ActionRunner, holder: LogHolder,
+  action: RegisteredAction, call: ActionCall, runner: ActionRunner,
 ): ActionResult | Promise<ActionResult> {
   try {
     const outcome = action.run(call);
     return isThenable(outcome)
-      ? awaitOutcome(action, outcome, call, runner, holder) : toResult(outcome);
+      ? awaitOutcome(action, outcome, call, runner) : toResult(outcome);
   } catch (thrown) {
-    return toFailedResult(action, thrown, call, runner, holder);
+    return toFailedResult(action, thrown, call, runner);
   }
 }
 
 async function awaitOutcome(
   action: RegisteredAction, outcome: PromiseLike<unknown>, call: ActionCall, runner: ActionRunner,
-  holder: LogHolder,
 ): Promise<ActionResult> {
   const { clock } = runner;
   const timeoutMs = action.limitsItsTime === true ? null : call.timeoutMs ?? runner.timeoutMs;
@@ -99,11 +98,11 @@ async function awaitOutcome(
   try {
     const result = await Promise.race([Promise.resolve(outcome).then(toResult), timeout]);
     if (result !== null) return markChainRefusal(result, call);
-    holder.log.warning('an action did not end in time', { action: action.identifier, timeoutMs });
+    call.log.warning('an action did not end in time', { action: action.identifier, timeoutMs });
     action.module?.onLate(call);
     return markChainRefusal(ActionResult.fail(TIMEOUT_MESSAGE), call);
   } catch (thrown) {
-    return markChainRefusal(toFailedResult(action, thrown, call, runner, holder), call);
+    return markChainRefusal(toFailedResult(action, thrown, call, runner), call);
   } finally {
     cancelTimer();
   }
@@ -123,13 +122,12 @@ function markChainRefusal(result: ActionResult, { isChainRefused }: ActionCall):
 
 function toFailedResult(
   action: RegisteredAction, thrown: unknown, call: ActionCall, { chainRefusalLog }: ActionRunner,
-  holder: LogHolder,
 ): ActionResult {
   if (thrown instanceof AppError && thrown.details.chainHops !== undefined) {
     const { chainHops: hops, chainTarget: target } = thrown.details;
     const { path } = call.context;
     chainRefusalLog.warning(
-      holder, thrown.message, { path, action: action.identifier, target, hops });
+      call, thrown.message, { path, action: action.identifier, target, hops });
     return new OwnChainRefusal(false, thrown.message, {});
   }
   // An error about our own state: the same run may succeed later.
@@ -140,8 +138,8 @@ function toFailedResult(
   }
   const fields = { action: action.identifier, error: thrown };
   // The hop that refused the chain has logged it: one line is enough for all.
-  if (call.isChainRefused) holder.log.debug('an action failed', fields);
-  else holder.log.error('an action failed', fields);
+  if (call.isChainRefused) call.log.debug('an action failed', fields);
+  else call.log.error('an action failed', fields);
   return ActionResult.fail(FAILED_MESSAGE);
 }
 

@@ -2,10 +2,9 @@
  * Logs a run of an incoming webhook's action: at `debug` if it succeeded, and at `warning` if it
  * failed, whether a sender waited for it or its request was stored.
  */
-import { createTaggedLogger, type LogFields, type Logger } from '../../base/log.ts';
+import type { LogFields, Logger } from '../../base/log.ts';
 import type { ConfigurationIndex } from './configuration-index.ts';
 import type { ActionRegistry } from './action-registry.ts';
-import type { LogHolder } from './run-action.ts';
 
 /** A finished run, as it is logged. */
 type LoggedRun = {
@@ -44,20 +43,4 @@ export function logRun(
       ? {} : { target: action.formatTarget(configuration.options) },
     ...data !== null && 'statusCode' in data ? { statusCode: data.statusCode } : {},
   });
-}
-
-/** Holds a logger whose lines carry labels. The logger is created when it is read. */
-export class LabelledLog implements LogHolder {
-  readonly #holder: LogHolder;
-  readonly #makeLabels: () => LogFields;
-
-  /** Most runs log nothing, and make no labels. */
-  constructor(holder: LogHolder, makeLabels: () => LogFields) {
-    this.#holder = holder;
-    this.#makeLabels = makeLabels;
-  }
-
-  get log(): Logger {
-    return createTaggedLogger(this.#holder.log, this.#makeLabels());
-  }
 }

@@ -1,5 +1,10 @@
-/** Joins raw headers to the object that Node's HTTP server would make of them. Pure. */
+/**
+ * Joins raw headers, those of a stored request as well, to the object that Node's HTTP server would
+ * make of them. Pure.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
+import { MASK } from '../../base/log.ts';
+import type { StoredRequestHead } from '../inbox/stored-request.ts';
 
 /** Headers of which Node keeps the first value; it joins the values of all others. */
 const SINGLE_VALUE_HEADERS: ReadonlySet<string> = new Set([
@@ -22,4 +27,22 @@ export function joinHeaders(raw: readonly string[]): IncomingHttpHeaders {
     }
   }
   return Object.fromEntries(headers);
+}
+
+type StoredHeaders = Pick<StoredRequestHead, 'headers'>;
+
+/** Whether the headers are stored as they came, without a masked credential. */
+export function isHeadWhole({ headers }: StoredHeaders): boolean {
+  for (const [, value] of headers) if (value.includes(MASK)) return false;
+  return true;
+}
+
+/** Names and values in turn of the headers that are stored as they came. */
+export function listRawHeaders({ headers }: StoredHeaders): string[] {
+  return headers.filter(([, value]) => value !== MASK).flat();
+}
+
+/** The stored headers by name, as Node gives them. It takes as long as parsing a small body. */
+export function joinStoredHeaders(head: StoredHeaders): IncomingHttpHeaders {
+  return joinHeaders(listRawHeaders(head));
 }

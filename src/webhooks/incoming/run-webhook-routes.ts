@@ -8,19 +8,16 @@
  */
 import { AppError } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/log.ts';
 import type { Steps, Turns } from '../../base/turns.ts';
 import { isPromised, type MaybePromise } from '../../base/when-done.ts';
-import type {
-  ConfigurationIndex, RunnableConfiguration,
-} from '../actions/configuration-index.ts';
-import { ActionResult } from '../actions/action.ts';
+import type { ConfigurationIndex } from '../actions/configuration-index.ts';
+import { ActionResult, type ActionOptions } from '../actions/action.ts';
 import { EMIT_EVENT } from '../actions/emit-event-action.ts';
 import type { ActionCall, ActionRegistry } from '../actions/action-registry.ts';
 import { FAILED_MESSAGE, encodeData, runAction } from '../actions/run-action.ts';
 import type { ActionRunner } from '../actions/run-action.ts';
 import type { EventPublisher } from '../deliveries/event-publisher.ts';
-import { Facts } from '../filters/facts.ts';
+import type { Facts } from '../filters/facts.ts';
 import type { ReadyWebhookRoute } from './webhook-routes.ts';
 
 export type RouteDeps = {
@@ -28,6 +25,11 @@ export type RouteDeps = {
   readonly actions: ActionRegistry;
   readonly runner: ActionRunner;
 };
+
+/** A call that gets its action configuration once that of the route is found. */
+type RouteCall = ActionCall & { configuration: string; options: ActionOptions };
+
+type TimeDeps = { readonly clock: Clock; readonly turns: Turns };
 
 export type EventDeps = Pick<RouteDeps, 'configurations'> & {
   readonly events: Pick<EventPublisher, 'assertRoom'>;
@@ -52,18 +54,6 @@ export function assertEventRoom(
   events.assertRoom(names, bytes, begin);
 }
 
-/** The request that routes run with. */
-export type RouteInput = {
-  /** Makes a call for each route. */
-  readonly makeCall: (configuration: RunnableConfiguration) => ActionCall;
-  /** The logger names the webhook. It is created only if there is something to log. */
-  readonly holder: { readonly log: Logger };
-  /** The size of the request's body: the actions of a large one begin in turns. */
-  readonly bodyBytes?: number;
-  /** Called when the actions of all routes have begun. */
-  readonly onBegun?: () => void;
-};
-
 /** The outcome of one run of a route. */
 export type RouteOutcome = {
   readonly name: string;
@@ -79,12 +69,6 @@ export type RouteOutcome = {
   readonly durationMs: number;
 };
 
-/** The facts that conditions of routes are evaluated with. */
-export function createFacts(call: ActionCall): Facts {
-  const { headers, query, method, event } = call.context;
-  return new Facts({ payload: call.payload, event: () => event, headers, query, method });
-}
-
 export function findMatchingRoutes(
   routes: readonly ReadyWebhookRoute[], facts: Facts,
 ): readonly ReadyWebhookRoute[] {
@@ -94,34 +78,35 @@ export function findMatchingRoutes(
 /** The result, at once when the action gave it at once. Throws what `runAction` throws. */
 export function runRouteAction(
   { configurations, actions, runner }: RouteDeps, { actionConfiguration }: ReadyWebhookRoute,
-  { makeCall, holder }: RouteInput,
+  call: RouteCall,
 ): MaybePromise<ActionResult> {
   const configuration = configurations.find(actionConfiguration);
   const action = configuration === undefined ? undefined : actions.find(configuration.actionType);
   if (configuration === undefined || action === undefined) {
     const { actionType = null } = configuration ?? {};
-    holder.log.error('the action of an incoming webhook is not there', {
+    call.log.error('the action of an incoming webhook is not there', {
       configuration: actionConfiguration, actionType,
     });
     return ActionResult.fail(FAILED_MESSAGE);
   }
-  return runAction(action, makeCall(configuration), runner, holder);
+  call.configuration = actionConfiguration;
+  call.options = configuration.options;
+  return runAction(action, call, runner);
 }
 
 /**
- * The outcomes in the order of `routes`, at once when all runs ended at once. Rejects for a bug
- * alone.
+ * The outcomes in the order of `routes`, at once when all runs ended at once. `makeCall` is called
+ * for each route. The actions of a body with many bytes begin in turns. Rejects for a bug alone.
  */
 export function runRoutes(
-  deps: RouteDeps, routes: readonly ReadyWebhookRoute[], input: RouteInput,
-  { clock, turns }: { readonly clock: Clock; readonly turns: Turns },
+  deps: RouteDeps & TimeDeps, routes: readonly ReadyWebhookRoute[],
+  makeCall: () => RouteCall, bodyBytes: number,
 ): MaybePromise<readonly RouteOutcome[]> {
-  if (routes.length > 1 && (input.bodyBytes ?? 0) > TURN_BYTES_MAX) {
-    return turns.run(beginRoutes(deps, routes, input, clock))
+  if (routes.length > 1 && bodyBytes > TURN_BYTES_MAX) {
+    return deps.turns.run(beginRoutes(deps, routes, makeCall))
       .then((runs) => Promise.all(runs ?? []));
   }
-  const runs = routes.map((route) => runRoute(deps, route, input, clock));
-  input.onBegun?.();
+  const runs = routes.map((route) => runRoute(deps, route, makeCall()));
   const outcomes: RouteOutcome[] = [];
   for (const run of runs) {
     if (isPromised(run)) return Promise.all(runs);
@@ -132,17 +117,17 @@ export function runRoutes(
 
 /** Begins the run of a route in each step. */
 function* beginRoutes(
-  deps: RouteDeps, routes: readonly ReadyWebhookRoute[], input: RouteInput, clock: Clock,
+  deps: RouteDeps & TimeDeps, routes: readonly ReadyWebhookRoute[],
+  makeCall: () => RouteCall,
 ): Steps<MaybePromise<RouteOutcome>[]> {
   const runs: MaybePromise<RouteOutcome>[] = [];
   for (const route of routes) {
-    const run = runRoute(deps, route, input, clock);
+    const run = runRoute(deps, route, makeCall());
     // It is awaited once all have begun: a bug rejects it before that.
     if (isPromised(run)) run.catch(() => {});
     runs.push(run);
     yield;
   }
-  input.onBegun?.();
   return runs;
 }
 
@@ -151,26 +136,24 @@ function* beginRoutes(
  * and for nothing else.
  */
 export function runRoute(
-  deps: RouteDeps, route: ReadyWebhookRoute, input: RouteInput, clock: Clock,
+  deps: RouteDeps & Pick<TimeDeps, 'clock'>, route: ReadyWebhookRoute, call: RouteCall,
 ): MaybePromise<RouteOutcome> {
-  const { name } = route;
+  const { clock } = deps;
   const startedAtMs = clock.now();
   const startedMs = clock.monotonicMs();
-  const toOutcome = (
-    result: ActionResult, dataJson: string, refusal: AppError | null = null,
-  ): RouteOutcome => ({
-    name, result, dataJson, refusal, startedAtMs, durationMs: clock.monotonicMs() - startedMs,
-  });
-  const finish = (result: ActionResult): RouteOutcome => {
-    const dataJson = encodeData(result.data, input.holder);
-    return dataJson === null ? toOutcome(ActionResult.fail(FAILED_MESSAGE), '{}')
-      : toOutcome(result, dataJson);
+  const finish = (result: ActionResult, refusal: AppError | null = null): RouteOutcome => {
+    const dataJson = encodeData(result.data, call);
+    return {
+      name: route.name, dataJson: dataJson ?? '{}', refusal, startedAtMs,
+      result: dataJson === null ? ActionResult.fail(FAILED_MESSAGE) : result,
+      durationMs: clock.monotonicMs() - startedMs,
+    };
   };
   const refuse = (thrown: unknown): MaybePromise<RouteOutcome> => thrown instanceof AppError
-    ? toOutcome(ActionResult.fail(FAILED_MESSAGE), '{}', thrown) : Promise.reject(thrown);
+    ? finish(ActionResult.fail(FAILED_MESSAGE), thrown) : Promise.reject(thrown);
   try {
-    const result = runRouteAction(deps, route, input);
-    return isPromised(result) ? result.then(finish).catch(refuse) : finish(result);
+    const result = runRouteAction(deps, route, call);
+    return isPromised(result) ? result.then((later) => finish(later), refuse) : finish(result);
   } catch (thrown) {
     return refuse(thrown);
   }

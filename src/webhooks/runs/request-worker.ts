@@ -22,7 +22,7 @@ import {
   isRouteDeliveryId, parseRequestId, parseRouteIndex,
 } from '../deliveries/route-delivery-id.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
-import { LastDecodedBody } from '../incoming/receiving/decoded-body.ts';
+import { LastBody } from '../incoming/receiving/incoming-body.ts';
 import { incomingCollection } from '../incoming/incoming-webhook.ts';
 import { findCommittedRequest } from '../inbox/request-codec.ts';
 import { computeRouteDueMs, type RouteDelivery } from '../deliveries/route-delivery.ts';
@@ -51,7 +51,7 @@ import { describeOrders, findRouteLane, findRoutePlace } from './route-order.ts'
 import { WaitingRuns } from './waiting-runs.ts';
 import { NO_ROOM, runPendingRoute, type FinishedRun, type RunDeps } from './run-pending-route.ts';
 
-type RequestWorkerDeps = Omit<RunDeps, 'waitingRuns' | 'decodedBody'> & {
+type RequestWorkerDeps = Omit<RunDeps, 'waitingRuns' | 'lastBody'> & {
   /** Seconds between attempts, unless the webhook says others. */
   readonly schedule: readonly number[];
   /** In [0, 1). */
@@ -92,9 +92,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
     });
     this.#loop = new QueueWorker({ ...deps, scheduler: this.#scheduler }, this);
     this.#deps = deps;
-    this.#runDeps = {
-      ...deps, waitingRuns: this.#waitingRuns, decodedBody: new LastDecodedBody(),
-    };
+    this.#runDeps = { ...deps, waitingRuns: this.#waitingRuns, lastBody: new LastBody() };
     this.#endPendingDeps = {
       queue: requestQueue, store, scheduler: this.#scheduler, recordIdOf: parseRequestId,
     };

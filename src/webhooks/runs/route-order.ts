@@ -5,7 +5,6 @@
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import { encodeJson } from '../../base/json/encode.ts';
-import { silentLogger } from '../../base/log.ts';
 import type { Store } from '../../store/store-port.ts';
 import { parseRequestId } from '../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../inbox/request-body.ts';
@@ -13,16 +12,15 @@ import { findCommittedRequest } from '../inbox/request-codec.ts';
 import type { RouteDelivery } from '../deliveries/route-delivery.ts';
 import { requestBodyCollection, type StoredRequest } from '../inbox/stored-request.ts';
 import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
-import { StoredActionCall } from '../incoming/intake/stored-action-call.ts';
-import type { LastDecodedBody } from '../incoming/receiving/decoded-body.ts';
+import { createStoredFacts } from '../incoming/intake/stored-facts.ts';
+import type { LastBody } from '../incoming/receiving/incoming-body.ts';
 import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';
-import { createFacts } from '../incoming/run-webhook-routes.ts';
 import { createPlace, type LaneName } from '../scheduler/task.ts';
 
 type RequestSource = {
   readonly store: Store;
   readonly recentRequests: RecentRequests;
-  readonly decodedBody: LastDecodedBody;
+  readonly lastBody: LastBody;
 };
 
 /** Describes the orders of a webhook's routes as text; null: none of them has one. */
@@ -52,10 +50,8 @@ export function findRouteLane(
   if (webhook === undefined || readKey === null) return null;
   const found = findRequest(source, parseRequestId(id));
   if (found === undefined) return undefined;
-  const { bodyReading } = webhook;
-  const decoded = source.decodedBody.share(found.request.id, bodyReading);
-  const run = { ...found, bodyReading, decoded, attemptNumber: 1, holder: { log: silentLogger } };
-  const key = readKey(createFacts(new StoredActionCall(run)), null);
+  const { request, body } = found;
+  const key = readKey(createStoredFacts(request, body, webhook.bodyReading, source.lastBody), null);
   // Names of routes have no spaces.
   return key === null ? null : { name: `${routeName} ${encodeJson(key)}`, key };
 }

@@ -1,38 +1,32 @@
 /** Runs one route of a stored request: the action gets the call that the request came with. */
-import type { Clock } from '../../base/clock.ts';
+import { formatTimestamp, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { MemoryBudget } from '../../base/memory-budget.ts';
-import { createTraceFields } from '../../base/trace-context.ts';
 import { isPromised, type MaybePromise } from '../../base/when-done.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
-import { ActionResult } from '../actions/action.ts';
 import { ChainRefusal, CoalescedResult } from '../actions/run-action.ts';
-import { LabelledLog } from '../actions/run-log.ts';
 import { SwitchedOffError } from '../actions/switched-off-error.ts';
-import {
-  StoredActionCall, decodeStoredBody, type StoredRun,
-} from '../incoming/intake/stored-action-call.ts';
 import type { RunTurn } from '../actions/action-registry.ts';
 import { toRunAttempt } from '../incoming/intake/build-request.ts';
 import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
+import { joinStoredHeaders } from '../incoming/join-headers.ts';
+import { StoredActionCall } from '../incoming/receiving/incoming-action-call.ts';
+import {
+  createIncomingBody, type IncomingBody, type LastBody,
+} from '../incoming/receiving/incoming-body.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../incoming/receiving/incoming-webhook-index.ts';
 import {
-  DecodedBody, weighPlainBody, weighRun, type LastDecodedBody,
-} from '../incoming/receiving/decoded-body.ts';
-import {
   runRoute, type RouteOutcome, type RouteDeps,
 } from '../incoming/run-webhook-routes.ts';
-import type { ReadyWebhookRoute } from '../incoming/webhook-routes.ts';
 import { parseRequestId, parseRouteIndex } from '../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../inbox/request-body.ts';
 import { decodeRequest, listRouteRecords } from '../inbox/request-codec.ts';
 import type { RouteDelivery, RunAttempt } from '../deliveries/route-delivery.ts';
 import {
-  findRequestTrace, requestBodyCollection, requestCollection, type StoredRequest,
-  type UnparsedBody,
+  requestBodyCollection, requestCollection, type StoredRequest, type UnparsedBody,
 } from '../inbox/stored-request.ts';
 import type { StoredItem } from '../durable-queue/queue-spec.ts';
 import { findRoutePlace } from './route-order.ts';
@@ -46,7 +40,7 @@ export type RunDeps = RouteDeps & {
   readonly log: Logger;
   readonly recentRequests: RecentRequests;
   readonly memoryBudget: MemoryBudget;
-  readonly decodedBody: LastDecodedBody;
+  readonly lastBody: LastBody;
   readonly waitingRuns: WaitingRuns;
 };
 
@@ -92,70 +86,83 @@ const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
  * was no attempt.
  */
 export function runPendingRoute(
-  deps: RunDeps, deliveryId: string, { lease, cutOff, onWaiting }: RouteAttempt,
+  deps: RunDeps, deliveryId: string, attempt: RouteAttempt,
 ): typeof NO_ROOM | MaybePromise<FinishedRun | PostponedRun | null> {
   const pendingRoute = findPendingRoute(deps, deliveryId);
   if (pendingRoute === null) return null;
-  const { storedItem, recentRequest, index, route, webhook } = pendingRoute;
-  let unparsedBody: UnparsedBody | null | undefined;
-  let turn: RunTurn | null = null;
-  const toFinishedRun = (outcome: RouteOutcome | null): FinishedRun | PostponedRun | null => {
-    if (outcome === null) return null;
-    const { refusal } = outcome;
-    if (refusal instanceof SwitchedOffError) return { postponedMs: refusal.remainingMs };
-    if (refusal !== null && turn?.cutOff?.aborted === true) return null;
-    if (refusal !== null) throw refusal;
-    const isChainRefused = outcome.result instanceof ChainRefusal;
-    const isCoalesced = outcome.result instanceof CoalescedResult;
-    const attempt = toRunAttempt(outcome);
-    return {
-      storedItem, index, attempt, isChainRefused, isCoalesced, unparsed: unparsedBody, lease,
-    };
-  };
+  const { storedItem: { item: request }, recentRequest, route, webhook } = pendingRoute;
   const webhookRoute = webhook.routes.find(({ name }) => name === route.name);
-  if (webhookRoute === undefined) {
-    return toFinishedRun(createUnknownRouteOutcome(route.name, deps.clock));
-  }
-  const body = recentRequest?.body ?? findBody(deps, storedItem.item);
+  if (webhookRoute === undefined) return finishUnknownRoute(deps, pendingRoute, attempt);
+  const headers = recentRequest?.headers ?? joinStoredHeaders(request);
+  const createBody = (): IncomingBody => createIncomingBody(
+    recentRequest?.body ?? findBody(deps, request), headers, webhook.bodyReading);
+  const body = webhook.hasRoutes
+    ? deps.lastBody.share(request.id, webhook.bodyReading, createBody) : createBody();
+  const runBytes = body.weighRun(1);
   const { memoryBudget } = deps;
-  const { bodyReading } = webhook;
-  const decoded = webhook.hasRoutes
-    ? deps.decodedBody.share(storedItem.item.id, bodyReading) : new DecodedBody();
-  const plainBody = decoded.readPlainBody(() =>
-    decodeStoredBody(storedItem.item, body, bodyReading));
-  const runBytes = weighRun(body, plainBody, 1);
-  // A run that waits parses nothing.
-  const waitingBytes = body.length + weighPlainBody(body, plainBody);
   if (!memoryBudget.beginRun(runBytes)) return NO_ROOM;
-  const releaseBytes = (): void => memoryBudget.endRun(runBytes);
-  const createTurn = (): RunTurn => {
-    turn = deps.waitingRuns.createTurn({
-      id: deliveryId, webhookId: webhook.identifier, cutOff,
-      place: findRoutePlace(deliveryId, route) ?? deliveryId,
-      onWaiting(isWaiting) {
-        if (isWaiting) memoryBudget.endRun(runBytes - waitingBytes);
-        else memoryBudget.resumeRun(runBytes - waitingBytes);
-        onWaiting(isWaiting);
-      },
-    });
-    return turn;
-  };
-  // `runRoute` never throws, so the bytes are released in any case.
-  const running = runStoredRoute(deps, webhookRoute, {
-    request: storedItem.item, body, headers: recentRequest?.headers ?? null, bodyReading, decoded,
-    timeoutMs: webhook.actionTimeoutMs, attemptNumber: route.attemptCount + 1,
-    holder: createHolder(deps, webhook, storedItem.item, route.name), createTurn,
-    onRead(unparsed) {
-      unparsedBody = unparsed;
-    },
+  const call = new StoredActionCall(webhook, {
+    request, body, headers, route: route.name, attemptNumber: route.attemptCount + 1,
+    log: deps.log,
+    createTurn: () =>
+      createTurn(deps, deliveryId, pendingRoute, attempt, runBytes - body.heldBytes),
   });
+  // `runRoute` never throws, so the bytes are released in any case.
+  const running = runRoute(deps, webhookRoute, call);
   if (!isPromised(running)) {
-    releaseBytes();
-    return toFinishedRun(running);
+    memoryBudget.endRun(runBytes);
+    return finishRun(pendingRoute, attempt, call, running);
   }
   // A run that is cut off still holds its payload, until it ends.
+  const releaseBytes = (): void => memoryBudget.endRun(runBytes);
   running.then(releaseBytes, releaseBytes);
-  return unlessCutOff(running, cutOff).then(toFinishedRun);
+  return unlessCutOff(running, attempt.cutOff).then((outcome) =>
+    outcome === null ? null : finishRun(pendingRoute, attempt, call, outcome));
+}
+
+/** A run that waits parses nothing, and so holds `payloadBytes` less. */
+function createTurn(
+  { waitingRuns, memoryBudget }: RunDeps, deliveryId: string, { route, webhook }: PendingRoute,
+  { cutOff, onWaiting }: RouteAttempt, payloadBytes: number,
+): RunTurn {
+  return waitingRuns.createTurn({
+    id: deliveryId, webhookId: webhook.identifier, cutOff,
+    place: findRoutePlace(deliveryId, route) ?? deliveryId,
+    onWaiting(isWaiting) {
+      if (isWaiting) memoryBudget.endRun(payloadBytes);
+      else memoryBudget.resumeRun(payloadBytes);
+      onWaiting(isWaiting);
+    },
+  });
+}
+
+/** null: the run was given up while it waited. Throws what kept the action from running. */
+function finishRun(
+  { storedItem, index }: PendingRoute, { lease }: RouteAttempt, call: StoredActionCall,
+  outcome: RouteOutcome,
+): FinishedRun | PostponedRun | null {
+  const { refusal, result } = outcome;
+  if (refusal instanceof SwitchedOffError) return { postponedMs: refusal.remainingMs };
+  if (refusal !== null && call.isGivenUp) return null;
+  if (refusal !== null) throw refusal;
+  return {
+    storedItem, index, attempt: toRunAttempt(outcome), lease, unparsed: call.unparsed,
+    isChainRefused: result instanceof ChainRefusal, isCoalesced: result instanceof CoalescedResult,
+  };
+}
+
+/** The run of a route that the webhook, which was changed meanwhile, no longer has. */
+function finishUnknownRoute(
+  { clock }: RunDeps, { storedItem, index }: PendingRoute, { lease }: RouteAttempt,
+): FinishedRun {
+  const attempt = {
+    at: formatTimestamp(clock.now()), durationMs: 0, success: false,
+    message: UNKNOWN_ROUTE_MESSAGE, data: {},
+  };
+  return {
+    storedItem, index, attempt, lease, unparsed: undefined, isChainRefused: false,
+    isCoalesced: false,
+  };
 }
 
 type PendingRoute = {
@@ -192,30 +199,4 @@ function findStoredRequest({ store }: RunDeps, id: string): StoredItem<StoredReq
 function findBody({ store }: RunDeps, request: StoredRequest): Buffer {
   const bodies = store.collection(requestBodyCollection.name);
   return getRequestBody(request, () => bodies.findBytes(request.id));
-}
-
-/** Makes the outcome for a route that the webhook, which was changed meanwhile, no longer has. */
-function createUnknownRouteOutcome(name: string, clock: Clock): RouteOutcome {
-  return {
-    name, result: ActionResult.fail(UNKNOWN_ROUTE_MESSAGE), dataJson: '{}', refusal: null,
-    startedAtMs: clock.now(), durationMs: 0,
-  };
-}
-
-function createHolder(
-  deps: RunDeps, { labels }: ReadyIncomingWebhook, request: StoredRequest, route: string,
-): LabelledLog {
-  return new LabelledLog(deps, () => ({
-    request: request.id, ...createTraceFields(findRequestTrace(request)), ...labels, route,
-  }));
-}
-
-/** Runs the route with the call that the stored request came with. */
-function runStoredRoute(
-  deps: RunDeps, route: ReadyWebhookRoute, run: StoredRun,
-): MaybePromise<RouteOutcome> {
-  return runRoute(deps, route, {
-    holder: run.holder,
-    makeCall: (configuration) => new StoredActionCall(run, configuration),
-  }, deps.clock);
 }

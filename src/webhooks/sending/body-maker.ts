@@ -95,13 +95,13 @@ async function runConfiguredAction(
     log,
     direction: 'outgoing' as const,
   };
-  const result = await runAction(action, call, deps.runner, { log });
+  const result = await runAction(action, call, deps.runner);
   if (result instanceof ChainRefusal) onChainRefused?.();
   if (!result.success) {
     const detail = result.message === null ? '' : `: ${result.message}`;
     throw new AppError('invalid', `the action failed${detail}`);
   }
-  const text = encodeData(result.data, { log });
+  const text = encodeData(result.data, call);
   if (text === null) throw new AppError('invalid', 'the action gave no JSON object or array');
   return Buffer.from(text, 'utf8');
 }

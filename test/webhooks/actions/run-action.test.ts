@@ -28,8 +28,8 @@ function run(
     validateOptions: () => [],
     run: execute,
   };
-  const call = { isChainRefused: false } as ActionCall;
-  return runAction(action, call, { timeoutMs: 1000, clock, chainRefusalLog }, { log });
+  const call = { isChainRefused: false, log } as unknown as ActionCall;
+  return runAction(action, call, { timeoutMs: 1000, clock, chainRefusalLog });
 }
 
 function throwError(error: Error): () => never {
@@ -69,8 +69,8 @@ test('an action that limits its time itself is waited for', async () => {
     identifier: 'planted', label: '', isBuiltIn: true, module: null, options: [],
     validateOptions: () => [], limitsItsTime: true, run: () => ending,
   };
-  const call = { isChainRefused: false } as ActionCall;
-  const running = runAction(action, call, { timeoutMs: 1000, clock, chainRefusalLog }, { log });
+  const call = { isChainRefused: false, log } as unknown as ActionCall;
+  const running = runAction(action, call, { timeoutMs: 1000, clock, chainRefusalLog });
   clock.advance(60_000);
   end(ActionResult.ok({ ended: true }));
   assert.deepEqual((await running).data, { ended: true });

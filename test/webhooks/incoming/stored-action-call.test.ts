@@ -2,12 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { silentLogger } from '../../../src/base/log.ts';
-import type { Payload } from '../../../src/webhooks/actions/action-payload.ts';
-import { resolveBodyReading, type BodyKind } from '../../../src/webhooks/incoming/body-format.ts';
-import {
-  StoredActionCall, isHeadWhole,
-} from '../../../src/webhooks/incoming/intake/stored-action-call.ts';
+import { isHeadWhole } from '../../../src/webhooks/incoming/join-headers.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
 import { until } from '../../support/until.ts';
 import { startRelayFor } from '../relay.ts';
@@ -99,26 +94,6 @@ for (const [name, more] of [
     assert.deepEqual([headers['x-several'], headers['authorization']], ['one, two', undefined]);
   });
 }
-
-test('a long JSON body is given as it is, and no payload is made for it', () => {
-  let reads = 0;
-  class CountingCall extends StoredActionCall {
-    protected override readPayload(body: Buffer, kind: BodyKind): Payload | null {
-      reads += 1;
-      return super.readPayload(body, kind);
-    }
-  }
-  const run = {
-    request: makeStoredRequest({}), bodyReading: resolveBodyReading({}, null, 1 << 20),
-    attemptNumber: 1, holder: { log: silentLogger },
-  };
-  const elements = Array.from({ length: 20_000 }, () => '{}').join();
-  const body = Buffer.from(`{"a":[${elements}]}`);
-  assert.equal(new CountingCall({ ...run, body }).bytes(), body);
-  const broken = Buffer.from(`{"a":[${elements}}`);
-  assert.equal(new CountingCall({ ...run, body: broken }).bytes(), null);
-  assert.equal(reads, 0);
-});
 
 test('headers of which a credential was masked are not whole', () => {
   const cases = [['plain', true], ['***', false], ['/?token=***', false]] as const;

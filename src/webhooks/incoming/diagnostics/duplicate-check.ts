@@ -7,7 +7,7 @@ import {
 } from '../../senders/request/request-reader.ts';
 import type { EventLookup } from '../intake/duplicates.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
-import { readNameOrId } from '../receiving/event-names.ts';
+import { readNameOrId } from '../receiving/admitted-request.ts';
 import type { DiagnosedRequest } from './diagnosed-request.ts';
 
 /** Judges an event as the webhook would if its request came now. */

@@ -4,7 +4,6 @@
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { notFoundError } from '../../../resources/not-found.ts';
-import type { Exchange } from '../../../server/http-route.ts';
 import type { Collection } from '../../../store/store-port.ts';
 import { explainCondition } from '../../filters/explain-condition.ts';
 import { Facts } from '../../filters/facts.ts';
@@ -13,11 +12,10 @@ import type { RequestService } from '../../inbox/request-service.ts';
 import { createRequestReader } from '../../senders/request/request-reader.ts';
 import { joinHeaders } from '../join-headers.ts';
 import { hasRoutes, type WebhookRoute } from '../webhook-routes.ts';
-import { StoredActionCall } from '../intake/stored-action-call.ts';
+import { createStoredFacts } from '../intake/stored-facts.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../receiving/incoming-webhook-index.ts';
-import { createFacts } from '../run-webhook-routes.ts';
 import { parseRawHeaders } from './headers-input.ts';
 import { getStoredWebhook } from './get-webhook.ts';
 
@@ -29,12 +27,12 @@ export type MatchDeps = {
 
 /** `input` is the body of the call. Throws `not_found` for a request that is not stored. */
 export function explainMatches(
-  deps: MatchDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, input: JsonObject,
+  deps: MatchDeps, webhook: ReadyIncomingWebhook, input: JsonObject,
 ): object {
   const { request, routes: candidateRoutes } = input;
   const facts = request === undefined
     ? createDescribedFacts(webhook, input)
-    : createStoredFacts(deps, exchange, webhook, String(request));
+    : findStoredFacts(deps, webhook, String(request));
   const routes = hasRoutes(candidateRoutes) ? candidateRoutes : listRoutes(deps, webhook);
   return {
     event: facts.event() ?? null,
@@ -53,14 +51,13 @@ function listRoutes(
     ?? webhook.routes.map(({ name }) => ({ name }));
 }
 
-function createStoredFacts(
-  { requests }: MatchDeps, exchange: Exchange, { bodyReading }: ReadyIncomingWebhook, id: string,
+function findStoredFacts(
+  { requests }: MatchDeps, { bodyReading }: ReadyIncomingWebhook, id: string,
 ): Facts {
   const request = requests.find(id);
   const body = requests.findBody(id);
   if (request === undefined || body === null) throw notFoundError('request', id);
-  const run = { request, body, bodyReading, attemptNumber: 1, holder: exchange };
-  return createFacts(new StoredActionCall(run));
+  return createStoredFacts(request, body, bodyReading);
 }
 
 function createDescribedFacts({ sender }: ReadyIncomingWebhook, input: JsonObject): Facts {

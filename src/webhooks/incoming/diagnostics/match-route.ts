@@ -88,7 +88,7 @@ export function matchRoute(deps: MatchDeps): HttpRoute {
       const webhook = getReadyWebhook(deps.webhooks, exchange.params[0] ?? '');
       const input = parseObject(INPUT, await exchange.readJson());
       return loadMatches(({ explainMatches }) =>
-        exchange.sendJson(200, explainMatches(deps, exchange, webhook, input)));
+        exchange.sendJson(200, explainMatches(deps, webhook, input)));
     },
   };
 }

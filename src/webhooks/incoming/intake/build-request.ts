@@ -33,12 +33,13 @@ const HEADER_BYTES = 3;
 export function buildAcceptedRequest(
   request: AdmittedRequest, state: RequestOutcome,
 ): StoredRequest {
-  const { exchange, webhook, body, eventNames, verified, signedAtMs, receivedAtMs } = request;
-  const receivedBody = { body, bodyBytes: body.length, atMs: receivedAtMs };
+  const { exchange, webhook, body: { received: body }, verified, signedAtMs } = request;
+  const { receivedAtMs: atMs } = request;
+  const receivedBody = { body, bodyBytes: body.length, atMs };
   // Which of the webhook's secrets verified it, and not the secret itself.
   const secretName = verified?.secret ?? null;
   return buildRequest(exchange, webhook, receivedBody, state, {
-    event: eventNames.event, eventId: eventNames.eventId, unparsed: request.unparsed,
+    event: request.event, eventId: request.eventId, unparsed: request.unparsed,
     verdict: {
       preset: verified?.preset ?? null, accepted: true, failedCheck: null,
       secret: secretName,
@@ -65,8 +66,10 @@ export function buildRejectedRequest(
 }
 
 /** An estimate of the bytes that the request will take on disk. */
-export function estimateRequestBytes({ request, search }: Exchange, body: Buffer): number {
-  let bytes = RECORD_BYTES + search.length + body.length;
+export function estimateRequestBytes(
+  { exchange: { request, search }, body: { received } }: AdmittedRequest,
+): number {
+  let bytes = RECORD_BYTES + search.length + received.length;
   for (const text of request.rawHeaders) bytes += text.length + HEADER_BYTES;
   return bytes;
 }

@@ -66,17 +66,15 @@ export class Duplicates {
     this.#clock = clock;
   }
 
-  /** null: the request has no event that could be a duplicate. */
+  /** For a webhook that looks for duplicates; null: the request has no event id. */
   createEvent(
-    { webhook, eventNames, body, verified, receivedAtMs }: AdmittedRequest,
+    { webhook, eventId, body: { received }, verified, receivedAtMs }: AdmittedRequest,
   ): Event | null {
-    if (webhook.deduplicateMs === 0) return null;
-    const { eventId } = eventNames;
     if (eventId === null || eventId === '') return null;
     const isSigned = verified !== null && webhook.isEventIdSigned;
     return new Event({
       webhookId: webhook.identifier, eventId,
-      bodySha256: isSigned ? null : loadCrypto().hash('sha256', body, 'hex'),
+      bodySha256: isSigned ? null : loadCrypto().hash('sha256', received, 'hex'),
       expiresAtMs: receivedAtMs + webhook.deduplicateMs,
     });
   }

@@ -93,12 +93,12 @@ export class InboxWriter {
   async #writeIfPossible(
     storedRequest: StoredRequest, request: AdmittedRequest, end: RequestEnd,
   ): Promise<string | null> {
-    const { exchange, webhook, body } = request;
+    const { exchange, webhook } = request;
     const write = (): Promise<void> => this.#write(storedRequest, request, end);
     const isRoomReserved = typeof end.id === 'string';
     try {
       await (isRoomReserved ? write()
-        : this.#deps.capacity.reserveWhile(estimateRequestBytes(exchange, body), write));
+        : this.#deps.capacity.reserveWhile(estimateRequestBytes(request), write));
       return storedRequest.id;
     } catch (error) {
       this.#failureLog.warning(exchange, 'a request could not be kept', {
@@ -109,13 +109,14 @@ export class InboxWriter {
   }
 
   #write(
-    storedRequest: StoredRequest, { body }: AdmittedRequest, { event = null }: RequestEnd,
+    storedRequest: StoredRequest, { body: { received } }: AdmittedRequest,
+    { event = null }: RequestEnd,
   ): Promise<void> {
     const { systemEvents, clock, makeId, health } = this.#deps;
     const inputs = storedRequest.status === 'failed'
       ? { nowMs: clock.now(), seed: makeId() } : null;
     return this.#batch.write(storedRequest.bodyBytes, (transaction, unit) => {
-      unit.add(storedRequest, body);
+      unit.add(storedRequest, received);
       health.stage(transaction, storedRequest.hook);
       if (inputs !== null) systemEvents.requestFailed(transaction, inputs, storedRequest);
       if (event !== null) putEventId(transaction, event, storedRequest.id);

@@ -26,10 +26,8 @@ import { whenDone, type MaybePromise } from '../../../base/when-done.ts';
 import {
   buildDuplicateResponse, findSentStatus, setRequestId, type WebhookResponse,
 } from '../receiving/webhook-response.ts';
-import {
-  AdmittedActionCall, getPlainLength, type AdmittedRequest,
-} from '../receiving/admitted-request.ts';
-import { assertEventRoom, createFacts, findMatchingRoutes } from '../run-webhook-routes.ts';
+import type { AdmittedRequest } from '../receiving/admitted-request.ts';
+import { assertEventRoom, findMatchingRoutes } from '../run-webhook-routes.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
 import { changeRequests } from '../../inbox/request-changes.ts';
@@ -90,7 +88,7 @@ export class Intake {
   /** Finds the routes of a long request in steps, so that other requests have their turns. */
   async #handleAfterSearch(request: AdmittedRequest): Promise<WebhookResponse> {
     const { routes } = request.webhook;
-    const facts = createFacts(new AdmittedActionCall(request));
+    const facts = request.createFacts();
     const tests = routes.flatMap(({ containsTests }) => containsTests);
     await this.#deps.turns.run(facts.searchAhead(tests));
     return this.#handleByMode(request, findMatchingRoutes(routes, facts));
@@ -101,7 +99,7 @@ export class Intake {
     request: AdmittedRequest, matchingRoutes: MatchingRoutes,
   ): MaybePromise<WebhookResponse> {
     const { webhook } = request;
-    const event = this.#duplicates.createEvent(request);
+    const event = webhook.deduplicateMs === 0 ? null : this.#duplicates.createEvent(request);
     if (webhook.answer === 'accepted') return this.#accept(request, event, matchingRoutes);
     if (event !== null) return this.#claimAndRun(request, event, matchingRoutes);
     const [route] = webhook.routes;
@@ -182,9 +180,9 @@ export class Intake {
     request: AdmittedRequest, event: Event | null, matchingRoutes: MatchingRoutes,
   ): Promise<Acceptance> {
     const { clock, makeId, store, capacity, recentRequests } = this.#deps;
-    const bytes = estimateRequestBytes(request.exchange, request.body);
+    const bytes = estimateRequestBytes(request);
     const routes = matchingRoutes ?? findRoutes(request);
-    assertEventRoom(this.#deps, routes, getPlainLength(request), 'later');
+    assertEventRoom(this.#deps, routes, request.body.contentBytes, 'later');
     const arrival = {
       request, event, id: makeId(), nowMs: clock.now(), routes: routes.map(({ name }) => name),
     };
@@ -213,11 +211,10 @@ function isSearchLong(request: AdmittedRequest): boolean {
   if (!hasRoutes) return false;
   let count = 0;
   for (const { containsTests } of routes) count += containsTests.length;
-  return count * getPlainLength(request) > SEARCHED_BYTES_MAX;
+  return count * request.body.contentBytes > SEARCHED_BYTES_MAX;
 }
 
 function findRoutes(request: AdmittedRequest): readonly ReadyWebhookRoute[] {
   const { hasRoutes, routes } = request.webhook;
-  return hasRoutes ? findMatchingRoutes(routes, createFacts(new AdmittedActionCall(request)))
-    : routes;
+  return hasRoutes ? findMatchingRoutes(routes, request.createFacts()) : routes;
 }

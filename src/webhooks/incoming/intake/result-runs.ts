@@ -5,30 +5,30 @@
  */
 import { isPromised, whenDone, type MaybePromise } from '../../../base/when-done.ts';
 import type { AppError } from '../../../base/errors.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
 import { statusOf } from '../../../server/problem.ts';
-import type { ActionResult } from '../../actions/action.ts';
+import { ActionResult } from '../../actions/action.ts';
 import {
   ChainRefusal, CoalescedResult, OwnChainRefusal, recordMessageOf,
 } from '../../actions/run-action.ts';
-import { LabelledLog, logRun } from '../../actions/run-log.ts';
+import { logRun } from '../../actions/run-log.ts';
+import { addAttempt, type RouteDelivery } from '../../deliveries/route-delivery.ts';
 import { commitRequests } from '../../inbox/request-changes.ts';
-import type { StoredRequest } from '../../inbox/stored-request.ts';
+import { withRoutes, type StoredRequest } from '../../inbox/stored-request.ts';
 import {
   buildOutcomeResponse, buildResultResponse, buildRoutesResponse, findSentStatus, setRequestId,
   type WebhookResponse,
 } from '../receiving/webhook-response.ts';
+import type { AdmittedRequest } from '../receiving/admitted-request.ts';
+import { AdmittedActionCall } from '../receiving/incoming-action-call.ts';
 import {
-  AdmittedActionCall, FIRST_RUN, getPlainLength, type AdmittedRequest, type RunIdentity,
-} from '../receiving/admitted-request.ts';
-import {
-  assertEventRoom, runRouteAction, runRoutes, type RouteOutcome, type RouteInput,
+  assertEventRoom, runRoute, runRouteAction, runRoutes, type RouteOutcome,
 } from '../run-webhook-routes.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
-import { applyRepeatedRun, combineOutcomes, createGoneOutcome } from './repeated-run.ts';
 import type { Event } from './event.ts';
 import type { IntakeDeps, InboxWriter } from './inbox-writer.ts';
-import { estimateRequestBytes } from './build-request.ts';
+import { estimateRequestBytes, toRunAttempt } from './build-request.ts';
 
 export type RunResult = {
   readonly response: WebhookResponse;
@@ -61,11 +61,11 @@ export class ResultRuns {
     request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], event: Event | null,
   ): MaybePromise<RunResult> {
     const { capacity, makeId, store } = this.#deps;
-    assertEventRoom(this.#deps, routes, getPlainLength(request), 'now');
+    assertEventRoom(this.#deps, routes, request.body.contentBytes, 'now');
     if (request.webhook.inbox !== 'all') return this.#run(request, routes, { id: null, event });
     // Checked before anything runs: a sender that is told to try again would have it run each time.
     store.checkWritable();
-    return capacity.reserveWhile(estimateRequestBytes(request.exchange, request.body), () =>
+    return capacity.reserveWhile(estimateRequestBytes(request), () =>
       Promise.resolve(this.#run(request, routes, { id: makeId(), event })));
   }
 
@@ -77,7 +77,8 @@ export class ResultRuns {
   runOnlyRoute(
     request: AdmittedRequest, route: ReadyWebhookRoute,
   ): MaybePromise<WebhookResponse> {
-    const result = runRouteAction(this.#deps, route, createRouteInput(request, this.#deps.makeId));
+    const call = new AdmittedActionCall(request, this.#deps.makeId);
+    const result = runRouteAction(this.#deps, route, call);
     return isPromised(result) ? result.then((later) => this.#finishOnlyRun(request, route, later))
       : this.#finishOnlyRun(request, route, result);
   }
@@ -91,14 +92,12 @@ export class ResultRuns {
     const { webhook, receivedAtMs } = request;
     const { id: requestId } = failedRequest;
     const failedRoutes = failedRequest.routes.filter(({ status }) => status === 'failed');
-    const outcomes = (await Promise.all(failedRoutes.map(async ({ name, attemptCount }) => {
+    const outcomes = await Promise.all(failedRoutes.map(async ({ name, attemptCount }) => {
       const route = webhook.routes.find((other) => other.name === name);
-      if (route === undefined) return [createGoneOutcome(name, clock.now())];
-      const input = createRouteInput(request, makeId, {
-        storedRequestId: requestId, attempt: attemptCount + 1,
-      });
-      return runRoutes(this.#deps, [route], input, this.#deps);
-    }))).flat();
+      return route === undefined ? createGoneOutcome(name, clock.now())
+        : runRoute(this.#deps, route,
+          new AdmittedActionCall(request, makeId, requestId, attemptCount + 1));
+    }));
     this.#report(request, outcomes, failedRequest);
     const refusal = findRefusal(outcomes);
     const response = buildResponse(webhook, combineOutcomes(failedRequest, outcomes));
@@ -147,8 +146,8 @@ export class ResultRuns {
   #finishOnlyRun(
     request: AdmittedRequest, { name }: ReadyWebhookRoute, result: ActionResult,
   ): MaybePromise<WebhookResponse> {
-    const { exchange, webhook, receivedAtMs } = request;
-    const response = buildResultResponse(result, new LabelledLog(exchange, () => webhook.labels));
+    const { webhook, receivedAtMs } = request;
+    const response = buildResultResponse(result, request);
     const outcome = {
       name, result: response.result, dataJson: response.dataJson, refusal: null,
       startedAtMs: receivedAtMs, durationMs: Math.max(0, this.#deps.clock.now() - receivedAtMs),
@@ -163,10 +162,7 @@ export class ResultRuns {
   #run(
     request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], context: RunContext,
   ): MaybePromise<RunResult> {
-    const input = createRouteInput(request, this.#deps.makeId, {
-      storedRequestId: context.id, attempt: 1,
-    });
-    return whenDone(this.#runRoutes(request.webhook, routes, input),
+    return whenDone(this.#runRoutes(request, routes, context.id),
       (outcomes) => this.#finishRun(request, outcomes, context));
   }
 
@@ -212,10 +208,12 @@ export class ResultRuns {
 
   /** Counts each route as a running action until the last of them has ended. */
   #runRoutes(
-    { traffic }: ReadyIncomingWebhook, routes: readonly ReadyWebhookRoute[], input: RouteInput,
+    request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], id: string | null,
   ): MaybePromise<readonly RouteOutcome[]> {
-    const running = runRoutes(this.#deps, routes, input, this.#deps);
+    const running = runRoutes(this.#deps, routes,
+      () => new AdmittedActionCall(request, this.#deps.makeId, id), request.body.contentBytes);
     if (!isPromised(running)) return running;
+    const { traffic } = request.webhook;
     // The request itself is counted as one already.
     const additionalCount = Math.max(0, routes.length - 1);
     traffic.running += additionalCount;
@@ -223,17 +221,6 @@ export class ResultRuns {
       traffic.running -= additionalCount;
     });
   }
-}
-
-function createRouteInput(
-  request: AdmittedRequest, makeId: () => string, run: RunIdentity = FIRST_RUN,
-): RouteInput {
-  return {
-    holder: new LabelledLog(request.exchange, () => request.webhook.labels),
-    makeCall: (configuration) => new AdmittedActionCall(request, configuration, run, makeId),
-    bodyBytes: getPlainLength(request),
-    onBegun: () => request.decoded.forget(),
-  };
 }
 
 function buildResponse(
@@ -246,4 +233,50 @@ function buildResponse(
 
 function findRefusal(outcomes: readonly RouteOutcome[]): AppError | null {
   return outcomes.find(({ refusal }) => refusal !== null)?.refusal ?? null;
+}
+
+const GONE_MESSAGE = 'The webhook has no such route any more';
+
+/** The stored request after another run of the routes that had failed. */
+function applyRepeatedRun(
+  before: StoredRequest, outcomes: readonly RouteOutcome[],
+  answer: StoredRequest['answered'], nowMs: number,
+): StoredRequest {
+  const routes = before.routes.map((route) => {
+    const outcome = outcomes.find(({ name }) => name === route.name);
+    return outcome === undefined ? route : applyOutcome(route, outcome);
+  });
+  return withRoutes({ ...before, answered: answer }, routes, nowMs);
+}
+
+function applyOutcome(route: RouteDelivery, outcome: RouteOutcome): RouteDelivery {
+  const isCoalesced = outcome.result instanceof CoalescedResult;
+  const after = addAttempt(route, toRunAttempt(outcome), { isCoalesced });
+  // If an operator has replayed the request meanwhile, it is run until it succeeds.
+  const isDue = route.status === 'pending' && !outcome.result.success;
+  return isDue ? { ...after, status: 'pending', nextAttemptAt: route.nextAttemptAt } : after;
+}
+
+/** The outcomes of all routes in order: of this run, else of the last one. */
+function combineOutcomes(
+  { routes }: StoredRequest, outcomes: readonly RouteOutcome[],
+): readonly RouteOutcome[] {
+  return routes.map((route) =>
+    outcomes.find(({ name }) => name === route.name) ?? restoreOutcome(route));
+}
+
+/** The outcome of a route that the webhook has no more. */
+function createGoneOutcome(name: string, nowMs: number): RouteOutcome {
+  return {
+    name, result: ActionResult.fail(GONE_MESSAGE), dataJson: '{}', refusal: null,
+    startedAtMs: nowMs, durationMs: 0,
+  };
+}
+
+function restoreOutcome({ name, attempts }: RouteDelivery): RouteOutcome {
+  const { message = null, data = null, durationMs = 0, at = '' } = attempts.at(-1) ?? {};
+  return {
+    name, result: ActionResult.ok(data ?? {}, message), dataJson: encodeJson(data ?? {}),
+    refusal: null, startedAtMs: Date.parse(at), durationMs,
+  };
 }

@@ -13,13 +13,13 @@ import {
 } from '../../inbox/stored-request.ts';
 import type { RequestUnit } from '../../inbox/request-changes.ts';
 import type { StoredItem } from '../../durable-queue/queue-spec.ts';
+import { isHeadWhole } from '../join-headers.ts';
 import {
   buildAcceptedResponse, findSentStatus, type WebhookResponse,
 } from '../receiving/webhook-response.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
 import { hasOtherBody, type DuplicateEvent } from './duplicates.ts';
 import type { Event } from './event.ts';
-import { isHeadWhole } from './stored-action-call.ts';
 import { buildAcceptedRequest } from './build-request.ts';
 import type { RecentRequests } from './recent-requests.ts';
 
@@ -60,7 +60,7 @@ export function stageAccepted(
     // (`#forgetOutdatedRequest`). With several routes, one must not see what another makes of the
     // shared body.
     if (arrival.routes.length === 1) {
-      const { exchange: { request: { headers } }, body } = arrival.request;
+      const { exchange: { request: { headers } }, body: { received: body } } = arrival.request;
       recentRequests.add({
         stored, body, headers: isHeadWhole(stored.item) ? headers : null,
       });
@@ -114,7 +114,7 @@ function stageNew(
     },
     eventIdReused: event?.isIdReused ?? false,
   });
-  return unit.add(item, request.body);
+  return unit.add(item, request.body.received);
 }
 
 /** The failed routes become due, with the whole retry schedule before them. */

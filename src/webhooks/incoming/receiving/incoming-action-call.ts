@@ -1,127 +1,226 @@
 /**
- * The call of an action for a request of an incoming webhook, whether admitted just now or stored.
- * It decodes the payload when an action first asks for it; its subclasses say where the body comes
- * from, and how it is to be read.
+ * The call of an action for a request of an incoming webhook: for one that was admitted just now,
+ * or for a stored one. The action gets the same in either case, but for credentials in headers,
+ * which are never stored.
  */
-import { encodeJson } from '../../../base/json/encode.ts';
-import { isJsonContainer } from '../../../base/json/parse.ts';
-import type { TraceContext } from '../../../base/trace-context.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { JsonValue } from '../../../base/schema.ts';
-import type { ActionContext } from '../../actions/action.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { formatTimestamp } from '../../../base/clock.ts';
+import { createTaggedLogger, type Logger } from '../../../base/log.ts';
+import {
+  createTraceFields, readTraceContext, type TraceContext,
+} from '../../../base/trace-context.ts';
+import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
+import type { ActionContext, ActionOptions, VerifiedSender } from '../../actions/action.ts';
 import { createEmptyPayload, type Payload } from '../../actions/action-payload.ts';
 import type { ActionCall, RunTurn } from '../../actions/action-registry.ts';
-import type { RunnableConfiguration } from '../../actions/configuration-index.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
-import { isDecoded, type PlainBody } from '../../senders/request/plain-body.ts';
-import type { ValueSource } from '../../senders/scheme/scheme.ts';
-import type { UnparsedBody } from '../../inbox/stored-request.ts';
 import {
-  explainCharset, findFittingFormat, resolveBodyKind, type BodyKind, type BodyReading,
-} from '../body-format.ts';
-import { DecodedBody } from './decoded-body.ts';
-
-/** The configuration of a call. */
-type CallConfiguration = Pick<RunnableConfiguration, 'identifier' | 'options'>;
-
-/** For a call that no action gets: conditions are evaluated with it. */
-export const NO_CONFIGURATION: CallConfiguration = { identifier: '', options: {} };
-
-/** JSON of fewer bytes is parsed as fast as it is scanned. */
-const SCANNED_BYTES_MIN = 32_768;
+  findRequestTrace, type StoredRequestHead, type UnparsedBody,
+} from '../../inbox/stored-request.ts';
+import type { ValueSource } from '../../senders/scheme/scheme.ts';
+import { listRawHeaders } from '../join-headers.ts';
+import { resolveOrigin, type AdmittedRequest } from './admitted-request.ts';
+import type { IncomingBody } from './incoming-body.ts';
+import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 
 export abstract class IncomingActionCall implements ActionCall {
   readonly direction = 'incoming';
-  readonly configuration: string;
-  readonly options: ActionCall['options'];
+  /** This and `options` are set once the action configuration of the route is found. */
+  configuration = '';
+  options: ActionOptions = {};
   isChainRefused = false;
-  readonly #decoded: DecodedBody;
-  #isReported = false;
+  protected readonly webhook: ReadyIncomingWebhook;
+  protected readonly body: IncomingBody;
 
-  constructor({ identifier, options }: CallConfiguration, decoded = new DecodedBody()) {
-    this.configuration = identifier;
-    this.options = options;
-    this.#decoded = decoded;
+  constructor(webhook: ReadyIncomingWebhook, body: IncomingBody) {
+    this.webhook = webhook;
+    this.body = body;
   }
 
-  abstract get webhookId(): string;
-  abstract get timeoutMs(): number | null;
+  abstract readonly storedRequestId: string | null;
   abstract get context(): ActionContext;
-  abstract get storedRequestId(): string | null;
   abstract get turn(): RunTurn | null;
   abstract get requestOrigin(): RequestOrigin;
   abstract get log(): Logger;
-  abstract get hops(): number;
-  abstract get trace(): TraceContext | null;
-  protected abstract get body(): Buffer;
-  protected abstract get contentType(): string | undefined;
-  protected abstract get bodyReading(): BodyReading;
-  protected abstract decodeBody(): PlainBody;
-  /** null: the plain body is not of that kind. */
-  protected abstract readPayload(plainBody: Buffer, kind: BodyKind): Payload | null;
-  /** Called when the payload of a non-empty body is first read; null: it could be parsed. */
-  protected abstract onPayloadRead(unparsed: UnparsedBody | null): void;
+  protected abstract get headers(): IncomingHttpHeaders;
+  /** Called when the action asks for the payload: whether one can be made of the body. */
+  protected abstract onPayloadRead(isParsed: boolean): void;
 
-  payload = (): Payload => this.#readPayload() ?? createEmptyPayload();
+  payload(): Payload {
+    const payload = this.body.readPayload();
+    this.onPayloadRead(payload !== null);
+    return payload ?? createEmptyPayload();
+  }
 
-  bytes = (): Buffer | null => {
-    const bytes = this.#decoded.readBytes(() => {
-      const body = this.#readPlainBody();
-      if (!isDecoded(body)) return null;
-      const isScanned = this.#kind() === 'json' && body.length >= SCANNED_BYTES_MIN;
-      const isContainer = isScanned ? isJsonContainer(body) : null;
-      if (isContainer !== null) return isContainer ? body : null;
-      const payload = this.#readPayload();
-      if (payload === null) return null;
-      // A field of a form may hold JSON that is nested as deep as the body is long.
-      return this.#kind() === 'json' ? body : Buffer.from(encodeJson(payload as JsonValue));
-    });
-    this.#report(bytes !== null);
-    this.#decoded.forget();
-    return bytes;
-  };
+  bytes(): Buffer | null {
+    const json = this.body.readJson();
+    this.onPayloadRead(json !== null);
+    return json;
+  }
 
-  plainBody = (): Buffer => {
-    const body = this.#readPlainBody();
-    if (isDecoded(body)) return body;
-    this.#report(false);
-    return this.body;
-  };
+  plainBody(): Buffer {
+    const { plain, received } = this.body;
+    if (plain === null) this.onPayloadRead(false);
+    return plain ?? received;
+  }
+
+  get webhookId(): string {
+    return this.webhook.identifier;
+  }
+
+  get timeoutMs(): number | null {
+    return this.webhook.actionTimeoutMs;
+  }
 
   get secretSources(): readonly ValueSource[] {
-    return this.bodyReading.secretSources;
+    return this.webhook.bodyReading.secretSources;
   }
 
-  #readPayload(): Payload | null {
-    const payload = this.#decoded.readPayload(() => {
-      const kind = this.#kind();
-      const body = this.#readPlainBody();
-      return kind === null || !isDecoded(body) ? null : this.readPayload(body, kind);
+  get hops(): number {
+    return parseHops(this.headers[CHAIN_HEADER]);
+  }
+
+  get trace(): TraceContext | null {
+    return readTraceContext(this.headers);
+  }
+}
+
+/** A run before the response: the request is stored after it, or not at all. */
+export class AdmittedActionCall extends IncomingActionCall {
+  /** The stored request that the run is for; null: it is not stored, or only after the run. */
+  readonly storedRequestId: string | null;
+  readonly #request: AdmittedRequest;
+  readonly #attemptNumber: number;
+  readonly #makeId: () => string;
+
+  /** `makeId` makes the place of the run, if its action asks. The first attempt is 1. */
+  constructor(
+    request: AdmittedRequest, makeId: () => string, storedRequestId: string | null = null,
+    attemptNumber = 1,
+  ) {
+    super(request.webhook, request.body);
+    this.storedRequestId = storedRequestId;
+    this.#request = request;
+    this.#attemptNumber = attemptNumber;
+    this.#makeId = makeId;
+  }
+
+  get context(): ActionContext {
+    const { exchange: { request: { method = '' }, search }, webhook } = this.#request;
+    const { event, eventId, verified, receivedAtMs } = this.#request;
+    // With several routes, each has headers of its own.
+    const headers = webhook.hasRoutes ? { ...this.headers } : this.headers;
+    return {
+      headers, query: search, body: this.body.received,
+      contentType: headers['content-type'] ?? null, method,
+      path: `/webhook/in/${webhook.pathSegment}`,
+      receivedAt: formatTimestamp(receivedAtMs), event, eventId, verified,
+      request: this.storedRequestId, attempt: this.#attemptNumber, replay: false,
+    };
+  }
+
+  /** Its sender waits for the result, so it may begin as long as that. */
+  get turn(): RunTurn {
+    return { place: this.#makeId(), cutOff: null, onWaiting: () => {} };
+  }
+
+  get requestOrigin(): RequestOrigin {
+    return resolveOrigin(this.#request.exchange);
+  }
+
+  get log(): Logger {
+    return this.#request.log;
+  }
+
+  protected get headers(): IncomingHttpHeaders {
+    return this.#request.exchange.request.headers;
+  }
+
+  protected onPayloadRead(isParsed: boolean): void {
+    if (!isParsed) this.#request.noteUnparsed();
+  }
+}
+
+/** One run of a stored request. */
+type StoredRun = {
+  readonly request: StoredRequestHead;
+  readonly body: IncomingBody;
+  /** By names in lower case, as Node gives them. */
+  readonly headers: IncomingHttpHeaders;
+  readonly route: string;
+  /** The first is 1. */
+  readonly attemptNumber: number;
+  readonly log: Logger;
+  /** Makes the turn of the run, if its action asks. */
+  readonly createTurn: () => RunTurn;
+};
+
+export class StoredActionCall extends IncomingActionCall {
+  /** undefined: the action did not ask for the payload; null: it could be parsed. */
+  unparsed: UnparsedBody | null | undefined;
+  readonly #run: StoredRun;
+  #turn: RunTurn | null = null;
+
+  constructor(webhook: ReadyIncomingWebhook, run: StoredRun) {
+    super(webhook, run.body);
+    this.#run = run;
+  }
+
+  get storedRequestId(): string {
+    return this.#run.request.id;
+  }
+
+  get context(): ActionContext {
+    const { request, attemptNumber } = this.#run;
+    const { query, method, path, receivedAt, event, eventId, isReplay } = request;
+    return {
+      headers: this.headers, query, body: this.body.received,
+      contentType: this.headers['content-type'] ?? null, method, path,
+      receivedAt, event, eventId, verified: getVerified(request),
+      request: request.id, attempt: attemptNumber, replay: isReplay,
+    };
+  }
+
+  /** Made at most once. */
+  get turn(): RunTurn {
+    this.#turn ??= this.#run.createTurn();
+    return this.#turn;
+  }
+
+  /** Whether the run was given up while it waited for others. */
+  get isGivenUp(): boolean {
+    return this.#turn?.cutOff?.aborted === true;
+  }
+
+  get requestOrigin(): RequestOrigin {
+    const { id, client, host, protocol } = this.#run.request;
+    return {
+      rawHeaders: listRawHeaders(this.#run.request),
+      clientAddress: client, host, protocol, requestId: id,
+    };
+  }
+
+  get log(): Logger {
+    const { log, request, route } = this.#run;
+    return createTaggedLogger(log, {
+      request: request.id, ...createTraceFields(findRequestTrace(request)),
+      ...this.webhook.labels, route,
     });
-    this.#report(payload !== null);
-    return payload;
   }
 
-  #readPlainBody(): PlainBody {
-    return this.#decoded.readPlainBody(() => this.decodeBody());
+  protected get headers(): IncomingHttpHeaders {
+    return this.#run.headers;
   }
 
-  #report(isParsed: boolean): void {
-    if (this.#isReported) return;
-    this.#isReported = true;
-    if (this.body.length > 0) this.onPayloadRead(isParsed ? null : this.#explainUnparsed());
+  protected onPayloadRead(isParsed: boolean): void {
+    if (this.unparsed !== undefined || this.body.received.length === 0) return;
+    this.unparsed = isParsed ? null : this.body.explainUnparsed();
   }
+}
 
-  #explainUnparsed(): UnparsedBody {
-    const body = this.#readPlainBody();
-    if (!isDecoded(body)) return { fittingFormat: null, reason: body.reason };
-    const kind = this.#kind();
-    const reason = kind === null ? null : explainCharset(kind, body, this.contentType);
-    return reason === null ? { fittingFormat: findFittingFormat(body, this.contentType, kind) }
-      : { fittingFormat: null, reason };
-  }
-
-  #kind(): BodyKind | null {
-    return resolveBodyKind(this.bodyReading.format, this.contentType);
-  }
+/** null: the webhook asked for no signature when the request came. */
+function getVerified(
+  { verdict: { preset, secret } }: StoredRequestHead,
+): VerifiedSender | null {
+  return preset === null || secret === null ? null : { preset, secret };
 }

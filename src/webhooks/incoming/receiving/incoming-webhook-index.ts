@@ -44,6 +44,8 @@ export type ReadyIncomingWebhook = ReadyInbox & ReadyLimits & {
   readonly routes: readonly ReadyWebhookRoute[];
   /** Whether the webhook has `routes`, and not an `actionConfiguration`. */
   readonly hasRoutes: boolean;
+  /** Whether a route has a condition. */
+  readonly hasConditions: boolean;
   readonly traffic: WebhookTraffic;
 };
 
@@ -153,11 +155,13 @@ function toReadyWebhook(
 ): ReadyIncomingWebhook {
   const { identifier, pathSegment, name, enabled, allowedMethods = [], allowedAddresses } = webhook;
   const sender = prepareSenderVerifier(webhook, traffic.bucket?.ratePerS);
+  const routes = prepareRoutes(webhook);
   return {
     ...prepareInbox(webhook, sender?.verifier.scheme ?? null), ...prepareLimits(webhook),
     identifier, pathSegment, name, enabled, traffic, sender,
     labels: createWebhookFields(webhook),
-    routes: prepareRoutes(webhook), hasRoutes: webhook.routes !== undefined,
+    routes, hasRoutes: webhook.routes !== undefined,
+    hasConditions: routes.some(({ matches }) => matches !== null),
     methods: allowedMethods.length > 0 ? allowedMethods : defaultMethods,
     signatureKeys: sender === null ? createSignatureKeys(webhook) : [],
     hasSecret: webhook.secret !== undefined,

@@ -12,21 +12,16 @@ import { quote } from '../../../base/text/error-message.ts';
 import type { Exchange, Handler } from '../../../server/http-route.ts';
 import { NeverFitsError } from '../../deliveries/queue-capacity.ts';
 import { SwitchedOffError } from '../../actions/switched-off-error.ts';
-import { FORM_FIELDS_MAX, hasTooManyFields } from '../../senders/request/parse-form.ts';
-import { PARTS_MAX, hasTooManyParts } from '../../senders/request/parse-multipart.ts';
-import { isDecoded } from '../../senders/request/plain-body.ts';
 import type { RequestReader } from '../../senders/request/request-reader.ts';
 import type { ChallengeResponse } from '../../senders/verification/challenge.ts';
-import { resolveBodyKind } from '../body-format.ts';
 import {
   findCustomResponse, sendWebhookResponse, type WebhookResponse,
 } from './webhook-response.ts';
-import { DecodedBody, weighRun } from './decoded-body.ts';
-import { EventNames } from './event-names.ts';
+import { DecodedBody, createIncomingBody } from './incoming-body.ts';
 import type { IncomingWebhookIndex, ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { PreviousSecretUses } from './previous-secret-uses.ts';
-import type { AdmittedRequest } from './admitted-request.ts';
+import { AdmittedRequest } from './admitted-request.ts';
 import type { Rejection } from './rejections.ts';
 import type { OnOutcome } from '../../outcome-listeners.ts';
 import { isMethodAllowed, createReader, verifySender, verifySignature } from './verify-request.ts';
@@ -163,16 +158,17 @@ async function receive(
   deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
 ): Promise<void> {
   const { memoryBudget } = deps;
-  let body: Buffer;
+  let received: Buffer;
   try {
-    body = await exchange.readBody();
+    received = await exchange.readBody();
   } catch (thrown) {
     throw rejectUnreadBody(exchange, webhook, thrown);
   }
-  const reader = createNeededReader(exchange, webhook, body);
-  checkForm(exchange, webhook, body, reader);
-  const admission = admit(deps, exchange, webhook, body, reader);
-  if ('status' in admission) return answerChallenge(deps, exchange, webhook, body, admission);
+  const admission = admit(deps, exchange, webhook, received);
+  if (!(admission instanceof AdmittedRequest)) {
+    return answerChallenge(deps, exchange, webhook, received, admission);
+  }
+  const { body, reader } = admission;
   deps.health.recordPassedRequest(webhook.identifier, deps.clock.now());
   const { traffic, maxConcurrent } = webhook;
   const runningMax = maxConcurrent ?? deps.limits.maxConcurrent;
@@ -187,8 +183,10 @@ async function receive(
   const readsPayload = (own !== null || preset !== null)
     && await prepareCustomResponses(exchange, admission);
   const runsNow = webhook.answer === 'result';
-  const heldBytes = readsPayload || runsNow || holdsPayload(admission)
-    ? weighRun(body, admission.plainBody, runsNow ? webhook.routes.length : 0) : 0;
+  // A request that is stored unseen is parsed when it runs.
+  const isSeen = readsPayload || webhook.hasConditions || reader !== null
+    || body.plain !== received;
+  const heldBytes = runsNow || isSeen ? body.weighRun(runsNow ? webhook.routes.length : 0) : 0;
   if (!memoryBudget.reserve(heldBytes)) {
     throw rejectBusy(exchange, webhook, 'the requests under way leave no memory for this one');
   }
@@ -248,46 +246,14 @@ async function takeSecret(
     'the secret that a handshake brought is the webhook\'s', { client: exchange.clientAddress });
 }
 
-/** null: neither verification nor event id looks into the request, and its body is plain. */
-function createNeededReader(
-  exchange: Exchange, { sender, eventIdSources, bodyReading }: ReadyIncomingWebhook, body: Buffer,
-): RequestReader | null {
-  const isPlain = exchange.request.headers['content-encoding'] === undefined;
-  return sender === null && eventIdSources === null && isPlain ? null
-    : createReader(exchange, body, sender, bodyReading.plainBytesMax);
-}
-
-/** Throws `too_large` for a form of more fields or parts than are read. */
-function checkForm(
-  exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer, reader: RequestReader | null,
+/** Throws `too_large` with the finding; null: nothing was found. */
+function checkSize(
+  exchange: Exchange, webhook: ReadyIncomingWebhook, finding: string | null,
 ): void {
-  const { 'content-type': contentType } = exchange.request.headers;
-  const kind = resolveBodyKind(webhook.bodyReading.format, contentType);
-  if (kind !== 'form' && kind !== 'multipart') return;
-  const plainBody = reader?.plainBody() ?? body;
-  if (!isDecoded(plainBody)) return;
-  if (kind === 'form' && hasTooManyFields(plainBody)) {
-    throw rejectTooLarge(exchange, webhook, `the form has more than ${FORM_FIELDS_MAX} fields`);
-  }
-  if (kind === 'multipart' && hasTooManyParts(plainBody, contentType)) {
-    throw rejectTooLarge(exchange, webhook, `the multipart body has more than ${PARTS_MAX} parts`);
-  }
-}
-
-function rejectTooLarge(
-  exchange: Exchange, webhook: ReadyIncomingWebhook, finding: string,
-): AppError {
-  return reject(exchange, webhook, {
+  if (finding === null) return;
+  throw reject(exchange, webhook, {
     code: 'too_large', message: 'Payload too large', check: 'size', finding,
   });
-}
-
-/**
- * Whether the payload of a request that runs later is parsed before the response. One that is
- * stored unseen is parsed when it runs.
- */
-function holdsPayload({ webhook, parsedReader }: AdmittedRequest): boolean {
-  return parsedReader !== null || webhook.routes.some(({ matches }) => matches !== null);
 }
 
 /**
@@ -333,57 +299,51 @@ function rejectUnreadBody(
 
 /**
  * Verifies a request: it is admitted, or a handshake with its response. Throws `unauthorized` for a
- * request that is not its sender's, and `too_large` for one whose plain body is. A body is decoded
- * late: who cannot sign makes us decode none, unless what is signed is the plain one.
+ * request that is not its sender's, and `too_large` for one whose plain body or form is. A body is
+ * decoded late: who cannot sign makes us decode none, unless it is a form, or the plain body is
+ * what is signed.
  */
 function admit(
-  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer,
-  reader: RequestReader | null,
+  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, received: Buffer,
 ): AdmittedRequest | ChallengeResponse {
-  const { clock, limits, previousSecretUses } = deps;
-  const { sender } = webhook;
-  const atMs = clock.now();
+  const { sender, eventIdSources, bodyReading } = webhook;
+  const reader = sender === null && eventIdSources === null ? null
+    : createReader(exchange, received, sender, bodyReading.plainBytesMax);
+  const body = createIncomingBody(received, exchange.request.headers, bodyReading, reader);
+  if (body instanceof DecodedBody) checkSize(exchange, webhook, body.findExcessFields());
+  const atMs = deps.clock.now();
   const verdict = sender === null || reader === null
-    ? verifySignature(webhook, exchange, body, {
-      nowMs: atMs, isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
+    ? verifySignature(webhook, exchange, received, {
+      nowMs: atMs, isUnsignedAllowed: deps.limits.allowUnsignedWhenSecretMissing,
     }) : verifySender(sender, reader, atMs);
   // A verdict is an admission, the response to a handshake (it has a status), or a refusal.
-  if ('isAdmitted' in verdict) {
-    checkContent(deps, exchange, webhook, { body, reader });
-    if (verdict.verified?.secret === 'previous') previousSecretUses.record(webhook, atMs);
-    const { verified, signedAtMs } = verdict;
-    const plainBody = reader?.plainBody() ?? body;
-    if (!isDecoded(plainBody) && plainBody.isTooLarge) {
-      throw rejectTooLarge(exchange, webhook, plainBody.reason);
-    }
-    return {
-      exchange, webhook, body, plainBody, parsedReader: reader,
-      decoded: new DecodedBody(webhook.hasRoutes),
-      eventNames: new EventNames(reader, webhook),
-      verified, signedAtMs, receivedAtMs: atMs, unparsed: null,
-    };
-  }
   if ('status' in verdict) return verdict;
-  throw recordAndReject(deps, exchange, webhook, body, {
-    code: 'unauthorized', message: UNVERIFIED_MESSAGE, finding: verdict.finding,
-    check: verdict.check,
-    // No WWW-Authenticate: a signature is asked for, and no token would help.
-    details: { challenge: null },
-    // A sender sends again by itself what was rejected: a line a second tells it.
-    ...sender === null ? {} : { linesMax: 1 },
-  });
+  if (!('isAdmitted' in verdict)) {
+    throw recordAndReject(deps, exchange, webhook, received, {
+      code: 'unauthorized', message: UNVERIFIED_MESSAGE, finding: verdict.finding,
+      check: verdict.check,
+      // No WWW-Authenticate: a signature is asked for, and no token would help.
+      details: { challenge: null },
+      // A sender sends again by itself what was rejected: a line a second tells it.
+      ...sender === null ? {} : { linesMax: 1 },
+    });
+  }
+  if (sender !== null && reader !== null) checkContent(deps, exchange, webhook, received, reader);
+  const { verified, signedAtMs } = verdict;
+  if (verified?.secret === 'previous') deps.previousSecretUses.record(webhook, atMs);
+  if (body instanceof DecodedBody) checkSize(exchange, webhook, body.findExcessBytes());
+  return new AdmittedRequest(exchange, webhook, body, reader,
+    { verified, signedAtMs, receivedAtMs: atMs });
 }
 
 /** Throws `malformed` for a genuine request that lacks what its sender's requests have. */
 function checkContent(
-  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
-  { body, reader }: { readonly body: Buffer; readonly reader: RequestReader | null },
+  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, received: Buffer,
+  reader: RequestReader,
 ): void {
-  const { sender } = webhook;
-  if (sender === null || reader === null) return;
-  const finding = sender.verifier.quirk.findContentProblem?.(reader) ?? null;
+  const finding = webhook.sender?.verifier.quirk.findContentProblem?.(reader) ?? null;
   if (finding === null) return;
-  throw recordAndReject(deps, exchange, webhook, body, {
+  throw recordAndReject(deps, exchange, webhook, received, {
     code: 'malformed', message: 'Bad request', finding, check: 'parts', linesMax: 1,
   });
 }

@@ -11,10 +11,8 @@ import { CHAIN_REFUSED } from '../../../base/webhook-chain.ts';
 import { formatHeaders } from '../../../server/exchange/header-text.ts';
 import type { Exchange, HeaderText } from '../../../server/http-route.ts';
 import { createEmptyPayload } from '../../actions/action-payload.ts';
-import { isDecoded } from '../../senders/request/plain-body.ts';
 import type { BodyTemplate } from '../../templates/body-template.ts';
 import type { ReadValue } from '../../templates/placeholder.ts';
-import { readPayload, resolveBodyKind } from '../body-format.ts';
 import {
   getContentType, parseBody, type CustomResponse, type ResponseOutcome,
 } from '../custom-response.ts';
@@ -94,27 +92,16 @@ function prepare(custom: CustomResponse, isRejected: boolean): PreparedResponse 
 }
 
 function createValueReader(request: AdmittedRequest, response: WebhookResponse): ReadValue {
-  const { eventNames: { event, eventId } } = request;
+  const { body, event, eventId } = request;
   const { dataJson, message, requestId } = response;
   const values: Record<string, JsonValue | undefined> = {
     message, request: { id: requestId, event, eventId },
   };
   const readSource = (source: string): JsonValue | undefined => {
     if (source === 'data') return values['data'] ??= parseJsonText(dataJson) as JsonValue;
-    // Parsed anew: an action may have changed the payload that it got.
-    if (source === 'payload') return values['payload'] ??= parsePayload(request);
-    return values[source];
+    // Not by a call of an action: a body that cannot be parsed would be counted once more.
+    if (source !== 'payload') return values[source];
+    return (body.readPayload() ?? createEmptyPayload()) as JsonValue;
   };
   return ([source = '', ...path]: JsonPath) => findValueAt(readSource(source) ?? null, path);
-}
-
-/** Not by a call of an action: a body that cannot be parsed would be counted once more. */
-function parsePayload(
-  { exchange, plainBody, webhook: { bodyReading } }: AdmittedRequest,
-): JsonValue {
-  const { 'content-type': contentType } = exchange.request.headers;
-  const kind = resolveBodyKind(bodyReading.format, contentType);
-  const payload = kind === null || !isDecoded(plainBody) ? null
-    : readPayload(plainBody, contentType, kind, bodyReading);
-  return (payload ?? createEmptyPayload()) as JsonValue;
 }

@@ -3,13 +3,17 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import type { Payload } from '../../../src/webhooks/actions/action-payload.ts';
-import { DecodedBody, weighRun } from '../../../src/webhooks/incoming/receiving/decoded-body.ts';
+import { resolveBodyReading } from '../../../src/webhooks/incoming/body-format.ts';
+import {
+  createIncomingBody, type IncomingBody,
+} from '../../../src/webhooks/incoming/receiving/incoming-body.ts';
 import { decodeBody } from '../../../src/webhooks/senders/request/plain-body.ts';
 import { startHttpTarget } from '../../support/http-target.ts';
 import { turnsUntil } from '../../support/turns.ts';
 import type { Answer } from '../relay.ts';
 import { startPayloadTaker, type PayloadTaker } from './payload-taker.ts';
+
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 let taker: PayloadTaker;
 before(async () => {
@@ -17,39 +21,42 @@ before(async () => {
 });
 after(() => taker.relay.close());
 
-test('a body is decoded once for all routes, and encoded once', () => {
-  const decoded = new DecodedBody();
-  const counts = { read: 0, encoded: 0 };
-  const read = (): Payload => {
-    counts.read += 1;
-    return { a: 1 };
-  };
-  const encode = (): Buffer => {
-    counts.encoded += 1;
-    return Buffer.from(JSON.stringify(decoded.readPayload(read)));
-  };
-  for (let route = 0; route < 20; route += 1) {
-    assert.deepEqual(decoded.readPayload(read), { a: 1 });
-    assert.equal(String(decoded.readBytes(encode)), '{"a":1}');
+const READING = resolveBodyReading({ bodyFormat: 'auto' }, null, 1 << 20);
+const create = (body: Buffer, type: string, encoding?: string): IncomingBody =>
+  createIncomingBody(body, { 'content-type': type, 'content-encoding': encoding }, READING);
+
+test('a payload and its JSON are made once for all routes', () => {
+  for (const [type, text] of [['application/json', '{"a":"1"}'], [FORM_TYPE, 'a=1']] as const) {
+    const body = create(Buffer.from(text), type);
+    const [payload, json] = [body.readPayload(), body.readJson()];
+    assert.deepEqual([payload, String(json)], [{ a: '1' }, '{"a":"1"}']);
+    assert.equal(body.readPayload(), payload);
+    assert.equal(body.readJson(), json);
   }
-  assert.deepEqual(counts, { read: 1, encoded: 1 });
-  decoded.forget();
-  assert.equal(String(decoded.readBytes(encode)), '{"a":1}');
-  assert.deepEqual(counts, { read: 1, encoded: 1 }, 'the bytes need no payload');
+});
+
+test('JSON in UTF-8 is given as it came, and what is no JSON is not', () => {
+  const elements = Array.from({ length: 20_000 }, () => '{}').join();
+  for (const text of ['{"a":1}', `{"a":[${elements}]}`]) {
+    for (const type of ['application/json', 'text/json', 'application/json; charset=utf-8']) {
+      const body = Buffer.from(text);
+      assert.equal(create(body, type).readJson(), body);
+      assert.equal(create(body.subarray(0, -1), type).readJson(), null);
+    }
+  }
 });
 
 test('a run weighs its payload once, and for each route what that copies of the body', () => {
-  const body = Buffer.from(JSON.stringify(['x'.repeat(10_000)]));
-  const weight = 2 * body.length + 40;
-  assert.equal(weighRun(body, body, 0), weight);
-  assert.equal(weighRun(body, body, 20), weight + 40 * body.length);
-  const encoded = gzipSync(body);
-  assert.equal(weighRun(encoded, body, 20), weight + 41 * body.length, 'the plain body as well');
+  const bytes = Buffer.from(JSON.stringify(['x'.repeat(10_000)]));
+  const weight = 2 * bytes.length + 40;
+  const body = create(bytes, 'application/json');
+  assert.deepEqual([body.weighRun(0), body.weighRun(20)], [weight, weight + 40 * bytes.length]);
+  const encoded = create(gzipSync(bytes), 'application/json', 'gzip');
+  assert.equal(encoded.weighRun(20), weight + 41 * bytes.length, 'the plain body as well');
 });
 
 const JSON_BODY = Buffer.from('{"kind":"play","id":820982911946154508}');
 const PLAYED = { kind: 'play', id: 820982911946154508 };
-const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 function post(
   pathSegment: string, body: Buffer, encoding: string, headers: Record<string, string> = {},
@@ -145,6 +152,21 @@ test('a body in an unknown charset, or in another than declared, is marked so', 
   await taker.relay.ask('POST', `/webhook/in/${pathSegment}`, 'name=Jos%E9&t=%80',
     { 'Content-Type': `${form}windows-1252` });
   assert.deepEqual(taker.payloads.at(-1), { name: 'José', t: '€' });
+});
+
+test('JSON in a declared charset is given to an action as JSON in UTF-8', async () => {
+  const pathSegment = await taker.makeHook({ bodyFormat: 'json' });
+  for (const payload of [{ name: 'José' }, { name: 'José', text: 'é'.repeat(40_000) }]) {
+    const text = JSON.stringify(payload);
+    for (const [charset, body] of [
+      ['windows-1252', Buffer.from(text, 'latin1')], ['utf-16le', Buffer.from(text, 'utf16le')],
+    ] as const) {
+      await taker.relay.ask('POST', `/webhook/in/${pathSegment}`, body,
+        { 'Content-Type': `application/json; charset=${charset}` });
+      assert.deepEqual(taker.payloads.at(-1), payload, charset);
+      assert.equal((await taker.readNewest(pathSegment))['unparsed'], undefined, charset);
+    }
+  }
 });
 
 const brotli = (bytes: Buffer): Buffer => brotliCompressSync(bytes, {

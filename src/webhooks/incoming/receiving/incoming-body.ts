@@ -1,0 +1,259 @@
+/**
+ * The body of a request of an incoming webhook, and what is made of it: the payload that actions
+ * get, and its JSON. Each is made when it is first asked for, once for all routes of the request: a
+ * payload can be twenty times as large as its body, and takes as long to make. Nobody changes it:
+ * an action of one's own gets a copy.
+ *
+ * Most bodies came plain and are JSON in UTF-8 (`JsonBody`). A `DecodedBody` is any other: one with
+ * a Content-Encoding or in another charset, a form, a multipart body, a text.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { encodeJson } from '../../../base/json/encode.ts';
+import { isJsonContainer } from '../../../base/json/parse.ts';
+import { estimateParsedBytes } from '../../../base/json/parsed-size.ts';
+import type { JsonValue } from '../../../base/schema.ts';
+import { decodePayload, toPayload, type Payload } from '../../actions/action-payload.ts';
+import type { UnparsedBody } from '../../inbox/stored-request.ts';
+import {
+  FORM_FIELDS_MAX, FORM_TYPE, hasTooManyFields, parseMediaType, resolveCharset, toUtf8,
+} from '../../senders/request/parse-form.ts';
+import {
+  MULTIPART_TYPE, PARTS_MAX, hasTooManyParts,
+} from '../../senders/request/parse-multipart.ts';
+import { decodeBody, isDecoded, type PlainBody } from '../../senders/request/plain-body.ts';
+import type { RequestReader } from '../../senders/request/request-reader.ts';
+import {
+  explainCharset, findFittingFormat, readParsedPayload, readPayload, resolveBodyKind,
+  type BodyFormat, type BodyKind, type BodyReading,
+} from '../body-format.ts';
+
+export interface IncomingBody {
+  /** The bytes as they came. */
+  readonly received: Buffer;
+  /** The body without its Content-Encoding; null: that cannot be taken off. */
+  readonly plain: Buffer | null;
+  /** The length of what payloads and events are made of. */
+  readonly contentBytes: number;
+  /** The bytes that it takes in memory while no payload is made of it. */
+  readonly heldBytes: number;
+  /** null: no payload can be made of the body, so that actions get the empty one. */
+  readPayload(): Payload | null;
+  /** The payload as JSON; null: none can be made. */
+  readJson(): Buffer | null;
+  /** For a body of which no payload can be made. */
+  explainUnparsed(): UnparsedBody;
+  /** The bytes that the routes of its request hold while they run. They share its payload. */
+  weighRun(routeCount: number): number;
+}
+
+const JSON_TYPE = 'application/json';
+
+/** JSON of fewer bytes is parsed as fast as it is scanned. */
+const SCANNED_BYTES_MIN = 32_768;
+
+/** What a route may hold of a body: its text or its copy for a worker, and what it writes of it. */
+const COPIES_PER_ROUTE = 2;
+
+/** `reader` is that of the verification, which may have parsed the body already; null: none is. */
+export function createIncomingBody(
+  received: Buffer, headers: IncomingHttpHeaders, reading: BodyReading,
+  reader: RequestReader | null = null,
+): IncomingBody {
+  const { 'content-type': contentType, 'content-encoding': encoding } = headers;
+  return encoding === undefined && isPlainJson(reading.format, contentType)
+    ? new JsonBody(received, contentType, reader)
+    : new DecodedBody(received, { contentType, encoding, reading, reader });
+}
+
+/** Whether a body is JSON in UTF-8 by its type. Nearly all have the first type. */
+function isPlainJson(format: BodyFormat, contentType: string | undefined): boolean {
+  if (contentType === JSON_TYPE) return format === 'json' || format === 'auto';
+  if (resolveBodyKind(format, contentType) !== 'json') return false;
+  const mediaType = parseMediaType(contentType);
+  const charset = resolveCharset(contentType);
+  return mediaType !== FORM_TYPE && mediaType !== MULTIPART_TYPE
+    && (charset === null || charset === 'utf-8');
+}
+
+class JsonBody implements IncomingBody {
+  readonly received: Buffer;
+  readonly plain: Buffer;
+  readonly contentBytes: number;
+  readonly heldBytes: number;
+  readonly #contentType: string | undefined;
+  readonly #reader: RequestReader | null;
+  #payload: Payload | null | undefined;
+  #isJson: boolean | null = null;
+
+  constructor(received: Buffer, contentType: string | undefined, reader: RequestReader | null) {
+    this.received = received;
+    this.plain = received;
+    this.contentBytes = received.length;
+    this.heldBytes = received.length;
+    this.#contentType = contentType;
+    this.#reader = reader;
+  }
+
+  readPayload(): Payload | null {
+    if (this.#payload === undefined) this.#payload = this.#parse();
+    return this.#payload;
+  }
+
+  readJson(): Buffer | null {
+    this.#isJson ??= this.#checkJson();
+    return this.#isJson ? this.received : null;
+  }
+
+  explainUnparsed(): UnparsedBody {
+    return { fittingFormat: findFittingFormat(this.received, this.#contentType, 'json') };
+  }
+
+  weighRun(routeCount: number): number {
+    return estimateParsedBytes(this.received) + COPIES_PER_ROUTE * routeCount * this.contentBytes;
+  }
+
+  #checkJson(): boolean {
+    if (this.#payload !== undefined) return this.#payload !== null;
+    const isContainer =
+      this.contentBytes >= SCANNED_BYTES_MIN ? isJsonContainer(this.received) : null;
+    // The payload is not kept: actions that have the JSON may run for long.
+    return isContainer ?? (this.#parse() !== null);
+  }
+
+  #parse(): Payload | null {
+    return this.#reader === null ? decodePayload(this.received) : toPayload(this.#reader.json());
+  }
+}
+
+export class DecodedBody implements IncomingBody {
+  readonly received: Buffer;
+  readonly #contentType: string | undefined;
+  readonly #encoding: string | undefined;
+  readonly #reading: BodyReading;
+  readonly #reader: RequestReader | null;
+  /** null: no payload can be made of bodies of that type. */
+  readonly #kind: BodyKind | null;
+  #plainBody: PlainBody | null = null;
+  #payload: Payload | null | undefined;
+  #json: Buffer | null | undefined;
+
+  constructor(received: Buffer, { contentType, encoding, reading, reader }: {
+    readonly contentType: string | undefined; readonly encoding: string | undefined;
+    readonly reading: BodyReading; readonly reader: RequestReader | null;
+  }) {
+    this.received = received;
+    this.#contentType = contentType;
+    this.#encoding = encoding;
+    this.#reading = reading;
+    this.#reader = reader;
+    this.#kind = resolveBodyKind(reading.format, contentType);
+  }
+
+  get plain(): Buffer | null {
+    const body = this.#decode();
+    return isDecoded(body) ? body : null;
+  }
+
+  get contentBytes(): number {
+    return (this.plain ?? this.received).length;
+  }
+
+  get heldBytes(): number {
+    const { received, plain } = this;
+    return received.length + (plain === received || plain === null ? 0 : plain.length);
+  }
+
+  readPayload(): Payload | null {
+    if (this.#payload === undefined) this.#payload = this.#makePayload();
+    return this.#payload;
+  }
+
+  readJson(): Buffer | null {
+    if (this.#json === undefined) this.#json = this.#makeJson();
+    return this.#json;
+  }
+
+  explainUnparsed(): UnparsedBody {
+    const body = this.#decode();
+    if (!isDecoded(body)) return { fittingFormat: null, reason: body.reason };
+    const reason = this.#kind === null ? null
+      : explainCharset(this.#kind, body, this.#contentType);
+    return reason === null
+      ? { fittingFormat: findFittingFormat(body, this.#contentType, this.#kind) }
+      : { fittingFormat: null, reason };
+  }
+
+  weighRun(routeCount: number): number {
+    const { received, contentBytes, heldBytes, plain } = this;
+    return estimateParsedBytes(plain ?? received) + heldBytes - received.length
+      + COPIES_PER_ROUTE * routeCount * Math.max(received.length, contentBytes);
+  }
+
+  /** Says that a form has more fields or parts than are read; null: it has not, or is no form. */
+  findExcessFields(): string | null {
+    if (this.#kind !== 'form' && this.#kind !== 'multipart') return null;
+    const { plain } = this;
+    if (plain === null) return null;
+    if (this.#kind === 'form') {
+      return hasTooManyFields(plain) ? `the form has more than ${FORM_FIELDS_MAX} fields` : null;
+    }
+    return hasTooManyParts(plain, this.#contentType)
+      ? `the multipart body has more than ${PARTS_MAX} parts` : null;
+  }
+
+  /** Says that the plain body is larger than any body may be; null: it is not. */
+  findExcessBytes(): string | null {
+    const body = this.#decode();
+    return !isDecoded(body) && body.isTooLarge ? body.reason : null;
+  }
+
+  #decode(): PlainBody {
+    this.#plainBody ??= this.#reader?.plainBody()
+      ?? decodeBody(this.received, this.#encoding, this.#reading.plainBytesMax);
+    return this.#plainBody;
+  }
+
+  #makePayload(): Payload | null {
+    const { plain } = this;
+    if (this.#kind === null || plain === null) return null;
+    return this.#reader === null
+      ? readPayload(plain, this.#contentType, this.#kind, this.#reading)
+      : readParsedPayload(this.#reader, plain, this.#kind, this.#reading);
+  }
+
+  #makeJson(): Buffer | null {
+    const { plain } = this;
+    if (this.#kind !== 'json' || plain === null) {
+      const payload = this.readPayload();
+      // A field of a form may hold JSON that is nested as deep as the body is long.
+      return payload === null ? null : Buffer.from(encodeJson(payload as JsonValue));
+    }
+    const json = toUtf8(plain, this.#contentType);
+    if (json === null) return null;
+    const isContainer = json.length >= SCANNED_BYTES_MIN ? isJsonContainer(json) : null;
+    return isContainer ?? (this.readPayload() !== null) ? json : null;
+  }
+}
+
+/**
+ * The body of one stored request: that of the last one that was asked for, as its routes mostly run
+ * one after the other.
+ */
+export class LastBody {
+  #requestId: string | null = null;
+  #reading: BodyReading | null = null;
+  // Nobody says when the last route has run: while no run holds it, the memory may be taken back.
+  #body: WeakRef<IncomingBody> | null = null;
+
+  /** `reading` says how the body is decoded. */
+  share(requestId: string, reading: BodyReading, create: () => IncomingBody): IncomingBody {
+    const isSame = this.#requestId === requestId && this.#reading === reading;
+    const last = isSame ? this.#body?.deref() : undefined;
+    if (last !== undefined) return last;
+    const body = create();
+    this.#requestId = requestId;
+    this.#reading = reading;
+    this.#body = new WeakRef(body);
+    return body;
+  }
+}

@@ -45,7 +45,7 @@ import { createClientAddressResolver } from '../src/server/exchange/client-addre
 import { evaluateConditions } from '../src/resources/conditional-request.ts';
 import { parseHostName } from '../src/access/host-check.ts';
 import { parseQuery } from '../src/server/query.ts';
-import { readRequestId } from '../src/server/exchange/request-id.ts';
+import { readRequestId } from '../src/server/routing/dispatcher.ts';
 import { checkToken, createFixedVerifier } from '../src/access/token-verifier.ts';
 import { loadSettings } from '../src/settings/load-settings.ts';
 import { SETTING_ROWS } from '../src/settings/setting-table.ts';

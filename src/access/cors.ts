@@ -7,6 +7,7 @@ import { AppError } from '../base/errors.ts';
 import type { HttpExchange } from '../server/exchange/http-exchange.ts';
 import type { HeaderList } from '../server/http-route.ts';
 import type { GuardOutcome } from '../server/routing/dispatcher.ts';
+import type { TokenVerifier } from './token-verifier.ts';
 
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
@@ -25,9 +26,11 @@ export class Cors {
   }
 
   /** Headers of every response to `origin`; null when cross-origin use is off altogether. */
-  headersFor(origin: string | undefined, isTokenRequired: boolean): HeaderList | null {
+  headersFor(
+    origin: string | undefined, tokens: Pick<TokenVerifier, 'isRequired'>,
+  ): HeaderList | null {
     if (this.#allowedOrigins.length === 0) return null;
-    const origins = isTokenRequired ? this.#allowedOrigins : this.#namedOrigins;
+    const origins = tokens.isRequired ? this.#allowedOrigins : this.#namedOrigins;
     if (origins.length === 0) return null;
     if (origins.includes('*')) return ALLOW_ALL;
     if (origin === undefined || !origins.includes(origin)) return VARY;

@@ -67,9 +67,8 @@ function createAdmission(
     const { entrance, request, path } = exchange;
     if (exchange.isControl) return 'admitted';
     if (entrance !== 'embedded') checkHostCount(request);
-    const { isRequired } = tokens;
-    exchange.corsHeaders = cors.headersFor(request.headers.origin, isRequired);
-    if (!isRequired && isOnLoopback(request, entrance) && !isOpenToPages(path)) {
+    exchange.corsHeaders = cors.headersFor(request.headers.origin, tokens);
+    if (!isOpenToPages(path) && isOnLoopback(request, entrance) && !tokens.isRequired) {
       hosts.check(request);
       cors.checkOrigin(request);
     }
@@ -81,7 +80,7 @@ function createAdmission(
       }
     }
     const scope = getRequiredScope(hasRoute ? exchange.route.access : accessToUnrouted(path));
-    if (scope === null || (!isRequired && !isAlwaysRequired(scope))) return 'admitted';
+    if (scope === null || (!tokens.isRequired && !isAlwaysRequired(scope))) return 'admitted';
     exchange.grant = checkToken(request, tokens, scope);
     return 'admitted';
   };

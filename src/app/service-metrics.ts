@@ -4,9 +4,8 @@ import type { IndexReporter } from '../books/engine/index-report.ts';
 import type { BoundedWordIndex } from '../books/index/bounded-word-index.ts';
 import type { FollowerView } from '../followers/follower.ts';
 import type { ClientStatistics } from '../client/http-client.ts';
-import type { Histogram } from '../server/metrics/histogram.ts';
 import {
-  counter, gauge, type LabelledValue, type MetricSource,
+  counter, gauge, type Histogram, type LabelledValue, type MetricSource,
 } from '../server/metrics/metric-source.ts';
 import type { Store } from '../store/store-port.ts';
 import { listUnhealthyWebhooks } from '../webhooks/health/health-monitor.ts';

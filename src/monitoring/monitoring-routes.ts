@@ -96,7 +96,7 @@ type MonitoringDeps = {
 };
 
 const WINDOWS: readonly StatisticsWindow[] = ['1h', '24h'];
-// Request ids are shorter (request-id.ts). Only the schema says it: a longer id matches no line.
+// Request ids are shorter (dispatcher.ts). Only the schema says it: a longer id matches no line.
 const ID_LENGTH_MAX = 200;
 
 export function monitoringRoutes(deps: MonitoringDeps): readonly HttpRoute[] {

@@ -6,8 +6,13 @@
  */
 import { http } from '../../base/node-modules.ts';
 import { ByteCollector } from '../../base/structures/byte-collector.ts';
-import { deliverBody, type BodyReader } from './body-batcher.ts';
 import { cutShortError } from './body-stream.ts';
+
+/** The callbacks of a caller that waits for a whole body. Neither throws. */
+export type BodyReader = {
+  readonly resolve: (bytes: Buffer) => void;
+  readonly reject: (error: Error) => void;
+};
 
 /** Bytes of a body that are buffered while nobody reads it: as many as Node buffers. */
 export const BUFFERED_BYTES_MAX = 16_384;
@@ -106,4 +111,24 @@ export class BufferedRequest extends http.IncomingMessage {
     this.#reader = null;
     return reader;
   }
+}
+
+type BatchedBody = { readonly reader: BodyReader; readonly bytes: Buffer };
+
+let batchedBodies: BatchedBody[] = [];
+
+/**
+ * Delivers the body at the end of the turn of the event loop, with all others that arrive in it.
+ * Parsing a request and handling it are more code than a core's second-level cache holds: done by
+ * turns, each evicts the other's. Without it a durable POST, one of 64 at once, takes 4 % more CPU
+ * time (bench `durable-post`). Nothing waits for a timer.
+ */
+function deliverBody(reader: BodyReader, bytes: Buffer): void {
+  if (batchedBodies.push({ reader, bytes }) === 1) setImmediate(deliverBatch);
+}
+
+function deliverBatch(): void {
+  const batch = batchedBodies;
+  batchedBodies = [];
+  for (const { reader, bytes } of batch) reader.resolve(bytes);
 }

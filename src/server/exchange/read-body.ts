@@ -10,9 +10,8 @@ import { findDeclaredCharset } from '../../base/text/charset.ts';
 import { quote } from '../../base/text/error-message.ts';
 import type { MemoryBudget } from '../../base/memory-budget.ts';
 import type { HttpRoute } from '../http-route.ts';
-import type { BodyReader } from './body-batcher.ts';
 import { cutShortError } from './body-stream.ts';
-import { BUFFERED_BYTES_MAX, BufferedRequest } from './buffered-request.ts';
+import { BUFFERED_BYTES_MAX, BufferedRequest, type BodyReader } from './buffered-request.ts';
 import { bodyConsumedError, findConsumedBytes, isConsumed } from './mounted-request.ts';
 
 /**

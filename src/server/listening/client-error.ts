@@ -11,10 +11,9 @@ import { isStreamingBody } from '../exchange/body-stream.ts';
 import { discardInput } from '../exchange/discard-input.ts';
 import { hasFailed, markFailed } from '../exchange/failed-connections.ts';
 import { BufferedRequest } from '../exchange/buffered-request.ts';
-import { readRequestId } from '../exchange/request-id.ts';
 import { PROBLEM_MEDIA_TYPE, toProblem } from '../problem.ts';
 import type { Problem } from '../problem.ts';
-import type { CountRejection } from '../routing/dispatcher.ts';
+import { readRequestId, type CountRejection } from '../routing/dispatcher.ts';
 
 /**
  * Sends a problem document with 400, 408, 413 or 431, after the responses to earlier requests on

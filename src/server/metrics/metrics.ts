@@ -2,8 +2,7 @@
  * The server's metrics in the Prometheus text exposition format 0.0.4. A request only adds to plain
  * numbers; everything else is done when the metrics are rendered.
  */
-import { Histogram } from './histogram.ts';
-import type { LabelledValue, MetricSource } from './metric-source.ts';
+import { Histogram, type LabelledValue, type MetricSource } from './metric-source.ts';
 import { EventLoopDelay, PROCESS_SOURCES } from './process-metrics.ts';
 
 /** Upper bounds of the latency histogram, in seconds. */

@@ -2,8 +2,14 @@
  * Finds the route of each request, lets the guard check the request, calls the route's handler, and
  * converts the errors that it throws to responses. One dispatcher serves any number of servers: on
  * a port, on the control socket, over a pipe in memory, or another program's that it is mounted in.
+ *
+ * Pipelined requests (RFC 9112 §9.3.2) arrive on a connection before earlier ones have their
+ * response. They are served in order, one in each turn of the event loop, so that a connection
+ * holds at most one response and cannot keep others waiting. While requests wait, nothing more is
+ * read from their connection.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -16,8 +22,6 @@ import { HttpExchange } from '../exchange/http-exchange.ts';
 import type { Endpoint, Entrance, ExchangeContext } from '../exchange/http-exchange.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { ResponseBatcher } from '../exchange/response-batcher.ts';
-import { isPipelined, waitForTurn } from '../exchange/pipeline.ts';
-import { readRequestId } from '../exchange/request-id.ts';
 import { parseQuery } from '../query.ts';
 import type { HttpRoute } from '../http-route.ts';
 import { ANY, Router, isDecodable } from './router.ts';
@@ -312,4 +316,50 @@ function respondUnrouted(exchange: HttpExchange, allow: readonly string[]): void
     return;
   }
   throw new AppError('method_not_allowed', `${path} does not take ${method}`, { allow });
+}
+
+/** Whether responses to earlier requests of the connection are still to be sent. */
+function isPipelined(response: ServerResponse): boolean {
+  // Node gives a response its connection when those before it are sent.
+  return response.socket === null;
+}
+
+/** Calls `serve` when it is the request's turn, and never if its connection closes before. */
+function waitForTurn(
+  request: IncomingMessage, response: ServerResponse, serve: () => void,
+): void {
+  const { socket } = request;
+  const queue = queues.get(socket) ?? { waiting: 0, isPausing: false };
+  queues.set(socket, queue);
+  queue.waiting += 1;
+  if (!queue.isPausing) {
+    queue.isPausing = true;
+    // In the next tick: at the end of a request Node resumes the connection.
+    process.nextTick(() => {
+      queue.isPausing = false;
+      if (queue.waiting > 0) socket.pause();
+    });
+  }
+  response.once('socket', () => {
+    queue.waiting -= 1;
+    if (queue.waiting === 0) socket.resume();
+    setImmediate(() => {
+      if (!socket.destroyed) serve();
+    });
+  });
+}
+
+type PipelineQueue = { waiting: number; isPausing: boolean };
+
+const queues = new WeakMap<Socket, PipelineQueue>();
+
+const REQUEST_ID_PATTERN = /^[A-Za-z0-9._-]{1,128}$/;
+
+/**
+ * The id that the client has chosen for the request, so that it is found in our log; null without
+ * one, and for one that is unfit for a log.
+ */
+export function readRequestId(request: IncomingMessage): string | null {
+  const id = request.headers['x-request-id'];
+  return typeof id === 'string' && REQUEST_ID_PATTERN.test(id) ? id : null;
 }

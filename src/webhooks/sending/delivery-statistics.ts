@@ -1,6 +1,6 @@
 /** Counts deliveries and their attempts for the metrics. */
 import { timeOfUuidV7 } from '../../base/uuid.ts';
-import { Histogram } from '../../server/metrics/histogram.ts';
+import { Histogram } from '../../server/metrics/metric-source.ts';
 import { FORWARDS_LABEL, OTHER_WEBHOOKS_LABEL } from '../webhook-label.ts';
 import type { Delivery, AttemptOutcome } from '../deliveries/delivery.ts';
 

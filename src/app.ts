@@ -379,8 +379,7 @@ function composeDomains(
   const { webhooks, client } = composeRelay({
     ...deps, ...nodes === null ? {} : { ownership: nodes.ownership }, actions, baseUri,
     optionalActions: commands.actions,
-    onOutcome: (kind, webhookId, outcome, durationMs) =>
-      statistics.record(kind, webhookId, outcome, durationMs),
+    onOutcome: statistics.record,
     onRejected: (request) =>
       stream.announce(topics.requests, () => topics.describeRequest(request)),
     pendingBytesMax: maxMemoryBytes * PENDING_SHARE,

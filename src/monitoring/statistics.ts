@@ -136,16 +136,16 @@ export class Statistics {
 
   /**
    * `webhookId` is null for outcomes of no webhook, `durationMs` where none was measured. Called
-   * for every request: it allocates nothing but a new slot or row.
+   * for every request: it allocates nothing but a new slot or row. A member that is a listener.
    */
-  record(
+  readonly record = (
     kind: OutcomeKind, webhookId: string | null, outcome: OutcomeName, durationMs: number | null,
-  ): void {
+  ): void => {
     const nowMs = this.#clock.now();
     const bucket = durationMs === null ? null : findBucket(durationMs);
     this.#hour.record(nowMs, kind, webhookId, outcome, bucket);
     this.#day.record(nowMs, kind, webhookId, outcome, bucket);
-  }
+  };
 
   report(window: StatisticsWindow): StatisticsReport {
     const slots = (window === '1h' ? this.#hour : this.#day).listSlots(this.#clock.now());

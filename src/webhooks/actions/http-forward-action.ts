@@ -98,10 +98,10 @@ async function forwardLater(call: ActionCall, queue: QueueForward): Promise<Acti
 
 /** An outgoing webhook has no request to pass: there `pass` does nothing. */
 function buildForward(call: ActionCall): Forward {
-  const { options, requestOrigin } = call;
-  if (options['pass'] === true && requestOrigin !== null) {
-    return buildPassedForward(call, requestOrigin);
-  }
+  const { options } = call;
+  // Read only where it is needed: a call makes its origin anew.
+  const origin = options['pass'] === true ? call.requestOrigin : null;
+  if (origin !== null) return buildPassedForward(call, origin);
   const method = typeof options['method'] === 'string' ? options['method'] : DEFAULT_METHOD;
   return {
     url: String(options['url']),

@@ -153,7 +153,7 @@ export function runRoute(
     ? finish(ActionResult.fail(FAILED_MESSAGE), thrown) : Promise.reject(thrown);
   try {
     const result = runRouteAction(deps, route, call);
-    return isPromised(result) ? result.then((later) => finish(later), refuse) : finish(result);
+    return isPromised(result) ? result.then(finish, refuse) : finish(result);
   } catch (thrown) {
     return refuse(thrown);
   }

@@ -7,7 +7,6 @@ import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import { createInlineBody } from '../../inbox/request-body.ts';
-import type { ActionResult } from '../../actions/action.ts';
 import { DetailedRunResult, recordMessageOf } from '../../actions/run-action.ts';
 import { ATTEMPT_DATA_BYTES_MAX, type RunAttempt } from '../../deliveries/route-delivery.ts';
 import type { StoredRequest } from '../../inbox/stored-request.ts';
@@ -83,12 +82,8 @@ export function toRunAttempt(
     at: formatTimestamp(startedAtMs), durationMs: Math.round(durationMs),
     success: result.success,
     message: message === null ? null : message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
-    data: findRecordData(result) ?? parseData(dataJson),
+    data: (result instanceof DetailedRunResult ? result.recordData : null) ?? parseData(dataJson),
   };
-}
-
-function findRecordData(result: ActionResult): object | null {
-  return result instanceof DetailedRunResult ? result.recordData : null;
 }
 
 /**

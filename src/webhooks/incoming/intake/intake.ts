@@ -191,13 +191,12 @@ export class Intake {
     // which would fail the batch's others.
     if (event !== null && this.#duplicates.isKnown(event)) {
       return store.transact((transaction) => changeRequests(transaction, (unit) =>
-        stageAccepted(transaction, unit, arrival, {
-          recentRequests, checkRoom: () => capacity.assertRoom(bytes),
-        })));
+        stageAccepted(transaction, unit, arrival, recentRequests,
+          () => capacity.assertRoom(bytes))));
     }
     // The room is reserved, so that the transaction need not check it.
     return capacity.reserveWhile(bytes, () => this.#batch.write(bytes, (transaction, unit) =>
-      stageAccepted(transaction, unit, arrival, { recentRequests, checkRoom: () => {} })));
+      stageAccepted(transaction, unit, arrival, recentRequests)));
   }
 }
 

@@ -40,25 +40,24 @@ export type Acceptance = {
 };
 
 /**
- * `checkRoom` throws when there is no room for a new request. A first request that runs again needs
- * none: the inbox has its bytes already.
+ * `checkRoom` throws when there is no room for a new request; absent: room is reserved for it. A
+ * first request that runs again needs none: the inbox has its bytes already.
  */
 export function stageAccepted(
-  transaction: Transaction, unit: RequestUnit, arrival: Arrival,
-  { recentRequests, checkRoom }: {
-    readonly recentRequests: RecentRequests; readonly checkRoom: () => void;
-  },
+  transaction: Transaction, unit: RequestUnit, arrival: Arrival, recentRequests: RecentRequests,
+  checkRoom?: () => void,
 ): Acceptance {
-  const { event, originalId } = matchEvent(transaction, arrival);
+  const { event, originalId } = arrival.event === null ? NO_EVENT
+    : matchEvent(transaction, arrival.event, arrival.nowMs);
   if (originalId === null) {
-    checkRoom();
+    checkRoom?.();
     const stored = stageNew(unit, arrival, event);
     if (event !== null) putEventId(transaction, event, arrival.id);
     // This caches the request for its run; the worker learns of it from the record alone. It may
     // happen in a transaction that runs again or fails: `RecentRequests` replaces a request of the
     // same id, and the worker deletes one that differs from its record before it runs any
-    // (`#forgetOutdatedRequest`). With several routes, one must not see what another makes of the
-    // shared body.
+    // (`#forgetOutdatedRequest`). With several routes, an action must not see what another one
+    // makes of the headers or the bytes in its context.
     if (arrival.routes.length === 1) {
       const { exchange: { request: { headers } }, body: { received: body } } = arrival.request;
       recentRequests.add({
@@ -82,11 +81,12 @@ export function stageAccepted(
 /** `originalId` is that of the request that had the event first; null: there is none. */
 type EventMatch = { readonly event: Event | null; readonly originalId: string | null };
 
+const NO_EVENT: EventMatch = { event: null, originalId: null };
+
 /**
  * Looks for the event by its id alone, and if that came before with another body, by id and body.
  */
-function matchEvent(transaction: Transaction, { event, nowMs }: Arrival): EventMatch {
-  if (event === null) return { event, originalId: null };
+function matchEvent(transaction: Transaction, event: Event, nowMs: number): EventMatch {
   const find = (identifier: string): Buffer | undefined =>
     transaction.find(eventIdCollection.name, identifier);
   const storedId = findEventId(find, event, nowMs);

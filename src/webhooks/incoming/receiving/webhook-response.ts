@@ -151,22 +151,22 @@ const OUTCOMES_BY_MESSAGE = {
 export function buildAcceptedResponse(
   id: string, message: '' | 'Filtered' | 'Duplicate',
 ): WebhookResponse {
-  const outcome = OUTCOMES_BY_MESSAGE[message];
-  return setRequestId(buildSuccess(message, `{"request":"${id}"}`, outcome), id);
+  return buildSuccess(message, `{"request":"${id}"}`, OUTCOMES_BY_MESSAGE[message], id);
 }
 
 /** The response to a duplicate; `dataJson` is the data of the first response. */
 export function buildDuplicateResponse(
   { dataJson, requestId }: { readonly dataJson: string; readonly requestId: string | null },
 ): WebhookResponse {
-  return setRequestId(buildSuccess(DUPLICATE, dataJson, 'duplicate'), requestId);
+  return buildSuccess(DUPLICATE, dataJson, 'duplicate', requestId);
 }
 
 function buildSuccess(
   message: string, dataJson: string, outcome: WebhookResponse['outcome'] = 'accepted',
+  requestId: string | null = null,
 ): WebhookResponse {
   const body = `{"success":true,"message":${JSON.stringify(message)},"data":${dataJson}}`;
-  return { status: 200, outcome, body, message, dataJson, requestId: null };
+  return { status: 200, outcome, body, message, dataJson, requestId };
 }
 
 function encodeResult(result: ActionResult, dataJson: string): ResultResponse {

@@ -16,7 +16,7 @@ export class Meter {
   readonly figures = new Map<string, RequestFigures>();
   // Most requests of a route have one method, whose figures need no look-up.
   #lastMethod = '';
-  #lastFigures: RequestFigures = new RequestFigures();
+  #lastFigures: RequestFigures | null = null;
 
   constructor(template: string) {
     this.template = template;
@@ -24,15 +24,17 @@ export class Meter {
 
   /** `durationMs` is null where no duration is to be measured. */
   record(method: string, status: number, durationMs: number | null): void {
-    if (method !== this.#lastMethod) this.#select(method);
-    this.#lastFigures.record(status, durationMs);
+    const lastFigures = method === this.#lastMethod ? this.#lastFigures : null;
+    (lastFigures ?? this.#select(method)).record(status, durationMs);
   }
 
-  #select(method: string): void {
+  // Made at the first request: the figures of a method take 4 kB, and most routes are never called.
+  #select(method: string): RequestFigures {
     const figures = this.figures.get(method) ?? new RequestFigures();
     this.figures.set(method, figures);
     this.#lastMethod = method;
     this.#lastFigures = figures;
+    return figures;
   }
 }
 

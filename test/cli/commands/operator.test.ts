@@ -108,6 +108,11 @@ test('settings:show says every setting, its value and where it came from, and no
     assert.deepEqual(shown('server.apiToken'), ['***', 'HOOKSHELF_API_TOKEN']);
     assert.deepEqual(shown('http.proxy'), ['http://***@proxy.test:3128', 'HOOKSHELF_HTTP_PROXY']);
     assert.deepEqual(shown('http.retries'), [2, 'default']);
+    const mine = join(place.folder, 'mine.json');
+    writeFileSync(mine, '{"http":{"timeout":9}}');
+    const [named] = (await place.json<typeof rows>(['settings:show', '--config', mine]))
+      .filter(({ name }) => name === 'http.timeout');
+    assert.deepEqual([named?.value, named?.origin], [9, mine]);
     const table = await place.run(['settings:show'], { environment, columns: 100 });
     assert.match(table.stdout, /^http\.timeout +7 +seconds +\S/m);
     assert.ok(table.stdout.split('\n').every((line) => line.length <= 100));

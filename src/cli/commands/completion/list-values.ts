@@ -28,6 +28,7 @@ import type { ValueKind } from '../../arguments/option-spec.ts';
 type CompletionSource = {
   /** Lists them over the API. */
   readonly path: string;
+  /** What names a record; last its id. */
   readonly members: readonly string[];
   /** The collection that keeps them, or what there is without a server. */
   readonly stored: CollectionSpec | readonly string[];
@@ -109,7 +110,7 @@ async function readValues(
   const rows: JsonObject[] = [];
   for (let slot = walk?.next() ?? -1; slot !== -1 && rows.length < RECORDS_MAX;) {
     const id = collection?.idAt(slot) ?? null;
-    rows.push({ ...readNames(collection?.bytesAt(slot), members), [stored.key]: id });
+    rows.push({ ...readNames(collection?.bytesAt(slot), members), [members.at(-1) ?? '']: id });
     slot = walk?.next() ?? -1;
   }
   return pickMembers(rows, members);

@@ -2,10 +2,8 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openApp } from '../../src/app.ts';
-import { silentLogger } from '../../src/base/log.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { loadSettings } from '../../src/settings/load-settings.ts';
+import { openAppServer } from '../support/app-server.ts';
 import { IS_LONG } from '../support/long.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { runCommand } from './io.ts';
@@ -40,19 +38,15 @@ export async function inPlace(
   const folder = createTemporaryFolder();
   const data = join(folder, 'data');
   const isFar = way === 'over the network';
-  const { settings } = loadSettings(
-    isFar ? { environment: { HOOKSHELF_API_TOKEN: TOKEN } } : {});
   await prepare?.(data);
-  const app = way === ALONE ? null : await openApp({
-    data, settings, logger: silentLogger, role: 'server',
-  });
+  const server = way === ALONE ? null
+    : await openAppServer(data, isFar ? { HOOKSHELF_API_TOKEN: TOKEN } : {});
   const tokenFile = join(folder, 'token');
   if (isFar) writeFileSync(tokenFile, `${TOKEN}\n`, { mode: 0o600 });
   try {
-    const url = (await app?.listen({ port: 0 }))?.url ?? '';
     const run = (words: readonly string[], options: RunOptions = {}): Promise<Ran> => {
       const isLocal = COMMANDS.some(({ name, isLocal }) => name === words[0] && isLocal === true);
-      const place = isFar && !isLocal ? ['--server', url, '--token-file', tokenFile]
+      const place = isFar && !isLocal ? ['--server', server?.url ?? '', '--token-file', tokenFile]
         : ['--data', data];
       return runCommand([...words, ...place], options);
     };
@@ -64,6 +58,6 @@ export async function inPlace(
       },
     });
   } finally {
-    await app?.close();
+    await server?.close();
   }
 }

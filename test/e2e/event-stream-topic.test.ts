@@ -3,26 +3,21 @@
  * is not told.
  */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
+import { withAppServer } from '../support/app-server.ts';
 import { followStream, type Following } from '../support/event-stream.ts';
-import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { addRecord, ask } from './ask.ts';
-import { startServer } from './processes.ts';
 
 /** A change is told within a moment, or never. */
 const WAIT_MS_MAX = 15_000;
 
 test('events are told where they are named, and to who comes back what was missed', () =>
-  inFolder(async (data) => {
-    const server = await startServer(['--data', data]);
-    const port = Number(new URL(server.url).port);
-    await addRecord(`${server.url}/api/outgoing-webhooks`,
+  withAppServer(async ({ url, port }) => {
+    await addRecord(`${url}/api/outgoing-webhooks`,
       { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'shop.*' });
     const emit = async (name: string): Promise<string> => {
-      const { text } = await ask(`${server.url}/api/events`,
+      const { text } = await ask(`${url}/api/events`,
         { method: 'POST', body: { name, payload: {} } });
       return JSON.parse(text).event;
     };
@@ -39,7 +34,7 @@ test('events are told where they are named, and to who comes back what was misse
       .map(({ event, data: text }) => [event, JSON.parse(text).id, JSON.parse(text).change]);
     assert.deepEqual(told, [['event', first, 'created'], ['event', missed, 'created']]);
     // What is told in order has passed by both events by then.
-    await addRecord(`${server.url}/api/books`,
+    await addRecord(`${url}/api/books`,
       { title: 'Emma', authors: [{ name: 'Jane Austen' }] });
     await unaware.until(1);
     while (!unaware.events.some(({ event }) => event === 'book')) {
@@ -48,7 +43,6 @@ test('events are told where they are named, and to who comes back what was misse
     assert.ok(unaware.events.every(({ event }) => event !== 'event'));
     await resumed.close();
     await unaware.close();
-    await server.stop();
   }));
 
 type Told = {
@@ -62,27 +56,25 @@ function listTold(reader: Following | undefined, topicEvent: string): readonly T
 }
 
 test('the delivery of a request to a route comes as a change of that request', () =>
-  inFolder(async (data) => {
-    const server = await startServer(['--data', data]);
-    const port = Number(new URL(server.url).port);
-    await addRecord(`${server.url}/api/action-configurations`,
+  withAppServer(async ({ url, port }) => {
+    await addRecord(`${url}/api/action-configurations`,
       { identifier: 'note', actionType: 'log' });
-    await addRecord(`${server.url}/api/incoming-webhooks`, {
+    await addRecord(`${url}/api/incoming-webhooks`, {
       pathSegment: 'in', actionConfiguration: 'note', inbox: 'all', answer: 'accepted',
     });
-    await addRecord(`${server.url}/api/outgoing-webhooks`,
+    await addRecord(`${url}/api/outgoing-webhooks`,
       { targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'last' });
     const readers = [
       await followStream({ port }),
       await followStream({ port }, { path: '/api/stream?topics=events' }),
       await followStream({ port }, { path: '/api/stream?topics=deliveries,requests,events' }),
     ];
-    const sent = await ask(`${server.url}/webhook/in/in`, { method: 'POST', body: { n: 1 } });
+    const sent = await ask(`${url}/webhook/in/in`, { method: 'POST', body: { n: 1 } });
     assert.equal(sent.status, 200, sent.text);
     const [whole, events, several] = readers;
     await until('the run is told', () => [whole, several].every((reader) =>
       listTold(reader, 'request').some(({ status }) => status === 'done')), { msMax: WAIT_MS_MAX });
-    await ask(`${server.url}/api/events`, { method: 'POST', body: { name: 'last', payload: {} } });
+    await ask(`${url}/api/events`, { method: 'POST', body: { name: 'last', payload: {} } });
     await events?.until(1);
     for (const reader of [whole, several]) {
       await until('the delivery of the event is told', () =>
@@ -95,25 +87,20 @@ test('the delivery of a request to a route comes as a change of that request', (
     }
     assert.deepEqual(events?.events.map(({ event }) => event), ['event']);
     for (const reader of readers) await reader.close();
-    await server.stop();
   }));
 
-test('that an event is too old, or one too many, is not told', () => inFolder(async (data) => {
-  writeFileSync(join(data, 'settings.json'),
-    JSON.stringify({ events: { keep: 'all', maxBytes: 300 } }), { mode: 0o600 });
-  const server = await startServer(['--data', data]);
-  const port = Number(new URL(server.url).port);
+test('that an event is too old, or one too many, is not told', () => withAppServer(async ({ url, port }) => {
   const path = '/api/stream?topics=events';
   const reader = await followStream({ port }, { path });
   const ids: string[] = [];
   const emit = async (): Promise<void> => {
-    const { text } = await ask(`${server.url}/api/events`,
+    const { text } = await ask(`${url}/api/events`,
       { method: 'POST', body: { name: 'shop.opened', payload: {} } });
     ids.push(JSON.parse(text).event);
   };
   for (let count = 0; count < 5; count += 1) await emit();
   const countKept = async (): Promise<number> =>
-    JSON.parse((await ask(`${server.url}/api/events`)).text).length;
+    JSON.parse((await ask(`${url}/api/events`)).text).length;
   await until('the oldest have gone', async () => await countKept() < 5);
   await emit();
   await reader.until(6);
@@ -128,5 +115,4 @@ test('that an event is too old, or one too many, is not told', () => inFolder(as
   assert.deepEqual(toldOf(resumed), ids.slice(1).map((id) => ['created', id]));
   await reader.close();
   await resumed.close();
-  await server.stop();
-}));
+}, { HOOKSHELF_EVENTS_KEEP: 'all', HOOKSHELF_EVENTS_MAX_BYTES: '300' }));

@@ -1,70 +1,53 @@
 /** What a server does with late, broken and strange requests, seen from outside. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { withAppServer } from '../support/app-server.ts';
 import { RawConnection, encodeRequest, rawRequest } from '../support/raw-http.ts';
-import type { Place } from '../support/raw-http.ts';
-import { inFolder } from '../support/temporary-folder.ts';
 import { addRecord, ask } from './ask.ts';
-import { startServer, type Running } from './processes.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-async function withServer(
-  environment: Readonly<Record<string, string>>,
-  use: (place: Place, server: Running) => Promise<void>,
-): Promise<void> {
-  await inFolder(async (data) => {
-    const server = await startServer(['--data', data], { environment });
-    try {
-      await use({ port: Number(new URL(server.url).port) }, server);
-    } finally {
-      await server.stop();
-    }
-  });
-}
-
 test('a late body is answered by its route, under its own request id, and counted so', () =>
-  withServer({ HOOKSHELF_SERVER_REQUEST_TIMEOUT: '0.5', HOOKSHELF_LOG_ACCESS: 'all' },
-    async (place, server) => {
-      await addRecord(`${server.url}/api/action-configurations`,
-        { identifier: 'note', actionType: 'log', options: {} });
-      await addRecord(`${server.url}/api/incoming-webhooks`,
-        { pathSegment: 'shop', actionConfiguration: 'note' });
-      const late = async (path: string) => {
-        const connection = new RawConnection(place);
-        connection.send(encodeRequest('POST', path, {
-          ...JSON_TYPE, 'Content-Length': '1000', 'X-Request-Id': 'late-one',
-        }));
-        connection.send('{');
-        const answer = await connection.answer();
-        assert.equal(await connection.rest(), '');
-        connection.close();
-        assert.deepEqual([answer.status, answer.headers['x-request-id'],
-          answer.headers['connection']], [408, 'late-one', 'close'], path);
-        return JSON.parse(answer.body) as unknown;
-      };
-      const [problem, hook] = await Promise.all([late('/api/books'), late('/webhook/in/shop')]);
-      assert.deepEqual(problem, {
-        type: 'urn:hookshelf:problem:timeout', title: 'Request Timeout', status: 408,
-        detail: 'the request did not arrive in time', instance: '/api/books',
-      });
-      assert.deepEqual(hook, { success: false, message: 'Request timeout', data: {} });
-      const { text } = await ask(`${server.url}/metrics`);
-      assert.match(text, /_total\{route="\/api\/books",method="POST",status="408"\} 1\n/);
-      assert.match(server.stderr(), /"requestId":"late-one","method":"POST","path":"/);
-    }));
+  withAppServer(async (place) => {
+    await addRecord(`${place.url}/api/action-configurations`,
+      { identifier: 'note', actionType: 'log', options: {} });
+    await addRecord(`${place.url}/api/incoming-webhooks`,
+      { pathSegment: 'shop', actionConfiguration: 'note' });
+    const late = async (path: string) => {
+      const connection = new RawConnection(place);
+      connection.send(encodeRequest('POST', path, {
+        ...JSON_TYPE, 'Content-Length': '1000', 'X-Request-Id': 'late-one',
+      }));
+      connection.send('{');
+      const answer = await connection.answer();
+      assert.equal(await connection.rest(), '');
+      connection.close();
+      assert.deepEqual([answer.status, answer.headers['x-request-id'],
+        answer.headers['connection']], [408, 'late-one', 'close'], path);
+      return JSON.parse(answer.body) as unknown;
+    };
+    const [problem, hook] = await Promise.all([late('/api/books'), late('/webhook/in/shop')]);
+    assert.deepEqual(problem, {
+      type: 'urn:hookshelf:problem:timeout', title: 'Request Timeout', status: 408,
+      detail: 'the request did not arrive in time', instance: '/api/books',
+    });
+    assert.deepEqual(hook, { success: false, message: 'Request timeout', data: {} });
+    const { text } = await ask(`${place.url}/metrics`);
+    assert.match(text, /_total\{route="\/api\/books",method="POST",status="408"\} 1\n/);
+    assert.match(place.log(), /"requestId":"late-one","method":"POST","path":"/);
+  }, { HOOKSHELF_SERVER_REQUEST_TIMEOUT: '0.5', HOOKSHELF_LOG_ACCESS: 'all' }));
 
 test('who never sends a body that was not waited for is cut without a second answer', () =>
-  withServer({ HOOKSHELF_SERVER_REQUEST_TIMEOUT: '0.3' }, async (place) => {
+  withAppServer(async (place) => {
     const connection = new RawConnection(place);
     connection.send(encodeRequest('POST', '/api/books', { 'Content-Length': '50' }));
     assert.equal((await connection.answer()).status, 415);
     assert.equal(await connection.rest(), '');
     connection.close();
-  }));
+  }, { HOOKSHELF_SERVER_REQUEST_TIMEOUT: '0.3' }));
 
 test('a connection whose body breaks is answered by its route, and closed', () =>
-  withServer({}, async (place) => {
+  withAppServer(async (place) => {
     const head = { 'Transfer-Encoding': 'chunked', 'X-Request-Id': 'broken.1' };
     const line = '{"title":"A"}\n';
     const chunk = `${line.length.toString(16)}\r\n${line}\r\n`;
@@ -88,7 +71,7 @@ test('a connection whose body breaks is answered by its route, and closed', () =
   }));
 
 test('an unknown expectation is passed over, and CONNECT is refused in words', () =>
-  withServer({}, async (place) => {
+  withAppServer(async (place) => {
     const answer = await rawRequest(place, 'GET', '/healthz',
       { Expect: 'miracles', 'X-Request-Id': 'x.1' });
     assert.deepEqual([answer.status, answer.headers['x-request-id']], [200, 'x.1']);
@@ -102,7 +85,7 @@ test('an unknown expectation is passed over, and CONNECT is refused in words', (
     connection.close();
   }));
 
-test('no header is lost behind thousands of others', () => withServer({}, async (place) => {
+test('no header is lost behind thousands of others', () => withAppServer(async (place) => {
   const connection = new RawConnection(place);
   const body = '{"title":"A"}';
   connection.send(['POST /api/books HTTP/1.1', ...Array<string>(3000).fill('h:'),
@@ -113,7 +96,7 @@ test('no header is lost behind thousands of others', () => withServer({}, async 
 }));
 
 test('the host of an absolute target counts, whatever the Host header says', () =>
-  withServer({}, async (place) => {
+  withAppServer(async (place) => {
     const cases: readonly [string, string, number][] = [
       ['GET', 'http://localhost/api/books', 200], ['GET', 'http://evil.test/api/books', 421],
       ['GET', 'http://evil.test/healthz', 200], ['GET', '*', 400], ['OPTIONS', '*', 204],
@@ -124,7 +107,7 @@ test('the host of an absolute target counts, whatever the Host header says', () 
     }
   }));
 
-test('what is no HTTP date is no condition', () => withServer({}, async (place) => {
+test('what is no HTTP date is no condition', () => withAppServer(async (place) => {
   const added = await rawRequest(place, 'POST', '/api/books', JSON_TYPE, '{"title":"A"}');
   const path = added.headers['location'] ?? '';
   const later = new Date(Date.now() + 86_400_000).toUTCString();

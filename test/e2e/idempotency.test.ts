@@ -4,6 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { openAppServer, withAppServer } from '../support/app-server.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask, type Reply } from './ask.ts';
@@ -76,41 +77,36 @@ test('every key adds one book, though the server is killed at any moment', () =>
     }
   }));
 
-test('an event is emitted once for its key', () => inFolder(async (data) => {
-  const server = await startServer(['--data', data]);
+test('an event is emitted once for its key', () => withAppServer(async ({ url }) => {
   const post = (path: string, body: unknown, headers = {}): Promise<Reply> =>
-    ask(`${server.url}${path}`, { method: 'POST', body, headers });
-  try {
-    await post('/api/outgoing-webhooks', {
-      targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'order.paid',
-    });
-    const key = { 'idempotency-key': 'order 7' };
-    const event = { name: 'order.paid', payload: { order: 7 } };
-    const first = await post('/api/events', event, key);
-    const again = await post('/api/events', event, key);
-    assert.deepEqual([first.status, again.status], [202, 202]);
-    assert.equal(again.headers['idempotency-replayed'], 'true');
-    assert.equal(again.text, first.text);
-    assert.equal(JSON.parse(first.text).deliveries.length, 1);
-    const deliveries = JSON.parse((await ask(`${server.url}/api/deliveries`)).text);
-    assert.equal(deliveries.length, 1);
-    const other = { ...event, payload: { order: 8 } };
-    assert.equal((await post('/api/events', other, key)).status, 422);
-    assert.equal((await post('/api/books', JSON.parse(BOOK), key)).status, 201);
-  } finally {
-    await server.stop('SIGKILL');
-  }
+  ask(`${url}${path}`, { method: 'POST', body, headers });
+  await post('/api/outgoing-webhooks', {
+    targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'order.paid',
+  });
+  const key = { 'idempotency-key': 'order 7' };
+  const event = { name: 'order.paid', payload: { order: 7 } };
+  const first = await post('/api/events', event, key);
+  const again = await post('/api/events', event, key);
+  assert.deepEqual([first.status, again.status], [202, 202]);
+  assert.equal(again.headers['idempotency-replayed'], 'true');
+  assert.equal(again.text, first.text);
+  assert.equal(JSON.parse(first.text).deliveries.length, 1);
+  const deliveries = JSON.parse((await ask(`${url}/api/deliveries`)).text);
+  assert.equal(deliveries.length, 1);
+  const other = { ...event, payload: { order: 8 } };
+  assert.equal((await post('/api/events', other, key)).status, 422);
+  assert.equal((await post('/api/books', JSON.parse(BOOK), key)).status, 201);
 }));
 
 test('a bulk replay is asked for once with its key', () => inFolder(async (data) => {
-  let server = await startServer(['--data', data]);
+  let server = await openAppServer(data);
   const replay = (body: object): Promise<Reply> => ask(`${server.url}/api/requests/replay`, {
     method: 'POST', body, headers: { 'idempotency-key': 'once' },
   });
   try {
     const first = await replay({ status: 'failed' });
-    await server.stop('SIGKILL');
-    server = await startServer(['--data', data]);
+    await server.close();
+    server = await openAppServer(data);
     const again = await replay({ status: 'failed' });
     assert.deepEqual([first.status, again.status], [202, 202]);
     assert.equal(again.headers['idempotency-replayed'], 'true');
@@ -120,19 +116,14 @@ test('a bulk replay is asked for once with its key', () => inFolder(async (data)
     assert.equal((await replay({ status: 'done' })).status, 422);
     assert.equal((await replay({ status: 'failed', dryRun: true })).status, 422);
   } finally {
-    await server.stop('SIGKILL');
+    await server.close();
   }
 }));
 
-test('a dry run gives its first answer again', () => inFolder(async (data) => {
-  const server = await startServer(['--data', data]);
-  try {
-    const count = (): Promise<Reply> => ask(`${server.url}/api/deliveries/resend`, {
-      method: 'POST', body: { dryRun: true }, headers: { 'idempotency-key': 'count' },
-    });
-    assert.deepEqual([(await count()).text, (await count()).text], ['{"count":0}', '{"count":0}']);
-    assert.equal((await count()).headers['idempotency-replayed'], 'true');
-  } finally {
-    await server.stop('SIGKILL');
-  }
+test('a dry run gives its first answer again', () => withAppServer(async ({ url }) => {
+  const count = (): Promise<Reply> => ask(`${url}/api/deliveries/resend`, {
+    method: 'POST', body: { dryRun: true }, headers: { 'idempotency-key': 'count' },
+  });
+  assert.deepEqual([(await count()).text, (await count()).text], ['{"count":0}', '{"count":0}']);
+  assert.equal((await count()).headers['idempotency-replayed'], 'true');
 }));

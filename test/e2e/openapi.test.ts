@@ -1,46 +1,40 @@
 /** The document at /openapi.json against the server that gives it: every route, and its answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { withAppServer } from '../support/app-server.ts';
 import { resolvePointer, validate } from '../support/json-schema.ts';
 import { assertDescribed, operationsOf } from '../support/open-api.ts';
 import type { ApiDocument, PlacedOperation } from '../support/open-api.ts';
 import { makeToken } from '../support/make-token.ts';
 import { SCOPE_OF } from '../support/scopes.ts';
-import { inFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
 import { exerciseResource, exerciseWebhooks, type Described } from './exercise-api.ts';
-import { startServer } from './processes.ts';
 
 const TOKEN = 'quite-secret';
 
-async function withDocument(
+/** Serves a new data directory, and gives what calls its operations as its document names them. */
+function withDocument(
   environment: Readonly<Record<string, string>>, use: (described: Described) => Promise<void>,
 ): Promise<void> {
-  await inFolder(async (data) => {
-    const server = await startServer(['--data', data], { environment });
-    try {
-      const { text } = await ask(`${server.url}/openapi.json`);
-      const document = JSON.parse(text) as ApiDocument;
-      const operations = operationsOf(document);
-      const called = new Set<string>();
-      await use({
-        url: server.url, data, document, called,
-        async call(operationId, { status = 200, key = 'none', query = '', ...question } = {}) {
-          const operation = operations.find((one) => one.operationId === operationId);
-          assert.ok(operation !== undefined, `no operation ${operationId}`);
-          const path = operation.path.replace(/\{\w+\}/, key);
-          const method = question.method ?? operation.method;
-          const answer = await ask(`${server.url}${path}${query}`, { ...question, method });
-          assert.equal(answer.status, status, `${operationId} ${answer.text}`);
-          assertDescribed(document, operation, answer);
-          if (status < 400) called.add(operationId);
-          return answer;
-        },
-      });
-    } finally {
-      await server.stop();
-    }
-  });
+  return withAppServer(async ({ url, data }) => {
+    const document = JSON.parse((await ask(`${url}/openapi.json`)).text) as ApiDocument;
+    const operations = operationsOf(document);
+    const called = new Set<string>();
+    await use({
+      url, data, document, called,
+      async call(operationId, { status = 200, key = 'none', query = '', ...question } = {}) {
+        const operation = operations.find((one) => one.operationId === operationId);
+        assert.ok(operation !== undefined, `no operation ${operationId}`);
+        const path = operation.path.replace(/\{\w+\}/, key);
+        const method = question.method ?? operation.method;
+        const answer = await ask(`${url}${path}${query}`, { ...question, method });
+        assert.equal(answer.status, status, `${operationId} ${answer.text}`);
+        assertDescribed(document, operation, answer);
+        if (status < 400) called.add(operationId);
+        return answer;
+      },
+    });
+  }, environment);
 }
 
 test('the document is sound: ids, references, parameters and examples', () =>

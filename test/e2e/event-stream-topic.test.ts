@@ -89,30 +89,31 @@ test('the delivery of a request to a route comes as a change of that request', (
     for (const reader of readers) await reader.close();
   }));
 
-test('that an event is too old, or one too many, is not told', () => withAppServer(async ({ url, port }) => {
-  const path = '/api/stream?topics=events';
-  const reader = await followStream({ port }, { path });
-  const ids: string[] = [];
-  const emit = async (): Promise<void> => {
-    const { text } = await ask(`${url}/api/events`,
-      { method: 'POST', body: { name: 'shop.opened', payload: {} } });
-    ids.push(JSON.parse(text).event);
-  };
-  for (let count = 0; count < 5; count += 1) await emit();
-  const countKept = async (): Promise<number> =>
-    JSON.parse((await ask(`${url}/api/events`)).text).length;
-  await until('the oldest have gone', async () => await countKept() < 5);
-  await emit();
-  await reader.until(6);
-  // What was told is read back from the log, too.
-  const [first = { id: '' }] = reader.events;
-  const resumed = await followStream({ port }, { path, lastEventId: first.id });
-  await until('the last one is told', () => resumed.events.some(({ data: text }) =>
-    JSON.parse(text).id === ids.at(-1)));
-  const toldOf = ({ events }: typeof reader): readonly unknown[] =>
-    events.map(({ data: text }) => [JSON.parse(text).change, JSON.parse(text).id]);
-  assert.deepEqual(toldOf(reader), ids.map((id) => ['created', id]));
-  assert.deepEqual(toldOf(resumed), ids.slice(1).map((id) => ['created', id]));
-  await reader.close();
-  await resumed.close();
-}, { HOOKSHELF_EVENTS_KEEP: 'all', HOOKSHELF_EVENTS_MAX_BYTES: '300' }));
+test('that an event is too old, or one too many, is not told', () =>
+  withAppServer(async ({ url, port }) => {
+    const path = '/api/stream?topics=events';
+    const reader = await followStream({ port }, { path });
+    const ids: string[] = [];
+    const emit = async (): Promise<void> => {
+      const { text } = await ask(`${url}/api/events`,
+        { method: 'POST', body: { name: 'shop.opened', payload: {} } });
+      ids.push(JSON.parse(text).event);
+    };
+    for (let count = 0; count < 5; count += 1) await emit();
+    const countKept = async (): Promise<number> =>
+      JSON.parse((await ask(`${url}/api/events`)).text).length;
+    await until('the oldest have gone', async () => await countKept() < 5);
+    await emit();
+    await reader.until(6);
+    // What was told is read back from the log, too.
+    const [first = { id: '' }] = reader.events;
+    const resumed = await followStream({ port }, { path, lastEventId: first.id });
+    await until('the last one is told', () => resumed.events.some(({ data: text }) =>
+      JSON.parse(text).id === ids.at(-1)));
+    const toldOf = ({ events }: typeof reader): readonly unknown[] =>
+      events.map(({ data: text }) => [JSON.parse(text).change, JSON.parse(text).id]);
+    assert.deepEqual(toldOf(reader), ids.map((id) => ['created', id]));
+    assert.deepEqual(toldOf(resumed), ids.slice(1).map((id) => ['created', id]));
+    await reader.close();
+    await resumed.close();
+  }, { HOOKSHELF_EVENTS_KEEP: 'all', HOOKSHELF_EVENTS_MAX_BYTES: '300' }));

@@ -22,7 +22,8 @@ const SILENCE_MS_MAX = 120_000;
 export class RawConnection {
   readonly socket: Socket;
   readonly closed: Promise<void>;
-  #received = Buffer.alloc(0);
+  // Put together when somebody looks: with each chunk it would copy a long answer again and again.
+  #chunks: Buffer[] = [];
   #isEnded = false;
   #wake: () => void = () => {};
 
@@ -32,7 +33,7 @@ export class RawConnection {
       : connect({ path: place.path, allowHalfOpen: true });
     this.socket.on('error', () => {});
     this.socket.on('data', (chunk) => {
-      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#chunks.push(chunk);
       this.#wake();
     });
     this.socket.on('end', () => {
@@ -55,12 +56,11 @@ export class RawConnection {
   /** The next answer; `hasBody` is false for the answer to a HEAD. Throws when none comes. */
   async answer(hasBody = true): Promise<RawAnswer> {
     for (;;) {
-      const parsed = parseAnswer(this.#received, hasBody, this.#isEnded);
-      if (parsed !== null) {
-        this.#received = this.#received.subarray(parsed.length);
-        return parsed.answer;
-      }
-      assert(!this.#isEnded, `no answer, but ${JSON.stringify(this.#received.toString())}`);
+      const received = Buffer.concat(this.#chunks);
+      const parsed = parseAnswer(received, hasBody, this.#isEnded);
+      this.#chunks = [received.subarray(parsed?.length ?? 0)];
+      if (parsed !== null) return parsed.answer;
+      if (this.#isEnded) assert.fail(`no answer, but ${JSON.stringify(received.toString())}`);
       await this.#more();
     }
   }
@@ -68,7 +68,7 @@ export class RawConnection {
   /** Everything until the other side ends or closes. */
   async rest(): Promise<string> {
     while (!this.#isEnded) await this.#more();
-    return this.#received.toString();
+    return Buffer.concat(this.#chunks).toString();
   }
 
   close(): void {

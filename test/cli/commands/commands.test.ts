@@ -9,8 +9,8 @@ const BOOK = '01980000-0000-7000-8000-000000000001';
 const NOBODY = '01980000-0000-7000-8000-000000000002';
 
 /**
- * Words, the exit code, what stands on standard input, and what is said of a server that is missing.
- * In words `<kind>` stands for the first value that the completion offers of that kind.
+ * Words, the exit code, what stands on standard input, and what is said of the missing server. In
+ * words `<kind>` stands for the first value that the completion offers of that kind.
  */
 type Step = readonly [words: string, code: number, input?: string | null, said?: RegExp];
 

@@ -9,6 +9,7 @@ import {
 import { ManualClock } from '../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
 
+const HOUR_MS = 3_600_000;
 const LENGTHS = { lengthMs: 25_000, attemptMs: 15_000 };
 
 const opened: Membership[] = [];
@@ -170,19 +171,6 @@ test('a node that dies hands over L + 1 s after its last beat, not before and no
     }
   });
 
-test('a node that is started again waits for its own old leases', async () => {
-  const cluster = new Cluster();
-  const first = cluster.node('a');
-  await cluster.clock.advance(10);
-  kill(first);
-  const again = cluster.node('a');
-  await cluster.clock.advance(LENGTHS.lengthMs);
-  assert.equal(again.ownership.findLease('hook'), null);
-  await cluster.clock.advance(1100);
-  assert.notEqual(again.ownership.findLease('hook'), null);
-  assert.equal(cluster.term(3), 2);
-});
-
 test('where writes are refused a beat finds out within a second when they go on', async () => {
   const { cluster } = await startCluster();
   const { sequence } = cluster.store.statistics;
@@ -221,18 +209,6 @@ test('while no beat can be written attempts end, and go on with the first that i
   assert.equal(next.endSignal.aborted, false);
   assert.equal(cluster.term(3), 1, 'nobody else has had it');
   assert.equal(cluster.logLines.filter((line) => line.includes('cannot renew')).length, 1);
-});
-
-test('a result counts only in the term in which its attempt began', async () => {
-  const { cluster, a } = await startCluster();
-  const lease = a.ownership.findLease('hook');
-  const isHeld = (): Promise<boolean> =>
-    cluster.store.transact((transaction) => lease?.isHeld(transaction) ?? false);
-  assert.equal(await isHeld(), true);
-  kill(a);
-  cluster.node('b');
-  await cluster.clock.advance(LENGTHS.lengthMs + 2000);
-  assert.equal(await isHeld(), false);
 });
 
 test('a result does not count once its shard was given up and claimed again', async () => {
@@ -333,8 +309,10 @@ test('a node that died is forgotten after a day', async () => {
   const b = cluster.node('b');
   await cluster.clock.advance(10);
   kill(b);
-  await cluster.clock.advance(23 * 3_600_000);
+  cluster.clock.standStill(23 * HOUR_MS);
+  await cluster.clock.advance(60_000);
   assert.notEqual(cluster.store.collection(NODES.name).findBytes('b'), undefined);
-  await cluster.clock.advance(2 * 3_600_000);
+  cluster.clock.standStill(2 * HOUR_MS);
+  await cluster.clock.advance(60_000);
   assert.equal(cluster.store.collection(NODES.name).findBytes('b'), undefined);
 });

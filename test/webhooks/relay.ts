@@ -161,6 +161,14 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
   };
 }
 
+/** Fails unless an answer is 422 for one reason: at this pointer, and in such words. */
+export function assertRefused({ status, json, text }: Answer, pointer: string, detail = /./): void {
+  assert.equal(status, 422, text);
+  const errors = json['errors'] as readonly { readonly pointer: string; readonly detail: string }[];
+  assert.deepEqual(errors.map((error) => error.pointer), [pointer], text);
+  assert.match(errors[0]?.detail ?? '', detail, text);
+}
+
 /** One request on a connection of its own. A string or buffer goes out as it is, else as JSON. */
 export function send(
   port: number, method: string, path: string, body: unknown, headers: Headers,

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
-import { answer, startServer } from '../../support/servers.ts';
 import { until } from '../../support/until.ts';
 import { startRelayFor, type Answer, type Relay } from '../relay.ts';
 import { DOWN, Simulation, UP } from '../sending/simulation.ts';
@@ -102,22 +101,6 @@ test('a chain that any caller can end by a header makes no webhook failing', asy
   const { state } = await healthAt(relay, `${INCOMING}/${String(made.json['identifier'])}`);
   assert.equal(state, 'healthy');
 });
-
-test('a target that refuses the chain makes its webhook failing, with one warning',
-  async (context) => {
-    const relay = await start(context);
-    const target = await startServer({
-      onRequest: ({ socket }) => void socket.write(answer(422, '', ['X-Hookshelf-Chain: refused'])),
-    });
-    context.after(() => target.close());
-    const made = await relay.hook(
-      { actionType: 'http-forward', options: { url: target.url('/') } });
-    for (let count = 0; count < 4; count += 1) assert.equal((await call(relay)).status, 400);
-    const { state, lastFailure } =
-      await healthAt(relay, `${INCOMING}/${String(made.json['identifier'])}`);
-    assert.deepEqual([state, lastFailure?.reason], ['failing', 'The upstream answered 422']);
-    assert.equal(relay.logLines.filter((line) => line.includes('"a webhook fails"')).length, 1);
-  });
 
 for (const inbox of ['off', 'failed', 'all']) {
   test(`three runs in a row that fail make it failing, one that succeeds ends it: inbox ${inbox}`,
@@ -293,16 +276,4 @@ test('a delivery that fails for good makes it failing, a proxy that fails does n
   await simulation.clock.advance(10 * MINUTE_MS);
   assert.ok(isIn('failing'));
   assert.equal(simulation.webhooks.health.outgoing.find(hook).lastFailure?.reason, 'HTTP 500');
-});
-
-test('a target that is gone is one warning: the webhook is off', async () => {
-  const simulation = new Simulation();
-  simulation.targets.set('target', { kind: 'answer', status: 410 });
-  const hook = await simulation.addHook('target');
-  await simulation.emit();
-  await simulation.clock.advance(MINUTE_MS);
-  assert.ok(simulation.webhooks.health.outgoing.isListedAs(hook, 'off'));
-  const { lastFailure } = simulation.webhooks.health.outgoing.find(hook);
-  assert.equal(lastFailure?.reason, 'HTTP 410');
-  assert.ok(!simulation.logLines.some((line) => line.includes('a webhook fails')));
 });

@@ -68,6 +68,9 @@ test('a 410 switches a webhook off with a reason, a time and one warning', async
   const { level, webhook, target: place, reason } = JSON.parse(lines[0] ?? '');
   assert.deepEqual([level, webhook, place, reason],
     ['warning', hook, `127.0.0.1:${port}/path`, 'gone']);
+  assert.ok(!relay.logLines.some((line) => line.includes('a webhook fails')));
+  const { state, lastFailure } = Object((await read()).json['health']);
+  assert.deepEqual([state, lastFailure.reason], ['off', 'HTTP 410']);
   const on = await relay.ask('PATCH', `${OUTGOING}/${hook}`, { enabled: true });
   assert.deepEqual(disablingIn(on), ON);
 });

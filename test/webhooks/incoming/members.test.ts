@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startRelay, type Relay } from '../relay.ts';
+import { assertRefused, startRelay, type Relay } from '../relay.ts';
 
 let relay: Relay;
 before(async () => {
@@ -116,11 +116,7 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
 
 for (const [name, members, pointer, detail] of REFUSED) {
   test(`refuses ${name}`, async () => {
-    const { status, json, text } = await create(members);
-    assert.equal(status, 422, text);
-    const errors = json['errors'] as { pointer: string; detail: string }[];
-    assert.deepEqual(errors.map((error) => error.pointer), [pointer], text);
-    assert.match(errors[0]?.detail ?? '', detail);
+    assertRefused(await create(members), pointer, detail);
   });
 }
 

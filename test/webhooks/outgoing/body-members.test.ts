@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startServer, answer, type ScriptedServer } from '../../support/servers.ts';
-import { startRelay, type Answer, type Relay } from '../relay.ts';
+import { assertRefused, startRelay, type Answer, type Relay } from '../relay.ts';
 
 const PATH = '/api/outgoing-webhooks';
 const XML = '<order id="{{ id }}"><note>{{ payload.note }}</note></order>';
@@ -55,11 +55,7 @@ const REFUSED: readonly [string, object, string, RegExp][] = [
 
 for (const [name, members, pointer, detail] of REFUSED) {
   test(`${name} is refused at ${pointer}`, async () => {
-    const { status, json, text } = await create(members);
-    assert.equal(status, 422, text);
-    const errors = json['errors'] as readonly { pointer: string; detail: string }[];
-    assert.deepEqual(errors.map((error) => error.pointer), [pointer], text);
-    assert.match(errors[0]?.detail ?? '', detail);
+    assertRefused(await create(members), pointer, detail);
   });
 }
 

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { answer, clientNameOf, startServer } from '../../support/servers.ts';
 import { createCertificate } from '../../support/tls.ts';
 import { turnsUntil } from '../../support/turns.ts';
-import { startRelay, startRelayFor, type Answer, type Relay } from '../relay.ts';
+import { assertRefused, startRelay, startRelayFor, type Answer, type Relay } from '../relay.ts';
 
 const PATH = '/api/outgoing-webhooks';
 const TARGET = 'https://there.example/in';
@@ -110,11 +110,7 @@ const REFUSALS: readonly [string, object, string, RegExp][] = [
 ];
 for (const [title, pair, pointer, detail] of REFUSALS) {
   test(`${title} is refused`, async () => {
-    const { status, json, text } = await add(pair);
-    const errors = json['errors'] as readonly { pointer: string; detail: string }[];
-    assert.equal(status, 422, text);
-    assert.deepEqual(errors.map((error) => error.pointer), [`/clientCertificate${pointer}`], text);
-    assert.match(errors[0]?.detail ?? '', detail);
+    assertRefused(await add(pair), `/clientCertificate${pointer}`, detail);
   });
 }
 

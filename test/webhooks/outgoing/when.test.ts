@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { startRelayFor, type Answer, type Relay } from '../relay.ts';
+import { assertRefused, startRelayFor, type Answer, type Relay } from '../relay.ts';
 
 async function start(context: TestContext): Promise<Relay> {
   const relay = await startRelayFor(context);
@@ -75,9 +75,6 @@ const REFUSED: readonly (readonly [object, string, RegExp])[] = [
 test('a condition over what an event has not is refused', async (context) => {
   const relay = await start(context);
   for (const [members, pointer, detail] of REFUSED) {
-    const { status, json } = await listen(relay, members);
-    const [error] = json['errors'] as { pointer: string; detail: string }[];
-    assert.deepEqual([status, error?.pointer], [422, pointer]);
-    assert.match(error?.detail ?? '', detail);
+    assertRefused(await listen(relay, members), pointer, detail);
   }
 });

@@ -46,22 +46,6 @@ async function bodyOf(relay: Relay, { id }: Shown): Promise<string> {
   return (await relay.ask('GET', `/api/requests/${String(id)}/body`)).text;
 }
 
-test('the inbox keeps no credential of an address in a header or the query', async (context) => {
-  const relay = await start(context, { inbox: 'all' });
-  const url = 'https://ada:planted@shop.example/?token=planted&a=1';
-  const path = `/webhook/in/hook?next=${encodeURIComponent(url)}`;
-  const { status } = await relay.ask('POST', path, {}, {
-    Referer: url, Origin: 'https://ada:planted@shop.example', 'X-Kept': 'too',
-  });
-  assert.equal(status, 200);
-  const [request] = await kept(relay);
-  const { text } = await relay.ask('GET', `/api/requests/${String(request?.['id'])}/headers`);
-  assert.ok(text.includes('https://***@shop.example/?token=***&a=1') && text.includes('too'), text);
-  assert.doesNotMatch(JSON.stringify(request) + text, /planted/);
-  assert.equal(request?.['query'],
-    'next=https%3A%2F%2F***%40shop.example%2F%3Ftoken%3D***%26a%3D1');
-});
-
 test('inbox off keeps nothing, failed what failed, all everything', async (context) => {
   for (const [inbox, expected] of [
     ['off', []], ['failed', ['failed']], ['all', ['failed', 'done']],
@@ -321,14 +305,6 @@ test('keeps who may not call, and who calls too often', async (context) => {
     assert.equal(replay.status, 409, 'its body was never read');
     await relay.close();
   }
-});
-
-test('an action is told of the request that is kept', async (context) => {
-  const relay = await start(context, { inbox: 'all' });
-  await call(relay);
-  const [{ id } = {}] = await kept(relay);
-  const { request, attempt, replay } = Told.contexts.at(-1) as Shown;
-  assert.deepEqual([request, attempt, replay], [id, 1, false]);
 });
 
 test('requests that run later take no place of a running action', async (context) => {

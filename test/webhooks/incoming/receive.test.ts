@@ -200,15 +200,6 @@ test('what an action threw stands in the log and nowhere else', async () => {
   assert.ok(relay.logLines.some((line) => line.includes('kaboom-detail')));
 });
 
-test('an action that does not end in time has failed', async () => {
-  const quick = await startRelay({ actions: [Probe], incoming: { actionTimeoutMs: 20 } });
-  await quick.hook({ actionType: 'probe', options: { isSlow: true } });
-  const { status, json } = await quick.ask('POST', '/webhook/in/hook', {});
-  await quick.close();
-  assert.equal(status, 400);
-  assert.equal(json['message'], 'Action timed out');
-});
-
 test('over its rate a hook answers 429 before it reads or checks anything', async () => {
   const limited = await startRelay({ actions: [Probe], incoming: { rateLimit: 2 } });
   await limited.hook({ actionType: 'probe' }, { secret: SECRET });
@@ -275,15 +266,6 @@ test('payloads that would take too much memory together are told to come again',
   const calls = [1, 2].map(() => narrow.ask('POST', '/webhook/in/other', text));
   assert.deepEqual((await Promise.all(calls)).map(({ status }) => status), [200, 200]);
   await narrow.close();
-});
-
-test('without a secret a hook answers 401 where unsigned ones are not allowed', async () => {
-  const strict = await startRelay({
-    actions: [Probe], incoming: { allowUnsignedWhenSecretMissing: false },
-  });
-  await strict.hook({ actionType: 'probe' });
-  assert.equal((await strict.ask('POST', '/webhook/in/hook', {})).status, 401);
-  await strict.close();
 });
 
 test('a changed path segment or secret counts from the next request on', async () => {

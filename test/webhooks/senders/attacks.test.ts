@@ -198,14 +198,6 @@ test('of signatures without end only the first few are looked at', () => {
   assert.equal(judge(hook, { headers: headers([wrong, wrong, `v1,${right}`]) }), 'genuine');
 });
 
-test('a token that is sent twice is none, even if one of the two is right', () => {
-  const hook = { verification: { preset: 'bearer' }, secret: 'right' };
-  const headers = { Authorization: 'Bearer right' };
-  assert.equal(judge(hook, { headers }), 'genuine');
-  const rawHeaders = ['Authorization', 'Bearer right', 'authorization', 'Bearer wrong'];
-  assert.equal(judge(hook, { headers, rawHeaders }), 'signature_form');
-});
-
 test('a time beyond the tolerance is stale, in the future as in the past', () => {
   const sender = senderOf('stripe');
   const key = sender.makeKey('attacked');
@@ -215,13 +207,5 @@ test('a time beyond the tolerance is stale, in the future as in the past', () =>
     const { headers } = sendAs(sender, key, { body: BODY, atS: NOW_S + offsetS });
     const hook = { verification: sender.verification, secret: key.secret };
     assert.equal(judge(hook, { headers }), outcome, `${offsetS} s`);
-  }
-});
-
-test('a signature of another length is none of its algorithm', () => {
-  const hook = { verification: { preset: 'github' }, secret: 'right' };
-  for (const hex of ['00', '00'.repeat(31), '00'.repeat(33)]) {
-    assert.equal(judge(hook, { headers: { 'X-Hub-Signature-256': `sha256=${hex}` } }),
-      'signature_form', hex);
   }
 });

@@ -2,11 +2,15 @@
  * Sends pending deliveries: keeps the scheduler's tasks in step with the stored deliveries, and
  * makes the attempts.
  */
+import { parseTimestamp } from '../../base/clock.ts';
+import { encodeJson } from '../../base/json/encode.ts';
+import { parseJsonText } from '../../base/json/exact-parser.ts';
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Turns } from '../../base/turns.ts';
 import { followRecords } from '../../resources/projection.ts';
-import type { Change, Collection } from '../../store/store-port.ts';
+import { findCommitted } from '../../store/find-record.ts';
+import type { Change, Collection, Store } from '../../store/store-port.ts';
 import { decodeDelivery, deliveryHead } from '../deliveries/delivery-codec.ts';
 import {
   deliveryCollection, computeDeliveryDueMs, type Delivery, type StoredDelivery,
@@ -14,18 +18,21 @@ import {
 import { backfillCollection, decodeHoldingJobId } from '../deliveries/backfill-hold.ts';
 import type { DelayedEvents } from '../deliveries/delayed-events.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
+import { decodeEventHead, findEventRecord, readPayloadBytes } from '../deliveries/event-record.ts';
 import { isRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { deliveryQueue } from '../deliveries/delivery-changes.ts';
 import { formatWebhookLabel } from '../webhook-label.ts';
+import { Facts } from '../filters/facts.ts';
 import { findKeyPath, type KeyReader } from '../filters/order.ts';
 import type {
   OutgoingWebhookIndex, ReadyOutgoingWebhook,
 } from '../outgoing/outgoing-webhook-index.ts';
 import type { LongLane } from '../scheduler/lanes.ts';
+import type { TaskOrder } from '../scheduler/task-queues.ts';
 import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
-import type { AttemptHealth, LaneName } from '../scheduler/task.ts';
+import { createPlace, type AttemptHealth, type LaneName } from '../scheduler/task.ts';
 import type { OnOutcome } from '../outcome-listeners.ts';
 import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
 import { LaneUpdates } from '../durable-queue/lane-updates.ts';
@@ -34,7 +41,6 @@ import {
   QueueWorker, type AttemptResult, type AttemptRunner,
 } from '../durable-queue/queue-worker.ts';
 import { attemptDelivery, assessHealth, type AttemptDeps } from './delivery-attempt.ts';
-import { computeTaskOrder, findDeliveryLane } from './delivery-order.ts';
 import { DeliveryPaces } from './delivery-paces.ts';
 import { recordOutcome, type FinishedAttempt, type RecorderDeps } from './attempt-recorder.ts';
 import { SwitchedOffError } from '../actions/switched-off-error.ts';
@@ -302,4 +308,37 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt> {
     }
     return { postponedMs: NO_ROOM_DELAY_MS };
   }
+}
+
+/**
+ * The place of a pending delivery is when it went to the queue of its webhook, and its lane is that
+ * of its key, which is read from its event each time: it is stored nowhere. `readKey` is that of
+ * the webhook; null if its order has none.
+ */
+export function computeTaskOrder(
+  store: Store, delivery: StoredDelivery, readKey: KeyReader | null, nowMs: number,
+): TaskOrder {
+  const lane = findDeliveryLane(store, delivery, readKey);
+  const { identifier, queuedAt, nextAttemptAt, attempts } = delivery.item;
+  // The id has the time of creation.
+  if (queuedAt === null) return { lane };
+  const queuedAtMs = parseTimestamp(queuedAt);
+  const isDelayed = queuedAtMs > nowMs && attempts.length === 0
+    && nextAttemptAt !== null && parseTimestamp(nextAttemptAt) >= queuedAtMs;
+  return { lane, place: createPlace(queuedAtMs, identifier), isDelayed };
+}
+
+/** Finds the lane of a delivery; null: its webhook's order has no key, or it has none itself. */
+function findDeliveryLane(
+  store: Store, delivery: StoredDelivery, readKey: KeyReader | null,
+): LaneName | null {
+  if (readKey === null) return null;
+  const eventBytes = findEventRecord(findCommitted(store), delivery.item);
+  if (eventBytes === undefined) return null;
+  const facts = new Facts({
+    payload: () => parseJsonText(readPayloadBytes(eventBytes).toString()) as unknown,
+    event: () => delivery.item.event,
+  });
+  const key = readKey(facts, decodeEventHead(eventBytes).key);
+  return key === null ? null : { name: encodeJson(key), key };
 }

@@ -12,10 +12,16 @@ import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../../src/base/schema.ts';
 import type { Author, Book, BookInput } from '../../../src/books/book.ts';
+import type { FormatCodec } from '../../../src/books/transfer/format-codec.ts';
+import { cslCodec } from '../../../src/books/transfer/sources/csl.ts';
+import { risCodec } from '../../../src/books/transfer/sources/ris.ts';
 import { startBookServer } from '../../support/book-server.ts';
 import type { BookServer } from '../../support/book-server.ts';
 import { readCsl, readMods, runProgram } from '../../support/bibliography-programs.ts';
 import type { Edition } from '../../support/bibliography-programs.ts';
+import { writeText } from '../../support/format-round-trip.ts';
+import { hostileBook } from '../../support/hostile-books.ts';
+import { createRandom } from '../../support/random.ts';
 import { hasProgram } from '../../support/shell.ts';
 
 const FOLDER = process.env['FORMATS_FOLDER'];
@@ -179,6 +185,19 @@ for (const [format, name, habits] of [
   test(`bibutils read our books from ${name}`, { skip: NO_BIBUTILS }, async () => {
     const mods = runProgram(`${name}2xml`, ['-i', 'utf8'], await exportFile(format));
     assertEditions(readMods(mods), habits);
+  });
+}
+
+for (const [name, words, codec, skip] of [
+  ['pandoc', ['-f', 'csljson', '-t', 'csljson'], cslCodec, NO_PANDOC],
+  ['ris2xml', ['-i', 'utf8'], risCodec, NO_BIBUTILS],
+] as const satisfies readonly (readonly [string, readonly string[], FormatCodec, unknown])[]) {
+  test(`${name} reads each book, whatever stands in its texts`, { skip }, () => {
+    const random = createRandom(35);
+    const hostile = Array.from({ length: 500 }, (_, number) => hostileBook(random, number));
+    const found = runProgram(name, words, writeText(codec, hostile));
+    const ids = found.matchAll(/^ *"id": "(.+)",?$|<mods ID="([^"]+)">/gm);
+    assert.deepEqual([...ids].map(([, item, mods]) => item ?? mods), hostile.map(({ id }) => id));
   });
 }
 

@@ -15,7 +15,8 @@ import { hostileBook } from '../../support/hostile-books.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { below, createRandom } from '../../support/random.ts';
 
-const MADE_COUNT = IS_LONG ? 10_000 : 150;
+/** Each format has its own tests with more of them, without a server. */
+const MADE_COUNT = IS_LONG ? 10_000 : 40;
 /** These hold all that the catalog stores, ids and dates too. */
 const OWN_FORMATS: readonly string[] = ['json', 'jsonl', 'csv'];
 /** In these a run of white space is a blank. */

@@ -2,26 +2,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import type { Clock } from '../../../src/base/clock.ts';
 import { createBookList } from '../../../src/books/list/book-list.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { BoundedWordIndex } from '../../../src/books/index/bounded-word-index.ts';
+import type { WordIndexOptions } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
+import { ManualTurns } from '../../support/manual-turns.ts';
 import { naiveList } from '../../support/naive-list.ts';
-import type { NaiveBook } from '../../support/naive-list.ts';
 import { createRandom } from '../../support/random.ts';
 import { randomBook } from '../../support/random-books.ts';
-import { someTurns } from '../../support/turns.ts';
 
 const BOOKS = 3000;
 const MEMTABLE_BOOKS = 64;
 // All of them would need some 37 kB.
 const BYTES_MAX = 20_000;
 const TURN_MS_MAX = 5;
+const REAL: Pick<WordIndexOptions, 'clock' | 'turns'> = {
+  clock: systemClock, turns: createTurns(systemClock),
+};
 const QUERIES = [{ q: 'the' }, { q: 'river war' }, { author: 'le' }, { q: '東京' }, { q: 'lodz' }];
 
 test('books too many for the index are found by their words all the same', async () => {
-  const { books, collection, search, list } = createShelf(systemClock);
+  const { books, collection, search, list } = createShelf();
   for (const query of QUERIES) {
     const { books: found, total } = await list.list(query);
     const expected = naiveList(books, query);
@@ -35,30 +37,20 @@ test('books too many for the index are found by their words all the same', async
 
 test('an index is being made from its first need on, then ready, and null when it is given up',
   async () => {
-    let nowMs = 0;
-    // Every look at the clock ends a turn, and turns are taken by hand.
-    const clock = { monotonicMs: () => nowMs += 10, startTimer: () => ({ cancel: () => {} }) };
-    const next: (() => void)[] = [];
-    const { books, collection, search, list } = createShelf(clock, (run) => next.push(run));
+    const manual = new ManualTurns();
+    const { books, collection, search, list } = createShelf(manual);
     for (const { id } of books.slice(BOOKS / 8)) collection.delete(id);
     const states = [search.state];
-    const takeTurns = async (isOver: () => boolean): Promise<void> => {
-      for (let turn = 0; !isOver(); turn += 1) {
-        assert.ok(turn < 50_000, 'it ends');
-        if (states.at(-1) !== search.state) states.push(search.state);
-        next.shift()?.();
-        await someTurns(1);
-      }
+    const watch = (): void => {
+      if (states.at(-1) !== search.state) states.push(search.state);
     };
-    const ask = async (): Promise<void> => {
-      let isDone = false;
-      const answer = list.list({ q: 'the' }).then(() => { isDone = true; });
-      await takeTurns(() => isDone);
-      await answer;
-    };
+    const ask = (): Promise<unknown> => manual.runUntil(list.list({ q: 'the' }), watch);
     await ask();
     collection.put({ ...books[0], id: 'id-0000', title: 'changed' });
-    await takeTurns(() => next.length === 0);
+    while (!manual.isIdle) {
+      watch();
+      await manual.takeTurns(1);
+    }
     for (const book of books) collection.put(book);
     await ask();
     assert.deepEqual(states, [null, 'making', 'ready', null]);
@@ -67,7 +59,7 @@ test('an index is being made from its first need on, then ready, and null when i
   });
 
 test('once few enough books are left there is an index again', async () => {
-  const { books, collection, search, list } = createShelf(systemClock);
+  const { books, collection, search, list } = createShelf();
   await list.list({ q: 'the' });
   assert.ok(search.isTooLarge);
   const rest = books.slice(0, BOOKS / 8);
@@ -86,7 +78,7 @@ test('once few enough books are left there is an index again', async () => {
 });
 
 test('mistyped words are corrected only while there is an index', async () => {
-  const { books, collection, search, list } = createShelf(systemClock);
+  const { books, collection, search, list } = createShelf();
   assert.deepEqual((await list.list({ q: 'rivre' })).corrections, {});
   assert.ok(search.isTooLarge);
   for (const { id } of books.slice(BOOKS / 8)) collection.delete(id);
@@ -97,39 +89,22 @@ test('mistyped words are corrected only while there is an index', async () => {
 
 /** A look at a book takes 0.02 ms here, and nothing else takes any time. */
 test('a search without an index holds the loop no longer than one with it', async () => {
-  let nowMs = 0;
-  const clock = { monotonicMs: () => nowMs, startTimer: () => ({ cancel: () => {} }) };
-  const next: (() => void)[] = [];
-  const { books, collection, search, list } = createShelf(clock, (run) => next.push(run));
-  collection.onRead = () => { nowMs += 0.02; };
-  let totals: readonly number[] | null = null;
-  const answers = Promise.all(QUERIES.map((query) => list.list(query)))
-    .then((found) => { totals = found.map(({ total }) => total); });
-  for (let turn = 0; totals === null; turn += 1) {
-    assert.ok(turn < 50_000, 'it ends');
-    const startMs = nowMs;
-    next.shift()?.();
-    assert.ok(nowMs - startMs <= TURN_MS_MAX, `${nowMs - startMs} ms in a turn`);
-    await someTurns(1);
-  }
-  await answers;
+  const manual = new ManualTurns(0);
+  const { books, collection, search, list } = createShelf(manual);
+  collection.onRead = () => manual.clock.standStill(0.02);
+  const answers = await manual.runUntil(Promise.all(QUERIES.map((query) => list.list(query))));
+  const totals = answers.map(({ total }) => total);
+  assert.ok(manual.longestTurnMs <= TURN_MS_MAX, `${manual.longestTurnMs} ms in a turn`);
   assert.deepEqual(totals, QUERIES.map((query) => naiveList(books, query).length));
   assert.equal(search.isTooLarge, true);
 });
 
-function createShelf(
-  clock: Pick<Clock, 'monotonicMs' | 'startTimer'>,
-  yieldTurn?: (next: () => void) => void,
-): {
-  books: readonly NaiveBook[]; collection: FakeCollection; search: BoundedWordIndex;
-  list: ReturnType<typeof createBookList>;
-} {
+function createShelf({ clock, turns } = REAL) {
   const collection = new FakeCollection();
   const random = createRandom(5);
   const books = Array.from({ length: BOOKS }, (_, count) =>
     randomBook(random, `id-${String(count).padStart(4, '0')}`));
   for (const book of books) collection.put(book);
-  const turns = createTurns(clock, yieldTurn);
   const search = new BoundedWordIndex({
     collection, turns, clock, memtableBooks: MEMTABLE_BOOKS, bytesMax: BYTES_MAX,
   });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import type { Timer } from '../../../src/base/clock.ts';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { createTurns } from '../../../src/base/turns.ts';
@@ -10,6 +9,7 @@ import type { Candidates, SearchCaller } from '../../../src/books/index/book-sea
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { indexAll } from '../../support/index-all.ts';
 import { IS_LONG } from '../../support/long.ts';
+import { ManualTurns } from '../../support/manual-turns.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
 import { below, createRandom } from '../../support/random.ts';
@@ -151,27 +151,18 @@ test('corrections wait for the complete index, as long as somebody waits for the
 /** A catalog of random books, whose turns are taken by hand: a step in each. */
 function createSteered(count: number) {
   const timers: (() => void)[] = [];
-  let nowMs = 0;
-  const clock = {
-    monotonicMs: () => nowMs += 10,
-    startTimer(_delayMs: number, run: () => void): Timer {
-      timers.push(run);
-      return { cancel: () => {} };
-    },
+  const manual = new ManualTurns();
+  const { turns } = manual;
+  manual.clock.startTimer = (_delayMs, run) => {
+    timers.push(run);
+    return { cancel: () => {} };
   };
   const collection = new FakeCollection();
   for (let number = 0; number < count; number += 1) {
     collection.put(randomBook(createRandom(number), `id-${number}`));
   }
-  const next: (() => void)[] = [];
-  const turns = createTurns(clock, (run) => next.push(run));
-  const index = new WordIndex({ collection, turns, clock, memtableBooks: 16 });
-  const takeTurns = async (turnsMax: number): Promise<void> => {
-    for (let turn = 0; turn < turnsMax; turn += 1) {
-      next.shift()?.();
-      await someTurns(1);
-    }
-  };
+  const index = new WordIndex({ collection, turns, clock: manual.clock, memtableBooks: 16 });
+  const takeTurns = (turnsMax: number): Promise<void> => manual.takeTurns(turnsMax);
   return { timers, collection, index, turns, takeTurns };
 }
 

@@ -10,17 +10,16 @@ import { scanPage } from '../../../src/books/list/scan.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import type { BookFilter } from '../../../src/books/query/parse-query.ts';
 import { BitSet } from '../../../src/base/structures/bit-set.ts';
-import { createTurns } from '../../../src/base/turns.ts';
 import { changeBooks } from '../../support/changing-catalog.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { indexAll } from '../../support/index-all.ts';
 import { getList } from '../../support/list-harness.ts';
 import { IS_LONG } from '../../support/long.ts';
+import { ManualTurns } from '../../support/manual-turns.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook } from '../../support/naive-list.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { randomBook, randomQuery, searchOf } from '../../support/random-books.ts';
-import { someTurns } from '../../support/turns.ts';
 
 const SEEDS = IS_LONG ? 60 : 4;
 const BOOKS = 90;
@@ -100,11 +99,8 @@ test('a candidate that is not indexed is read, and counted so', () => {
 function createSteeredCatalog() {
   const collection = new FakeCollection();
   const books = new Map<string, NaiveBook>();
-  // Every look at the clock ends a turn.
-  let nowMs = 0;
-  const clock = { monotonicMs: () => nowMs += 10, startTimer: () => ({ cancel: () => {} }) };
-  const next: (() => void)[] = [];
-  const turns = createTurns(clock, (run) => next.push(run));
+  const manual = new ManualTurns();
+  const { turns, clock } = manual;
   const index = new WordIndex({ collection, turns, clock, memtableBooks: 16 });
   /** How many books were not indexed, for each search that met some that were. */
   const partialFinds: number[] = [];
@@ -122,22 +118,8 @@ function createSteeredCatalog() {
     },
   };
   const list: BookList = createBookList({ collection, turns, search });
-  const takeTurns = async (count: number): Promise<void> => {
-    for (let turn = 0; turn < count; turn += 1) {
-      next.shift()?.();
-      await someTurns(1);
-    }
-  };
-  const ask = async (query: string, betweenTurns: () => void = () => {}) => {
-    let isDone = false;
-    const answer = getList(list, query).finally(() => { isDone = true; });
-    for (let turn = 0; !isDone; turn += 1) {
-      assert.ok(turn < 20_000, 'it ends');
-      await takeTurns(1);
-      betweenTurns();
-    }
-    return answer;
-  };
+  const takeTurns = (count: number): Promise<void> => manual.takeTurns(count);
+  const ask = (query: string) => manual.runUntil(getList(list, query));
   /** Nobody waits for the index here; it may be closed before it is complete. */
   const startIndexing = (): void => { indexAll(index).catch(() => {}); };
   return {

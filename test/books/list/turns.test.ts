@@ -7,10 +7,10 @@ import type { Steps, Turns } from '../../../src/base/turns.ts';
 import { WordIndex } from '../../../src/books/index/word-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 import { getList } from '../../support/list-harness.ts';
+import { ManualTurns } from '../../support/manual-turns.ts';
 import { noSearch } from '../../support/no-search.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { randomBook } from '../../support/random-books.ts';
-import { someTurns } from '../../support/turns.ts';
 
 const TURN_MS_MAX = 5;
 // A hundred looks or so: where the turns fall decides it.
@@ -118,28 +118,26 @@ function createShelf(withIndexes: boolean): TurnsShelf {
   const collection = new FakeCollection();
   const random = createRandom(1);
   for (let count = 0; count < BOOKS; count += 1) collection.put(randomBook(random, `id-${count}`));
-  let nowMs = 0;
+  const manual = new ManualTurns(0);
+  const { clock } = manual;
   let looks = 0;
   collection.onRead = () => {
-    nowMs += 0.02;
+    clock.standStill(0.02);
     looks += 1;
   };
-  const clock = { monotonicMs: () => nowMs, startTimer: () => ({ cancel: () => {} }) };
-  const next: (() => void)[] = [];
-  const plainTurns = createTurns(clock, (run) => next.push(run));
   let longestStepMs = 0;
   const watch = function* <T>(steps: Steps<T>): Steps<T> {
     for (;;) {
-      const startMs = nowMs;
+      const startMs = clock.now();
       const step = steps.next();
-      longestStepMs = Math.max(longestStepMs, nowMs - startMs);
+      longestStepMs = Math.max(longestStepMs, clock.now() - startMs);
       if (step.done === true) return step.value;
       yield;
     }
   };
   const turns: Turns = {
-    run: (steps, isWanted) => plainTurns.run(watch(steps), isWanted),
-    runLater: (steps, isWanted) => plainTurns.runLater(watch(steps), isWanted),
+    run: (steps, isWanted) => manual.turns.run(watch(steps), isWanted),
+    runLater: (steps, isWanted) => manual.turns.runLater(watch(steps), isWanted),
   };
   const search = new WordIndex({ collection, turns, clock });
   const indexes = !withIndexes ? null : new LazyCatalogIndexes({
@@ -148,28 +146,13 @@ function createShelf(withIndexes: boolean): TurnsShelf {
   const list = createBookList({ collection, turns, search, indexes });
   return {
     collection,
-    runTurn: () => next.shift()?.(),
+    runTurn: () => manual.runTurns(1),
     async measure(searches, beforeTurn = () => {}) {
-      let isDone = false;
-      let spentMs = 0;
-      let longestMs = 0;
       looks = 0;
       longestStepMs = 0;
-      // Sending is not part of the search; it waits for its reader.
-      const answers = Promise.all(searches.map((one) => getList(list, one, {
-        betweenPieces: () => { nowMs = spentMs; },
-      }))).then(() => { isDone = true; });
-      for (let turn = 0; !isDone; turn += 1) {
-        assert.ok(turn < 20_000, 'it ends');
-        beforeTurn();
-        spentMs = nowMs;
-        next.shift()?.();
-        longestMs = Math.max(longestMs, nowMs - spentMs);
-        spentMs = nowMs;
-        await someTurns(1);
-      }
-      await answers;
-      return { longestMs, longestStepMs, looks };
+      manual.longestTurnMs = 0;
+      await manual.runUntil(Promise.all(searches.map((one) => getList(list, one))), beforeTurn);
+      return { longestMs: manual.longestTurnMs, longestStepMs, looks };
     },
   };
 }

@@ -13,10 +13,7 @@ import { someTurns } from '../../support/turns.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-const specs: readonly CollectionSpec[] = [
-  { name: 'books', key: 'id' },
-  { name: 'hooks', key: 'identifier', unique: ['path'] },
-];
+const specs: readonly CollectionSpec[] = [{ name: 'books', key: 'id' }];
 
 function open(files: SimulatedFiles, clock = new ManualClock()) {
   return openStore({ directory: '/data', files, specs, clock, logger: silentLogger });
@@ -25,11 +22,6 @@ function open(files: SimulatedFiles, clock = new ManualClock()) {
 function putBook(id: string, title = 'T') {
   return (transaction: Transaction) =>
     transaction.put('books', id, JSON.stringify({ id, title }));
-}
-
-function putHook(identifier: string, path: string) {
-  return (transaction: Transaction) =>
-    transaction.put('hooks', identifier, JSON.stringify({ identifier, path }));
 }
 
 test('writers of the same and the next turns share one write and one sync', async () => {
@@ -94,23 +86,6 @@ test('a transaction sees its own writes, and one that throws leaves nothing', as
     transaction.find('books', 'a')?.toString() ?? ''), /old/);
   assert.equal(store.collection('books').find('b'), undefined);
   assert.equal(files.history.length, before);
-  await store.close();
-});
-
-test('a value that is given up or handed on within a transaction is free for others', async () => {
-  const store = await open(new SimulatedFiles());
-  await store.transact(putHook('h1', 'x'));
-  await store.transact((transaction) => {
-    putHook('h1', 'y')(transaction);
-    putHook('h2', 'x')(transaction);
-  });
-  const hooks = store.collection('hooks');
-  assert.match(hooks.find('h2')?.bytes.toString() ?? '', /"x"/);
-  await assert.rejects(store.transact(putHook('h3', 'y')), { code: 'conflict' });
-  await assert.rejects(store.transact(putHook('h3', 'x')), { code: 'conflict' });
-  await store.transact((transaction) => transaction.delete('hooks', 'h2'));
-  await store.transact(putHook('h3', 'x'));
-  await store.transact(putHook('h1', 'y'));
   await store.close();
 });
 

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { ExpiringRecords } from '../../../src/resources/expiring-records.ts';
-import { EventMemory } from '../../../src/webhooks/incoming/intake/event-memory.ts';
 import {
   readExpiryMs, eventIdCollection, hashEventId, findEventId, putEventId,
 } from '../../../src/webhooks/inbox/event-ids.ts';
@@ -47,48 +46,21 @@ test('ids of two webhooks, and of two bodies, are apart', () => {
   assert.equal(new Set(identifiers).size, identifiers.length);
 });
 
-test('expired ids are removed, whatever the order in which they came', async () => {
-  const keys = [10, 1, 5, 2].map((hours) => keyOf(`for ${hours}`, NOW + hours * HOUR));
-  const store = await storeWith(...keys);
-  const clock = new ManualClock(NOW + 3 * HOUR);
-  const records = new ExpiringRecords({
-    store, clock, log: silentLogger, collection: eventIdCollection.name, noun: 'ids',
-    readExpiryMs, limits: { countMax: 100, bytesMax: 1e9 },
+for (const [title, nowMs, countMax] of [
+  ['expired ids are removed, whatever the order in which they came', NOW + 3 * HOUR, 100],
+  ['of too many those go first that expire first', NOW, 2],
+] as const) {
+  test(title, async () => {
+    const keys = [10, 1, 5, 2].map((hours) => keyOf(`for ${hours}`, NOW + hours * HOUR));
+    const store = await storeWith(...keys);
+    const records = new ExpiringRecords({
+      store, clock: new ManualClock(nowMs), log: silentLogger, noun: 'ids',
+      collection: eventIdCollection.name, readExpiryMs, limits: { countMax, bytesMax: 1e9 },
+    });
+    records.start();
+    const left = store.collection(eventIdCollection.name);
+    await until('two have gone', () => left.size === 2);
+    assert.ok(left.find(keys[0]?.identifier ?? '') && left.find(keys[2]?.identifier ?? ''));
+    await records.close();
   });
-  records.start();
-  const left = store.collection(eventIdCollection.name);
-  await until('two have gone', () => left.size === 2);
-  assert.ok(left.find(keys[0]?.identifier ?? '') && left.find(keys[2]?.identifier ?? ''));
-  await records.close();
-});
-
-test('of too many those go first that expire first', async () => {
-  const keys = [10, 1, 5, 2].map((hours) => keyOf(`for ${hours}`, NOW + hours * HOUR));
-  const store = await storeWith(...keys);
-  const records = new ExpiringRecords({
-    store, clock: new ManualClock(NOW), log: silentLogger, noun: 'ids',
-    collection: eventIdCollection.name, readExpiryMs,
-    limits: { countMax: 2, bytesMax: 1e9 },
-  });
-  records.start();
-  const left = store.collection(eventIdCollection.name);
-  await until('two have gone', () => left.size === 2);
-  assert.ok(left.find(keys[0]?.identifier ?? '') && left.find(keys[2]?.identifier ?? ''));
-  await records.close();
-});
-
-test('memory forgets what has expired, and the oldest when there are too many', () => {
-  const memory = new EventMemory();
-  const event = { bodySha256: null, dataJson: '{"a":1}' };
-  memory.add('short', { ...event, expiresAtMs: NOW + 1 });
-  assert.equal(memory.find('short', NOW)?.dataJson, '{"a":1}');
-  assert.equal(memory.find('short', NOW + 1), undefined);
-  memory.add('long data', { ...event, dataJson: `["${'x'.repeat(2000)}"]`, expiresAtMs: NOW + 1 });
-  assert.equal(memory.find('long data', NOW)?.dataJson, '{}');
-  const count = 50_001;
-  for (let index = 0; index < count; index += 1) {
-    memory.add(String(index), { ...event, dataJson: '{}', expiresAtMs: NOW + 1 });
-  }
-  assert.equal(memory.find('0', NOW), undefined);
-  assert.ok(memory.find('1', NOW) !== undefined && memory.find(String(count - 1), NOW));
-});
+}

@@ -25,3 +25,9 @@ test('an event that is remembered anew takes the room of one', () => {
   for (let count = 0; count < 100_000; count += 1) memory.add('two', EVENT);
   assert.deepEqual(memory.find('one', 0), EVENT);
 });
+
+test('an event whose data is long is remembered without it', () => {
+  const memory = new EventMemory();
+  memory.add('long data', { ...EVENT, dataJson: `["${'x'.repeat(2000)}"]` });
+  assert.equal(memory.find('long data', 0)?.dataJson, '{}');
+});

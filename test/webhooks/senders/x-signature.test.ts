@@ -48,17 +48,6 @@ test('signatures are over bytes, UTF-8 or not, and over the empty body', () => {
   }
 });
 
-test('secrets and bodies of every length give what createHmac gives', () => {
-  for (const secretBytes of [1, 31, 32, 33, 63, 64, 65, 200]) {
-    const secret = 'ab1'.repeat(70).slice(0, secretBytes);
-    for (const bodyBytes of [0, 1, 55, 56, 64, 119, 1024, 16_383, 16_384, 16_385, 100_000]) {
-      const bytes = Buffer.alloc(bodyBytes, 'xyz');
-      const hex = createHmac('sha256', secret).update(bytes).digest('hex');
-      assert.equal(signBody(createSignatureKey(secret), bytes), `sha256=${hex}`);
-    }
-  }
-});
-
 test('a secret is keyed by its UTF-8 bytes', () => {
   const hex = createHmac('sha256', Buffer.from('pässwörd ✓', 'utf8')).update(body).digest('hex');
   assert.ok(isSignatureValid(createSignatureKey('pässwörd ✓'), body, `sha256=${hex}`));

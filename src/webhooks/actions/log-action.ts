@@ -38,10 +38,10 @@ export function createLogAction(): RegisteredAction {
         : [`level must be one of ${LOG_LEVELS.join(', ')}, not ${quote(level)}`, ...problems];
     },
     run(call) {
-      const { context, options, log, secretSources } = call;
+      const { options, log } = call;
       const level = isLevel(options['level']) ? options['level'] : DEFAULT_LEVEL;
       if (log.isWritten?.(level) === false) return ActionResult.ok();
-      const { headers, query, event, eventId } = context;
+      const { context: { headers, query, event, eventId }, secretSources } = call;
       log[level]('webhook received', {
         options,
         context: {

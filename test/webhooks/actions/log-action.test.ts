@@ -171,7 +171,10 @@ test('the action log builds nothing when its level is off, and copies a payload 
   const lines: LogFields[] = [];
   let readCount = 0;
   const call = (isWritten: boolean): ActionCall => ({
-    context: { headers: {}, query: '', event: null, eventId: null, body: BODY },
+    get context() {
+      assert.ok(isWritten, 'a call makes its context when it is read');
+      return { headers: {}, query: '', event: null, eventId: null, body: BODY };
+    },
     options: { level: 'info' }, secretSources: [], plainBody: () => BODY,
     log: {
       ...silentLogger, isWritten: () => isWritten,

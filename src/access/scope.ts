@@ -1,5 +1,4 @@
 /** Scopes of tokens, and which of them includes which. */
-import type { Access } from '../server/http-route.ts';
 
 export const SCOPES = ['emit', 'read', 'write', 'admin', 'follow'] as const;
 
@@ -24,10 +23,4 @@ export function includesScope(grantedScope: Scope, requiredScope: Scope): boolea
 /** Whether a route of this scope needs its token while the API is open to everybody else. */
 export function isAlwaysRequired(scope: Scope): boolean {
   return scope === 'follow';
-}
-
-/** The scope that a route asks for; null where none is needed. */
-export function getRequiredScope(access: Access): Scope | null {
-  // The control socket alone has the `control` routes, and its callers may call everything.
-  return access === 'public' || access === 'control' ? null : access;
 }

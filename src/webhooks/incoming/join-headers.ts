@@ -31,12 +31,6 @@ export function joinHeaders(raw: readonly string[]): IncomingHttpHeaders {
 
 type StoredHeaders = Pick<StoredRequestHead, 'headers'>;
 
-/** Whether the headers are stored as they came, without a masked credential. */
-export function isHeadWhole({ headers }: StoredHeaders): boolean {
-  for (const [, value] of headers) if (value.includes(MASK)) return false;
-  return true;
-}
-
 /** Names and values in turn of the headers that are stored as they came. */
 export function listRawHeaders({ headers }: StoredHeaders): string[] {
   return headers.filter(([, value]) => value !== MASK).flat();

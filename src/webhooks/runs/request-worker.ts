@@ -47,7 +47,7 @@ import {
   QueueWorker, type AttemptResult, type AttemptRunner,
 } from '../durable-queue/queue-worker.ts';
 import { applyRun, failForRemovedWebhook } from './apply-run.ts';
-import { describeOrders, findRouteLane, findRoutePlace } from './route-order.ts';
+import { createLaterPlace, describeOrders, findRouteLane } from './route-order.ts';
 import { WaitingRuns } from './waiting-runs.ts';
 import { NO_ROOM, runPendingRoute, type FinishedRun, type RunDeps } from './run-pending-route.ts';
 
@@ -218,7 +218,8 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
     const lane = this.#findLane(id, webhookId, route.name);
     if (lane === undefined) this.#idsAwaitingRequest.add(id);
     this.#scheduler.add(id, this.#queueSettings(webhookId), this.#computeDueMs(route), {
-      lane: lane ?? null, place: findRoutePlace(id, route) ?? id,
+      lane: lane ?? null,
+      place: route.queuedAt === null ? id : createLaterPlace(id, route.queuedAt),
     });
     if (this.#loop.isStarted) this.#failIfOrphaned(webhookId);
   }

@@ -9,7 +9,6 @@ import type { Store } from '../../store/store-port.ts';
 import { parseRequestId } from '../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../inbox/request-body.ts';
 import { findCommittedRequest } from '../inbox/request-codec.ts';
-import type { RouteDelivery } from '../deliveries/route-delivery.ts';
 import { requestBodyCollection, type StoredRequest } from '../inbox/stored-request.ts';
 import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
 import { createStoredFacts } from '../incoming/intake/stored-facts.ts';
@@ -30,11 +29,9 @@ export function describeOrders(webhook: ReadyIncomingWebhook | undefined): strin
     : JSON.stringify(routes.map(({ name, order }) => [name, order]));
 }
 
-/** Returns the place of a delivery; undefined: that of its id. */
-export function findRoutePlace(
-  id: string, { queuedAt }: Pick<RouteDelivery, 'queuedAt'>,
-): string | undefined {
-  return queuedAt === null ? undefined : createPlace(parseTimestamp(queuedAt), id);
+/** The place of a delivery that went to the queue after its request had come. */
+export function createLaterPlace(id: string, queuedAt: string): string {
+  return createPlace(parseTimestamp(queuedAt), id);
 }
 
 /**

@@ -29,7 +29,7 @@ import {
   requestBodyCollection, requestCollection, type StoredRequest, type UnparsedBody,
 } from '../inbox/stored-request.ts';
 import type { StoredItem } from '../durable-queue/queue-spec.ts';
-import { findRoutePlace } from './route-order.ts';
+import { createLaterPlace } from './route-order.ts';
 import type { WaitingRuns } from './waiting-runs.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 
@@ -127,7 +127,7 @@ function createTurn(
 ): RunTurn {
   return waitingRuns.createTurn({
     id: deliveryId, webhookId: webhook.identifier, cutOff,
-    place: findRoutePlace(deliveryId, route) ?? deliveryId,
+    place: route.queuedAt === null ? deliveryId : createLaterPlace(deliveryId, route.queuedAt),
     onWaiting(isWaiting) {
       if (isWaiting) memoryBudget.endRun(payloadBytes);
       else memoryBudget.resumeRun(payloadBytes);

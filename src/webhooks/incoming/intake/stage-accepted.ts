@@ -13,7 +13,6 @@ import {
 } from '../../inbox/stored-request.ts';
 import type { RequestUnit } from '../../inbox/request-changes.ts';
 import type { StoredItem } from '../../durable-queue/queue-spec.ts';
-import { isHeadWhole } from '../join-headers.ts';
 import {
   buildAcceptedResponse, findSentStatus, type WebhookResponse,
 } from '../receiving/webhook-response.ts';
@@ -22,6 +21,7 @@ import { hasOtherBody, type DuplicateEvent } from './duplicates.ts';
 import type { Event } from './event.ts';
 import { buildAcceptedRequest } from './build-request.ts';
 import type { RecentRequests } from './recent-requests.ts';
+import { isHeadWhole } from './stored-head.ts';
 
 /** The inputs that are drawn before the transaction, which may run again. */
 type Arrival = {

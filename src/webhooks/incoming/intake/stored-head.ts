@@ -102,3 +102,9 @@ function findKind(name: string): NameKind {
   if (!isSecretName(name)) return 'plain';
   return isSecretName(name.replaceAll(SIGNATURE_WORDS, '')) ? 'credential' : 'signature';
 }
+
+/** Whether the headers are stored as they came, without a masked credential. */
+export function isHeadWhole({ headers }: Pick<StoredHead, 'headers'>): boolean {
+  for (const [, value] of headers) if (value.includes(MASK)) return false;
+  return true;
+}

@@ -25,7 +25,11 @@ export class AdmittedRequest {
   readonly signedAtMs: number | null;
   /** Milliseconds since the epoch. */
   readonly receivedAtMs: number;
-  #unparsed: UnparsedBody | null = null;
+  /**
+   * Set once an action or a condition has asked for the payload, and none can be made of the body
+   * (`noteUnparsed`). It is stored with the request (build-request.ts).
+   */
+  unparsed: UnparsedBody | null = null;
   #event: string | null | undefined;
   #eventId: string | null | undefined;
 
@@ -66,18 +70,10 @@ export class AdmittedRequest {
     return createTaggedLogger(this.exchange.log, this.webhook.labels);
   }
 
-  /**
-   * Set once an action or a condition has asked for the payload, and none can be made of the body.
-   * It is stored with the request (build-request.ts).
-   */
-  get unparsed(): UnparsedBody | null {
-    return this.#unparsed;
-  }
-
   /** To be called when somebody has asked for the payload and none can be made of the body. */
   noteUnparsed(): void {
-    if (this.#unparsed !== null || this.body.received.length === 0) return;
-    this.#unparsed = this.body.explainUnparsed();
+    if (this.unparsed !== null || this.body.received.length === 0) return;
+    this.unparsed = this.body.explainUnparsed();
     this.webhook.traffic.unparsedCount += 1;
   }
 

@@ -29,20 +29,30 @@ export abstract class IncomingActionCall implements ActionCall {
   configuration = '';
   options: ActionOptions = {};
   isChainRefused = false;
-  protected readonly webhook: ReadyIncomingWebhook;
+  readonly webhookId: string;
+  readonly timeoutMs: number | null;
+  readonly secretSources: readonly ValueSource[];
+  readonly storedRequestId: string | null;
   protected readonly body: IncomingBody;
+  protected readonly headers: IncomingHttpHeaders;
 
-  constructor(webhook: ReadyIncomingWebhook, body: IncomingBody) {
-    this.webhook = webhook;
+  /** `storedRequestId` is null for a request that is not stored, or only after the run. */
+  constructor(
+    { identifier, actionTimeoutMs, bodyReading }: ReadyIncomingWebhook, body: IncomingBody,
+    headers: IncomingHttpHeaders, storedRequestId: string | null,
+  ) {
+    this.webhookId = identifier;
+    this.timeoutMs = actionTimeoutMs;
+    this.secretSources = bodyReading.secretSources;
+    this.storedRequestId = storedRequestId;
     this.body = body;
+    this.headers = headers;
   }
 
-  abstract readonly storedRequestId: string | null;
   abstract get context(): ActionContext;
   abstract get turn(): RunTurn | null;
   abstract get requestOrigin(): RequestOrigin;
   abstract get log(): Logger;
-  protected abstract get headers(): IncomingHttpHeaders;
   /** Called when the action asks for the payload: whether one can be made of the body. */
   protected abstract onPayloadRead(isParsed: boolean): void;
 
@@ -64,18 +74,6 @@ export abstract class IncomingActionCall implements ActionCall {
     return plain ?? received;
   }
 
-  get webhookId(): string {
-    return this.webhook.identifier;
-  }
-
-  get timeoutMs(): number | null {
-    return this.webhook.actionTimeoutMs;
-  }
-
-  get secretSources(): readonly ValueSource[] {
-    return this.webhook.bodyReading.secretSources;
-  }
-
   get hops(): number {
     return parseHops(this.headers[CHAIN_HEADER]);
   }
@@ -87,8 +85,6 @@ export abstract class IncomingActionCall implements ActionCall {
 
 /** A run before the response: the request is stored after it, or not at all. */
 export class AdmittedActionCall extends IncomingActionCall {
-  /** The stored request that the run is for; null: it is not stored, or only after the run. */
-  readonly storedRequestId: string | null;
   readonly #request: AdmittedRequest;
   readonly #attemptNumber: number;
   readonly #makeId: () => string;
@@ -98,8 +94,7 @@ export class AdmittedActionCall extends IncomingActionCall {
     request: AdmittedRequest, makeId: () => string, storedRequestId: string | null = null,
     attemptNumber = 1,
   ) {
-    super(request.webhook, request.body);
-    this.storedRequestId = storedRequestId;
+    super(request.webhook, request.body, request.exchange.request.headers, storedRequestId);
     this.#request = request;
     this.#attemptNumber = attemptNumber;
     this.#makeId = makeId;
@@ -132,10 +127,6 @@ export class AdmittedActionCall extends IncomingActionCall {
     return this.#request.log;
   }
 
-  protected get headers(): IncomingHttpHeaders {
-    return this.#request.exchange.request.headers;
-  }
-
   protected onPayloadRead(isParsed: boolean): void {
     if (!isParsed) this.#request.noteUnparsed();
   }
@@ -158,16 +149,14 @@ type StoredRun = {
 export class StoredActionCall extends IncomingActionCall {
   /** undefined: the action did not ask for the payload; null: it could be parsed. */
   unparsed: UnparsedBody | null | undefined;
+  readonly #webhook: ReadyIncomingWebhook;
   readonly #run: StoredRun;
   #turn: RunTurn | null = null;
 
   constructor(webhook: ReadyIncomingWebhook, run: StoredRun) {
-    super(webhook, run.body);
+    super(webhook, run.body, run.headers, run.request.id);
+    this.#webhook = webhook;
     this.#run = run;
-  }
-
-  get storedRequestId(): string {
-    return this.#run.request.id;
   }
 
   get context(): ActionContext {
@@ -204,12 +193,8 @@ export class StoredActionCall extends IncomingActionCall {
     const { log, request, route } = this.#run;
     return createTaggedLogger(log, {
       request: request.id, ...createTraceFields(findRequestTrace(request)),
-      ...this.webhook.labels, route,
+      ...this.#webhook.labels, route,
     });
-  }
-
-  protected get headers(): IncomingHttpHeaders {
-    return this.#run.headers;
   }
 
   protected onPayloadRead(isParsed: boolean): void {

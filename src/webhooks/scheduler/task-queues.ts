@@ -13,9 +13,9 @@
  * no more than one of them. A target that takes no connection gets one attempt at a time.
  *
  * All that are not known to be healthy share one half of the attempts, or the only one, so that
- * they leave the others to the healthy ones. For the first attempt of a queue, of which nothing is
- * known, and for that of a healthy queue at a target that takes no connection there are more. What
- * is under way when that changes keeps its place until it ends.
+ * they leave the others to the healthy ones. For trials there are more: the first attempt of a
+ * queue, of which nothing is known, and that of a healthy queue at a target that takes no
+ * connection. What is under way when that changes keeps its place until it ends.
  *
  * A queue that cannot start its next task now waits for what it lacks: a change of its own, an
  * attempt at its target, or one of that half. Each place that becomes free is the turn of a queue
@@ -67,8 +67,8 @@ export type QueueWait = {
 const RUNNING_MAX_BY_HEALTH: Readonly<Record<QueueHealth, number>> = {
   healthy: Infinity, slow: 8, unknown: 4, silent: 1,
 };
-/** The part of all attempts that may be tries, so that new webhooks soon have a health. */
-const TRY_SHARE = 7 / 8;
+/** The part of all attempts that may be trials, so that new webhooks soon have a health. */
+const TRIAL_SHARE = 7 / 8;
 /** Above this number of queues, idle ones are forgotten, and what was known of their health. */
 const QUEUES_MAX = 10_000;
 /** A wait for a place at a target is told when it is so long. */
@@ -85,7 +85,7 @@ const PAUSE_MS = 250;
 export class TaskQueues {
   readonly #limits: RunLimits;
   readonly #sharedMax: number;
-  readonly #tryMax: number;
+  readonly #trialMax: number;
   readonly #runningPerTargetMax: number;
   readonly #queues = new Map<string, TaskQueue>();
   readonly #targets = new Map<string, TaskTarget>();
@@ -101,8 +101,8 @@ export class TaskQueues {
   readonly #runnableQueues = new QueueLine<TaskQueue>();
   /** Queues that wait for one of the attempts which all share that are not healthy. */
   readonly #blockedShared = new QueueLine<TaskQueue>();
-  /** The same of queues whose attempt would be a try. */
-  readonly #blockedTries = new QueueLine<TaskQueue>();
+  /** The same of queues whose attempt would be a trial. */
+  readonly #blockedTrials = new QueueLine<TaskQueue>();
   readonly #lanes = new Lanes();
   /** The number of attempts under way, and of those in the places that are shared. */
   #runningCount = 0;
@@ -115,7 +115,7 @@ export class TaskQueues {
     this.#limits = limits;
     this.#runningPerTargetMax = limits.runningPerTargetMax ?? Infinity;
     this.#sharedMax = Math.max(1, Math.floor(limits.runningMax / 2));
-    this.#tryMax = Math.max(1, Math.floor(limits.runningMax * TRY_SHARE));
+    this.#trialMax = Math.max(1, Math.floor(limits.runningMax * TRIAL_SHARE));
   }
 
   get runningCount(): number {
@@ -422,8 +422,9 @@ export class TaskQueues {
   #findBlocked(queue: TaskQueue): Pick<QueueLine<TaskQueue>, 'add'> | null {
     if (this.#countFreePlaces(queue.target) <= 0) return queue.target.blocked;
     if (!needsSharedPlace(queue)) return null;
-    if (isTry(queue)) return this.#sharedRunningCount < this.#tryMax ? null : this.#blockedTries;
-    return this.#sharedRunningCount < this.#sharedMax ? null : this.#blockedShared;
+    const [runningMax, line] = isTrial(queue) ? [this.#trialMax, this.#blockedTrials]
+      : [this.#sharedMax, this.#blockedShared];
+    return this.#sharedRunningCount < runningMax ? null : line;
   }
 
   /** Returns the milliseconds of the pause that begins, or 0. */
@@ -442,14 +443,14 @@ export class TaskQueues {
     target.isUnreachable = isUnreachable;
     if (isUnreachable) return;
     for (const queue of target.queues) {
-      if (this.#blockedTries.remove(queue)) this.#runnableQueues.add(queue);
+      if (this.#blockedTrials.remove(queue)) this.#runnableQueues.add(queue);
     }
   }
 
   /** Gives the free places at a target, and those that are shared, to queues that wait. */
   #passOnTurn(target: TaskTarget): void {
     this.#unblock(target.blocked, this.#countFreePlaces(target));
-    this.#unblock(this.#blockedTries, this.#tryMax - this.#sharedRunningCount);
+    this.#unblock(this.#blockedTrials, this.#trialMax - this.#sharedRunningCount);
     this.#unblock(this.#blockedShared, this.#sharedMax - this.#sharedRunningCount);
   }
 
@@ -482,7 +483,7 @@ export class TaskQueues {
     const { target } = queue;
     target.blocked.remove(queue);
     this.#blockedShared.remove(queue);
-    this.#blockedTries.remove(queue);
+    this.#blockedTrials.remove(queue);
     target.queues.delete(queue);
     queue.blockedSinceMs = null;
     this.#passOnTurn(target);
@@ -515,8 +516,8 @@ function updateQueueHealth(
   else if (isSlow && queue.health !== 'silent') queue.health = 'slow';
 }
 
-/** Whether the attempt tries a queue of which nothing is known, or an unreachable target. */
-function isTry({ health, runningCount }: TaskQueue): boolean {
+/** Whether the next attempt is a trial: of an unknown queue, or of an unreachable target. */
+function isTrial({ health, runningCount }: TaskQueue): boolean {
   return health === 'unknown' ? runningCount === 0 : health === 'healthy';
 }
 

@@ -292,7 +292,7 @@ test('at a target that is full, those who are not well take turns with the other
     'well-1', 'silent-0', 'well-0', 'well-1']);
 });
 
-test('a healthy queue tries a target again though those that are not well have their half', () => {
+test('a healthy queue is on trial again though those that are not well have their half', () => {
   const queues = createQueues(4, 8);
   const queue = queues.getOrCreate('well', 'well', true);
   queue.health = 'healthy';

@@ -21,7 +21,7 @@ import type { LookUpEvent } from './incoming/diagnostics/duplicate-check.ts';
 import type { OnRun } from './outcome-listeners.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import { InboxCapacity } from './inbox/inbox-capacity.ts';
-import { encodeRequest, estimateStoredBytes } from './inbox/request-codec.ts';
+import { estimateStoredBytes } from './inbox/request-codec.ts';
 import { EVENT_ID_LIMITS, readExpiryMs, eventIdCollection } from './inbox/event-ids.ts';
 import { requestRetention } from './inbox/inbox-retention.ts';
 import { RequestStates } from './inbox/request-states.ts';
@@ -76,7 +76,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
       return webhook === undefined ? null : findStoredRequestRoutes(webhook, request, body);
     },
     createFacts: (request, body) => createSearchedFacts(webhooks, request, body),
-    assertRoom: (request) => capacity.assertRoom(estimateStoredBytes(encodeRequest(request))),
+    assertRoom: (request) => capacity.assertRoom(estimateStoredBytes(request)),
   });
   const retention = new QueueRetention({
     ...requestRetention(states, inbox), queue: requestQueue, store, clock, log, ownership,

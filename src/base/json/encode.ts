@@ -123,27 +123,3 @@ export function isEmptyObject(value: object | null): boolean {
   for (const _ in value) return false;
   return true;
 }
-
-/** Longer texts are not remembered: they are seldom the same again. */
-const REPEATED_LENGTH_MAX = 64;
-const SLOTS_MAX = 64;
-
-/**
- * The JSON of texts that mostly are the same as in the record before, such as the header names of
- * one sender. Comparing a text takes a quarter of the time of looking through it.
- */
-export class RepeatedStringEncoder {
-  readonly #texts: string[] = [];
-  readonly #jsons: string[] = [];
-
-  /** `slot` numbers the texts of a record, from 0: a text is compared with the last of its slot. */
-  encode(slot: number, text: string): string {
-    if (this.#texts[slot] === text) return this.#jsons[slot] ?? '';
-    const json = encodeString(text);
-    if (text.length > REPEATED_LENGTH_MAX || slot >= SLOTS_MAX) return json;
-    this.#texts[slot] = text;
-    // Joined, as a text that is only concatenated would be put together anew for each record.
-    this.#jsons[slot] = [json, ''].join('');
-    return json;
-  }
-}

@@ -2,13 +2,14 @@
  * The state of each stored request, by its slot: its status, which follows from its deliveries,
  * whether it is pinned, when it last changed and how many bytes it takes. It is computed when a
  * record of the request or of one of its deliveries is applied, so that lists, limits and retention
- * need not read the records.
+ * need not read the records. Most requests have one delivery, whose change says all that is new.
  */
 import { assert } from '../../base/assert.ts';
 import { copyInto } from '../../base/structures/typed-arrays.ts';
 import { findCommitted } from '../../store/find-record.ts';
-import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
+import type { Change, Collection, FindRecord, Store } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
+import { deliveryHead } from '../deliveries/delivery-codec.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
 import {
@@ -16,12 +17,13 @@ import {
   readStatusWithRoutes,
 } from './request-codec.ts';
 import {
-  REQUEST_STATUSES, requestBodyCollection, requestCollection, type RequestStatus,
+  REQUEST_STATUSES, combineStatuses, requestBodyCollection, requestCollection, type RequestStatus,
 } from './stored-request.ts';
 
 export type RequestState = {
   readonly status: RequestStatus;
   readonly isPinned: boolean;
+  readonly hasOneRoute: boolean;
   readonly updatedMs: number;
   /** Those of its record, its body and its deliveries. */
   readonly bytes: number;
@@ -35,9 +37,10 @@ type RequestStateChange = {
 };
 
 const SLOTS_MIN = 1024;
-/** The code of a slot without a request. The others are a status and a bit for pinned ones. */
+/** The code of a slot without a request. The others are a status, and bits. */
 const EMPTY = 0;
 const PINNED = 0x80;
+const ONE_ROUTE = 0x40;
 
 export class RequestStates {
   readonly #requests: Collection;
@@ -56,8 +59,8 @@ export class RequestStates {
       followRecords(this.#requests, ({ id, after }, slot) =>
         this.#set(id, slot, after === null ? null : readRequestState(after, this.#find))),
       // The deliveries that are there already are read with their requests.
-      store.collection(deliveryCollection.name).onChange(({ id }) => {
-        if (isRouteDeliveryId(id)) this.#refresh(parseRequestId(id));
+      store.collection(deliveryCollection.name).onChange((change) => {
+        if (isRouteDeliveryId(change.id)) this.#applyRoute(change);
       }),
     ];
   }
@@ -106,13 +109,20 @@ export class RequestStates {
     this.#listeners.clear();
   }
 
-  #refresh(id: string): void {
-    const slot = this.#requests.findSlot(id);
-    // A delivery is applied before its new request, and after a removed one. Of a request that is
-    // converted the old record is there, and says the status, until the new one is applied.
-    if (slot === -1) return;
-    const bytes = this.#requests.bytesAt(slot);
-    if (bytes !== undefined) this.#set(id, slot, readRequestState(bytes, this.#find));
+  #applyRoute({ id, before, after }: Change): void {
+    const requestId = parseRequestId(id);
+    const slot = this.#requests.findSlot(requestId);
+    const bytes = slot === -1 ? undefined : this.#requests.bytesAt(slot);
+    const state = this.#read(slot);
+    // A delivery is applied before its new request, and after a removed one.
+    if (bytes === undefined || state === null) return;
+    const isTold = state.hasOneRoute && before !== null && after !== null;
+    this.#set(requestId, slot, !isTold ? readRequestState(bytes, this.#find) : {
+      status: combineStatuses([deliveryHead.readStatus(after)]), isPinned: state.isPinned,
+      hasOneRoute: true,
+      updatedMs: Math.max(state.updatedMs, deliveryHead.readUpdatedMs(after)),
+      bytes: state.bytes + after.length - before.length,
+    });
   }
 
   #set(id: string, slot: number, after: RequestState | null): void {
@@ -130,6 +140,7 @@ export class RequestStates {
     if (code === EMPTY) return null;
     return {
       status: decodeStatus(code), isPinned: (code & PINNED) !== 0,
+      hasOneRoute: (code & ONE_ROUTE) !== 0,
       updatedMs: this.#updatedMs[slot] ?? 0, bytes: this.#bytes[slot] ?? 0,
     };
   }
@@ -150,16 +161,18 @@ export function readRequestState(bytes: Buffer, find: FindRecord): RequestState 
   const bodyBytes = hasBodyRecord(bytes) ? find(requestBodyCollection.name, id)?.length ?? 0 : 0;
   return {
     status: readStatusWithRoutes(bytes, routes), isPinned: isPinned(bytes),
+    hasOneRoute: routes.length === 1,
     updatedMs: readRequestUpdatedMs(bytes, routes), bytes: bytes.length + bodyBytes + routeBytes,
   };
 }
 
-function encodeState({ status, isPinned: pinned }: RequestState): number {
-  return REQUEST_STATUSES.indexOf(status) + 1 + (pinned ? PINNED : 0);
+function encodeState({ status, isPinned: pinned, hasOneRoute }: RequestState): number {
+  return REQUEST_STATUSES.indexOf(status) + 1 + (pinned ? PINNED : 0)
+    + (hasOneRoute ? ONE_ROUTE : 0);
 }
 
 function decodeStatus(code: number): RequestStatus {
-  const status = REQUEST_STATUSES[(code & ~PINNED) - 1];
+  const status = REQUEST_STATUSES[(code & ~(PINNED | ONE_ROUTE)) - 1];
   assert(status !== undefined, 'a slot has no status');
   return status;
 }

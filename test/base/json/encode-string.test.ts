@@ -1,9 +1,7 @@
-/** Texts as JSON, looked through or remembered. */
+/** Texts as JSON. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  RepeatedStringEncoder, encodeString, isEmptyObject,
-} from '../../../src/base/json/encode.ts';
+import { encodeString, isEmptyObject } from '../../../src/base/json/encode.ts';
 
 const TEXTS = [
   '', 'plain', 'a "quote"', 'back\\slash', 'line\nbreak', 'Grüße', '\u{1f600}', '\ud800',
@@ -12,19 +10,6 @@ const TEXTS = [
 
 test('a text is written as JSON.stringify writes it', () => {
   for (const text of TEXTS) assert.equal(encodeString(text), JSON.stringify(text));
-});
-
-test('a text is written so at each place, whatever stood there before', () => {
-  const repeated = new RepeatedStringEncoder();
-  for (const place of [0, 1, 63, 64, 1000]) {
-    for (const before of TEXTS) {
-      for (const text of TEXTS) {
-        assert.equal(repeated.encode(place, before), JSON.stringify(before));
-        assert.equal(repeated.encode(place, text), JSON.stringify(text));
-        assert.equal(repeated.encode(place, text), JSON.stringify(text));
-      }
-    }
-  }
 });
 
 test('an object is empty whose JSON is {}, and no other', () => {

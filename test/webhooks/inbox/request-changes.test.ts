@@ -1,14 +1,16 @@
 /** Changes of kept requests: the totals, and bodies apart, follow. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addAttempt } from '../../../src/webhooks/deliveries/route-delivery.ts';
+import { addAttempt, createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
 import {
   requestBodyCollection, requestCollection, withRoutes, type StoredRequest,
 } from '../../../src/webhooks/inbox/stored-request.ts';
+import { RequestStates, readRequestState } from '../../../src/webhooks/inbox/request-states.ts';
 import { commitRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
 import { eventIdCollection } from '../../../src/webhooks/inbox/event-ids.ts';
 import { silentLogger } from '../../../src/base/log.ts';
+import { findCommitted } from '../../../src/store/find-record.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
@@ -80,3 +82,30 @@ test('a request that was read before is read again once one of its deliveries ha
     assert.deepEqual(changed.map(({ status }) => status), ['pending', 'done']);
     await store.close();
   });
+
+test('the state of a request follows its records, whichever of them has changed', async () => {
+  const store = newStore();
+  const states = new RequestStates(store);
+  const find = findCommitted(store);
+  const one = createPendingRoute('a', makeStoredRequest({}).receivedAt);
+  for (const routes of [[one], [one, { ...one, name: 'b' }]]) {
+    const request = makeStoredRequest({ body: LARGE, given: { routes } });
+    const { id } = request;
+    const pin = (before: StoredRequest): StoredRequest => ({ ...before, pinned: true });
+    const addRoute = (before: StoredRequest): StoredRequest =>
+      withRoutes(before, [...before.routes, { ...one, name: 'c' }], 0);
+    const steps = [
+      () => commitRequests(store, (unit) => void unit.add(request, LARGE)),
+      ...[done, pin, addRoute, done].map((change) => () =>
+        commitRequests(store, (unit) => void unit.change(id, change))),
+    ];
+    for (const step of steps) {
+      await step();
+      const bytes = store.collection('requests').findBytes(id) ?? assert.fail();
+      assert.deepEqual(states.find(id), readRequestState(bytes, find));
+    }
+    assert.ok(states.bytesTotal > LARGE.length);
+    await commitRequests(store, (unit) => unit.delete(id));
+    assert.deepEqual([states.find(id), states.bytesTotal], [null, 0]);
+  }
+});

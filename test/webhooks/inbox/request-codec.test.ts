@@ -116,10 +116,11 @@ describe('a stored request', () => {
   test('tells what it takes with its body', () => {
     const body = Buffer.alloc(18_000, 'x');
     const headers = [['X-"', ',"bodyBytes":7,'], ['Accept', '*/*']] as const;
-    const bytes = Buffer.from(encodeRequest(makeStoredRequest({ body, given: { headers } })));
-    assert.equal(estimateStoredBytes(bytes), bytes.length + 24_000);
-    const inline = Buffer.from(encodeRequest(makeStoredRequest({ body: Buffer.from('y') })));
-    assert.equal(estimateStoredBytes(inline), inline.length);
+    const apart = makeStoredRequest({ body, given: { headers } });
+    assert.equal(estimateStoredBytes(apart), encodeRequest(apart).length + 24_000);
+    assert.deepEqual(decodeAgain(apart).headers, headers);
+    const inline = makeStoredRequest({ body: Buffer.from('y') });
+    assert.equal(estimateStoredBytes(inline), encodeRequest(inline).length);
   });
 
   test('is as its deliveries say, and as new as the newest of them', () => {

@@ -13,15 +13,16 @@ export function writeText(codec: FormatCodec, books: readonly JsonObject[]): str
   return writer.begin() + writer.write(stored) + writer.end();
 }
 
-/** The records of a file that comes in the pieces that `random` cuts; whole where it is absent. */
+/** The records of a file that comes in pieces of `chunkBytes`, or in those that `random` cuts. */
 export function readText(
-  codec: FormatCodec, text: string | Buffer, { random, hasAllTypes = false }: ReadOptions = {},
+  codec: FormatCodec, text: string | Buffer,
+  { random, hasAllTypes = false, chunkBytes = 65_536 }: ReadOptions = {},
 ): readonly SourceRecord[] {
   const reader = codec.createReader({ hasAllTypes });
   const bytes = Buffer.from(text);
   const records: SourceRecord[] = [];
   for (let start = 0; start < bytes.length;) {
-    const length = random === undefined ? bytes.length : 1 + below(random, 40);
+    const length = random === undefined ? chunkBytes : 1 + below(random, 40);
     // A copy: readers may overwrite their chunks.
     records.push(...reader.push(Buffer.from(bytes.subarray(start, start + length))));
     start += length;
@@ -29,7 +30,9 @@ export function readText(
   return [...records, ...reader.end()].filter((record) => record !== null);
 }
 
-export type ReadOptions = { readonly random?: Random; readonly hasAllTypes?: boolean };
+export type ReadOptions = {
+  readonly random?: Random; readonly hasAllTypes?: boolean; readonly chunkBytes?: number;
+};
 
 /** The book of a record; throws where it is none. */
 export function bodyOf(record: SourceRecord | undefined): JsonObject {

@@ -50,31 +50,6 @@ test('records come out as one line each, and carry the line they begin on', asyn
   }
 });
 
-test('every record comes out as one line', async () => {
-  const file = '[{\n"title": "a",\r\n "authors": [\n]\n}\n]';
-  const [record] = await read('json', Buffer.from(file), 5);
-  assert.equal(record?.json?.includes('\n'), false);
-  assert.deepEqual(JSON.parse(String(record?.json)), { title: 'a', authors: [] });
-});
-
-test('a byte order mark is skipped, however the file is cut', async () => {
-  const files: Readonly<Record<BookFileFormat, string>> = {
-    json: '[{"title":"a"}]', jsonl: '{"title":"a"}\n', csv: '"title"\na\n',
-  };
-  for (const format of BOOK_FILE_FORMATS) {
-    for (const chunk of [1, 2, 1000]) {
-      const records = await read(format, Buffer.from(`\ufeff${files[format]}`), chunk);
-      assert.deepEqual(records.map(({ json }) => String(json)), ['{"title":"a"}'], format);
-    }
-  }
-});
-
-test('an export of no books holds nothing', async () => {
-  for (const format of BOOK_FILE_FORMATS) {
-    assert.deepEqual(await read(format, await write(format, []), 10), []);
-  }
-});
-
 test('a broken record in a JSON file is told once, and the next line goes on', async () => {
   const good = '{"title":"good"}';
   const cases: readonly (readonly [file: string, line: number, problem: RegExp])[] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadCodec } from '../../../../src/books/transfer/formats.ts';
-import { readExport } from '../sources/read-export.ts';
+import { readText } from '../../../support/format-round-trip.ts';
 
 const LONG = 'x'.repeat(1001);
 
@@ -35,7 +35,7 @@ test('a title that is too long for the catalog is told as that, not as a missing
 
 /** Line and key of the only record, and why it has no title. */
 async function explain(format: Parameters<typeof loadCodec>[0], file: string): Promise<string> {
-  const [record, ...others] = readExport(await loadCodec(format), file);
+  const [record, ...others] = readText(await loadCodec(format), file);
   assert.ok(record !== undefined && 'body' in record && others.length === 0);
   return `${record.line} ${record.key} ${record.titleProblem?.replace('is required: ', '')}`;
 }

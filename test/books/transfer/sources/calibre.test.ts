@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
 import { calibreCodec } from '../../../../src/books/transfer/sources/calibre.ts';
-import { makeRow, readBook, readExport } from './read-export.ts';
+import { readText } from '../../../support/format-round-trip.ts';
+import { makeRow, readBook } from './read-export.ts';
 
 const UUID = '3051ed45-8943-4900-a22a-d2704e3583df';
 
@@ -130,7 +131,7 @@ test('a book with files is an e-book, one with audio files an audiobook', () => 
 });
 
 test('a broken record of a catalog is named by its uuid', () => {
-  const [record] = readExport(calibreCodec, `uuid,title\n${UUID},A,B\n`);
+  const [record] = readText(calibreCodec, `uuid,title\n${UUID},A,B\n`);
   assert.deepEqual(record,
     { line: 2, key: UUID, problem: '3 cells, but the header names 2' });
 });

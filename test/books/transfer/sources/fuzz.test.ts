@@ -10,10 +10,10 @@ import { goodreadsCodec } from '../../../../src/books/transfer/sources/goodreads
 import { isbnCodec } from '../../../../src/books/transfer/sources/isbn-list.ts';
 import { librarythingCodec } from '../../../../src/books/transfer/sources/librarything.ts';
 import { storygraphCodec } from '../../../../src/books/transfer/sources/storygraph.ts';
+import { readText } from '../../../support/format-round-trip.ts';
 import { heldBytes, heldBytesMax } from '../../../support/memory.ts';
 import { below, createRandom } from '../../../support/random.ts';
 import type { Random } from '../../../support/random.ts';
-import { readExport } from './read-export.ts';
 
 type Sample = {
   readonly codec: FormatCodec;
@@ -60,7 +60,7 @@ test('random bytes are read to their end, and are refused only for their header'
   }
 });
 
-test('a hostile export has the same records however it is cut, and all are taken but for titles',
+test('a hostile export has the same books however it is cut, and an import takes all but titles',
   () => {
     const random = createRandom(36);
     for (const [name, sample] of Object.entries(SAMPLES)) {
@@ -110,7 +110,7 @@ test('a list that no book can hold is left out as it is, unread', () => {
     const others = { storygraph: ',Authors,ISBN/UID', goodreads: ',Book Id,Author',
       librarything: '\tBook Id\tPrimary Author', calibre: '' }[name];
     const file = Buffer.from(`${title}${separator}${column}${others}\nA${separator}${cell}\n`);
-    const [record] = readExport(codec, file);
+    const [record] = readText(codec, file);
     assert.deepEqual(record !== undefined && 'body' in record
       ? [record.body, record.leftOut] : record, [{ title: 'A' }, [column]]);
   }
@@ -136,7 +136,7 @@ function attempt(
   codec: FormatCodec, file: Buffer, chunkBytes: number,
 ): readonly SourceRecord[] | string {
   try {
-    return readExport(codec, file, Math.max(chunkBytes, 1));
+    return readText(codec, file, { chunkBytes: Math.max(chunkBytes, 1) });
   } catch (thrown) {
     assert.ok(thrown instanceof AppError && thrown.code === 'invalid', String(thrown));
     return thrown.message;

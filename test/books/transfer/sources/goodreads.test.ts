@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
 import { goodreadsCodec } from '../../../../src/books/transfer/sources/goodreads.ts';
-import { makeRow as makeTableRow, readBook, readExport } from './read-export.ts';
+import { readText } from '../../../support/format-round-trip.ts';
+import { makeRow as makeTableRow, readBook } from './read-export.ts';
 
 const COLUMNS = 'Book Id,Title,Author,Author l-f,Additional Authors,ISBN,ISBN13,My Rating,'
   + 'Average Rating,Publisher,Binding,Number of Pages,Year Published,Original Publication Year,'
@@ -177,7 +178,7 @@ test('a value that the model refuses stays in metadata, and the book stays', () 
 });
 
 test('a review that is too long is named, and the own id is never left out', () => {
-  const [record] = readExport(goodreadsCodec, makeRow(
+  const [record] = readText(goodreadsCodec, makeRow(
     { 'Title': 'A', 'My Review': 'x'.repeat(17_000), 'My Rating': '5', 'Book Id': '12' }));
   assert.ok(record !== undefined && 'body' in record);
   assert.deepEqual(record.leftOut, ['My Review']);
@@ -187,7 +188,7 @@ test('a review that is too long is named, and the own id is never left out', () 
 
 test('a broken record is named by its line and its book id, and the next ones go on', () => {
   const file = 'Book Id,Title,Author\n1,A,B\n2,"A"x,B\n3,A,B,C\n,,\n4,A,"B\nC"\n5,"open,B\n';
-  assert.deepEqual(readExport(goodreadsCodec, file).map(({ line, ...record }) =>
+  assert.deepEqual(readText(goodreadsCodec, file).map(({ line, ...record }) =>
     [line, 'key' in record ? record.key : null, record.problem]), [
     [2, '1', undefined], [3, '2', 'cell 2: text follows its closing quote'],
     [4, '3', '4 cells, but the header names 3'], [6, '4', undefined],
@@ -196,7 +197,7 @@ test('a broken record is named by its line and its book id, and the next ones go
 });
 
 test('a file without the columns of an export is refused with those that it lacks', () => {
-  assert.throws(() => readExport(goodreadsCodec, 'Book Id,Name,ISBN\n1,A,2\n'),
+  assert.throws(() => readText(goodreadsCodec, 'Book Id,Name,ISBN\n1,A,2\n'),
     /^AppError: line 1, the header of a Goodreads export: there is no column `Title`, `Author`/);
 });
 

@@ -7,19 +7,14 @@ import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
 import { bookSchema } from '../../../../src/books/book.ts';
 import type { SourceRecord } from '../../../../src/books/transfer/record-splitter.ts';
 import { jsonldCodec } from '../../../../src/books/transfer/sources/jsonld.ts';
+import { readText } from '../../../support/format-round-trip.ts';
 import { hostileBook } from '../../../support/hostile-books.ts';
 import { IS_LONG } from '../../../support/long.ts';
 import { below, createRandom } from '../../../support/random.ts';
 import { readFirst, readPeople } from '../../../../src/books/transfer/sources/jsonld-values.ts';
 
-function read(file: string, chunk = 1000, hasAllTypes = false): SourceRecord[] {
-  const reader = jsonldCodec.createReader({ hasAllTypes });
-  const bytes = Buffer.from(file);
-  const records: SourceRecord[] = [];
-  for (let offset = 0; offset < bytes.length; offset += chunk) {
-    records.push(...reader.push(Buffer.from(bytes.subarray(offset, offset + chunk))));
-  }
-  return [...records, ...reader.end()].filter((record) => record !== null);
+function read(file: string, chunkBytes = 1000, hasAllTypes = false): readonly SourceRecord[] {
+  return readText(jsonldCodec, file, { chunkBytes, hasAllTypes });
 }
 
 function readBody(node: JsonValue): JsonObject {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
 import { librarythingCodec } from '../../../../src/books/transfer/sources/librarything.ts';
-import { makeRow, readBook, readExport } from './read-export.ts';
+import { readText } from '../../../support/format-round-trip.ts';
+import { makeRow, readBook } from './read-export.ts';
 
 const COLUMNS = ['Book Id', 'Title', 'Sort Character', 'Primary Author', 'Primary Author Role',
   'Secondary Author', 'Secondary Author Roles', 'Publication', 'Date', 'Review', 'Rating',
@@ -86,7 +87,7 @@ test('a record of a LibraryThing JSON export is the same book', () => {
       },
     },
   });
-  assert.deepEqual(readExport(librarythingCodec, file).map((record) =>
+  assert.deepEqual(readText(librarythingCodec, file).map((record) =>
     'key' in record ? record.key : null), ['5498194']);
 });
 
@@ -197,7 +198,7 @@ test('blank lines before an export are passed in linear time, wherever chunks en
   ] as const) {
     for (const chunkBytes of [1, 65_536]) {
       const before = process.cpuUsage();
-      const records = readExport(librarythingCodec, blanks + file, chunkBytes);
+      const records = readText(librarythingCodec, blanks + file, { chunkBytes });
       assert.ok(process.cpuUsage(before).user < 2_000_000, file);
       assert.deepEqual(records.map((record) => [record.line, 'key' in record && record.key]),
         [[line, '7']]);
@@ -274,7 +275,7 @@ test('records of an array have their own ids for keys', () => {
 });
 
 function summarise(file: string): (readonly [number, string | null, string | undefined])[] {
-  return readExport(librarythingCodec, file).map((record) =>
+  return readText(librarythingCodec, file).map((record) =>
     [record.line, ('key' in record ? record.key : null) ?? null, record.problem]);
 }
 

@@ -3,25 +3,13 @@ import assert from 'node:assert/strict';
 import type { FormatCodec } from '../../../../src/books/transfer/format-codec.ts';
 import type { SourceRecord } from '../../../../src/books/transfer/record-splitter.ts';
 import type { JsonObject } from '../../../../src/base/schema.ts';
+import { readText } from '../../../support/format-round-trip.ts';
 
 export type BookRecord = Extract<SourceRecord, { readonly body: JsonObject }>;
 
-/** All records, read in chunks of `chunkBytes`. */
-export function readExport(
-  codec: FormatCodec, file: string | Buffer, chunkBytes = 65_536,
-): readonly SourceRecord[] {
-  const bytes = Buffer.from(file);
-  const reader = codec.createReader({ hasAllTypes: false });
-  const records: SourceRecord[] = [];
-  for (let start = 0; start < bytes.length; start += chunkBytes) {
-    records.push(...reader.push(Buffer.from(bytes.subarray(start, start + chunkBytes))));
-  }
-  return [...records, ...reader.end()].filter((record) => record !== null);
-}
-
 /** The book of the only record. */
 export function readBook(codec: FormatCodec, file: string): BookRecord['body'] {
-  const records = readExport(codec, file);
+  const records = readText(codec, file);
   const [record] = records;
   assert.equal(records.length, 1, JSON.stringify(records));
   assert.ok(record !== undefined && 'body' in record, JSON.stringify(record));

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../../src/base/schema.ts';
 import { storygraphCodec } from '../../../../src/books/transfer/sources/storygraph.ts';
-import { makeRow, readBook, readExport } from './read-export.ts';
+import { readText } from '../../../support/format-round-trip.ts';
+import { makeRow, readBook } from './read-export.ts';
 
 const COLUMNS = 'Title,Authors,Contributors,ISBN/UID,Format,Read Status,Date Added,Last Date Read,'
   + 'Dates Read,Read Count,Moods,Pace,Character- or Plot-Driven?,Strong Character Development?,'
@@ -41,7 +42,7 @@ test('an own id that is a UUID or an ASIN is kept, and is no ISBN', () => {
     const book = readBook(storygraphCodec, makeRow(fields));
     assert.equal(book['isbn'], isbn);
     assert.deepEqual(sourceOf(book), { 'ISBN/UID': id });
-    assert.equal(readExport(storygraphCodec, makeRow(fields))[0]?.line, 2);
+    assert.equal(readText(storygraphCodec, makeRow(fields))[0]?.line, 2);
   }
 });
 
@@ -60,7 +61,7 @@ test('an older export is read by its headings, and one that lacks a column says 
     makeRow({ 'Title': 'A', 'Author': 'B C', 'ISBN': '9780374538651' }));
   assert.deepEqual(book['authors'], [{ name: 'B C' }]);
   assert.equal(book['isbn'], '9780374538651');
-  assert.throws(() => readExport(storygraphCodec, 'Title,Moods\nA,sad\n'),
+  assert.throws(() => readText(storygraphCodec, 'Title,Moods\nA,sad\n'),
     /the header of a StoryGraph export: there is no column `Authors`, `ISBN\/UID`; import/);
 });
 

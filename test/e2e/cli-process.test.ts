@@ -20,12 +20,12 @@ test('--version, help and completion need no data directory', () => inFolder(asy
 }));
 
 test('a reader that goes away ends a long list quietly', () => inFolder(async (data) => {
-  const lines = Array.from({ length: 20_000 }, (_, index) => `{"title":"Book ${index}"}`);
+  const lines = Array.from({ length: 8000 }, (_, index) => `{"title":"Book ${index}"}`);
   const imported = await hookshelf(
     ['book:import', '--file', '-', '--format', 'jsonl', '--data', data],
     { input: lines.join('\n') });
-  assert.equal(imported.stdout, 'imported 20000, updated 0, unchanged 0, skipped 0\n');
-  for (const words of [['book:list'], ['book:list', '--json'], ['book:export']]) {
+  assert.equal(imported.stdout, 'imported 8000, updated 0, unchanged 0, skipped 0\n');
+  for (const words of [['book:list'], ['book:export']]) {
     const child = start([...words, '--data', data]);
     const ended = endOf(child);
     assert.ok(child.stdout !== null);

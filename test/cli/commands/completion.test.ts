@@ -84,9 +84,7 @@ const OFFERS: readonly (readonly [line: string, words: readonly string[]])[] = [
 type Offers = (lines: readonly string[], folder: string, bin?: string) => string[][];
 
 const SHELLS: Readonly<Record<string, Offers>> = {
-  bash: (lines, folder, bin = folder) => lines.map((line) => bashOffers(line, folder, bin)),
-  zsh: zshOffers,
-  fish: (lines, folder, bin = folder) => lines.map((line) => fishOffers(line, folder, bin)),
+  bash: bashOffers, zsh: zshOffers, fish: fishOffers,
 };
 
 for (const [name, offers] of Object.entries(SHELLS)) {
@@ -225,31 +223,44 @@ function dashed(names: readonly string[]): string[] {
   return names.map((name) => `--${name}`);
 }
 
+/** Runs a shell once for all lines; after what it offers for one it prints `END`. */
 function run(
   program: string, words: readonly string[], cwd: string, bin: string,
-): string[] {
+): string[][] {
   const { stdout, stderr, status } = spawnSync(program, words, {
     cwd, encoding: 'utf8', timeout: 120_000,
     env: { PATH: `${bin}:${process.env['PATH'] ?? ''}`, HOME: cwd },
   });
   assert.equal(status, 0, stderr);
   assert.equal(stderr, '');
-  return stdout.split('\n');
+  return stdout.split('END\n').map((part) => part.split('\n'));
+}
+
+/** A file, because an argument may have 128 KiB; not in the folder, whose files are offered. */
+function writeScript(...parts: readonly string[]): string {
+  const file = join(createTemporaryFolder(), 'script');
+  writeFileSync(file, `${parts.join('\n')}\n`);
+  return file;
 }
 
 /** Readline's part done by hand: words end at colons too, and only the last is replaced. */
-function bashOffers(line: string, folder: string, bin: string): string[] {
-  const words = line.split(/([\s:])/).filter((word) => word.trim() !== '');
-  const list = words.map((word) => `'${word}'`).join(' ');
-  const last = /\s$/.test(line) ? " ''" : '';
-  const index = words.length - (last === '' ? 1 : 0);
-  const script = `${SCRIPTS.bash}
-COMP_WORDBREAKS=$' \t\n:='
+function bashOffers(lines: readonly string[], folder: string, bin = folder): string[][] {
+  const asked = lines.map((line) => {
+    const words = line.split(/([\s:])/).filter((word) => word.trim() !== '');
+    const list = words.map((word) => `'${word}'`).join(' ');
+    const last = /\s$/.test(line) ? " ''" : '';
+    const index = words.length - (last === '' ? 1 : 0);
+    return `COMPREPLY=()
 COMP_LINE='${line}' COMP_POINT=${line.length} COMP_CWORD=${index} COMP_WORDS=(${list}${last})
 _hookshelf
-printf '%s\n' "\${COMPREPLY[@]}"`;
-  const before = /\S*:(?=\S*$)/.exec(line)?.[0] ?? '';
-  return run('bash', ['-c', script], folder, bin).map((word) => word && before + word);
+printf '%s\n' "\${COMPREPLY[@]}" END`;
+  });
+  const file = writeScript(SCRIPTS.bash, "COMP_WORDBREAKS=$' \t\n:='", ...asked);
+  const found = run('bash', [file], folder, bin);
+  return lines.map((line, index) => {
+    const before = /\S*:(?=\S*$)/.exec(line)?.[0] ?? '';
+    return (found[index] ?? []).map((word) => word && before + word);
+  });
 }
 
 /** An interactive zsh on a terminal of its own, in which compadd also tells what it is given. */
@@ -257,8 +268,7 @@ function zshOffers(lines: readonly string[], folder: string, bin = folder): stri
   mkdirSync(join(folder, '.zfunc'));
   writeFileSync(join(folder, '.zfunc/_hookshelf'), SCRIPTS.zsh);
   writeFileSync(join(folder, '.setup'), ZSH_SETUP);
-  const output = run('zsh', ['-f', '-c', ZSH_DRIVER, 'driver', ...lines], folder, bin).join('\n');
-  return output.split('END\n').map((part) => part.split('\n'));
+  return run('zsh', ['-f', '-c', ZSH_DRIVER, 'driver', ...lines], folder, bin);
 }
 
 const ZSH_SETUP = `
@@ -280,28 +290,25 @@ bindkey '^T' capture
 
 // Ctrl-U empties the line, Ctrl-T asks: no longer key begins with it, for which zsh would wait.
 const ZSH_DRIVER = `
-zmodload zsh/zpty
+zmodload zsh/zpty zsh/zselect
 zpty inner zsh -f -i
 zpty -w inner 'unset zle_bracketed_paste; source ./.setup'
 for line; do
   : > .offers
   zpty -w -n inner $'\\x15'"$line"$'\\x14'
   for turn in {1..500}; do
-    [[ "$(tail -n 1 .offers)" == END ]] && break
+    [[ "$(<.offers)" == *END ]] && break
     zpty -r -t inner output
-    sleep 0.02
+    zselect -t 2
   done
-  cat .offers
+  print -r -- "$(<.offers)"
 done
 zpty -d inner
 `;
 
-function fishOffers(line: string, folder: string, bin: string): string[] {
-  const script = `${SCRIPTS.fish}
-complete -C '${line}'`;
-  // A file, because an argument may have 128 KiB; not in the folder, whose files are offered.
-  const file = join(createTemporaryFolder(), 'complete.fish');
-  writeFileSync(file, script);
+function fishOffers(lines: readonly string[], folder: string, bin = folder): string[][] {
+  const file = writeScript(SCRIPTS.fish,
+    ...lines.map((line) => `complete -C '${line}'\necho END`));
   return run('fish', ['--no-config', file], folder, bin)
-    .map((offer) => offer.split('\t')[0] ?? '');
+    .map((offers) => offers.map((offer) => offer.split('\t')[0] ?? ''));
 }

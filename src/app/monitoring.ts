@@ -15,7 +15,6 @@ import type { LoadedSettings } from '../settings/load-settings.ts';
 import { listPublicSettings } from '../settings/public-settings.ts';
 import type { OpenedStore } from '../store/store.ts';
 import { listUnhealthyWebhooks } from '../webhooks/health/health-monitor.ts';
-import { requestQueue } from '../webhooks/inbox/request-changes.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
 type MonitoringDeps = {
@@ -61,7 +60,7 @@ function readStatus(
   const { pending, inFlight, oldestPendingMs } = webhooks.statistics();
   const sum = (count: (name: string) => number): number =>
     collections.reduce((total, name) => total + count(name), 0);
-  const requests = requestQueue.totals.readCommitted(store);
+  const requests = webhooks.requests.totals();
   const backups = readBackups();
   return {
     isReady: reason === null, reason,

@@ -65,7 +65,7 @@ export function composeQueue(
   const { ownership = ALL_OWNED } = options;
   const fanOuts = new FanOuts({ store, clock, log });
   const eventUse = new EventUse(store);
-  const capacity = new QueueCapacity(store, eventUse, {
+  const capacity = new QueueCapacity(store, eventUse, fanOuts, {
     pendingMax: outgoing.maxPending, bytesMax: outgoing.maxPendingBytes,
   });
   const events = createEventPublisher({

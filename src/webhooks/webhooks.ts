@@ -30,7 +30,7 @@ import { delayedEventCollection } from './deliveries/delayed-events.ts';
 import { emitRoutes } from './deliveries/emit-routes.ts';
 import { deliveryRoutes } from './deliveries/delivery-routes.ts';
 import type { DeliveryService } from './deliveries/delivery-service.ts';
-import { deliveryQueue, fanOutCollection } from './deliveries/delivery-changes.ts';
+import { fanOutCollection } from './deliveries/delivery-changes.ts';
 import { eventRoutes } from './events/event-routes.ts';
 import { HealthMonitor, type HealthMonitors } from './health/health-monitor.ts';
 import type { HostWait } from './health/public-health.ts';
@@ -66,7 +66,6 @@ import { decodeRequestHead } from './inbox/request-codec.ts';
 import { findSearchedRequest } from './inbox/request-search.ts';
 import { requestRoutes } from './inbox/request-routes.ts';
 import type { RequestService } from './inbox/request-service.ts';
-import { requestQueue } from './inbox/request-changes.ts';
 import { Searches } from './search/searches.ts';
 import { createWebhookResources, type WebhookResources } from './webhook-resources.ts';
 import type { SendResult, WebhookSender } from './sending/webhook-sender.ts';
@@ -75,13 +74,14 @@ import type { DeliveryStatistics } from './sending/delivery-statistics.ts';
 import { formatTargetLabel, type WebhookDirection } from './webhook-label.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { ALL_OWNED } from './durable-queue/ownership.ts';
+import { removalCollection } from './durable-queue/queue-totals.ts';
 
 /** The collections that the store must have before `createWebhooks`. */
 export const webhookCollections: readonly CollectionSpec[] = [
   incomingCollection, configurationCollection, outgoingCollection, usesCollection,
   eventCollection, lateDeliveryCollection, delayedEventCollection, deliveryCollection,
-  deliveryBodyCollection, fanOutCollection, deliveryQueue.totals.collection,
-  requestCollection, requestBodyCollection, requestQueue.totals.collection, eventIdCollection,
+  deliveryBodyCollection, fanOutCollection, removalCollection,
+  requestCollection, requestBodyCollection, eventIdCollection,
   jobCollection, backfillCollection,
   failingCollection, healthCollection, appliedCollection,
 ];

@@ -17,7 +17,7 @@ import {
   createPendingRoute, type RouteDelivery,
 } from '../../src/webhooks/deliveries/route-delivery.ts';
 import { requestCollection, type StoredRequest } from '../../src/webhooks/inbox/stored-request.ts';
-import { changeRequests } from '../../src/webhooks/inbox/request-changes.ts';
+import { addRequest } from '../../src/webhooks/inbox/request-changes.ts';
 import { IS_LONG } from '../support/long.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { makeStoredRequest } from '../webhooks/inbox/sample-request.ts';
@@ -60,15 +60,15 @@ function keepFailed(data: string, hook: string): Promise<void> {
   return withStore(data, async (store) => {
     for (let first = 0; first < COUNT; first += STEP) {
       const ids = Array.from({ length: Math.min(STEP, COUNT - first) }, makeId);
-      await store.transact((transaction) => changeRequests(transaction, (unit) => {
+      await store.transact((transaction) => {
         for (const id of ids) {
           const given = {
             id, hook, receivedAt: AT, updatedAt: AT, status: 'failed', routes: [FAILED],
             pinned: true,
           } as const;
-          unit.add(makeStoredRequest({ body: BODY, given }), BODY);
+          addRequest(transaction, makeStoredRequest({ body: BODY, given }), BODY);
         }
-      }));
+      });
     }
   });
 }

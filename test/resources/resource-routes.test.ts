@@ -21,6 +21,7 @@ const UNUSED: Transaction = {
   find: () => assert.fail(), findId: () => assert.fail(), listIds: () => assert.fail(),
   listStaged: () => assert.fail(),
   put: () => assert.fail(), delete: () => assert.fail(),
+  reserve: () => assert.fail(), countReserved: () => assert.fail(),
 };
 
 type ItemRepository = Parameters<typeof resourceRoutes>[1];

@@ -24,8 +24,11 @@ export type Operation = {
   readonly collection: string; readonly id: string; readonly json: string | null;
 };
 
+type Reservation = { readonly resource: string; readonly amount: number };
+
 type Entry = {
   readonly operations: readonly Operation[];
+  readonly reservations: readonly Reservation[];
   readonly commit: () => void;
   readonly reject: (error: Error) => void;
 };
@@ -85,12 +88,18 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
     transact: (prepare) => new Promise((resolve, reject) => {
       const operations: Operation[] = [];
       const before = staged.flatMap((entry) => entry.operations);
+      const reservedBefore = staged.flatMap((entry) => entry.reservations);
       const rehearsed: Operation[] = [];
-      prepare(transactionOver(get, before, rehearsed));
-      const result = prepare(transactionOver(get, before, operations));
+      prepare(transactionOver(get, { before, operations: rehearsed,
+        reservations: [...reservedBefore] }));
+      const reservations = [...reservedBefore];
+      const result = prepare(transactionOver(get, { before, operations, reservations }));
       assert.deepEqual(operations, rehearsed, 'a transaction that ran again staged something else');
       if (staged.length === 0) setImmediate(flush);
-      staged.push({ operations, commit: () => resolve(result), reject });
+      staged.push({
+        operations, reservations: reservations.slice(reservedBefore.length),
+        commit: () => resolve(result), reject,
+      });
     }),
     changes: {
       follow: () => () => {},
@@ -112,7 +121,11 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
 }
 
 function transactionOver(
-  get: (name: string) => MemoryCollection, before: readonly Operation[], operations: Operation[],
+  get: (name: string) => MemoryCollection,
+  { before, operations, reservations }: {
+    readonly before: readonly Operation[]; readonly operations: Operation[];
+    readonly reservations: Reservation[];
+  },
 ): Transaction {
   const find = (collection: string, id: string): Buffer | undefined => {
     const isSame = (operation: Operation): boolean =>
@@ -172,6 +185,9 @@ function transactionOver(
       operations.push({ collection, id, json: null });
       return true;
     },
+    reserve: (resource, amount) => void reservations.push({ resource, amount }),
+    countReserved: (resource) => reservations.reduce((sum, reservation) =>
+      reservation.resource === resource ? sum + reservation.amount : sum, 0),
   };
 }
 

@@ -203,6 +203,8 @@ class Model {
         return { bytes: Buffer.from(json), representation: undefined };
       },
       delete: (name, id) => this.#of(name).delete(id),
+      reserve() {},
+      countReserved: () => 0,
     });
   }
 

@@ -54,8 +54,9 @@ type StagingArea = {
 };
 
 export class Staging {
+  /** By resource, what the staged transactions reserve together. */
+  readonly reserved = new Map<string, number>();
   readonly #areas = new Map<string, StagingArea>();
-
   readonly #onListenerError: (error: unknown) => void;
 
   constructor(
@@ -94,6 +95,7 @@ export class Staging {
   applyToCommitted(
     transaction: StagedTransaction, onChange: ((change: Change) => void) | null = null,
   ): void {
+    transaction.release();
     for (const operation of transaction.operations) {
       const { area: { committedRecords }, collection, id, bytes, span, record } = operation;
       onChange?.({ collection, id, before: committedRecords.findBytes(id) ?? null, after: bytes });
@@ -109,8 +111,9 @@ export class Staging {
 
   /** Discards everything staged in these batches, which are all there are. */
   abandonAll(batches: readonly Batch[]): void {
-    for (const { operations } of batches.flatMap(({ transactions }) => transactions)) {
-      operations.forEach(releaseBytes);
+    for (const transaction of batches.flatMap(({ transactions }) => transactions)) {
+      transaction.release();
+      transaction.operations.forEach(releaseBytes);
     }
     for (const { stagedRecords } of this.#areas.values()) stagedRecords.clear();
   }
@@ -131,6 +134,8 @@ export class StagedTransaction implements Transaction {
    * 10,000 names among all that is staged took 18 s. Others stage nothing while it runs.
    */
   readonly #holders = new Map<StagingArea, Map<string, StagedOperation>>();
+  /** By resource, what this transaction reserves; null: nothing. */
+  #reserved: Map<string, number> | null = null;
   #isSealed = false;
 
   constructor(staging: Staging, submission: Submission) {
@@ -205,9 +210,28 @@ export class StagedTransaction implements Transaction {
     return true;
   }
 
+  reserve(resource: string, amount: number): void {
+    assert(!this.#isSealed);
+    this.#reserved ??= new Map();
+    add(this.#reserved, resource, amount);
+    add(this.#staging.reserved, resource, amount);
+  }
+
+  countReserved(resource: string): number {
+    return this.#staging.reserved.get(resource) ?? 0;
+  }
+
+  /** Ends the reservations. */
+  release(): void {
+    if (this.#reserved === null) return;
+    for (const [resource, amount] of this.#reserved) add(this.#staging.reserved, resource, -amount);
+    this.#reserved = null;
+  }
+
   /** The function of the transaction has returned: it stages no more. */
   seal(): void {
     this.#isSealed = true;
+    if (this.operations.length === 0) this.release();
     this.#holders.clear();
     for (const operation of this.operations) operation.replacedOperation = undefined;
   }
@@ -305,6 +329,10 @@ export class StagedTransaction implements Transaction {
       this.dependsOn = owner.batch;
     }
   }
+}
+
+function add(amounts: Map<string, number>, resource: string, amount: number): void {
+  amounts.set(resource, (amounts.get(resource) ?? 0) + amount);
 }
 
 function addHolder(holders: Map<string, StagedOperation>, operation: StagedOperation): void {

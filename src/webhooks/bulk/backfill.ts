@@ -10,9 +10,7 @@ import type { JsonObject } from '../../base/schema.ts';
 import { deriveIds, timeOfUuidV7 } from '../../base/uuid.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { FindRecord, Store, Transaction } from '../../store/store-port.ts';
-import {
-  acceptDeliveries, changeDeliveries, deliveryQueue,
-} from '../deliveries/delivery-changes.ts';
+import { acceptDeliveries } from '../deliveries/delivery-changes.ts';
 import { createDelivery } from '../deliveries/delivery.ts';
 import { addLateDeliveries } from '../deliveries/late-deliveries.ts';
 import { decodeEventHead, eventCollection } from '../deliveries/event-record.ts';
@@ -29,7 +27,7 @@ import { createSelection } from './record-selection.ts';
 type BackfillDeps = {
   readonly store: Store;
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
-  readonly capacity: Pick<QueueCapacity, 'assertRoom'>;
+  readonly capacity: Pick<QueueCapacity, 'reserve'>;
   /** Resolves when the deliveries of all events so far are written. */
   readonly whenFannedOut: () => Promise<void>;
   /** Whether the webhook has waiting deliveries, and its backfill holds them all. */
@@ -42,7 +40,7 @@ export function createBackfill(deps: BackfillDeps): JobKind {
   return {
     findHeldWebhookId: readWebhookId,
     // Before the job is added: it must not pass over an event that is still being committed.
-    whenReady: () => deps.store.transact(commitBarrier),
+    whenReady: () => deps.store.transact(readStagedEvents),
     select(filter) {
       const { store } = deps;
       const matches = createMatcher(deps.webhooks, filter);
@@ -51,7 +49,7 @@ export function createBackfill(deps: BackfillDeps): JobKind {
         (record, id) => matches(id, record, find));
       const stage: RecordSelection['stage'] = (transaction, ids, { nowMs, seed }, jobId) => {
         const missedEvents = findMissedEvents(findStaged(transaction), ids, matches);
-        assertRoomUnlessHeld(deps, transaction, readWebhookId(filter), missedEvents);
+        reserveUnlessHeld(deps, transaction, readWebhookId(filter), missedEvents);
         const nextId = deriveIds(seed);
         stageDeliveries(transaction, missedEvents, {
           webhookId: readWebhookId(filter), nextId, nowMs, beginMs: timeOfUuidV7(jobId),
@@ -71,12 +69,12 @@ export function createBackfill(deps: BackfillDeps): JobKind {
 }
 
 /**
- * A barrier, which writes the totals as they are: when this commits, every event staged before has
- * been committed, and applied here. An event that was staged when its webhook was not there yet, or
- * was off, is not sent to it, so the selection must see it.
+ * A barrier, which reads what is staged: when this resolves, every event staged before has been
+ * committed, and applied here. An event that was staged when its webhook was not there yet, or was
+ * off, is not sent to it, so the selection must see it.
  */
-function commitBarrier(transaction: Transaction): void {
-  deliveryQueue.totals.write(transaction, deliveryQueue.totals.read(transaction));
+function readStagedEvents(transaction: Transaction): void {
+  Array.from(transaction.listStaged(eventCollection.name));
 }
 
 /** Makes the matcher anew whenever the webhook was changed: its triggers count as they are now. */
@@ -119,17 +117,16 @@ function findMissedEvents(
 }
 
 /**
- * Throws `unavailable` when the queue has no room, unless this job holds all that waits there for
- * the webhook: neither would go on then, so the chunk may go beyond the limit.
+ * Reserves room. Throws `unavailable` when the queue has none, unless this job holds all that waits
+ * there for the webhook: neither would go on then, so the chunk may go beyond the limit.
  */
-function assertRoomUnlessHeld(
+function reserveUnlessHeld(
   { capacity, isAllHeld }: BackfillDeps, transaction: Transaction, webhookId: string,
   missedEvents: readonly MissedEvent[],
 ): void {
-  const { pending } = deliveryQueue.totals.read(transaction);
   const bytes = missedEvents.reduce((sum, { record }) => sum + record.length, 0);
   try {
-    capacity.assertRoom(pending, missedEvents.length, bytes);
+    capacity.reserve(transaction, missedEvents.length, bytes);
   } catch (thrown) {
     const isFull = thrown instanceof AppError && thrown.code === 'unavailable';
     if (!isFull || !isAllHeld(webhookId)) throw thrown;
@@ -153,8 +150,7 @@ function stageDeliveries(
       queuedAt: formatTimestamp(Math.min(findPlaceMs(eventId, deliverAt), beginMs - 1)),
     };
   });
-  if (deliveries.length === 0) return;
-  changeDeliveries(transaction, (unit) => acceptDeliveries(transaction, unit, deliveries, null));
+  acceptDeliveries(transaction, deliveries, null);
 }
 
 /** Finds when the event began: a delayed one at its time, any other when it was made. */

@@ -6,8 +6,9 @@ import { parseTimestamp, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
+import { removeItems } from '../durable-queue/change-items.ts';
 import { stageCancelOfDelayed } from './delayed-events.ts';
-import { changeDeliveries } from './delivery-changes.ts';
+import { deliveryQueue } from './delivery-changes.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import { deliveryCollection } from './delivery.ts';
 import {
@@ -33,7 +34,7 @@ function stageCancelOfEvent(transaction: Transaction, id: string, nowMs: number)
     throw new AppError('conflict', `event ${id} has begun; what it still has to deliver ends with `
       + '`delivery:cancel`, or `POST /api/deliveries/{identifier}/cancel`');
   }
-  changeDeliveries(transaction, (unit) => unit.remove(delivery, 'agedOut', () => true));
+  removeItems(deliveryQueue, transaction, [delivery], 'agedOut');
   deleteEvent(transaction, id);
 }
 

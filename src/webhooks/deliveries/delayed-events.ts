@@ -38,7 +38,7 @@ import type { Ownership } from '../durable-queue/ownership.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
 import { computeDueMs } from '../durable-queue/retry-time.ts';
 import { DueTimes, type TimedTask } from '../scheduler/due-times.ts';
-import { acceptDeliveries, changeDeliveries } from './delivery-changes.ts';
+import { acceptDeliveries } from './delivery-changes.ts';
 import { createDelivery } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
 import {
@@ -128,9 +128,9 @@ function stageBegin(
     identifier: nextId(), hook: webhookId, event: name, eventId: id, queuedAt,
   }, createdAt));
   const isFanOut = webhookIds.length > CHUNK_ITEMS_MAX;
-  changeDeliveries(transaction, (unit) => acceptDeliveries(
-    transaction, unit, isFanOut ? [] : deliveries, null, webhookIds.length));
-  if (isFanOut) {
+  if (!isFanOut) {
+    acceptDeliveries(transaction, deliveries, null);
+  } else {
     putFanOut(transaction, {
       identifier: id, seed, createdAt, event: name, hooks: webhookIds,
       ...queuedAt === null ? {} : { queuedAt },

@@ -1,53 +1,57 @@
 /**
- * Checks that the totals match the stored deliveries, that no delivery that waits and no delayed
- * event has lost its payload, that each delayed event will begin, and that nothing is kept for a
- * delivery or an event that is gone.
+ * Checks that no delivery that waits and no delayed event has lost its payload, that each delayed
+ * event will begin, and that nothing is kept for a delivery or an event that is gone.
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import { findCommitted } from '../../store/find-record.ts';
-import type { CollectionSpec, FindRecord, Store } from '../../store/store-port.ts';
-import { reconcileQueue, type QueueReconciliation } from '../durable-queue/queue-reconciliation.ts';
+import type { FindRecord, Store } from '../../store/store-port.ts';
+import {
+  findOrphans, reportProblems, type QueueReconciliation,
+} from '../durable-queue/queue-reconciliation.ts';
 import { visitInSteps } from '../records/stepped-scan.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
 import { deliveryHead, readEventId } from './delivery-codec.ts';
-import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
-import type { FanOuts } from './fan-out.ts';
+import { deliveryCollection } from './delivery.ts';
 import { lateDeliveryCollection } from './late-deliveries.ts';
 import { decodeEventDeliveries, decodeEventHead, eventCollection } from './event-record.ts';
-import { deliveryQueue } from './delivery-changes.ts';
+import type { DeliveryTotals } from './delivery-changes.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
-export type DeliveryReconciliation = QueueReconciliation<DeliveryStatus>;
+export type DeliveryReconciliation = QueueReconciliation<DeliveryTotals>;
 
 /** `otherProblems` are those of records that other rooms keep beside deliveries. */
 export async function reconcileDeliveries(
-  store: Store, fanOuts: Pick<FanOuts, 'unwrittenCount'>, nowMs: number,
-  otherProblems: readonly string[] = [],
+  store: Store, countTotals: () => DeliveryTotals, nowMs: number, otherProblems: readonly string[],
 ): Promise<DeliveryReconciliation> {
+  const problems = [
+    ...await findLostPayloads(store),
+    ...await findEventProblems(store, nowMs),
+    ...await findOrphans(store, deliveryBodyCollection, deliveryCollection, (id) =>
+      `body ${id} belongs to no delivery`),
+    ...await findOrphans(store, delayedEventCollection, eventCollection, (id) =>
+      `delayed event ${id} has lost its payload`),
+    ...await findOrphans(store, lateDeliveryCollection, eventCollection, (id) =>
+      `the late deliveries of event ${id} have lost it`),
+    ...otherProblems,
+  ];
+  return reportProblems(countTotals(), problems);
+}
+
+/** Finds deliveries that wait for nothing, as their event is gone. */
+async function findLostPayloads(store: Store): Promise<string[]> {
   const records = store.collection(deliveryCollection.name);
   const events = store.collection(eventCollection.name);
-  return reconcileQueue(store, deliveryQueue, {
-    earlierProblems: [
-      ...await findEventProblems(store, nowMs),
-      ...await findOrphans(store, deliveryBodyCollection, deliveryCollection, (id) =>
-        `body ${id} belongs to no delivery`),
-      ...await findOrphans(store, delayedEventCollection, eventCollection, (id) =>
-        `delayed event ${id} has lost its payload`),
-      ...await findOrphans(store, lateDeliveryCollection, eventCollection, (id) =>
-        `the late deliveries of event ${id} have lost it`),
-      ...otherProblems,
-    ],
-    countUnwritten: () => ({ pending: fanOuts.unwrittenCount }),
-    isCounted: (id) => !isRouteDeliveryId(id),
-    inspect(bytes, slot, problems) {
-      if (deliveryHead.readStatus(bytes) !== 'pending') return 'searched';
-      if (events.findSlot(readEventId(bytes)) === -1) {
-        problems.push(`pending delivery ${records.idAt(slot)} has lost its payload`);
-      }
-      return 'searched';
-    },
+  const problems: string[] = [];
+  await visitInSteps(records, (bytes, slot) => {
+    const id = records.idAt(slot) ?? '';
+    if (!isRouteDeliveryId(id) && deliveryHead.readStatus(bytes) === 'pending'
+      && events.findSlot(readEventId(bytes)) === -1) {
+      problems.push(`pending delivery ${id} has lost its payload`);
+    }
+    return 'searched';
   });
+  return problems;
 }
 
 /**
@@ -81,20 +85,4 @@ async function findEventProblems(store: Store, nowMs: number): Promise<string[]>
 function mayBegin(find: FindRecord, id: string): boolean {
   return find(delayedEventCollection.name, id) !== undefined
     || find(lateDeliveryCollection.name, id) !== undefined;
-}
-
-/** Finds records that stand beside an owner of the same id, which is gone. */
-async function findOrphans(
-  store: Store, { name }: CollectionSpec, { name: ownerName }: CollectionSpec,
-  describe: (id: string) => string,
-): Promise<string[]> {
-  const records = store.collection(name);
-  const owners = store.collection(ownerName);
-  const problems: string[] = [];
-  await visitInSteps(records, (_, slot) => {
-    const id = records.idAt(slot) ?? '';
-    if (owners.findSlot(id) === -1) problems.push(describe(id));
-    return 'searched';
-  });
-  return problems;
 }

@@ -168,8 +168,8 @@ function getSentRequest(
 function reconcileRoute(service: DeliveryService): HttpRoute {
   return {
     method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileDeliveries', access: 'read',
-    summary: 'Prove that accepted = pending + delivered + failed + cancelled + aged out',
-    responses: [jsonResponse('The totals, and what does not add up', reconciliationSchema)],
+    summary: 'Count what was accepted by what became of it, and find what has lost a part',
+    responses: [jsonResponse('The totals, and what has lost a part', reconciliationSchema)],
     handle: async (exchange) => exchange.sendJson(200, await service.reconcile()),
   };
 }

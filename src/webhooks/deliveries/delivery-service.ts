@@ -7,6 +7,8 @@ import type { TransactionInputs, Store, Transaction } from '../../store/store-po
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
+import { changeItem } from '../durable-queue/change-items.ts';
+import { addAccepted, readRemovals } from '../durable-queue/queue-totals.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/queue-spec.ts';
 import type { RecordFields } from '../records/fields.ts';
 import { RecordList } from '../records/record-list.ts';
@@ -34,7 +36,7 @@ import {
   getDelivery, isWebhookGone, reserveResends, stageResend, stageRetry, type ResendMode,
 } from './resend.ts';
 import { findSentRequest, type SentHttpRequest } from './sent-request.ts';
-import { changeDeliveries, deliveryQueue, type DeliveryTotals } from './delivery-changes.ts';
+import { deliveryQueue, type DeliveryTotals } from './delivery-changes.ts';
 
 export interface DeliveryService {
   readonly fields: RecordFields<ListedDelivery, DeliveryFilter>;
@@ -96,7 +98,7 @@ export interface DeliveryService {
 type OnStaged = (transaction: Transaction, delivery: Delivery) => void;
 
 type DeliveryServiceDeps = {
-  readonly store: Store; readonly fanOuts: Pick<FanOuts, 'whenWritten' | 'unwrittenCount'>;
+  readonly store: Store; readonly fanOuts: Pick<FanOuts, 'whenWritten'>;
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findNamed'>;
   readonly requests: RequestLookup;
   readonly clock: Clock; readonly makeId: () => string; readonly capacity: QueueCapacity;
@@ -119,8 +121,9 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
     const bytes = findBytes(identifier);
     return bytes === undefined ? undefined : decodeDelivery(bytes);
   };
+  const totals = (): DeliveryTotals => countTotals(store, capacity);
   return {
-    find, fields,
+    find, fields, totals,
     findRouteDelivery(identifier) {
       const bytes = isRouteDeliveryId(identifier) ? records.findBytes(identifier) : undefined;
       return bytes === undefined ? undefined : decodeListedRoute(bytes);
@@ -133,7 +136,6 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
       const delivery = decodeDelivery(bytes);
       return { delivery, sent: findSentRequest(store, { bytes, item: delivery }) };
     },
-    totals: () => deliveryQueue.totals.readCommitted(store),
     close: () => list.close(),
     async list(filter, after, limit, isNewestFirst = false) {
       await fanOuts.whenWritten();
@@ -147,8 +149,7 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
     },
     async count(filter) {
       await fanOuts.whenWritten();
-      return isByStatusAlone(filter) ? countByStatus(store, filter.status, fanOuts.unwrittenCount)
-        : list.count(filter);
+      return isByStatusAlone(filter) ? countByStatus(capacity, filter.status) : list.count(filter);
     },
     retry(identifier) {
       const nowMs = clock.now();
@@ -173,7 +174,7 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
     async reconcile() {
       await fanOuts.whenWritten();
       return loadReconciliation(({ reconcileDeliveries }) =>
-        reconcileDeliveries(store, fanOuts, clock.now(), deps.findHoldProblems()));
+        reconcileDeliveries(store, totals, clock.now(), deps.findHoldProblems()));
     },
   };
 }
@@ -192,14 +193,19 @@ function isByStatusAlone({ kind, hook, event, time }: DeliveryFilter): boolean {
   return kind === isSent && hook === null && event === null && time === null;
 }
 
-/** Counts the written deliveries of a status from the totals; null stands for all of them. */
+function countTotals(
+  store: Store, capacity: Pick<QueueCapacity, 'countByStatus'>,
+): DeliveryTotals {
+  const { agedOut } = readRemovals(findCommitted(store), deliveryQueue.noun);
+  return addAccepted({ ...capacity.countByStatus(), agedOut });
+}
+
+/** Counts the written deliveries of a status; null stands for all of them. */
 function countByStatus(
-  store: Store, status: ListedStatus | null, unwrittenCount: number,
+  { writtenCounts }: Pick<QueueCapacity, 'writtenCounts'>, status: ListedStatus | null,
 ): number {
-  const totals = deliveryQueue.totals.readCommitted(store);
-  const statuses = DELIVERY_STATUSES.filter((counted) => status === null || counted === status);
-  return statuses.reduce((sum, counted) =>
-    sum + totals[counted] - (counted === 'pending' ? unwrittenCount : 0), 0);
+  return DELIVERY_STATUSES.reduce((sum, counted) =>
+    status === null || counted === status ? sum + writtenCounts[counted] : sum, 0);
 }
 
 /** Cancels a pending delivery. Throws as `DeliveryService.cancel` does. */
@@ -210,8 +216,8 @@ function cancelDelivery(store: Store, identifier: string, nowMs: number): Promis
     if (status === 'delivered' || status === 'failed') {
       throw new AppError('conflict', `delivery ${identifier} is ${status} already`);
     }
-    return changeDeliveries(transaction, (unit) =>
-      unit.change(identifier, (before) => cancelIfPending(before, nowMs), stored)) ?? stored.item;
+    return changeItem(deliveryQueue, transaction, identifier,
+      (before) => cancelIfPending(before, nowMs), stored) ?? stored.item;
   });
 }
 
@@ -255,9 +261,9 @@ function retryChunk(
 ): Promise<number> {
   return store.transact((transaction) => {
     const wanted = deliveries.filter((delivery) => !isWebhookGone(transaction, delivery));
-    capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, wanted.length, 0);
-    return changeDeliveries(transaction, (unit) => wanted.filter(({ identifier }) =>
-      unit.change(identifier, (before) =>
-        before.status === 'failed' ? resetForRetry(before, nowMs) : null) !== undefined).length);
+    capacity.reserve(transaction, wanted.length, 0);
+    return wanted.filter(({ identifier }) =>
+      changeItem(deliveryQueue, transaction, identifier, (before) =>
+        before.status === 'failed' ? resetForRetry(before, nowMs) : null) !== undefined).length;
   });
 }

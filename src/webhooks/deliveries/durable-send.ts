@@ -13,7 +13,7 @@ import { findEmitProblem } from '../actions/event-name.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
-import { acceptDeliveries, changeDeliveries } from './delivery-changes.ts';
+import { acceptDeliveries } from './delivery-changes.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
 import type { EventOrigin, EventTerms } from './event-publisher.ts';
 import { encodeEvent, type StoredEventHead } from './event-record.ts';
@@ -53,7 +53,7 @@ export type SendDurably = (
 export function createDurableSender(deps: {
   readonly store: Store; readonly clock: Clock; readonly makeId: () => string;
   readonly webhooks: Pick<OutgoingWebhookIndex, 'findNamed'>;
-  readonly capacity: Pick<QueueCapacity, 'assertRoom' | 'reserveWhile'>;
+  readonly capacity: Pick<QueueCapacity, 'reserve' | 'reserveWhile'>;
 }): SendDurably {
   const { store, clock, makeId, webhooks, capacity } = deps;
   return async (send, onStaged) => {
@@ -79,10 +79,8 @@ export function createDurableSender(deps: {
       if (transaction.find(outgoingCollection.name, hook) === undefined) {
         throw notFoundError('outgoing webhook', webhookName);
       }
-      changeDeliveries(transaction, (unit) => {
-        capacity.assertRoom(unit.totals.pending, 1, bytes, bytes);
-        acceptDeliveries(transaction, unit, [delivery], { identifier: eventId, json });
-      });
+      capacity.reserve(transaction, 1, bytes, bytes);
+      acceptDeliveries(transaction, [delivery], { identifier: eventId, json });
       onStaged(transaction, delivery);
       return delivery;
     }));

@@ -20,9 +20,7 @@ import { createDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
 import { TurnBatch } from '../durable-queue/turn-batch.ts';
-import {
-  acceptDeliveries, changeDeliveries, deliveryQueue, type DeliveryUnit,
-} from './delivery-changes.ts';
+import { acceptDeliveries } from './delivery-changes.ts';
 import {
   encodeEvent, encodeForward, eventCollection, type EventHead, type EventSource,
 } from './event-record.ts';
@@ -94,10 +92,7 @@ export type EventTerms = {
   readonly deliverAt?: string | undefined;
 };
 
-/**
- * What is said of an event that is staged beside its cause. It cannot be delayed: `emitJson` alone
- * ends the count of a delayed event that is staged and not yet committed.
- */
+/** What is said of an event that is staged beside its cause. It cannot be delayed. */
 type StageOptions = Pick<EventOrigin, 'source' | 'trace'> & {
   /** The identifier of a webhook that does not get the event. */
   readonly except?: string | null;
@@ -139,7 +134,7 @@ export function createEventPublisher(deps: {
         const event = stageEmission(deps, transaction, emission);
         onEmitted(transaction, event);
         return event;
-      })).finally(() => capacity.forgetStaged(inputs.seed));
+      }));
     if (eventOrError instanceof AppError) throw eventOrError;
     // The fan-out is on disk, but the caller may look for the deliveries.
     if (eventOrError.deliveries.length > CHUNK_ITEMS_MAX) await fanOuts.whenWritten();
@@ -164,9 +159,8 @@ export function createEventPublisher(deps: {
       const json = encodeForward({ identifier: eventId, createdAt }, identifier, forward);
       const bytes = Buffer.byteLength(json);
       await capacity.reserveWhile(bytes, () => store.transact((transaction) => {
-        capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, 1, bytes, bytes);
-        changeDeliveries(transaction, (unit) =>
-          acceptDeliveries(transaction, unit, [delivery], { identifier: eventId, json }));
+        capacity.reserve(transaction, 1, bytes, bytes);
+        acceptDeliveries(transaction, [delivery], { identifier: eventId, json });
       }));
       return identifier;
     },
@@ -180,8 +174,7 @@ function assertRoomForEvents(
   const count = names.filter((name) => isHeard(webhooks, name)).length;
   if (count === 0) return;
   if (begin === 'later') capacity.assertFits(1, bytes);
-  // The number of those that wait is checked as they are staged.
-  else capacity.assertRoom(0, count, count * bytes);
+  else capacity.assertRoom(count, count * bytes);
 }
 
 /** Whether an event has a delivery, whatever its payload. */
@@ -201,22 +194,22 @@ type Emission = StageOptions & EventTerms & {
 
 type StagingDeps = {
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'findMatching'>;
-  readonly capacity: Pick<QueueCapacity, 'assertRoom' | 'assertRoomForDelayed'>;
+  readonly capacity: Pick<QueueCapacity, 'reserve'>;
   readonly keepsUnheard: boolean;
 };
 
 const NOT_KEPT: EmittedEvent = { eventId: null, deliveries: [] };
 
 /**
- * Stages the events of one turn of the event loop, with one write of the totals for all of them.
- * The outcome of an event that is refused is its error; the others are staged.
+ * Stages the events of one turn of the event loop. The outcome of an event that is refused is its
+ * error; the others are staged.
  */
 function stageEmissions(
   deps: StagingDeps, transaction: Transaction, emissions: readonly Emission[],
 ): readonly (EmittedEvent | AppError)[] {
   const parsePayload = createLastParser();
-  return changeDeliveries(transaction, (unit) => emissions.map((emission) =>
-    catchAppError(() => stageInUnit(deps, transaction, unit, emission, parsePayload))));
+  return emissions.map((emission) =>
+    catchAppError(() => stageEmission(deps, transaction, emission, parsePayload)));
 }
 
 /** A parser that keeps its last result: all routes of a request emit the same payload. */
@@ -241,15 +234,9 @@ function catchAppError<T>(stage: () => T): T | AppError {
   }
 }
 
+/** If it throws, nothing is staged. */
 function stageEmission(
   deps: StagingDeps, transaction: Transaction, emission: Emission,
-): EmittedEvent {
-  return changeDeliveries(transaction, (unit) => stageInUnit(deps, transaction, unit, emission));
-}
-
-/** If it throws, nothing is staged. */
-function stageInUnit(
-  deps: StagingDeps, transaction: Transaction, unit: DeliveryUnit, emission: Emission,
   parsePayload = parsePayloadJson,
 ): EmittedEvent {
   const { webhooks } = deps;
@@ -264,23 +251,23 @@ function stageInUnit(
   // Which webhooks hear a delayed event is decided when it begins.
   const webhookIds = deliverAt === undefined ? findIds() : [];
   return webhookIds.length > 0
-    ? stageDeliveries(deps, transaction, unit, emission, { hops, webhookIds })
-    : stageWithoutDeliveries(deps, transaction, unit, emission, hops);
+    ? stageDeliveries(deps, transaction, emission, { hops, webhookIds })
+    : stageWithoutDeliveries(deps, transaction, emission, hops);
 }
 
 /** Stages an event that is delayed, or one that no webhook hears, if such events are kept. */
 function stageWithoutDeliveries(
-  { capacity, keepsUnheard }: StagingDeps, transaction: Transaction, unit: DeliveryUnit,
-  emission: Emission, hops: number,
+  { capacity, keepsUnheard }: StagingDeps, transaction: Transaction, emission: Emission,
+  hops: number,
 ): EmittedEvent {
-  const { inputs: { seed }, payloadJson, deliverAt } = emission;
+  const { payloadJson, deliverAt } = emission;
   if (deliverAt === undefined && !keepsUnheard) return NOT_KEPT;
   const head = createHead(emission, hops, []);
   if (deliverAt === undefined) {
     transaction.put(eventCollection.name, head.identifier, encodeEvent(head, payloadJson));
   } else {
     const { payloadBytes, reservedBytes } = emission;
-    capacity.assertRoomForDelayed(seed, unit.totals.pending, payloadBytes, reservedBytes);
+    capacity.reserve(transaction, 1, payloadBytes, reservedBytes);
     stageDelayedEvent(transaction, { ...head, deliverAt }, payloadJson);
   }
   return { eventId: head.identifier, deliveries: [] };
@@ -331,16 +318,16 @@ function describeReceivers(
 
 /** Stages an event and its deliveries. */
 function stageDeliveries(
-  { capacity }: StagingDeps, transaction: Transaction, unit: DeliveryUnit, emission: Emission,
+  { capacity }: StagingDeps, transaction: Transaction, emission: Emission,
   { hops, webhookIds }: { readonly hops: number; readonly webhookIds: readonly string[] },
 ): EmittedEvent {
   const { payloadJson, payloadBytes, reservedBytes } = emission;
-  capacity.assertRoom(unit.totals.pending, webhookIds.length, payloadBytes, reservedBytes);
+  capacity.reserve(transaction, webhookIds.length, payloadBytes, reservedBytes);
   const head = createHead(emission, hops, webhookIds);
   const { identifier, createdAt, name, deliveries: deliveryIds } = head;
   const json = encodeEvent(head, payloadJson);
   if (webhookIds.length > CHUNK_ITEMS_MAX) {
-    acceptDeliveries(transaction, unit, [], { identifier, json }, webhookIds.length);
+    acceptDeliveries(transaction, [], { identifier, json });
     putFanOut(transaction, {
       identifier, seed: identifier, createdAt, event: name, hooks: webhookIds,
     });
@@ -349,6 +336,6 @@ function stageDeliveries(
   const deliveries = webhookIds.map((webhookId, index) => createDelivery({
     identifier: deliveryIds[index] ?? '', hook: webhookId, event: name, eventId: identifier,
   }, createdAt));
-  acceptDeliveries(transaction, unit, deliveries, { identifier, json });
+  acceptDeliveries(transaction, deliveries, { identifier, json });
   return { eventId: identifier, deliveries: deliveryIds };
 }

@@ -47,10 +47,7 @@ type Waiter = { readonly eventId: string; readonly resolve: () => void };
 const RETRY_MS = 1000;
 const PROGRESS_SUFFIX = '~';
 
-/**
- * Stages the record of a fan-out alone. In the same transaction `acceptDeliveries` has staged the
- * event and counted the deliveries before.
- */
+/** Stages the record of a fan-out alone: `acceptDeliveries` has staged the event before. */
 export function putFanOut(transaction: Transaction, fanOut: FanOut): void {
   transaction.put(fanOutCollection.name, fanOut.identifier, JSON.stringify(fanOut));
 }

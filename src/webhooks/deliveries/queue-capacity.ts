@@ -1,19 +1,20 @@
 /**
- * Limits how much the queue of deliveries holds: how many may be pending, and how many bytes the
- * pending and the failed ones take, with the events that they share. These bytes are in memory, so
- * the limit also counts what is being accepted, and the bodies that are made.
+ * Counts what the queue of deliveries holds, and limits it: how many may be pending, and how many
+ * bytes the pending and the failed ones take, with the events that they share. These bytes are in
+ * memory, so the limit also counts what is being accepted, and the bodies that are made.
  *
  * Committed deliveries are counted as their changes are applied, and their events by `EventUse`.
- * Bytes that are being accepted are reserved first, so that concurrent callers do not all count on
- * the same room.
+ * What is being accepted is reserved, so that concurrent callers do not all count on the same room:
+ * deliveries by the transaction that stages them, and bytes even before it.
  */
 import { AppError } from '../../base/errors.ts';
-import type { Collection, Store } from '../../store/store-port.ts';
+import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { deliveryHead } from './delivery-codec.ts';
-import { deliveryCollection, countsAsQueued } from './delivery.ts';
+import { deliveryCollection, countsAsQueued, type DeliveryStatus } from './delivery.ts';
 import type { EventUse } from './event-use.ts';
+import type { FanOuts } from './fan-out.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
 /** The Retry-After of a response that says that the queue is full. */
@@ -22,6 +23,10 @@ const RETRY_AFTER_FULL_S = 10;
 const RECORD_BYTES = 256;
 /** Bodies made of accepted payloads may pass the limit by this factor, or none could be sent. */
 const BODIES_FACTOR = 1.5;
+/** The resource of which transactions reserve one for each delivery or event that is to wait. */
+const WAITING = 'waiting deliveries';
+
+type StatusCounts = { readonly [Status in DeliveryStatus]: number };
 
 /**
  * Whether there is room for the body made for a delivery: now, later when other deliveries have
@@ -41,9 +46,9 @@ export class QueueCapacity {
   readonly #pendingMax: number;
   readonly #bytesMax: number;
   readonly #eventUse: Pick<EventUse, 'queuedBytes' | 'isQueued'>;
+  readonly #fanOuts: Pick<FanOuts, 'unwrittenCount'>;
   readonly #delayedEvents: Collection;
-  /** The seeds of delayed events that are staged, and may not be committed yet. */
-  readonly #stagedSeeds = new Set<string>();
+  readonly #counts = { pending: 0, delivered: 0, failed: 0, cancelled: 0 };
   readonly #unfollow: () => void;
   /** By delivery, the bytes of a body that was made, found no room and was dropped. */
   readonly #postponedBodyBytes = new Map<string, number>();
@@ -52,21 +57,32 @@ export class QueueCapacity {
   #reservedBytes = 0;
 
   constructor(
-    store: Store, eventUse: Pick<EventUse, 'queuedBytes' | 'isQueued'>,
+    store: Pick<Store, 'collection'>, eventUse: Pick<EventUse, 'queuedBytes' | 'isQueued'>,
+    fanOuts: Pick<FanOuts, 'unwrittenCount'>,
     limits: { readonly pendingMax: number; readonly bytesMax: number },
   ) {
     this.#eventUse = eventUse;
+    this.#fanOuts = fanOuts;
     this.#delayedEvents = store.collection(delayedEventCollection.name);
     this.#pendingMax = limits.pendingMax;
     this.#bytesMax = limits.bytesMax;
     const deliveries = store.collection(deliveryCollection.name);
     this.#unfollow = followRecords(deliveries, ({ id, before, after }) => {
       if (isRouteDeliveryId(id)) return;
-      this.#recordBytes += countQueuedBytes(after) - countQueuedBytes(before);
-      if (after === null || deliveryHead.readStatus(after) !== 'pending') {
-        this.#postponedBodyBytes.delete(id);
-      }
+      if (before !== null) this.#count(before, -1);
+      const status = after === null ? null : this.#count(after, 1);
+      if (status !== 'pending') this.#postponedBodyBytes.delete(id);
     });
+  }
+
+  /** Counts the deliveries of each status that are written. */
+  get writtenCounts(): StatusCounts {
+    return this.#counts;
+  }
+
+  /** Counts the deliveries of each status, with those that are accepted and not written yet. */
+  countByStatus(): StatusCounts {
+    return { ...this.#counts, pending: this.#counts.pending + this.#fanOuts.unwrittenCount };
   }
 
   /** The bytes of the pending and the failed deliveries, with their events and bodies. */
@@ -90,20 +106,20 @@ export class QueueCapacity {
   }
 
   /**
-   * Throws `unavailable` when `count` more deliveries of a payload of `bytes` have no room beside
-   * the `pending` ones and the events that have not begun. `reserved` of these bytes are reserved
-   * already.
+   * Reserves `count` more deliveries of a payload of `bytes` until the transaction is applied or
+   * discarded. `reserved` of these bytes are reserved already. Throws as `assertRoom` does.
    */
-  assertRoom(pending: number, count: number, bytes: number, reserved = 0): void {
-    const delayedCount = this.#delayedEvents.size + this.#stagedSeeds.size;
-    if (pending + delayedCount + count > this.#pendingMax) {
-      throw queueFullError(`${this.#pendingMax} wait (outgoing.maxPending)`);
-    }
-    this.assertFits(count, bytes);
-    const usedBytes = this.bytes + this.#reservedBytes - reserved;
-    if (bytes === 0 || usedBytes + bytes + count * RECORD_BYTES <= this.#bytesMax) return;
-    throw queueFullError(`${this.bytes} bytes wait or have failed and are kept `
-      + `(outgoing.maxPendingBytes: ${this.#bytesMax})`);
+  reserve(transaction: Transaction, count: number, bytes: number, reserved = 0): void {
+    this.#assertRoom(transaction.countReserved(WAITING) + count, count, bytes, reserved);
+    transaction.reserve(WAITING, count);
+  }
+
+  /**
+   * Throws `unavailable` when `count` more deliveries of a payload of `bytes` have no room beside
+   * the committed ones that are pending, and the events that have not begun.
+   */
+  assertRoom(count: number, bytes: number): void {
+    this.#assertRoom(count, count, bytes, 0);
   }
 
   /** Throws `NeverFitsError` when the deliveries have no room even if none waits. */
@@ -111,21 +127,6 @@ export class QueueCapacity {
     if (bytes === 0 || bytes + count * RECORD_BYTES <= this.#bytesMax) return;
     throw new NeverFitsError(`${bytes} bytes at once are more than ${this.#bytesMax}, which is `
       + 'outgoing.maxPendingBytes or an eighth of --max-memory: raise that, or send less at once');
-  }
-
-  /**
-   * Does the same as `assertRoom` for one delayed event, which counts from now on; `seed` is that
-   * of its emission. The caller must call `forgetStaged` when the transaction has ended, which may
-   * run again.
-   */
-  assertRoomForDelayed(seed: string, pending: number, bytes: number, reserved: number): void {
-    this.#stagedSeeds.delete(seed);
-    this.assertRoom(pending, 1, bytes, reserved);
-    this.#stagedSeeds.add(seed);
-  }
-
-  forgetStaged(seed: string): void {
-    this.#stagedSeeds.delete(seed);
   }
 
   /** Whether a body may be made now. One that found no room is not made before there is room. */
@@ -146,14 +147,31 @@ export class QueueCapacity {
     this.#unfollow();
   }
 
+  /** `addedCount` is `count`, and how many are reserved. */
+  #assertRoom(addedCount: number, count: number, bytes: number, reserved: number): void {
+    const waitingCount =
+      this.#counts.pending + this.#fanOuts.unwrittenCount + this.#delayedEvents.size;
+    if (waitingCount + addedCount > this.#pendingMax) {
+      throw queueFullError(`${this.#pendingMax} wait (outgoing.maxPending)`);
+    }
+    this.assertFits(count, bytes);
+    const usedBytes = this.bytes + this.#reservedBytes - reserved;
+    if (bytes === 0 || usedBytes + bytes + count * RECORD_BYTES <= this.#bytesMax) return;
+    throw queueFullError(`${this.bytes} bytes wait or have failed and are kept `
+      + `(outgoing.maxPendingBytes: ${this.#bytesMax})`);
+  }
+
+  /** Counts a record, or ends to count it. */
+  #count(delivery: Buffer, by: 1 | -1): DeliveryStatus {
+    const status = deliveryHead.readStatus(delivery);
+    this.#counts[status] += by;
+    if (countsAsQueued(status)) this.#recordBytes += by * delivery.length;
+    return status;
+  }
+
   #isFree(bytes: number): boolean {
     return this.bytes + this.#reservedBytes + bytes <= this.#bytesMax * BODIES_FACTOR;
   }
-}
-
-function countQueuedBytes(delivery: Buffer | null): number {
-  if (delivery === null) return 0;
-  return countsAsQueued(deliveryHead.readStatus(delivery)) ? delivery.length : 0;
 }
 
 function queueFullError(reason: string): AppError {

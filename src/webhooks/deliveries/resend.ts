@@ -11,6 +11,7 @@ import { notFoundError } from '../../resources/not-found.ts';
 import type {
   FindRecord, Store, Transaction, TransactionInputs,
 } from '../../store/store-port.ts';
+import { changeItem } from '../durable-queue/change-items.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
@@ -22,11 +23,11 @@ import {
 import { addLateDeliveries } from './late-deliveries.ts';
 import { decodeForward, encodeForward, findEventRecord } from './event-record.ts';
 import { checkNoRoute, isRouteDeliveryId } from './route-delivery-id.ts';
-import { acceptDeliveries, changeDeliveries, deliveryQueue } from './delivery-changes.ts';
+import { acceptDeliveries, deliveryQueue } from './delivery-changes.ts';
 
 export type ResendMode = 'retry' | 'new';
 
-type ResendCapacity = Pick<QueueCapacity, 'assertRoom' | 'isEventQueued'>;
+type ResendCapacity = Pick<QueueCapacity, 'reserve' | 'isEventQueued'>;
 
 /**
  * Stages the resend and returns the delivery that is due now. Its bytes must be reserved: see
@@ -61,11 +62,10 @@ export function stageRetry(
   const eventRecord = getEventRecord(transaction, stored);
   if (status !== 'pending') {
     const bytes = countBytes(findStaged(transaction), stored, eventRecord, 'retry', capacity);
-    capacity.assertRoom(deliveryQueue.totals.read(transaction).pending, 1, bytes, bytes);
+    capacity.reserve(transaction, 1, bytes, bytes);
   }
   const change = (before: Delivery): Delivery => resetForRetry(before, nowMs);
-  return changeDeliveries(transaction, (unit) =>
-    unit.change(identifier, change, stored)) ?? stored.item;
+  return changeItem(deliveryQueue, transaction, identifier, change, stored) ?? stored.item;
 }
 
 /**
@@ -154,9 +154,8 @@ function stageNewDelivery(
     throw new AppError('conflict', `delivery ${identifier} is still pending: resend it as "retry", `
       + 'which makes it due now');
   }
-  const { pending } = deliveryQueue.totals.read(transaction);
   const bytes = countBytes(findStaged(transaction), stored, eventRecord, 'new', capacity);
-  capacity.assertRoom(pending, 1, bytes, bytes);
+  capacity.reserve(transaction, 1, bytes, bytes);
   const nextId = deriveIds(inputs.seed);
   const createdAt = formatTimestamp(inputs.nowMs);
   if (hook === null) {
@@ -166,13 +165,12 @@ function stageNewDelivery(
       identifier: nextId(), hook, event, eventId: origin.identifier, resendOf: identifier,
     }, createdAt);
     const json = encodeForward(origin, delivery.identifier, decodeForward(eventRecord));
-    changeDeliveries(transaction, (unit) =>
-      acceptDeliveries(transaction, unit, [delivery], { identifier: origin.identifier, json }));
+    acceptDeliveries(transaction, [delivery], { identifier: origin.identifier, json });
     return delivery;
   }
   const delivery =
     createDelivery({ identifier: nextId(), hook, event, eventId, resendOf: identifier }, createdAt);
-  changeDeliveries(transaction, (unit) => acceptDeliveries(transaction, unit, [delivery], null));
+  acceptDeliveries(transaction, [delivery], null);
   addLateDeliveries(transaction, eventId, [delivery.identifier], [hook]);
   return delivery;
 }

@@ -4,10 +4,10 @@ import type { Scheduler } from '../scheduler/scheduler.ts';
 import {
   CHUNK_ITEMS_MAX, takeChunk, createSizeLookup, type ItemChange, type QueueSpec,
 } from './queue-spec.ts';
-import { changeItems, commitItems } from './unit-of-work.ts';
+import { changeItem } from './change-items.ts';
 
-export type EndPendingDeps<Item, Status extends string, Removal extends string = never> = {
-  readonly queue: QueueSpec<Item, Status, Removal>;
+export type EndPendingDeps<Item> = {
+  readonly queue: QueueSpec<Item>;
   readonly store: Store;
   /** Has the committed items that are pending for a webhook, in the queue of its identifier. */
   readonly scheduler: Pick<Scheduler, 'listTaskIds'>;
@@ -26,27 +26,24 @@ export type RemovalListener = {
 };
 
 /** Lists records that are pending in a queue, as many as one transaction should change. */
-function listPendingChunk<Item, Status extends string, Removal extends string>(
-  { queue, store, scheduler, recordIdOf }: EndPendingDeps<Item, Status, Removal>, key: string,
+function listPendingChunk<Item>(
+  { queue, store, scheduler, recordIdOf }: EndPendingDeps<Item>, key: string,
 ): readonly string[] {
   const ids = new Set(scheduler.listTaskIds(key, CHUNK_ITEMS_MAX).map(recordIdOf));
   return takeChunk([...ids], createSizeLookup(store.collection(queue.collection.name)));
 }
 
 /** Stages the end of the first chunk of pending items; `endPending` does the rest. */
-export function stageEndOfPending<Item, Status extends string, Removal extends string>(
-  deps: EndPendingDeps<Item, Status, Removal>, transaction: Transaction, key: string,
+export function stageEndOfPending<Item>(
+  deps: EndPendingDeps<Item>, transaction: Transaction, key: string,
   end: ItemChange<Item>,
 ): void {
-  const ids = listPendingChunk(deps, key);
-  changeItems(deps.queue, transaction, (unit) => {
-    for (const id of ids) unit.change(id, end);
-  });
+  for (const id of listPendingChunk(deps, key)) changeItem(deps.queue, transaction, id, end);
 }
 
 /** Ends the pending items of a queue, chunk by chunk, as long as its webhook is gone. */
-export async function endPending<Item, Status extends string, Removal extends string>(
-  deps: EndPendingDeps<Item, Status, Removal>, key: string, isGone: () => boolean,
+export async function endPending<Item>(
+  deps: EndPendingDeps<Item>, key: string, isGone: () => boolean,
   end: (nowMs: number) => ItemChange<Item>, clock: { now(): number },
 ): Promise<void> {
   // Not at once: the caller heard of a transaction of which the rest is not applied yet.
@@ -55,8 +52,8 @@ export async function endPending<Item, Status extends string, Removal extends st
     const ids = listPendingChunk(deps, key);
     if (ids.length === 0 || !isGone()) return;
     const change = end(clock.now());
-    await commitItems(deps.queue, deps.store, (unit) => {
-      for (const id of ids) unit.change(id, change);
+    await deps.store.transact((transaction) => {
+      for (const id of ids) changeItem(deps.queue, transaction, id, change);
     });
   }
 }

@@ -1,7 +1,6 @@
 /**
- * Removes ended items that are too old or too many, in transactions of its own that also change
- * the totals. An item has ended when it is finished or has failed. It finds the ended items by
- * following what is applied.
+ * Removes ended items that are too old or too many, in transactions of its own. An item has
+ * ended when it is finished or has failed. It finds the ended items by following what is applied.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
@@ -10,9 +9,9 @@ import { Sweeper } from '../../base/sweeper.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
+import { removeItems } from './change-items.ts';
 import type { Ownership } from './ownership.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, type QueueSpec } from './queue-spec.ts';
-import { commitItems } from './unit-of-work.ts';
 
 /** How and when an item has ended. */
 export type ItemEnd = {
@@ -55,8 +54,8 @@ export type RetentionRules = {
   readonly bytesTotal: () => number;
 };
 
-type RetentionDeps<Item, Status extends string, Removal extends string> = RetentionRules & {
-  readonly queue: QueueSpec<Item, Status, Removal>;
+type RetentionDeps<Item> = RetentionRules & {
+  readonly queue: QueueSpec<Item>;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
@@ -73,8 +72,8 @@ type EndedItem = {
 /** Items dropped before the event loop serves others. This takes about a millisecond. */
 const DROPPED_PER_TURN = 1000;
 
-export class QueueRetention<Item, Status extends string, Removal extends string = never> {
-  readonly #deps: RetentionDeps<Item, Status, Removal>;
+export class QueueRetention<Item> {
+  readonly #deps: RetentionDeps<Item>;
   readonly #records: Collection;
   readonly #find: FindRecord;
   readonly #sweeper: Sweeper;
@@ -86,7 +85,7 @@ export class QueueRetention<Item, Status extends string, Removal extends string 
   #finishedCount = 0;
   #finishedBytes = 0;
 
-  constructor(deps: RetentionDeps<Item, Status, Removal>) {
+  constructor(deps: RetentionDeps<Item>) {
     this.#deps = deps;
     const { store, queue, follow } = deps;
     this.#records = store.collection(queue.collection.name);
@@ -183,11 +182,12 @@ export class QueueRetention<Item, Status extends string, Removal extends string 
 
   async #remove(chunk: readonly EndedItem[]): Promise<void> {
     const { queue, store } = this.#deps;
-    await commitItems(queue, store, (unit) => {
-      for (const item of chunk) {
-        unit.remove(item.id, 'agedOut', (bytes, find) => this.#isStillEnded(item, bytes, find));
-      }
-    });
+    const items = new Map(chunk.map((item) => [item.id, item]));
+    await store.transact((transaction) =>
+      removeItems(queue, transaction, [...items.keys()], 'agedOut', (id, bytes, find) => {
+        const item = items.get(id);
+        return item !== undefined && this.#isStillEnded(item, bytes, find);
+      }));
   }
 
   /** Whether the record was not written since the item ended. */

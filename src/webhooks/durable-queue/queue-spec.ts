@@ -8,17 +8,12 @@
 import type {
   Collection, CollectionSpec, FindRecord, Transaction,
 } from '../../store/store-port.ts';
-import type { TotalsAccess } from './queue-totals.ts';
 
-/**
- * Describes one durable queue. A record leaves the queue when retention removes
- * it (`agedOut`), or in one of the ways of `Removal`; each of them is counted.
- */
-export type QueueSpec<Item, Status extends string, Removal extends string = never> = {
+/** Describes one durable queue. */
+export type QueueSpec<Item> = {
   /** The items' name for messages, in the plural. */
   readonly noun: string;
   readonly collection: CollectionSpec;
-  readonly totals: TotalsAccess<Status, Removal>;
   readonly idOf: (item: Item) => string;
   /** Reads an item from its record, and from the records of its parts. */
   readonly read: (bytes: Buffer, find: FindRecord) => Item;
@@ -26,18 +21,8 @@ export type QueueSpec<Item, Status extends string, Removal extends string = neve
   readonly isCurrent: (stored: StoredItem<Item>, bytes: Buffer, find: FindRecord) => boolean;
   /** Stages at least what has changed since `before`; null: the item is new. */
   readonly stage: (transaction: Transaction, item: Item, before: Item | null) => StoredItem<Item>;
-  /** Stages the removal of the item's records. */
-  readonly stageRemoval: (transaction: Transaction, id: string) => void;
-  readonly statusOf: (item: Item) => Status;
-  /** Reads the status without parsing the record. */
-  readonly readStatus: (bytes: Buffer, find: FindRecord) => Status;
-  /**
-   * Stages what else changes when an item has changed its status, or leaves the queue. `getItem`
-   * decodes the item when called.
-   */
-  readonly stageStatusChange: (
-    transaction: Transaction, from: Status, to: Status | Removal | 'agedOut', getItem: () => Item,
-  ) => void;
+  /** Stages the removal of the item's records, of which `bytes` is the first. */
+  readonly stageRemoval: (transaction: Transaction, id: string, bytes: Buffer) => void;
 };
 
 /** An item and the bytes it was decoded from. These bytes never change. */

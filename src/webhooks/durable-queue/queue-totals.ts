@@ -1,80 +1,43 @@
 /**
- * Counts how many items a queue has and had, in one record that changes in the same transactions.
- * Always: accepted = the sum of all statuses, of the items that aged out, and of those that left in
- * another way.
+ * The totals of a queue: how many of its items have each status, and how many have left it. The
+ * former are counted as changes are applied, by `QueueCapacity` and `RequestStates`. Of an item
+ * that has left nothing is there to count, so a record of its queue counts it:
  *
- *     {"identifier":"totals","accepted":<n>,"<status>":<n>,…,"agedOut":<n>,"<removal>":<n>,…}
+ *     {"identifier":"<noun of the queue>","agedOut":<n>,"deleted":<n>}
  */
-import { assert } from '../../base/assert.ts';
-import { isJsonObject } from '../../base/fields.ts';
-import type { Collection, CollectionSpec, Transaction } from '../../store/store-port.ts';
+import { decodeRecordAs } from '../../resources/record.ts';
+import type { CollectionSpec, FindRecord, Transaction } from '../../store/store-port.ts';
 
-/** Counts by status, and by the way in which a record has left. */
-export type QueueTotals<Status extends string, Removal extends string = never> =
-  Readonly<Record<Status | Removal | 'accepted' | 'agedOut', number>>;
+/** How an item leaves: retention removes it, or somebody deletes it. */
+export type Removal = 'agedOut' | 'deleted';
 
-const TOTALS_ID = 'totals';
+type RemovalCounts = { readonly [Name in Removal]: number };
 
-/** Reads and writes the record of the totals. */
-export class TotalsAccess<Status extends string, Removal extends string = never> {
-  readonly collection: CollectionSpec;
-  readonly statuses: readonly Status[];
-  /** The names of the counts that add up to `accepted`. */
-  readonly #summands: readonly (Status | Removal | 'agedOut')[];
-  readonly #zeros: QueueTotals<Status, Removal>;
-  // A transaction mostly reads the bytes that the one before it staged, and bytes never change.
-  readonly #decoded = new WeakMap<Buffer, QueueTotals<Status, Removal>>();
+export const removalCollection: CollectionSpec = { name: 'removals', key: 'identifier' };
 
-  /** `name` is the name of the collection that holds the one record. */
-  constructor(name: string, statuses: readonly Status[], removals: readonly Removal[]) {
-    this.collection = { name, key: 'identifier' };
-    this.statuses = statuses;
-    this.#summands = [...statuses, 'agedOut', ...removals];
-    this.#zeros = this.#build(() => 0);
-  }
+const NONE: RemovalCounts = { agedOut: 0, deleted: 0 };
 
-  /** Reads the totals as staged in the transaction. */
-  read(transaction: Pick<Transaction, 'find'>): QueueTotals<Status, Removal> {
-    return this.#decode(transaction.find(this.collection.name, TOTALS_ID));
-  }
+/** Counts the items of a queue that have left it. */
+export function readRemovals(find: FindRecord, noun: string): RemovalCounts {
+  const bytes = find(removalCollection.name, noun);
+  if (bytes === undefined) return NONE;
+  const { agedOut, deleted } = decodeRecordAs<RemovalCounts>(bytes, (record) =>
+    Number.isSafeInteger(record['agedOut']) && Number.isSafeInteger(record['deleted']));
+  return { agedOut, deleted };
+}
 
-  /** Reads the totals as committed. */
-  readCommitted(store: { collection(name: string): Collection }): QueueTotals<Status, Removal> {
-    return this.#decode(store.collection(this.collection.name).find(TOTALS_ID)?.bytes);
-  }
+/** Stages that `count` more items of a queue have left it. */
+export function stageRemovals(
+  transaction: Transaction, noun: string, removal: Removal, count: number,
+): void {
+  const before = readRemovals((...record) => transaction.find(...record), noun);
+  const counts = { ...before, [removal]: before[removal] + count };
+  transaction.put(removalCollection.name, noun, JSON.stringify({ identifier: noun, ...counts }));
+}
 
-  write(transaction: Transaction, totals: QueueTotals<Status, Removal>): void {
-    let json = `{"identifier":"${TOTALS_ID}","accepted":${totals.accepted}`;
-    for (const name of this.#summands) json += `,"${name}":${totals[name]}`;
-    const { bytes } = transaction.put(this.collection.name, TOTALS_ID, `${json}}`);
-    this.#decoded.set(bytes, totals);
-  }
-
-  /** Adds up what `accepted` must be. */
-  sum(totals: QueueTotals<Status, Removal>): number {
-    return this.#summands.reduce((sum, name) => sum + totals[name], 0);
-  }
-
-  /** Zeros where there is no record yet. Throws for a record that is no JSON object, as a bug. */
-  #decode(bytes: Buffer | undefined): QueueTotals<Status, Removal> {
-    if (bytes === undefined) return this.#zeros;
-    const cachedTotals = this.#decoded.get(bytes);
-    if (cachedTotals !== undefined) return cachedTotals;
-    const record: unknown = JSON.parse(bytes.toString('utf8'));
-    // Only `write` makes this record, so another value is a bug; zeros would hide it.
-    assert(isJsonObject(record), 'the totals of a queue are no JSON object');
-    return this.#build((name) => record[name]);
-  }
-
-  #build(count: (name: string) => unknown): QueueTotals<Status, Removal> {
-    const names = ['accepted', ...this.#summands];
-    const totals: unknown = Object.fromEntries(names.map((name) => [name, count(name)]));
-    assert(this.#isTotals(totals), 'the totals of a queue lack a count');
-    return totals;
-  }
-
-  #isTotals(value: unknown): value is QueueTotals<Status, Removal> {
-    return isJsonObject(value)
-      && ['accepted', ...this.#summands].every((name) => typeof value[name] === 'number');
-  }
+/** Adds how many were accepted: all that are there, and all that have left. */
+export function addAccepted<Counts extends Readonly<Record<string, number>>>(
+  counts: Counts,
+): { readonly accepted: number } & Counts {
+  return { accepted: Object.values(counts).reduce((sum, count) => sum + count, 0), ...counts };
 }

@@ -1,9 +1,8 @@
 /**
- * Writes the entries that come in one turn of the event loop in one transaction, so that totals
- * change once for all of them; in several, of at most a chunk each, if they are many, and in later
- * turns if they are large. If one of these fails, all its entries fail. Entries that several
- * callers bring at once, such as request bodies that are handed over together, do not wait for the
- * end of the turn.
+ * Writes the entries that come in one turn of the event loop in one transaction; in several, of at
+ * most a chunk each, if they are many, and in later turns if they are large. If one of these fails,
+ * all its entries fail. Entries that several callers bring at once, such as request bodies that are
+ * handed over together, do not wait for the end of the turn.
  */
 import type { Store, Transaction } from '../../store/store-port.ts';
 import { takeChunk } from './queue-spec.ts';

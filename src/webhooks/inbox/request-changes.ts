@@ -5,89 +5,43 @@
  */
 import { assert } from '../../base/assert.ts';
 import { findStaged } from '../../store/find-record.ts';
-import type { FindRecord, Store, Transaction } from '../../store/store-port.ts';
+import type { FindRecord, Transaction } from '../../store/store-port.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import {
   isSameMemory, type QueueSpec, type StoredItem,
 } from '../durable-queue/queue-spec.ts';
-import { TotalsAccess } from '../durable-queue/queue-totals.ts';
-import { UnitOfWork } from '../durable-queue/unit-of-work.ts';
 import { encodeBodyRecord } from './request-body.ts';
 import {
-  decodeRequest, encodeRequest, listRouteRecords, readRequestStatus,
+  decodeRequest, encodeRequest, listRouteRecords, readStatusWithRoutes,
 } from './request-codec.ts';
 import { deleteEventId } from './event-ids.ts';
 import type { RouteDelivery } from '../deliveries/route-delivery.ts';
 import { encodeRoute } from '../deliveries/route-record.ts';
 import {
-  requestBodyCollection, requestCollection, type StoredRequest, type RequestStatus,
+  requestBodyCollection, requestCollection, type StoredRequest,
 } from './stored-request.ts';
 
-/** The status of a request that is on disk. */
-export type StoredStatus = Exclude<RequestStatus, 'rejected'>;
-/** The way a request leaves besides ageing out: somebody deletes it. */
-export type RequestRemoval = 'deleted';
-
-const STORED_STATUSES: readonly StoredStatus[] = [
-  'pending', 'done', 'failed', 'filtered', 'duplicate',
-];
-
-export const requestQueue: QueueSpec<StoredRequest, StoredStatus, RequestRemoval> = {
+export const requestQueue: QueueSpec<StoredRequest> = {
   noun: 'requests',
   collection: requestCollection,
-  totals: new TotalsAccess<StoredStatus, RequestRemoval>(
-    'request-totals', STORED_STATUSES, ['deleted']),
   idOf: ({ id }) => id,
   read: decodeRequest,
   isCurrent,
   stage: stageRequest,
   stageRemoval,
-  statusOf: ({ status }) => toStoredStatus(status),
-  readStatus: (bytes, find) => toStoredStatus(readRequestStatus(bytes, find)),
-  stageStatusChange: deleteUnhandledEventId,
 };
 
-/** Runs `makeChanges` as one unit: the totals are written once for all its changes. */
-export function changeRequests<T>(
-  transaction: Transaction, makeChanges: (unit: RequestUnit) => T,
-): T {
-  const unit = new RequestUnit(transaction);
-  const result = makeChanges(unit);
-  unit.complete();
-  return result;
-}
-
-/** Runs `makeChanges` as one unit, in a transaction of its own. */
-export function commitRequests<T>(
-  store: Store, makeChanges: (unit: RequestUnit, transaction: Transaction) => T,
-): Promise<T> {
-  return store.transact((transaction) =>
-    changeRequests(transaction, (unit) => makeChanges(unit, transaction)));
-}
-
-export class RequestUnit extends UnitOfWork<StoredRequest, StoredStatus, RequestRemoval> {
-  readonly #transaction: Transaction;
-
-  constructor(transaction: Transaction) {
-    super(requestQueue, transaction);
-    this.#transaction = transaction;
+/** Stages a new request, and its body if that has a record of its own. */
+export function addRequest(
+  transaction: Transaction, request: StoredRequest, body: Buffer,
+): StoredItem<StoredRequest> {
+  const { id, inlineBody } = request;
+  // The body comes first: when the request is applied, its body must be there.
+  if (inlineBody === null) {
+    transaction.put(requestBodyCollection.name, id, encodeBodyRecord(id, body));
   }
-
-  /** Stages a new request, and its body if that has a record of its own. */
-  add(request: StoredRequest, body: Buffer): StoredItem<StoredRequest> {
-    const { id, inlineBody } = request;
-    // The body comes first: when the request is applied, its body must be there.
-    if (inlineBody === null) {
-      this.#transaction.put(requestBodyCollection.name, id, encodeBodyRecord(id, body));
-    }
-    return this.accept(request);
-  }
-
-  /** Deletes a request, whatever its status. Returns false when it is gone. */
-  delete(id: string): boolean {
-    return this.remove(id, 'deleted', () => true);
-  }
+  return stageWhole(transaction, request);
 }
 
 /** `partBytes` are the deliveries of the stored request, in the order of its routes. */
@@ -165,25 +119,17 @@ function hasSameRecord(left: StoredRequest, right: StoredRequest): boolean {
     && (left.routes.length === 0) === (right.routes.length === 0);
 }
 
-function stageRemoval(transaction: Transaction, id: string): void {
-  const routes = listRouteRecords(id, findStaged(transaction));
+function stageRemoval(transaction: Transaction, id: string, bytes: Buffer): void {
+  const find = findStaged(transaction);
+  const routes = listRouteRecords(id, find);
+  const status = readStatusWithRoutes(bytes, routes);
+  // The event was not handled, and may come again.
+  if (status === 'failed' || status === 'pending') {
+    deleteEventId(transaction, decodeRequest(bytes, find));
+  }
   transaction.delete(requestCollection.name, id);
   transaction.delete(requestBodyCollection.name, id);
   for (const index of routes.keys()) {
     transaction.delete(deliveryCollection.name, createRouteDeliveryId(id, index));
   }
-}
-
-/** Deletes the event id of a removed request whose event was not handled. */
-function deleteUnhandledEventId(
-  transaction: Transaction, from: StoredStatus, to: StoredStatus | RequestRemoval | 'agedOut',
-  getRequest: () => StoredRequest,
-): void {
-  if (to !== 'deleted' && to !== 'agedOut') return;
-  if (from === 'failed' || from === 'pending') deleteEventId(transaction, getRequest());
-}
-
-function toStoredStatus(status: RequestStatus): StoredStatus {
-  assert(status !== 'rejected', 'rejected requests are never stored');
-  return status;
 }

@@ -115,9 +115,8 @@ function findMediaType({ headers }: StoredRequest): string {
 function reconcileRoute(service: RequestService): HttpRoute {
   return {
     method: 'GET', path: `${PATH}/reconcile`, operationId: 'reconcileRequests', access: 'read',
-    summary: 'Prove that accepted = pending + done + failed + filtered + duplicate + aged out + '
-      + 'deleted',
-    responses: [jsonResponse('The totals, and what does not add up', reconciliationSchema)],
+    summary: 'Count what was accepted by what became of it, and find what has lost a part',
+    responses: [jsonResponse('The totals, and what has lost a part', reconciliationSchema)],
     handle: async (exchange) => exchange.sendJson(200, await service.reconcile()),
   };
 }

@@ -6,8 +6,10 @@ import { lazyImport } from '../../base/lazy-import.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { Precondition } from '../../resources/repository.ts';
 import { Representation } from '../../resources/representation.ts';
-import { findStaged } from '../../store/find-record.ts';
+import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
+import { changeItem, removeItems } from '../durable-queue/change-items.ts';
+import { addAccepted, readRemovals } from '../durable-queue/queue-totals.ts';
 import type { WebhookDirectory } from '../naming/directory.ts';
 import type { Facts } from '../filters/facts.ts';
 import type { SearchWalk } from '../search/searches.ts';
@@ -25,8 +27,8 @@ import {
 } from './stored-request.ts';
 import { RequestSearchWalk } from './request-search.ts';
 import { requestResource } from './request-resource.ts';
-import { changeRequests } from './request-changes.ts';
-import type { RequestStates } from './request-states.ts';
+import { addRequest, requestQueue } from './request-changes.ts';
+import type { RequestStates, RequestTotals } from './request-states.ts';
 
 export interface RequestService {
   /** Lists up to `limit` requests older than the one with the id `before`, newest first. */
@@ -66,6 +68,7 @@ export interface RequestService {
     transaction: Transaction, id: string, options: ReplayOptions, inputs: ReplayInputs,
   ): StoredRequest;
   reconcile(): Promise<RequestReconciliation>;
+  totals(): RequestTotals;
   close(): void;
 }
 
@@ -93,6 +96,9 @@ export function createRequestService(deps: RequestServiceDeps): RequestService {
   const { store, clock, makeId, rejected, webhooks } = deps;
   const records = store.collection(requestCollection.name);
   const list = new RequestList(store, deps.states, rejected);
+  const totals = (): RequestTotals => addAccepted({
+    ...deps.states.countByStatus(), ...readRemovals(findCommitted(store), requestQueue.noun),
+  });
   const toPublic = (request: StoredRequest): PublicRequest =>
     toPublicRequest(request, webhooks.find(request.hook)?.name ?? null);
   const represent = (request: StoredRequest): Representation => {
@@ -126,14 +132,14 @@ export function createRequestService(deps: RequestServiceDeps): RequestService {
       const nowMs = clock.now();
       return change(id, expect, (transaction, before) => {
         if (pinned === null || before.pinned === pinned) return before;
-        const after = changeRequests(transaction, (unit) =>
-          unit.change(id, (request) => ({ ...withUpdatedAt(request, nowMs), pinned })));
+        const after = changeItem(requestQueue, transaction, id, (request) =>
+          ({ ...withUpdatedAt(request, nowMs), pinned }));
         return after ?? before;
       });
     },
     remove: (id, expect) => change(id, expect, (transaction, { status }) => {
       if (status === 'pending') throw stillPendingError(id);
-      changeRequests(transaction, (unit) => unit.delete(id));
+      removeItems(requestQueue, transaction, [id], 'deleted');
     }),
     async replay(id, options, stageMore) {
       const inputs = { nowMs: clock.now(), id: makeId() };
@@ -143,8 +149,9 @@ export function createRequestService(deps: RequestServiceDeps): RequestService {
         return request;
       });
     },
+    totals,
     reconcile: async () => loadReconciliation(({ reconcileRequests }) =>
-      reconcileRequests(store, deps.states)),
+      reconcileRequests(store, totals)),
     close: () => list.close(),
   };
 }
@@ -159,17 +166,16 @@ function stageReplayedRequest(
     throw new AppError('conflict', `the webhook of request ${id} is gone: it cannot be run again`);
   }
   const names = chooseRoutes(request, available, routes);
-  return changeRequests(transaction, (unit) => {
-    if (isStored && !isNew) {
-      const after = unit.change(id, (before) => retryRequest(before, names, inputs.nowMs));
-      return after ?? request;
-    }
-    const bytes = body();
-    const copy = copyRequest(request, bytes, names, inputs);
-    assertRoom(copy);
-    unit.add(copy, bytes);
-    return copy;
-  });
+  if (isStored && !isNew) {
+    const after = changeItem(requestQueue, transaction, id, (before) =>
+      retryRequest(before, names, inputs.nowMs));
+    return after ?? request;
+  }
+  const bytes = body();
+  const copy = copyRequest(request, bytes, names, inputs);
+  assertRoom(copy);
+  addRequest(transaction, copy, bytes);
+  return copy;
 }
 
 type ReplaySource = {

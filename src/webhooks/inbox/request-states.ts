@@ -12,6 +12,7 @@ import { followRecords } from '../../resources/projection.ts';
 import { deliveryHead } from '../deliveries/delivery-codec.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
+import type { Removal } from '../durable-queue/queue-totals.ts';
 import {
   hasBodyRecord, isPinned, listRouteRecords, readRequestId, readRequestUpdatedMs,
   readStatusWithRoutes,
@@ -19,6 +20,12 @@ import {
 import {
   REQUEST_STATUSES, combineStatuses, requestBodyCollection, requestCollection, type RequestStatus,
 } from './stored-request.ts';
+
+/** The status of a request that is on disk. */
+type StoredStatus = Exclude<RequestStatus, 'rejected'>;
+
+export type RequestTotals =
+  { readonly [Name in StoredStatus | Removal | 'accepted']: number };
 
 export type RequestState = {
   readonly status: RequestStatus;
@@ -51,6 +58,9 @@ export class RequestStates {
   #updatedMs = new Float64Array(0);
   #bytes = new Float64Array(0);
   #bytesTotal = 0;
+  readonly #counts: Record<RequestStatus, number> = {
+    pending: 0, done: 0, failed: 0, filtered: 0, duplicate: 0, rejected: 0,
+  };
 
   constructor(store: Pick<Store, 'collection'>) {
     this.#requests = store.collection(requestCollection.name);
@@ -77,14 +87,9 @@ export class RequestStates {
   }
 
   /** Counts the requests of each status. */
-  countByStatus(): ReadonlyMap<RequestStatus, number> {
-    const counts = new Map<RequestStatus, number>();
-    for (const code of this.#codes) {
-      if (code === EMPTY) continue;
-      const status = decodeStatus(code);
-      counts.set(status, (counts.get(status) ?? 0) + 1);
-    }
-    return counts;
+  countByStatus(): Readonly<Record<StoredStatus, number>> {
+    const { pending, done, failed, filtered, duplicate } = this.#counts;
+    return { pending, done, failed, filtered, duplicate };
   }
 
   find(id: string): RequestState | null {
@@ -132,6 +137,8 @@ export class RequestStates {
     this.#updatedMs[slot] = after?.updatedMs ?? 0;
     this.#bytes[slot] = after?.bytes ?? 0;
     this.#bytesTotal += (after?.bytes ?? 0) - (before?.bytes ?? 0);
+    if (before !== null) this.#counts[before.status] -= 1;
+    if (after !== null) this.#counts[after.status] += 1;
     for (const listener of this.#listeners) listener({ id, before, after });
   }
 

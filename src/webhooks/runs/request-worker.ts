@@ -30,7 +30,7 @@ import { decodeListedRoute } from '../deliveries/route-record.ts';
 import {
   findRequestTrace, requestCollection, type StoredRequest,
 } from '../inbox/stored-request.ts';
-import { requestQueue, type StoredStatus, type RequestRemoval } from '../inbox/request-changes.ts';
+import { requestQueue } from '../inbox/request-changes.ts';
 import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
 import type { LongLane } from '../scheduler/lanes.ts';
 import type { LaneName, AttemptHealth } from '../scheduler/task.ts';
@@ -41,7 +41,7 @@ import type { HealthMonitor } from '../health/health-monitor.ts';
 import type { OnRun } from '../outcome-listeners.ts';
 import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
 import { LaneUpdates } from '../durable-queue/lane-updates.ts';
-import { ResultBatch } from '../durable-queue/result-batch.ts';
+import { writeAttempt } from '../durable-queue/change-items.ts';
 import { retryUntilWritten } from '../durable-queue/write-retry.ts';
 import {
   QueueWorker, type AttemptResult, type AttemptRunner,
@@ -76,8 +76,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
   readonly #waitingRuns = new WaitingRuns();
   readonly #loop: QueueWorker<FinishedRun>;
   readonly #scheduler: Scheduler;
-  readonly #endPendingDeps: EndPendingDeps<StoredRequest, StoredStatus, RequestRemoval>;
-  readonly #results: ResultBatch<StoredRequest, StoredStatus, RequestRemoval>;
+  readonly #endPendingDeps: EndPendingDeps<StoredRequest>;
   readonly #unfollow: readonly (() => void)[];
   readonly #laneUpdates: LaneUpdates;
   /** The deliveries whose lane follows from a request that the same transaction adds after them. */
@@ -96,7 +95,6 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
     this.#endPendingDeps = {
       queue: requestQueue, store, scheduler: this.#scheduler, recordIdOf: parseRequestId,
     };
-    this.#results = new ResultBatch(requestQueue, store);
     this.#laneUpdates = new LaneUpdates({
       ...deps, scheduler: this.#scheduler, findLane: (id) => this.#findStoredLane(id),
       onEnd: (webhookId) => this.#scheduler.update(this.#queueSettings(webhookId)),
@@ -276,12 +274,14 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
     // The request cannot fail here, and nothing of its webhook's health is left to be written.
     const writesResultAlone =
       attempt.success && routes.length === 1 && health.isWritten(webhookId);
-    const written = await this.#results.write(storedItem, lease, change, writesResultAlone ? null
-      : (transaction, after) => {
+    const written = await writeAttempt(this.#deps.store, requestQueue, {
+      stored: storedItem, lease, change,
+      stageMore: writesResultAlone ? null : (transaction, after) => {
         if (hasFailed) health.recordFinalFailure(webhookId, parseTimestamp(attempt.at));
         health.stage(transaction, webhookId);
         if (hasFailed) systemEvents.requestFailed(transaction, inputs, after);
-      });
+      },
+    });
     if (written !== undefined && isNewlyUnparsed) this.#countUnparsed(webhookId);
     return written;
   }

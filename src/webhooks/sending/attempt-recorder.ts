@@ -8,9 +8,10 @@ import { parseTimestamp } from '../../base/clock.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import {
-  afterAttempt, afterLateAttempt, afterProbe, type Delivery, type DeliveryStatus,
-  type StoredDelivery, type AttemptOutcome, type SentHead,
+  afterAttempt, afterLateAttempt, afterProbe, type Delivery, type StoredDelivery,
+  type AttemptOutcome, type SentHead,
 } from '../deliveries/delivery.ts';
+import { deliveryQueue } from '../deliveries/delivery-changes.ts';
 import { findEventHead, findForwardTarget } from '../deliveries/event-record.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
@@ -22,14 +23,13 @@ import type {
 } from '../outgoing/outgoing-webhook-index.ts';
 import { isTriedAgain } from '../outgoing/retry-on.ts';
 import type { QueueLease } from '../durable-queue/ownership.ts';
-import type { ResultBatch } from '../durable-queue/result-batch.ts';
+import { writeAttempt } from '../durable-queue/change-items.ts';
 import { retryUntilWritten, type WriteRetryDeps } from '../durable-queue/write-retry.ts';
 import {
   retireWebhook, type AttemptEvents, type DeliveryWrite, type RetirementDeps,
 } from './webhook-retirement.ts';
 
 export type RecorderDeps = WriteRetryDeps & RetirementDeps & AttemptEventDeps & {
-  readonly results: ResultBatch<Delivery, DeliveryStatus>;
   /** Seconds between attempts, for webhooks without a schedule of their own. */
   readonly schedule: readonly number[];
   /** In [0, 1). */
@@ -115,7 +115,9 @@ function writeOutcome(
   }
   // If the target was not asked, the webhook is not failing.
   if (webhook === undefined || !disablesWhenFailing(webhook) || outcome.kind === 'proxy') {
-    return deps.results.write(storedDelivery, lease, change, stageMore);
+    return writeAttempt(deps.store, deliveryQueue, {
+      stored: storedDelivery, lease, change, stageMore,
+    });
   }
   const write = { change, stageMore, systemEvents, webhook, nowMs };
   return writeAndSwitch(deps, { ...attempt, isProbe }, write);
@@ -206,8 +208,8 @@ type SwitchingWrite = DeliveryWrite & {
 
 /**
  * Writes a result for a webhook that is disabled when its attempts fail for too long, and may be
- * probed then. Any success switches a probed webhook on, also if it was disabled a moment ago, by
- * a result in the same transaction. A failed probe says nothing new.
+ * probed then. Any success switches a probed webhook on, also if it was disabled a moment ago. A
+ * failed probe says nothing new.
  */
 async function writeAndSwitch(
   deps: RecorderDeps, { outcome, storedDelivery, lease, isProbe }: FinishedAttempt,
@@ -217,12 +219,15 @@ async function writeAndSwitch(
   const isSuccess = outcome.kind === 'delivered';
   const mayEnable = isSuccess && webhook.probe === true;
   let [failingSince, isEnabled]: [string | null, boolean] = [null, false];
-  const delivery = await deps.results.write(storedDelivery, lease, change, (transaction, after) => {
-    isEnabled = mayEnable && enableProbedWebhook(transaction, identifier, nowMs);
-    failingSince = isProbe && !isSuccess ? null
-      : stageAttemptResult(transaction, webhook, isSuccess, nowMs);
-    stageMore(transaction, after);
-    if (failingSince !== null) systemEvents?.webhookDisabled(transaction, 'failing');
+  const delivery = await writeAttempt(deps.store, deliveryQueue, {
+    stored: storedDelivery, lease, change,
+    stageMore(transaction, after) {
+      isEnabled = mayEnable && enableProbedWebhook(transaction, identifier, nowMs);
+      failingSince = isProbe && !isSuccess ? null
+        : stageAttemptResult(transaction, webhook, isSuccess, nowMs);
+      stageMore(transaction, after);
+      if (failingSince !== null) systemEvents?.webhookDisabled(transaction, 'failing');
+    },
   });
   if (delivery === undefined) {
     // The record is gone, and what was set is from an earlier run of the transaction.

@@ -22,7 +22,6 @@ import { decodeEventHead, findEventRecord, readPayloadBytes } from '../deliverie
 import { isRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
-import { deliveryQueue } from '../deliveries/delivery-changes.ts';
 import { formatWebhookLabel } from '../webhook-label.ts';
 import { Facts } from '../filters/facts.ts';
 import { findKeyPath, type KeyReader } from '../filters/order.ts';
@@ -36,7 +35,6 @@ import { createPlace, type AttemptHealth, type LaneName } from '../scheduler/tas
 import type { OnOutcome } from '../outcome-listeners.ts';
 import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
 import { LaneUpdates } from '../durable-queue/lane-updates.ts';
-import { ResultBatch } from '../durable-queue/result-batch.ts';
 import {
   QueueWorker, type AttemptResult, type AttemptRunner,
 } from '../durable-queue/queue-worker.ts';
@@ -94,8 +92,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt> {
     this.#loop = new QueueWorker(deps, this);
     this.#paces = new DeliveryPaces(deps);
     this.#deps = {
-      ...deps, paces: this.#paces, results: new ResultBatch(deliveryQueue, deps.store),
-      closing: this.#loop.closing,
+      ...deps, paces: this.#paces, closing: this.#loop.closing,
     };
     this.#records = deps.store.collection(deliveryCollection.name);
     this.#laneUpdates = new LaneUpdates({

@@ -13,11 +13,10 @@ import {
 } from '../outgoing/outgoing-webhook-index.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import {
-  cancelIfPending, failIfPending, type Delivery, type DeliveryStatus, type StoredDelivery,
+  cancelIfPending, failIfPending, type Delivery, type StoredDelivery,
 } from '../deliveries/delivery.ts';
-import {
-  changeDeliveries, deliveryQueue, type DeliveryUnit,
-} from '../deliveries/delivery-changes.ts';
+import { deliveryQueue } from '../deliveries/delivery-changes.ts';
+import { changeItem } from '../durable-queue/change-items.ts';
 import {
   endPending, stageEndOfPending, type EndPendingDeps,
 } from '../durable-queue/end-pending.ts';
@@ -96,7 +95,7 @@ export function cancelPending(
 
 function createEndPendingDeps(
   store: Store, scheduler: RetirementDeps['scheduler'],
-): EndPendingDeps<Delivery, DeliveryStatus> {
+): EndPendingDeps<Delivery> {
   return { queue: deliveryQueue, store, scheduler, recordIdOf: (taskId) => taskId };
 }
 
@@ -114,15 +113,16 @@ async function failAllAndDisable(
   const { store, clock } = deps;
   const { identifier } = storedDelivery.item;
   const nowMs = clock.now();
-  const fail = (unit: DeliveryUnit, ids: readonly string[]): void => {
-    for (const id of ids) unit.change(id, (before) => failIfPending(before, nowMs));
+  const fail = (transaction: Transaction, ids: readonly string[]): void => {
+    const change = (before: Delivery): Delivery | null => failIfPending(before, nowMs);
+    for (const id of ids) changeItem(deliveryQueue, transaction, id, change);
   };
   let chunk = takeOthers(deps, webhookId, identifier);
   while (!chunk.isLast) {
     const { ids } = chunk;
     const hasFailed = await store.transact((transaction) => {
       if (!lease.isHeld(transaction) || !hasTarget(transaction, webhookId, targetUrl)) return false;
-      changeDeliveries(transaction, (unit) => fail(unit, ids));
+      fail(transaction, ids);
       return true;
     });
     if (!hasFailed) break;
@@ -131,11 +131,8 @@ async function failAllAndDisable(
   return store.transact((transaction) => {
     if (!lease.isHeld(transaction)) return LEASE_LOST;
     const isTargetGone = hasTarget(transaction, webhookId, targetUrl);
-    const attemptedDelivery = changeDeliveries(transaction, (unit) => {
-      const after = unit.change(identifier, change);
-      if (isTargetGone) fail(unit, chunk.ids);
-      return after;
-    });
+    const attemptedDelivery = changeItem(deliveryQueue, transaction, identifier, change);
+    if (isTargetGone) fail(transaction, chunk.ids);
     const isDisabled = isTargetGone && disableWebhook(transaction, webhookId, 'gone', nowMs);
     if (attemptedDelivery !== undefined) stageMore(transaction, attemptedDelivery);
     if (isDisabled) systemEvents?.webhookDisabled(transaction, 'gone');

@@ -7,7 +7,7 @@ import { silentLogger } from '../../../src/base/log.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
-import { changeRequests } from '../../../src/webhooks/inbox/request-changes.ts';
+import { addRequest } from '../../../src/webhooks/inbox/request-changes.ts';
 import { until } from '../../support/until.ts';
 import { makeStoredRequest } from '../../webhooks/inbox/sample-request.ts';
 import { ALL_WAYS, WAYS, inPlace, type Place } from '../place.ts';
@@ -52,14 +52,14 @@ async function keepRequests(data: string): Promise<void> {
     transaction.put('incoming-webhooks', HOOK, `{"identifier":"${HOOK}",${stamps},`
       + '"pathSegment":"hook","enabled":false,"actionConfiguration":"to-log"}');
   });
-  await store.transact((transaction) => changeRequests(transaction, (unit) => {
+  await store.transact((transaction) => {
     for (const [index, [given, body]] of KEPT.entries()) {
       const [id = '', time] = [ids[index], at(index)];
-      unit.add(makeStoredRequest({
+      addRequest(transaction, makeStoredRequest({
         body, given: { id, hook: HOOK, receivedAt: time, updatedAt: time, ...given },
       }), body);
     }
-  }));
+  });
   await store.close();
 }
 

@@ -126,6 +126,30 @@ test('staged operations are listed with the latest of each record, and waited fo
   });
 });
 
+test('what a transaction reserves counts until it is applied or discarded', () => {
+  const { staging } = createStaging();
+  const batch = createBatch(1);
+  const reserve = (id: string, amount: number) => stage(staging, (transaction) => {
+    transaction.reserve('room', amount);
+    put(transaction, id);
+  });
+  const count = () => new StagedTransaction(staging, submission).countReserved('room');
+  const [applied, abandoned] = [reserve('a', 1), reserve('b', 2)];
+  applied.join(batch);
+  abandoned.join(batch);
+  stage(staging, (transaction) => transaction.reserve('room', 4));
+  assert.equal(count(), 3, 'one that has written nothing reserves nothing');
+  const undone = new StagedTransaction(staging, submission);
+  undone.reserve('room', 8);
+  assert.equal(undone.countReserved('room'), 11);
+  undone.undo();
+  assert.equal(count(), 3);
+  staging.applyToCommitted(applied);
+  assert.equal(count(), 2);
+  staging.abandonAll([batch]);
+  assert.equal(count(), 0);
+});
+
 test('a transaction of many records knows who has a unique value after each operation', () => {
   const { staging } = createStaging();
   const batch = createBatch(1);

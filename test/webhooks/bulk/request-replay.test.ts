@@ -8,7 +8,7 @@ import {
 } from '../../../src/webhooks/inbox/stored-request.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';
 import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
-import { changeRequests } from '../../../src/webhooks/inbox/request-changes.ts';
+import { addRequest } from '../../../src/webhooks/inbox/request-changes.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
 import { endedJob } from './ended-job.ts';
@@ -33,17 +33,17 @@ class Place {
   async keep(
     first: number, count: number, given: Partial<StoredRequest> = {},
   ): Promise<void> {
-    await this.relay.store.transact((transaction) => changeRequests(transaction, (unit) => {
+    await this.relay.store.transact((transaction) => {
       for (let number = first; number < first + count; number += 1) {
         const body = Buffer.from(String(number));
-        unit.add(makeStoredRequest({
+        addRequest(transaction, makeStoredRequest({
           body, given: {
             id: idOf(number), hook: this.hook, receivedAt: at(number), updatedAt: at(number),
             routes: [FAILED], status: 'failed', ...given,
           },
         }), body);
       }
-    }));
+    });
   }
 
   replay(body: object): Promise<Answer> {

@@ -4,7 +4,8 @@ import {
   NO_FILTER, createDeliveryFields,
 } from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import { decodeListed } from '../../../src/webhooks/deliveries/delivery-list.ts';
-import { changeDeliveries } from '../../../src/webhooks/deliveries/delivery-changes.ts';
+import { changeItem } from '../../../src/webhooks/durable-queue/change-items.ts';
+import { deliveryQueue, stageDelivery } from '../../../src/webhooks/deliveries/delivery-changes.ts';
 import { decodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
   createDelivery, failIfPending, type DeliveryStatus,
@@ -65,19 +66,20 @@ test('a list has no delivery that ceased to match while the list was made', asyn
   context.after(() => list.close());
   const ids = Array.from({ length: 5000 }, (_, index) => String(index).padStart(4, '0'));
   const lastId = ids.at(-1) ?? '';
-  await store.transact((transaction) => changeDeliveries(transaction, (unit) => {
+  await store.transact((transaction) => {
     for (const identifier of ids) {
       const item = createDelivery({ identifier, hook: 'h', event: 'a', eventId: 'e' }, at);
       const isLast = identifier === lastId;
-      unit.accept(isLast ? item : { ...item, status: 'delivered', nextAttemptAt: null });
+      stageDelivery(transaction,
+        isLast ? item : { ...item, status: 'delivered', nextAttemptAt: null });
     }
-  }));
+  });
   await list.matcher(NO_FILTER);
   const listing = list.page({ ...NO_FILTER, status: 'pending' },
     { after: null, limit: 10, isNewestFirst: false, decode: decodeDelivery });
   // It was the only pending one, and is the only failed one from now on.
-  await store.transact((transaction) => changeDeliveries(transaction, (unit) =>
-    unit.change(lastId, (before) => failIfPending(before, Date.parse(at)))));
+  await store.transact((transaction) => changeItem(deliveryQueue, transaction, lastId,
+    (before) => failIfPending(before, Date.parse(at))));
   assert.deepEqual((await listing).map(({ identifier }) => identifier), []);
 });
 

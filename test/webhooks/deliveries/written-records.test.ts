@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { startRelay } from '../relay.ts';
 import { DOWN, Simulation, UP } from '../sending/simulation.ts';
 
-/** The names of the collections that each transaction since `from` wrote to, without totals. */
+/** The names of the collections that each transaction since `from` wrote to, without health. */
 function collectionsSince(simulation: Simulation, from: number): readonly (readonly string[])[] {
-  const others = ['delivery-totals', 'outgoing-health', 'outgoing-failing'];
+  const others = ['outgoing-health', 'outgoing-failing'];
   return simulation.store.lines.slice(from)
     .map((line) => line.map(({ collection }) => collection)
       .filter((name) => !others.includes(name) && !name.includes('health')));

@@ -10,7 +10,12 @@ import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';
 import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
 import { eventIdCollection } from '../../../src/webhooks/inbox/event-ids.ts';
 import { requestRetention, type InboxLimits } from '../../../src/webhooks/inbox/inbox-retention.ts';
-import { commitRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
+import { changeItem } from '../../../src/webhooks/durable-queue/change-items.ts';
+import {
+  readRemovals, removalCollection,
+} from '../../../src/webhooks/durable-queue/queue-totals.ts';
+import { findCommitted } from '../../../src/store/find-record.ts';
+import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { QueueRetention } from '../../../src/webhooks/durable-queue/queue-retention.ts';
 import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -51,7 +56,7 @@ async function inbox(context: TestContext, limits: Partial<InboxLimits> = {}): P
   const store =
     createMemoryStore([
       requestCollection, requestBodyCollection, deliveryCollection,
-      requestQueue.totals.collection, eventIdCollection,
+      removalCollection, eventIdCollection,
     ]);
   const clock = new ManualClock(START_MS);
   const retention = new QueueRetention({
@@ -68,7 +73,7 @@ async function inbox(context: TestContext, limits: Partial<InboxLimits> = {}): P
       const request = makeStoredRequest({
         body, given: { id: idOf(number), receivedAt: at, updatedAt: at, ...given },
       });
-      await commitRequests(store, (unit) => unit.add(request, body));
+      await store.transact((transaction) => addRequest(transaction, request, body));
     },
   };
 }
@@ -85,10 +90,8 @@ test('finished requests go after their days, failed ones after theirs, others ne
     assert.deepEqual(kept(store), [3, 4, 9]);
     await pass(clock, 24 * DAY_MS);
     assert.deepEqual(kept(store), [4, 9]);
-    assert.deepEqual({ ...requestQueue.totals.readCommitted(store) }, {
-      accepted: 6, pending: 1, done: 1, failed: 0, filtered: 0, duplicate: 0, agedOut: 4,
-      deleted: 0,
-    });
+    assert.deepEqual(readRemovals(findCommitted(store), requestQueue.noun),
+      { agedOut: 4, deleted: 0 });
   });
 
 test('beyond their number what finished first goes first, failed or not', async (context) => {
@@ -123,7 +126,7 @@ test('what was written since stays', async (context) => {
   const { store, clock, add } = await inbox(context);
   await add(1, { status: 'done' });
   await pass(clock, 6 * DAY_MS);
-  await commitRequests(store, (unit) => unit.change(idOf(1), (before) =>
+  await store.transact((transaction) => changeItem(requestQueue, transaction, idOf(1), (before) =>
     ({ ...before, updatedAt: formatTimestamp(clock.now()) })));
   await pass(clock, 2 * DAY_MS);
   assert.deepEqual(kept(store), [1]);

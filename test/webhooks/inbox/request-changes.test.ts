@@ -6,7 +6,11 @@ import {
   requestBodyCollection, requestCollection, withRoutes, type StoredRequest,
 } from '../../../src/webhooks/inbox/stored-request.ts';
 import { RequestStates, readRequestState } from '../../../src/webhooks/inbox/request-states.ts';
-import { commitRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
+import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
+import { changeItem, removeItems } from '../../../src/webhooks/durable-queue/change-items.ts';
+import {
+  readRemovals, removalCollection,
+} from '../../../src/webhooks/durable-queue/queue-totals.ts';
 import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
 import { eventIdCollection } from '../../../src/webhooks/inbox/event-ids.ts';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -17,17 +21,25 @@ import { createMemoryStore } from '../../support/memory-store.ts';
 import { makeStoredRequest } from './sample-request.ts';
 
 const NO_TOTALS = {
-  accepted: 0, pending: 0, done: 0, failed: 0, filtered: 0, duplicate: 0, agedOut: 0, deleted: 0,
+  pending: 0, done: 0, failed: 0, filtered: 0, duplicate: 0, agedOut: 0, deleted: 0,
 };
 const LARGE = Buffer.alloc(20_000, 'x');
 
 const COLLECTIONS = [
-  requestCollection, requestBodyCollection, deliveryCollection, requestQueue.totals.collection,
+  requestCollection, requestBodyCollection, deliveryCollection, removalCollection,
   eventIdCollection,
 ];
 const newStore = (): ReturnType<typeof createMemoryStore> => createMemoryStore(COLLECTIONS);
-const totalsOf = (store: ReturnType<typeof newStore>): object =>
-  ({ ...requestQueue.totals.readCommitted(store) });
+const totalsOf = (store: ReturnType<typeof newStore>): object => {
+  const states = new RequestStates(store);
+  try {
+    return {
+      ...states.countByStatus(), ...readRemovals(findCommitted(store), requestQueue.noun),
+    };
+  } finally {
+    states.close();
+  }
+};
 const done = (request: StoredRequest): StoredRequest => withRoutes(request,
   request.routes.map((route) => addAttempt(route, {
     at: request.receivedAt, durationMs: 1, success: true, message: null, data: null,
@@ -37,30 +49,35 @@ test('totals follow a request from arrival to its end', async () => {
   const store = newStore();
   const request = makeStoredRequest({ body: LARGE });
   const { id } = request;
-  await commitRequests(store, (unit) => unit.add(request, LARGE));
-  assert.deepEqual(totalsOf(store), { ...NO_TOTALS, accepted: 1, pending: 1 });
-  const after = await commitRequests(store, (unit) => unit.change(id, done));
-  assert.deepEqual([after?.status, totalsOf(store)],
-    ['done', { ...NO_TOTALS, accepted: 1, done: 1 }]);
+  const states = new RequestStates(store);
+  await store.transact((transaction) => addRequest(transaction, request, LARGE));
+  assert.deepEqual(totalsOf(store), { ...NO_TOTALS, pending: 1 });
+  const after = await store.transact((transaction) =>
+    changeItem(requestQueue, transaction, id, done));
+  assert.deepEqual([after?.status, totalsOf(store)], ['done', { ...NO_TOTALS, done: 1 }]);
   const writes = store.lines.at(-1)?.map(({ collection }) => collection);
-  assert.deepEqual(writes, ['deliveries', 'request-totals'], 'the request is not written again');
-  await commitRequests(store, (unit) => unit.remove(id, 'agedOut', () => false));
-  assert.equal(store.collection('requests').size, 1, 'it is not meant');
-  await commitRequests(store, (unit) => unit.remove(id, 'agedOut', () => true));
+  assert.deepEqual(writes, ['deliveries'], 'the request is not written again');
+  const remove = (isRemovable: boolean): Promise<number> => store.transact((transaction) =>
+    removeItems(requestQueue, transaction, [id], 'agedOut', () => isRemovable));
+  assert.deepEqual([await remove(false), store.collection('requests').size], [0, 1]);
+  assert.equal(await remove(true), 1);
   const sizes = ['requests', 'request-bodies', 'deliveries'].map((name) =>
     store.collection(name).size);
-  assert.deepEqual([sizes, totalsOf(store)], [[0, 0, 0],
-    { ...NO_TOTALS, accepted: 1, agedOut: 1 }]);
+  assert.deepEqual([sizes, totalsOf(store)], [[0, 0, 0], { ...NO_TOTALS, agedOut: 1 }]);
+  const { pending, done: doneCount } = states.countByStatus();
+  assert.deepEqual([pending, doneCount], [0, 0], 'what followed the changes counts the same');
+  states.close();
 });
 
 test('a pending and a pinned request can be deleted', async () => {
   for (const given of [{}, { pinned: true, status: 'filtered', routes: [] }] as const) {
     const store = newStore();
     const request = makeStoredRequest({ given });
-    await commitRequests(store, (unit) => unit.add(request, Buffer.from('{}')));
-    assert.equal(await commitRequests(store, (unit) => unit.delete(request.id)), true);
-    assert.equal(await commitRequests(store, (unit) => unit.delete(request.id)), false);
-    assert.deepEqual(totalsOf(store), { ...NO_TOTALS, accepted: 1, deleted: 1 });
+    await store.transact((transaction) => addRequest(transaction, request, Buffer.from('{}')));
+    const remove = (): Promise<number> => store.transact((transaction) =>
+      removeItems(requestQueue, transaction, [request.id], 'deleted'));
+    assert.deepEqual([await remove(), await remove()], [1, 0]);
+    assert.deepEqual(totalsOf(store), { ...NO_TOTALS, deleted: 1 });
   }
 });
 
@@ -70,13 +87,15 @@ test('a request that was read before is read again once one of its deliveries ha
       directory: '/data', files: new SimulatedFiles(), specs: COLLECTIONS, logger: silentLogger,
     });
     const request = makeStoredRequest({});
-    const stored = await commitRequests(store, (unit) => unit.add(request, Buffer.from('{}')));
+    const stored = await store.transact((transaction) =>
+      addRequest(transaction, request, Buffer.from('{}')));
     const changed: StoredRequest[] = [];
     for (const _ of [1, 2]) {
-      await commitRequests(store, (unit) => unit.change(request.id, (before) => {
-        changed.push(before);
-        return done(before);
-      }, stored));
+      await store.transact((transaction) =>
+        changeItem(requestQueue, transaction, request.id, (before) => {
+          changed.push(before);
+          return done(before);
+        }, stored));
     }
     assert.equal(changed[0], stored.item, 'what was read before is taken while it is current');
     assert.deepEqual(changed.map(({ status }) => status), ['pending', 'done']);
@@ -95,9 +114,9 @@ test('the state of a request follows its records, whichever of them has changed'
     const addRoute = (before: StoredRequest): StoredRequest =>
       withRoutes(before, [...before.routes, { ...one, name: 'c' }], 0);
     const steps = [
-      () => commitRequests(store, (unit) => void unit.add(request, LARGE)),
-      ...[done, pin, addRoute, done].map((change) => () =>
-        commitRequests(store, (unit) => void unit.change(id, change))),
+      () => store.transact((transaction) => void addRequest(transaction, request, LARGE)),
+      ...[done, pin, addRoute, done].map((change) => () => store.transact((transaction) =>
+        void changeItem(requestQueue, transaction, id, change))),
     ];
     for (const step of steps) {
       await step();
@@ -105,7 +124,8 @@ test('the state of a request follows its records, whichever of them has changed'
       assert.deepEqual(states.find(id), readRequestState(bytes, find));
     }
     assert.ok(states.bytesTotal > LARGE.length);
-    await commitRequests(store, (unit) => unit.delete(id));
+    await store.transact((transaction) =>
+      removeItems(requestQueue, transaction, [id], 'deleted'));
     assert.deepEqual([states.find(id), states.bytesTotal], [null, 0]);
   }
 });

@@ -6,7 +6,9 @@ import { addAttempt } from '../../../src/webhooks/deliveries/route-delivery.ts';
 import {
   REQUEST_STATUSES, withRoutes, requestBodyCollection, requestCollection, type StoredRequest,
 } from '../../../src/webhooks/inbox/stored-request.ts';
-import { changeRequests, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
+import { changeItem, removeItems } from '../../../src/webhooks/durable-queue/change-items.ts';
+import { removalCollection } from '../../../src/webhooks/durable-queue/queue-totals.ts';
+import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import type { RequestFilter } from '../../../src/webhooks/inbox/request-fields.ts';
 import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';
 import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
@@ -15,7 +17,7 @@ import { below, createRandom } from '../../support/random.ts';
 import { makeStoredRequest } from './sample-request.ts';
 
 const COLLECTIONS = [
-  requestCollection, requestBodyCollection, requestQueue.totals.collection, eventIdCollection,
+  requestCollection, requestBodyCollection, removalCollection, eventIdCollection,
   deliveryCollection,
 ];
 const AT = '2026-01-01T00:00:00.000Z';
@@ -70,11 +72,11 @@ test('every list is what a naive one finds, whatever is stored, changed and dele
     const old = pick([...kept.keys(), '']);
     if (below(random, 4) === 0) rejected.push({ ...made, status: 'rejected' });
     else {
-      await store.transact((transaction) => changeRequests(transaction, (unit) => {
-        unit.add(made, Buffer.from('{}'));
-        if (round % 3 === 0) unit.delete(old);
-        if (round % 3 === 1) unit.change(old, finish);
-      }));
+      await store.transact((transaction) => {
+        addRequest(transaction, made, Buffer.from('{}'));
+        if (round % 3 === 0) removeItems(requestQueue, transaction, [old], 'deleted');
+        if (round % 3 === 1) changeItem(requestQueue, transaction, old, finish);
+      });
       kept.set(id, made);
       const before = kept.get(old);
       if (round % 3 === 0) kept.delete(old);

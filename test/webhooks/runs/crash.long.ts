@@ -13,7 +13,7 @@ import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/
 import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
 import { createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
 import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
-import { commitRequests } from '../../../src/webhooks/inbox/request-changes.ts';
+import { addRequest } from '../../../src/webhooks/inbox/request-changes.ts';
 import {
   createWebhooks, webhookCollections, type Webhooks,
 } from '../../../src/webhooks/webhooks.ts';
@@ -109,7 +109,7 @@ async function accept(
   const request = makeStoredRequest({
     body, given: { id, hook, receivedAt: at, updatedAt: at, routes },
   });
-  await commitRequests(store, (unit) => unit.add(request, body));
+  await store.transact((transaction) => addRequest(transaction, request, body));
   return { id, index: files.history.length };
 }
 

@@ -5,7 +5,7 @@ import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/
 import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
 import { createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
 import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
-import { commitRequests } from '../../../src/webhooks/inbox/request-changes.ts';
+import { addRequest } from '../../../src/webhooks/inbox/request-changes.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
 import { Simulation, type SimulationOptions } from '../sending/simulation.ts';
 
@@ -92,7 +92,8 @@ export class InboxSimulation extends Simulation {
         routes: routes.map((name) => createPendingRoute(name, at)),
       },
     });
-    await this.run(commitRequests(this.store, (unit) => unit.add(request, body)));
+    await this.run(this.store.transact((transaction) =>
+      addRequest(transaction, request, body)));
     return id;
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changeDeliveries } from '../../../src/webhooks/deliveries/delivery-changes.ts';
+import { stageDelivery } from '../../../src/webhooks/deliveries/delivery-changes.ts';
 import { createDelivery, failIfPending } from '../../../src/webhooks/deliveries/delivery.ts';
 import type { QueueLease } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { retireWebhook } from '../../../src/webhooks/sending/webhook-retirement.ts';
@@ -25,7 +25,7 @@ test('a lease that has ended retires no webhook, and writes no result', async ()
   const webhook = JSON.stringify({ identifier: 'h1', targetUrl: 'http://a/', enabled: true });
   await store.transact((transaction) => {
     transaction.put('outgoing-webhooks', 'h1', webhook);
-    changeDeliveries(transaction, (unit) => unit.accept(item));
+    stageDelivery(transaction, item);
   });
   const lease: QueueLease = {
     beginAttempt: () => true, endAttempt() {}, mayContinue: () => true, endSignal: null,

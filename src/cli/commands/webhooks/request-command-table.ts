@@ -99,7 +99,7 @@ export const REQUEST_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadRequest()).deleteRequest,
   },
   {
-    name: 'request:reconcile', summary: 'Prove that what was accepted is accounted for',
+    name: 'request:reconcile', summary: 'Count what was accepted, and find what has lost a part',
     options: {}, examples: ['hookshelf request:reconcile'],
     load: async () => (await loadRequest()).reconcileRequests,
   },

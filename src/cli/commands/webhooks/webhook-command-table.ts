@@ -362,7 +362,7 @@ const DELIVERY_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await loadDelivery()).cancelDelivery,
   },
   {
-    name: 'delivery:reconcile', summary: 'Prove that what was accepted is accounted for',
+    name: 'delivery:reconcile', summary: 'Count what was accepted, and find what has lost a part',
     options: {}, examples: ['hookshelf delivery:reconcile'],
     load: async () => (await loadDelivery()).reconcileDeliveries,
   },

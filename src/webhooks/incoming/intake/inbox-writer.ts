@@ -10,13 +10,13 @@ import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { OnRun } from '../../outcome-listeners.ts';
 import { CoalescedResult } from '../../actions/run-action.ts';
 import { putEventId } from '../../inbox/event-ids.ts';
+import { addRequest } from '../../inbox/request-changes.ts';
 import { addAttempt, createPendingRoute } from '../../deliveries/route-delivery.ts';
 import { computeStatus, type StoredRequest } from '../../inbox/stored-request.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
 import type { EventDeps, RouteOutcome, RouteDeps } from '../run-webhook-routes.ts';
 import type { DuplicateEvent } from './duplicates.ts';
 import type { Event } from './event.ts';
-import { InboxBatch } from './inbox-batch.ts';
 import { buildAcceptedRequest, estimateRequestBytes, toRunAttempt } from './build-request.ts';
 
 export type IntakeDeps = RouteDeps & EventDeps & {
@@ -47,11 +47,9 @@ type RequestEnd = {
 export class InboxWriter {
   readonly #deps: IntakeDeps;
   readonly #failureLog: RateLimitedLog;
-  readonly #batch: InboxBatch<void>;
 
   constructor(deps: IntakeDeps) {
     this.#deps = deps;
-    this.#batch = new InboxBatch(deps.store);
     this.#failureLog = new RateLimitedLog(deps.clock, (leftOut) =>
       deps.log.warning('more requests could not be kept', { leftOut }));
   }
@@ -112,11 +110,11 @@ export class InboxWriter {
     storedRequest: StoredRequest, { body: { received } }: AdmittedRequest,
     { event = null }: RequestEnd,
   ): Promise<void> {
-    const { systemEvents, clock, makeId, health } = this.#deps;
+    const { store, systemEvents, clock, makeId, health } = this.#deps;
     const inputs = storedRequest.status === 'failed'
       ? { nowMs: clock.now(), seed: makeId() } : null;
-    return this.#batch.write(storedRequest.bodyBytes, (transaction, unit) => {
-      unit.add(storedRequest, received);
+    return store.transact((transaction) => {
+      addRequest(transaction, storedRequest, received);
       health.stage(transaction, storedRequest.hook);
       if (inputs !== null) systemEvents.requestFailed(transaction, inputs, storedRequest);
       if (event !== null) putEventId(transaction, event, storedRequest.id);

@@ -30,9 +30,7 @@ import type { AdmittedRequest } from '../receiving/admitted-request.ts';
 import { assertEventRoom, findMatchingRoutes } from '../run-webhook-routes.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
-import { changeRequests } from '../../inbox/request-changes.ts';
 import { stageAccepted, type Acceptance } from './stage-accepted.ts';
-import { InboxBatch } from './inbox-batch.ts';
 import { Duplicates, type DuplicateEvent, type EventLookup } from './duplicates.ts';
 import { Claim, type Event } from './event.ts';
 import { InboxWriter, type IntakeDeps } from './inbox-writer.ts';
@@ -53,14 +51,12 @@ export class Intake {
   readonly #inboxWriter: InboxWriter;
   readonly #runs: ResultRuns;
   readonly #duplicates: Duplicates;
-  readonly #batch: InboxBatch<Acceptance>;
 
   constructor(deps: Deps) {
     this.#deps = deps;
     this.#inboxWriter = new InboxWriter(deps);
     this.#runs = new ResultRuns(deps, this.#inboxWriter);
     this.#duplicates = new Duplicates(deps.store, deps.clock);
-    this.#batch = new InboxBatch(deps.store);
   }
 
   /**
@@ -186,17 +182,13 @@ export class Intake {
     const arrival = {
       request, event, id: makeId(), nowMs: clock.now(), routes: routes.map(({ name }) => name),
     };
+    const write = (checkRoom?: () => void): Promise<Acceptance> => store.transact((transaction) =>
+      stageAccepted(transaction, arrival, recentRequests, checkRoom));
     // An event that has come before is answered without room, unless it is new by now: the
-    // transaction decides, and checks it. It may not join the batch, as its `checkRoom` may throw,
-    // which would fail the batch's others.
-    if (event !== null && this.#duplicates.isKnown(event)) {
-      return store.transact((transaction) => changeRequests(transaction, (unit) =>
-        stageAccepted(transaction, unit, arrival, recentRequests,
-          () => capacity.assertRoom(bytes))));
-    }
-    // The room is reserved, so that the transaction need not check it.
-    return capacity.reserveWhile(bytes, () => this.#batch.write(bytes, (transaction, unit) =>
-      stageAccepted(transaction, unit, arrival, recentRequests)));
+    // transaction decides, and checks it. For any other the room is reserved before.
+    const isKnown = event !== null && this.#duplicates.isKnown(event);
+    return isKnown ? write(() => capacity.assertRoom(bytes))
+      : capacity.reserveWhile(bytes, () => write());
   }
 }
 

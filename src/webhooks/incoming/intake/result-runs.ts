@@ -13,7 +13,8 @@ import {
 } from '../../actions/run-action.ts';
 import { logRun } from '../../actions/run-log.ts';
 import { addAttempt, type RouteDelivery } from '../../deliveries/route-delivery.ts';
-import { commitRequests } from '../../inbox/request-changes.ts';
+import { changeItem } from '../../durable-queue/change-items.ts';
+import { requestQueue } from '../../inbox/request-changes.ts';
 import { withRoutes, type StoredRequest } from '../../inbox/stored-request.ts';
 import {
   buildOutcomeResponse, buildResultResponse, buildRoutesResponse, findSentStatus, setRequestId,
@@ -104,8 +105,9 @@ export class ResultRuns {
     const nowMs = clock.now();
     const status = refusal === null ? findSentStatus(request, response) : statusOf(refusal.code);
     const answer = { status, afterMs: Math.max(0, nowMs - receivedAtMs) };
-    await commitRequests(store, (unit, transaction) => {
-      unit.change(requestId, (before) => applyRepeatedRun(before, outcomes, answer, nowMs));
+    await store.transact((transaction) => {
+      changeItem(requestQueue, transaction, requestId, (before) =>
+        applyRepeatedRun(before, outcomes, answer, nowMs));
       health.stage(transaction, webhook.identifier);
     });
     if (refusal !== null) throw refusal;

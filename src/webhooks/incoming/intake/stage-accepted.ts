@@ -11,7 +11,8 @@ import { createPendingRoute, resetRoute } from '../../deliveries/route-delivery.
 import {
   requestCollection, computeStatus, withRoutes, type StoredRequest,
 } from '../../inbox/stored-request.ts';
-import type { RequestUnit } from '../../inbox/request-changes.ts';
+import { changeItem } from '../../durable-queue/change-items.ts';
+import { addRequest, requestQueue } from '../../inbox/request-changes.ts';
 import type { StoredItem } from '../../durable-queue/queue-spec.ts';
 import {
   buildAcceptedResponse, findSentStatus, type WebhookResponse,
@@ -44,14 +45,14 @@ export type Acceptance = {
  * first request that runs again needs none: the inbox has its bytes already.
  */
 export function stageAccepted(
-  transaction: Transaction, unit: RequestUnit, arrival: Arrival, recentRequests: RecentRequests,
+  transaction: Transaction, arrival: Arrival, recentRequests: RecentRequests,
   checkRoom?: () => void,
 ): Acceptance {
   const { event, originalId } = arrival.event === null ? NO_EVENT
     : matchEvent(transaction, arrival.event, arrival.nowMs);
   if (originalId === null) {
     checkRoom?.();
-    const stored = stageNew(unit, arrival, event);
+    const stored = stageNew(transaction, arrival, event);
     if (event !== null) putEventId(transaction, event, arrival.id);
     // This caches the request for its run; the worker learns of it from the record alone. It may
     // happen in a transaction that runs again or fails: `RecentRequests` replaces a request of the
@@ -69,7 +70,8 @@ export function stageAccepted(
   }
   const bytes = transaction.find(requestCollection.name, originalId);
   if (bytes !== undefined && readRequestStatus(bytes, findStaged(transaction)) === 'failed') {
-    unit.change(originalId, (before) => markFailedRoutesDue(before, arrival.nowMs));
+    changeItem(requestQueue, transaction, originalId, (before) =>
+      markFailedRoutesDue(before, arrival.nowMs));
     return { response: buildAcceptedResponse(originalId, ''), duplicate: null };
   }
   return {
@@ -100,7 +102,7 @@ function matchEvent(transaction: Transaction, event: Event, nowMs: number): Even
 }
 
 function stageNew(
-  unit: RequestUnit, { request, id, nowMs, routes }: Arrival, event: Event | null,
+  transaction: Transaction, { request, id, nowMs, routes }: Arrival, event: Event | null,
 ): StoredItem<StoredRequest> {
   const at = formatTimestamp(request.receivedAtMs);
   const pendingRoutes = routes.map((name) => createPendingRoute(name, at));
@@ -114,7 +116,7 @@ function stageNew(
     },
     eventIdReused: event?.isIdReused ?? false,
   });
-  return unit.add(item, request.body.received);
+  return addRequest(transaction, item, request.body.received);
 }
 
 /** The failed routes become due, with the whole retry schedule before them. */

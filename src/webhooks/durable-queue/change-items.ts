@@ -1,0 +1,71 @@
+/** Changes and removes items of a durable queue inside a transaction. */
+import { findStaged } from '../../store/find-record.ts';
+import type { FindRecord, Store, Transaction } from '../../store/store-port.ts';
+import type { QueueLease } from './ownership.ts';
+import type { ItemChange, QueueSpec, StoredItem } from './queue-spec.ts';
+import { stageRemovals, type Removal } from './queue-totals.ts';
+
+/**
+ * Stages the item that `change` returns, and returns it; undefined when the record is gone or stays
+ * as it is. `stored` saves decoding, as long as the records are still the same.
+ */
+export function changeItem<Item>(
+  { collection, read, isCurrent, stage }: QueueSpec<Item>, transaction: Transaction, id: string,
+  change: ItemChange<Item>, stored: StoredItem<Item> | null = null,
+): Item | undefined {
+  const find = findStaged(transaction);
+  const bytes = find(collection.name, id);
+  if (bytes === undefined) return undefined;
+  const before = stored !== null && isCurrent(stored, bytes, find) ? stored.item
+    : read(bytes, find);
+  const after = change(before);
+  if (after === null) return undefined;
+  stage(transaction, after, before);
+  return after;
+}
+
+/** What an attempt has made of an item. */
+type AttemptWrite<Item> = {
+  readonly stored: StoredItem<Item>;
+  readonly lease: QueueLease;
+  readonly change: ItemChange<Item>;
+  /** Stages more in the same transaction, after the result; null: nothing. */
+  readonly stageMore: ((transaction: Transaction, after: Item) => void) | null;
+};
+
+/**
+ * Writes the result of an attempt, and resolves with the item as written; undefined when it is gone
+ * or its lease has ended.
+ */
+export function writeAttempt<Item>(
+  store: Store, queue: QueueSpec<Item>,
+  { stored, lease, change, stageMore }: AttemptWrite<Item>,
+): Promise<Item | undefined> {
+  return store.transact((transaction) => {
+    if (!lease.isHeld(transaction)) return undefined;
+    const after = changeItem(queue, transaction, queue.idOf(stored.item), change, stored);
+    if (after !== undefined) stageMore?.(transaction, after);
+    return after;
+  });
+}
+
+/**
+ * Deletes the items whose records `isRemovable` accepts as they are now, and counts them as
+ * removed. Returns how many there were.
+ */
+export function removeItems<Item>(
+  { noun, collection, stageRemoval }: QueueSpec<Item>, transaction: Transaction,
+  ids: readonly string[], removal: Removal,
+  isRemovable: (id: string, bytes: Buffer, find: FindRecord) => boolean = () => true,
+): number {
+  const find = findStaged(transaction);
+  let count = 0;
+  for (const id of ids) {
+    const bytes = find(collection.name, id);
+    if (bytes === undefined || !isRemovable(id, bytes, find)) continue;
+    stageRemoval(transaction, id, bytes);
+    count += 1;
+  }
+  if (count > 0) stageRemovals(transaction, noun, removal, count);
+  return count;
+}

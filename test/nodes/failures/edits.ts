@@ -91,8 +91,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'begin an event a second early': {
     edits: [['webhooks/deliveries/delayed-events.ts',
-      'return computeDueMs(deliverAt, formatTimestamp(createdMs), nowMs);',
-      'return computeDueMs(deliverAt, formatTimestamp(createdMs), nowMs) - 1000;']],
+      'return computeDueMs(deliverAt, createdAt, nowMs);',
+      'return computeDueMs(deliverAt, createdAt, nowMs) - 1000;']],
     scenario: 'everything is as ever', rule: 'early',
   },
   'renew a lease late, and go on meanwhile': {

@@ -3,7 +3,7 @@ import type { Turns } from '../../base/turns.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import type { Store } from '../../store/store-port.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
-import { isSent } from '../deliveries/delivery-fields.ts';
+import { isOutgoingKind } from '../deliveries/delivery-fields.ts';
 import { decodeListed } from '../deliveries/delivery-list.ts';
 import type { DeliveryService } from '../deliveries/delivery-service.ts';
 import { SearchedDelivery } from '../deliveries/delivery-search.ts';
@@ -28,7 +28,7 @@ export function createDeliveryResend(
   return {
     select(filter) {
       const isMet = createFieldTest(
-        service.fields, { ...parseFilterBody(service.fields, filter), kind: isSent });
+        service.fields, { ...parseFilterBody(service.fields, filter), kind: isOutgoingKind });
       const matches = (bytes: Buffer, id: string): boolean => isMet(decodeListed(bytes, id));
       const as = filter['as'] === 'new' ? 'new' : 'retry';
       const test = prepareWhere(filter, EVENT_FACT_SOURCES);

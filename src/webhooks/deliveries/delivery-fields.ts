@@ -11,8 +11,8 @@ import {
 import { parseRequestId } from './route-delivery-id.ts';
 
 export type DeliveryFilter = {
-  /** One kind, or those of which `isSent` holds; null: every kind. */
-  readonly kind: DeliveryKind | typeof isSent | null;
+  /** One kind, or those of which `isOutgoingKind` holds; null: every kind. */
+  readonly kind: DeliveryKind | typeof isOutgoingKind | null;
   /** The identifier of a webhook. */
   readonly hook: string | null;
   readonly status: ListedStatus | null;
@@ -21,11 +21,11 @@ export type DeliveryFilter = {
 };
 
 /** Whether a delivery of that kind goes to an outgoing webhook, or is a forward. */
-export const isSent = (kind: string): boolean => kind !== 'route';
+export const isOutgoingKind = (kind: string): boolean => kind !== 'route';
 
 /** Every delivery of a webhook, and every forward. */
-export const NO_FILTER: DeliveryFilter = {
-  kind: isSent, hook: null, status: null, event: null, time: null,
+export const ALL_OUTGOING: DeliveryFilter = {
+  kind: isOutgoingKind, hook: null, status: null, event: null, time: null,
 };
 
 /** Finds what the sender of a request calls its event, by the request's id; null: it has none. */
@@ -56,7 +56,7 @@ export function needsRecords({ kind, event }: DeliveryFilter): boolean {
   return event !== null && (kind === null || kind === 'route');
 }
 
-const kindField: RecordField<ListedDelivery, DeliveryKind | typeof isSent> = {
+const kindField: RecordField<ListedDelivery, DeliveryKind | typeof isOutgoingKind> = {
   parameters: {
     kind: {
       schema: { kind: 'string', values: [...DELIVERY_KINDS, 'all'] },
@@ -65,7 +65,7 @@ const kindField: RecordField<ListedDelivery, DeliveryKind | typeof isSent> = {
   },
   parse: (query) => {
     const kind = parseChoiceParameter(query, 'kind', [...DELIVERY_KINDS, 'all']);
-    return kind === 'all' ? null : kind ?? isSent;
+    return kind === 'all' ? null : kind ?? isOutgoingKind;
   },
   isMet: (kind, listed) =>
     typeof kind === 'function' ? kind(getKind(listed)) : getKind(listed) === kind,

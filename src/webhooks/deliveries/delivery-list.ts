@@ -10,13 +10,13 @@ export function decodeListed(bytes: Buffer, id: string): ListedDelivery {
   return isRouteDeliveryId(id) ? decodeListedRoute(bytes) : decodeDelivery(bytes);
 }
 
-const ROUTE_STATUSES = {
+const LISTED_STATUS = {
   pending: 'pending', done: 'delivered', failed: 'failed', coalesced: 'coalesced',
 } as const;
 
 /** The status that a delivery is listed and shown with. */
 export function getListedStatus(listed: ListedDelivery): ListedStatus {
-  return 'route' in listed ? ROUTE_STATUSES[listed.route.status] : listed.status;
+  return 'route' in listed ? LISTED_STATUS[listed.route.status] : listed.status;
 }
 
 export function getCreatedAt(listed: ListedDelivery): string {

@@ -16,7 +16,7 @@ import type { SearchWalk } from '../search/searches.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import {
-  NO_FILTER, createDeliveryFields, isSent, needsRecords, type DeliveryFilter,
+  ALL_OUTGOING, createDeliveryFields, isOutgoingKind, needsRecords, type DeliveryFilter,
 } from './delivery-fields.ts';
 import {
   DELIVERY_STATUSES, cancelIfPending, deliveryCollection, resetForRetry, toPublicDelivery,
@@ -190,7 +190,7 @@ function toPublicSend(
 }
 
 function isByStatusAlone({ kind, hook, event, time }: DeliveryFilter): boolean {
-  return kind === isSent && hook === null && event === null && time === null;
+  return kind === isOutgoingKind && hook === null && event === null && time === null;
 }
 
 function countTotals(
@@ -230,7 +230,7 @@ async function retryAllFailed(
   let count = 0;
   let after: string | null = null;
   for (;;) {
-    const failedDeliveries: Delivery[] = await list.page({ ...NO_FILTER, status: 'failed' }, {
+    const failedDeliveries: Delivery[] = await list.page({ ...ALL_OUTGOING, status: 'failed' }, {
       after, limit: CHUNK_ITEMS_MAX, isNewestFirst: false, decode: decodeDelivery,
     });
     after = failedDeliveries.at(-1)?.identifier ?? null;

@@ -106,8 +106,9 @@ export class QueueCapacity {
   }
 
   /**
-   * Reserves `count` more deliveries of a payload of `bytes` until the transaction is applied or
-   * discarded. `reserved` of these bytes are reserved already. Throws as `assertRoom` does.
+   * Reserves `count` more deliveries, whose payloads take `bytes` in all, until the transaction is
+   * applied or discarded. `reserved` of these bytes are reserved already. Throws as `assertRoom`
+   * does.
    */
   reserve(transaction: Transaction, count: number, bytes: number, reserved = 0): void {
     this.#assertRoom(transaction.countReserved(WAITING) + count, count, bytes, reserved);
@@ -115,8 +116,8 @@ export class QueueCapacity {
   }
 
   /**
-   * Throws `unavailable` when `count` more deliveries of a payload of `bytes` have no room beside
-   * the committed ones that are pending, and the events that have not begun.
+   * Throws `unavailable` when `count` more deliveries, whose payloads take `bytes` in all, have no
+   * room beside the committed ones that are pending, and the events that have not begun.
    */
   assertRoom(count: number, bytes: number): void {
     this.#assertRoom(count, count, bytes, 0);

@@ -11,7 +11,7 @@ import type {
 
 /** Describes one durable queue. */
 export type QueueSpec<Item> = {
-  /** The items' name for messages, in the plural. */
+  /** The items' name in the plural, for messages and as the key of their record of removals. */
   readonly noun: string;
   readonly collection: CollectionSpec;
   readonly idOf: (item: Item) => string;

@@ -24,7 +24,7 @@ export type AttemptResult<Result> = { readonly result: Result } | { readonly pos
 
 /** Makes the attempts of one queue and writes their results. An `id` is that of a task. */
 export interface AttemptRunner<Result> {
-  /** The name of an item for messages, in the singular with its article. */
+  /** The name of an attempt for messages, in the singular with its article. */
   readonly noun: string;
   /** Whether an attempt may begin. When that changes, `QueueWorker.requestRun` must be called. */
   mayBegin(): boolean;

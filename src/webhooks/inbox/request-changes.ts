@@ -112,7 +112,10 @@ function withTimeOf({ updatedAt }: StoredRequest, route: RouteDelivery): RouteDe
   return { ...route, updatedAt };
 }
 
-/** Whether two versions of a request have the same record; their deliveries may differ. */
+/**
+ * Whether two versions of a request have the same record; their deliveries may differ. It compares
+ * all members that a change may touch: a new one has to stand here, or it is not written.
+ */
 function hasSameRecord(left: StoredRequest, right: StoredRequest): boolean {
   return left.pinned === right.pinned && left.answered === right.answered
     && left.isReplay === right.isReplay && left.unparsed === right.unparsed

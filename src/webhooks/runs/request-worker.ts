@@ -2,9 +2,9 @@
  * Runs the pending requests of the inbox. Each route of a request is a task of its own, in the
  * queue of the webhook. A route that is done is never run again, whatever the other routes do.
  *
- * The tasks follow the records of the inbox from the constructor on, but none starts before
- * `start`. `QueueWorker` is the loop that starts the tasks; `Scheduler` says which one is next, and
- * its comment tells the three steps of an attempt.
+ * The tasks follow the deliveries of requests to their routes from the constructor on, but none
+ * starts before `start`. `QueueWorker` is the loop that starts the tasks; `Scheduler` says which
+ * one is next, and its comment tells the three steps of an attempt.
  *
  * After a failure a route is attempted again, as often as the schedule says. The last attempt is
  * that after which `applyRun` finds no next time: then the route has failed.

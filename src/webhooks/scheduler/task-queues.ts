@@ -157,7 +157,7 @@ export class TaskQueues {
     // A queue that never started anything comes before all that have.
     const turn = Number.MIN_SAFE_INTEGER + this.#takeTurn();
     const queue: TaskQueue = {
-      key, ready: new PriorityQueue(isBefore), all: runningMax === 1 ? queueByPlace([]) : null,
+      key, ready: new PriorityQueue(isBefore), all: runningMax === 1 ? orderByPlace([]) : null,
       lanes: null, target, health: 'unknown', turn, blockedSinceMs: null,
       mayStart, startsOnce: false, runningMax, runningCount: 0, waitingCount: 0, size: 0,
     };
@@ -189,7 +189,7 @@ export class TaskQueues {
   ): void {
     if (queue.runningMax === runningMax) return;
     queue.runningMax = runningMax;
-    queue.all = runningMax === 1 ? queueByPlace(listTasks(queue)) : null;
+    queue.all = runningMax === 1 ? orderByPlace(listTasks(queue)) : null;
     this.#runnableQueues.add(queue);
   }
 
@@ -308,7 +308,7 @@ export class TaskQueues {
       const { target } = queue;
       target.blocked.takeBack(queue);
       const task = this.#findNextTask(queue);
-      const blocked = task === undefined ? null : this.#findBlocked(queue);
+      const blocked = task === undefined ? null : this.#findLine(queue);
       if (task !== undefined && blocked === null) return this.#start(task, target);
       blocked?.add(queue);
       queue.blockedSinceMs = blocked === target.blocked ? queue.blockedSinceMs ?? nowMs : null;
@@ -419,7 +419,7 @@ export class TaskQueues {
    * Finds the line that the queue has to stand in: for a place at its target, or for one of those
    * that are shared. null: its attempt may start.
    */
-  #findBlocked(queue: TaskQueue): Pick<QueueLine<TaskQueue>, 'add'> | null {
+  #findLine(queue: TaskQueue): Pick<QueueLine<TaskQueue>, 'add'> | null {
     if (this.#countFreePlaces(queue.target) <= 0) return queue.target.blocked;
     if (!needsSharedPlace(queue)) return null;
     const [runningMax, line] = isTrial(queue) ? [this.#trialMax, this.#blockedTrials]
@@ -516,7 +516,7 @@ function updateQueueHealth(
   else if (isSlow && queue.health !== 'silent') queue.health = 'slow';
 }
 
-/** Whether the next attempt is a trial: of an unknown queue, or of an unreachable target. */
+/** Whether the next attempt, which needs a shared place, is a trial: of what may be well. */
 function isTrial({ health, runningCount }: TaskQueue): boolean {
   return health === 'unknown' ? runningCount === 0 : health === 'healthy';
 }
@@ -525,7 +525,7 @@ function needsSharedPlace({ health, target }: TaskQueue): boolean {
   return health !== 'healthy' || target.isUnreachable;
 }
 
-function queueByPlace(tasks: Iterable<Task>): PriorityQueue<Task> {
+function orderByPlace(tasks: Iterable<Task>): PriorityQueue<Task> {
   const queue = new PriorityQueue(isBefore);
   for (const task of tasks) if (task.hasBegun) queue.push(task);
   return queue;

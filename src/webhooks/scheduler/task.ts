@@ -62,6 +62,7 @@ export type Task = {
   lane: Lane | null;
   /** False for a delayed task that was never due: it holds back nobody. */
   hasBegun: boolean;
+  /** 0: it has never waited. */
   dueAtMs: number;
   state: TaskState;
 };

@@ -86,7 +86,7 @@ async function send(
   try {
     return await deps.sender.attempt(preparedAttempt.request, cutOff);
   } catch (thrown) {
-    // The request may have left: its head is stored, and nothing is concluded about the target.
+    // The request may have left, but counts as unsent: nothing is concluded about the target.
     deps.log.error('an attempt failed unexpectedly', { error: thrown });
     return createFailure(deps.clock, 'internal error');
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { formatTimestamp } from '../../../src/base/clock.ts';
-import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-fields.ts';
+import { ALL_OUTGOING } from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import type { Ownership } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
@@ -40,7 +40,7 @@ const countRecords = (simulation: Simulation): readonly number[] =>
 
 async function listDeliveries(simulation: Simulation): Promise<Delivery[]> {
   const listed =
-    await simulation.run(simulation.webhooks.deliveries.list(NO_FILTER, null, 5000));
+    await simulation.run(simulation.webhooks.deliveries.list(ALL_OUTGOING, null, 5000));
   return listed.map(({ identifier }) => simulation.delivery(identifier))
     .filter((delivery) => delivery !== undefined);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  NO_FILTER, createDeliveryFields,
+  ALL_OUTGOING, createDeliveryFields,
 } from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import { decodeListed } from '../../../src/webhooks/deliveries/delivery-list.ts';
 import { changeItem } from '../../../src/webhooks/durable-queue/change-items.ts';
@@ -22,7 +22,7 @@ test("a list by hook holds that hook's deliveries, whatever another's payload sa
   const hook = await simulation.addHook('sought', { triggerEvent: 'sought' });
   await simulation.addHook('other', { triggerEvent: 'other' });
   const { deliveries, events } = simulation.webhooks;
-  const filter = { ...NO_FILTER, hook };
+  const filter = { ...ALL_OUTGOING, hook };
   const [own = ''] = await simulation.emit({ hook: 'other' }, 'sought');
   await simulation.emit({ hook, deep: [{ hook }] }, 'other');
   await simulation.run(events.queueForward({
@@ -49,13 +49,13 @@ test('a list by status has what has become of a delivery since the last list', a
   const { deliveries } = simulation.webhooks;
   const [own = ''] = await simulation.emit();
   const list = async (status: DeliveryStatus): Promise<unknown> =>
-    (await deliveries.list({ ...NO_FILTER, kind: null, status }, null, 10))
+    (await deliveries.list({ ...ALL_OUTGOING, kind: null, status }, null, 10))
       .map(({ identifier }) => identifier);
   assert.deepEqual([await list('pending'), await list('delivered')], [[own], []]);
   simulation.targets.set('a', UP);
   await simulation.clock.advance(3_600_000);
   assert.deepEqual([await list('pending'), await list('delivered')], [[], [own]]);
-  assert.equal(await deliveries.count({ ...NO_FILTER, kind: null, status: 'delivered' }), 1);
+  assert.equal(await deliveries.count({ ...ALL_OUTGOING, kind: null, status: 'delivered' }), 1);
 });
 
 test('a list has no delivery that ceased to match while the list was made', async (context) => {
@@ -74,8 +74,8 @@ test('a list has no delivery that ceased to match while the list was made', asyn
         isLast ? item : { ...item, status: 'delivered', nextAttemptAt: null });
     }
   });
-  await list.matcher(NO_FILTER);
-  const listing = list.page({ ...NO_FILTER, status: 'pending' },
+  await list.matcher(ALL_OUTGOING);
+  const listing = list.page({ ...ALL_OUTGOING, status: 'pending' },
     { after: null, limit: 10, isNewestFirst: false, decode: decodeDelivery });
   // It was the only pending one, and is the only failed one from now on.
   await store.transact((transaction) => changeItem(deliveryQueue, transaction, lastId,

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { formatTimestamp } from '../../../src/base/clock.ts';
 import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
-import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-fields.ts';
+import { ALL_OUTGOING } from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import { listEventDeliveries } from '../../../src/webhooks/events/public-event.ts';
 import { DOWN, Simulation, UP, type SimulationOptions } from '../sending/simulation.ts';
 
@@ -165,7 +165,7 @@ test('a webhook that there is not, and a name that is none, are refused', async 
   for (const name of ['a,b', '', 'delivery.failed']) {
     await assert.rejects(async () => send(simulation, webhook, {}, { name }), { code: 'invalid' });
   }
-  const listed = simulation.webhooks.deliveries.list(NO_FILTER, null, 10);
+  const listed = simulation.webhooks.deliveries.list(ALL_OUTGOING, null, 10);
   assert.deepEqual(await simulation.run(listed), []);
 });
 

@@ -6,7 +6,7 @@ import { isUuid } from '../../../src/base/uuid.ts';
 import type { Store } from '../../../src/store/store-port.ts';
 import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
 import { fanOutCollection } from '../../../src/webhooks/deliveries/delivery-changes.ts';
-import { NO_FILTER } from '../../../src/webhooks/deliveries/delivery-fields.ts';
+import { ALL_OUTGOING } from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import { FanOuts, putFanOut } from '../../../src/webhooks/deliveries/fan-out.ts';
 import { IS_LONG, someOf } from '../../support/long.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
@@ -106,7 +106,7 @@ test('what is asked meanwhile waits, and finds every delivery', async () => {
   simulation.targets.set('h0', DOWN);
   const emitting = simulation.webhooks.emit('thing.happened', {});
   for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
-  const none = NO_FILTER;
+  const none = ALL_OUTGOING;
   const [listed, count, pending, { problems }] = await simulation.run(Promise.all([
     deliveries.list(none, null, 5000), deliveries.count(none),
     deliveries.count({ ...none, status: 'pending' }), deliveries.reconcile(),

@@ -43,8 +43,8 @@ export type EventLookup = {
 /** An event that is not finished: its claim is held in this process, or its request is pending. */
 type RunningEvent = { readonly event: Event; readonly holder: Claim | StoredRequest };
 
-/** A finished event: remembered in memory, or found by its stored request. */
-type PreviousOutcome = {
+/** An event that came before: finished and remembered, or of a stored request of any status. */
+type PreviousEvent = {
   readonly bodySha256: string | null; readonly requestId: string | null; readonly dataJson: string;
   readonly request: StoredRequest | null;
 };
@@ -169,7 +169,7 @@ export class Duplicates {
     this.#memory.add(key, { bodySha256, expiresAtMs, dataJson });
   }
 
-  #findPrevious(event: Event): PreviousOutcome | undefined {
+  #findPrevious(event: Event): PreviousEvent | undefined {
     const nowMs = this.#clock.now();
     const finishedEvent = this.#memory.find(event.key, nowMs);
     if (finishedEvent !== undefined) {

@@ -20,7 +20,7 @@
  * duplicates.ts; `hasRoutes` is a webhook with routes instead of one action. The inbox `all` stores
  * every request before its response, `failed` one whose run failed, `off` none. No request is
  * answered as accepted that is not on disk. An accepted request goes on in `RequestWorker`, which
- * follows the stored requests and runs the routes of each.
+ * follows the deliveries of requests to their routes and runs them.
  */
 import { whenDone, type MaybePromise } from '../../../base/when-done.ts';
 import {

@@ -1,6 +1,7 @@
 /**
- * The public endpoint: ANY /webhook/in/{pathSegment}. The checks come in the contract's order and
- * the first that fails is answered. Nothing is read or hashed before the checks allow it.
+ * The public endpoint: ANY /webhook/in/{pathSegment}. The checks come in the order in which they
+ * stand here, and the first that fails is answered. Nothing is read or hashed before the checks
+ * allow it.
  */
 import { AppError, type ErrorCode } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -247,7 +248,7 @@ async function takeSecret(
 }
 
 /** Throws `too_large` with the finding; null: nothing was found. */
-function checkSize(
+function throwIfTooLarge(
   exchange: Exchange, webhook: ReadyIncomingWebhook, finding: string | null,
 ): void {
   if (finding === null) return;
@@ -310,7 +311,7 @@ function admit(
   const reader = sender === null && eventIdSources === null ? null
     : createReader(exchange, received, sender, bodyReading.plainBytesMax);
   const body = createIncomingBody(received, exchange.request.headers, bodyReading, reader);
-  if (body instanceof DecodedBody) checkSize(exchange, webhook, body.findExcessFields());
+  if (body instanceof DecodedBody) throwIfTooLarge(exchange, webhook, body.findExcessFields());
   const atMs = deps.clock.now();
   const verdict = sender === null || reader === null
     ? verifySignature(webhook, exchange, received, {
@@ -331,7 +332,7 @@ function admit(
   if (sender !== null && reader !== null) checkContent(deps, exchange, webhook, received, reader);
   const { verified, signedAtMs } = verdict;
   if (verified?.secret === 'previous') deps.previousSecretUses.record(webhook, atMs);
-  if (body instanceof DecodedBody) checkSize(exchange, webhook, body.findExcessBytes());
+  if (body instanceof DecodedBody) throwIfTooLarge(exchange, webhook, body.findExcessBytes());
   return new AdmittedRequest(exchange, webhook, body, reader,
     { verified, signedAtMs, receivedAtMs: atMs });
 }

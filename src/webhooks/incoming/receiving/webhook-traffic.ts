@@ -34,6 +34,7 @@ export class WebhookTraffic {
   bucket: TokenBucket | null = null;
   /** Logs and counts rejected requests. */
   readonly rejections: Rejections;
+  /** Requests that are being handled. */
   running = 0;
   /** Requests that wait for another request of the same event. */
   waiting = 0;

@@ -131,8 +131,9 @@ export interface Transaction {
   /** Stages the removal of a record. False when there is none. */
   delete(collection: string, id: string): boolean;
   /**
-   * Reserves some of a resource that a projection of the committed records counts: until the
-   * transaction is applied, which the projection sees, or discarded.
+   * Reserves some of a resource that a projection of the committed records counts, or gives some
+   * back (a negative amount): until the transaction is applied, which the projection sees, or
+   * discarded.
    */
   reserve(resource: string, amount: number): void;
   /** How much of a resource is reserved, by what is staged before the transaction and by it. */

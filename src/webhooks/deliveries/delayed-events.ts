@@ -38,7 +38,7 @@ import type { Ownership } from '../durable-queue/ownership.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
 import { computeDueMs } from '../durable-queue/retry-time.ts';
 import { DueTimes, type TimedTask } from '../scheduler/due-times.ts';
-import { acceptDeliveries } from './delivery-changes.ts';
+import { WAITING, acceptDeliveries } from './delivery-changes.ts';
 import { createDelivery } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
 import {
@@ -137,6 +137,8 @@ function stageBegin(
     });
   }
   addLateDeliveries(transaction, id, deliveries.map(({ identifier }) => identifier), webhookIds);
+  // They take the place of the event.
+  transaction.reserve(WAITING, webhookIds.length - 1);
   // After the deliveries: the event never looks unused, so no listener of `EventUse` is called.
   transaction.delete(delayedEventCollection.name, id);
 }

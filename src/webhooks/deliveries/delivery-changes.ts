@@ -12,6 +12,12 @@ import {
 } from './delivery.ts';
 import { deleteEvent, eventCollection } from './event-record.ts';
 
+/**
+ * The resource of which transactions reserve one for each delivery or event that is to wait, and
+ * give one back for each delivery that ends: see queue-capacity.ts.
+ */
+export const WAITING = 'waiting deliveries';
+
 /** Events whose deliveries are not all written yet: see fan-out.ts. */
 export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identifier' };
 
@@ -25,7 +31,7 @@ export const deliveryQueue: QueueSpec<Delivery> = {
   idOf: ({ identifier }) => identifier,
   read: decodeDelivery,
   isCurrent: (stored, bytes) => isSameMemory(stored.bytes, bytes),
-  stage: stageDelivery,
+  stage: stageChange,
   stageRemoval,
 };
 
@@ -41,6 +47,19 @@ export function acceptDeliveries(
   // The event comes first: when a delivery is applied, its event must be there.
   if (event !== null) transaction.put(eventCollection.name, event.identifier, event.json);
   for (const delivery of deliveries) stageDelivery(transaction, delivery);
+}
+
+/**
+ * Stages a change. The place of a delivery that ends is free at once, for the event that tells of
+ * the end in the same transaction.
+ */
+function stageChange(
+  transaction: Transaction, delivery: Delivery, before: Delivery | null,
+): StoredDelivery {
+  if (before?.status === 'pending' && delivery.status !== 'pending') {
+    transaction.reserve(WAITING, -1);
+  }
+  return stageDelivery(transaction, delivery);
 }
 
 export function stageDelivery(transaction: Transaction, delivery: Delivery): StoredDelivery {

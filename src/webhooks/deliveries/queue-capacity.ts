@@ -5,12 +5,13 @@
  *
  * Committed deliveries are counted as their changes are applied, and their events by `EventUse`.
  * What is being accepted is reserved, so that concurrent callers do not all count on the same room:
- * deliveries by the transaction that stages them, and bytes even before it.
+ * deliveries by the transaction that stages them, and so are bytes that were not even before it.
  */
 import { AppError } from '../../base/errors.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { delayedEventCollection } from './delayed-events.ts';
+import { WAITING } from './delivery-changes.ts';
 import { deliveryHead } from './delivery-codec.ts';
 import { deliveryCollection, countsAsQueued, type DeliveryStatus } from './delivery.ts';
 import type { EventUse } from './event-use.ts';
@@ -23,8 +24,8 @@ const RETRY_AFTER_FULL_S = 10;
 const RECORD_BYTES = 256;
 /** Bodies made of accepted payloads may pass the limit by this factor, or none could be sent. */
 const BODIES_FACTOR = 1.5;
-/** The resource of which transactions reserve one for each delivery or event that is to wait. */
-const WAITING = 'waiting deliveries';
+/** The resource of which transactions reserve the bytes that are not reserved before them. */
+const PAYLOAD_BYTES = 'bytes of waiting payloads';
 
 type StatusCounts = { readonly [Status in DeliveryStatus]: number };
 
@@ -111,8 +112,12 @@ export class QueueCapacity {
    * does.
    */
   reserve(transaction: Transaction, count: number, bytes: number, reserved = 0): void {
-    this.#assertRoom(transaction.countReserved(WAITING) + count, count, bytes, reserved);
+    this.#assertRoom(count, bytes, {
+      count: transaction.countReserved(WAITING),
+      bytes: transaction.countReserved(PAYLOAD_BYTES) + this.#reservedBytes - reserved,
+    });
     transaction.reserve(WAITING, count);
+    transaction.reserve(PAYLOAD_BYTES, bytes - reserved);
   }
 
   /**
@@ -120,7 +125,7 @@ export class QueueCapacity {
    * room beside the committed ones that are pending, and the events that have not begun.
    */
   assertRoom(count: number, bytes: number): void {
-    this.#assertRoom(count, count, bytes, 0);
+    this.#assertRoom(count, bytes, { count: 0, bytes: this.#reservedBytes });
   }
 
   /** Throws `NeverFitsError` when the deliveries have no room even if none waits. */
@@ -148,15 +153,17 @@ export class QueueCapacity {
     this.#unfollow();
   }
 
-  /** `addedCount` is `count`, and how many are reserved. */
-  #assertRoom(addedCount: number, count: number, bytes: number, reserved: number): void {
+  /** `reserved` is what others have reserved. */
+  #assertRoom(
+    count: number, bytes: number, reserved: { readonly count: number; readonly bytes: number },
+  ): void {
     const waitingCount =
       this.#counts.pending + this.#fanOuts.unwrittenCount + this.#delayedEvents.size;
-    if (waitingCount + addedCount > this.#pendingMax) {
+    if (waitingCount + reserved.count + count > this.#pendingMax) {
       throw queueFullError(`${this.#pendingMax} wait (outgoing.maxPending)`);
     }
     this.assertFits(count, bytes);
-    const usedBytes = this.bytes + this.#reservedBytes - reserved;
+    const usedBytes = this.bytes + reserved.bytes;
     if (bytes === 0 || usedBytes + bytes + count * RECORD_BYTES <= this.#bytesMax) return;
     throw queueFullError(`${this.bytes} bytes wait or have failed and are kept `
       + `(outgoing.maxPendingBytes: ${this.#bytesMax})`);

@@ -115,6 +115,53 @@ test('transactions at the same time do not all find the same place', async () =>
   assert.equal(webhooks.deliveries.totals().accepted, 2);
 });
 
+test('a delivery that ends gives its place to the event that tells of it', async () => {
+  const simulation = new Simulation({ outgoing: { maxPending: 1, retrySchedule: [] } });
+  simulation.targets.set('there', DOWN);
+  await simulation.addHook('there');
+  await simulation.addHook('listener', { triggerEvent: 'delivery.failed' });
+  await simulation.emit();
+  await simulation.clock.advance(1000);
+  assert.deepEqual(simulation.requests.map(({ host }) => host), ['there', 'listener']);
+});
+
+test('events of one transaction do not all find the same bytes', async () => {
+  const simulation = new Simulation({ outgoing: { maxPendingBytes: 35_000 } });
+  simulation.targets.set('there', DOWN);
+  await simulation.addHook('there');
+  const { store, clock, webhooks: { events } } = simulation;
+  const stages = [0, 1, 2, 3, 4].map((digit) => ({
+    nowMs: clock.now(), hops: 0, seed: `019b76da-a800-7e30-b965-6d04b800000${digit}`,
+  }));
+  const work = store.transact((transaction) => {
+    for (const inputs of stages) {
+      const json = JSON.stringify(PAYLOAD);
+      events.stageEvent(transaction, inputs, 'thing.x', json, { source: 'api' });
+    }
+  });
+  await assert.rejects(simulation.run(work), isFull);
+});
+
+test('an event that begins takes its places before it is on disk', async () => {
+  const simulation = new Simulation({ outgoing: { maxPending: 7 } });
+  for (const host of ['a', 'b', 'c']) {
+    simulation.targets.set(host, DOWN);
+    await simulation.addHook(host);
+  }
+  const { clock, store, webhooks } = simulation;
+  const deliverAt = formatTimestamp(clock.now() + HOUR_MS);
+  const origin = { source: 'api', hops: 0, deliverAt } as const;
+  await simulation.run(webhooks.events.emitJson('thing.x', '{}', origin));
+  const commit = store.holdBatches();
+  await clock.advance(HOUR_MS);
+  const emitting = Promise.allSettled([webhooks.emit('thing.x', {}), webhooks.emit('thing.x', {})]);
+  await clock.advance(0);
+  commit();
+  const results = await simulation.run(emitting);
+  assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected']);
+  assert.equal(webhooks.deliveries.totals().pending, 6);
+});
+
 test('what failed and is kept counts, after a restart too; the delivered does not', async () => {
   const outgoing = { maxPendingBytes: 35_000, retrySchedule: [] };
   const simulation = new Simulation({ outgoing });

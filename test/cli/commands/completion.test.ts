@@ -5,8 +5,14 @@ import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { COLLECTIONS } from '../../../src/app.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { silentLogger } from '../../../src/base/log.ts';
 import { WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { COMMANDS } from '../../../src/cli/commands.ts';
+import { createNodeFiles } from '../../../src/store/disk/files.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { encodeEvent, encodeForward } from '../../../src/webhooks/deliveries/event-record.ts';
 import { hasProgram } from '../../support/shell.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { runCommand } from '../io.ts';
@@ -166,6 +172,29 @@ for (const way of ALL_WAYS) {
     }
   }));
 }
+
+test('offers no queued forward for completion as an event, read from the files', async () => {
+  const data = join(createTemporaryFolder(), 'data');
+  mkdirSync(data, { mode: 0o700 });
+  const store = await openStore({
+    directory: data, files: createNodeFiles(), specs: COLLECTIONS, logger: silentLogger,
+    clock: systemClock,
+  });
+  const event = '01890000-0000-7000-8000-000000000001';
+  const forward = '01890000-0000-7000-8000-000000000002';
+  const createdAt = '2026-01-01T00:00:00.000Z';
+  await store.transact((transaction) => {
+    transaction.put('events', event, encodeEvent({
+      identifier: event, createdAt, name: 'a.b', source: 'api', hops: 0, deliveries: [],
+      webhookIds: [],
+    }, '1'));
+    transaction.put('events', forward, encodeForward({ identifier: forward, createdAt }, 'delivery',
+      { url: 'http://there/', method: 'POST', headers: {}, body: null }));
+  });
+  await store.close();
+  const { code, stdout } = await runCommand(['completion:values', 'events', '--data', data]);
+  assert.deepEqual([code, stdout], [0, `${event}\n`]);
+});
 
 test('completion asks no socket outside of the data directory', async () => {
   const folder = createTemporaryFolder();

@@ -14,7 +14,7 @@ import { configurationCollection } from '../../../webhooks/actions/action-config
 import { BUILT_IN_ACTIONS } from '../../../webhooks/actions/modules/find-action-modules.ts';
 import { jobCollection } from '../../../webhooks/bulk/job.ts';
 import { deliveryCollection } from '../../../webhooks/deliveries/delivery.ts';
-import { eventCollection } from '../../../webhooks/deliveries/event-record.ts';
+import { eventCollection, isEvent } from '../../../webhooks/deliveries/event-record.ts';
 import { requestCollection } from '../../../webhooks/inbox/stored-request.ts';
 import { incomingCollection } from '../../../webhooks/incoming/incoming-webhook.ts';
 import { outgoingCollection } from '../../../webhooks/outgoing/outgoing-webhook.ts';
@@ -32,6 +32,8 @@ type CompletionSource = {
   readonly members: readonly string[];
   /** The collection that keeps them, or what there is without a server. */
   readonly stored: CollectionSpec | readonly string[];
+  /** Whether the API lists a record of the collection; absent: it lists all. */
+  readonly isListed?: (record: Buffer) => boolean;
 };
 
 const SOURCES: Readonly<Record<ValueKind, CompletionSource>> = {
@@ -46,7 +48,9 @@ const SOURCES: Readonly<Record<ValueKind, CompletionSource>> = {
     path: '/api/deliveries', members: ['identifier'], stored: deliveryCollection,
   },
   // There may be a hundred thousand events and requests; people look for the newest.
-  'events': { path: '/api/events?limit=100', members: ['id'], stored: eventCollection },
+  'events': {
+    path: '/api/events?limit=100', members: ['id'], stored: eventCollection, isListed: isEvent,
+  },
   'incoming-webhooks': {
     path: '/api/incoming-webhooks', members: ['name', 'pathSegment', 'identifier'],
     stored: incomingCollection,
@@ -75,10 +79,10 @@ const PLAIN_WORD = /^[A-Za-z0-9_][A-Za-z0-9._:@%+,/~-]*$/;
 export async function listValues(context: CommandContext): Promise<number> {
   const { args, output } = context;
   const kind = VALUE_KINDS.find((name) => name === args.operand) ?? 'books';
-  const { path, members, stored } = SOURCES[kind];
+  const source = SOURCES[kind];
   const client = await context.openServerClient();
-  const found = client !== null ? pickMembers(await fetchPage(client, path), members)
-    : await readValues(context, stored, members);
+  const found = client !== null ? pickMembers(await fetchPage(client, source.path), source.members)
+    : await readValues(context, source);
   const values = found.filter((value) => PLAIN_WORD.test(value));
   if (output.isJson) await output.json(values);
   else for (const value of values) await output.line(value);
@@ -96,7 +100,7 @@ function pickMembers(rows: readonly JsonObject[], members: readonly string[]): r
 /** Reads the files, and changes none. Throws as `recoverState` does. */
 async function readValues(
   { enterExistingDataAsOwner, loadCallersSettings }: CommandContext,
-  stored: CompletionSource['stored'], members: readonly string[],
+  { members, stored, isListed = () => true }: CompletionSource,
 ): Promise<readonly string[]> {
   if (!('key' in stored)) return stored;
   // The caller's own engine has the records: only its nodes look there.
@@ -109,16 +113,19 @@ async function readValues(
   const walk = collection?.walk({ isDescending: true });
   const rows: JsonObject[] = [];
   for (let slot = walk?.next() ?? -1; slot !== -1 && rows.length < RECORDS_MAX;) {
-    const id = collection?.idAt(slot) ?? null;
-    rows.push({ ...readNames(collection?.bytesAt(slot), members), [members.at(-1) ?? '']: id });
+    const record = collection?.bytesAt(slot);
+    if (record !== undefined && isListed(record)) {
+      const id = collection?.idAt(slot) ?? null;
+      rows.push({ ...readNames(record, members), [members.at(-1) ?? '']: id });
+    }
     slot = walk?.next() ?? -1;
   }
   return pickMembers(rows, members);
 }
 
 /** The record's members where its id is not all that is asked for: some records are no JSON. */
-function readNames(bytes: Buffer | undefined, members: readonly string[]): JsonObject {
-  if (bytes === undefined || !members.includes('name')) return {};
-  const record: unknown = JSON.parse(bytes.toString('utf8'));
-  return isJsonObject(record) ? record : {};
+function readNames(record: Buffer, members: readonly string[]): JsonObject {
+  if (!members.includes('name')) return {};
+  const parsedRecord: unknown = JSON.parse(record.toString('utf8'));
+  return isJsonObject(parsedRecord) ? parsedRecord : {};
 }

@@ -15,7 +15,8 @@ const INLINE_BODY_BYTES_MAX = 16 * 1024;
 /** Control characters take six bytes each in JSON. Above this growth base64 is used. */
 const TEXT_GROWTH_MAX = 2;
 
-// The last match is the body: no unescaped quote is inside a string, and no member follows it.
+// Behind the last member that is not the body, the first match is the body (request-codec.ts): no
+// unescaped quote is inside a string.
 export const BODY_MARK = Buffer.from(',"body');
 export const BODY_APART = '"body":null';
 

@@ -116,15 +116,15 @@ async function readValues(
     const record = collection?.bytesAt(slot);
     if (record !== undefined && isListed(record)) {
       const id = collection?.idAt(slot) ?? null;
-      rows.push({ ...readNames(record, members), [members.at(-1) ?? '']: id });
+      rows.push({ ...parseNames(record, members), [members.at(-1) ?? '']: id });
     }
     slot = walk?.next() ?? -1;
   }
   return pickMembers(rows, members);
 }
 
-/** The record's members where its id is not all that is asked for: some records are no JSON. */
-function readNames(record: Buffer, members: readonly string[]): JsonObject {
+/** Parses a record where its id is not all that is asked for: one with a payload may be large. */
+function parseNames(record: Buffer, members: readonly string[]): JsonObject {
   if (!members.includes('name')) return {};
   const parsedRecord: unknown = JSON.parse(record.toString('utf8'));
   return isJsonObject(parsedRecord) ? parsedRecord : {};

@@ -76,7 +76,8 @@ export function composeIncoming(options: WebhooksOptions, shared: {
       return webhook === undefined ? null : findStoredRequestRoutes(webhook, request, body);
     },
     createFacts: (request, body) => createSearchedFacts(webhooks, request, body),
-    assertRoom: (request) => capacity.assertRoom(estimateStoredBytes(request)),
+    reserveRoom: (transaction, request) =>
+      capacity.reserve(transaction, estimateStoredBytes(request)),
   });
   const retention = new QueueRetention({
     ...requestRetention(states, inbox), queue: requestQueue, store, clock, log, ownership,

@@ -2,15 +2,15 @@
  * Limits how much the inbox holds. Retention removes the oldest finished requests to make room, so
  * the limits apply to what cannot be removed: pending and pinned requests. A request above a limit
  * is rejected before it is accepted. Committed requests are counted as their changes are applied. A
- * request that is being accepted is reserved first, so that concurrent requests do not all count on
- * the same room.
+ * request that is being accepted is reserved before its transaction, or by it, so that concurrent
+ * requests do not all count on the same room.
  *
  * The bytes of a request are those that it takes in the store: its record, that of its body, and
  * its deliveries (request-states.ts). Those of a request that is being accepted are a
  * rougher estimate, from its headers and its body as it came (`estimateRequestBytes`).
  */
 import { AppError } from '../../base/errors.ts';
-import type { Collection, Store } from '../../store/store-port.ts';
+import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import type { RequestState, RequestStates } from './request-states.ts';
 import { requestCollection } from './stored-request.ts';
 
@@ -19,6 +19,9 @@ const RETRY_AFTER_FULL_S = 10;
 const RETRY_AFTER_BEHIND_S = 1;
 /** Requests that retention has not removed yet may pass a limit by this factor. */
 const BEHIND_FACTOR = 1.25;
+/** The resources that transactions reserve for new requests. */
+const NEW_REQUESTS = 'new requests';
+const NEW_REQUEST_BYTES = 'bytes of new requests';
 
 export class InboxCapacity {
   readonly #limits: { readonly maxCount: number; readonly maxBytes: number };
@@ -44,44 +47,25 @@ export class InboxCapacity {
   }
 
   /**
-   * Throws `unavailable` when there is no room for one more request, which takes `bytes` in the
-   * store, and `too_large` when there never will be.
+   * Reserves room for a request that takes `bytes` in the store, until the transaction is applied
+   * or discarded. Throws `unavailable` when there is none, and `too_large` when there never will
+   * be.
    */
-  assertRoom(bytes: number): void {
-    const { maxCount, maxBytes } = this.#limits;
-    if (bytes > maxBytes) {
-      throw new AppError('too_large',
-        `its ${bytes} bytes are more than the inbox may hold (inbox.maxBytes: ${maxBytes})`);
-    }
-    const addedCount = 1 + this.#reservedCount;
-    const addedBytes = bytes + this.#reservedBytes;
-    if (this.#unremovable.count + addedCount > maxCount) {
-      throw inboxFullError(
-        `${this.#unremovable.count} requests are pending or pinned (inbox.maxCount)`,
-      );
-    }
-    if (this.#unremovable.bytes + addedBytes > maxBytes) {
-      const { bytes: unremovableBytes } = this.#unremovable;
-      throw inboxFullError(
-        `${unremovableBytes} bytes are pending or pinned, and ${bytes} more do not fit `
-        + `(inbox.maxBytes: ${maxBytes})`);
-    }
-    // The request's own bytes do not count here: retention stops at the limits, so a large request
-    // would never find room.
-    const totalBytes = this.#states.bytesTotal + this.#reservedBytes;
-    if (this.#requests.size + addedCount > Math.ceil(maxCount * BEHIND_FACTOR)
-      || totalBytes > maxBytes * BEHIND_FACTOR) {
-      throw new AppError('unavailable', 'the inbox is full, and old requests are being removed',
-        { retryAfterS: RETRY_AFTER_BEHIND_S });
-    }
+  reserve(transaction: Transaction, bytes: number): void {
+    this.#assertRoom(bytes, {
+      count: transaction.countReserved(NEW_REQUESTS),
+      bytes: transaction.countReserved(NEW_REQUEST_BYTES),
+    });
+    transaction.reserve(NEW_REQUESTS, 1);
+    transaction.reserve(NEW_REQUEST_BYTES, bytes);
   }
 
   /**
    * Reserves room for a request that takes `bytes` in the store while `accept` runs. Throws like
-   * `assertRoom`, and throws or rejects like `accept`.
+   * `reserve`, and throws or rejects like `accept`.
    */
   reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
-    this.assertRoom(bytes);
+    this.#assertRoom(bytes, { count: 0, bytes: 0 });
     this.#reserve(1, bytes);
     const release = (): void => this.#reserve(-1, -bytes);
     try {
@@ -96,6 +80,38 @@ export class InboxCapacity {
 
   close(): void {
     this.#unfollow();
+  }
+
+  /** `staged` is what transactions have reserved. */
+  #assertRoom(
+    bytes: number, staged: { readonly count: number; readonly bytes: number },
+  ): void {
+    const { maxCount, maxBytes } = this.#limits;
+    if (bytes > maxBytes) {
+      throw new AppError('too_large',
+        `its ${bytes} bytes are more than the inbox may hold (inbox.maxBytes: ${maxBytes})`);
+    }
+    const addedCount = 1 + this.#reservedCount + staged.count;
+    const otherBytes = this.#reservedBytes + staged.bytes;
+    if (this.#unremovable.count + addedCount > maxCount) {
+      throw inboxFullError(
+        `${this.#unremovable.count} requests are pending or pinned (inbox.maxCount)`,
+      );
+    }
+    if (this.#unremovable.bytes + otherBytes + bytes > maxBytes) {
+      const { bytes: unremovableBytes } = this.#unremovable;
+      throw inboxFullError(
+        `${unremovableBytes} bytes are pending or pinned, and ${bytes} more do not fit `
+        + `(inbox.maxBytes: ${maxBytes})`);
+    }
+    // The request's own bytes do not count here: retention stops at the limits, so a large request
+    // would never find room.
+    const totalBytes = this.#states.bytesTotal + otherBytes;
+    if (this.#requests.size + addedCount > Math.ceil(maxCount * BEHIND_FACTOR)
+      || totalBytes > maxBytes * BEHIND_FACTOR) {
+      throw new AppError('unavailable', 'the inbox is full, and old requests are being removed',
+        { retryAfterS: RETRY_AFTER_BEHIND_S });
+    }
   }
 
   #reserve(count: number, bytes: number): void {

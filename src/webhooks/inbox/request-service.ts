@@ -86,8 +86,8 @@ type RequestServiceDeps = {
   readonly findRoutes: (request: StoredRequest, body: () => Buffer) => AvailableRoutes | null;
   /** The facts of a request as its webhook would have them. */
   readonly createFacts: (request: StoredRequestHead, body: Buffer) => Facts;
-  /** Throws `unavailable` when there is no room for the request. */
-  readonly assertRoom: (request: StoredRequest) => void;
+  /** Reserves room for a new request. Throws `unavailable` when there is none. */
+  readonly reserveRoom: (transaction: Transaction, request: StoredRequest) => void;
 };
 
 const loadReconciliation = lazyImport(() => import('./request-reconciliation.ts'));
@@ -157,7 +157,7 @@ export function createRequestService(deps: RequestServiceDeps): RequestService {
 }
 
 function stageReplayedRequest(
-  { rejected, findRoutes, assertRoom }: RequestServiceDeps, transaction: Transaction, id: string,
+  { rejected, findRoutes, reserveRoom }: RequestServiceDeps, transaction: Transaction, id: string,
   { routes, isNew }: ReplayOptions, inputs: ReplayInputs,
 ): StoredRequest {
   const { request, body, isStored } = getReplaySource(transaction, id, rejected);
@@ -173,7 +173,7 @@ function stageReplayedRequest(
   }
   const bytes = body();
   const copy = copyRequest(request, bytes, names, inputs);
-  assertRoom(copy);
+  reserveRoom(transaction, copy);
   addRequest(transaction, copy, bytes);
   return copy;
 }

@@ -9,7 +9,7 @@ import {
 import { findCommitted } from '../../../src/store/find-record.ts';
 import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
 import { addRequest } from '../../../src/webhooks/inbox/request-changes.ts';
-import { startRelay, type Answer, type Relay } from '../relay.ts';
+import { startRelay, startRelayFor, type Answer, type Relay } from '../relay.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
 import { endedJob } from './ended-job.ts';
 
@@ -103,6 +103,18 @@ test('runs again what failed, each once', () => withPlace(async (place) => {
   assert.deepEqual(place.replays(), Array.from({ length: 250 }, (_, number) => number));
   assert.equal(place.requests().length, 253);
 }));
+
+test('copies that are staged together do not all find the same room', async (context) => {
+  const limits = { retentionMs: 1e9, failedRetentionMs: 1e9, maxCount: 8, maxBytes: 1 << 20 };
+  const relay = await startRelayFor(context, { inbox: limits });
+  const made = await relay.hook({ actionType: 'log' });
+  const place = new Place(relay, String(made.json['identifier']));
+  await place.keep(0, 1);
+  const results = await Promise.allSettled(Array.from({ length: 12 }, () =>
+    relay.webhooks.requests.replay(idOf(0), { routes: null, isNew: true })));
+  assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 8);
+  assert.equal(relay.webhooks.requests.totals().accepted, 9);
+});
 
 test('a dry run counts and changes nothing', () => withPlace(async (place) => {
   await place.keep(0, 5);

@@ -23,6 +23,7 @@
  * follows the deliveries of requests to their routes and runs them.
  */
 import { whenDone, type MaybePromise } from '../../../base/when-done.ts';
+import type { Transaction } from '../../../store/store-port.ts';
 import {
   buildDuplicateResponse, findSentStatus, setRequestId, type WebhookResponse,
 } from '../receiving/webhook-response.ts';
@@ -182,12 +183,13 @@ export class Intake {
     const arrival = {
       request, event, id: makeId(), nowMs: clock.now(), routes: routes.map(({ name }) => name),
     };
-    const write = (checkRoom?: () => void): Promise<Acceptance> => store.transact((transaction) =>
-      stageAccepted(transaction, arrival, recentRequests, checkRoom));
+    const write = (reserveRoom?: (transaction: Transaction) => void): Promise<Acceptance> =>
+      store.transact((transaction) =>
+        stageAccepted(transaction, arrival, recentRequests, reserveRoom));
     // An event that has come before is answered without room, unless it is new by now: the
-    // transaction decides, and checks it. For any other the room is reserved before.
+    // transaction decides, and reserves it. For any other the room is reserved before.
     const isKnown = event !== null && this.#duplicates.isKnown(event);
-    return isKnown ? write(() => capacity.assertRoom(bytes))
+    return isKnown ? write((transaction) => capacity.reserve(transaction, bytes))
       : capacity.reserveWhile(bytes, () => write());
   }
 }

@@ -41,17 +41,17 @@ export type Acceptance = {
 };
 
 /**
- * `checkRoom` throws when there is no room for a new request; absent: room is reserved for it. A
+ * `reserveRoom` throws when there is no room for a new request; absent: it is reserved already. A
  * first request that runs again needs none: the inbox has its bytes already.
  */
 export function stageAccepted(
   transaction: Transaction, arrival: Arrival, recentRequests: RecentRequests,
-  checkRoom?: () => void,
+  reserveRoom?: (transaction: Transaction) => void,
 ): Acceptance {
   const { event, originalId } = arrival.event === null ? NO_EVENT
     : matchEvent(transaction, arrival.event, arrival.nowMs);
   if (originalId === null) {
-    checkRoom?.();
+    reserveRoom?.(transaction);
     const stored = stageNew(transaction, arrival, event);
     if (event !== null) putEventId(transaction, event, arrival.id);
     // This caches the request for its run; the worker learns of it from the record alone. It may

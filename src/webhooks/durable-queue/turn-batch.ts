@@ -1,8 +1,8 @@
 /**
  * Writes the entries that come in one turn of the event loop in one transaction; in several, of at
  * most a chunk each, if they are many, and in later turns if they are large. If one of these fails,
- * all its entries fail. Entries that several callers bring at once, such as request bodies that are
- * handed over together, do not wait for the end of the turn.
+ * all its entries fail. Entries that several callers bring at once, such as the events of requests
+ * whose bodies are handed over together, do not wait for the end of the turn.
  */
 import type { Store, Transaction } from '../../store/store-port.ts';
 import { takeChunk } from './queue-spec.ts';
@@ -49,7 +49,7 @@ export class TurnBatch<Entry, Outcome> {
    * Called when all microtasks of the present callback have run, if one of them called `write`; if
    * the callback itself did, before them, and then what they bring waits for the end of the turn. A
    * transaction of the next turn would miss the present batch of the journal. With 64 connections
-   * this saves a sixth of the batches, and a twelfth of the CPU time of a stored request.
+   * this saves a sixth of the batches.
    */
   readonly #flushIfSeveral = (): void => {
     if (this.#waiting.length > 1) this.#flush();

@@ -21,7 +21,7 @@ export const WAITING = 'waiting deliveries';
 /** Events whose deliveries are not all written yet: see fan-out.ts. */
 export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identifier' };
 
-/** A delivery leaves in one way: nobody can delete one. */
+/** A delivery leaves in one way: nobody can delete one, and that of a cancelled event ages out. */
 export type DeliveryTotals =
   { readonly [Name in DeliveryStatus | Exclude<Removal, 'deleted'> | 'accepted']: number };
 

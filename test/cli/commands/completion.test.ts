@@ -12,6 +12,11 @@ import { WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { COMMANDS } from '../../../src/cli/commands.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import { openStore } from '../../../src/store/store.ts';
+import { createDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
+import { encodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
+import { createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
+import { createRouteDeliveryId } from '../../../src/webhooks/deliveries/route-delivery-id.ts';
+import { encodeRoute } from '../../../src/webhooks/deliveries/route-record.ts';
 import { encodeEvent, encodeForward } from '../../../src/webhooks/deliveries/event-record.ts';
 import { hasProgram } from '../../support/shell.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
@@ -173,7 +178,7 @@ for (const way of ALL_WAYS) {
   }));
 }
 
-test('offers no queued forward for completion as an event, read from the files', async () => {
+test('from files completion offers no forward as an event, and no route delivery', async () => {
   const data = join(createTemporaryFolder(), 'data');
   mkdirSync(data, { mode: 0o700 });
   const store = await openStore({
@@ -182,18 +187,25 @@ test('offers no queued forward for completion as an event, read from the files',
   });
   const event = '01890000-0000-7000-8000-000000000001';
   const forward = '01890000-0000-7000-8000-000000000002';
+  const delivery = '01890000-0000-7000-8000-000000000003';
   const createdAt = '2026-01-01T00:00:00.000Z';
   await store.transact((transaction) => {
     transaction.put('events', event, encodeEvent({
       identifier: event, createdAt, name: 'a.b', source: 'api', hops: 0, deliveries: [],
       webhookIds: [],
     }, '1'));
-    transaction.put('events', forward, encodeForward({ identifier: forward, createdAt }, 'delivery',
+    transaction.put('events', forward, encodeForward({ identifier: forward, createdAt }, delivery,
       { url: 'http://there/', method: 'POST', headers: {}, body: null }));
+    transaction.put('deliveries', delivery, encodeDelivery(createDelivery(
+      { identifier: delivery, hook: null, event: null, eventId: forward }, createdAt)));
+    transaction.put('deliveries', createRouteDeliveryId(event, 0),
+      encodeRoute(event, 0, 'hook', createPendingRoute('default', createdAt)));
   });
   await store.close();
-  const { code, stdout } = await runCommand(['completion:values', 'events', '--data', data]);
-  assert.deepEqual([code, stdout], [0, `${event}\n`]);
+  for (const [kind, id] of [['events', event], ['deliveries', delivery]] as const) {
+    const { code, stdout } = await runCommand(['completion:values', kind, '--data', data]);
+    assert.deepEqual([code, stdout], [0, `${id}\n`]);
+  }
 });
 
 test('completion asks no socket outside of the data directory', async () => {

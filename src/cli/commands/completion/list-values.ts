@@ -15,6 +15,7 @@ import { BUILT_IN_ACTIONS } from '../../../webhooks/actions/modules/find-action-
 import { jobCollection } from '../../../webhooks/bulk/job.ts';
 import { deliveryCollection } from '../../../webhooks/deliveries/delivery.ts';
 import { eventCollection, isEvent } from '../../../webhooks/deliveries/event-record.ts';
+import { isRouteDeliveryId } from '../../../webhooks/deliveries/route-delivery-id.ts';
 import { requestCollection } from '../../../webhooks/inbox/stored-request.ts';
 import { incomingCollection } from '../../../webhooks/incoming/incoming-webhook.ts';
 import { outgoingCollection } from '../../../webhooks/outgoing/outgoing-webhook.ts';
@@ -32,8 +33,8 @@ type CompletionSource = {
   readonly members: readonly string[];
   /** The collection that keeps them, or what there is without a server. */
   readonly stored: CollectionSpec | readonly string[];
-  /** Whether the API lists a record of the collection; absent: it lists all. */
-  readonly isListed?: (record: Buffer) => boolean;
+  /** Whether the API lists a record of the collection; absent: all. */
+  readonly isListed?: (record: Buffer, id: string) => boolean;
 };
 
 const SOURCES: Readonly<Record<ValueKind, CompletionSource>> = {
@@ -46,6 +47,7 @@ const SOURCES: Readonly<Record<ValueKind, CompletionSource>> = {
   'books': { path: '/api/books', members: ['id'], stored: bookResource.collection },
   'deliveries': {
     path: '/api/deliveries', members: ['identifier'], stored: deliveryCollection,
+    isListed: (_, id) => !isRouteDeliveryId(id),
   },
   // There may be a hundred thousand events and requests; people look for the newest.
   'events': {
@@ -114,8 +116,8 @@ async function readValues(
   const rows: JsonObject[] = [];
   for (let slot = walk?.next() ?? -1; slot !== -1 && rows.length < RECORDS_MAX;) {
     const record = collection?.bytesAt(slot);
-    if (record !== undefined && isListed(record)) {
-      const id = collection?.idAt(slot) ?? null;
+    const id = collection?.idAt(slot) ?? '';
+    if (record !== undefined && isListed(record, id)) {
       rows.push({ ...parseNames(record, members), [members.at(-1) ?? '']: id });
     }
     slot = walk?.next() ?? -1;

@@ -7,7 +7,8 @@ import { stageRemovals, type Removal } from './queue-totals.ts';
 
 /**
  * Stages the item that `change` returns, and returns it; undefined when the record is gone or stays
- * as it is. `stored` saves decoding, as long as the records are still the same.
+ * as it is. `stored`, the item as it was read before, saves decoding while its record and those of
+ * its parts are unchanged.
  */
 export function changeItem<Item>(
   { collection, read, isCurrent, stage }: QueueSpec<Item>, transaction: Transaction, id: string,
@@ -24,18 +25,19 @@ export function changeItem<Item>(
   return after;
 }
 
-/** What an attempt has made of an item. */
+/** An item that was attempted, with the change that the attempt's result makes. */
 type AttemptWrite<Item> = {
   readonly stored: StoredItem<Item>;
+  /** That under which the attempt began. */
   readonly lease: QueueLease;
   readonly change: ItemChange<Item>;
-  /** Stages more in the same transaction, after the result; null: nothing. */
+  /** Stages more records in the same transaction, after the item; null: none. It may run again. */
   readonly stageMore: ((transaction: Transaction, after: Item) => void) | null;
 };
 
 /**
- * Writes the result of an attempt, and resolves with the item as written; undefined when it is gone
- * or its lease has ended.
+ * Writes the result of an attempt, and resolves with the item as written; undefined when the item
+ * is gone, when `change` leaves it as it is, and when the lease has ended.
  */
 export function writeAttempt<Item>(
   store: Store, queue: QueueSpec<Item>,
@@ -50,8 +52,8 @@ export function writeAttempt<Item>(
 }
 
 /**
- * Deletes the items whose records `isRemovable` accepts as they are now, and counts them as
- * removed. Returns how many there were.
+ * Stages the removal of the items that are there and that `isRemovable` accepts as they are staged
+ * now, and counts them under `removal`. Returns how many there were.
  */
 export function removeItems<Item>(
   { noun, collection, stageRemoval }: QueueSpec<Item>, transaction: Transaction,

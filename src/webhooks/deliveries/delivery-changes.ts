@@ -7,9 +7,7 @@ import { isSameMemory, type QueueSpec } from '../durable-queue/queue-spec.ts';
 import type { Removal } from '../durable-queue/queue-totals.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
 import { decodeDelivery, encodeDelivery } from './delivery-codec.ts';
-import {
-  deliveryCollection, type Delivery, type DeliveryStatus, type StoredDelivery,
-} from './delivery.ts';
+import { deliveryCollection, type Delivery, type DeliveryStatus } from './delivery.ts';
 import { deleteEvent, eventCollection } from './event-record.ts';
 
 /**
@@ -31,7 +29,7 @@ export const deliveryQueue: QueueSpec<Delivery> = {
   idOf: ({ identifier }) => identifier,
   read: decodeDelivery,
   isCurrent: (stored, bytes) => isSameMemory(stored.bytes, bytes),
-  stage: stageChange,
+  stageChange,
   stageRemoval,
 };
 
@@ -53,19 +51,15 @@ export function acceptDeliveries(
  * Stages a change. The place of a delivery that ends is free at once, for the event that tells of
  * the end in the same transaction.
  */
-function stageChange(
-  transaction: Transaction, delivery: Delivery, before: Delivery | null,
-): StoredDelivery {
-  if (before?.status === 'pending' && delivery.status !== 'pending') {
+function stageChange(transaction: Transaction, delivery: Delivery, before: Delivery): void {
+  if (before.status === 'pending' && delivery.status !== 'pending') {
     transaction.reserve(WAITING, -1);
   }
-  return stageDelivery(transaction, delivery);
+  stageDelivery(transaction, delivery);
 }
 
-export function stageDelivery(transaction: Transaction, delivery: Delivery): StoredDelivery {
-  const { bytes } =
-    transaction.put(deliveryCollection.name, delivery.identifier, encodeDelivery(delivery));
-  return { bytes, item: delivery };
+export function stageDelivery(transaction: Transaction, delivery: Delivery): void {
+  transaction.put(deliveryCollection.name, delivery.identifier, encodeDelivery(delivery));
 }
 
 /** Stages the removal of a delivery. Its event stays, unless it is what a queued forward sends. */

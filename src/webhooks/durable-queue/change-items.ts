@@ -11,8 +11,8 @@ import { stageRemovals, type Removal } from './queue-totals.ts';
  * its parts are unchanged.
  */
 export function changeItem<Item>(
-  { collection, read, isCurrent, stage }: QueueSpec<Item>, transaction: Transaction, id: string,
-  change: ItemChange<Item>, stored: StoredItem<Item> | null = null,
+  { collection, read, isCurrent, stageChange }: QueueSpec<Item>, transaction: Transaction,
+  id: string, change: ItemChange<Item>, stored: StoredItem<Item> | null = null,
 ): Item | undefined {
   const find = findStaged(transaction);
   const bytes = find(collection.name, id);
@@ -21,7 +21,7 @@ export function changeItem<Item>(
     : read(bytes, find);
   const after = change(before);
   if (after === null) return undefined;
-  stage(transaction, after, before);
+  stageChange(transaction, after, before);
   return after;
 }
 

@@ -19,8 +19,8 @@ export type QueueSpec<Item> = {
   readonly read: (bytes: Buffer, find: FindRecord) => Item;
   /** Whether an item that was read before is still what the records say. */
   readonly isCurrent: (stored: StoredItem<Item>, bytes: Buffer, find: FindRecord) => boolean;
-  /** Stages at least what has changed since `before`; null: the item is new. */
-  readonly stage: (transaction: Transaction, item: Item, before: Item | null) => StoredItem<Item>;
+  /** Stages at least what has changed since `before`. */
+  readonly stageChange: (transaction: Transaction, item: Item, before: Item) => void;
   /** Stages the removal of the item's records, of which `bytes` is the first. */
   readonly stageRemoval: (transaction: Transaction, id: string, bytes: Buffer) => void;
 };

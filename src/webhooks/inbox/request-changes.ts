@@ -3,7 +3,6 @@
  * delivery for each of its routes; a change writes those that it concerns. They are deleted
  * together with the request, and so is a body with a record of its own.
  */
-import { assert } from '../../base/assert.ts';
 import { findStaged } from '../../store/find-record.ts';
 import type { FindRecord, Transaction } from '../../store/store-port.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
@@ -28,7 +27,7 @@ export const requestQueue: QueueSpec<StoredRequest> = {
   idOf: ({ id }) => id,
   read: decodeRequest,
   isCurrent,
-  stage: stageRequest,
+  stageChange,
   stageRemoval,
 };
 
@@ -37,11 +36,14 @@ export function addRequest(
   transaction: Transaction, request: StoredRequest, body: Buffer,
 ): StoredItem<StoredRequest> {
   const { id, inlineBody } = request;
-  // The body comes first: when the request is applied, its body must be there.
+  // Body and deliveries come first: when the request is applied, its body must be there, and its
+  // status follows from its deliveries.
   if (inlineBody === null) {
     transaction.put(requestBodyCollection.name, id, encodeBodyRecord(id, body));
   }
-  return stageWhole(transaction, request);
+  const partBytes = request.routes.map((route, index) =>
+    putRoute(transaction, request, route, index));
+  return { item: request, bytes: putRecord(transaction, request), partBytes };
 }
 
 /** `partBytes` are the deliveries of the stored request, in the order of its routes. */
@@ -57,43 +59,20 @@ function isCurrent(
 }
 
 /**
- * Stages what has changed since `before`; null: the request is new. Its deliveries come first:
- * when it is applied, they are there, and its status follows from them.
+ * Stages the records that differ from those of `before`. The deliveries come first: when the record
+ * of the request is applied, they are there, and its status follows from them.
  */
-function stageRequest(
-  transaction: Transaction, request: StoredRequest, before: StoredRequest | null,
-): StoredItem<StoredRequest> {
-  return before === null ? stageWhole(transaction, request)
-    : stageDifferences(transaction, request, before);
-}
-
-/** Stages the record of a request and all its deliveries. */
-function stageWhole(transaction: Transaction, request: StoredRequest): StoredItem<StoredRequest> {
-  const partBytes = request.routes.map((route, index) =>
-    putRoute(transaction, request, route, index));
-  return { item: request, bytes: putRecord(transaction, request), partBytes };
-}
-
-/** Stages the records that differ from those of `before`. */
-function stageDifferences(
+function stageChange(
   transaction: Transaction, request: StoredRequest, before: StoredRequest,
-): StoredItem<StoredRequest> {
-  const find = findStaged(transaction);
-  const bytesBefore = find(requestCollection.name, request.id);
-  assert(bytesBefore !== undefined, 'a request that changes is stored');
+): void {
   let isRouteWritten = false;
-  const partBytes = request.routes.map((route, index) => {
-    const storedBytes = before.routes[index] === route
-      ? find(deliveryCollection.name, createRouteDeliveryId(request.id, index)) : undefined;
-    if (storedBytes !== undefined) return storedBytes;
+  for (const [index, route] of request.routes.entries()) {
+    if (before.routes[index] === route) continue;
+    putRoute(transaction, request, withTimeOf(request, route), index);
     isRouteWritten = true;
-    return putRoute(transaction, request, withTimeOf(request, route), index);
-  });
+  }
   // If neither differs, `updatedAt` alone has changed: that of the record is written.
-  const isRecordSame = isRouteWritten && hasSameRecord(request, before);
-  return {
-    item: request, bytes: isRecordSame ? bytesBefore : putRecord(transaction, request), partBytes,
-  };
+  if (!isRouteWritten || !hasSameRecord(request, before)) putRecord(transaction, request);
 }
 
 function putRecord(transaction: Transaction, request: StoredRequest): Buffer {

@@ -1,8 +1,8 @@
 /** Changes and removes items of a durable queue inside a transaction. */
 import { findStaged } from '../../store/find-record.ts';
-import type { FindRecord, Store, Transaction } from '../../store/store-port.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
 import type { QueueLease } from './ownership.ts';
-import type { ItemChange, QueueSpec, StoredItem } from './queue-spec.ts';
+import type { ItemChange, QueueSpec, RemovalSpec, StoredItem } from './queue-spec.ts';
 import { stageRemovals, type Removal } from './queue-totals.ts';
 
 /**
@@ -52,19 +52,17 @@ export function writeAttempt<Item>(
 }
 
 /**
- * Stages the removal of the items that are there and that `isRemovable` accepts as they are staged
- * now, and counts them under `removal`. Returns how many there were.
+ * Stages the removal of the items that are there, and counts them under `removal`. Returns how many
+ * there were.
  */
-export function removeItems<Item>(
-  { noun, collection, stageRemoval }: QueueSpec<Item>, transaction: Transaction,
+export function removeItems(
+  { noun, collection, stageRemoval }: RemovalSpec, transaction: Transaction,
   ids: readonly string[], removal: Removal,
-  isRemovable: (id: string, bytes: Buffer, find: FindRecord) => boolean = () => true,
 ): number {
-  const find = findStaged(transaction);
   let count = 0;
   for (const id of ids) {
-    const bytes = find(collection.name, id);
-    if (bytes === undefined || !isRemovable(id, bytes, find)) continue;
+    const bytes = transaction.find(collection.name, id);
+    if (bytes === undefined) continue;
     stageRemoval(transaction, id, bytes);
     count += 1;
   }

@@ -6,12 +6,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { Sweeper } from '../../base/sweeper.ts';
-import { findCommitted } from '../../store/find-record.ts';
+import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { removeItems } from './change-items.ts';
 import type { Ownership } from './ownership.ts';
-import { CHUNK_ITEMS_MAX, takeChunk, type QueueSpec } from './queue-spec.ts';
+import { CHUNK_ITEMS_MAX, takeChunk, type RemovalSpec } from './queue-spec.ts';
 
 /** How and when an item has ended. */
 export type ItemEnd = {
@@ -54,8 +54,8 @@ export type RetentionRules = {
   readonly bytesTotal: () => number;
 };
 
-type RetentionDeps<Item> = RetentionRules & {
-  readonly queue: QueueSpec<Item>;
+type RetentionDeps = RetentionRules & {
+  readonly queue: RemovalSpec;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
@@ -72,10 +72,9 @@ type EndedItem = {
 /** Items dropped before the event loop serves others. This takes about a millisecond. */
 const DROPPED_PER_TURN = 1000;
 
-export class QueueRetention<Item> {
-  readonly #deps: RetentionDeps<Item>;
+export class QueueRetention {
+  readonly #deps: RetentionDeps;
   readonly #records: Collection;
-  readonly #find: FindRecord;
   readonly #sweeper: Sweeper;
   readonly #unfollow: () => void;
   readonly #endedItems = {
@@ -85,11 +84,10 @@ export class QueueRetention<Item> {
   #finishedCount = 0;
   #finishedBytes = 0;
 
-  constructor(deps: RetentionDeps<Item>) {
+  constructor(deps: RetentionDeps) {
     this.#deps = deps;
     const { store, queue, follow } = deps;
     this.#records = store.collection(queue.collection.name);
-    this.#find = findCommitted(store);
     this.#sweeper = new Sweeper({ ...deps, noun: queue.noun }, () => this.#sweepAll());
     this.#unfollow = follow((change) => this.#applyChange(change));
   }
@@ -165,10 +163,8 @@ export class QueueRetention<Item> {
 
   /** Drops the items that another node, the maintainer, has removed, and those changed since. */
   async #dropOutdated(): Promise<void> {
-    const isOutdated = (item: EndedItem): boolean => {
-      const bytes = this.#records.findBytes(item.id);
-      return bytes === undefined || !this.#isStillEnded(item, bytes, this.#find);
-    };
+    const find = findCommitted(this.#deps.store);
+    const isOutdated = (item: EndedItem): boolean => !this.#isStillEnded(item, find);
     let droppedCount = 0;
     for (const items of Object.values(this.#endedItems)) {
       for (let item = items.peek(); item !== undefined && isOutdated(item); item = items.peek()) {
@@ -182,17 +178,18 @@ export class QueueRetention<Item> {
 
   async #remove(chunk: readonly EndedItem[]): Promise<void> {
     const { queue, store } = this.#deps;
-    const items = new Map(chunk.map((item) => [item.id, item]));
-    await store.transact((transaction) =>
-      removeItems(queue, transaction, [...items.keys()], 'agedOut', (id, bytes, find) => {
-        const item = items.get(id);
-        return item !== undefined && this.#isStillEnded(item, bytes, find);
-      }));
+    await store.transact((transaction) => {
+      const find = findStaged(transaction);
+      const endedItems = chunk.filter((item) => this.#isStillEnded(item, find));
+      removeItems(queue, transaction, endedItems.map(({ id }) => id), 'agedOut');
+    });
   }
 
-  /** Whether the record was not written since the item ended. */
-  #isStillEnded({ endedAtMs }: EndedItem, bytes: Buffer, find: FindRecord): boolean {
-    return this.#deps.readEnd(bytes, find)?.atMs === endedAtMs;
+  /** Whether the record is there, and was not written since the item ended. */
+  #isStillEnded({ id, endedAtMs }: EndedItem, find: FindRecord): boolean {
+    const { queue, readEnd } = this.#deps;
+    const bytes = find(queue.collection.name, id);
+    return bytes !== undefined && readEnd(bytes, find)?.atMs === endedAtMs;
   }
 
   /** Bytes that removing the item frees. Looked up here rather than for each item that ends. */

@@ -25,6 +25,9 @@ export type QueueSpec<Item> = {
   readonly stageRemoval: (transaction: Transaction, id: string, bytes: Buffer) => void;
 };
 
+/** The members of a queue that a removal of its items needs, whatever they are. */
+export type RemovalSpec = Pick<QueueSpec<unknown>, 'noun' | 'collection' | 'stageRemoval'>;
+
 /** An item and the bytes it was decoded from. These bytes never change. */
 export type StoredItem<Item> = {
   readonly bytes: Buffer;

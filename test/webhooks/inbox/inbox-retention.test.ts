@@ -133,3 +133,17 @@ test('what was written since stays', async (context) => {
   await pass(clock, 6 * DAY_MS);
   assert.deepEqual(kept(store), []);
 });
+
+test('a request that failed before it was done goes in the sweep for which both are old enough',
+  async (context) => {
+    const { store, clock, add } = await inbox(context);
+    await add(1, { status: 'failed' });
+    await pass(clock, 25 * DAY_MS);
+    await store.transact((transaction) => changeItem(requestQueue, transaction, idOf(1), (before) =>
+      ({
+        ...before, updatedAt: formatTimestamp(clock.now()),
+        routes: before.routes.map((route) => ({ ...route, status: 'done' as const })),
+      })));
+    await pass(clock, 8 * DAY_MS);
+    assert.deepEqual(kept(store), []);
+  });

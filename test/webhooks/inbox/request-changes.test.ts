@@ -57,10 +57,10 @@ test('totals follow a request from arrival to its end', async () => {
   assert.deepEqual([after?.status, totalsOf(store)], ['done', { ...NO_TOTALS, done: 1 }]);
   const writes = store.lines.at(-1)?.map(({ collection }) => collection);
   assert.deepEqual(writes, ['deliveries'], 'the request is not written again');
-  const remove = (isRemovable: boolean): Promise<number> => store.transact((transaction) =>
-    removeItems(requestQueue, transaction, [id], 'agedOut', () => isRemovable));
-  assert.deepEqual([await remove(false), store.collection('requests').size], [0, 1]);
-  assert.equal(await remove(true), 1);
+  const remove = (ids: readonly string[]): Promise<number> => store.transact((transaction) =>
+    removeItems(requestQueue, transaction, ids, 'agedOut'));
+  assert.deepEqual([await remove([]), store.collection('requests').size], [0, 1]);
+  assert.equal(await remove([id, id]), 1);
   const sizes = ['requests', 'request-bodies', 'deliveries'].map((name) =>
     store.collection(name).size);
   assert.deepEqual([sizes, totalsOf(store)], [[0, 0, 0], { ...NO_TOTALS, agedOut: 1 }]);

@@ -6,18 +6,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { findCommitted } from '../../src/store/find-record.ts';
-import { COLLECTIONS } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/log.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
-import { createNodeFiles } from '../../src/store/disk/files.ts';
-import { openStore, type OpenedStore } from '../../src/store/store.ts';
 import { decodeRequest } from '../../src/webhooks/inbox/request-codec.ts';
 import {
   createPendingRoute, type RouteDelivery,
 } from '../../src/webhooks/deliveries/route-delivery.ts';
 import { requestCollection, type StoredRequest } from '../../src/webhooks/inbox/stored-request.ts';
 import { addRequest } from '../../src/webhooks/inbox/request-changes.ts';
+import { withAppStore } from '../support/app-store.ts';
 import { IS_LONG } from '../support/long.ts';
 import { inFolder } from '../support/temporary-folder.ts';
 import { makeStoredRequest } from '../webhooks/inbox/sample-request.ts';
@@ -42,22 +39,10 @@ type Job = {
   readonly total: number; readonly done: number; readonly failed: number;
 };
 
-async function withStore<T>(data: string, use: (store: OpenedStore) => Promise<T>): Promise<T> {
-  const store = await openStore({
-    directory: data, files: createNodeFiles(), clock: systemClock, logger: silentLogger,
-    specs: COLLECTIONS,
-  });
-  try {
-    return await use(store);
-  } finally {
-    await store.close();
-  }
-}
-
 /** Stores failed requests that nothing pushes out; no one else has the directory. */
 function keepFailed(data: string, hook: string): Promise<void> {
   const makeId = createIdSource(systemClock);
-  return withStore(data, async (store) => {
+  return withAppStore(data, async (store) => {
     for (let first = 0; first < COUNT; first += STEP) {
       const ids = Array.from({ length: Math.min(STEP, COUNT - first) }, makeId);
       await store.transact((transaction) => {
@@ -75,7 +60,7 @@ function keepFailed(data: string, hook: string): Promise<void> {
 
 /** What is on disk; no one else has the directory. */
 function requestsIn(data: string): Promise<StoredRequest[]> {
-  return withStore(data, (store) => {
+  return withAppStore(data, (store) => {
     const records = store.collection(requestCollection.name);
     const walk = records.walk();
     const found: StoredRequest[] = [];

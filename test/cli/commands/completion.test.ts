@@ -5,19 +5,15 @@ import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { COLLECTIONS } from '../../../src/app.ts';
-import { systemClock } from '../../../src/base/clock.ts';
-import { silentLogger } from '../../../src/base/log.ts';
 import { WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { COMMANDS } from '../../../src/cli/commands.ts';
-import { createNodeFiles } from '../../../src/store/disk/files.ts';
-import { openStore } from '../../../src/store/store.ts';
 import { createDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import { encodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import { createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
 import { createRouteDeliveryId } from '../../../src/webhooks/deliveries/route-delivery-id.ts';
 import { encodeRoute } from '../../../src/webhooks/deliveries/route-record.ts';
 import { encodeEvent, encodeForward } from '../../../src/webhooks/deliveries/event-record.ts';
+import { withAppStore } from '../../support/app-store.ts';
 import { hasProgram } from '../../support/shell.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 import { runCommand } from '../io.ts';
@@ -180,16 +176,11 @@ for (const way of ALL_WAYS) {
 
 test('from files completion offers no forward as an event, and no route delivery', async () => {
   const data = join(createTemporaryFolder(), 'data');
-  mkdirSync(data, { mode: 0o700 });
-  const store = await openStore({
-    directory: data, files: createNodeFiles(), specs: COLLECTIONS, logger: silentLogger,
-    clock: systemClock,
-  });
   const event = '01890000-0000-7000-8000-000000000001';
   const forward = '01890000-0000-7000-8000-000000000002';
   const delivery = '01890000-0000-7000-8000-000000000003';
   const createdAt = '2026-01-01T00:00:00.000Z';
-  await store.transact((transaction) => {
+  await withAppStore(data, (store) => store.transact((transaction) => {
     transaction.put('events', event, encodeEvent({
       identifier: event, createdAt, name: 'a.b', source: 'api', hops: 0, deliveries: [],
       webhookIds: [],
@@ -200,8 +191,7 @@ test('from files completion offers no forward as an event, and no route delivery
       { identifier: delivery, hook: null, event: null, eventId: forward }, createdAt)));
     transaction.put('deliveries', createRouteDeliveryId(event, 0),
       encodeRoute(event, 0, 'hook', createPendingRoute('default', createdAt)));
-  });
-  await store.close();
+  }));
   for (const [kind, id] of [['events', event], ['deliveries', delivery]] as const) {
     const { code, stdout } = await runCommand(['completion:values', kind, '--data', data]);
     assert.deepEqual([code, stdout], [0, `${id}\n`]);

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { COLLECTIONS } from '../../../src/app.ts';
-import { systemClock } from '../../../src/base/clock.ts';
-import { silentLogger } from '../../../src/base/log.ts';
-import { createNodeFiles } from '../../../src/store/disk/files.ts';
-import { openStore } from '../../../src/store/store.ts';
 import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
 import { addRequest } from '../../../src/webhooks/inbox/request-changes.ts';
+import { withAppStore } from '../../support/app-store.ts';
 import { until } from '../../support/until.ts';
 import { makeStoredRequest } from '../../webhooks/inbox/sample-request.ts';
 import { ALL_WAYS, WAYS, inPlace, type Place } from '../place.ts';
@@ -38,29 +33,25 @@ const KEPT: readonly (readonly [Partial<StoredRequest>, Buffer])[] = [
 ];
 
 /** As if a server had kept them before. */
-async function keepRequests(data: string): Promise<void> {
-  mkdirSync(data, { mode: 0o700 });
-  const store = await openStore({
-    directory: data, files: createNodeFiles(), specs: COLLECTIONS, logger: silentLogger,
-    clock: systemClock,
+function keepRequests(data: string): Promise<void> {
+  return withAppStore(data, async (store) => {
+    await store.transact((transaction) => {
+      const stamps = `"createdAt":"${at(0)}","updatedAt":"${at(0)}"`;
+      transaction.put('action-configurations', 'to-log',
+        `{"identifier":"to-log",${stamps},"actionType":"log","options":{}}`);
+      // Disabled, so that what is pending waits.
+      transaction.put('incoming-webhooks', HOOK, `{"identifier":"${HOOK}",${stamps},`
+        + '"pathSegment":"hook","enabled":false,"actionConfiguration":"to-log"}');
+    });
+    await store.transact((transaction) => {
+      for (const [index, [given, body]] of KEPT.entries()) {
+        const [id = '', time] = [ids[index], at(index)];
+        addRequest(transaction, makeStoredRequest({
+          body, given: { id, hook: HOOK, receivedAt: time, updatedAt: time, ...given },
+        }), body);
+      }
+    });
   });
-  await store.transact((transaction) => {
-    const stamps = `"createdAt":"${at(0)}","updatedAt":"${at(0)}"`;
-    transaction.put('action-configurations', 'to-log',
-      `{"identifier":"to-log",${stamps},"actionType":"log","options":{}}`);
-    // Disabled, so that what is pending waits.
-    transaction.put('incoming-webhooks', HOOK, `{"identifier":"${HOOK}",${stamps},`
-      + '"pathSegment":"hook","enabled":false,"actionConfiguration":"to-log"}');
-  });
-  await store.transact((transaction) => {
-    for (const [index, [given, body]] of KEPT.entries()) {
-      const [id = '', time] = [ids[index], at(index)];
-      addRequest(transaction, makeStoredRequest({
-        body, given: { id, hook: HOOK, receivedAt: time, updatedAt: time, ...given },
-      }), body);
-    }
-  });
-  await store.close();
 }
 
 async function listed(place: Place, words: string): Promise<string[]> {

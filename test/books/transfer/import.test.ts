@@ -7,6 +7,7 @@ import { bookResource } from '../../../src/books/book-resource.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { startBookServer } from '../../support/book-server.ts';
 import type { BookServer } from '../../support/book-server.ts';
+import { RawConnection, encodeRequest } from '../../support/raw-http.ts';
 
 const ID_A = '018f2b7c-0000-7000-8000-00000000000a';
 const ID_B = '018f2b7c-0000-4000-9000-00000000000b';
@@ -220,29 +221,28 @@ test('an import may take longer than a request, as long as something arrives', a
 });
 
 test('a sender that waits for 100 Continue gets it, then its answer', async () => {
-  const socket = connect(server.port, '127.0.0.1');
-  socket.write(head('application/jsonl'));
-  const [first] = await once(socket, 'data');
+  const connection = beginImport('application/jsonl');
+  const [first] = await once(connection.socket, 'data');
   assert.equal(String(first), 'HTTP/1.1 100 Continue\r\n\r\n');
-  socket.write('{"title":"A"}\n');
-  const text = await readAll(socket);
-  assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
+  connection.send('{"title":"A"}\n');
+  const text = await connection.rest();
+  assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
   assert.match(text, /"imported":1,.*"skipped":0/);
+  connection.close();
 });
 
 test('a sender whose import is refused is not asked for it', async () => {
-  const socket = connect(server.port, '127.0.0.1');
-  socket.write(head('text/html'));
-  assert.match(await readAll(socket), /^HTTP\/1\.1 415 /);
+  const connection = beginImport('text/html');
+  assert.match(await connection.rest(), /^HTTP\/1\.1 415 /);
+  connection.close();
 });
 
 test('a sender who leaves in the middle ends the import, and the next one goes well', async () => {
   const size = server.catalog.size;
-  const socket = connect(server.port, '127.0.0.1');
-  socket.write(head('application/jsonl'));
-  await once(socket, 'data');
-  socket.resetAndDestroy();
-  await once(socket, 'close');
+  const connection = beginImport('application/jsonl');
+  await once(connection.socket, 'data');
+  connection.socket.resetAndDestroy();
+  await connection.closed;
   const answer = await server.ask('POST', '/api/books/import', '{"title":"B"}',
     { 'Content-Type': 'application/jsonl' });
   assert.match(answer.text, /"imported":1,/);
@@ -276,13 +276,12 @@ async function get(id: string): Promise<Line> {
   return JSON.parse((await server.ask('GET', `/api/books/${id}`)).text);
 }
 
-function head(mediaType: string): string {
-  return 'POST /api/books/import HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n'
-    + `Content-Type: ${mediaType}\r\nContent-Length: 14\r\nConnection: close\r\n\r\n`;
-}
-
-async function readAll(socket: ReturnType<typeof connect>): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of socket) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
+/** Sends the head of an import of 14 bytes, and waits to be asked for them. */
+function beginImport(mediaType: string): RawConnection {
+  const connection = new RawConnection(server);
+  connection.send(encodeRequest('POST', '/api/books/import', {
+    'Expect': '100-continue', 'Content-Type': mediaType, 'Content-Length': '14',
+    'Connection': 'close',
+  }));
+  return connection;
 }

@@ -7,13 +7,10 @@ import {
   requestBodyCollection, requestCollection, type StoredRequest, type RequestStatus,
 } from '../../../src/webhooks/inbox/stored-request.ts';
 import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';
-import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
-import { eventIdCollection } from '../../../src/webhooks/inbox/event-ids.ts';
 import { requestRetention, type InboxLimits } from '../../../src/webhooks/inbox/inbox-retention.ts';
 import { changeItem } from '../../../src/webhooks/durable-queue/change-items.ts';
-import {
-  readRemovals, removalCollection,
-} from '../../../src/webhooks/durable-queue/queue-totals.ts';
+import { readRemovals } from '../../../src/webhooks/durable-queue/queue-totals.ts';
+import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';
 import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { QueueRetention } from '../../../src/webhooks/durable-queue/queue-retention.ts';
@@ -53,11 +50,7 @@ async function inbox(context: TestContext, limits: Partial<InboxLimits> = {}): P
   add(number: number, given: Partial<StoredRequest> & { status: RequestStatus }, body?: Buffer):
   Promise<void>;
 }> {
-  const store =
-    createMemoryStore([
-      requestCollection, requestBodyCollection, deliveryCollection,
-      removalCollection, eventIdCollection,
-    ]);
+  const store = createMemoryStore(webhookCollections);
   const clock = new ManualClock(START_MS);
   const retention = new QueueRetention({
     ...requestRetention(new RequestStates(store), { ...INBOX, ...limits }), queue: requestQueue,

@@ -2,22 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addAttempt, createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
-import {
-  requestBodyCollection, requestCollection, withRoutes, type StoredRequest,
-} from '../../../src/webhooks/inbox/stored-request.ts';
+import { withRoutes, type StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
 import { RequestStates, readRequestState } from '../../../src/webhooks/inbox/request-states.ts';
 import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { changeItem, removeItems } from '../../../src/webhooks/durable-queue/change-items.ts';
-import {
-  readRemovals, removalCollection,
-} from '../../../src/webhooks/durable-queue/queue-totals.ts';
-import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
-import { eventIdCollection } from '../../../src/webhooks/inbox/event-ids.ts';
+import { readRemovals } from '../../../src/webhooks/durable-queue/queue-totals.ts';
+import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
-import { createMemoryStore } from '../../support/memory-store.ts';
+import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { makeStoredRequest } from './sample-request.ts';
 
 const NO_TOTALS = {
@@ -25,12 +20,8 @@ const NO_TOTALS = {
 };
 const LARGE = Buffer.alloc(20_000, 'x');
 
-const COLLECTIONS = [
-  requestCollection, requestBodyCollection, deliveryCollection, removalCollection,
-  eventIdCollection,
-];
-const newStore = (): ReturnType<typeof createMemoryStore> => createMemoryStore(COLLECTIONS);
-const totalsOf = (store: ReturnType<typeof newStore>): object => {
+const newStore = (): MemoryStore => createMemoryStore(webhookCollections);
+const totalsOf = (store: MemoryStore): object => {
   const states = new RequestStates(store);
   try {
     return {
@@ -84,7 +75,8 @@ test('a pending and a pinned request can be deleted', async () => {
 test('a request that was read before is read again once one of its deliveries has changed',
   async () => {
     const store = await openStore({
-      directory: '/data', files: new SimulatedFiles(), specs: COLLECTIONS, logger: silentLogger,
+      directory: '/data', files: new SimulatedFiles(), specs: webhookCollections,
+      logger: silentLogger,
     });
     const request = makeStoredRequest({});
     const stored = await store.transact((transaction) =>

@@ -1,25 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventIdCollection } from '../../../src/webhooks/inbox/event-ids.ts';
 import { RequestList } from '../../../src/webhooks/inbox/request-list.ts';
 import { addAttempt } from '../../../src/webhooks/deliveries/route-delivery.ts';
 import {
-  REQUEST_STATUSES, withRoutes, requestBodyCollection, requestCollection, type StoredRequest,
+  REQUEST_STATUSES, withRoutes, type StoredRequest,
 } from '../../../src/webhooks/inbox/stored-request.ts';
 import { changeItem, removeItems } from '../../../src/webhooks/durable-queue/change-items.ts';
-import { removalCollection } from '../../../src/webhooks/durable-queue/queue-totals.ts';
 import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import type { RequestFilter } from '../../../src/webhooks/inbox/request-fields.ts';
 import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';
-import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
+import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { makeStoredRequest } from './sample-request.ts';
 
-const COLLECTIONS = [
-  requestCollection, requestBodyCollection, removalCollection, eventIdCollection,
-  deliveryCollection,
-];
 const AT = '2026-01-01T00:00:00.000Z';
 const HOOKS = ['a', 'b', 'c'].map((end) => `01890000-0000-7000-8000-00000000000${end}`);
 const EVENTS = [null, 'push', 'ping', '{"event":"x"}', '\\"', 'ü'];
@@ -34,7 +28,7 @@ function finish(request: StoredRequest): StoredRequest {
 }
 
 test('a page goes through the rejected requests once', async () => {
-  const store = createMemoryStore(COLLECTIONS);
+  const store = createMemoryStore(webhookCollections);
   let walks = 0;
   const all = (): readonly StoredRequest[] => {
     walks += 1;
@@ -53,7 +47,7 @@ test('a page goes through the rejected requests once', async () => {
 test('every list is what a naive one finds, whatever is stored, changed and deleted', async () => {
   const random = createRandom(7);
   const pick = <T>(values: readonly T[]): T => values[below(random, values.length)] as T;
-  const store = createMemoryStore(COLLECTIONS);
+  const store = createMemoryStore(webhookCollections);
   const rejected: StoredRequest[] = [];
   const kept = new Map<string, StoredRequest>();
   const list = new RequestList(store, new RequestStates(store), {

@@ -79,7 +79,7 @@ test('every key adds one book, though the server is killed at any moment', () =>
 
 test('an event is emitted once for its key', () => withAppServer(async ({ url }) => {
   const post = (path: string, body: unknown, headers = {}): Promise<Reply> =>
-  ask(`${url}${path}`, { method: 'POST', body, headers });
+    ask(`${url}${path}`, { method: 'POST', body, headers });
   await post('/api/outgoing-webhooks', {
     targetUrl: 'http://127.0.0.1:1/', triggerEvent: 'order.paid',
   });

@@ -79,7 +79,7 @@ export function randomBeginning(random: Random): string {
 }
 
 /** One to four keys, each at most once and perhaps reversed. */
-export function randomSort(random: Random): string {
+function randomSort(random: Random): string {
   const keys = new Set<string>();
   const count = 1 + below(random, 4);
   while (keys.size < count) keys.add(pick(random, SORT_KEYS));

@@ -142,9 +142,9 @@ test('without an index there is no correction', async () => {
   assert.equal((await getList(list, 'q=hary')).total, 0);
 });
 
-function createCatalog(memtableBooks = 8): { collection: FakeCollection; list: BookList } {
+function createCatalog(): { collection: FakeCollection; list: BookList } {
   const collection = new FakeCollection();
-  const search = createIndex(collection, memtableBooks);
+  const search = createIndex(collection, 8);
   return {
     collection, list: createBookList({ collection, search, turns: createTurns(systemClock) }),
   };

@@ -74,7 +74,7 @@ import type { DeliveryStatistics } from './sending/delivery-statistics.ts';
 import { formatTargetLabel, type WebhookDirection } from './webhook-label.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { ALL_OWNED } from './durable-queue/ownership.ts';
-import { removalCollection } from './durable-queue/queue-totals.ts';
+import { removalCollection } from './durable-queue/removals.ts';
 
 /** The collections that the store must have before `createWebhooks`. */
 export const webhookCollections: readonly CollectionSpec[] = [

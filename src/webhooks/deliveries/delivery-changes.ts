@@ -4,7 +4,7 @@
  */
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
 import { isSameMemory, type QueueSpec } from '../durable-queue/queue-spec.ts';
-import type { Removal } from '../durable-queue/queue-totals.ts';
+import type { Removal } from '../durable-queue/removals.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
 import { decodeDelivery, encodeDelivery } from './delivery-codec.ts';
 import { deliveryCollection, type Delivery, type DeliveryStatus } from './delivery.ts';

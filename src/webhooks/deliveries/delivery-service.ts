@@ -8,7 +8,7 @@ import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts
 import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { changeItem } from '../durable-queue/change-items.ts';
-import { addAccepted, readRemovals } from '../durable-queue/queue-totals.ts';
+import { addAccepted, readRemovals } from '../durable-queue/removals.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/queue-spec.ts';
 import type { RecordFields } from '../records/fields.ts';
 import { RecordList } from '../records/record-list.ts';

@@ -3,7 +3,7 @@ import { findStaged } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import type { QueueLease } from './ownership.ts';
 import type { ItemChange, QueueSpec, RemovalSpec, StoredItem } from './queue-spec.ts';
-import { stageRemovals, type Removal } from './queue-totals.ts';
+import { stageRemovals, type Removal } from './removals.ts';
 
 /**
  * Stages the item that `change` returns, and returns it; undefined when the record is gone or stays

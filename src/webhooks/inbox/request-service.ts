@@ -9,7 +9,7 @@ import { Representation } from '../../resources/representation.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import { changeItem, removeItems } from '../durable-queue/change-items.ts';
-import { addAccepted, readRemovals } from '../durable-queue/queue-totals.ts';
+import { addAccepted, readRemovals } from '../durable-queue/removals.ts';
 import type { WebhookDirectory } from '../naming/directory.ts';
 import type { Facts } from '../filters/facts.ts';
 import type { SearchWalk } from '../search/searches.ts';

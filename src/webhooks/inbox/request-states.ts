@@ -12,7 +12,7 @@ import { followRecords } from '../../resources/projection.ts';
 import { deliveryHead } from '../deliveries/delivery-codec.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
-import type { Removal } from '../durable-queue/queue-totals.ts';
+import type { Removal } from '../durable-queue/removals.ts';
 import {
   hasBodyRecord, isPinned, listRouteRecords, readRequestId, readRequestUpdatedMs,
   readStatusWithRoutes,

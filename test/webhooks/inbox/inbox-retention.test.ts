@@ -9,7 +9,7 @@ import {
 import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';
 import { requestRetention, type InboxLimits } from '../../../src/webhooks/inbox/inbox-retention.ts';
 import { changeItem } from '../../../src/webhooks/durable-queue/change-items.ts';
-import { readRemovals } from '../../../src/webhooks/durable-queue/queue-totals.ts';
+import { readRemovals } from '../../../src/webhooks/durable-queue/removals.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';
 import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';

@@ -6,7 +6,7 @@ import { withRoutes, type StoredRequest } from '../../../src/webhooks/inbox/stor
 import { RequestStates, readRequestState } from '../../../src/webhooks/inbox/request-states.ts';
 import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { changeItem, removeItems } from '../../../src/webhooks/durable-queue/change-items.ts';
-import { readRemovals } from '../../../src/webhooks/durable-queue/queue-totals.ts';
+import { readRemovals } from '../../../src/webhooks/durable-queue/removals.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';

@@ -1,11 +1,12 @@
 /**
- * The totals of a queue: how many of its items have each status, and how many have left it. The
- * former are counted as changes are applied, by `QueueCapacity` and `RequestStates`. Of an item
- * that has left nothing is there to count, so a record of its queue counts it:
+ * An item that has left its queue leaves nothing that could be counted, so a record of its queue
+ * counts it. The items that are there are counted by their status as changes are applied, by
+ * `QueueCapacity` and `RequestStates`; together they are the totals of the queue.
  *
  *     {"identifier":"<noun of the queue>","agedOut":<n>,"deleted":<n>}
  */
 import { decodeRecordAs } from '../../resources/record.ts';
+import { findStaged } from '../../store/find-record.ts';
 import type { CollectionSpec, FindRecord, Transaction } from '../../store/store-port.ts';
 
 /** How an item leaves: retention removes it, or somebody deletes it. */
@@ -30,7 +31,7 @@ export function readRemovals(find: FindRecord, noun: string): RemovalCounts {
 export function stageRemovals(
   transaction: Transaction, noun: string, removal: Removal, count: number,
 ): void {
-  const before = readRemovals((...record) => transaction.find(...record), noun);
+  const before = readRemovals(findStaged(transaction), noun);
   const counts = { ...before, [removal]: before[removal] + count };
   transaction.put(removalCollection.name, noun, JSON.stringify({ identifier: noun, ...counts }));
 }

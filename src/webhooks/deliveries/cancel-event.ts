@@ -12,7 +12,7 @@ import { deliveryQueue } from './delivery-changes.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import { deliveryCollection } from './delivery.ts';
 import {
-  decodeEventDeliveries, decodeEventHead, deleteEvent, eventCollection,
+  decodeEventDeliveries, decodeEventHead, deleteEvent, eventCollection, isEvent,
 } from './event-record.ts';
 
 /** Throws `not_found`, and `conflict` once the event has begun. */
@@ -26,11 +26,9 @@ export async function cancelEvent(
 function stageCancelOfEvent(transaction: Transaction, id: string, nowMs: number): void {
   if (stageCancelOfDelayed(transaction, id)) return;
   const bytes = transaction.find(eventCollection.name, id);
-  const head = bytes === undefined ? null : decodeEventHead(bytes);
-  // A record without a name is what a queued forward sends.
-  if (bytes === undefined || head?.name == null) throw notFoundError('event', id);
+  if (bytes === undefined || !isEvent(bytes)) throw notFoundError('event', id);
   const [delivery = ''] = decodeEventDeliveries(bytes).deliveries;
-  if (head.to === null || !hasNotBegun(transaction, delivery, nowMs)) {
+  if (decodeEventHead(bytes).to === null || !hasNotBegun(transaction, delivery, nowMs)) {
     throw new AppError('conflict', `event ${id} has begun; what it still has to deliver ends with `
       + '`delivery:cancel`, or `POST /api/deliveries/{identifier}/cancel`');
   }

@@ -127,17 +127,16 @@ function stageBegin(
   const deliveries = webhookIds.map((webhookId) => createDelivery({
     identifier: nextId(), hook: webhookId, event: name, eventId: id, queuedAt,
   }, createdAt));
-  const isFanOut = webhookIds.length > CHUNK_ITEMS_MAX;
-  if (!isFanOut) {
-    acceptDeliveries(transaction, deliveries, null);
-  } else {
+  if (webhookIds.length > CHUNK_ITEMS_MAX) {
     putFanOut(transaction, {
       identifier: id, seed, createdAt, event: name, hooks: webhookIds,
       ...queuedAt === null ? {} : { queuedAt },
     });
+  } else {
+    acceptDeliveries(transaction, deliveries, null);
   }
   addLateDeliveries(transaction, id, deliveries.map(({ identifier }) => identifier), webhookIds);
-  // They take the place of the event.
+  // One of the deliveries takes the place that the event has in the queue.
   transaction.reserve(WAITING, webhookIds.length - 1);
   // After the deliveries: the event never looks unused, so no listener of `EventUse` is called.
   transaction.delete(delayedEventCollection.name, id);

@@ -34,8 +34,8 @@ export const deliveryQueue: QueueSpec<Delivery> = {
 };
 
 /**
- * Stages new pending deliveries, and the event that they share. The caller has checked that there
- * is room. Once they are committed, sending/delivery-worker.ts learns of them, as it follows the
+ * Stages new pending deliveries, and the event that they share. The caller has reserved their
+ * room. Once they are committed, sending/delivery-worker.ts learns of them, as it follows the
  * collection.
  */
 export function acceptDeliveries(

@@ -61,13 +61,14 @@ async function findLostPayloads(store: Store): Promise<string[]> {
 async function findEventProblems(store: Store, nowMs: number): Promise<string[]> {
   const events = store.collection(eventCollection.name);
   const records = store.collection(deliveryCollection.name);
+  const find = findCommitted(store);
   const problems: string[] = [];
   await visitInSteps(events, (bytes, slot) => {
     const id = events.idAt(slot) ?? '';
     const { url, deliverAt, to } = decodeEventHead(bytes);
     if (url === null) {
       if (deliverAt === null || parseTimestamp(deliverAt) <= nowMs) return 'searched';
-      if (to !== null || mayBegin(findCommitted(store), id)) return 'searched';
+      if (to !== null || mayBegin(find, id)) return 'searched';
       problems.push(`event ${id} is to begin at ${deliverAt}, and nothing will begin it`);
     } else if (!decodeEventDeliveries(bytes).deliveries.some((delivery) =>
       records.findSlot(delivery) !== -1)) {

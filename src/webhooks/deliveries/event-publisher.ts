@@ -92,7 +92,7 @@ export type EventTerms = {
   readonly deliverAt?: string | undefined;
 };
 
-/** What is said of an event that is staged beside its cause. It cannot be delayed. */
+/** The options of an event that is staged beside its cause. Such an event cannot be delayed. */
 type StageOptions = Pick<EventOrigin, 'source' | 'trace'> & {
   /** The identifier of a webhook that does not get the event. */
   readonly except?: string | null;

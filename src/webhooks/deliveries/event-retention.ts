@@ -107,8 +107,7 @@ export class EventRetention {
       }
       isUnusedFound = true;
       // The ids are in order of time, so all that come after it are younger still.
-      const createdMs = parseTimestamp(decodeEventHead(event).createdAt);
-      if (excess <= 0 && createdMs >= oldestMs) return 'done';
+      if (excess <= 0 && readCreatedMs(event) >= oldestMs) return 'done';
       if (hasNotEnded(findCommitted(store), id)) return 'searched';
       removable.push({ id, bytes: event.length });
       excess -= event.length;
@@ -116,6 +115,10 @@ export class EventRetention {
     }, this.#sweptUpTo);
     return removable;
   }
+}
+
+function readCreatedMs(event: Buffer): number {
+  return parseTimestamp(decodeEventHead(event).createdAt);
 }
 
 /** Deletes an event unless a delivery of it is kept or to come. Returns whether it did. */

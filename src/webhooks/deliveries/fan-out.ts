@@ -47,7 +47,7 @@ type Waiter = { readonly eventId: string; readonly resolve: () => void };
 const RETRY_MS = 1000;
 const PROGRESS_SUFFIX = '~';
 
-/** Stages the record of a fan-out alone: `acceptDeliveries` has staged the event before. */
+/** Stages the record of a fan-out alone: its event is stored, or staged before. */
 export function putFanOut(transaction: Transaction, fanOut: FanOut): void {
   transaction.put(fanOutCollection.name, fanOut.identifier, JSON.stringify(fanOut));
 }

@@ -4,8 +4,9 @@
  * memory, so the limit also counts what is being accepted, and the bodies that are made.
  *
  * Committed deliveries are counted as their changes are applied, and their events by `EventUse`.
- * What is being accepted is reserved, so that concurrent callers do not all count on the same room:
- * deliveries by the transaction that stages them, and so are bytes that were not even before it.
+ * Callers reserve what is being accepted, so that they do not all count on the same room. The
+ * transaction that stages deliveries reserves their number, and of their bytes those that are not
+ * reserved before it by `reserveWhile`.
  */
 import { AppError } from '../../base/errors.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
@@ -53,7 +54,7 @@ export class QueueCapacity {
   readonly #unfollow: () => void;
   /** By delivery, the bytes of a body that was made, found no room and was dropped. */
   readonly #postponedBodyBytes = new Map<string, number>();
-  /** Of the records of queued deliveries. */
+  /** The bytes of the records of queued deliveries. */
   #recordBytes = 0;
   #reservedBytes = 0;
 

@@ -102,7 +102,7 @@ function countBytes(
   const { identifier, hook, status, eventId } = stored.item;
   // A new forward has an event of its own.
   if (mode === 'new' && hook === null) return eventRecord.length;
-  // What a pending or failed delivery has counts already.
+  // The bytes of a pending or failed delivery are counted already.
   if (countsAsQueued(status)) return 0;
   const eventBytes = capacity.isEventQueued(eventId) ? 0 : eventRecord.length;
   if (mode === 'new') return eventBytes;

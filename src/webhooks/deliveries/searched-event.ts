@@ -4,7 +4,7 @@
  */
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import { Facts, type FactSource } from '../filters/facts.ts';
-import { decodeEventHead, decodeForward, readPayloadBytes } from './event-record.ts';
+import { decodeForward, isEvent, readPayloadBytes } from './event-record.ts';
 
 /** The facts that the conditions of a search among events or deliveries may read. */
 export const EVENT_FACT_SOURCES: readonly FactSource[] = ['payload', 'event'];
@@ -12,8 +12,7 @@ export const EVENT_FACT_SOURCES: readonly FactSource[] = ['payload', 'event'];
 /** Reads what is searched; null: the event is gone, or is a forward without a body. */
 export function readSearchedPayload(eventRecord: Buffer | undefined): Buffer | null {
   if (eventRecord === undefined) return null;
-  const isForward = decodeEventHead(eventRecord).url !== null;
-  return isForward ? decodeForward(eventRecord).body : readPayloadBytes(eventRecord);
+  return isEvent(eventRecord) ? readPayloadBytes(eventRecord) : decodeForward(eventRecord).body;
 }
 
 /** The facts of an event; `name` is null for a queued forward. */

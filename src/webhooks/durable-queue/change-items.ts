@@ -28,7 +28,7 @@ export function changeItem<Item>(
 /** An item that was attempted, with the change that the attempt's result makes. */
 type AttemptWrite<Item> = {
   readonly stored: StoredItem<Item>;
-  /** That under which the attempt began. */
+  /** The lease under which the attempt began. */
   readonly lease: QueueLease;
   readonly change: ItemChange<Item>;
   /** Stages more records in the same transaction, after the item; null: none. It may run again. */

@@ -1,4 +1,4 @@
-/** What the reconciliations of both queues have in common. */
+/** Reports what has lost a part, and finds records without an owner, for either queue. */
 import type { CollectionSpec, Store } from '../../store/store-port.ts';
 import { visitInSteps } from '../records/stepped-scan.ts';
 

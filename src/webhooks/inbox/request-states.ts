@@ -32,7 +32,7 @@ export type RequestState = {
   readonly isPinned: boolean;
   readonly hasOneRoute: boolean;
   readonly updatedMs: number;
-  /** Those of its record, its body and its deliveries. */
+  /** The bytes of its record, its body and its deliveries. */
   readonly bytes: number;
 };
 

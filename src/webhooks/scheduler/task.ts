@@ -110,15 +110,15 @@ export type TaskTarget = {
 };
 
 /**
- * What an attempt showed. `silent`: it had a connection, or waited for one until its time was over,
- * and got no response. `unreachable`: no connection was to be had, which says nothing of the
- * webhook.
+ * The health that an attempt showed. `silent`: it had a connection, or waited for one until its
+ * time was over, and got no response. `unreachable`: no connection was to be had, which says
+ * nothing of the webhook.
  */
 export type AttemptHealth = 'healthy' | 'silent' | 'unreachable';
 
 /**
- * What the last attempt that reached it showed of a webhook. `slow`: whatever it showed beside, it
- * held its place for so long that others are kept from being served.
+ * The health of a webhook, as the last attempt that reached it showed it. `slow`: whatever else it
+ * showed, the attempt held its place for so long that others were kept from being served.
  */
 export type QueueHealth = Exclude<AttemptHealth, 'unreachable'> | 'slow' | 'unknown';
 

@@ -308,9 +308,9 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt> {
 }
 
 /**
- * The place of a pending delivery is when it went to the queue of its webhook, and its lane is that
- * of its key, which is read from its event each time: it is stored nowhere. `readKey` is that of
- * the webhook; null if its order has none.
+ * Computes the place and the lane of a pending delivery in the queue of its webhook. Its place is
+ * when it went there, and its lane is that of its key, which is read from its event each time: it
+ * is stored nowhere. `readKey` is that of the webhook; null if its order has none.
  */
 export function computeTaskOrder(
   store: Store, delivery: StoredDelivery, readKey: KeyReader | null, nowMs: number,

@@ -7,10 +7,10 @@
  * A change of a record must not change what its columns have, unless `refresh` is called. A column
  * of what changes follows that by itself, if it is said to be one (`changingColumns`).
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { copyInto } from '../../base/structures/typed-arrays.ts';
 import type { Collection } from '../../store/store-port.ts';
+import { visitInSteps } from './stepped-scan.ts';
 
 /** Whether the record in a slot meets a criterion. */
 export type SlotTest = (slot: number) => boolean;
@@ -26,8 +26,6 @@ export interface RecordColumn<Item, Criterion> {
   createTest(criterion: Criterion): SlotTest;
 }
 
-// These take about two milliseconds.
-const RECORDS_PER_TURN = 1000;
 const SLOTS_MIN = 1024;
 
 /** The test that no record meets. */
@@ -91,11 +89,10 @@ export class RecordColumns<Item> {
   async #build(): Promise<void> {
     const collection = this.#collection;
     this.#unlisten = collection.onChange(({ id, after }, slot) => this.#apply(slot, after, id));
-    for (let slot = 0; slot < collection.slotBound; slot += 1) {
-      const record = collection.bytesAt(slot) ?? null;
-      if (record !== null) this.#apply(slot, record, collection.idAt(slot) ?? '');
-      if (slot % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await nextTurn();
-    }
+    await visitInSteps(collection, (record, slot) => {
+      this.#apply(slot, record, collection.idAt(slot) ?? '');
+      return 'parsed';
+    });
   }
 
   #apply(slot: number, record: Buffer | null, id: string): void {

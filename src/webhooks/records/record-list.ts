@@ -68,8 +68,9 @@ export class RecordList<Item, Filter> {
     const page: PageItem[] = [];
     const matches = await this.matcher(filter);
     if (matches === null) return page;
+    const costOfOthers = this.#options.needsRecords?.(filter) === true ? 'parsed' : 'passed';
     await visitInSteps(this.#records, (record, slot) => {
-      if (!matches(slot)) return 'passed';
+      if (!matches(slot)) return costOfOthers;
       page.push(decode(record, this.#records.idAt(slot) ?? ''));
       return page.length < limit ? 'parsed' : 'done';
     }, after, isNewestFirst);
@@ -123,7 +124,7 @@ export class RecordList<Item, Filter> {
     return countInSteps(this.#records, (record, by, id) => {
       const item = decode(record, id);
       if (item !== null && isMet(item)) count += by;
-    }, () => count, () => 'parsed');
+    }, () => count);
   }
 
   #itemAt(slot: number): Item | null {

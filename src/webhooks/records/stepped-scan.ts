@@ -37,12 +37,11 @@ export async function visitInSteps(
 /**
  * Calls `add` with 1 for every record. Records that are written meanwhile are added (1) and
  * subtracted (-1) as they are applied, so that `result` is called on the counts of one moment.
- * `inspect` may look closer at a record.
+ * `add` may parse the record.
  */
 export async function countInSteps<T>(
   collection: Collection, add: (bytes: Buffer, by: 1 | -1, id: string) => void,
   result: () => T,
-  inspect: RecordVisitor = () => 'searched',
 ): Promise<T> {
   let lastSeenId = '';
   const unlisten = collection.onChange(({ id, before, after }) => {
@@ -54,7 +53,7 @@ export async function countInSteps<T>(
     await visitInSteps(collection, (bytes, slot) => {
       lastSeenId = collection.idAt(slot) ?? lastSeenId;
       add(bytes, 1, lastSeenId);
-      return inspect(bytes, slot);
+      return 'parsed';
     });
     lastSeenId = AFTER_EVERY_ID;
     return result();

@@ -1,7 +1,6 @@
 /** The resource of action configurations: its path, its masks and its list columns. */
 import type { Resource } from '../../resources/resource.ts';
 import { maskSecrets, restoreSecrets, collectUrls } from '../http/mask-secrets.ts';
-import { maskPatchBase } from '../http/secret-members.ts';
 import { configurationCollection, configurationSchema } from './action-configuration.ts';
 
 export const configurationResource: Resource = {
@@ -13,7 +12,8 @@ export const configurationResource: Resource = {
   // A configuration decides where data goes: that takes more rights than the catalog.
   access: { read: 'read', write: 'admin' },
   isKeyGiven: true,
-  patchBase: maskPatchBase,
+  // Secrets that a patch does not name follow the rule for `***`: none goes to another target.
+  patchBase: maskSecrets,
   reconcile: (body, current, cause) =>
     restoreSecrets(body, cause === 'apply' ? null : current, ({ options }) => collectUrls(options)),
   toPublic: maskSecrets,

@@ -2,10 +2,10 @@
 import { isJsonObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import { maskSecrets } from '../http/mask-secrets.ts';
 import { findValidPrevious } from '../http/rotate-secret.ts';
 import type { PLAN_SIGNS } from './document-schema.ts';
 import { sortFreeJson } from './free-json.ts';
-import { maskRecord } from './masked-record.ts';
 import type { RecordKind } from './record-kinds.ts';
 
 export type PlannedChange = {
@@ -63,8 +63,8 @@ export function describeMembers(
   change: PlannedRecord, members: readonly string[], nowMs: number,
 ): Pick<PlannedChange, 'details' | 'confirm'> {
   const { kind: { schema }, before, after } = change;
-  const shownBefore = sortFreeJson(schema, maskRecord(before));
-  const shownAfter = sortFreeJson(schema, maskRecord(after));
+  const shownBefore = sortFreeJson(schema, maskSecrets(before));
+  const shownAfter = sortFreeJson(schema, maskSecrets(after));
   const isSecretChanged = members.includes('secret') && before['secret'] !== undefined;
   const confirm = isSecretChanged ? listSecretRisks(change, nowMs) : [];
   const details = members.map((member) => {

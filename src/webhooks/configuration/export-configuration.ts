@@ -7,8 +7,8 @@
 import { isJsonObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import { maskSecrets } from '../http/mask-secrets.ts';
 import { sortFreeJson } from './free-json.ts';
-import { maskRecord } from './masked-record.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import type { StoredConfiguration } from './stored-configuration.ts';
 import { createVariableNames, type CreateVariableName } from './variable-names.ts';
@@ -31,7 +31,7 @@ function exportRecord(
   { schema, naming }: RecordKind, stored: JsonObject, createName: CreateVariableName,
 ): JsonObject {
   const sorted = sortFreeJson(schema, stored);
-  const masked = maskRecord(sorted);
+  const masked = maskSecrets(sorted);
   const name = stored[naming] ?? null;
   const rest = Object.entries(schema.members).flatMap(([member, { readOnly, ...described }]) => {
     const value = sorted[member];

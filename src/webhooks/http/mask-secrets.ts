@@ -16,10 +16,24 @@ const NEW_ORIGIN_DETAIL =
   `must be given anew, or removed with null: ${MASK} keeps nothing when the scheme, `
   + 'host or port of the target changes';
 
-/** A copy of `value` without secrets. */
-export function maskSecrets(value: JsonObject): JsonObject {
+/**
+ * Members of records that hold no secret, whatever the names in them sound like: how a sender
+ * signs, and what any caller gets. Each with what is shown of it.
+ */
+const OPEN_MEMBERS: ReadonlyMap<string, (value: JsonValue) => JsonValue> = new Map([
+  ['/verification/scheme', (scheme) => scheme], ['/signing', (signing) => signing],
+  ['/response', (response) => response],
+  ['/oauth2/tokenUrl', (url) => hideUrlSecrets(String(url))],
+]);
+
+/** A copy of a record without secrets. */
+export function maskSecrets(record: JsonObject): JsonObject {
+  return maskObject(record, '');
+}
+
+function maskObject(value: JsonObject, pointer: string): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([name, member]) =>
-    [name, maskMember(name, member)]));
+    [name, maskMember(name, member, pointer + pointerStep(name))]));
 }
 
 /**
@@ -65,11 +79,15 @@ function hasNewOrigin(
   });
 }
 
-function maskMember(name: string, member: JsonValue): JsonValue {
+function maskMember(name: string, member: JsonValue, pointer: string): JsonValue {
+  const show = OPEN_MEMBERS.get(pointer);
+  if (show !== undefined) return show(member);
   if (HEADERS.includes(name.toLowerCase()) || isSecretName(name)) return maskEveryValue(member);
   if (typeof member === 'string') return hideUrlSecrets(member);
-  if (Array.isArray(member)) return member.map((item: JsonValue) => maskMember(name, item));
-  return isJsonObject(member) ? maskSecrets(member) : member;
+  if (Array.isArray(member)) {
+    return member.map((item: JsonValue, index) => maskMember(name, item, `${pointer}/${index}`));
+  }
+  return isJsonObject(member) ? maskObject(member, pointer) : member;
 }
 
 // The shape stays, so that each value can be kept or replaced; null and booleans hold no secret.

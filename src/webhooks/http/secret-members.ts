@@ -1,7 +1,6 @@
 /** The members for the secret of a webhook, which is stored and never shown. */
 import type { JsonObject, MemberSchema, StringSchema } from '../../base/schema.ts';
 import type { WriteCause } from '../../resources/resource.ts';
-import { maskSecrets } from './mask-secrets.ts';
 
 /** Long enough for a certificate or a private key in PEM. */
 export const SECRET_BYTES_MAX = 8192;
@@ -34,14 +33,4 @@ export function keepSecret(
 export function hideSecret(record: JsonObject): JsonObject {
   const { secret, ...publicMembers } = record;
   return { ...publicMembers, hasSecret: secret !== undefined };
-}
-
-/**
- * The record that a patch is applied to: secrets are masked but for `secret` itself, which is not
- * sent. So secrets that the patch does not name follow the rule for `***`, and do not go to another
- * target.
- */
-export function maskPatchBase(stored: JsonObject): JsonObject {
-  const { secret } = stored;
-  return { ...maskSecrets(stored), ...secret === undefined ? {} : { secret } };
 }

@@ -161,8 +161,3 @@ export function findUnmatchedProblems({ response, routes }: JsonObject): FieldEr
     pointer: '/response/unmatched', detail: 'needs routes: without them no request is unmatched',
   }];
 }
-
-/** Puts the member back into a masked webhook: what any caller gets is no secret. */
-export function restoreResponse(maskedWebhook: JsonObject, { response }: JsonObject): JsonObject {
-  return response === undefined ? maskedWebhook : { ...maskedWebhook, response };
-}

@@ -10,9 +10,8 @@ import { healthColumns } from '../health/public-health.ts';
 import { maskSecrets, restoreSecrets } from '../http/mask-secrets.ts';
 import { keepPreviousSecret, addPublicPreviousSecret } from '../http/rotate-secret.ts';
 import { hideSecret, keepSecret } from '../http/secret-members.ts';
-import { restoreResponse } from './custom-response.ts';
 import { incomingCollection, incomingSchema } from './incoming-webhook.ts';
-import { isSecretAwaited, keepAwaitedSecret, restoreScheme } from './verification-member.ts';
+import { isSecretAwaited, keepAwaitedSecret } from './verification-member.ts';
 
 export const incomingResource: Resource = {
   path: '/api/incoming-webhooks',
@@ -57,8 +56,7 @@ function listConfigurationNames(routes: JsonValue | undefined): string | null {
 /** The record without secrets; the previous secret is mentioned while it is valid. */
 export function toPublicIncomingWebhook(record: JsonObject, nowMs: number): JsonObject {
   const { previousSecret: _, secretAwaitedUntil, ...rest } = record;
-  const maskedRecord = maskSecrets(hideSecret(rest));
-  const shownRecord = restoreResponse(restoreScheme(maskedRecord, record), record);
+  const shownRecord = maskSecrets(hideSecret(rest));
   const isAwaited = typeof secretAwaitedUntil === 'string' && record['secret'] === undefined
     && isSecretAwaited({ secretAwaitedUntil }, nowMs);
   return addPublicPreviousSecret(

@@ -178,18 +178,6 @@ function createRefusingVerifier(preset: string): Verifier {
   return { ...verifier, problem };
 }
 
-/**
- * Puts the scheme back into a masked webhook: it holds no secret, whatever its members are called.
- */
-export function restoreScheme(maskedWebhook: JsonObject, webhook: JsonObject): JsonObject {
-  const { verification: maskedVerification } = maskedWebhook;
-  const { verification } = webhook;
-  if (!isJsonObject(maskedVerification) || !isJsonObject(verification)) return maskedWebhook;
-  const { scheme } = verification;
-  return scheme === undefined ? maskedWebhook
-    : { ...maskedWebhook, verification: { ...maskedVerification, scheme } };
-}
-
 /** The shape of a new secret for a webhook, or the sentence that only the sender can make one. */
 export function chooseSecretShape(
   { verification }: JsonObject,

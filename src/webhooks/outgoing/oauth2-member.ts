@@ -11,7 +11,6 @@ import type { JsonObject, ObjectSchema, StringSchema } from '../../base/schema.t
 import type { WriteCause } from '../../resources/resource.ts';
 import { collectUrls, restoreSecrets } from '../http/mask-secrets.ts';
 import { hasCredentials, listOwnCredentials, targetUrlSchema } from '../http/target-rules.ts';
-import { hideUrlSecrets } from '../http/url-credentials.ts';
 
 export type Oauth2 = {
   readonly tokenUrl: string;
@@ -79,21 +78,12 @@ export function findOauth2Problems(webhook: JsonObject): FieldError[] {
   }));
 }
 
-/** A masked webhook without its client secret, and with its token URL. */
-export function toPublicOauth2(maskedWebhook: JsonObject, webhook: JsonObject): JsonObject {
-  const { oauth2, ...rest } = restoreTokenUrl(maskedWebhook, webhook);
-  if (!isJsonObject(oauth2)) return maskedWebhook;
+/** The webhook without its client secret. */
+export function hideClientSecret(webhook: JsonObject): JsonObject {
+  const { oauth2, ...rest } = webhook;
+  if (!isJsonObject(oauth2)) return webhook;
   const { clientSecret: _, ...publicMembers } = oauth2;
   return { ...rest, oauth2: publicMembers };
-}
-
-/** Puts the token URL back into a masked webhook: it is no token, but sounds like one. */
-export function restoreTokenUrl(maskedWebhook: JsonObject, webhook: JsonObject): JsonObject {
-  const { oauth2: maskedOauth2 } = maskedWebhook;
-  const { oauth2 } = webhook;
-  if (!isJsonObject(maskedOauth2) || !isJsonObject(oauth2)) return maskedWebhook;
-  const tokenUrl = hideUrlSecrets(String(oauth2['tokenUrl']));
-  return { ...maskedWebhook, oauth2: { ...maskedOauth2, tokenUrl } };
 }
 
 const MOVED_DETAIL = 'must be given anew: the stored one is kept only while the scheme, host and '

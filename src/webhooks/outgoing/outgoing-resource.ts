@@ -11,15 +11,13 @@ import { dropProbedState, isProbed, isProbeEcho, isProbeEnded } from '../health/
 import { healthColumns } from '../health/public-health.ts';
 import { maskSecrets, restoreSecrets, collectUrls } from '../http/mask-secrets.ts';
 import { keepPreviousSecret, addPublicPreviousSecret } from '../http/rotate-secret.ts';
-import { hideSecret, maskPatchBase } from '../http/secret-members.ts';
+import { hideSecret } from '../http/secret-members.ts';
 import {
   keepClientCertificate, toPublicClientCertificate,
 } from './client-certificate-member.ts';
-import { keepClientSecret, restoreTokenUrl, toPublicOauth2 } from './oauth2-member.ts';
+import { hideClientSecret, keepClientSecret } from './oauth2-member.ts';
 import { outgoingCollection, outgoingSchema } from './outgoing-webhook.ts';
-import {
-  dropUnusedPrevious, findPublicKey, restoreSigning, sendsSecret,
-} from './signing-member.ts';
+import { dropUnusedPrevious, findPublicKey, sendsSecret } from './signing-member.ts';
 
 export const outgoingResource: Resource = {
   path: '/api/outgoing-webhooks',
@@ -81,12 +79,9 @@ function formatTriggers(
  * secret is, as some dialects send it.
  */
 function createPatchBase(stored: JsonObject): JsonObject {
-  const { clientCertificate, secret } = stored;
-  return {
-    ...restoreSigning(restoreTokenUrl(maskPatchBase(stored), stored), stored),
-    ...clientCertificate === undefined ? {} : { clientCertificate },
-    ...secret === undefined ? {} : { secret: MASK },
-  };
+  const { clientCertificate } = stored;
+  const maskedWebhook = maskSecrets(stored);
+  return clientCertificate === undefined ? maskedWebhook : { ...maskedWebhook, clientCertificate };
 }
 
 /**
@@ -110,8 +105,8 @@ function keepUnsentSecret(
 /** The record without secrets; a previous secret is mentioned while it is valid. */
 export function toPublicOutgoingWebhook(record: JsonObject, nowMs: number): JsonObject {
   const { previousSecret: _, ...rest } = record;
-  const maskedWebhook = toPublicOauth2(maskSecrets(hideSecret(rest)), record);
-  const publicWebhook = restoreSigning(toPublicClientCertificate(maskedWebhook), record);
+  const publicWebhook =
+    maskSecrets(toPublicClientCertificate(hideClientSecret(hideSecret(rest))));
   const publicKey = findPublicKey(record);
   return addPublicPreviousSecret(
     publicKey === undefined ? publicWebhook : { ...publicWebhook, publicKey }, record, nowMs);

@@ -165,11 +165,6 @@ function findScheme({ signing }: JsonObject): Scheme | null {
   return typeof preset === 'string' ? findPreset(preset)?.scheme ?? null : toScheme(scheme);
 }
 
-/** Puts `signing` back into a masked webhook: it holds no secret, whatever its members' names. */
-export function restoreSigning(maskedWebhook: JsonObject, { signing }: JsonObject): JsonObject {
-  return signing === undefined ? maskedWebhook : { ...maskedWebhook, signing };
-}
-
 /** Whether the requests of the webhook hold its secret itself. Its members may be unchecked yet. */
 export function sendsSecret({ signing }: JsonObject): boolean {
   const { preset, scheme } = isJsonObject(signing) ? signing : {};

@@ -10,7 +10,7 @@ import { decodeRecord } from './record.ts';
 import type { WriteOptions } from './repository.ts';
 
 /** What the log knows of a request. */
-export type ChangeRequest = Pick<Exchange, 'caller' | 'log'>;
+type ChangeRequest = Pick<Exchange, 'caller' | 'log'>;
 
 /** Runs a write of one record, and logs its change once that is on disk. `kind` is its noun. */
 export async function logWrite<T>(

@@ -73,7 +73,6 @@ import type { LongLane } from './scheduler/lanes.ts';
 import type { DeliveryStatistics } from './sending/delivery-statistics.ts';
 import { formatTargetLabel, type WebhookDirection } from './webhook-label.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
-import { ALL_OWNED } from './durable-queue/ownership.ts';
 import { removalCollection } from './durable-queue/removals.ts';
 
 /** The collections that the store must have before `createWebhooks`. */
@@ -158,9 +157,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const now = (): number => clock.now();
   const shared = { keys: options.keys ?? null, searches: new Searches(options), now };
   const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
-  const { jobs, routes: jobRoutes } = composeJobs({
-    store, clock, makeId, log: options.logger, keys: shared.keys, requests, outgoing, queue,
-    webhooks: indexes, ownership: options.ownership ?? ALL_OWNED, turns: options.turns, lookup,
+  const { jobs, routes: jobRoutes } = composeJobs(options, {
+    webhooks: indexes, requests, findSearched: lookup.findSearched, outgoing, queue,
   });
   const removals = { incoming: incoming.removal, outgoing: outgoing.removal };
   const optionsChecks = new OptionsChecks(actions);

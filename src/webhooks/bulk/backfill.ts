@@ -14,6 +14,7 @@ import { acceptDeliveries } from '../deliveries/delivery-changes.ts';
 import { createDelivery } from '../deliveries/delivery.ts';
 import { addLateDeliveries } from '../deliveries/late-deliveries.ts';
 import { decodeEventHead, eventCollection } from '../deliveries/event-record.ts';
+import type { FanOuts } from '../deliveries/fan-out.ts';
 import {
   createMissedEventMatcher, type EventCriteria, type MissedEventMatcher,
 } from '../deliveries/missed-events.ts';
@@ -24,12 +25,11 @@ import type {
 import type { JobKind, RecordSelection } from './job-kind.ts';
 import { createSelection } from './record-selection.ts';
 
-type BackfillDeps = {
+export type BackfillDeps = {
   readonly store: Store;
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
   readonly capacity: Pick<QueueCapacity, 'reserve'>;
-  /** Resolves when the deliveries of all events so far are written. */
-  readonly whenFannedOut: () => Promise<void>;
+  readonly fanOuts: Pick<FanOuts, 'whenWritten'>;
   /** Whether the webhook has waiting deliveries, and its backfill holds them all. */
   readonly isAllHeld: (webhookId: string) => boolean;
 };
@@ -60,7 +60,7 @@ export function createBackfill(deps: BackfillDeps): JobKind {
         ...selection, stage,
         async begin() {
           // Before the selection begins: records tell only then who had a delivery of an event.
-          await deps.whenFannedOut();
+          await deps.fanOuts.whenWritten();
           return selection.begin();
         },
       };

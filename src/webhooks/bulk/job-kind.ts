@@ -15,6 +15,9 @@ export interface JobKind {
   select(filter: JsonObject): RecordSelection;
 }
 
+/** The kinds by their names. */
+export type JobKinds = Readonly<Record<string, JobKind>>;
+
 /** The records of one job. */
 export interface RecordSelection {
   /**

@@ -1,6 +1,12 @@
-/** The HTTP routes of jobs: list, show and cancel. */
+/** The HTTP routes of jobs: those that add one, and those that list, show and cancel them. */
 import { parseTimestamp } from '../../base/clock.ts';
+import type { FieldError } from '../../base/errors.ts';
+import { NAME_PATTERN_RULE, createNameTest } from '../../base/event-name.ts';
+import type { JsonObject, MemberSchema } from '../../base/schema.ts';
+import { timeSchema } from '../../base/time.ts';
+import type { IdempotencyKeys } from '../../resources/idempotency-keys.ts';
 import { Representation } from '../../resources/representation.ts';
+import { createKeyParameter } from '../../resources/resource-routes.ts';
 import {
   pathParameter, sendList, jsonResponse, listResponse,
 } from '../../resources/route-specs.ts';
@@ -9,13 +15,39 @@ import {
 } from '../../resources/send-representation.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
+import type { Store } from '../../store/store-port.ts';
+import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
+import { deliveryResource } from '../deliveries/delivery-resource.ts';
+import type { DeliveryService } from '../deliveries/delivery-service.ts';
+import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
+import { SOURCES } from '../filters/facts.ts';
+import { requestFields } from '../inbox/request-fields.ts';
+import { requestResource } from '../inbox/request-resource.ts';
+import { REQUEST_STATUSES } from '../inbox/stored-request.ts';
+import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
+import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
+import { outgoingResource } from '../outgoing/outgoing-resource.ts';
+import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
+import { fieldMembers, type RecordFields } from '../records/fields.ts';
+import { findWhereProblems, whereMember } from '../search/search-query.ts';
+import { bulkRoute } from './bulk-route.ts';
 import { JOB_SCHEMA, toPublicJob, type Job } from './job.ts';
 import type { Jobs } from './jobs.ts';
 import { jobResource } from './job-resource.ts';
 
+export type JobRouteDeps = {
+  readonly store: Store;
+  /** null: an `Idempotency-Key` has no effect. */
+  readonly keys: IdempotencyKeys | null;
+  readonly deliveries: Pick<DeliveryService, 'fields'>;
+  readonly webhooks: {
+    readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex;
+  };
+};
+
 const { path: PATH, noun: NOUN } = jobResource;
 
-export function jobRoutes(jobs: Jobs): readonly HttpRoute[] {
+export function jobRoutes(jobs: Jobs, deps: JobRouteDeps): readonly HttpRoute[] {
   const id = pathParameter('id', 'Of the job');
   return [
     {
@@ -42,10 +74,106 @@ export function jobRoutes(jobs: Jobs): readonly HttpRoute[] {
       handle: async (exchange) =>
         exchange.sendJson(200, toPublicJob(await jobs.cancel(exchange.params[0] ?? ''))),
     },
+    replayRoute(jobs, deps), resendRoute(jobs, deps), backfillRoute(jobs, deps),
   ];
 }
 
 function represent(job: Job): Representation {
   const bytes = Buffer.from(JSON.stringify(toPublicJob(job)));
   return new Representation(job.id, bytes, parseTimestamp(job.updatedAt));
+}
+
+/** Rejected requests are in memory alone: after a restart a job could not go on with them. */
+const REPLAYABLE = REQUEST_STATUSES.filter((status) => status !== 'rejected');
+
+function replayRoute(jobs: Jobs, { keys, webhooks }: JobRouteDeps): HttpRoute {
+  return bulkRoute({ jobs, keys }, {
+    kind: 'request-replay', path: `${requestResource.path}/replay`,
+    operationId: 'replayRequests', name: 'RequestsReplay',
+    summary: 'Run many kept requests again, as a job that goes on after a restart',
+    members: {
+      ...recordMembers(requestFields, REPLAYABLE),
+      as: replayModeMember(
+        '`retry` runs the same requests again, under the same ids; `new` copies of them'),
+    },
+    bodyRules: { check: (body) => findWhereProblems(body, SOURCES) },
+    resolveFilter: (filter) => resolveHookMember(webhooks.incoming, filter),
+  });
+}
+
+function resendRoute(jobs: Jobs, { keys, deliveries, webhooks }: JobRouteDeps): HttpRoute {
+  return bulkRoute({ jobs, keys }, {
+    kind: 'delivery-resend', path: `${deliveryResource.path}/resend`,
+    operationId: 'resendDeliveries', name: 'DeliveriesResend',
+    summary: 'Send many deliveries again, as a job that goes on after a restart',
+    members: {
+      // All statuses: a `retry` of a pending delivery sends it now, not at its next attempt.
+      ...recordMembers(deliveries.fields, DELIVERY_STATUSES),
+      as: replayModeMember('`retry` sends the same deliveries again, under the same '
+        + '`webhook-id`; `new` makes new ones'),
+    },
+    bodyRules: { check: (body) => findWhereProblems(body, EVENT_FACT_SOURCES) },
+    resolveFilter: (filter) => resolveHookMember(webhooks.outgoing, filter),
+  });
+}
+
+/** The members of a job's filter, which is for records of these statuses. */
+function recordMembers<Filter>(
+  fields: RecordFields<never, Filter>, statuses: readonly string[],
+): Readonly<Record<string, MemberSchema>> {
+  return {
+    ...fieldMembers(fields, ['hook', 'status', 'event', 'since', 'until']),
+    status: { schema: { kind: 'string', values: statuses }, description: 'Only these' },
+    where: whereMember,
+  };
+}
+
+/** Puts the identifier of a webhook in the place of its name. */
+function resolveHookMember(directory: WebhookDirectory, filter: JsonObject): JsonObject {
+  const { hook } = filter;
+  return typeof hook === 'string' ? { ...filter, hook: resolveHook(directory, hook) } : filter;
+}
+
+function replayModeMember(description: string): MemberSchema {
+  return { schema: { kind: 'string', values: ['retry', 'new'] }, default: 'retry', description };
+}
+
+const BACKFILL_MEMBERS: Readonly<Record<string, MemberSchema>> = {
+  since: {
+    schema: timeSchema, isRequired: true,
+    description: 'Events made at that time or later, such as 2026-01-31T12:00:00Z',
+  },
+  until: { schema: timeSchema, description: 'Events made before that time' },
+  name: {
+    schema: {
+      kind: 'string', minLength: 1, maxLength: 202, description: NAME_PATTERN_RULE,
+      canonical: (pattern) => createNameTest(pattern) === null ? null : pattern,
+    },
+    description: 'Only events of this name; `order.*` is every name below `order.`',
+  },
+};
+
+function backfillRoute(jobs: Jobs, { store, keys, webhooks }: JobRouteDeps): HttpRoute {
+  return bulkRoute({ jobs, keys }, {
+    kind: 'backfill', path: `${outgoingResource.path}/{identifier}/backfill`,
+    operationId: 'backfillOutgoingWebhook', name: 'Backfill', members: BACKFILL_MEMBERS,
+    bodyRules: {
+      check: findTimeProblem,
+      hint: (_, { since = null }) => since === null
+        ? 'say from when on, such as { "since": "2026-01-31T12:00:00Z" }' : null,
+    },
+    summary: 'Send a webhook the kept events that it has missed, as a job that goes on after a '
+      + 'restart',
+    parameters: [createKeyParameter(outgoingResource)],
+    async resolveFilter(filter, [name = '']) {
+      const { identifier } = await getNamedWebhook({ store, webhooks: webhooks.outgoing }, name);
+      return { ...filter, hook: identifier };
+    },
+  });
+}
+
+function findTimeProblem({ since, until }: JsonObject): readonly FieldError[] {
+  // Both are in one form by now, so they compare as texts.
+  if (typeof since !== 'string' || typeof until !== 'string' || since < until) return [];
+  return [{ pointer: '/until', detail: 'must be later than since' }];
 }

@@ -6,21 +6,19 @@
  * then.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { assert } from '../../base/assert.ts';
 import { formatTimestamp, type Clock } from '../../base/clock.ts';
-import { AppError } from '../../base/errors.ts';
-import { lazyImport } from '../../base/lazy-import.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import { decodeJob, jobCollection, type Job } from './job.ts';
-import type { JobKind, RecordSelection } from './job-kind.ts';
+import type { JobKind, JobKinds, RecordSelection } from './job-kind.ts';
+import { runJob } from './run-job.ts';
 import type { Ownership } from '../durable-queue/ownership.ts';
 import { retryUntilWritten, type WriteRetryDeps } from '../durable-queue/write-retry.ts';
 import { backfillCollection, deleteHold } from '../deliveries/backfill-hold.ts';
 import { stageJobCancel, stageMissingHold, stageNewJob } from './stage-job.ts';
-
-const loadRun = lazyImport(() => import('./run-job.ts'));
 
 type JobsDeps = {
   readonly store: Store;
@@ -28,8 +26,7 @@ type JobsDeps = {
   readonly log: Logger;
   readonly makeId: () => string;
   readonly ownership: Pick<Ownership, 'isMaintainer' | 'onChange'>;
-  /** Loads a kind of job, by its name. */
-  readonly kinds: Readonly<Record<string, () => Promise<JobKind>>>;
+  readonly loadKinds: () => Promise<JobKinds>;
 };
 
 /** Most finished jobs to keep. Older ones are removed when a job is added. */
@@ -127,7 +124,7 @@ export class Jobs {
     const { store, makeId } = this.#deps;
     const id = makeId();
     // The code that runs it is loaded first: a job that could not run must not hold deliveries.
-    const [jobKind] = await Promise.all([this.#load(kind), loadRun(() => null)]);
+    const jobKind = await this.#load(kind);
     await jobKind.whenReady?.();
     const selection = jobKind.select(filter);
     const webhookId = jobKind.findHeldWebhookId?.(filter) ?? null;
@@ -174,9 +171,9 @@ export class Jobs {
   }
 
   async #load(kind: string): Promise<JobKind> {
-    const load = this.#deps.kinds[kind];
-    if (load === undefined) throw new AppError('conflict', `this version has no jobs of ${kind}`);
-    return load();
+    const { [kind]: jobKind } = await this.#deps.loadKinds();
+    assert(jobKind !== undefined, `there are no jobs of ${kind}`);
+    return jobKind;
   }
 
   #resumeJob(id: string, bytes: Buffer): void {
@@ -226,10 +223,7 @@ export class Jobs {
     const { id, kind, filter } = job;
     // The caller may be applying a transaction of which the rest is to come.
     await nextTurn();
-    const [{ runJob }, selection] = await Promise.all([
-      loadRun((module) => module),
-      begunSelection ?? this.#load(kind).then((jobKind) => jobKind.select(filter)),
-    ]);
+    const selection = begunSelection ?? (await this.#load(kind)).select(filter);
     await this.#holdAgain(job);
     await runJob(this.#deps, id, selection);
   }

@@ -9,23 +9,22 @@ import { ETAG_HEADER, IF_NONE_MATCH } from '../../resources/send-representation.
 import type { HttpRoute, ParameterSpec } from '../../server/http-route.ts';
 import { problemResponses } from '../../server/problem.ts';
 import { parseChoiceParameter, parseQuery } from '../../server/query.ts';
-import type { ConfigurationHandlers } from './configuration-handlers.ts';
-import type { ConfigurationDeps } from './configuration-service.ts';
+import type { ConfigurationDeps, ConfigurationService } from './configuration-service.ts';
 import { PLAN_SIGNS, createDocumentSchema } from './document-schema.ts';
 import { RECORD_KINDS } from './record-kinds.ts';
 
 const PATH = '/api/configuration';
 
-const loadHandlers = lazyImport(() => import('./configuration-handlers.ts'));
+const loadService = lazyImport(() => import('./configuration-service.ts'));
 
-type UseHandlers =
-  (use: (handlers: ConfigurationHandlers) => MaybePromise<void>) => MaybePromise<void>;
+type UseService =
+  (use: (service: ConfigurationService) => MaybePromise<void>) => MaybePromise<void>;
 
 export function configurationRoutes(deps: ConfigurationDeps): readonly HttpRoute[] {
-  let handlers: ConfigurationHandlers | null = null;
-  const useHandlers: UseHandlers = (use) => loadHandlers((module) =>
-    use(handlers ??= new module.ConfigurationHandlers(deps)));
-  return [exportRoute(useHandlers), applyRoute(useHandlers)];
+  let service: ConfigurationService | null = null;
+  const useService: UseService = (use) => loadService((module) =>
+    use(service ??= new module.ConfigurationService(deps)));
+  return [exportRoute(useService), applyRoute(useService)];
 }
 
 const ONLY_APPLIED: ParameterSpec = {
@@ -37,7 +36,7 @@ const ONLY_APPLIED: ParameterSpec = {
 const EXPORT_SCHEMA = objectSchema('ExportedConfiguration',
   Object.fromEntries(RECORD_KINDS.map(({ member }) => [member, arraySchema(ANY_JSON)])));
 
-function exportRoute(useHandlers: UseHandlers): HttpRoute {
+function exportRoute(useService: UseService): HttpRoute {
   return {
     method: 'GET', path: PATH, operationId: 'exportConfiguration', access: 'read',
     summary: 'All action configurations and webhooks as a document for `hookshelf apply`; secrets '
@@ -55,7 +54,7 @@ function exportRoute(useHandlers: UseHandlers): HttpRoute {
       const query = parseQuery(exchange.search, [ONLY_APPLIED.name]);
       const isOnlyApplied =
         parseChoiceParameter(query, ONLY_APPLIED.name, ['true', 'false']) === 'true';
-      return useHandlers((handlers) => handlers.export(exchange, isOnlyApplied));
+      return useService((service) => service.export(exchange, isOnlyApplied));
     },
   };
 }
@@ -72,7 +71,7 @@ const PLAN_SCHEMA = objectSchema('ConfigurationPlan', {
   unchanged: { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
 });
 
-function applyRoute(useHandlers: UseHandlers): HttpRoute {
+function applyRoute(useService: UseService): HttpRoute {
   return {
     method: 'PUT', path: PATH, operationId: 'applyConfiguration', access: 'read',
     summary: 'Make action configurations and webhooks what the document says, all or nothing; '
@@ -97,6 +96,6 @@ function applyRoute(useHandlers: UseHandlers): HttpRoute {
       },
       ...problemResponses(400, 409, 412, 413, 415, 422, 503, 507),
     ],
-    handle: (exchange) => useHandlers((handlers) => handlers.apply(exchange)),
+    handle: (exchange) => useService((service) => service.apply(exchange)),
   };
 }

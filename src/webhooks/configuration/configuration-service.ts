@@ -1,20 +1,26 @@
-/** Applies configuration documents, and exports what is stored as one. */
-import { assert } from '../../base/assert.ts';
+/**
+ * Serves `/api/configuration`: applies configuration documents, and exports what is stored as one.
+ * Loaded at its first use: see configuration-routes.ts.
+ */
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
+import { DOCUMENT_BYTES_MAX } from '../../base/files/bounded-read.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Turns } from '../../base/turns.ts';
-import { logChange, type ChangeRequest } from '../../resources/change-log.ts';
-import type { RecordStager } from '../../resources/record-stager.ts';
-import type { Repository } from '../../resources/repository.ts';
+import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
+import { logChange } from '../../resources/change-log.ts';
+import { evaluateConditions } from '../../resources/conditional-request.ts';
+import { JSON_TYPE } from '../../resources/route-specs.ts';
+import { readLargeJson } from '../../server/exchange/large-json.ts';
+import type { Exchange } from '../../server/http-route.ts';
 import type { Store } from '../../store/store-port.ts';
 import type { OptionsChecks } from '../actions/options-checks.ts';
-import type { ConfigurationDocument } from './configuration-document.ts';
+import { parseDocument, type ConfigurationDocument } from './configuration-document.ts';
 import type { ConfigurationPlan } from './configuration-plan.ts';
 import { exportConfiguration } from './export-configuration.ts';
-import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
+import type { RecordKind } from './record-kinds.ts';
 import {
-  parseAhead, stageApply, type ApplicableDocument, type StagedApply,
+  parseAhead, stageApply, type ApplicableDocument, type Repositories, type StagedApply,
 } from './stage-apply.ts';
 import {
   computeConfigurationTag, createCommittedSource, readStoredConfiguration,
@@ -22,7 +28,7 @@ import {
 
 export type ConfigurationDeps = {
   readonly store: Store;
-  readonly repositories: Readonly<Record<RecordKind['member'], Repository>>;
+  readonly repositories: Repositories;
   readonly makeId: () => string;
   readonly optionsChecks: Pick<OptionsChecks, 'checkAhead'>;
   readonly log: Logger;
@@ -32,46 +38,52 @@ export type ConfigurationDeps = {
 };
 
 /** `etag` is the tag of the stored configuration: see `StoredConfiguration`. */
-type TaggedDocument = { readonly text: string; readonly etag: string };
 type TaggedPlan = { readonly plan: ConfigurationPlan; readonly etag: string };
 
 export class ConfigurationService {
   readonly #deps: ConfigurationDeps;
-  readonly #stagers: ReadonlyMap<RecordKind, RecordStager>;
 
   constructor(deps: ConfigurationDeps) {
     this.#deps = deps;
-    this.#stagers = new Map(RECORD_KINDS.map((kind) =>
-      [kind, deps.repositories[kind.member].stager]));
   }
 
-  /** The stored configuration as a document, secrets as references to variables. */
-  export(isOnlyApplied: boolean): TaggedDocument {
+  /** Sends the stored configuration as a document, secrets as references to variables. */
+  export(exchange: Exchange, isOnlyApplied: boolean): void {
     const stored = readStoredConfiguration(createCommittedSource(this.#deps.store));
-    return { text: exportConfiguration(stored, isOnlyApplied), etag: stored.etag };
+    const { etag } = stored;
+    const headers = ['ETag', etag, 'Cache-Control', 'no-cache'];
+    const { 'if-none-match': noneMatch } = exchange.request.headers;
+    const isKnown = noneMatch !== undefined && evaluateConditions(
+      { 'if-none-match': noneMatch }, createComparedVersion(etag), true) === 'not_modified';
+    if (isKnown) return exchange.send(304, headers);
+    exchange.send(200, ['Content-Type', JSON_TYPE, ...headers],
+      exportConfiguration(stored, isOnlyApplied));
   }
 
   /**
-   * Makes the configuration what the document says, in one transaction. `checkTag` is called within
-   * it with the tag of what is stored, and throws to have nothing done. `request` is for the log.
-   * Resolves with the plan that
-   * was done and the tag after it; in a dry run nothing is done, and the tag is the one that the
-   * plan is for. Throws `invalid` with pointers into the document, `conflict`, and what
-   * `Store.transact` throws.
+   * Applies the document of a request, and sends the plan that was done with the tag after it. A
+   * dry run does nothing: its plan has the tag that it is for. Throws `invalid` with pointers into
+   * the document, `conflict`, `precondition_failed`, and what `Store.transact` throws.
    */
-  async apply(
-    document: ConfigurationDocument, checkTag: (etag: string) => void, hops: number,
-    request: ChangeRequest,
-  ): Promise<TaggedPlan> {
+  async apply(exchange: Exchange): Promise<void> {
+    const document = parseDocument(
+      await readLargeJson(exchange, [JSON_TYPE], DOCUMENT_BYTES_MAX));
+    if (!document.isDryRun) checkMayApply(exchange);
+    const { plan, etag } = await this.#apply(document, exchange);
+    exchange.sendJson(200, plan, ['ETag', etag]);
+  }
+
+  /** Makes the configuration what the document says, in one transaction. */
+  async #apply(document: ConfigurationDocument, exchange: Exchange): Promise<TaggedPlan> {
     const { makeId, optionsChecks, repositories } = this.#deps;
     const records = document.records.map((record) => ({
       ...record,
       newId: record.kind.naming === 'identifier' ? record.name : makeId(),
     }));
     const { staged, etag } = await optionsChecks.checkAhead(listOptions(document),
-      () => this.#transact({ ...document, records }, checkTag, hops));
+      () => this.#transact({ ...document, records }, exchange));
     if (document.isDryRun) return { plan: staged.plan, etag };
-    for (const description of staged.descriptions) logChange(request, description);
+    for (const description of staged.descriptions) logChange(exchange, description);
     this.#log(document, staged);
     for (const { kind, id } of staged.removedRecords) {
       await repositories[kind.member].afterRemoved(id);
@@ -80,25 +92,23 @@ export class ConfigurationService {
   }
 
   /** A dry run is staged as well, as only that tells of all conflicts, and then given up. */
-  async #transact(
-    document: ApplicableDocument, checkTag: (etag: string) => void, hops: number,
-  ): Promise<TaggedApply> {
-    const { store, countWaiting, turns } = this.#deps;
+  async #transact(document: ApplicableDocument, exchange: Exchange): Promise<TaggedApply> {
+    const { store, countWaiting, turns, repositories } = this.#deps;
+    const { headers } = exchange.request;
     // The inputs of any of them: all have one clock and one maker of ids.
-    const [stager] = this.#stagers.values();
-    assert(stager !== undefined);
-    const inputs = stager.createInputs(hops);
+    const inputs = repositories.outgoingWebhooks.stager.createInputs(
+      parseHops(headers[CHAIN_HEADER]));
+    const checkTag = createTagCheck(headers['if-match']);
     const committed = readStoredConfiguration(createCommittedSource(store));
     const parsedRecords = await turns.run(
-      parseAhead(this.#stagers, document, committed, inputs.nowMs)) ?? new Map();
+      parseAhead(repositories, document, committed, inputs.nowMs)) ?? new Map();
     let dryRun: TaggedApply | null = null;
     try {
       return await store.transact((transaction) => {
         const stored = readStoredConfiguration(transaction);
         checkTag(stored.etag);
         const staged = stageApply(
-          { stagers: this.#stagers, parsedRecords, countWaiting }, transaction, document, stored,
-          inputs);
+          { repositories, parsedRecords, countWaiting }, transaction, document, stored, inputs);
         if (!document.isDryRun && !document.isConfirmed) checkConfirmed(staged);
         if (!document.isDryRun) return { staged, etag: computeConfigurationTag(transaction) };
         dryRun = { staged, etag: stored.etag };
@@ -117,6 +127,29 @@ export class ConfigurationService {
       set, created: count('+'), changed: count('~'), deleted: count('-'), unchanged,
     });
   }
+}
+
+/** Throws `forbidden` for a token that may only plan. */
+function checkMayApply({ grant }: Exchange): void {
+  if (grant === null || grant.scope === 'admin') return;
+  throw new AppError('forbidden', `this needs a token of scope admin, not ${grant.scope}, with `
+    + 'which "dryRun": true answers the plan');
+}
+
+/** The check of the tag of what is stored. It throws `malformed` for an If-Match without quotes. */
+function createTagCheck(match: string | undefined): (etag: string) => void {
+  if (match === undefined) return () => {};
+  return (etag) => {
+    const result = evaluateConditions({ 'if-match': match }, createComparedVersion(etag), false);
+    if (result !== 'failed') return;
+    throw new AppError('precondition_failed', 'the configuration was changed since the plan was '
+      + 'made: nothing is done; plan it again');
+  };
+}
+
+/** What conditions are evaluated against: the tag alone, as no date is that of all records. */
+function createComparedVersion(etag: string): Parameters<typeof evaluateConditions>[1] {
+  return { etag, updatedAtMs: 0, changedAtMs: 0, isObserved: false };
 }
 
 /** Throws `conflict` where the plan does what nobody may mean. */

@@ -6,7 +6,6 @@
  * The order lets names go from one record to another: what is pruned goes first, then records give
  * up names that others get. Checks that a later record may put right come last.
  */
-import { assert } from '../../base/assert.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError, type FieldError } from '../../base/errors.ts';
 import { invalid } from '../../base/fields.ts';
@@ -14,7 +13,7 @@ import type { JsonObject } from '../../base/schema.ts';
 import type { Steps } from '../../base/turns.ts';
 import { describeChange, type DescribedChange } from '../../resources/change-log.ts';
 import { decodeFields } from '../../resources/record.ts';
-import type { RecordStager } from '../../resources/record-stager.ts';
+import type { Repository } from '../../resources/repository.ts';
 import type { Change, Transaction, TransactionInputs } from '../../store/store-port.ts';
 import { stageMark } from '../applied-records.ts';
 import type { ConfigurationDocument, DocumentRecord } from './configuration-document.ts';
@@ -26,9 +25,11 @@ import {
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import type { ConfiguredRecord, StoredConfiguration } from './stored-configuration.ts';
 
+export type Repositories = Readonly<Record<RecordKind['member'], Repository>>;
+
 type StageApplyDeps = {
   readonly parsedRecords: ParsedRecords;
-  readonly stagers: ReadonlyMap<RecordKind, RecordStager>;
+  readonly repositories: Repositories;
   /** How many requests or deliveries wait for a webhook. */
   readonly countWaiting: (kind: RecordKind, id: string) => number;
 };
@@ -50,7 +51,7 @@ export type ApplicableDocument = Omit<ConfigurationDocument, 'records'> & {
  * takes most of an apply, and a transaction is one turn of the event loop.
  */
 export function* parseAhead(
-  stagers: StageApplyDeps['stagers'], { records }: ApplicableDocument,
+  repositories: Repositories, { records }: ApplicableDocument,
   stored: StoredConfiguration, nowMs: number,
 ): Steps<ParsedRecords> {
   const beforeByName = indexByName(stored);
@@ -58,7 +59,7 @@ export function* parseAhead(
   for (const record of records) {
     const before = beforeByName.get(record.kind)?.get(record.name) ?? null;
     try {
-      const { fields } = getStager({ stagers }, record.kind)
+      const { fields } = repositories[record.kind.member].stager
         .parse(record.body, before, 'apply', nowMs);
       parsed.set(record, { bytes: before?.bytes ?? null, fields });
     } catch (thrown) {
@@ -92,12 +93,12 @@ export function stageApply(
   const changedWrites = writes.filter(({ changedMembers }) => changedMembers?.length !== 0);
   const pruned = document.isPruning ? listPruned(document, stored) : [];
   const removals = pruned.map(({ kind, record }) => ({
-    kind, change: getStager(deps, kind).remove(transaction, record, inputs),
+    kind, change: deps.repositories[kind.member].stager.remove(transaction, record, inputs),
   }));
   freeNames(context, writes);
   const puts = stageWrites(context, changedWrites, document.set);
   for (const { kind, change } of [...puts, ...removals]) {
-    getStager(deps, kind).check(transaction, change, inputs);
+    deps.repositories[kind.member].stager.check(transaction, change, inputs);
   }
   const descriptions = [...puts, ...removals]
     .map(({ kind, change }) => describeChange(kind.noun, change));
@@ -146,7 +147,7 @@ function planWrites(
       const ahead = deps.parsedRecords.get(record);
       const isSame = ahead !== undefined && isSameVersion(ahead.bytes, before?.bytes ?? null);
       const parsed = isSame ? ahead.fields
-        : getStager(deps, kind).parse(body, before, 'apply', inputs.nowMs).fields;
+        : deps.repositories[kind.member].stager.parse(body, before, 'apply', inputs.nowMs).fields;
       if (before === null) return { record, before, fields: parsed, changedMembers: null };
       const fields = replaceSecret(kind, before.members, parsed, overlaps ? inputs.nowMs : null);
       const changedMembers =
@@ -207,7 +208,8 @@ function freeNames(
     if (before === null || typeof name !== 'string' || name === fields['name']) continue;
     if (wantedNames.get(kind)?.has(name) !== true) continue;
     const { name: _, ...rest } = decodeFields(kind.collection.key, before.bytes);
-    const version = getStager(deps, kind).encode(before.id, rest, before.bytes, inputs.nowMs);
+    const { stager } = deps.repositories[kind.member];
+    const version = stager.encode(before.id, rest, before.bytes, inputs.nowMs);
     transaction.put(kind.collection.name, before.id, version.json);
   }
 }
@@ -230,7 +232,7 @@ function stageWrite(
 ): StagedChange {
   const { kind } = record;
   const id = before?.id ?? record.newId;
-  const stager = getStager(deps, kind);
+  const { stager } = deps.repositories[kind.member];
   const version = stager.encode(id, fields, before?.bytes ?? null, inputs.nowMs);
   const { change } = stager.put(transaction, version, inputs);
   if (before === null) {
@@ -284,10 +286,4 @@ function collectErrors<T>(
     }
     return [];
   }
-}
-
-function getStager({ stagers }: Pick<StageApplyDeps, 'stagers'>, kind: RecordKind): RecordStager {
-  const stager = stagers.get(kind);
-  assert(stager !== undefined, `no stager of ${kind.noun}s`);
-  return stager;
 }

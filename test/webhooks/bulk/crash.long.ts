@@ -31,7 +31,7 @@ async function openOn(disk: Disk): Promise<Opened> {
   const kind = createCountUp(store);
   const jobs = new Jobs({
     store, clock, log: silentLogger, makeId: createIdSource(clock), ownership: ALL_OWNED,
-    kinds: { 'count-up': () => Promise.resolve(kind) },
+    loadKinds: () => Promise.resolve({ 'count-up': kind }),
   });
   return {
     store, files, jobs,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { createLogger, silentLogger } from '../../../src/base/log.ts';
+import { createLogger } from '../../../src/base/log.ts';
 import { createIdSource } from '../../../src/base/uuid.ts';
 import { encodeJob, jobCollection, toPublicJob, type Job } from '../../../src/webhooks/bulk/job.ts';
 import { Jobs } from '../../../src/webhooks/bulk/jobs.ts';
@@ -33,7 +33,7 @@ class Place {
         level: 'warning', format: 'json', now: () => this.clock.now(),
         write: (line) => this.logLines.push(JSON.parse(line).message),
       }),
-      kinds: Object.fromEntries(KINDS.map((name) => [name, () => Promise.resolve(kind)])),
+      loadKinds: () => Promise.resolve(Object.fromEntries(KINDS.map((name) => [name, kind]))),
     });
   }
 
@@ -424,17 +424,3 @@ for (const code of ['unavailable', 'storage_full'] as const) {
     await place.jobs.close();
   });
 }
-
-test('leaves a job of an unknown kind alone', () => withPlace(async (place) => {
-  await addThings(place.store, 1);
-  const job = await place.jobs.add('count-up', {});
-  const jobs = new Jobs({
-    store: place.store, clock: place.clock, log: silentLogger, makeId: () => 'none', kinds: {},
-    ownership: ALL_OWNED,
-  });
-  jobs.start();
-  await place.clock.advance(1000);
-  assert.equal(jobs.get(job.id).status, 'running');
-  await assert.rejects(jobs.add('count-up', {}), { code: 'conflict' });
-  await jobs.close();
-}));

@@ -1,0 +1,106 @@
+/** The kinds of jobs: requests that run again, deliveries that are sent again, and backfills. */
+import type { JsonObject } from '../../base/schema.ts';
+import type { Steps, Turns } from '../../base/turns.ts';
+import { deriveIds } from '../../base/uuid.ts';
+import { findCommitted, findStaged } from '../../store/find-record.ts';
+import type { FindRecord } from '../../store/store-port.ts';
+import { deliveryCollection } from '../deliveries/delivery.ts';
+import { isOutgoingKind } from '../deliveries/delivery-fields.ts';
+import { decodeListed } from '../deliveries/delivery-list.ts';
+import { SearchedDelivery } from '../deliveries/delivery-search.ts';
+import type { DeliveryService } from '../deliveries/delivery-service.ts';
+import { eventCollection } from '../deliveries/event-record.ts';
+import type { RequestLookup } from '../deliveries/public-route.ts';
+import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
+import { SOURCES } from '../filters/facts.ts';
+import { decodeRequest } from '../inbox/request-codec.ts';
+import { requestFields } from '../inbox/request-fields.ts';
+import type { RequestService } from '../inbox/request-service.ts';
+import { requestCollection } from '../inbox/stored-request.ts';
+import { createFieldTest, parseFilterBody } from '../records/fields.ts';
+import { prepareWhere } from '../search/search-query.ts';
+import { createBackfill, type BackfillDeps } from './backfill.ts';
+import type { JobKind, JobKinds } from './job-kind.ts';
+import { countEach, createSelection } from './record-selection.ts';
+
+export type JobKindDeps = BackfillDeps & {
+  readonly turns: Turns;
+  readonly requests: Pick<RequestService, 'stageReplay'>;
+  readonly findSearched: RequestLookup['findSearched'];
+  readonly deliveries: Pick<DeliveryService, 'fields' | 'stageResend' | 'reserveResends'>;
+};
+
+export function createJobKinds(deps: JobKindDeps): JobKinds {
+  return {
+    'request-replay': createRequestReplay(deps),
+    'delivery-resend': createDeliveryResend(deps),
+    backfill: createBackfill(deps),
+  };
+}
+
+function createRequestReplay(
+  { store, turns, findSearched, requests }: JobKindDeps,
+): JobKind {
+  return {
+    select(jobFilter: JsonObject) {
+      const isMet = createFieldTest(requestFields, parseFilterBody(requestFields, jobFilter));
+      const matches = (bytes: Buffer, find: FindRecord): boolean =>
+        isMet(decodeRequest(bytes, find));
+      const options = { routes: null, isNew: jobFilter['as'] === 'new' };
+      const find = findCommitted(store);
+      const test = prepareWhere(jobFilter, SOURCES);
+      function* holds({ id }: { readonly id: string }): Steps<boolean> {
+        const request = findSearched(id);
+        return request !== null && test !== null && (yield* test(request));
+      }
+      return {
+        ...createSelection(store.collection(requestCollection.name), (bytes) =>
+          matches(bytes, find), test && { turns, holds }),
+        stage(transaction, ids, { nowMs, seed }) {
+          const nextId = deriveIds(seed);
+          const findInTransaction = findStaged(transaction);
+          return countEach(ids, (id) => {
+            const bytes = transaction.find(requestCollection.name, id);
+            if (bytes === undefined || !matches(bytes, findInTransaction)) return false;
+            requests.stageReplay(transaction, id, options, { nowMs, id: nextId() });
+            return true;
+          });
+        },
+      };
+    },
+  };
+}
+
+function createDeliveryResend(
+  { store, turns, deliveries, fanOuts }: JobKindDeps,
+): JobKind {
+  return {
+    select(filter) {
+      const isMet = createFieldTest(deliveries.fields,
+        { ...parseFilterBody(deliveries.fields, filter), kind: isOutgoingKind });
+      const matches = (bytes: Buffer, id: string): boolean => isMet(decodeListed(bytes, id));
+      const as = filter['as'] === 'new' ? 'new' : 'retry';
+      const test = prepareWhere(filter, EVENT_FACT_SOURCES);
+      const events = store.collection(eventCollection.name);
+      const selection = createSelection(store.collection(deliveryCollection.name), matches,
+        test && { turns, holds: ({ bytes }) => test(new SearchedDelivery(events, bytes)) });
+      return {
+        ...selection,
+        async begin() {
+          await fanOuts.whenWritten();
+          return selection.begin();
+        },
+        reserveWhile: (ids, commit) => deliveries.reserveResends(ids, as, commit),
+        stage(transaction, ids, { nowMs, seed }) {
+          const nextSeed = deriveIds(seed);
+          return countEach(ids, (id) => {
+            const bytes = transaction.find(deliveryCollection.name, id);
+            if (bytes === undefined || !matches(bytes, id)) return false;
+            deliveries.stageResend(transaction, id, as, { nowMs, seed: nextSeed() });
+            return true;
+          });
+        },
+      };
+    },
+  };
+}

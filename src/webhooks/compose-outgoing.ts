@@ -15,7 +15,7 @@ import { createSystemEvents, type SystemEvents } from './deliveries/system-event
 import { deliveryRetention } from './deliveries/delivery-retention.ts';
 import { createDeliveryService, type DeliveryService } from './deliveries/delivery-service.ts';
 import { deliveryQueue } from './deliveries/delivery-changes.ts';
-import type { RequestLookup } from './deliveries/public-route.ts';
+import type { RequestLookup } from './deliveries/delivery-fields.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import { toHostWait, type HostWait } from './health/public-health.ts';

@@ -61,7 +61,7 @@ import type { WebhookDirectories } from './naming/directory.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/outgoing-webhook.ts';
 import { eventIdCollection } from './inbox/event-ids.ts';
 import { requestBodyCollection, requestCollection } from './inbox/stored-request.ts';
-import type { RequestLookup } from './deliveries/public-route.ts';
+import type { RequestLookup } from './deliveries/delivery-fields.ts';
 import { decodeRequestHead } from './inbox/request-codec.ts';
 import { findSearchedRequest } from './inbox/request-search.ts';
 import { requestRoutes } from './inbox/request-routes.ts';

@@ -9,15 +9,12 @@ import { findCommitted } from '../../src/store/find-record.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { decodeRequest } from '../../src/webhooks/inbox/request-codec.ts';
-import {
-  createPendingRoute, type RouteDelivery,
-} from '../../src/webhooks/deliveries/route-delivery.ts';
 import { requestCollection, type StoredRequest } from '../../src/webhooks/inbox/stored-request.ts';
 import { addRequest } from '../../src/webhooks/inbox/request-changes.ts';
 import { withAppStore } from '../support/app-store.ts';
 import { IS_LONG } from '../support/long.ts';
 import { inFolder } from '../support/temporary-folder.ts';
-import { makeStoredRequest } from '../webhooks/inbox/sample-request.ts';
+import { makeRoute, makeStoredRequest } from '../webhooks/inbox/sample-request.ts';
 import { addRecord, ask } from './ask.ts';
 import { startServer, type Running } from './processes.ts';
 
@@ -28,9 +25,7 @@ const LOOKS_MAX = 20_000;
 const PAUSE_MS = 20;
 const BODY = Buffer.from(JSON.stringify({ text: 'b'.repeat(700) }));
 const AT = new Date().toISOString();
-const FAILED: RouteDelivery = {
-  ...createPendingRoute('default', AT), status: 'failed', nextAttemptAt: null,
-};
+const FAILED = makeRoute({ status: 'failed', nextAttemptAt: null }, AT);
 /** Copies that there is room for where a job is to stop in the middle. */
 const ROOM = 500;
 

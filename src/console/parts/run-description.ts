@@ -1,6 +1,6 @@
 /** What one run of the action of a route has come to, and of a command its output. Pure. */
 import { encodeJson } from '../base/json-text.ts';
-import type { RunAttempt } from '../../webhooks/deliveries/route-delivery.ts';
+import type { RunAttempt } from '../../webhooks/deliveries/delivery.ts';
 
 type RunDescription = {
   readonly text: string;

@@ -2,7 +2,7 @@
 import { h, type Child } from '../base/dom.ts';
 import { formatDuration, timeElement } from '../base/format.ts';
 import { describeRun } from './run-description.ts';
-import type { RunAttempt } from '../../webhooks/deliveries/route-delivery.ts';
+import type { Attempt } from '../../webhooks/deliveries/delivery.ts';
 
 export type TimelineStep = {
   readonly at: string;
@@ -31,9 +31,9 @@ export function timeline(
 }
 
 /** One run of the action of a route. */
-export function runStep(attempt: RunAttempt): TimelineStep {
-  const { at, durationMs, success } = attempt;
-  const { text, end, ranMs, output, isCutOff } = describeRun(attempt);
+export function runStep(attempt: Attempt): TimelineStep {
+  const { at, durationMs, success = false, message = null, data = null } = attempt;
+  const { text, end, ranMs, output, isCutOff } = describeRun({ success, message, data });
   const step = { at, durationMs, isGood: success, text, detail: output };
   if (end === null || ranMs === null) return step;
   return {

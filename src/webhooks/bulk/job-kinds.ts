@@ -5,12 +5,11 @@ import { deriveIds } from '../../base/uuid.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { FindRecord } from '../../store/store-port.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
-import { isOutgoingKind } from '../deliveries/delivery-fields.ts';
-import { decodeListed } from '../deliveries/delivery-list.ts';
+import { decodeDelivery } from '../deliveries/delivery-codec.ts';
+import { isOutgoingKind, type RequestLookup } from '../deliveries/delivery-fields.ts';
 import { SearchedDelivery } from '../deliveries/delivery-search.ts';
 import type { DeliveryService } from '../deliveries/delivery-service.ts';
 import { eventCollection } from '../deliveries/event-record.ts';
-import type { RequestLookup } from '../deliveries/public-route.ts';
 import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
 import { SOURCES } from '../filters/facts.ts';
 import { decodeRequest } from '../inbox/request-codec.ts';
@@ -78,7 +77,7 @@ function createDeliveryResend(
     select(filter) {
       const isMet = createFieldTest(deliveries.fields,
         { ...parseFilterBody(deliveries.fields, filter), kind: isOutgoingKind });
-      const matches = (bytes: Buffer, id: string): boolean => isMet(decodeListed(bytes, id));
+      const matches = (bytes: Buffer): boolean => isMet(decodeDelivery(bytes));
       const as = filter['as'] === 'new' ? 'new' : 'retry';
       const test = prepareWhere(filter, EVENT_FACT_SOURCES);
       const events = store.collection(eventCollection.name);
@@ -95,7 +94,7 @@ function createDeliveryResend(
           const nextSeed = deriveIds(seed);
           return countEach(ids, (id) => {
             const bytes = transaction.find(deliveryCollection.name, id);
-            if (bytes === undefined || !matches(bytes, id)) return false;
+            if (bytes === undefined || !matches(bytes)) return false;
             deliveries.stageResend(transaction, id, as, { nowMs, seed: nextSeed() });
             return true;
           });

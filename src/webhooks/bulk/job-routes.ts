@@ -16,7 +16,7 @@ import {
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import type { Store } from '../../store/store-port.ts';
-import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
+import { OUTGOING_STATUSES } from '../deliveries/delivery.ts';
 import { deliveryResource } from '../deliveries/delivery-resource.ts';
 import type { DeliveryService } from '../deliveries/delivery-service.ts';
 import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
@@ -108,7 +108,7 @@ function resendRoute(jobs: Jobs, { keys, deliveries, webhooks }: JobRouteDeps): 
     summary: 'Send many deliveries again, as a job that goes on after a restart',
     members: {
       // All statuses: a `retry` of a pending delivery sends it now, not at its next attempt.
-      ...recordMembers(deliveries.fields, DELIVERY_STATUSES),
+      ...recordMembers(deliveries.fields, OUTGOING_STATUSES),
       as: replayModeMember('`retry` sends the same deliveries again, under the same '
         + '`webhook-id`; `new` makes new ones'),
     },

@@ -40,7 +40,7 @@ function stageCancelOfEvent(transaction: Transaction, id: string, nowMs: number)
 function hasNotBegun(transaction: Transaction, id: string, nowMs: number): boolean {
   const bytes = transaction.find(deliveryCollection.name, id);
   if (bytes === undefined) return false;
-  const { status, queuedAt, nextAttemptAt, attempts } = decodeDelivery(bytes);
-  return status === 'pending' && attempts.length === 0 && nextAttemptAt !== null
+  const { status, queuedAt, nextAttemptAt, attemptCount } = decodeDelivery(bytes);
+  return status === 'pending' && attemptCount === 0 && nextAttemptAt !== null
     && nextAttemptAt === queuedAt && parseTimestamp(nextAttemptAt) > nowMs;
 }

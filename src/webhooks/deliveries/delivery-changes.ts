@@ -7,7 +7,7 @@ import { isSameMemory, type QueueSpec } from '../durable-queue/queue-spec.ts';
 import type { Removal } from '../durable-queue/removals.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
 import { decodeDelivery, encodeDelivery } from './delivery-codec.ts';
-import { deliveryCollection, type Delivery, type DeliveryStatus } from './delivery.ts';
+import { deliveryCollection, type Delivery, type OutgoingStatus } from './delivery.ts';
 import { deleteEvent, eventCollection } from './event-record.ts';
 
 /**
@@ -21,7 +21,7 @@ export const fanOutCollection: CollectionSpec = { name: 'fan-outs', key: 'identi
 
 /** A delivery leaves in one way: nobody can delete one, and that of a cancelled event ages out. */
 export type DeliveryTotals =
-  { readonly [Name in DeliveryStatus | Exclude<Removal, 'deleted'> | 'accepted']: number };
+  { readonly [Name in OutgoingStatus | Exclude<Removal, 'deleted'> | 'accepted']: number };
 
 export const deliveryQueue: QueueSpec<Delivery> = {
   noun: 'deliveries',
@@ -58,14 +58,16 @@ function stageChange(transaction: Transaction, delivery: Delivery, before: Deliv
   stageDelivery(transaction, delivery);
 }
 
-export function stageDelivery(transaction: Transaction, delivery: Delivery): void {
-  transaction.put(deliveryCollection.name, delivery.identifier, encodeDelivery(delivery));
+/** Returns the record. */
+export function stageDelivery(transaction: Transaction, delivery: Delivery): Buffer {
+  return transaction.put(
+    deliveryCollection.name, delivery.identifier, encodeDelivery(delivery)).bytes;
 }
 
 /** Stages the removal of a delivery. Its event stays, unless it is what a queued forward sends. */
 function stageRemoval(transaction: Transaction, id: string, bytes: Buffer): void {
   transaction.delete(deliveryCollection.name, id);
   transaction.delete(deliveryBodyCollection.name, id);
-  const { hook, eventId } = decodeDelivery(bytes);
-  if (hook === null) deleteEvent(transaction, eventId);
+  const { kind, eventId } = decodeDelivery(bytes);
+  if (kind === 'forward' && eventId !== null) deleteEvent(transaction, eventId);
 }

@@ -3,9 +3,11 @@
  * small. Its first members, in this order, are read without parsing (durable-queue/record-head.ts):
  *
  *     {"identifier":"<id>","status":"<status>","updatedAt":"<time>","message":"<event>",…
+ *     {"identifier":"<request>.<n>","status":"<status>","updatedAt":"<time>","route":"<name>",…
  *
- * `message` is the id of the record of `events` that has its event. Beside the members that callers
- * see it has:
+ * `message` is the id of the record of `events` that has what is sent. The delivery of a request to
+ * a route of its webhook has the name of the route instead; its request is known by its id
+ * (route-delivery-id.ts). Beside the members that callers see it has:
  *
  * - `queuedAt`: the time of its place in the queue, if that is not `createdAt`;
  * - `failures`: how many attempts of the schedule are used up;
@@ -16,33 +18,39 @@
  * - `resendOf`: the delivery that was sent again as this one;
  * - `isPayload`: whether the payload itself was sent last, and no body that was made of it, which
  *   is a record of its own (delivery-body.ts). Absent where that follows: true if there is `sent`,
- *   else false.
+ *   else false;
+ * - `attemptCount`: the number of all attempts, if not all are kept.
  *
  * `encodeDelivery` leaves out what follows from other members, such as a `createdAt` that is
- * `updatedAt`. A finished delivery keeps what it sent, so that it can be shown and sent again.
- *
- * The deliveries of a request to its routes are records of the same collection, of another form
- * (route-record.ts), which begins with the same head.
+ * `updatedAt`; in the attempts of a route also a message that is null and data that is empty. A
+ * finished delivery keeps what it sent, so that it can be shown and sent again.
  */
-import { encodeString } from '../../base/json/encode.ts';
+import { encodeJson, encodeString, isEmptyObject } from '../../base/json/encode.ts';
+import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { RecordHead } from '../durable-queue/record-head.ts';
-import { DELIVERY_STATUSES, deliveryCollection, type Delivery, type SentHead } from './delivery.ts';
+import {
+  DELIVERY_STATUSES, deliveryCollection, kindOf, type Attempt, type Delivery, type SentHead,
+} from './delivery.ts';
+import { parseRequestId } from './route-delivery-id.ts';
 
-/** The head of a stored delivery of any kind. */
 export const deliveryHead = new RecordHead(deliveryCollection, DELIVERY_STATUSES);
 
 /** Decodes a stored delivery, and fills in the members that are left out. */
 export function decodeDelivery(bytes: Buffer): Delivery {
-  const record = decodeRecordAs<DeliveryRecord>(bytes, isDeliveryRecord, JSON.parse);
-  const { identifier, status, updatedAt, createdAt = updatedAt } = record;
+  // The data of runs may hold numbers that keep their digits. All else is parsed faster.
+  const parse = isToRoute(bytes) ? parseJsonText : JSON.parse;
+  const record = decodeRecordAs<DeliveryRecord>(bytes, isDeliveryRecord, parse);
+  const { identifier, status, updatedAt, createdAt = updatedAt, hook = null } = record;
+  const { route = null, attempts = [] } = record;
   // Member by member: a spread of the record costs as much as parsing it.
   return {
-    identifier, createdAt, status, updatedAt,
-    hook: record.hook ?? null,
+    identifier, kind: kindOf(hook, route), createdAt, updatedAt, status, hook,
     event: record.event ?? null,
-    eventId: record.message,
+    eventId: record.message ?? null,
+    request: route === null ? null : parseRequestId(identifier),
+    route,
     queuedAt: record.queuedAt ?? null,
     nextAttemptAt: record.nextAttemptAt ?? (status === 'pending' ? createdAt : null),
     failures: record.failures ?? 0,
@@ -50,22 +58,31 @@ export function decodeDelivery(bytes: Buffer): Delivery {
     resendOf: record.resendOf ?? null,
     isPayload: record.isPayload ?? record.sent !== undefined,
     sent: record.sent === undefined ? null : decodeSentHead(record.sent),
-    attempts: record.attempts ?? [],
+    attempts: route === null ? attempts : attempts.map(decodeRun),
+    attemptCount: record.attemptCount ?? attempts.length,
   };
 }
 
 type DeliveryRecord =
   Partial<Omit<Delivery, 'sent' | 'eventId'>>
   & Pick<Delivery, 'identifier' | 'status' | 'updatedAt'>
-  & { readonly message: string; readonly sent?: readonly string[] };
+  & { readonly message?: string; readonly sent?: readonly string[] };
 
 function decodeSentHead([method = '', url = '', ...headers]: readonly string[]): SentHead {
   return { method, url, headers };
 }
 
-function isDeliveryRecord({ identifier, status, updatedAt, message }: JsonObject): boolean {
+function decodeRun(
+  { at, durationMs, success = false, message = null, data = {} }: Attempt,
+): Attempt {
+  return { at, durationMs, success, message, data };
+}
+
+function isDeliveryRecord(
+  { identifier, status, updatedAt, message, route, hook }: JsonObject,
+): boolean {
   return typeof identifier === 'string' && typeof updatedAt === 'string'
-    && typeof message === 'string'
+    && (typeof message === 'string' || (typeof route === 'string' && typeof hook === 'string'))
     && DELIVERY_STATUSES.some((candidate) => candidate === status);
 }
 
@@ -75,10 +92,11 @@ function isDeliveryRecord({ identifier, status, updatedAt, message }: JsonObject
  * made member by member, because an object for JSON.stringify takes twice as long.
  */
 export function encodeDelivery(delivery: Delivery): string {
-  const { identifier, createdAt, updatedAt, status, hook, event, eventId } = delivery;
+  const { identifier, createdAt, updatedAt, status, hook, event, eventId, route } = delivery;
   const { queuedAt, nextAttemptAt, failures, proxyFailures, resendOf } = delivery;
-  const { isPayload, sent, attempts } = delivery;
-  let json = `${deliveryHead.encode(identifier, status, updatedAt)},"message":"${eventId}"`;
+  const { isPayload, sent, attempts, attemptCount } = delivery;
+  let json = deliveryHead.encode(identifier, status, updatedAt);
+  json += route === null ? `,"message":"${eventId}"` : `,"route":${encodeString(route)}`;
   if (createdAt !== updatedAt) json += `,"createdAt":"${createdAt}"`;
   if (hook !== null) json += `,"hook":${encodeString(hook)}`;
   if (event !== null) json += `,"event":${encodeString(event)}`;
@@ -91,12 +109,29 @@ export function encodeDelivery(delivery: Delivery): string {
   if (resendOf !== null) json += `,"resendOf":"${resendOf}"`;
   if (isPayload !== (sent !== null)) json += `,"isPayload":${isPayload}`;
   if (sent !== null) json += `,"sent":${JSON.stringify([sent.method, sent.url, ...sent.headers])}`;
-  if (attempts.length > 0) json += `,"attempts":${JSON.stringify(attempts)}`;
+  if (attemptCount !== attempts.length) json += `,"attemptCount":${attemptCount}`;
+  if (attempts.length === 0) return `${json}}`;
+  const attemptsJson = route === null ? JSON.stringify(attempts)
+    : `[${attempts.map(encodeRun).join(',')}]`;
+  return `${json},"attempts":${attemptsJson}}`;
+}
+
+function encodeRun({ at, durationMs, success, message = null, data = {} }: Attempt): string {
+  let json = `{"at":"${at}","durationMs":${durationMs},"success":${success}`;
+  if (message !== null) json += `,"message":${encodeString(message)}`;
+  if (!isEmptyObject(data)) json += `,"data":${encodeJson(data)}`;
   return `${json}}`;
 }
 
 const QUOTE = 0x22;
+const LETTER_R = 0x72;
+const ROUTE_LETTER_AT = ',"'.length;
 const EVENT_ID_MARK_LENGTH = ',"message":"'.length;
+
+/** Whether a record is of a delivery to a route, without parsing. */
+function isToRoute(bytes: Buffer): boolean {
+  return bytes[deliveryHead.findEnd(bytes) + ROUTE_LETTER_AT] === LETTER_R;
+}
 
 /** Reads the id of the event of a delivery to a webhook, or of a forward, without parsing. */
 export function readEventId(bytes: Buffer): string {

@@ -4,18 +4,17 @@ import { SharedTextColumn, type TimeSpan } from '../records/columns.ts';
 import {
   choiceField, textField, timeField, type RecordField, type RecordFields,
 } from '../records/fields.ts';
-import { getCreatedAt, getListedStatus, type ListedDelivery } from './delivery-list.ts';
+import type { SearchedRecord } from '../search/search-query.ts';
 import {
-  DELIVERY_KINDS, LISTED_STATUSES, type DeliveryKind, type ListedStatus,
+  DELIVERY_KINDS, DELIVERY_STATUSES, type Delivery, type DeliveryKind, type DeliveryStatus,
 } from './delivery.ts';
-import { parseRequestId } from './route-delivery-id.ts';
 
 export type DeliveryFilter = {
   /** One kind, or those of which `isOutgoingKind` holds; null: every kind. */
   readonly kind: DeliveryKind | typeof isOutgoingKind | null;
   /** The identifier of a webhook. */
   readonly hook: string | null;
-  readonly status: ListedStatus | null;
+  readonly status: DeliveryStatus | null;
   readonly event: string | null;
   readonly time: TimeSpan | null;
 };
@@ -28,25 +27,31 @@ export const ALL_OUTGOING: DeliveryFilter = {
   kind: isOutgoingKind, hook: null, status: null, event: null, time: null,
 };
 
-/** Finds what the sender of a request calls its event, by the request's id; null: it has none. */
-type FindRequestEvent = (requestId: string) => string | null;
+/** Looks up what the deliveries of routes show of their requests and incoming webhooks. */
+export type RequestLookup = {
+  /** Finds the name that the sender of a request gives to its event; null: it gives none. */
+  readonly findEvent: (requestId: string) => string | null;
+  /** For searches of deliveries: what they see of a request; null: it is gone. */
+  readonly findSearched: (requestId: string) => SearchedRecord<unknown> | null;
+  readonly findWebhook: (identifier: string) =>
+    { readonly name?: string | undefined; readonly enabled: boolean } | undefined;
+};
 
 /** The event of a delivery to a route is that of its request, so no column has it. */
 export function createDeliveryFields(
-  findRequestEvent: FindRequestEvent,
-): RecordFields<ListedDelivery, DeliveryFilter> {
+  findRequestEvent: RequestLookup['findEvent'],
+): RecordFields<Delivery, DeliveryFilter> {
   return {
     hook: textField('hook', 'Of this outgoing webhook only: its identifier or name',
       ({ hook }) => hook, { maxLength: 128 }),
-    status: choiceField('status', 'Only these', LISTED_STATUSES, getListedStatus,
+    status: choiceField('status', 'Only these', DELIVERY_STATUSES, ({ status }) => status,
       { isChanging: true }),
     event: {
-      ...textField('event', 'Only those of this event', (listed: ListedDelivery) =>
-        'route' in listed ? findRequestEvent(parseRequestId(listed.identifier)) : listed.event),
-      createColumn: () => new SharedTextColumn((listed) =>
-        'route' in listed ? null : listed.event),
+      ...textField('event', 'Only those of this event', ({ event, request }: Delivery) =>
+        request === null ? event : findRequestEvent(request)),
+      createColumn: () => new SharedTextColumn(({ event }) => event),
     },
-    time: timeField('Created', getCreatedAt),
+    time: timeField('Created', ({ createdAt }) => createdAt),
     kind: kindField,
   };
 }
@@ -56,7 +61,7 @@ export function needsRecords({ kind, event }: DeliveryFilter): boolean {
   return event !== null && (kind === null || kind === 'route');
 }
 
-const kindField: RecordField<ListedDelivery, DeliveryKind | typeof isOutgoingKind> = {
+const kindField: RecordField<Delivery, DeliveryKind | typeof isOutgoingKind> = {
   parameters: {
     kind: {
       schema: { kind: 'string', values: [...DELIVERY_KINDS, 'all'] },
@@ -67,12 +72,7 @@ const kindField: RecordField<ListedDelivery, DeliveryKind | typeof isOutgoingKin
     const kind = parseChoiceParameter(query, 'kind', [...DELIVERY_KINDS, 'all']);
     return kind === 'all' ? null : kind ?? isOutgoingKind;
   },
-  isMet: (kind, listed) =>
-    typeof kind === 'function' ? kind(getKind(listed)) : getKind(listed) === kind,
-  createColumn: () => new SharedTextColumn(getKind),
+  isMet: (condition, { kind }) =>
+    typeof condition === 'function' ? condition(kind) : kind === condition,
+  createColumn: () => new SharedTextColumn(({ kind }) => kind),
 };
-
-function getKind(listed: ListedDelivery): DeliveryKind {
-  if ('route' in listed) return 'route';
-  return listed.hook === null ? 'forward' : 'webhook';
-}

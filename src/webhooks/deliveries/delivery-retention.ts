@@ -9,6 +9,7 @@ import type { EventUse } from './event-use.ts';
 
 const END_KINDS = {
   pending: null, delivered: 'finished', failed: 'failed', cancelled: 'finished',
+  coalesced: 'finished',
 } as const satisfies Record<DeliveryStatus, unknown>;
 
 /** Makes the rules. The queue's own limits bound pending and failed ones: see queue-capacity.ts. */

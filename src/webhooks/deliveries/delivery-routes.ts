@@ -26,8 +26,6 @@ import type { Searches } from '../search/searches.ts';
 import { EVENT_FACT_SOURCES } from './searched-event.ts';
 import type { Delivery, PublicDelivery } from './delivery.ts';
 import type { DeliveryFilter } from './delivery-fields.ts';
-import type { ListedDelivery } from './delivery-list.ts';
-import { parseRequestId } from './route-delivery-id.ts';
 import type { ResendMode } from './resend.ts';
 import { deliveryResource } from './delivery-resource.ts';
 import {
@@ -71,7 +69,7 @@ function listRoute(
     responses: [
       searchableListResponse('Deliveries', deliverySchema), ...problemResponses(400, 503),
     ],
-    handle: (exchange) => sendSearchableList<ListedDelivery, DeliveryFilter>(exchange, {
+    handle: (exchange) => sendSearchableList<Delivery, DeliveryFilter>(exchange, {
       path: PATH, fields: service.fields, hasOrder: true,
       resolve: (filter) => resolveHookOfKind(webhooks, filter),
       idOf: ({ identifier }) => identifier,
@@ -106,11 +104,6 @@ function getDeliveryRoute(service: DeliveryService): HttpRoute {
       ...CONDITIONAL_RESPONSES,
     ],
     handle(exchange) {
-      const listedRoute = service.findRouteDelivery(exchange.params[0] ?? '');
-      if (listedRoute !== undefined) {
-        return sendDelivery(exchange, listedRoute.route.updatedAt,
-          { ...service.toPublic(listedRoute), sent: null });
-      }
       const { delivery, sent } = getSentRequest(service, exchange);
       sendDelivery(exchange, delivery.updatedAt,
         { ...service.toPublic(delivery), sent: toPublicSentRequest(sent) });
@@ -137,9 +130,11 @@ function bodyRoute(service: DeliveryService): HttpRoute {
       ...problemResponses(404),
     ],
     handle(exchange) {
-      const routeDelivery = service.findRouteDelivery(exchange.params[0] ?? '');
-      if (routeDelivery !== undefined) throw bodyOfRequestError(routeDelivery.identifier);
-      const { delivery: { identifier }, sent } = getSentRequest(service, exchange);
+      const { delivery: { identifier, request }, sent } = getSentRequest(service, exchange);
+      if (request !== null) {
+        throw new AppError('not_found', `delivery ${identifier} is a part of request ${request}: `
+          + 'get the body of that request instead');
+      }
       if (sent?.body === undefined || sent.body === null) {
         throw new AppError('not_found', `delivery ${identifier} has sent no body`);
       }
@@ -148,12 +143,6 @@ function bodyRoute(service: DeliveryService): HttpRoute {
       sendAttachment(exchange, identifier, at === -1 ? '' : headers[at + 1] ?? '', sent.body);
     },
   };
-}
-
-function bodyOfRequestError(identifier: string): AppError {
-  const request = parseRequestId(identifier);
-  return new AppError('not_found',
-    `delivery ${identifier} is a part of request ${request}: get the body of that request instead`);
 }
 
 function getSentRequest(

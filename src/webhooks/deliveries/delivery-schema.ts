@@ -1,7 +1,7 @@
 /** The schemas of deliveries as the API shows them. */
 import type { ObjectSchema, Schema } from '../../base/schema.ts';
 import { ANY_JSON, arraySchema, objectSchema, TEXT } from '../../resources/route-specs.ts';
-import { DELIVERY_KINDS, LISTED_STATUSES } from './delivery.ts';
+import { DELIVERY_KINDS, DELIVERY_STATUSES } from './delivery.ts';
 
 const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const time: Schema = { kind: 'string', format: 'date-time' };
@@ -45,7 +45,7 @@ const members = {
   request: { kind: 'string', description: 'Of a route: the request that it is a part of' },
   route: { kind: 'string', description: 'The name of the route' },
   status: {
-    kind: 'string', values: LISTED_STATUSES,
+    kind: 'string', values: DELIVERY_STATUSES,
     description: '`coalesced`, of a route alone: it was not run, as a newer request did for both',
   },
   createdAt: time, nextAttemptAt: time,

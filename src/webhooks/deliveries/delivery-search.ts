@@ -10,27 +10,25 @@ import { RecordWalk } from '../search/record-walk.ts';
 import type { SearchedRecord } from '../search/search-query.ts';
 import type { SearchWalk } from '../search/searches.ts';
 import { decodeDelivery, readEventId } from './delivery-codec.ts';
-import { decodeListed, getCreatedAt, type ListedDelivery } from './delivery-list.ts';
+import type { RequestLookup } from './delivery-fields.ts';
 import { deliveryCollection, type Delivery } from './delivery.ts';
 import { eventCollection } from './event-record.ts';
-import type { RequestLookup } from './public-route.ts';
 import { isRouteDeliveryId, parseRequestId } from './route-delivery-id.ts';
-import { decodeListedRoute, type ListedRoute } from './route-record.ts';
 import { createEventFacts, readSearchedPayload } from './searched-event.ts';
 
 /** Begins behind the id `before`; null: with the newest delivery. */
 export function walkDeliveries(
   store: Pick<Store, 'collection'>, requests: RequestLookup, matches: SlotTest | null,
   before: string | null,
-): SearchWalk<ListedDelivery> {
+): SearchWalk<Delivery> {
   const events = store.collection(eventCollection.name);
-  const open = (bytes: Buffer, id: string): SearchedRecord<ListedDelivery> | null => {
+  const open = (bytes: Buffer, id: string): SearchedRecord<Delivery> | null => {
     if (!isRouteDeliveryId(id)) return new SearchedDelivery(events, bytes);
     const request = requests.findSearched(parseRequestId(id));
     return request === null ? null : new SearchedRoute(request, bytes);
   };
   return new RecordWalk(store.collection(deliveryCollection.name),
-    { before, matches, open, readAt: (bytes, id) => getCreatedAt(decodeListed(bytes, id)) });
+    { before, matches, open, readAt: (bytes) => decodeDelivery(bytes).createdAt });
 }
 
 /** What a search sees of a delivery to a webhook, and of a forward. */
@@ -48,7 +46,7 @@ export class SearchedDelivery implements SearchedRecord<Delivery> {
 
   listIds(): readonly string[] {
     const { identifier, eventId } = this.decode();
-    return [identifier, eventId];
+    return eventId === null ? [identifier] : [identifier, eventId];
   }
 
   listTexts(): readonly string[] {
@@ -70,7 +68,7 @@ export class SearchedDelivery implements SearchedRecord<Delivery> {
   }
 }
 
-class SearchedRoute implements SearchedRecord<ListedRoute> {
+class SearchedRoute implements SearchedRecord<Delivery> {
   readonly encodedParts: readonly Buffer[] | null;
   readonly #request: SearchedRecord<unknown>;
   readonly #bytes: Buffer;
@@ -97,7 +95,7 @@ class SearchedRoute implements SearchedRecord<ListedRoute> {
     return this.#request.createFacts();
   }
 
-  decode(): ListedRoute {
-    return decodeListedRoute(this.#bytes);
+  decode(): Delivery {
+    return decodeDelivery(this.#bytes);
   }
 }

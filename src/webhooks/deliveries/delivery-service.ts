@@ -17,17 +17,13 @@ import type { QueueCapacity } from './queue-capacity.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import {
   ALL_OUTGOING, createDeliveryFields, isOutgoingKind, needsRecords, type DeliveryFilter,
+  type RequestLookup,
 } from './delivery-fields.ts';
 import {
   DELIVERY_STATUSES, cancelIfPending, deliveryCollection, resetForRetry, toPublicDelivery,
-  type Delivery, type ListedStatus,
-  type PublicDelivery,
+  type Delivery, type DeliveryStatus, type PublicDelivery,
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
-import { decodeListed, type ListedDelivery } from './delivery-list.ts';
-import { isRouteDeliveryId } from './route-delivery-id.ts';
-import { decodeListedRoute, type ListedRoute } from './route-record.ts';
-import { toPublicRoute, type RequestLookup } from './public-route.ts';
 import { findForwardTarget } from './event-record.ts';
 import { cancelEvent } from './cancel-event.ts';
 import { createDurableSender, type SendDurably } from './durable-send.ts';
@@ -39,23 +35,21 @@ import { findSentRequest, type SentHttpRequest } from './sent-request.ts';
 import { deliveryQueue, type DeliveryTotals } from './delivery-changes.ts';
 
 export interface DeliveryService {
-  readonly fields: RecordFields<ListedDelivery, DeliveryFilter>;
+  readonly fields: RecordFields<Delivery, DeliveryFilter>;
   /** Lists up to `limit` deliveries behind the id `after`, oldest first or newest first. */
   list(
     filter: DeliveryFilter, after: string | null, limit: number, isNewestFirst?: boolean,
-  ): Promise<ListedDelivery[]>;
+  ): Promise<Delivery[]>;
   /** Opens a search through the deliveries that match, from behind the id `before`. */
   openSearch(
     filter: DeliveryFilter, before: string | null,
-  ): Promise<SearchWalk<ListedDelivery>>;
+  ): Promise<SearchWalk<Delivery>>;
   /** Counts the deliveries that match, on all pages. */
   count(filter: DeliveryFilter): Promise<number>;
   find(identifier: string): Delivery | undefined;
-  /** Finds the delivery of a request to a route. */
-  findRouteDelivery(identifier: string): ListedRoute | undefined;
   /** Returns the delivery as callers see it, with the present state of its webhook. */
-  toPublic(delivery: ListedDelivery): PublicDelivery;
-  /** Finds a delivery together with the request that it sent last. */
+  toPublic(delivery: Delivery): PublicDelivery;
+  /** Finds a delivery together with the request that it sent last; one to a route sends none. */
   findSentRequest(
     identifier: string,
   ): { readonly delivery: Delivery; readonly sent: SentHttpRequest | null } | undefined;
@@ -114,24 +108,18 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
   const records = store.collection(deliveryCollection.name);
   const fields = createDeliveryFields(deps.requests.findEvent);
   const list = new RecordList(store, deliveryCollection.name,
-    { fields, needsRecords, decode: decodeListed });
-  const findBytes = (identifier: string): Buffer | undefined =>
-    isRouteDeliveryId(identifier) ? undefined : records.findBytes(identifier);
-  const find = (identifier: string): Delivery | undefined => {
-    const bytes = findBytes(identifier);
-    return bytes === undefined ? undefined : decodeDelivery(bytes);
-  };
+    { fields, needsRecords, decode: decodeDelivery });
   const totals = (): DeliveryTotals => countTotals(store, capacity);
   return {
-    find, fields, totals,
-    findRouteDelivery(identifier) {
-      const bytes = isRouteDeliveryId(identifier) ? records.findBytes(identifier) : undefined;
-      return bytes === undefined ? undefined : decodeListedRoute(bytes);
+    fields, totals,
+    find(identifier) {
+      const bytes = records.findBytes(identifier);
+      return bytes === undefined ? undefined : decodeDelivery(bytes);
     },
-    toPublic: (delivery) => 'route' in delivery ? toPublicRoute(delivery, deps.requests)
-      : toPublicSend(store, webhooks, delivery),
+    toPublic: (delivery) => delivery.request === null ? toPublicSend(store, webhooks, delivery)
+      : toPublicRoute(deps.requests, delivery, delivery.request),
     findSentRequest(identifier) {
-      const bytes = findBytes(identifier);
+      const bytes = records.findBytes(identifier);
       if (bytes === undefined) return undefined;
       const delivery = decodeDelivery(bytes);
       return { delivery, sent: findSentRequest(store, { bytes, item: delivery }) };
@@ -139,7 +127,7 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
     close: () => list.close(),
     async list(filter, after, limit, isNewestFirst = false) {
       await fanOuts.whenWritten();
-      return list.page(filter, { after, limit, isNewestFirst, decode: decodeListed });
+      return list.page(filter, { after, limit, isNewestFirst, decode: decodeDelivery });
     },
     async openSearch(filter, before) {
       await fanOuts.whenWritten();
@@ -183,9 +171,20 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
 function toPublicSend(
   store: Store, webhooks: Pick<OutgoingWebhookIndex, 'find'>, delivery: Delivery,
 ): PublicDelivery {
-  const webhook = delivery.hook === null ? undefined : webhooks.find(delivery.hook);
+  const { hook, event } = delivery;
+  const webhook = hook === null ? undefined : webhooks.find(hook);
   const target = findTarget(store, delivery, webhook);
-  return toPublicDelivery(delivery, { hookName: webhook?.name ?? null, target },
+  return toPublicDelivery(delivery, { event, hookName: webhook?.name ?? null, target },
+    webhook?.enabled === false);
+}
+
+/** Returns the delivery of a request to a route as callers see it. */
+function toPublicRoute(
+  { findEvent, findWebhook }: RequestLookup, delivery: Delivery, request: string,
+): PublicDelivery {
+  const webhook = findWebhook(delivery.hook ?? '');
+  return toPublicDelivery(
+    delivery, { event: findEvent(request), hookName: webhook?.name ?? null, target: null },
     webhook?.enabled === false);
 }
 
@@ -197,12 +196,13 @@ function countTotals(
   store: Store, capacity: Pick<QueueCapacity, 'countByStatus'>,
 ): DeliveryTotals {
   const { agedOut } = readRemovals(findCommitted(store), deliveryQueue.noun);
-  return addAccepted({ ...capacity.countByStatus(), agedOut });
+  const { pending, delivered, failed, cancelled } = capacity.countByStatus();
+  return addAccepted({ pending, delivered, failed, cancelled, agedOut });
 }
 
 /** Counts the written deliveries of a status; null stands for all of them. */
 function countByStatus(
-  { writtenCounts }: Pick<QueueCapacity, 'writtenCounts'>, status: ListedStatus | null,
+  { writtenCounts }: Pick<QueueCapacity, 'writtenCounts'>, status: DeliveryStatus | null,
 ): number {
   return DELIVERY_STATUSES.reduce((sum, counted) =>
     status === null || counted === status ? sum + writtenCounts[counted] : sum, 0);
@@ -223,7 +223,7 @@ function cancelDelivery(store: Store, identifier: string, nowMs: number): Promis
 
 /** Makes all failed deliveries due now, a chunk in each transaction, and returns how many. */
 async function retryAllFailed(
-  store: Store, list: RecordList<ListedDelivery, DeliveryFilter>, clock: Clock,
+  store: Store, list: RecordList<Delivery, DeliveryFilter>, clock: Clock,
   capacity: QueueCapacity,
 ): Promise<number> {
   const sizeOf = createSizeLookup(store.collection(deliveryCollection.name));

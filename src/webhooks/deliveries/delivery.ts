@@ -1,26 +1,40 @@
-/** A delivery, and how attempts change it. Pure: time and randomness are parameters. */
+/**
+ * A delivery, and how attempts change it. It is of an event to an outgoing webhook, of a queued
+ * forward to its URL, or of a request to one route of its webhook, whose action is run. Pure: time
+ * and randomness are parameters. `updatedAt` is the time of the new version; a request shares it
+ * with those of its deliveries that change with it.
+ */
+import { assert } from '../../base/assert.ts';
 import { formatTimestamp } from '../../base/clock.ts';
-import type { RunAttempt } from './route-delivery.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import type { StoredItem } from '../durable-queue/queue-spec.ts';
 import {
   addJitter, computeNextAttemptTime, computeDueMs, nextVersionTime,
 } from '../durable-queue/retry-time.ts';
+import { createRouteDeliveryId } from './route-delivery-id.ts';
 
-export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled';
+/** What a delivery goes to: an outgoing webhook, the URL of a queued forward, or a route. */
+export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
 
-export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
-  'pending', 'delivered', 'failed', 'cancelled',
-];
+export const DELIVERY_KINDS = ['webhook', 'forward', 'route'] as const;
 
-/** The status that a delivery is listed with. Only one to a route may be coalesced. */
-export type ListedStatus = DeliveryStatus | 'coalesced';
+/** The statuses of a delivery to a webhook, and of a forward. */
+export const OUTGOING_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 
-export const LISTED_STATUSES: readonly ListedStatus[] = [...DELIVERY_STATUSES, 'coalesced'];
+export type OutgoingStatus = (typeof OUTGOING_STATUSES)[number];
 
-type DeliveryAttempt = {
-  readonly at: string;
-  readonly durationMs: number;
+/**
+ * `coalesced`, of a delivery to a route alone: its action never ran for this request, as its run
+ * for a newer one did for both.
+ */
+export type DeliveryStatus = OutgoingStatus | 'coalesced';
+
+export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [...OUTGOING_STATUSES, 'coalesced'];
+
+type AttemptTime = { readonly at: string; readonly durationMs: number };
+
+/** One sending of a request. */
+type SendAttempt = AttemptTime & {
   readonly statusCode: number | null;
   /**
    * The error code, if there was no response, or why there was no access token; never a target or a
@@ -30,6 +44,20 @@ type DeliveryAttempt = {
   /** The first KiB of the response's body, as text. */
   readonly response: string | null;
 };
+
+/** One run of the action of a route. */
+export type RunAttempt = AttemptTime & {
+  readonly success: boolean;
+  readonly message: string | null;
+  /**
+   * The data of the action's result, of a command with the end of its output; null if an action
+   * gave more than `ATTEMPT_DATA_BYTES_MAX` of JSON.
+   */
+  readonly data: object | null;
+};
+
+/** A run if `success` is there, else a sending. */
+export type Attempt = AttemptTime & Partial<SendAttempt & RunAttempt>;
 
 /** The head of a request that was sent, with its secrets masked. */
 export type SentHead = {
@@ -42,16 +70,23 @@ export type SentHead = {
 
 export type Delivery = {
   readonly identifier: string;
+  readonly kind: DeliveryKind;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly status: DeliveryStatus;
-  /** The identifier of the outgoing webhook; null for a queued forward. */
+  /** The outgoing webhook, or that of the route, which is an incoming one; null for a forward. */
   readonly hook: string | null;
+  /** The name of the event; null for a forward or a route. */
   readonly event: string | null;
-  readonly eventId: string;
+  /** The record of `events` that has what is sent; null for a route. */
+  readonly eventId: string | null;
+  /** The request that is delivered to a route, and the name of the route; null for another kind. */
+  readonly request: string | null;
+  readonly route: string | null;
   /** The time of its place in the queue; null: that of its creation. */
   readonly queuedAt: string | null;
   readonly nextAttemptAt: string | null;
+  /** Failed attempts that count against the retry schedule. */
   readonly failures: number;
   /** How often in a row the target was not asked, as the proxy failed or our client was busy. */
   readonly proxyFailures: number;
@@ -61,67 +96,69 @@ export type Delivery = {
   readonly isPayload: boolean;
   /** The head of the last request; null before the first, and for a queued forward. */
   readonly sent: SentHead | null;
-  readonly attempts: readonly DeliveryAttempt[];
+  /** The newest `ATTEMPTS_MAX` attempts. */
+  readonly attempts: readonly Attempt[];
+  /** The number of all attempts so far. */
+  readonly attemptCount: number;
 };
 
-/** What a delivery goes to: an outgoing webhook, the URL of a queued forward, or a route. */
-export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
-
-export const DELIVERY_KINDS = ['webhook', 'forward', 'route'] as const;
-
-export type PublicDelivery = Pick<Delivery,
-  'identifier' | 'hook' | 'event' | 'createdAt' | 'nextAttemptAt' | 'resendOf'
-  > & DeliveryWebhook & {
-  readonly kind: DeliveryKind;
-  readonly status: ListedStatus;
-  /** The event that it delivers; null for a forward or a route. */
-  readonly eventId: string | null;
-  /** The request that it delivers to a route, and the name of the route; null for another. */
-  readonly request: string | null;
-  readonly route: string | null;
-  /** Those of a route have the members of `RunAttempt`. */
-  readonly attempts: readonly (Pick<DeliveryAttempt, 'at' | 'durationMs'>
-    & Partial<DeliveryAttempt & RunAttempt>)[];
-  /** `webhook`: the webhook is off, and nothing is attempted until it is on again. */
-  readonly waitsFor: 'webhook' | null;
-};
-
-/** The members of a delivery's webhook that callers see beside its identifier. */
-type DeliveryWebhook = {
+/** What callers see beside the delivery itself. */
+type DeliverySurroundings = {
+  /** The event of the delivery, or of its request; null: there is none, or it has no name. */
+  readonly event: string | null;
   /** null if the webhook has no name, or there is no webhook. */
   readonly hookName: string | null;
   /**
    * Host and path that a pending delivery goes to, or a finished one went to. null if it went
-   * nowhere and its webhook is gone.
+   * nowhere and its webhook is gone, and for a route.
    */
   readonly target: string | null;
 };
 
+export type PublicDelivery = DeliverySurroundings & Pick<Delivery,
+  'identifier' | 'kind' | 'hook' | 'eventId' | 'request' | 'route' | 'status' | 'createdAt'
+  | 'nextAttemptAt' | 'resendOf' | 'attempts'> & {
+  /** `webhook`: the webhook is off, and nothing is attempted until it is on again. */
+  readonly waitsFor: 'webhook' | null;
+};
+
 export type StoredDelivery = StoredItem<Delivery>;
 
-/**
- * The outcome of one attempt. `gone`: the target answered 410, so that it wants no more.
- * `proxy`: the target was not asked, as the proxy failed or our client was busy. The metrics bear
- * the kind as a label.
- */
-export type AttemptOutcome = {
+/** The outcome of one attempt. */
+type AttemptOutcome = {
+  /**
+   * `gone`: the target answered 410, so that it wants no more. `proxy`: the target was not asked,
+   * as the proxy failed or our client was busy. `coalesced`: a route succeeded without a run.
+   */
+  readonly kind: 'delivered' | 'coalesced' | 'failed' | 'gone' | 'proxy';
+  readonly attempt: Attempt;
+  /** The wait that the response's Retry-After asks for; absent or 0 without one. */
+  readonly retryAfterMs?: number;
+  /** True if a later hop refused the chain. That was logged where the chain ended. */
+  readonly isChainRefused?: boolean;
+};
+
+export type RunOutcome = AttemptOutcome & {
+  readonly kind: 'delivered' | 'coalesced' | 'failed';
+  readonly attempt: RunAttempt;
+};
+
+/** The metrics bear the kind as a label. */
+export type SendOutcome = AttemptOutcome & {
   readonly kind: 'delivered' | 'failed' | 'gone' | 'proxy';
-  readonly attempt: DeliveryAttempt;
-  /** The wait that the response's Retry-After asks for; 0 without one. */
-  readonly retryAfterMs: number;
+  readonly attempt: SendAttempt;
   /** What the dialect of another sender made of the head; absent or null: nothing. */
   readonly shown?: Pick<SentHead, 'url' | 'headers'> | null;
   /** True if nothing was sent: the action or the template failed, or there was no token. */
   readonly isUnsent?: boolean;
   /** True if no connection was to be had: refused, without a name, or without TLS. */
   readonly isUnreachable?: boolean;
-  /** True if a later hop refused the chain. That was logged where the chain ended. */
-  readonly isChainRefused?: boolean;
 };
 
 export const deliveryCollection: CollectionSpec = { name: 'deliveries', key: 'identifier' };
 
 export const RESPONSE_BYTES_MAX = 1024;
+export const ATTEMPT_DATA_BYTES_MAX = 1024;
 
 /** Most attempts kept of one delivery. */
 const ATTEMPTS_MAX = 50;
@@ -129,34 +166,61 @@ const PROXY_DELAY_MS_BASE = 5000;
 const PROXY_DELAY_MS_MAX = 300_000;
 
 export function createDelivery(
-  input: Pick<Delivery, 'identifier' | 'hook' | 'event' | 'eventId'>
-    & { readonly [Name in 'queuedAt' | 'nextAttemptAt' | 'resendOf']?: Delivery[Name] | undefined },
+  input: Pick<Delivery, 'identifier' | 'hook'> & {
+    readonly [Name in 'event' | 'eventId' | 'request' | 'route' | 'queuedAt' | 'nextAttemptAt'
+    | 'resendOf']?: Delivery[Name] | undefined },
   at: string,
 ): Delivery {
-  const { identifier, hook, event, eventId, queuedAt = null, resendOf = null } = input;
+  const { identifier, hook, event = null, eventId = null, request = null, route = null } = input;
+  const { queuedAt = null, resendOf = null } = input;
   return {
-    identifier, createdAt: at, updatedAt: at, status: 'pending', hook, event, eventId,
-    queuedAt, nextAttemptAt: input.nextAttemptAt ?? at, failures: 0, proxyFailures: 0, resendOf,
-    isPayload: false, sent: null, attempts: [],
+    identifier, kind: kindOf(hook, route), createdAt: at, updatedAt: at, status: 'pending', hook,
+    event, eventId, request, route, queuedAt, nextAttemptAt: input.nextAttemptAt ?? at, failures: 0,
+    proxyFailures: 0, resendOf, isPayload: false, sent: null, attempts: [], attemptCount: 0,
   };
 }
 
-/** Returns the delivery after an attempt: delivered, failed, or pending with its next time. */
+/** Makes the delivery of a request to its route with that number, which is due at once. */
+export function createRouteDelivery(
+  request: { readonly id: string; readonly hook: string }, index: number, route: string, at: string,
+  queuedAt: string | null = null,
+): Delivery {
+  const { id, hook } = request;
+  return createDelivery(
+    { identifier: createRouteDeliveryId(id, index), hook, request: id, route, queuedAt }, at);
+}
+
+export function kindOf(hook: string | null, route: string | null): DeliveryKind {
+  if (route !== null) return 'route';
+  return hook === null ? 'forward' : 'webhook';
+}
+
+/** The name of the route that a request is delivered to. */
+export function routeNameOf({ identifier, route }: Delivery): string {
+  assert(route !== null, `delivery ${identifier} is to no route`);
+  return route;
+}
+
+/**
+ * Returns the delivery after an attempt: delivered, failed, or pending with its next time. For one
+ * that is not pending any more see `afterLateAttempt`. `schedule` has the seconds between attempts.
+ */
 export function afterAttempt(
   delivery: Delivery, outcome: AttemptOutcome, schedule: readonly number[], nowMs: number,
-  random: number,
+  random: number, updatedAt = nextVersionTime(delivery.updatedAt, nowMs),
 ): Delivery {
-  const { attempt, kind, isChainRefused = false } = outcome;
+  const { kind, attempt, retryAfterMs = 0, isChainRefused = false } = outcome;
+  if (delivery.status !== 'pending' || kind === 'delivered' || kind === 'coalesced') {
+    return afterLateAttempt(delivery, outcome, nowMs, updatedAt);
+  }
   if (kind === 'proxy') return afterProxyFailure(delivery, nowMs, random);
-  const attempts = addAttempt(delivery.attempts, attempt);
-  if (kind === 'delivered') return finish({ ...delivery, attempts }, 'delivered', nowMs);
   const failures = delivery.failures + 1;
-  const afterFailure = { ...delivery, failures, attempts, proxyFailures: 0 };
   // A chain that is too long once is too long in every retry.
   const nextAttemptAt = kind === 'failed' && !isChainRefused
-    ? computeNextAttemptTime(schedule, failures, outcome.retryAfterMs, nowMs, random) : null;
-  if (nextAttemptAt === null) return finish(afterFailure, 'failed', nowMs);
-  return { ...withUpdatedAt(afterFailure, nowMs), nextAttemptAt };
+    ? computeNextAttemptTime(schedule, failures, retryAfterMs, nowMs, random) : null;
+  const status = nextAttemptAt === null ? 'failed' : 'pending';
+  return change(
+    delivery, { updatedAt, status, nextAttemptAt, failures, proxyFailures: 0, attempt });
 }
 
 /**
@@ -173,65 +237,89 @@ export function afterProbe(
 }
 
 /**
- * Returns the delivery after an attempt during which it was cancelled, or failed with its webhook.
- * If the attempt has succeeded, the delivery is delivered all the same; if not, its status stays.
+ * Returns the delivery after an attempt that its schedule does not count, such as one during which
+ * it was cancelled, or failed with its webhook. If the attempt has succeeded, the delivery is
+ * delivered all the same; if not, its status stays.
  */
 export function afterLateAttempt(
   delivery: Delivery, { attempt, kind }: AttemptOutcome, nowMs: number,
+  updatedAt = nextVersionTime(delivery.updatedAt, nowMs),
 ): Delivery {
   // This uses up no attempt, so it is not recorded as one.
-  if (kind === 'proxy') return withUpdatedAt(delivery, nowMs);
-  const after = { ...delivery, attempts: addAttempt(delivery.attempts, attempt) };
-  return kind === 'delivered' ? finish(after, 'delivered', nowMs) : withUpdatedAt(after, nowMs);
-}
-
-/** Appends an attempt. Above the limit the oldest one is dropped. */
-function addAttempt(
-  attempts: readonly DeliveryAttempt[], attempt: DeliveryAttempt,
-): readonly DeliveryAttempt[] {
-  return [...attempts, attempt].slice(-ATTEMPTS_MAX);
+  if (kind === 'proxy') return change(delivery, { updatedAt });
+  return kind === 'delivered' || kind === 'coalesced'
+    ? change(delivery, { updatedAt, attempt, status: kind, nextAttemptAt: null })
+    : change(delivery, { updatedAt, attempt });
 }
 
 function afterProxyFailure(delivery: Delivery, nowMs: number, random: number): Delivery {
-  const before = delivery.proxyFailures;
-  const backoffMs = Math.min(PROXY_DELAY_MS_BASE * 2 ** before, PROXY_DELAY_MS_MAX);
-  return {
-    ...withUpdatedAt(delivery, nowMs), proxyFailures: before + 1,
+  const { proxyFailures, updatedAt } = delivery;
+  const backoffMs = Math.min(PROXY_DELAY_MS_BASE * 2 ** proxyFailures, PROXY_DELAY_MS_MAX);
+  return change(delivery, {
+    updatedAt: nextVersionTime(updatedAt, nowMs), proxyFailures: proxyFailures + 1,
     nextAttemptAt: formatTimestamp(nowMs + addJitter(backoffMs, random)),
-  };
-}
-
-function finish(
-  delivery: Delivery, status: Exclude<DeliveryStatus, 'pending'>, nowMs: number,
-): Delivery {
-  return { ...withUpdatedAt(delivery, nowMs), status, nextAttemptAt: null };
+  });
 }
 
 /** Returns null if the delivery is not pending any more. */
 export function cancelIfPending(before: Delivery, nowMs: number): Delivery | null {
-  return before.status === 'pending' ? finish(before, 'cancelled', nowMs) : null;
+  return endIfPending(before, 'cancelled', nowMs);
 }
 
 /** Returns null if the delivery is not pending any more. */
 export function failIfPending(before: Delivery, nowMs: number): Delivery | null {
-  return before.status === 'pending' ? finish(before, 'failed', nowMs) : null;
+  return endIfPending(before, 'failed', nowMs);
 }
 
-/** Sets `updatedAt`, which rises even if the clock was set back. */
-function withUpdatedAt(delivery: Delivery, nowMs: number): Delivery {
-  return { ...delivery, updatedAt: nextVersionTime(delivery.updatedAt, nowMs) };
+function endIfPending(
+  before: Delivery, status: 'cancelled' | 'failed', nowMs: number,
+): Delivery | null {
+  if (before.status !== 'pending') return null;
+  const updatedAt = nextVersionTime(before.updatedAt, nowMs);
+  return change(before, { updatedAt, status, nextAttemptAt: null });
 }
 
 /**
  * Makes the delivery due now, with the whole schedule ahead. One that waits keeps its place in the
  * queue; any other goes to the end.
  */
-export function resetForRetry(delivery: Delivery, nowMs: number): Delivery {
+export function resetForRetry(
+  delivery: Delivery, nowMs: number, updatedAt = nextVersionTime(delivery.updatedAt, nowMs),
+): Delivery {
   const now = formatTimestamp(nowMs);
-  return {
-    ...withUpdatedAt(delivery, nowMs), status: 'pending', failures: 0, proxyFailures: 0,
-    nextAttemptAt: now, queuedAt: delivery.status === 'pending' ? delivery.queuedAt : now,
+  const queuedAt = delivery.status === 'pending' ? delivery.queuedAt : now;
+  return change(delivery, {
+    updatedAt, status: 'pending', queuedAt, nextAttemptAt: now, failures: 0, proxyFailures: 0,
+  });
+}
+
+type DeliveryChange = Pick<Delivery, 'updatedAt'>
+  & Partial<Pick<Delivery, 'status' | 'queuedAt' | 'nextAttemptAt' | 'failures' | 'proxyFailures'>>
+  & {
+    /** Is added. Above the limit the oldest one is dropped. */
+    readonly attempt?: Attempt;
   };
+
+/**
+ * Returns the delivery with other members. It names each, as every accepted request comes here: a
+ * spread took a tenth of its time.
+ */
+function change(delivery: Delivery, changes: DeliveryChange): Delivery {
+  const { identifier, kind, createdAt, hook, event, eventId, request, route } = delivery;
+  const { resendOf, isPayload, sent, attempts, attemptCount } = delivery;
+  const { updatedAt, status = delivery.status, queuedAt = delivery.queuedAt, attempt } = changes;
+  const { nextAttemptAt = delivery.nextAttemptAt, failures = delivery.failures } = changes;
+  const { proxyFailures = delivery.proxyFailures } = changes;
+  return {
+    identifier, kind, createdAt, updatedAt, status, hook, event, eventId, request, route, queuedAt,
+    nextAttemptAt, failures, proxyFailures, resendOf, isPayload, sent,
+    attempts: attempt === undefined ? attempts : addAttempt(attempts, attempt),
+    attemptCount: attempt === undefined ? attemptCount : attemptCount + 1,
+  };
+}
+
+function addAttempt(attempts: readonly Attempt[], attempt: Attempt): readonly Attempt[] {
+  return attempts.length === 0 ? [attempt] : [...attempts, attempt].slice(-ATTEMPTS_MAX);
 }
 
 /** Computes when a pending delivery is due, by a clock that shows `nowMs`: see `computeDueMs`. */
@@ -248,15 +336,14 @@ export function countsAsQueued(status: DeliveryStatus): boolean {
 
 /** Returns the delivery as callers see it. It waits for its webhook while that is off. */
 export function toPublicDelivery(
-  delivery: Delivery, { hookName, target }: DeliveryWebhook, isWebhookOff: boolean,
+  delivery: Delivery, { event, hookName, target }: DeliverySurroundings, isWebhookOff: boolean,
 ): PublicDelivery {
-  const { identifier, hook, event, status, createdAt, nextAttemptAt, resendOf } = delivery;
-  const { attempts } = delivery;
-  const eventId = event === null ? null : delivery.eventId;
+  const { identifier, kind, hook, request, route, status, createdAt, nextAttemptAt } = delivery;
+  const { resendOf, attempts } = delivery;
+  const eventId = kind === 'webhook' ? delivery.eventId : null;
   const waitsFor = status === 'pending' && isWebhookOff ? 'webhook' : null;
   return {
-    identifier, kind: hook === null ? 'forward' : 'webhook', hook, hookName, target, event,
-    eventId, request: null, route: null, status, createdAt, nextAttemptAt, waitsFor, resendOf,
-    attempts,
+    identifier, kind, hook, hookName, target, event, eventId, request, route, status, createdAt,
+    nextAttemptAt, waitsFor, resendOf, attempts,
   };
 }

@@ -208,11 +208,11 @@ export function decodeForward(record: Buffer): Forward {
   return { ...forward, url, body: text === null ? null : Buffer.from(text, encoding) };
 }
 
-/** Finds the record that has a delivery's event; undefined when it is gone. */
+/** Finds the record that has a delivery's event; undefined when it is gone, and for a route. */
 export function findEventRecord(
   find: FindRecord, { eventId }: Pick<Delivery, 'eventId'>,
 ): Buffer | undefined {
-  return find(eventCollection.name, eventId);
+  return eventId === null ? undefined : find(eventCollection.name, eventId);
 }
 
 /** Finds the head of a delivery's event; null when it is gone. */

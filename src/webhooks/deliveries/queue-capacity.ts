@@ -50,7 +50,7 @@ export class QueueCapacity {
   readonly #eventUse: Pick<EventUse, 'queuedBytes' | 'isQueued'>;
   readonly #fanOuts: Pick<FanOuts, 'unwrittenCount'>;
   readonly #delayedEvents: Collection;
-  readonly #counts = { pending: 0, delivered: 0, failed: 0, cancelled: 0 };
+  readonly #counts = { pending: 0, delivered: 0, failed: 0, cancelled: 0, coalesced: 0 };
   readonly #unfollow: () => void;
   /** By delivery, the bytes of a body that was made, found no room and was dropped. */
   readonly #postponedBodyBytes = new Map<string, number>();
@@ -93,8 +93,8 @@ export class QueueCapacity {
   }
 
   /** Whether the bytes of an event count already. */
-  isEventQueued(eventId: string): boolean {
-    return this.#eventUse.isQueued(eventId);
+  isEventQueued(eventId: string | null): boolean {
+    return eventId !== null && this.#eventUse.isQueued(eventId);
   }
 
   /** Reserves bytes while `accept` runs, whether or not there is room. */

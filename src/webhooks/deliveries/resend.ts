@@ -21,8 +21,9 @@ import {
   type Delivery, type DeliveryStatus, type StoredDelivery,
 } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
-import { decodeForward, encodeForward, findEventRecord } from './event-record.ts';
-import { checkNoRoute, isRouteDeliveryId } from './route-delivery-id.ts';
+import {
+  decodeEventHead, decodeForward, encodeForward, findEventRecord,
+} from './event-record.ts';
 import { acceptDeliveries, deliveryQueue } from './delivery-changes.ts';
 
 export type ResendMode = 'retry' | 'new';
@@ -77,12 +78,12 @@ export function reserveResends<T>(
   capacity: Pick<QueueCapacity, 'reserveWhile' | 'isEventQueued'>, commit: () => Promise<T>,
 ): Promise<T> {
   const find = findCommitted(store);
-  const countedEventIds = new Set<string>();
-  const isEventQueued = (eventId: string): boolean =>
+  const countedEventIds = new Set<string | null>();
+  const isEventQueued = (eventId: string | null): boolean =>
     countedEventIds.has(eventId) || capacity.isEventQueued(eventId);
   let sum = 0;
   for (const id of ids) {
-    const bytes = isRouteDeliveryId(id) ? undefined : find(deliveryCollection.name, id);
+    const bytes = find(deliveryCollection.name, id);
     if (bytes === undefined) continue;
     const stored = { bytes, item: decodeDelivery(bytes) };
     const eventRecord = findEventRecord(find, stored.item);
@@ -114,8 +115,12 @@ function countBytes(
 export function getDelivery(transaction: Transaction, identifier: string): StoredDelivery {
   const bytes = transaction.find(deliveryCollection.name, identifier);
   if (bytes === undefined) throw notFoundError('delivery', identifier);
-  checkNoRoute(identifier);
-  return { bytes, item: decodeDelivery(bytes) };
+  const item = decodeDelivery(bytes);
+  if (item.request !== null) {
+    throw new AppError('conflict', `delivery ${identifier} is a part of request ${item.request}: `
+      + 'replay or delete that request instead');
+  }
+  return { bytes, item };
 }
 
 function checkWebhookExists(transaction: Transaction, delivery: Delivery): void {
@@ -171,6 +176,7 @@ function stageNewDelivery(
   const delivery =
     createDelivery({ identifier: nextId(), hook, event, eventId, resendOf: identifier }, createdAt);
   acceptDeliveries(transaction, [delivery], null);
-  addLateDeliveries(transaction, eventId, [delivery.identifier], [hook]);
+  const { identifier: sharedEventId } = decodeEventHead(eventRecord);
+  addLateDeliveries(transaction, sharedEventId, [delivery.identifier], [hook]);
   return delivery;
 }

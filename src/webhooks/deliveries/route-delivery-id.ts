@@ -4,8 +4,6 @@
  * request. So those of a request are found, also within a transaction, by asking for one number
  * after the other until there is none.
  */
-import { AppError } from '../../base/errors.ts';
-
 const SEPARATOR = '.';
 const SEPARATOR_CODE = SEPARATOR.charCodeAt(0);
 /** The length of a request's id, which is a UUID. */
@@ -18,14 +16,6 @@ export function createRouteDeliveryId(request: string, index: number): string {
 /** Whether it is the id of a route's delivery. Those of other deliveries are UUIDs. */
 export function isRouteDeliveryId(id: string): boolean {
   return id.charCodeAt(REQUEST_ID_LENGTH) === SEPARATOR_CODE;
-}
-
-/** Throws `conflict` for the id of a route's delivery, which is dealt with by its request. */
-export function checkNoRoute(id: string): void {
-  if (!isRouteDeliveryId(id)) return;
-  const request = parseRequestId(id);
-  throw new AppError('conflict', `delivery ${id} is a part of request ${request}: replay or delete `
-    + 'that request instead');
 }
 
 /** Returns the id of the request that a route's delivery belongs to. */

@@ -32,8 +32,8 @@ type FailedRequest = {
   readonly receivedAt: string;
   readonly headers: readonly (readonly [string, string])[];
   readonly routes: readonly {
-    readonly name: string; readonly status: string; readonly attemptCount: number;
-    readonly attempts: readonly { readonly message: string | null }[];
+    readonly route: string | null; readonly status: string; readonly attemptCount: number;
+    readonly attempts: readonly { readonly message?: string | null }[];
   }[];
 };
 
@@ -147,10 +147,10 @@ function parseMembers(value: JsonValue | undefined): JsonObject {
 }
 
 function describeDelivery(delivery: Delivery, hookName: string | null): object {
-  const { identifier, hook, event, createdAt, attempts } = delivery;
+  const { identifier, hook, event, createdAt, attempts, attemptCount } = delivery;
   const { at = null, statusCode = null, error = null } = attempts.at(-1) ?? {};
   return {
-    identifier, hook, hookName, event, createdAt, attempts: attempts.length,
+    identifier, hook, hookName, event, createdAt, attempts: attemptCount,
     lastAttempt: { at, statusCode, error },
   };
 }
@@ -161,7 +161,7 @@ function describeRequest(
   const failedRoutes = routes.filter(({ status }) => status === 'failed');
   return {
     id, hook, hookName, event, receivedAt,
-    routes: failedRoutes.map(({ name, attemptCount, attempts }) =>
-      ({ name, attempts: attemptCount, message: attempts.at(-1)?.message ?? null })),
+    routes: failedRoutes.map(({ route, attemptCount, attempts }) =>
+      ({ name: route, attempts: attemptCount, message: attempts.at(-1)?.message ?? null })),
   };
 }

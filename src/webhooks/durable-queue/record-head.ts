@@ -4,7 +4,7 @@
  *     {"<key>":"<id>","status":"<status>","updatedAt":"<time>",…
  *
  * Status and time are asked for with every change, so they are read without parsing, where they
- * stand. The first letter of a status identifies it. All other members are plain JSON.
+ * stand. The first two letters of a status identify it. All other members are plain JSON.
  */
 import { parseTimestamp } from '../../base/clock.ts';
 import { TIME_LENGTH } from '../../resources/record.ts';
@@ -16,11 +16,12 @@ const UPDATED_MARK_LENGTH = '","updatedAt":"'.length;
 
 export class RecordHead<Status extends string> {
   readonly #prefix: string;
-  readonly #statusByLetter: ReadonlyMap<number | undefined, Status>;
+  readonly #statusByLetters: ReadonlyMap<number, Status>;
 
   constructor({ key }: CollectionSpec, statuses: readonly Status[]) {
     this.#prefix = `{"${key}":"`;
-    this.#statusByLetter = new Map(statuses.map((status) => [status.charCodeAt(0), status]));
+    this.#statusByLetters = new Map(
+      statuses.map((status) => [readLetters(Buffer.from(status), 0), status]));
   }
 
   encode(id: string, status: Status, updatedAt: string): string {
@@ -28,7 +29,7 @@ export class RecordHead<Status extends string> {
   }
 
   readStatus(record: Buffer): Status {
-    const status = this.#statusByLetter.get(record[this.#findStatus(record)]);
+    const status = this.#statusByLetters.get(readLetters(record, this.#findStatus(record)));
     if (status === undefined) throw new TypeError('a stored record has no status');
     return status;
   }
@@ -51,4 +52,8 @@ export class RecordHead<Status extends string> {
     while (at < record.length && record[at] !== QUOTE) at += 1;
     return at + STATUS_MARK_LENGTH;
   }
+}
+
+function readLetters(bytes: Buffer, at: number): number {
+  return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
 }

@@ -11,7 +11,7 @@ import {
 } from '../../resources/send-representation.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
-import { DELIVERY_STATUSES } from '../deliveries/delivery.ts';
+import { OUTGOING_STATUSES } from '../deliveries/delivery.ts';
 import { EVENT_SOURCE_NAMES } from '../deliveries/event-record.ts';
 import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
 import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
@@ -52,7 +52,7 @@ const eventDeliverySchema = objectSchema('EventDelivery', {
   identifier: TEXT, hook: TEXT,
   hookName: { kind: 'string', description: 'What people call the webhook; null without a name' },
   status: {
-    kind: 'string', values: DELIVERY_STATUSES,
+    kind: 'string', values: OUTGOING_STATUSES,
     description: 'null: the delivery is not kept any more',
   },
 }, { nullable: ['hook', 'hookName', 'status'] });

@@ -8,9 +8,9 @@ import { AppError } from '../../base/errors.ts';
 import { invalid, pointerStep } from '../../base/fields.ts';
 import { createInlineBody } from './request-body.ts';
 import {
-  createPendingRoute, resetRoute, type RouteDelivery,
-} from '../deliveries/route-delivery.ts';
-import { withRoutes, type StoredRequest } from './stored-request.ts';
+  createRouteDelivery, resetForRetry, routeNameOf, type Delivery,
+} from '../deliveries/delivery.ts';
+import { changeRoutes, type StoredRequest } from './stored-request.ts';
 
 export type ReplayOptions = {
   /** null: the default routes, see `chooseRoutes`. */
@@ -30,15 +30,18 @@ export function retryRequest(
   before: StoredRequest, names: readonly string[], nowMs: number,
 ): StoredRequest {
   const at = formatTimestamp(nowMs);
-  const makeDue = (route: RouteDelivery): RouteDelivery => names.includes(route.name)
-    ? resetRoute(route, at) : route;
-  // The id of an old request would put an added route before all that wait, so it goes to the end.
-  const existingNames = before.routes.map(({ name }) => name);
-  const addedRoutes = names.filter((name) => !existingNames.includes(name))
-    .map((name) => ({ ...createPendingRoute(name, at), queuedAt: at }));
-  return {
-    ...withRoutes(before, [...before.routes.map(makeDue), ...addedRoutes], nowMs), isReplay: true,
-  };
+  const existingNames = before.routes.map(routeNameOf);
+  const newNames = names.filter((name) => !existingNames.includes(name));
+  const after = changeRoutes(before, nowMs, (routes, updatedAt) => {
+    const makeDue = (route: Delivery, index: number): Delivery =>
+      names.includes(existingNames[index] ?? '') ? resetForRetry(route, nowMs, updatedAt) : route;
+    // The id of an old request would put an added route before all that wait, so it goes to the
+    // end.
+    const addedRoutes = newNames.map((name, position) =>
+      createRouteDelivery(before, routes.length + position, name, at, at));
+    return [...routes.map(makeDue), ...addedRoutes];
+  });
+  return { ...after, isReplay: true };
 }
 
 /** Makes a new pending request with the content of `source`. */
@@ -49,8 +52,9 @@ export function copyRequest(
   const at = formatTimestamp(inputs.nowMs);
   return {
     ...source, id: inputs.id, receivedAt: at, updatedAt: at, status: 'pending', pinned: false,
-    routes: names.map((name) => createPendingRoute(name, at)), answered: null, duplicateOf: null,
-    replayOf: source.id, isReplay: true,
+    routes: names.map((name, index) =>
+      createRouteDelivery({ id: inputs.id, hook: source.hook }, index, name, at)),
+    answered: null, duplicateOf: null, replayOf: source.id, isReplay: true,
     inlineBody: createInlineBody(body),
   };
 }
@@ -76,7 +80,7 @@ export function chooseRoutes(
   const isUnfinished = status === 'failed' || status === 'pending';
   const defaultNames = isUnfinished
     ? routes.filter((route) => route.status === 'pending' || route.status === 'failed')
-      .map(({ name }) => name)
+      .map(routeNameOf)
       .filter((name) => names.includes(name))
     : available.listMatching();
   if (defaultNames.length > 0) return defaultNames;

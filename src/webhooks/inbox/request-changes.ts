@@ -6,6 +6,7 @@
 import { findStaged } from '../../store/find-record.ts';
 import type { FindRecord, Transaction } from '../../store/store-port.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
+import { stageDelivery } from '../deliveries/delivery-changes.ts';
 import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import {
   isSameMemory, type QueueSpec, type StoredItem,
@@ -15,8 +16,6 @@ import {
   decodeRequest, encodeRequest, listRouteRecords, readStatusWithRoutes,
 } from './request-codec.ts';
 import { deleteEventId } from './event-ids.ts';
-import type { RouteDelivery } from '../deliveries/route-delivery.ts';
-import { encodeRoute } from '../deliveries/route-record.ts';
 import {
   requestBodyCollection, requestCollection, type StoredRequest,
 } from './stored-request.ts';
@@ -41,8 +40,7 @@ export function addRequest(
   if (inlineBody === null) {
     transaction.put(requestBodyCollection.name, id, encodeBodyRecord(id, body));
   }
-  const partBytes = request.routes.map((route, index) =>
-    putRoute(transaction, request, route, index));
+  const partBytes = request.routes.map((route) => stageDelivery(transaction, route));
   return { item: request, bytes: putRecord(transaction, request), partBytes };
 }
 
@@ -68,7 +66,7 @@ function stageChange(
   let isRouteWritten = false;
   for (const [index, route] of request.routes.entries()) {
     if (before.routes[index] === route) continue;
-    putRoute(transaction, request, withTimeOf(request, route), index);
+    stageDelivery(transaction, route);
     isRouteWritten = true;
   }
   // If neither differs, `updatedAt` alone has changed: that of the record is written.
@@ -77,18 +75,6 @@ function stageChange(
 
 function putRecord(transaction: Transaction, request: StoredRequest): Buffer {
   return transaction.put(requestCollection.name, request.id, encodeRequest(request)).bytes;
-}
-
-function putRoute(
-  transaction: Transaction, { id, hook }: StoredRequest, route: RouteDelivery, index: number,
-): Buffer {
-  return transaction.put(deliveryCollection.name, createRouteDeliveryId(id, index),
-    encodeRoute(id, index, hook, route)).bytes;
-}
-
-/** Returns a route that was changed together with its request. */
-function withTimeOf({ updatedAt }: StoredRequest, route: RouteDelivery): RouteDelivery {
-  return { ...route, updatedAt };
 }
 
 /**

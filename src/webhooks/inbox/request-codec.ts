@@ -12,7 +12,7 @@
  * from damaged data.
  *
  * `status` is `accepted`, `filtered` or `duplicate`. What became of an accepted request is said by
- * its deliveries, one for each route (route-record.ts).
+ * its deliveries, one for each route (deliveries/delivery-codec.ts).
  */
 import { assert } from '../../base/assert.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -23,11 +23,10 @@ import { decodeRecordAs } from '../../resources/record.ts';
 import { RecordHead } from '../durable-queue/record-head.ts';
 import { BODY_MARK, BODY_APART, appendInlineBody } from './request-body.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
-import { deliveryHead } from '../deliveries/delivery-codec.ts';
+import { decodeDelivery, deliveryHead } from '../deliveries/delivery-codec.ts';
 import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
-import { decodeRoute } from '../deliveries/route-record.ts';
 import {
   combineStatuses, computeStatus, requestCollection, type RequestStatus, type StoredRequest,
   type StoredRequestHead, type StoredVerdict,
@@ -73,7 +72,7 @@ export function decodeRequest(bytes: Buffer, find: FindRecord): StoredRequest {
   const head = createHead(record, bytes, bodyStart);
   const { status } = record;
   if (status !== ACCEPTED) return { ...head, status, routes: [] };
-  const routes = listRouteRecords(head.id, find).map(decodeRoute);
+  const routes = listRouteRecords(head.id, find).map(decodeDelivery);
   const updatedAt = routes.reduce((latest, route) =>
     route.updatedAt > latest ? route.updatedAt : latest, head.updatedAt);
   return { ...head, routes, updatedAt, status: computeStatus(routes) };

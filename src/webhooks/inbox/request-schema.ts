@@ -1,8 +1,7 @@
 /** The schemas of stored requests as the API shows them. */
 import type { ObjectSchema, Schema } from '../../base/schema.ts';
 import { ANY_JSON, arraySchema, objectSchema, TEXT } from '../../resources/route-specs.ts';
-import { ROUTE_STATUSES } from '../deliveries/route-delivery.ts';
-import { FITTING_FORMATS, REQUEST_STATUSES } from './stored-request.ts';
+import { FITTING_FORMATS, REQUEST_STATUSES, ROUTE_STATUSES } from './stored-request.ts';
 
 const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const time: Schema = { kind: 'string', format: 'date-time' };

@@ -1,10 +1,9 @@
 /** A stored incoming request, and how the runs of its routes change it. Pure. */
 import { MASK } from '../../base/log.ts';
 import { isTraceHeader, readTraceContext, type TraceContext } from '../../base/trace-context.ts';
-import { parseTimestamp, formatTimestamp } from '../../base/clock.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import type { DeliveryStatus } from '../deliveries/delivery.ts';
-import type { RouteDelivery } from '../deliveries/route-delivery.ts';
+import { routeNameOf, type Delivery, type DeliveryStatus } from '../deliveries/delivery.ts';
+import { nextVersionTime } from '../durable-queue/retry-time.ts';
 import { hideQueryValues } from '../http/url-credentials.ts';
 
 export type RequestStatus = 'rejected' | 'filtered' | 'duplicate' | 'pending' | 'done' | 'failed';
@@ -12,6 +11,9 @@ export type RequestStatus = 'rejected' | 'filtered' | 'duplicate' | 'pending' | 
 export const REQUEST_STATUSES: readonly RequestStatus[] = [
   'rejected', 'filtered', 'duplicate', 'pending', 'done', 'failed',
 ];
+
+/** The statuses of a delivery to a route, as its request shows them: see `shownStatusOf`. */
+export const ROUTE_STATUSES = ['pending', 'done', 'failed', 'coalesced'] as const;
 
 export type StoredVerdict = {
   readonly preset: string | null;
@@ -48,7 +50,8 @@ export type StoredRequest = {
   /** Whether the same event id came before, unsigned and with another body. */
   readonly eventIdReused: boolean;
   readonly verdict: StoredVerdict;
-  readonly routes: readonly RouteDelivery[];
+  /** Its deliveries to the routes of its webhook. */
+  readonly routes: readonly Delivery[];
   readonly answered: { readonly status: number; readonly afterMs: number } | null;
   readonly duplicateOf: string | null;
   /** The id of the request that an operator replayed by making this copy of it; else null. */
@@ -71,7 +74,9 @@ export type PublicRequest = Pick<StoredRequest,
   | 'answered' | 'duplicateOf' | 'replayOf' | 'pinned'> & {
   /** The present name of the webhook; null: it has none, or was removed. */
   readonly hookName: string | null;
-  readonly routes: readonly Pick<RouteDelivery, 'name' | 'status' | 'attempts' | 'nextAttemptAt'>[];
+  readonly routes: readonly (Pick<Delivery, 'attempts' | 'nextAttemptAt'> & {
+    readonly name: string; readonly status: string;
+  })[];
   /** Present when no payload could be made of the body. */
   readonly unparsed?: true;
   /** The `bodyFormat` that would have made one; null: none would. */
@@ -112,34 +117,32 @@ export function findRequestTrace({ headers }: Pick<StoredRequest, 'headers'>): T
   return readTraceContext(values);
 }
 
-/** Returns the request with other deliveries of routes, from which its status follows. */
-export function withRoutes(
-  request: StoredRequest, routes: readonly RouteDelivery[], nowMs: number,
+/**
+ * Returns the request with other deliveries to routes, from which its status follows. `change` is
+ * given the time of the new version, which those that it changes share with the request.
+ */
+export function changeRoutes(
+  request: StoredRequest, nowMs: number,
+  change: (routes: readonly Delivery[], updatedAt: string) => readonly Delivery[],
 ): StoredRequest {
-  const updatedAt = computeUpdatedAt(request, nowMs);
+  const updatedAt = nextVersionTime(request.updatedAt, nowMs);
+  const routes = change(request.routes, updatedAt);
   return { ...request, updatedAt, routes, status: computeStatus(routes) };
 }
 
-export function computeStatus(routes: readonly RouteDelivery[]): RequestStatus {
+export function computeStatus(routes: readonly Delivery[]): RequestStatus {
   return combineStatuses(routes.map(({ status }) => status));
 }
 
 /** Combines the statuses of its deliveries to that of the request, which is `filtered` without. */
-export function combineStatuses(
-  statuses: readonly (RouteDelivery['status'] | DeliveryStatus)[],
-): RequestStatus {
+export function combineStatuses(statuses: readonly DeliveryStatus[]): RequestStatus {
   if (statuses.length === 0) return 'filtered';
   if (statuses.includes('pending')) return 'pending';
   return statuses.includes('failed') ? 'failed' : 'done';
 }
 
 export function withUpdatedAt(request: StoredRequest, nowMs: number): StoredRequest {
-  return { ...request, updatedAt: computeUpdatedAt(request, nowMs) };
-}
-
-/** The next `updatedAt`: it rises even if the clock was set back. */
-function computeUpdatedAt({ updatedAt }: StoredRequest, nowMs: number): string {
-  return formatTimestamp(Math.max(nowMs, parseTimestamp(updatedAt) + 1));
+  return { ...request, updatedAt: nextVersionTime(request.updatedAt, nowMs) };
 }
 
 /**
@@ -157,13 +160,20 @@ export function toPublicRequest(request: StoredRequest, hookName: string | null)
     id, hook, hookName, receivedAt, method, path, query: hideQueryValues(request.query, isHidden),
     headers: request.headers.map(([name, value]) => [name, isHidden(name) ? MASK : value]),
     bodyBytes, bodySha256, client, event, eventId, eventIdReused, verdict, status,
-    routes: request.routes.map(({ name, status: routeStatus, attempts, nextAttemptAt }) =>
-      ({ name, status: routeStatus, attempts, nextAttemptAt })),
+    routes: request.routes.map((route) => ({
+      name: routeNameOf(route), status: shownStatusOf(route), attempts: route.attempts,
+      nextAttemptAt: route.nextAttemptAt,
+    })),
     answered, duplicateOf, replayOf, pinned,
     ...unparsed === null ? {}
       : { unparsed: true, fittingBodyFormat: unparsed.fittingFormat },
     ...unparsed?.reason === undefined ? {} : { unparsedReason: unparsed.reason },
   };
+}
+
+/** The status of a delivery to a route as its request shows it, which calls delivered done. */
+export function shownStatusOf({ status }: Pick<Delivery, 'status'>): string {
+  return status === 'delivered' ? 'done' : status;
 }
 
 /** Memory of a header beside its characters: 123 bytes were measured for six characters. */

@@ -7,28 +7,25 @@
  * one is next, and its comment tells the three steps of an attempt.
  *
  * After a failure a route is attempted again, as often as the schedule says. The last attempt is
- * that after which `applyRun` finds no next time: then the route has failed.
+ * that after which `afterAttempt` finds no next time: then the route has failed.
  */
 import { createTraceFields } from '../../base/trace-context.ts';
-import { parseTimestamp } from '../../base/clock.ts';
+import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
 import type { Turns } from '../../base/turns.ts';
 import { whenDone, type MaybePromise } from '../../base/when-done.ts';
-import type { Change, Transaction } from '../../store/store-port.ts';
+import type { Change, Collection, Transaction } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
 import { followRecords } from '../../resources/projection.ts';
-import { deliveryHead } from '../deliveries/delivery-codec.ts';
-import { deliveryCollection } from '../deliveries/delivery.ts';
+import { decodeDelivery, deliveryHead } from '../deliveries/delivery-codec.ts';
 import {
-  isRouteDeliveryId, parseRequestId, parseRouteIndex,
-} from '../deliveries/route-delivery-id.ts';
+  afterAttempt, computeDeliveryDueMs, deliveryCollection, type Delivery,
+} from '../deliveries/delivery.ts';
+import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import { LastBody } from '../incoming/receiving/incoming-body.ts';
 import { incomingCollection } from '../incoming/incoming-webhook.ts';
-import { findCommittedRequest } from '../inbox/request-codec.ts';
-import { computeRouteDueMs, type RouteDelivery } from '../deliveries/route-delivery.ts';
-import { decodeListedRoute } from '../deliveries/route-record.ts';
 import {
-  findRequestTrace, requestCollection, type StoredRequest,
+  changeRoutes, findRequestTrace, requestCollection, shownStatusOf, type StoredRequest,
 } from '../inbox/stored-request.ts';
 import { requestQueue } from '../inbox/request-changes.ts';
 import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
@@ -46,7 +43,6 @@ import { retryUntilWritten } from '../durable-queue/write-retry.ts';
 import {
   QueueWorker, type AttemptResult, type AttemptRunner,
 } from '../durable-queue/queue-worker.ts';
-import { applyRun, failForRemovedWebhook } from './apply-run.ts';
 import { createLaterPlace, describeOrders, findRouteLane } from './route-order.ts';
 import { WaitingRuns } from './waiting-runs.ts';
 import { NO_ROOM, runPendingRoute, type FinishedRun, type RunDeps } from './run-pending-route.ts';
@@ -68,11 +64,13 @@ type RequestWorkerDeps = Omit<RunDeps, 'waitingRuns' | 'lastBody'> & {
 
 /** Most runs at once. */
 const RUNNING_MAX = 64;
+const REMOVED_MESSAGE = 'The webhook was removed';
 
 export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListener {
   readonly noun = 'a run of a request';
   readonly #deps: RequestWorkerDeps;
   readonly #runDeps: RunDeps;
+  readonly #deliveries: Collection;
   readonly #waitingRuns = new WaitingRuns();
   readonly #loop: QueueWorker<FinishedRun>;
   readonly #scheduler: Scheduler;
@@ -91,6 +89,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
     });
     this.#loop = new QueueWorker({ ...deps, scheduler: this.#scheduler }, this);
     this.#deps = deps;
+    this.#deliveries = store.collection(deliveryCollection.name);
     this.#runDeps = { ...deps, waitingRuns: this.#waitingRuns, lastBody: new LastBody() };
     this.#endPendingDeps = {
       queue: requestQueue, store, scheduler: this.#scheduler, recordIdOf: parseRequestId,
@@ -107,8 +106,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
       this.#loop.requestRun();
     });
     this.#unfollow = [
-      followRecords(store.collection(deliveryCollection.name), (change) =>
-        this.#applyChange(change)),
+      followRecords(this.#deliveries, (change) => this.#applyChange(change)),
       store.collection(requestCollection.name).onChange((change) => {
         this.#forgetOutdatedRequest(change);
         if (this.#idsAwaitingRequest.size > 0) this.#setLanes(change.id);
@@ -172,14 +170,15 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
     return whenDone(run, toAttemptResult);
   }
 
-  countAttempt({ storedItem, attempt, isCoalesced }: FinishedRun): void {
+  countAttempt({ storedItem, outcome: { kind, attempt } }: FinishedRun): void {
     const { success, message, at } = attempt;
-    const outcome = { success, message, isCoalesced, isCallersFault: false };
-    this.#deps.onRun(storedItem.item.hook, outcome, parseTimestamp(at));
+    const isCoalesced = kind === 'coalesced';
+    this.#deps.onRun(storedItem.item.hook,
+      { success, message, isCoalesced, isCallersFault: false }, parseTimestamp(at));
   }
 
-  assessHealth({ attempt: { success }, isCoalesced }: FinishedRun): AttemptHealth | null {
-    return success && !isCoalesced ? 'healthy' : null;
+  assessHealth({ outcome: { kind } }: FinishedRun): AttemptHealth | null {
+    return kind === 'delivered' ? 'healthy' : null;
   }
 
   async writeResult(run: FinishedRun): Promise<StoredRequest | undefined> {
@@ -193,9 +192,9 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
   findDueMs(id: string): number | null {
     // Most tasks are done by now, and then the record need not be looked up.
     if (this.#scheduler.find(id) === undefined) return null;
-    const request = findCommittedRequest(this.#deps.store, parseRequestId(id));
-    const route = request?.routes[parseRouteIndex(id)];
-    return route?.status === 'pending' ? this.#computeDueMs(route) : null;
+    const bytes = this.#deliveries.findBytes(id);
+    if (bytes === undefined || deliveryHead.readStatus(bytes) !== 'pending') return null;
+    return this.#computeDueMs(decodeDelivery(bytes));
   }
 
   logLabels(id: string): object {
@@ -210,29 +209,29 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
       this.#waitingRuns.giveUp(id);
       return this.#scheduler.remove(id);
     }
-    const { hook: webhookId, route } = decodeListedRoute(after);
+    const delivery = decodeDelivery(after);
     const task = this.#scheduler.find(id);
-    if (task !== undefined) return this.#scheduler.reschedule(task, this.#computeDueMs(route));
-    const lane = this.#findLane(id, webhookId, route.name);
+    if (task !== undefined) return this.#scheduler.reschedule(task, this.#computeDueMs(delivery));
+    const webhookId = delivery.hook ?? '';
+    const { queuedAt } = delivery;
+    const lane = this.#findLane(delivery);
     if (lane === undefined) this.#idsAwaitingRequest.add(id);
-    this.#scheduler.add(id, this.#queueSettings(webhookId), this.#computeDueMs(route), {
-      lane: lane ?? null,
-      place: route.queuedAt === null ? id : createLaterPlace(id, route.queuedAt),
+    this.#scheduler.add(id, this.#queueSettings(webhookId), this.#computeDueMs(delivery), {
+      lane: lane ?? null, place: queuedAt === null ? id : createLaterPlace(id, queuedAt),
     });
     if (this.#loop.isStarted) this.#failIfOrphaned(webhookId);
   }
 
   /** null: no lane orders the run. undefined: that cannot be said before the request is there. */
-  #findLane(id: string, webhookId: string, routeName: string): LaneName | null | undefined {
+  #findLane(delivery: Delivery): LaneName | null | undefined {
+    const webhookId = delivery.hook ?? '';
     return this.#laneUpdates.hasLanes(webhookId)
-      ? findRouteLane(this.#runDeps, id, this.#deps.webhooks.find(webhookId), routeName) : null;
+      ? findRouteLane(this.#runDeps, delivery, this.#deps.webhooks.find(webhookId)) : null;
   }
 
   #findStoredLane(id: string): LaneName | null {
-    const request = findCommittedRequest(this.#deps.store, parseRequestId(id));
-    const route = request?.routes[parseRouteIndex(id)];
-    if (request === undefined || route === undefined) return null;
-    return this.#findLane(id, request.hook, route.name) ?? null;
+    const bytes = this.#deliveries.findBytes(id);
+    return bytes === undefined ? null : this.#findLane(decodeDelivery(bytes)) ?? null;
   }
 
   /** Tasks start in a later turn of the event loop, so each gets its lane before it can start. */
@@ -253,31 +252,34 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
   }
 
   async #write(
-    { storedItem, index, attempt, isChainRefused, isCoalesced, unparsed, lease }: FinishedRun,
+    { storedItem, index, outcome, unparsed, lease }: FinishedRun,
   ): Promise<StoredRequest | undefined> {
     const { clock, webhooks, random, makeId, systemEvents, health } = this.#deps;
     const { hook: webhookId, routes } = storedItem.item;
     const schedule = webhooks.find(webhookId)?.retrySchedule ?? this.#deps.schedule;
     const nowMs = clock.now();
     const inputs = { nowMs, seed: makeId() };
-    const retries = { schedule, random: random() };
+    const randomness = random();
     // Set whenever `change` runs, which it may do again.
     let hasFailed = false;
     let isNewlyUnparsed = false;
     const change = (before: StoredRequest): StoredRequest => {
-      const run = { attempt, isChainRefused, isCoalesced, unparsed };
-      const after = applyRun(before, index, run, retries, nowMs);
+      const ended = changeRoutes(before, nowMs, (deliveries, updatedAt) =>
+        deliveries.map((delivery, position) => position !== index ? delivery
+          : afterAttempt(delivery, outcome, schedule, nowMs, randomness, updatedAt)));
+      const after = unparsed === undefined || unparsed === ended.unparsed ? ended
+        : { ...ended, unparsed };
       hasFailed = before.status === 'pending' && after.status === 'failed';
       isNewlyUnparsed = before.unparsed === null && after.unparsed !== null;
       return after;
     };
     // The request cannot fail here, and nothing of its webhook's health is left to be written.
-    const writesResultAlone =
-      attempt.success && routes.length === 1 && health.isWritten(webhookId);
+    const { success, at } = outcome.attempt;
+    const writesResultAlone = success && routes.length === 1 && health.isWritten(webhookId);
     const written = await writeAttempt(this.#deps.store, requestQueue, {
       stored: storedItem, lease, change,
       stageMore: writesResultAlone ? null : (transaction, after) => {
-        if (hasFailed) health.recordFinalFailure(webhookId, parseTimestamp(attempt.at));
+        if (hasFailed) health.recordFinalFailure(webhookId, parseTimestamp(at));
         health.stage(transaction, webhookId);
         if (hasFailed) systemEvents.requestFailed(transaction, inputs, after);
       },
@@ -293,26 +295,27 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
   }
 
   #log(
-    { storedItem: { item }, index, attempt, isChainRefused }: FinishedRun,
+    { storedItem: { item }, index, outcome: { attempt, isChainRefused = false } }: FinishedRun,
     written: StoredRequest | undefined,
   ): void {
     if (attempt.success && this.#deps.log.isWritten?.('debug') === false) return;
     const { id, hook } = item;
-    const { name: route = null, attemptCount = 0 } = item.routes[index] ?? {};
-    const { status = null, nextAttemptAt = null } = written?.routes[index] ?? {};
+    const { route = null, attemptCount = 0 } = item.routes[index] ?? {};
+    const after = written?.routes[index];
     const { labels = { hook, hookName: null }, routes = [] } = this.#deps.webhooks.find(hook) ?? {};
     logRun(this.#deps, 'a stored request was run', {
       labels: {
-        request: id, ...createTraceFields(findRequestTrace(item)), ...labels, route, status,
-        attempt: attemptCount + 1, nextAttemptAt,
+        request: id, ...createTraceFields(findRequestTrace(item)), ...labels, route,
+        status: after === undefined ? null : shownStatusOf(after), attempt: attemptCount + 1,
+        nextAttemptAt: after?.nextAttemptAt ?? null,
       },
       actionConfiguration: routes.find(({ name }) => name === route)?.actionConfiguration,
       ...attempt, isChainRefused,
     });
   }
 
-  #computeDueMs(route: RouteDelivery): number {
-    return computeRouteDueMs(route, this.#deps.clock.now());
+  #computeDueMs(delivery: Delivery): number {
+    return computeDeliveryDueMs(delivery, this.#deps.clock.now());
   }
 
   /** The webhook is both the queue and the target: its actions run here, at no other host. */
@@ -354,6 +357,16 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
     this.#loop.writeLater('requests of a removed webhook wait to be failed', { hook: webhookId },
       () => this.afterRemoved(webhookId));
   }
+}
+
+/** Fails the pending routes of a request. Returns null if the request is not pending any more. */
+function failForRemovedWebhook(before: StoredRequest, nowMs: number): StoredRequest | null {
+  if (before.status !== 'pending') return null;
+  const at = formatTimestamp(nowMs);
+  const attempt = { at, durationMs: 0, success: false, message: REMOVED_MESSAGE, data: null };
+  return changeRoutes(before, nowMs, (deliveries, updatedAt) => deliveries.map((delivery) =>
+    delivery.status !== 'pending' ? delivery
+      : afterAttempt(delivery, { kind: 'failed', attempt }, [], nowMs, 0, updatedAt)));
 }
 
 function toAttemptResult(

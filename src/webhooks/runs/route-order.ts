@@ -6,6 +6,7 @@
 import { parseTimestamp } from '../../base/clock.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { Store } from '../../store/store-port.ts';
+import type { Delivery } from '../deliveries/delivery.ts';
 import { parseRequestId } from '../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../inbox/request-body.ts';
 import { findCommittedRequest } from '../inbox/request-codec.ts';
@@ -39,13 +40,14 @@ export function createLaterPlace(id: string, queuedAt: string): string {
  * cannot be told before the request is there.
  */
 export function findRouteLane(
-  source: RequestSource, id: string, webhook: ReadyIncomingWebhook | undefined, routeName: string,
+  source: RequestSource, { identifier, route }: Pick<Delivery, 'identifier' | 'route'>,
+  webhook: ReadyIncomingWebhook | undefined,
 ): LaneName | null | undefined {
-  const { order = 'none', readKey = null } =
-    webhook?.routes.find(({ name }) => name === routeName) ?? {};
+  const { name: routeName = '', order = 'none', readKey = null } =
+    webhook?.routes.find(({ name }) => name === route) ?? {};
   if (order === 'strict') return { name: routeName, key: null };
   if (webhook === undefined || readKey === null) return null;
-  const found = findRequest(source, parseRequestId(id));
+  const found = findRequest(source, parseRequestId(identifier));
   if (found === undefined) return undefined;
   const { request, body } = found;
   const key = readKey(createStoredFacts(request, body, webhook.bodyReading, source.lastBody), null);

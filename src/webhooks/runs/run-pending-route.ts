@@ -5,10 +5,9 @@ import type { MemoryBudget } from '../../base/memory-budget.ts';
 import { isPromised, type MaybePromise } from '../../base/when-done.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
-import { ChainRefusal, CoalescedResult } from '../actions/run-action.ts';
 import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import type { RunTurn } from '../actions/action-registry.ts';
-import { toRunAttempt } from '../incoming/intake/build-request.ts';
+import { toRunOutcome } from '../incoming/intake/build-request.ts';
 import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
 import { joinStoredHeaders } from '../incoming/join-headers.ts';
 import { StoredActionCall } from '../incoming/receiving/incoming-action-call.ts';
@@ -24,7 +23,7 @@ import {
 import { parseRequestId, parseRouteIndex } from '../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../inbox/request-body.ts';
 import { decodeRequest, listRouteRecords } from '../inbox/request-codec.ts';
-import type { RouteDelivery, RunAttempt } from '../deliveries/route-delivery.ts';
+import type { Delivery, RunOutcome } from '../deliveries/delivery.ts';
 import {
   requestBodyCollection, requestCollection, type StoredRequest, type UnparsedBody,
 } from '../inbox/stored-request.ts';
@@ -59,9 +58,7 @@ export type FinishedRun = {
   readonly storedItem: StoredItem<StoredRequest>;
   /** The index of the route. */
   readonly index: number;
-  readonly attempt: RunAttempt;
-  readonly isChainRefused: boolean;
-  readonly isCoalesced: boolean;
+  readonly outcome: RunOutcome;
   /**
    * Why no payload could be made of the body; null: it could be parsed; undefined: the action did
    * not read the payload.
@@ -90,8 +87,8 @@ export function runPendingRoute(
 ): typeof NO_ROOM | MaybePromise<FinishedRun | PostponedRun | null> {
   const pendingRoute = findPendingRoute(deps, deliveryId);
   if (pendingRoute === null) return null;
-  const { storedItem: { item: request }, recentRequest, route, webhook } = pendingRoute;
-  const webhookRoute = webhook.routes.find(({ name }) => name === route.name);
+  const { storedItem: { item: request }, recentRequest, delivery, webhook } = pendingRoute;
+  const webhookRoute = webhook.routes.find(({ name }) => name === delivery.route);
   if (webhookRoute === undefined) return finishUnknownRoute(deps, pendingRoute, attempt);
   const headers = recentRequest?.headers ?? joinStoredHeaders(request);
   const createBody = (): IncomingBody => createIncomingBody(
@@ -102,10 +99,10 @@ export function runPendingRoute(
   const { memoryBudget } = deps;
   if (!memoryBudget.beginRun(runBytes)) return NO_ROOM;
   const call = new StoredActionCall(webhook, {
-    request, body, headers, route: route.name, attemptNumber: route.attemptCount + 1,
+    request, body, headers, route: webhookRoute.name, attemptNumber: delivery.attemptCount + 1,
     log: deps.log,
     createTurn: () =>
-      createTurn(deps, deliveryId, pendingRoute, attempt, runBytes - body.heldBytes),
+      createTurn(deps, pendingRoute, attempt, runBytes - body.heldBytes),
   });
   // `runRoute` never throws, so the bytes are released in any case.
   const running = runRoute(deps, webhookRoute, call);
@@ -122,12 +119,13 @@ export function runPendingRoute(
 
 /** A run that waits parses nothing, and so holds `payloadBytes` less. */
 function createTurn(
-  { waitingRuns, memoryBudget }: RunDeps, deliveryId: string, { route, webhook }: PendingRoute,
+  { waitingRuns, memoryBudget }: RunDeps,
+  { delivery: { identifier, queuedAt }, webhook }: PendingRoute,
   { cutOff, onWaiting }: RouteAttempt, payloadBytes: number,
 ): RunTurn {
   return waitingRuns.createTurn({
-    id: deliveryId, webhookId: webhook.identifier, cutOff,
-    place: route.queuedAt === null ? deliveryId : createLaterPlace(deliveryId, route.queuedAt),
+    id: identifier, webhookId: webhook.identifier, cutOff,
+    place: queuedAt === null ? identifier : createLaterPlace(identifier, queuedAt),
     onWaiting(isWaiting) {
       if (isWaiting) memoryBudget.endRun(payloadBytes);
       else memoryBudget.resumeRun(payloadBytes);
@@ -141,14 +139,11 @@ function finishRun(
   { storedItem, index }: PendingRoute, { lease }: RouteAttempt, call: StoredActionCall,
   outcome: RouteOutcome,
 ): FinishedRun | PostponedRun | null {
-  const { refusal, result } = outcome;
+  const { refusal } = outcome;
   if (refusal instanceof SwitchedOffError) return { postponedMs: refusal.remainingMs };
   if (refusal !== null && call.isGivenUp) return null;
   if (refusal !== null) throw refusal;
-  return {
-    storedItem, index, attempt: toRunAttempt(outcome), lease, unparsed: call.unparsed,
-    isChainRefused: result instanceof ChainRefusal, isCoalesced: result instanceof CoalescedResult,
-  };
+  return { storedItem, index, outcome: toRunOutcome(outcome), lease, unparsed: call.unparsed };
 }
 
 /** The run of a route that the webhook, which was changed meanwhile, no longer has. */
@@ -159,10 +154,7 @@ function finishUnknownRoute(
     at: formatTimestamp(clock.now()), durationMs: 0, success: false,
     message: UNKNOWN_ROUTE_MESSAGE, data: {},
   };
-  return {
-    storedItem, index, attempt, lease, unparsed: undefined, isChainRefused: false,
-    isCoalesced: false,
-  };
+  return { storedItem, index, outcome: { kind: 'failed', attempt }, lease, unparsed: undefined };
 }
 
 type PendingRoute = {
@@ -170,7 +162,7 @@ type PendingRoute = {
   /** The same request with what a run needs of it, if it was received a moment ago. */
   readonly recentRequest: ReturnType<RecentRequests['get']>;
   readonly index: number;
-  readonly route: RouteDelivery;
+  readonly delivery: Delivery;
   readonly webhook: ReadyIncomingWebhook;
 };
 
@@ -183,10 +175,10 @@ function findPendingRoute(deps: RunDeps, deliveryId: string): PendingRoute | nul
   const storedItem = recentRequest?.stored ?? findStoredRequest(deps, id);
   if (storedItem === null) return null;
   const index = parseRouteIndex(deliveryId);
-  const route = storedItem.item.routes[index];
+  const delivery = storedItem.item.routes[index];
   const webhook = deps.webhooks.find(storedItem.item.hook);
-  if (route?.status !== 'pending' || webhook === undefined || !webhook.enabled) return null;
-  return { storedItem, recentRequest, index, route, webhook };
+  if (delivery?.status !== 'pending' || webhook === undefined || !webhook.enabled) return null;
+  return { storedItem, recentRequest, index, delivery, webhook };
 }
 
 function findStoredRequest({ store }: RunDeps, id: string): StoredItem<StoredRequest> | null {

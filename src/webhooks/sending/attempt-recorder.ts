@@ -8,8 +8,7 @@ import { parseTimestamp } from '../../base/clock.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import {
-  afterAttempt, afterLateAttempt, afterProbe, type Delivery, type StoredDelivery,
-  type AttemptOutcome, type SentHead,
+  afterAttempt, afterProbe, type Delivery, type StoredDelivery, type SendOutcome, type SentHead,
 } from '../deliveries/delivery.ts';
 import { deliveryQueue } from '../deliveries/delivery-changes.ts';
 import { findEventHead, findForwardTarget } from '../deliveries/event-record.ts';
@@ -46,7 +45,7 @@ type AttemptEventDeps = {
 
 /** An attempt that was made, with the delivery as it was before. */
 export type FinishedAttempt = {
-  readonly outcome: AttemptOutcome;
+  readonly outcome: SendOutcome;
   /** The head of the request, to be stored; null if the target got no request. */
   readonly sent: SentHead | null;
   /** The URL of the request; null if there was none. */
@@ -88,13 +87,9 @@ function writeOutcome(
   const random = deps.random();
   // Set whenever `change` runs, and read in `stageMore`, which the same transaction calls after it.
   let hasFailed = false;
-  const afterPending = (before: Delivery): Delivery | null => {
-    if (before.status !== 'pending') return null;
-    return isProbe ? afterProbe(before, outcome, mayTryAgain, nowMs)
-      : afterAttempt(before, outcome, mayTryAgain ? retrySchedule : [], nowMs, random);
-  };
   const change = (before: Delivery): Delivery => {
-    const after = afterPending(before) ?? afterLateAttempt(before, outcome, nowMs);
+    const after = isProbe ? afterProbe(before, outcome, mayTryAgain, nowMs)
+      : afterAttempt(before, outcome, mayTryAgain ? retrySchedule : [], nowMs, random);
     hasFailed = before.status === 'pending' && after.status === 'failed';
     return sent === null ? after : { ...after, sent, isPayload };
   };
@@ -170,7 +165,7 @@ function reportToHealth(health: HealthMonitor, { outcome, storedDelivery }: Fini
 function stageHealthRecord(
   health: HealthMonitor, transaction: Transaction, webhookId: string,
   { outcome: { kind, attempt }, hasFailed, isTimeNeeded }: {
-    readonly outcome: AttemptOutcome; readonly hasFailed: boolean;
+    readonly outcome: SendOutcome; readonly hasFailed: boolean;
     /** Whether the time of the next attempt follows from that of this one: it must be on disk. */
     readonly isTimeNeeded: boolean;
   },
@@ -185,7 +180,7 @@ function stageHealthRecord(
  * Whether the outcome alone disables the webhook, which has a warning of its own. Whether a webhook
  * is disabled for failing is decided by `stageAttemptResult`.
  */
-function isDisabling(kind: AttemptOutcome['kind']): boolean {
+function isDisabling(kind: SendOutcome['kind']): boolean {
   return kind === 'gone';
 }
 
@@ -261,7 +256,7 @@ function logAttempt(
     : webhooks.find(hook)?.labels ?? { hook, hookName: null };
   log[isQuiet ? 'debug' : 'warning']('a delivery was attempted', {
     delivery: identifier, ...labels, event, statusCode, error, durationMs,
-    status: written?.status ?? null, attempt: written?.attempts.length ?? null,
+    status: written?.status ?? null, attempt: written?.attemptCount ?? null,
     nextAttemptAt: written?.nextAttemptAt ?? null,
     ...createTraceFields(findEventHead(findCommitted(store), item)?.trace ?? null),
   });

@@ -31,7 +31,7 @@ export function readCloudEvent(
 ): CloudEvent {
   const head = decodeEventHead(eventRecord);
   return {
-    id: delivery.eventId, source, type: nameSentEvent(delivery, head), time: head.createdAt,
+    id: head.identifier, source, type: nameSentEvent(delivery, head), time: head.createdAt,
     subject: head.source === 'catalog' ? readBookId(eventRecord) : null,
   };
 }

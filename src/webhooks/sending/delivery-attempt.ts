@@ -1,5 +1,5 @@
 /** Makes one attempt of a delivery, and says what it shows of its webhook and host. */
-import type { AttemptOutcome, SentHead } from '../deliveries/delivery.ts';
+import type { SendOutcome, SentHead } from '../deliveries/delivery.ts';
 import type { AttemptHealth } from '../scheduler/task.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 import type { FinishedAttempt } from './attempt-recorder.ts';
@@ -44,7 +44,7 @@ export async function attemptDelivery(
 }
 
 /** The head with what another sender's dialect made of the request. */
-function addShownParts(sent: SentHead | null, { shown = null }: AttemptOutcome): SentHead | null {
+function addShownParts(sent: SentHead | null, { shown = null }: SendOutcome): SentHead | null {
   if (sent === null || shown === null) return sent;
   return { method: sent.method, url: shown.url, headers: [...sent.headers, ...shown.headers] };
 }
@@ -71,7 +71,7 @@ async function prepareInTurn(
 
 /** Returns what an outcome shows of the webhook, or of its host; null for nothing. */
 export function assessHealth(
-  { kind, attempt, isUnsent = false, isUnreachable = false }: AttemptOutcome,
+  { kind, attempt, isUnsent = false, isUnreachable = false }: SendOutcome,
 ): AttemptHealth | null {
   if (kind === 'proxy' || isUnsent) return null;
   if (isUnreachable) return 'unreachable';
@@ -80,7 +80,7 @@ export function assessHealth(
 
 async function send(
   deps: AttemptDeps, preparedAttempt: PreparedAttempt, cutOff: AbortSignal,
-): Promise<AttemptOutcome | null> {
+): Promise<SendOutcome | null> {
   if (cutOff.aborted) return null;
   if ('failure' in preparedAttempt) return preparedAttempt.failure;
   try {

@@ -2,7 +2,7 @@
 import { timeOfUuidV7 } from '../../base/uuid.ts';
 import { Histogram } from '../../server/metrics/metric-source.ts';
 import { FORWARDS_LABEL, OTHER_WEBHOOKS_LABEL } from '../webhook-label.ts';
-import type { Delivery, AttemptOutcome } from '../deliveries/delivery.ts';
+import type { Delivery, SendOutcome } from '../deliveries/delivery.ts';
 
 export type DeliveryStatistics = {
   readonly pending: number;
@@ -31,7 +31,7 @@ export class DeliveryCounters {
   readonly failures = new Map<string, number>();
 
   record(
-    { identifier, hook }: Pick<Delivery, 'identifier' | 'hook'>, outcome: AttemptOutcome,
+    { identifier, hook }: Pick<Delivery, 'identifier' | 'hook'>, outcome: SendOutcome,
     nowMs: number,
   ): void {
     this.attempts[outcome.kind] += 1;

@@ -12,7 +12,7 @@ import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import type { BodyMaker, BodyOrigin } from './body-maker.ts';
 import { decodeDelivery, deliveryHead } from '../deliveries/delivery-codec.ts';
 import {
-  deliveryCollection, type AttemptOutcome, type Delivery, type SentHead, type StoredDelivery,
+  deliveryCollection, type SendOutcome, type Delivery, type SentHead, type StoredDelivery,
 } from '../deliveries/delivery.ts';
 import {
   deliveryBodyCollection, encodeBodyRecord, findMadeBody,
@@ -54,7 +54,7 @@ export type PreparedAttempt = {
   /** Whether the body is the payload itself, and not one that was made of it. */
   readonly isPayload: boolean;
   readonly storedDelivery: StoredDelivery;
-} & ({ readonly request: OutgoingRequest } | { readonly failure: AttemptOutcome });
+} & ({ readonly request: OutgoingRequest } | { readonly failure: SendOutcome });
 
 /** Says that there is no room for a body at present, so that the delivery must wait as it is. */
 export const NO_BODY_ROOM = 'no room for a body';
@@ -73,7 +73,7 @@ export async function prepareRequest(
   if (delivery.status !== 'pending') return null;
   const storedDelivery = { bytes, item: delivery };
   const eventRecord = findEventRecord(findCommitted(deps.store), delivery);
-  const fail = (failure: AttemptOutcome): PreparedAttempt =>
+  const fail = (failure: SendOutcome): PreparedAttempt =>
     ({ failure, sent: null, isPayload: delivery.isPayload, storedDelivery });
   if (eventRecord === undefined) return fail(createFailure(deps.clock, 'its payload is gone'));
   const head = decodeEventHead(eventRecord);
@@ -189,7 +189,7 @@ function addSystemEventHeader(request: OutgoingRequest, event: string | null): O
 async function makeAndStoreBody(
   deps: RequestDeps, webhook: ReadyOutgoingWebhook, identifier: string,
   cause: Required<Pick<BodyOrigin, 'hops' | 'trace'>>, payload: Buffer,
-): Promise<AttemptOutcome | typeof NO_BODY_ROOM | SwitchedOffError | null> {
+): Promise<SendOutcome | typeof NO_BODY_ROOM | SwitchedOffError | null> {
   const { capacity } = deps;
   if (!capacity.mayMakeBody(identifier)) return NO_BODY_ROOM;
   let text: string;
@@ -238,7 +238,7 @@ function buildForwardRequest(id: string, eventRecord: Buffer): OutgoingRequest {
 }
 
 /** Makes the outcome of an attempt that failed without a sign that anything was sent. */
-export function createFailure(clock: Clock, error: string): AttemptOutcome {
+export function createFailure(clock: Clock, error: string): SendOutcome {
   const at = formatTimestamp(clock.now());
   const attempt = { at, durationMs: 0, statusCode: null, error, response: null };
   return { kind: 'failed', attempt, retryAfterMs: 0, isUnsent: true };

@@ -19,7 +19,7 @@ import {
 } from '../http/http-sender.ts';
 import type { AuthorizedResponse, SendAuthorized } from './authorized-request.ts';
 import type { BodyMaker, BodyOrigin } from './body-maker.ts';
-import { RESPONSE_BYTES_MAX, type AttemptOutcome } from '../deliveries/delivery.ts';
+import { RESPONSE_BYTES_MAX, type SendOutcome } from '../deliveries/delivery.ts';
 import { SENT_BY_HAND } from '../deliveries/durable-send.ts';
 import { encodePayload } from '../outgoing/encode-payload.ts';
 import type { Oauth2 } from '../outgoing/oauth2-member.ts';
@@ -48,7 +48,7 @@ export interface WebhookSender {
     webhook: ReadyOutgoingWebhook, payloadJson: Buffer, origin: BodyOrigin, options: SendOptions,
   ): Promise<SendResult>;
   /** Makes one attempt of a delivery. Resolves with null when the signal aborted it. */
-  attempt(request: OutgoingRequest, signal: AbortSignal): Promise<AttemptOutcome | null>;
+  attempt(request: OutgoingRequest, signal: AbortSignal): Promise<SendOutcome | null>;
 }
 
 const GONE = 410;
@@ -199,7 +199,7 @@ function describeFailure(error: NetworkError): string {
 
 async function makeAttempt(
   { sendRequest, clock }: SenderParts, request: OutgoingRequest, signal: AbortSignal,
-): Promise<AttemptOutcome | null> {
+): Promise<SendOutcome | null> {
   const startedAt = clock.now();
   const startedMs = clock.monotonicMs();
   const createAttempt = (
@@ -259,7 +259,7 @@ function isDelivered(
   return isSuccess(statusCode, body);
 }
 
-function classifyResponse(statusCode: number, isSuccess: boolean): AttemptOutcome['kind'] {
+function classifyResponse(statusCode: number, isSuccess: boolean): SendOutcome['kind'] {
   if (isSuccess) return 'delivered';
   return statusCode === GONE ? 'gone' : 'failed';
 }

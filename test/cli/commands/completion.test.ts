@@ -7,11 +7,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { COMMANDS } from '../../../src/cli/commands.ts';
-import { createDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
+import { createDelivery, createRouteDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import { encodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
-import { createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
-import { createRouteDeliveryId } from '../../../src/webhooks/deliveries/route-delivery-id.ts';
-import { encodeRoute } from '../../../src/webhooks/deliveries/route-record.ts';
 import { encodeEvent, encodeForward } from '../../../src/webhooks/deliveries/event-record.ts';
 import { withAppStore } from '../../support/app-store.ts';
 import { hasProgram } from '../../support/shell.ts';
@@ -189,8 +186,8 @@ test('from files completion offers no forward as an event, and no route delivery
       { url: 'http://there/', method: 'POST', headers: {}, body: null }));
     transaction.put('deliveries', delivery, encodeDelivery(createDelivery(
       { identifier: delivery, hook: null, event: null, eventId: forward }, createdAt)));
-    transaction.put('deliveries', createRouteDeliveryId(event, 0),
-      encodeRoute(event, 0, 'hook', createPendingRoute('default', createdAt)));
+    const route = createRouteDelivery({ id: event, hook: 'hook' }, 0, 'default', createdAt);
+    transaction.put('deliveries', route.identifier, encodeDelivery(route));
   }));
   for (const [kind, id] of [['events', event], ['deliveries', delivery]] as const) {
     const { code, stdout } = await runCommand(['completion:values', kind, '--data', data]);

@@ -1,24 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  createPendingRoute, type RouteDelivery,
-} from '../../../src/webhooks/deliveries/route-delivery.ts';
-import {
   requestCollection, type StoredRequest,
 } from '../../../src/webhooks/inbox/stored-request.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';
 import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
 import { addRequest } from '../../../src/webhooks/inbox/request-changes.ts';
 import { startRelay, startRelayFor, type Answer, type Relay } from '../relay.ts';
-import { makeStoredRequest } from '../inbox/sample-request.ts';
+import { makeRoute, makeStoredRequest } from '../inbox/sample-request.ts';
 import { endedJob } from './ended-job.ts';
 
-const FAILED: RouteDelivery = {
-  ...createPendingRoute('default', '2026-01-01T00:00:00.000Z'), status: 'failed',
-  nextAttemptAt: null,
-};
+const FAILED = makeRoute({ status: 'failed', nextAttemptAt: null });
 
-const DONE: RouteDelivery = { ...FAILED, status: 'done' };
+const DONE = makeRoute({ status: 'delivered', nextAttemptAt: null });
 
 class Place {
   readonly relay: Relay;

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import {
   decodeDelivery, deliveryHead, encodeDelivery, readEventId,
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
-import { createDelivery, type Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
-import { addAttempt, createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
-import { encodeRoute } from '../../../src/webhooks/deliveries/route-record.ts';
+import {
+  DELIVERY_STATUSES, afterAttempt, createDelivery, createRouteDelivery, type Delivery,
+} from '../../../src/webhooks/deliveries/delivery.ts';
 
 const AT = '2026-11-22T12:00:00.000Z';
 const LATER = '2026-11-22T12:00:05.000Z';
@@ -17,6 +17,9 @@ const HOOK = '019ab000-0000-7000-8000-000000000003';
 const fresh = createDelivery(
   { identifier: IDENTIFIER, hook: HOOK, event: 'made', eventId: IDENTIFIER }, AT);
 
+const routed = createRouteDelivery({ id: EVENT_ID, hook: HOOK }, 2, 'default', AT);
+const RUN = { at: AT, durationMs: 1, success: false, message: 'no', data: {} };
+
 const roundTrip = (delivery: Delivery): Delivery =>
   decodeDelivery(Buffer.from(encodeDelivery(delivery)));
 
@@ -26,12 +29,14 @@ test('what is stored of a delivery is read back', () => {
   };
   const sent = { method: 'POST', url: 'http://x/?a="b"', headers: ['status', '"pending"'] };
   const changes: readonly Partial<Delivery>[] = [
-    {}, { hook: null, event: null }, { event: 'a "b" \\ ü' }, { eventId: EVENT_ID },
+    {}, { kind: 'forward', hook: null, event: null }, { event: 'a "b" \\ ü' },
+    { eventId: EVENT_ID },
     { updatedAt: LATER, nextAttemptAt: LATER, failures: 2, proxyFailures: 1 },
     {
       status: 'delivered', updatedAt: LATER, nextAttemptAt: null, sent, isPayload: true,
-      attempts: [attempt],
+      attempts: [attempt], attemptCount: 1,
     },
+    { attempts: [attempt, attempt], attemptCount: 60 },
     { resendOf: EVENT_ID, isPayload: true }, { sent, isPayload: false }, { queuedAt: LATER },
   ];
   for (const change of changes) {
@@ -45,11 +50,8 @@ test('the time of the last change is its own member, whatever an attempt holds',
   const updatedMs = (record: string): number => deliveryHead.readUpdatedMs(Buffer.from(record));
   for (const updatedAt of [AT, LATER]) {
     assert.equal(updatedMs(encodeDelivery({ ...fresh, updatedAt })), Date.parse(updatedAt));
-    const attempt = {
-      at: AT, durationMs: 1, success: false, message: null, data: { updatedAt: 'never' },
-    };
-    const route = addAttempt({ ...createPendingRoute('default', AT), updatedAt }, attempt);
-    const record = encodeRoute(EVENT_ID, 0, HOOK, route);
+    const attempt = { ...RUN, data: { updatedAt: 'never' } };
+    const record = encodeDelivery({ ...routed, updatedAt, attempts: [attempt], attemptCount: 1 });
     assert.equal(updatedMs(record), Date.parse(updatedAt), record);
   }
 });
@@ -59,4 +61,45 @@ test('the event of a delivery is read without parsing it', () => {
     fresh, { ...fresh, eventId: EVENT_ID },
     { ...fresh, hook: null, event: '"message":"e"', eventId: EVENT_ID },
   ]) assert.equal(readEventId(Buffer.from(encodeDelivery(delivery))), delivery.eventId);
+});
+
+test('what is stored of a delivery to a route is read back', () => {
+  const retried = afterAttempt(routed, { kind: 'failed', attempt: RUN }, [5], Date.parse(AT), 0);
+  const success = { ...RUN, success: true, message: null };
+  const data = { coalesced: true };
+  for (const delivery of [
+    routed, retried, afterAttempt(routed, { kind: 'failed', attempt: RUN }, [], 0, 0),
+    afterAttempt(routed, { kind: 'delivered', attempt: success }, [], 0, 0),
+    afterAttempt(routed, { kind: 'coalesced', attempt: { ...success, data } }, [], 0, 0),
+    { ...routed, queuedAt: LATER, attemptCount: 9 },
+    { ...routed, route: 'delivered","status":"coalesced', attempts: [{ ...RUN, data: null }],
+      attemptCount: 1 },
+  ]) {
+    assert.deepEqual(roundTrip(delivery), delivery);
+    assert.equal(deliveryHead.readStatus(Buffer.from(encodeDelivery(delivery))), delivery.status);
+  }
+});
+
+test('a delivery to a route says its request by its id, and of its attempts what is not as usual',
+  () => {
+    const { kind, request, route } = roundTrip(routed);
+    assert.deepEqual([kind, request, route], ['route', EVENT_ID, 'default']);
+    assert.equal(encodeDelivery(routed), `{"identifier":"${EVENT_ID}.2","status":"pending",`
+      + `"updatedAt":"${AT}","route":"default","hook":"${HOOK}"}`);
+    const attempt = { ...RUN, message: null };
+    assert.match(encodeDelivery({ ...routed, attempts: [attempt], attemptCount: 1 }),
+      /"attempts":\[\{"at":"[^"]+","durationMs":1,"success":false\}\]\}$/);
+  });
+
+test('a number in the data of a run keeps its digits', () => {
+  const record = encodeDelivery({ ...routed, attempts: [RUN], attemptCount: 1 })
+    .replace('"message":"no"', '"data":{"n":12345678901234567890.10}');
+  assert.match(encodeDelivery(decodeDelivery(Buffer.from(record))), /12345678901234567890\.10/);
+});
+
+test('every status is told from the others without parsing', () => {
+  for (const status of DELIVERY_STATUSES) {
+    const bytes = Buffer.from(encodeDelivery({ ...fresh, status }));
+    assert.equal(deliveryHead.readStatus(bytes), status);
+  }
 });

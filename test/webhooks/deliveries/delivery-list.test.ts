@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import {
   ALL_OUTGOING, createDeliveryFields,
 } from '../../../src/webhooks/deliveries/delivery-fields.ts';
-import { decodeListed } from '../../../src/webhooks/deliveries/delivery-list.ts';
 import { changeItem } from '../../../src/webhooks/durable-queue/change-items.ts';
 import { deliveryQueue, stageDelivery } from '../../../src/webhooks/deliveries/delivery-changes.ts';
 import { decodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
@@ -62,7 +61,7 @@ test('a list has no delivery that ceased to match while the list was made', asyn
   const at = '2026-01-01T00:00:00.000Z';
   const store = createMemoryStore(webhookCollections);
   const list = new RecordList(store, 'deliveries',
-    { fields: createDeliveryFields(() => null), decode: decodeListed });
+    { fields: createDeliveryFields(() => null), decode: decodeDelivery });
   context.after(() => list.close());
   const ids = Array.from({ length: 5000 }, (_, index) => String(index).padStart(4, '0'));
   const lastId = ids.at(-1) ?? '';

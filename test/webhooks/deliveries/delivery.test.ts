@@ -5,7 +5,7 @@ import {
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
   afterAttempt, afterLateAttempt, afterProbe, cancelIfPending, computeDeliveryDueMs, createDelivery,
-  resetForRetry, type Delivery, type AttemptOutcome,
+  createRouteDelivery, resetForRetry, type Delivery, type SendOutcome,
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import {
   decodeEventDeliveries, decodeEventHead, decodeForward, encodeEvent, encodeForward,
@@ -19,7 +19,7 @@ const fresh = createDelivery(
   { identifier: 'd1', hook: 'h1', event: 'a.b', eventId: 'd1' },
   new Date(START_MS).toISOString());
 
-function outcome(kind: AttemptOutcome['kind'], retryAfterMs = 0): AttemptOutcome {
+function outcome(kind: SendOutcome['kind'], retryAfterMs = 0): SendOutcome {
   const attempt = {
     at: new Date(START_MS).toISOString(), durationMs: 3, statusCode: 500, error: null, response: '',
   };
@@ -45,7 +45,7 @@ test('failures follow the schedule to its end, then the delivery has failed', ()
 });
 
 test('a probe uses up nothing, and ends what need not be tried again', () => {
-  const probed = (kind: AttemptOutcome['kind'], more = {}, isTriedAgain = true): unknown[] => {
+  const probed = (kind: SendOutcome['kind'], more = {}, isTriedAgain = true): unknown[] => {
     const { status, failures, attempts, nextAttemptAt } =
       afterProbe(fresh, { ...outcome(kind), ...more }, isTriedAgain, START_MS + 1);
     return [status, failures, attempts.length, nextAttemptAt];
@@ -114,7 +114,33 @@ test('an attempt that ends after a cancel is kept, unless it was the proxy that 
     const after = afterLateAttempt(cancelled, outcome(kind), START_MS + 1000);
     assert.deepEqual([after.status, after.attempts.length, after.nextAttemptAt],
       [status, attempts, null]);
+    assert.deepEqual(afterAttempt(cancelled, outcome(kind), [5], START_MS + 1000, 0), after);
   }
+});
+
+const routed = createRouteDelivery({ id: 'r1', hook: 'h1' }, 0, 'default', fresh.createdAt);
+const RUN = { at: fresh.createdAt, durationMs: 1, success: false, message: null, data: null };
+
+test('a run that ends after its route has failed delivers it, or leaves it as it was', () => {
+  const failed = afterAttempt(routed, { kind: 'failed', attempt: RUN }, [], START_MS, 0);
+  assert.deepEqual([failed.status, failed.failures], ['failed', 1]);
+  for (const [kind, status] of [
+    ['failed', 'failed'], ['delivered', 'delivered'], ['coalesced', 'coalesced'],
+  ] as const) {
+    const after = afterAttempt(failed, { kind, attempt: RUN }, [5, 60], START_MS + 1, 0);
+    assert.deepEqual([after.status, after.nextAttemptAt, after.attemptCount, after.failures],
+      [status, null, 2, 1]);
+  }
+});
+
+test('a change that shares its time with others bears that time', () => {
+  const updatedAt = '2027-01-01T00:00:00.000Z';
+  for (const after of [
+    afterAttempt(routed, { kind: 'failed', attempt: RUN }, [5], START_MS, 0, updatedAt),
+    afterAttempt(routed, { kind: 'delivered', attempt: RUN }, [5], START_MS, 0, updatedAt),
+    afterLateAttempt(routed, { kind: 'failed', attempt: RUN }, START_MS, updatedAt),
+    resetForRetry(routed, START_MS, updatedAt),
+  ]) assert.equal(after.updatedAt, updatedAt);
 });
 
 test('fifty attempts are kept of a delivery, however often it is cancelled during one', () => {
@@ -123,7 +149,7 @@ test('fifty attempts are kept of a delivery, however often it is cancelled durin
     delivery = cancelIfPending(resetForRetry(delivery, START_MS), START_MS) ?? delivery;
     delivery = afterLateAttempt(delivery, outcome('failed'), START_MS);
   }
-  assert.equal(delivery.attempts.length, 50);
+  assert.deepEqual([delivery.attempts.length, delivery.attemptCount], [50, 60]);
 });
 
 test('updatedAt rises though the clock steps back', () => {
@@ -153,7 +179,7 @@ test('whatever a delivery holds, it is read back the same', () => {
     fresh, failing, afterAttempt(failing, outcome('failed'), [5], START_MS, 0),
     afterAttempt(fresh, outcome('proxy'), [5], START_MS, 0),
     afterAttempt(fresh, outcome('delivered'), [5], START_MS, 0),
-    { ...fresh, hook: null, event: null, eventId: 'm1', resendOf: 'd0' },
+    { ...fresh, kind: 'forward', hook: null, event: null, eventId: 'm1', resendOf: 'd0' },
     { ...fresh, isPayload: true, event: '"status":"failed"' },
   ];
   for (const delivery of cases) {

@@ -22,7 +22,7 @@ async function send(
   const delivery = await simulation.run(simulation.webhooks.deliveries.sendDurably({
     webhook, name, payloadJson: JSON.stringify(payload), key, deliverAt, source: 'api', hops: 0,
   }, () => {}));
-  return { id: delivery.identifier, eventId: delivery.eventId };
+  return { id: delivery.identifier, eventId: delivery.eventId ?? '' };
 }
 
 async function assertReconciled(simulation: Simulation): Promise<void> {

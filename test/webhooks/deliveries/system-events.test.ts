@@ -265,8 +265,8 @@ test('a request that one of these events has caused is not told of', () => {
     requestFailed(transaction, { nowMs: 0, seed: '' }, {
       id: 'r1', hook: 'h1', event: 'paid', receivedAt: '2026-01-01T00:00:00.000Z', headers,
       routes: [
-        { name: 'a', status: 'done', attemptCount: 1, attempts: [{ message: null }] },
-        { name: 'b', status: 'failed', attemptCount: 5, attempts: [{ message: 'no' }] },
+        { route: 'a', status: 'delivered', attemptCount: 1, attempts: [{ message: null }] },
+        { route: 'b', status: 'failed', attemptCount: 5, attempts: [{ message: 'no' }] },
       ],
     });
   tell([['X-Hookshelf-Event', 'request.failed'], ['X-Hookshelf-Chain', '3']]);

@@ -21,7 +21,7 @@ test('an event is a record beside its deliveries, and says which webhooks they a
     const simulation = new Simulation();
     const hooks = [await simulation.addHook('a'), await simulation.addHook('b')];
     const ids = await simulation.emit({ n: 1 });
-    const { eventId = '' } = simulation.delivery(ids[0] ?? '') ?? {};
+    const eventId = simulation.delivery(ids[0] ?? '')?.eventId ?? '';
     assert.ok(ids.every((id) => id > eventId));
     const { createdAt, ...event } = recordOf(simulation, 'events', eventId) as
       { createdAt: string };

@@ -135,7 +135,7 @@ test('a request that failed before it was done goes in the sweep for which both 
     await store.transact((transaction) => changeItem(requestQueue, transaction, idOf(1), (before) =>
       ({
         ...before, updatedAt: formatTimestamp(clock.now()),
-        routes: before.routes.map((route) => ({ ...route, status: 'done' as const })),
+        routes: before.routes.map((route) => ({ ...route, status: 'delivered' as const })),
       })));
     await pass(clock, 8 * DAY_MS);
     assert.deepEqual(kept(store), []);

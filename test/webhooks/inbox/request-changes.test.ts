@@ -1,10 +1,10 @@
 /** Changes of kept requests: the totals, and bodies apart, follow. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addAttempt, createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
-import { withRoutes, type StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
+import { changeRoutes, type StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
 import { RequestStates, readRequestState } from '../../../src/webhooks/inbox/request-states.ts';
 import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
+import { createRouteDeliveryId } from '../../../src/webhooks/deliveries/route-delivery-id.ts';
 import { changeItem, removeItems } from '../../../src/webhooks/durable-queue/change-items.ts';
 import { readRemovals } from '../../../src/webhooks/durable-queue/removals.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
@@ -13,7 +13,7 @@ import { findCommitted } from '../../../src/store/find-record.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
-import { makeStoredRequest } from './sample-request.ts';
+import { makeRoute, makeStoredRequest, runAll } from './sample-request.ts';
 
 const NO_TOTALS = {
   pending: 0, done: 0, failed: 0, filtered: 0, duplicate: 0, agedOut: 0, deleted: 0,
@@ -31,10 +31,8 @@ const totalsOf = (store: MemoryStore): object => {
     states.close();
   }
 };
-const done = (request: StoredRequest): StoredRequest => withRoutes(request,
-  request.routes.map((route) => addAttempt(route, {
-    at: request.receivedAt, durationMs: 1, success: true, message: null, data: null,
-  })), Date.parse(request.receivedAt));
+const done = (request: StoredRequest): StoredRequest =>
+  runAll(request, Date.parse(request.receivedAt));
 
 test('totals follow a request from arrival to its end', async () => {
   const store = newStore();
@@ -98,13 +96,16 @@ test('the state of a request follows its records, whichever of them has changed'
   const store = newStore();
   const states = new RequestStates(store);
   const find = findCommitted(store);
-  const one = createPendingRoute('a', makeStoredRequest({}).receivedAt);
-  for (const routes of [[one], [one, { ...one, name: 'b' }]]) {
+  const one = makeRoute({ route: 'a' });
+  for (const routes of [[one], [one, makeRoute({ route: 'b' })]]) {
     const request = makeStoredRequest({ body: LARGE, given: { routes } });
     const { id } = request;
     const pin = (before: StoredRequest): StoredRequest => ({ ...before, pinned: true });
     const addRoute = (before: StoredRequest): StoredRequest =>
-      withRoutes(before, [...before.routes, { ...one, name: 'c' }], 0);
+      changeRoutes(before, 0, (old, updatedAt) => [...old, {
+        ...makeRoute({ route: 'c', updatedAt }),
+        identifier: createRouteDeliveryId(id, old.length),
+      }]);
     const steps = [
       () => store.transact((transaction) => void addRequest(transaction, request, LARGE)),
       ...[done, pin, addRoute, done].map((change) => () => store.transact((transaction) =>

@@ -10,15 +10,12 @@ import {
   estimateStoredBytes, readRequestStatus, readRequestUpdatedMs,
 } from '../../../src/webhooks/inbox/request-codec.ts';
 import type { FindRecord } from '../../../src/store/store-port.ts';
-import { createRouteDeliveryId } from '../../../src/webhooks/deliveries/route-delivery-id.ts';
-import { encodeRoute } from '../../../src/webhooks/deliveries/route-record.ts';
-import {
-  createPendingRoute, type RouteDelivery,
-} from '../../../src/webhooks/deliveries/route-delivery.ts';
+import { encodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
+import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import {
   toPublicRequest, type StoredRequest,
 } from '../../../src/webhooks/inbox/stored-request.ts';
-import { makeStoredRequest } from './sample-request.ts';
+import { makeRoute, makeStoredRequest } from './sample-request.ts';
 
 const BODIES: Readonly<Record<string, Buffer>> = {
   'no body': Buffer.alloc(0),
@@ -34,10 +31,8 @@ const BODIES: Readonly<Record<string, Buffer>> = {
 function encodeRecords(
   request: StoredRequest,
 ): { readonly bytes: Buffer; readonly find: FindRecord } {
-  const deliveries = new Map(request.routes.map((route, index) => [
-    createRouteDeliveryId(request.id, index),
-    Buffer.from(encodeRoute(request.id, index, request.hook, route)),
-  ]));
+  const deliveries = new Map(request.routes.map((route) =>
+    [route.identifier, Buffer.from(encodeDelivery(route))]));
   return {
     bytes: Buffer.from(encodeRequest(request)),
     find: (collection, id) => collection === 'deliveries' ? deliveries.get(id) : undefined,
@@ -76,10 +71,9 @@ describe('a stored request', () => {
       at: '2026-01-01T00:00:00.000Z', durationMs: 1, success: true, message: '","body":null}',
       data: { bodyText: 'x', body: null },
     };
-    const route = {
-      name: 'default', status: 'done', attempts: [attempt], nextAttemptAt: null, failures: 0,
-      attemptCount: 1, createdAt: AT, updatedAt: AT, queuedAt: null,
-    } as const;
+    const route = makeRoute({
+      status: 'delivered', attempts: [attempt], nextAttemptAt: null, attemptCount: 1,
+    });
     for (const body of [Buffer.from('real'), Buffer.alloc(20_000, 'y')]) {
       const request = makeStoredRequest({ body, given: { routes: [route], status: 'done' } });
       const decoded = decodeAgain(request);
@@ -125,14 +119,12 @@ describe('a stored request', () => {
 
   test('is as its deliveries say, and as new as the newest of them', () => {
     const later = '2026-02-01T00:00:00.000Z';
-    const route = (status: 'pending' | 'done' | 'failed', updatedAt = AT): RouteDelivery => ({
-      ...createPendingRoute('a', AT), status, updatedAt,
-      nextAttemptAt: status === 'pending' ? AT : null,
-    });
+    const route = (status: Delivery['status'], updatedAt = AT): Delivery =>
+      makeRoute({ status, updatedAt, nextAttemptAt: status === 'pending' ? AT : null });
     for (const [routes, status] of [
-      [[route('done'), route('pending', later)], 'pending'],
-      [[route('failed', later), route('done')], 'failed'],
-      [[route('done', later), route('done')], 'done'],
+      [[route('delivered'), route('pending', later)], 'pending'],
+      [[route('failed', later), route('delivered')], 'failed'],
+      [[route('delivered', later), route('coalesced')], 'done'],
     ] as const) {
       const { bytes, find } = encodeRecords(makeStoredRequest({ given: { routes } }));
       const { id, status: actual, updatedAt } = decodeRequest(bytes, find);
@@ -153,23 +145,21 @@ describe('a stored request', () => {
     const attempt = {
       at: '2026-01-01T00:00:00.000Z', durationMs: 1, success: false, message: null, data: {},
     };
-    const failing = {
-      name: 'a', status: 'pending', attempts: [attempt, { ...attempt, message: 'm', data: null }],
-      nextAttemptAt: '2026-01-02T00:00:00.000Z', failures: 2, attemptCount: 25,
-      createdAt: AT, updatedAt: AT, queuedAt: AT,
-    } as const;
-    const done = {
-      name: 'b', status: 'done', attempts: [{ ...attempt, success: true, data: { a: 1 } }],
-      nextAttemptAt: null, failures: 0, attemptCount: 1, createdAt: AT, updatedAt: AT,
-      queuedAt: null,
-    } as const;
+    const failing = makeRoute({
+      attempts: [attempt, { ...attempt, message: 'm', data: null }],
+      nextAttemptAt: '2026-01-02T00:00:00.000Z', failures: 2, attemptCount: 25, queuedAt: AT,
+    });
+    const done = makeRoute({
+      route: 'b', status: 'delivered', attempts: [{ ...attempt, success: true, data: { a: 1 } }],
+      nextAttemptAt: null, attemptCount: 1,
+    });
     const verdict = {
       preset: 'github', accepted: true, failedCheck: null, secret: 'previous', signedAt: null,
     } as const;
     const request = makeStoredRequest({ given: { routes: [failing, done], verdict } });
     const json = encodeRequest(request).toString();
     const decoded = decodeAgain(request);
-    assert.deepEqual([decoded.routes, decoded.verdict], [[failing, done], verdict]);
+    assert.deepEqual([decoded.routes, decoded.verdict], [request.routes, verdict]);
     assert.deepEqual(Object.keys(decoded.routes[1]?.attempts[0] ?? {}),
       ['at', 'durationMs', 'success', 'message', 'data']);
     assert.match(json, /"verdict":\{"accepted":true,"preset":"github","secret":"previous"\},/);

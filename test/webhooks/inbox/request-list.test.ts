@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestList } from '../../../src/webhooks/inbox/request-list.ts';
-import { addAttempt } from '../../../src/webhooks/deliveries/route-delivery.ts';
 import {
-  REQUEST_STATUSES, withRoutes, type StoredRequest,
+  REQUEST_STATUSES, type StoredRequest,
 } from '../../../src/webhooks/inbox/stored-request.ts';
 import { changeItem, removeItems } from '../../../src/webhooks/durable-queue/change-items.ts';
 import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
@@ -12,9 +11,8 @@ import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { below, createRandom } from '../../support/random.ts';
-import { makeStoredRequest } from './sample-request.ts';
+import { makeStoredRequest, runAll } from './sample-request.ts';
 
-const AT = '2026-01-01T00:00:00.000Z';
 const HOOKS = ['a', 'b', 'c'].map((end) => `01890000-0000-7000-8000-00000000000${end}`);
 const EVENTS = [null, 'push', 'ping', '{"event":"x"}', '\\"', 'ü'];
 const EVENT_IDS = [null, 'evt_1', '"', '\\","event":"push', 'ü'];
@@ -22,9 +20,7 @@ const STORED = REQUEST_STATUSES.filter((status) => status !== 'rejected');
 
 /** The request after its routes have run; one without routes stays as it is. */
 function finish(request: StoredRequest): StoredRequest {
-  const attempt = { at: AT, durationMs: 1, success: true, message: null, data: { event: 'push' } };
-  return withRoutes(request, request.routes.map((route) => addAttempt(route, attempt)),
-    Date.parse(request.updatedAt));
+  return runAll(request, Date.parse(request.updatedAt), { data: { event: 'push' } });
 }
 
 test('a page goes through the rejected requests once', async () => {

@@ -6,7 +6,7 @@ import {
 import { removeItems } from '../../../src/webhooks/durable-queue/change-items.ts';
 import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { startRelay, type Answer, type Headers, type Relay } from '../relay.ts';
-import { makeStoredRequest } from './sample-request.ts';
+import { makeRoute, makeStoredRequest } from './sample-request.ts';
 
 let relay: Relay;
 let hook = '';
@@ -245,9 +245,7 @@ function routesOf({ json }: Answer): string[] {
   return (json['routes'] as ShownRoute[]).map(({ name, status }) => `${name} ${status}`);
 }
 
-const DONE = { name: 'default', status: 'done', attempts: [], nextAttemptAt: null, failures: 0,
-  attemptCount: 1, queuedAt: null, createdAt: '2026-01-01T00:00:00.000Z',
-  updatedAt: '2026-01-01T00:00:00.000Z' } as const;
+const DONE = makeRoute({ status: 'delivered', nextAttemptAt: null, attemptCount: 1 });
 
 for (const status of ['done', 'failed', 'duplicate', 'filtered', 'pending'] as const) {
   test(`a ${status} request is run again as the same one`, async () => {

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
-import { createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
 import { chooseRoutes } from '../../../src/webhooks/inbox/replay.ts';
 import { CoalescedResult } from '../../../src/webhooks/actions/run-action.ts';
 import { until } from '../../support/until.ts';
-import { makeStoredRequest } from '../inbox/sample-request.ts';
+import { makeRoute, makeStoredRequest } from '../inbox/sample-request.ts';
 import { startRelayFor, type Answer, type Relay } from '../relay.ts';
 
 type Payload = { readonly failed?: boolean; readonly coalesced?: boolean };
@@ -132,10 +131,11 @@ test('a request is run again where it failed, and where it was coalesced if that
   });
 
 test('a replay runs by default what failed, and not what was coalesced', () => {
-  const route = createPendingRoute('one', '2026-01-01T00:00:00.000Z');
   const request = makeStoredRequest({ given: {
-    status: 'failed',
-    routes: [{ ...route, status: 'coalesced' }, { ...route, name: 'two', status: 'failed' }],
+    status: 'failed', routes: [
+      makeRoute({ route: 'one', status: 'coalesced' }),
+      makeRoute({ route: 'two', status: 'failed' }),
+    ],
   } });
   const available = { names: ['one', 'two'], listMatching: () => ['one', 'two'] };
   assert.deepEqual(chooseRoutes(request, available, null), ['two']);

@@ -11,7 +11,6 @@ import { createIdSource } from '../../../src/base/uuid.ts';
 import { openStore, type OpenedStore } from '../../../src/store/store.ts';
 import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/action.ts';
 import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
-import { createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
 import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
 import { addRequest } from '../../../src/webhooks/inbox/request-changes.ts';
 import {
@@ -24,7 +23,7 @@ import { DIRECTORY } from '../../support/open-store.ts';
 import { Disk } from '../../support/simulated-disk.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 import { EVENTS, INBOX, INCOMING, OUTGOING } from '../relay.ts';
-import { makeStoredRequest } from '../inbox/sample-request.ts';
+import { makeRoute, makeStoredRequest } from '../inbox/sample-request.ts';
 
 const ROUTES = ['sure', 'flaky'];
 const REQUESTS = 12;
@@ -105,7 +104,7 @@ async function accept(
 ): Promise<{ readonly id: string; readonly index: number }> {
   const id = makeId();
   const at = formatTimestamp(clock.now());
-  const routes = ROUTES.map((name) => createPendingRoute(name, at));
+  const routes = ROUTES.map((route) => makeRoute({ route }, at));
   const request = makeStoredRequest({
     body, given: { id, hook, receivedAt: at, updatedAt: at, routes },
   });
@@ -179,7 +178,7 @@ async function checkImage(
     assert.deepEqual([...after.keys()], [...before.keys()]);
     assert.ok([...after.values()].every(isDone), 'every one is done in the end');
     for (const { request, route } of opened.runs) {
-      const recorded = before.get(request)?.routes.find(({ name }) => name === route);
+      const recorded = before.get(request)?.routes.find((delivery) => delivery.route === route);
       assert.equal(recorded?.status, 'pending', `${request} ${route} was done and ran again`);
     }
     for (const { routes } of after.values()) {

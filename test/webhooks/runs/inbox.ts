@@ -3,10 +3,9 @@ import { findCommitted } from '../../../src/store/find-record.ts';
 import { formatTimestamp } from '../../../src/base/clock.ts';
 import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/action.ts';
 import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
-import { createPendingRoute } from '../../../src/webhooks/deliveries/route-delivery.ts';
-import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
+import { toPublicRequest, type StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
 import { addRequest } from '../../../src/webhooks/inbox/request-changes.ts';
-import { makeStoredRequest } from '../inbox/sample-request.ts';
+import { makeRoute, makeStoredRequest } from '../inbox/sample-request.ts';
 import { Simulation, type SimulationOptions } from '../sending/simulation.ts';
 
 /** One run of the action. */
@@ -89,7 +88,7 @@ export class InboxSimulation extends Simulation {
     const request = makeStoredRequest({
       body, given: {
         id, hook, receivedAt: at, updatedAt: at, eventId: 'evt', event: 'it',
-        routes: routes.map((name) => createPendingRoute(name, at)),
+        routes: routes.map((route) => makeRoute({ route }, at)),
       },
     });
     await this.run(this.store.transact((transaction) =>
@@ -106,7 +105,7 @@ export class InboxSimulation extends Simulation {
   states(id: string): readonly string[] {
     const request = this.request(id);
     if (request === undefined) return [];
-    return [request.status, ...request.routes.map(({ status }) => status)];
+    return [request.status, ...toPublicRequest(request, null).routes.map(({ status }) => status)];
   }
 
   nextId(): string {

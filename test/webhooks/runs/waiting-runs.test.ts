@@ -154,7 +154,7 @@ test('a run that waits begins no more once its webhook is off, and later when it
     assert.deepEqual(inbox.begun, [first, second]);
     await inbox.end();
     const { routes: [route] = [] } = inbox.request(second ?? '') ?? {};
-    assert.deepEqual([route?.status, route?.attempts.length], ['done', 1]);
+    assert.deepEqual([route?.status, route?.attempts.length], ['delivered', 1]);
   });
 
 test('a run that waits never begins once its webhook is removed', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createIdSource } from '../../../src/base/uuid.ts';
 import { DeliveryCounters } from '../../../src/webhooks/sending/delivery-statistics.ts';
-import type { Delivery, AttemptOutcome } from '../../../src/webhooks/deliveries/delivery.ts';
+import type { Delivery, SendOutcome } from '../../../src/webhooks/deliveries/delivery.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const clock = new ManualClock();
@@ -13,8 +13,8 @@ function deliveryOf(hook: string | null): Pick<Delivery, 'identifier' | 'hook'> 
 }
 
 function outcomeOf(
-  kind: AttemptOutcome['kind'], more: Partial<AttemptOutcome> = {},
-): AttemptOutcome {
+  kind: SendOutcome['kind'], more: Partial<SendOutcome> = {},
+): SendOutcome {
   const attempt = { at: '', durationMs: 500, statusCode: null, error: null, response: null };
   return { kind, attempt, retryAfterMs: 0, ...more };
 }

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { createLogger } from '../../../src/base/log.ts';
 import type { HttpRequest } from '../../../src/client/http-client.ts';
 import { NetworkError } from '../../../src/client/network-error.ts';
-import type { AttemptOutcome } from '../../../src/webhooks/deliveries/delivery.ts';
+import type { SendOutcome } from '../../../src/webhooks/deliveries/delivery.ts';
 import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import {
   QueueWorker, type AttemptRunner,
@@ -59,7 +59,7 @@ type Setting = {
   readonly hasLimits: boolean;
 };
 
-type Finished = { readonly id: string; readonly outcome: AttemptOutcome };
+type Finished = { readonly id: string; readonly outcome: SendOutcome };
 
 class Neighbours implements AttemptRunner<Finished> {
   readonly noun = 'a delivery';

@@ -19,6 +19,7 @@ import type { TimelineStep } from '../../parts/timeline.ts';
 import { headerTable } from '../../parts/plain-table.ts';
 import { asyncButton } from '../../parts/async-button.ts';
 import type { Delivery, DeliveryWithRequest } from '../../../app/api-types.ts';
+import type { Attempt } from '../../../webhooks/deliveries/delivery.ts';
 
 /** A delivery, and whether its event can still be seen. */
 type DeliveryToShow = DeliveryWithRequest & { readonly isEventKept: boolean };
@@ -83,10 +84,7 @@ function eventLink({ eventId, isEventKept }: DeliveryToShow): HTMLElement | null
 
 function createStep(attempt: Attempt): TimelineStep {
   const { at, durationMs, statusCode, response, success } = attempt;
-  if (success !== undefined) {
-    const { message = null, data = null } = attempt;
-    return runStep({ at, durationMs, success, message, data });
-  }
+  if (success !== undefined) return runStep(attempt);
   return {
     at, durationMs, isGood: (statusCode ?? Infinity) < 300,
     text: `${typeof statusCode === 'number' ? 'answered ' : ''}${formatAttempt(attempt)}`,
@@ -140,8 +138,6 @@ function deliveryPath(identifier: string): string {
 export function formatWait({ waitsFor }: Delivery): string | null {
   return waitsFor === null ? null : 'waits: its webhook is off';
 }
-
-type Attempt = Delivery['attempts'][number];
 
 /**
  * The result of an attempt: the status of the answer, or the message of a route's action. After a

@@ -7,8 +7,10 @@ import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import { createInlineBody } from '../../inbox/request-body.ts';
-import { DetailedRunResult, recordMessageOf } from '../../actions/run-action.ts';
-import { ATTEMPT_DATA_BYTES_MAX, type RunAttempt } from '../../deliveries/route-delivery.ts';
+import {
+  ChainRefusal, CoalescedResult, DetailedRunResult, recordMessageOf,
+} from '../../actions/run-action.ts';
+import { ATTEMPT_DATA_BYTES_MAX, type RunOutcome } from '../../deliveries/delivery.ts';
 import type { StoredRequest } from '../../inbox/stored-request.ts';
 import { resolveOrigin, type AdmittedRequest } from '../receiving/admitted-request.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
@@ -73,16 +75,22 @@ export function estimateRequestBytes(
   return bytes;
 }
 
-/** The form in which one run of a route is stored. */
-export function toRunAttempt(
+/** What one run of a route makes of its delivery. */
+export function toRunOutcome(
   { result, dataJson, startedAtMs, durationMs }: RouteOutcome,
-): RunAttempt {
+): RunOutcome {
   const message = recordMessageOf(result);
+  const { success } = result;
+  const successKind = result instanceof CoalescedResult ? 'coalesced' : 'delivered';
   return {
-    at: formatTimestamp(startedAtMs), durationMs: Math.round(durationMs),
-    success: result.success,
-    message: message === null ? null : message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
-    data: (result instanceof DetailedRunResult ? result.recordData : null) ?? parseData(dataJson),
+    kind: success ? successKind : 'failed',
+    attempt: {
+      at: formatTimestamp(startedAtMs), durationMs: Math.round(durationMs), success,
+      message: message === null ? null : message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed(),
+      data: (result instanceof DetailedRunResult ? result.recordData : null)
+        ?? parseData(dataJson),
+    },
+    isChainRefused: result instanceof ChainRefusal,
   };
 }
 

@@ -9,7 +9,7 @@ import { encodeJson } from '../../../base/json/encode.ts';
 import { loadCrypto } from '../../../base/node-modules.ts';
 import type { MaybePromise } from '../../../base/when-done.ts';
 import type { Store } from '../../../store/store-port.ts';
-import { deliveryCollection } from '../../deliveries/delivery.ts';
+import { deliveryCollection, routeNameOf } from '../../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../../deliveries/route-delivery-id.ts';
 import { findCommittedRequest } from '../../inbox/request-codec.ts';
 import { eventIdCollection, findEventId } from '../../inbox/event-ids.ts';
@@ -240,7 +240,8 @@ function encodeDuplicateData(
   { webhook }: AdmittedRequest, { id, routes }: StoredRequest,
 ): string {
   if (webhook.answer === 'accepted') return encodeJson({ request: id });
-  const data = routes.map(({ name, attempts }) => [name, attempts.at(-1)?.data ?? {}] as const);
+  const data = routes.map((route) =>
+    [routeNameOf(route), route.attempts.at(-1)?.data ?? {}] as const);
   return encodeJson(webhook.hasRoutes ? { routes: Object.fromEntries(data) }
     : data[0]?.[1] ?? {});
 }

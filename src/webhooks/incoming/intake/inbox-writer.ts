@@ -8,16 +8,15 @@ import type { InboxCapacity } from '../../inbox/inbox-capacity.ts';
 import type { SystemEvents } from '../../deliveries/system-events.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { OnRun } from '../../outcome-listeners.ts';
-import { CoalescedResult } from '../../actions/run-action.ts';
 import { putEventId } from '../../inbox/event-ids.ts';
 import { addRequest } from '../../inbox/request-changes.ts';
-import { addAttempt, createPendingRoute } from '../../deliveries/route-delivery.ts';
+import { afterAttempt, createRouteDelivery } from '../../deliveries/delivery.ts';
 import { computeStatus, type StoredRequest } from '../../inbox/stored-request.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
 import type { EventDeps, RouteOutcome, RouteDeps } from '../run-webhook-routes.ts';
 import type { DuplicateEvent } from './duplicates.ts';
 import type { Event } from './event.ts';
-import { buildAcceptedRequest, estimateRequestBytes, toRunAttempt } from './build-request.ts';
+import { buildAcceptedRequest, estimateRequestBytes, toRunOutcome } from './build-request.ts';
 
 export type IntakeDeps = RouteDeps & EventDeps & {
   readonly store: Store;
@@ -43,6 +42,9 @@ type RequestEnd = {
   /** The event whose id is remembered with the request; absent or null: it has none. */
   readonly event?: Event | null;
 };
+
+/** A run that the sender hears of fails for good: the sender sends the request again. */
+const NO_RETRY: readonly number[] = [];
 
 export class InboxWriter {
   readonly #deps: IntakeDeps;
@@ -125,13 +127,16 @@ export class InboxWriter {
     request: AdmittedRequest, outcomes: readonly RouteOutcome[],
     { status, id = null, event = null }: RequestEnd,
   ): StoredRequest {
-    const at = formatTimestamp(request.receivedAtMs);
-    const routes = outcomes.map((outcome) =>
-      addAttempt(createPendingRoute(outcome.name, at), toRunAttempt(outcome), {
-        isCoalesced: outcome.result instanceof CoalescedResult,
-      }));
+    const { receivedAtMs, webhook } = request;
+    const at = formatTimestamp(receivedAtMs);
+    const requestId = id ?? this.#deps.makeId();
+    const origin = { id: requestId, hook: webhook.identifier };
+    // Written once, with its end: this is its first version.
+    const routes = outcomes.map((outcome, index) =>
+      afterAttempt(createRouteDelivery(origin, index, outcome.name, at), toRunOutcome(outcome),
+        NO_RETRY, receivedAtMs, 0, at));
     return buildAcceptedRequest(request, {
-      id: id ?? this.#deps.makeId(), routes, status: computeStatus(routes),
+      id: requestId, routes, status: computeStatus(routes),
       answered: this.#buildAnswered(request, status),
       eventIdReused: event?.isIdReused ?? false,
     });

@@ -12,10 +12,10 @@ import {
   ChainRefusal, CoalescedResult, OwnChainRefusal, recordMessageOf,
 } from '../../actions/run-action.ts';
 import { logRun } from '../../actions/run-log.ts';
-import { addAttempt, type RouteDelivery } from '../../deliveries/route-delivery.ts';
+import { afterLateAttempt, routeNameOf, type Delivery } from '../../deliveries/delivery.ts';
 import { changeItem } from '../../durable-queue/change-items.ts';
 import { requestQueue } from '../../inbox/request-changes.ts';
-import { withRoutes, type StoredRequest } from '../../inbox/stored-request.ts';
+import { changeRoutes, type StoredRequest } from '../../inbox/stored-request.ts';
 import {
   buildOutcomeResponse, buildResultResponse, buildRoutesResponse, findSentStatus, setRequestId,
   type WebhookResponse,
@@ -29,7 +29,7 @@ import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.t
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
 import type { Event } from './event.ts';
 import type { IntakeDeps, InboxWriter } from './inbox-writer.ts';
-import { estimateRequestBytes, toRunAttempt } from './build-request.ts';
+import { estimateRequestBytes, toRunOutcome } from './build-request.ts';
 
 export type RunResult = {
   readonly response: WebhookResponse;
@@ -93,11 +93,12 @@ export class ResultRuns {
     const { webhook, receivedAtMs } = request;
     const { id: requestId } = failedRequest;
     const failedRoutes = failedRequest.routes.filter(({ status }) => status === 'failed');
-    const outcomes = await Promise.all(failedRoutes.map(async ({ name, attemptCount }) => {
+    const outcomes = await Promise.all(failedRoutes.map(async (delivery) => {
+      const name = routeNameOf(delivery);
       const route = webhook.routes.find((other) => other.name === name);
       return route === undefined ? createGoneOutcome(name, clock.now())
         : runRoute(this.#deps, route,
-          new AdmittedActionCall(request, makeId, requestId, attemptCount + 1));
+          new AdmittedActionCall(request, makeId, requestId, delivery.attemptCount + 1));
     }));
     this.#report(request, outcomes, failedRequest);
     const refusal = findRefusal(outcomes);
@@ -132,7 +133,7 @@ export class ResultRuns {
       }, startedAtMs);
       // To gather the fields of each line takes a sixth of a request (bench `incoming`).
       if (success && this.#deps.log.isWritten?.('debug') === false) continue;
-      const { attemptCount = 0 } = previous?.routes.find((route) => route.name === name) ?? {};
+      const { attemptCount = 0 } = previous?.routes.find(({ route }) => route === name) ?? {};
       const isChainRefused = result instanceof ChainRefusal;
       const { configurations, actions } = this.#deps;
       const { log } = exchange;
@@ -244,19 +245,13 @@ function applyRepeatedRun(
   before: StoredRequest, outcomes: readonly RouteOutcome[],
   answer: StoredRequest['answered'], nowMs: number,
 ): StoredRequest {
-  const routes = before.routes.map((route) => {
-    const outcome = outcomes.find(({ name }) => name === route.name);
-    return outcome === undefined ? route : applyOutcome(route, outcome);
-  });
-  return withRoutes({ ...before, answered: answer }, routes, nowMs);
-}
-
-function applyOutcome(route: RouteDelivery, outcome: RouteOutcome): RouteDelivery {
-  const isCoalesced = outcome.result instanceof CoalescedResult;
-  const after = addAttempt(route, toRunAttempt(outcome), { isCoalesced });
   // If an operator has replayed the request meanwhile, it is run until it succeeds.
-  const isDue = route.status === 'pending' && !outcome.result.success;
-  return isDue ? { ...after, status: 'pending', nextAttemptAt: route.nextAttemptAt } : after;
+  return changeRoutes({ ...before, answered: answer }, nowMs, (routes, updatedAt) =>
+    routes.map((route) => {
+      const outcome = outcomes.find(({ name }) => name === route.route);
+      return outcome === undefined ? route
+        : afterLateAttempt(route, toRunOutcome(outcome), nowMs, updatedAt);
+    }));
 }
 
 /** The outcomes of all routes in order: of this run, else of the last one. */
@@ -264,7 +259,7 @@ function combineOutcomes(
   { routes }: StoredRequest, outcomes: readonly RouteOutcome[],
 ): readonly RouteOutcome[] {
   return routes.map((route) =>
-    outcomes.find(({ name }) => name === route.name) ?? restoreOutcome(route));
+    outcomes.find(({ name }) => name === route.route) ?? restoreOutcome(route));
 }
 
 /** The outcome of a route that the webhook has no more. */
@@ -275,10 +270,10 @@ function createGoneOutcome(name: string, nowMs: number): RouteOutcome {
   };
 }
 
-function restoreOutcome({ name, attempts }: RouteDelivery): RouteOutcome {
-  const { message = null, data = null, durationMs = 0, at = '' } = attempts.at(-1) ?? {};
+function restoreOutcome(delivery: Delivery): RouteOutcome {
+  const { message = null, data = null, durationMs = 0, at = '' } = delivery.attempts.at(-1) ?? {};
   return {
-    name, result: ActionResult.ok(data ?? {}, message), dataJson: encodeJson(data ?? {}),
-    refusal: null, startedAtMs: Date.parse(at), durationMs,
+    name: routeNameOf(delivery), result: ActionResult.ok(data ?? {}, message),
+    dataJson: encodeJson(data ?? {}), refusal: null, startedAtMs: Date.parse(at), durationMs,
   };
 }

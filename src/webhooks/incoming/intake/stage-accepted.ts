@@ -7,9 +7,9 @@ import { findStaged } from '../../../store/find-record.ts';
 import type { Transaction } from '../../../store/store-port.ts';
 import { readRequestStatus } from '../../inbox/request-codec.ts';
 import { eventIdCollection, findEventId, putEventId } from '../../inbox/event-ids.ts';
-import { createPendingRoute, resetRoute } from '../../deliveries/route-delivery.ts';
+import { createRouteDelivery, resetForRetry } from '../../deliveries/delivery.ts';
 import {
-  requestCollection, computeStatus, withRoutes, type StoredRequest,
+  changeRoutes, computeStatus, requestCollection, type StoredRequest,
 } from '../../inbox/stored-request.ts';
 import { changeItem } from '../../durable-queue/change-items.ts';
 import { addRequest, requestQueue } from '../../inbox/request-changes.ts';
@@ -105,7 +105,8 @@ function stageNew(
   transaction: Transaction, { request, id, nowMs, routes }: Arrival, event: Event | null,
 ): StoredItem<StoredRequest> {
   const at = formatTimestamp(request.receivedAtMs);
-  const pendingRoutes = routes.map((name) => createPendingRoute(name, at));
+  const origin = { id, hook: request.webhook.identifier };
+  const pendingRoutes = routes.map((name, index) => createRouteDelivery(origin, index, name, at));
   const item = buildAcceptedRequest(request, {
     id, routes: pendingRoutes, status: computeStatus(pendingRoutes),
     answered: {
@@ -121,7 +122,6 @@ function stageNew(
 
 /** The failed routes become due, with the whole retry schedule before them. */
 function markFailedRoutesDue(before: StoredRequest, nowMs: number): StoredRequest {
-  const at = formatTimestamp(nowMs);
-  return withRoutes(before, before.routes.map((route) =>
-    route.status === 'failed' ? resetRoute(route, at) : route), nowMs);
+  return changeRoutes(before, nowMs, (routes, updatedAt) => routes.map((route) =>
+    route.status === 'failed' ? resetForRetry(route, nowMs, updatedAt) : route));
 }

@@ -4,4 +4,4 @@ import { testWithLibraries } from './libraries.mjs';
 testWithLibraries([
   '@citation-js/core', '@citation-js/plugin-bibtex', '@citation-js/plugin-csl',
   '@citation-js/plugin-ris', 'jsonld',
-], 'test/books/transfer/programs.test.ts', 'FORMATS_FOLDER');
+], 'test/books/transfer/programs.long.ts', 'FORMATS_FOLDER');

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startBookServer } from '../support/book-server.ts';
 import type { Answer, BookServer } from '../support/book-server.ts';
+import { longTest } from '../support/long.ts';
 
 const JSON_TYPE = 'application/json';
 const JSON_LD = 'application/ld+json';
@@ -224,7 +225,7 @@ test('HEAD has the headers of GET', async () => {
   }
 });
 
-test('a whole catalog is streamed in every format, each book once', async () => {
+longTest('a whole catalog is streamed in every format, each book once', async () => {
   const count = 1000;
   const books = Array.from({ length: count }, (_, number) =>
     `${JSON.stringify({ title: `Made ${number}`, description: 'x'.repeat(300) })}\n`).join('');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { until } from '../support/until.ts';
 import { ClientShelf, createCaller } from '../support/client-shelf.ts';
-import { IS_LONG } from '../support/long.ts';
+import { IS_LONG, longTest } from '../support/long.ts';
 import { createTemporaryFolder } from '../support/temporary-folder.ts';
 import { ask } from './ask.ts';
 import { startServer } from './processes.ts';
@@ -82,7 +82,7 @@ test('SIGTERM under load exits with 0, and what was acknowledged is there at the
     await next.stop();
   });
 
-test('SIGTERM while a body is half sent: it is answered when the rest comes, then the server ends',
+longTest('SIGTERM while a body is half sent: once the rest has come it is answered, and we end',
   async () => {
     const server = await startServer(['--data', join(root, 'half')]);
     const body = JSON.stringify({ title: 'Half' });
@@ -106,7 +106,7 @@ test('SIGTERM while a body is half sent: it is answered when the rest comes, the
     assert.equal((await server.ended).code, 0);
   });
 
-test('a second SIGTERM ends the server at once, and loses nothing either', async () => {
+longTest('a second SIGTERM ends the server at once, and loses nothing either', async () => {
   const directory = join(root, 'twice');
   const shelves = Array.from({ length: WRITERS }, (_, writer) => new ClientShelf(writer));
   const server = await startServer(['--data', directory]);
@@ -131,7 +131,7 @@ test('a second SIGTERM ends the server at once, and loses nothing either', async
   await next.stop();
 });
 
-test('on a file system that is really full writers get 507, and service goes on by itself',
+longTest('on a file system that is really full writers get 507, and service goes on by itself',
   async (context) => {
     const directory = join(root, 'full');
     mkdirSync(directory);

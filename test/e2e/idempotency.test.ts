@@ -9,6 +9,7 @@ import { inFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { ask, type Reply } from './ask.ts';
 import { startServer } from './processes.ts';
+import { longTest } from '../support/long.ts';
 
 const TITLE = 'Once Only';
 const BOOK = JSON.stringify({ title: TITLE, authors: [{ name: 'A' }] });
@@ -56,7 +57,7 @@ test('a retry replays what was committed before kill -9 and never answered', () 
     }
   }));
 
-test('every key adds one book, though the server is killed at any moment', () =>
+longTest('every key adds one book, though the server is killed at any moment', () =>
   inFolder(async (data) => {
     const keys = ['a', 'b', 'c', 'd'];
     let server = await startServer(['--data', data]);

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SETTING_ROWS } from '../../src/settings/setting-table.ts';
-import { IS_LONG, someOf } from '../support/long.ts';
+import { IS_LONG, longTest, someOf } from '../support/long.ts';
 import { CLIENT_ROWS } from './settings/client-rows.ts';
 import { COMMAND_ROWS } from './settings/command-rows.ts';
 import { INBOX_ROWS } from './settings/inbox-rows.ts';
@@ -44,7 +44,7 @@ describe('without the setting it is otherwise', () => {
   const groups = new Map(shared.map(([, { beside = {} }]) => [JSON.stringify(beside), beside]));
   for (const [key, beside] of groups) {
     const rows = shared.filter(([, row]) => JSON.stringify(row.beside ?? {}) === key);
-    test(`with ${key}`, async () => {
+    longTest(`with ${key}`, async () => {
       const seen = await withServer(beside, rows.map(([, { observe }]) => observe));
       assert.deepEqual(rows.map(([name], index) => [name, seen[index]]),
         rows.map(([name, { standard }]) => [name, standard]));

@@ -4,6 +4,7 @@ import type { NodeView } from '../../src/nodes/node-routes.ts';
 import { runCommand } from '../cli/io.ts';
 import { until } from '../support/until.ts';
 import { withNodes, type Node } from './apps.ts';
+import { longTest } from '../support/long.ts';
 
 const BOOK = { title: 'Momo', authors: [{ name: 'Michael Ende' }] };
 const post = (node: Node, path: string, body: object): ReturnType<Node['ask']> =>
@@ -44,7 +45,7 @@ test('what one node has written is read at the others, by the sequence of its an
     }
   }));
 
-test('a read that names a sequence which does not come is told to come again', () =>
+longTest('a read that names a sequence which does not come is told to come again', () =>
   withNodes(1, async ([node]) => {
     assert.ok(node !== undefined);
     const late = await node.ask('/api/books', { headers: { 'Hookshelf-Sequence': '999999' } });
@@ -119,7 +120,7 @@ test('each delivery is made once, whichever node took the event, also while node
     assert.deepEqual([...arrived].sort(), [...expected].sort());
   }));
 
-test('a node that hears nothing of the engine says so, and reads go on', () =>
+longTest('a node that hears nothing of the engine says so, and reads go on', () =>
   withNodes(1, async ([node], apps) => {
     assert.ok(node !== undefined);
     const added = await post(node, '/api/books', BOOK);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeJson } from '../../../src/base/json/encode.ts';
+import { longTest } from '../../support/long.ts';
 
 const DEPTH = 50_000;
 
-test('writes JSON that nests deeper than the stack allows', () => {
+longTest('writes JSON that nests deeper than the stack allows', () => {
   for (const [open, inner, close] of [
     ['[', '', ']'], ['{"a":', '{}', '}'], ['[1,{"b\\n":[null,"\\"",', '-0.5', ']},true]'],
   ] as const) {

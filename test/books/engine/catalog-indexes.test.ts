@@ -4,7 +4,7 @@ import { COLUMN_NAMES, columnsFor } from '../../../src/books/engine/columns.ts';
 import type { SlotOrder } from '../../../src/books/engine/slot-order.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { EngineHarness } from '../../support/engine-harness.ts';
-import { IS_LONG } from '../../support/long.ts';
+import { IS_LONG, longTest } from '../../support/long.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import { ORDER_KEYS } from '../../support/order-harness.ts';
 import { below, createRandom } from '../../support/random.ts';
@@ -83,7 +83,7 @@ test('reports name what is made and what is ready, with bytes that are reserved 
     assert.equal(indexes.bytes, Number(bytes[0]) + Number(bytes[1]));
   });
 
-test('when over an eighth of the catalog, and over 10,000 books, are pending, all are dropped',
+longTest('when over an eighth of the catalog, and over 10,000 books, are pending, all are dropped',
   () => {
     for (const [bookCount, pendingMax] of [[20_000, 10_000], [90_000, 11_250]] as const) {
       const shelf = new EngineHarness();
@@ -101,7 +101,7 @@ test('when over an eighth of the catalog, and over 10,000 books, are pending, al
     }
   });
 
-test('copies of pending books take 16 MiB at most, and what was applied counts no more', () => {
+longTest('copies of pending books take 16 MiB at most, and what was applied counts no more', () => {
   const shelf = createShelf(20);
   const putLarge = (id: string, megabytes: number): void => shelf.collection.put({
     ...randomBook(createRandom(1), id), metadata: 'x'.repeat(megabytes * MEGABYTE),

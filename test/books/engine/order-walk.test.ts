@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { OrderWalk, WALK_END, WALK_PAUSE } from '../../../src/books/engine/order-walk.ts';
 import type { OrderWalkOptions } from '../../../src/books/engine/order-walk.ts';
 import { readSortValue } from '../../../src/books/query/sort-keys.ts';
-import { IS_LONG } from '../../support/long.ts';
+import { IS_LONG, longTest } from '../../support/long.ts';
 import { ORDER_KEYS, OrderHarness } from '../../support/order-harness.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
@@ -61,7 +61,7 @@ test('a walk that has ended goes on with what is added behind its end', () => {
   }
 });
 
-test('books that are not accepted are not read', () => {
+longTest('books that are not accepted are not read', () => {
   for (const [isDescending, isIdDescending] of DIRECTIONS) {
     const random = createRandom(1);
     const shelf = new OrderHarness('author');

@@ -11,6 +11,7 @@ import { ManualTurns } from '../../support/manual-turns.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import { createRandom } from '../../support/random.ts';
 import { randomBook } from '../../support/random-books.ts';
+import { longTest } from '../../support/long.ts';
 
 const BOOKS = 3000;
 const MEMTABLE_BOOKS = 64;
@@ -22,7 +23,7 @@ const REAL: Pick<WordIndexOptions, 'clock' | 'turns'> = {
 };
 const QUERIES = [{ q: 'the' }, { q: 'river war' }, { author: 'le' }, { q: '東京' }, { q: 'lodz' }];
 
-test('books too many for the index are found by their words all the same', async () => {
+longTest('books too many for the index are found by their words all the same', async () => {
   const { books, collection, search, list } = createShelf();
   for (const query of QUERIES) {
     const { books: found, total } = await list.list(query);
@@ -58,7 +59,7 @@ test('an index is being made from its first need on, then ready, and null when i
     assert.equal(search.state, null);
   });
 
-test('once few enough books are left there is an index again', async () => {
+longTest('once few enough books are left there is an index again', async () => {
   const { books, collection, search, list } = createShelf();
   await list.list({ q: 'the' });
   assert.ok(search.isTooLarge);
@@ -88,7 +89,7 @@ test('mistyped words are corrected only while there is an index', async () => {
 });
 
 /** A look at a book takes 0.02 ms here, and nothing else takes any time. */
-test('a search without an index holds the loop no longer than one with it', async () => {
+longTest('a search without an index holds the loop no longer than one with it', async () => {
   const manual = new ManualTurns(0);
   const { books, collection, search, list } = createShelf(manual);
   collection.onRead = () => manual.clock.standStill(0.02);

@@ -9,7 +9,7 @@ import { encodeCursor } from '../../../src/books/query/cursor.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
 import { readSortValues } from '../../../src/books/query/sort-keys.ts';
 import { EngineHarness } from '../../support/engine-harness.ts';
-import { IS_LONG } from '../../support/long.ts';
+import { IS_LONG, longTest } from '../../support/long.ts';
 import { naiveList } from '../../support/naive-list.ts';
 import type { NaiveBook, NaiveQuery } from '../../support/naive-list.ts';
 import { ORDER_KEYS } from '../../support/order-harness.ts';
@@ -86,7 +86,7 @@ test('whatever is written between its steps, a page is that of its last step', a
   }
 });
 
-test('matches at the end of an order are sorted once the walk has taken four times as long',
+longTest('matches at the end of an order are sorted once the walk has taken four times as long',
   async () => {
     for (const sort of ['title', '-title', 'title,-createdAt', 'author', 'datePublished', 'id']) {
       const random = createRandom(sort.length);

@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import { ConcurrentChanges } from '../../../src/books/list/concurrent-changes.ts';
 import { WholeCatalogCache } from '../../../src/books/list/whole-catalog-cache.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
+import { longTest } from '../../support/long.ts';
 
 const MEBIBYTE = 2 ** 20;
 
-test('books that change under a slow reader are kept up to 8 MiB, as copies', () => {
+longTest('books that change under a slow reader are kept up to 8 MiB, as copies', () => {
   const collection = new FakeCollection();
   const books = Array.from({ length: 12 }, (_, index) =>
     ({ id: `id-${index + 10}`, title: 'x'.repeat(MEBIBYTE) }));

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startBookServer } from '../../support/book-server.ts';
 import type { Answer, BookServer } from '../../support/book-server.ts';
+import { longTest } from '../../support/long.ts';
 
 let server: BookServer;
 
@@ -72,7 +73,7 @@ test('a long file that is refused by its beginning gets its answer all the same'
   assert.equal(answer.status, 422);
 });
 
-test('the encoding is told in the first line, or in the last when it shows later', async () => {
+longTest('the encoding is told in the first line, or in the last when it shows later', async () => {
   const latin1 = Buffer.from('title\n\xc9mile\n', 'latin1');
   const short = lines(await send(latin1, '?dryRun=true', 'text/csv'));
   assert.equal(short[0]?.['encoding'], 'windows-1252');

@@ -9,6 +9,7 @@ import type { Exchange } from '../../../src/server/http-route.ts';
 import type { ImportMode } from '../../../src/books/transfer/import-mode.ts';
 import { endsInTurns, settled, someTurns, turnsUntil } from '../../support/turns.ts';
 import { MATCH_LIST, parseMatches } from '../../../src/books/transfer/import-mode.ts';
+import { longTest } from '../../support/long.ts';
 
 const BATCH = 256;
 const TURNS = 400;
@@ -24,7 +25,7 @@ test('while eight batches wait for the disk no more is read', async () => {
   assert.equal(isRead(), 8);
 });
 
-test('while 8 MiB of answers wait for their reader no more is read', async () => {
+longTest('while 8 MiB of answers wait for their reader no more is read', async () => {
   const answer = '{"line":1,"status":"skipped","id":null,"detail":"…"}'.length;
   const { isRead, pull } = startRun({
     lines: 'x\n'.repeat(BATCH * 40), importBatch, chunksMax: 60,

@@ -8,6 +8,7 @@ import { createMemoryStore } from '../../support/memory-store.ts';
 import { startBookServer } from '../../support/book-server.ts';
 import type { BookServer } from '../../support/book-server.ts';
 import { RawConnection, encodeRequest } from '../../support/raw-http.ts';
+import { longTest } from '../../support/long.ts';
 
 const ID_A = '018f2b7c-0000-7000-8000-00000000000a';
 const ID_B = '018f2b7c-0000-4000-9000-00000000000b';
@@ -194,7 +195,7 @@ test('of a body that is cut short the whole lines are stored and the rest is not
   assert.equal(server.catalog.size, size + 1);
 });
 
-test('an import may take longer than a request, as long as something arrives', async () => {
+longTest('an import may take longer than a request, as long as something arrives', async () => {
   const slow = await startBookServer({ requestTimeoutMs: 300, stallMs: 1_500 });
   try {
     const text = await new Promise<string>((resolve, reject) => {

@@ -14,6 +14,7 @@ import { Disk } from '../../support/simulated-disk.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 import { inFolder } from '../../support/temporary-folder.ts';
 import { someTurns } from '../../support/turns.ts';
+import { longTest } from '../../support/long.ts';
 
 const PATH = '/data/books-000002.json';
 const CONTENT = Buffer.from('0123456789');
@@ -161,7 +162,7 @@ async function inFirstCut(
   return files;
 }
 
-test('what is written faster than it is deleted is not cut any further', async () => {
+longTest('what is written faster than it is deleted is not cut any further', async () => {
   const files = await inFirstCut(async (store) => {
     for (let count = 0; count < 3; count += 1) await write(store, 9);
   });
@@ -175,7 +176,7 @@ test('a stop does not wait until old files are cut', async () => {
   assert.deepEqual(files.openPaths, []);
 });
 
-test('old files that a compaction cannot delete are deleted by the next', async () => {
+longTest('old files that a compaction cannot delete are deleted by the next', async () => {
   const files = new SimulatedFiles();
   const store = await open(files);
   await write(store, 9);
@@ -205,7 +206,7 @@ test('a start does not wait until old files are cut', async () => {
   await reopened.close();
 });
 
-test('compaction cuts what nobody can have open, nothing that a backup or reader has', async () => {
+longTest('compaction cuts what nobody can have open, nothing a backup or reader has', async () => {
   const files = new SimulatedFiles();
   const store = await open(files);
   let cut: string[] = [];

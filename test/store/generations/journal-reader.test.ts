@@ -4,7 +4,7 @@ import { silentLogger } from '../../../src/base/log.ts';
 import type { CollectionSpec, Change, LogReader } from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
-import { IS_LONG } from '../../support/long.ts';
+import { IS_LONG, longTest } from '../../support/long.ts';
 import { createRandom } from '../../support/random.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 
@@ -116,7 +116,7 @@ test('a reader goes on with what is written while it reads, and through a compac
   await store.close();
 });
 
-test('journals that no start reads are kept up to a size', async () => {
+longTest('journals that no start reads are kept up to a size', async () => {
   const files = new SimulatedFiles();
   const store = await open(files);
   await put(store, 'a', 'y'.repeat(17 << 20));

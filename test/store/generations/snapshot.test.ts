@@ -11,7 +11,7 @@ import {
 import { writeSnapshot } from '../../../src/store/generations/snapshot-writer.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { openStore } from '../../../src/store/store.ts';
-import { IS_LONG } from '../../support/long.ts';
+import { IS_LONG, longTest } from '../../support/long.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { createTemporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -145,7 +145,7 @@ test('writing a snapshot lays scattered records side by side and frees what is d
   assert.equal(collection.walk().nextSlices(MEBIBYTE / 4).length, 1);
 });
 
-test('a change of any one byte of a large snapshot is found, and its line named', async () => {
+longTest('a change of any one byte of a large snapshot is found, and its line named', async () => {
   const path = join(createTemporaryFolder(), 'books.json');
   const random = createRandom(11);
   await write(makeCollection(Array.from({ length: 9000 }, () => 'x'.repeat(200))), path);
@@ -166,7 +166,7 @@ test('a change of any one byte of a large snapshot is found, and its line named'
   }
 });
 
-test('transactions of several mebibytes are replayed', async () => {
+longTest('transactions of several mebibytes are replayed', async () => {
   const directory = createTemporaryFolder();
   const open = () => openStore({ directory, files, specs: [spec], logger: silentLogger });
   const store = await open();

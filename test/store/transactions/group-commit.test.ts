@@ -9,6 +9,7 @@ import { BatchWindow } from '../../../src/store/transactions/group-commit.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 import { someTurns } from '../../support/turns.ts';
+import { longTest } from '../../support/long.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -142,7 +143,7 @@ test('what is on disk is let go of, though each batch was staged on the one befo
   await store.close();
 });
 
-test('what waits to be written is bounded', async () => {
+longTest('what waits to be written is bounded', async () => {
   const store = await open(new SimulatedFiles());
   const large = 'x'.repeat(9 << 20);
   const writes = Array.from({ length: 10 }, (_, index) =>

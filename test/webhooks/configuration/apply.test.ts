@@ -4,6 +4,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { createTurns, type Steps, type Turns } from '../../../src/base/turns.ts';
 import { CHUNK_ITEMS_MAX } from '../../../src/webhooks/durable-queue/queue-spec.ts';
 import { startRelayFor, type Answer, type Relay } from '../relay.ts';
+import { longTest } from '../../support/long.ts';
 
 const PATH = '/api/configuration';
 const IN = '/api/incoming-webhooks';
@@ -441,7 +442,7 @@ test('what waits for a webhook that would go is counted, and ends with it', asyn
   assert.deepEqual(JSON.parse(requests.text), []);
 });
 
-test('all of what waits for a pruned webhook ends, however much it is', async (context) => {
+longTest('all of what waits for a pruned webhook ends, however much it is', async (context) => {
   const relay = await startRelayFor(context);
   // No worker runs that would end it later.
   await applied(relay, {
@@ -620,7 +621,7 @@ test('a target on the deny list is refused with its place', async (context) => {
     /"\/outgoingWebhooks\/0\/targetUrl".*denyAddresses/);
 });
 
-test('a document may have 16 MiB, and one byte more is 413 before anything is done',
+longTest('a document may have 16 MiB, and one byte more is 413 before anything is done',
   async (context) => {
     const relay = await startRelayFor(context);
     const base = { actionConfigurations: [{ identifier: 'a', actionType: 'log' }] };
@@ -659,7 +660,7 @@ test('an apply that changes something is a line of the log without secrets', asy
   assert.doesNotMatch(relay.logLines.join('\n'), /hush|psst|xyzzy/);
 });
 
-test('the records of a large document are parsed in turns', async (context) => {
+longTest('the records of a large document are parsed in turns', async (context) => {
   let steps = 0;
   const inner = createTurns(systemClock);
   function* counted<T>(work: Steps<T>): Steps<T> {

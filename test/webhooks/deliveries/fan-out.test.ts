@@ -8,7 +8,7 @@ import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts
 import { fanOutCollection } from '../../../src/webhooks/deliveries/delivery-changes.ts';
 import { ALL_OUTGOING } from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import { FanOuts, putFanOut } from '../../../src/webhooks/deliveries/fan-out.ts';
-import { IS_LONG, someOf } from '../../support/long.ts';
+import { IS_LONG, someOf, longTest } from '../../support/long.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import {
   DOWN, SimulatedClock, Simulation, UP, type SimulationOptions,
@@ -115,7 +115,7 @@ test('what is asked meanwhile waits, and finds every delivery', async () => {
   assert.deepEqual(listed.map(({ identifier }) => identifier), await emitting);
 });
 
-test('while the store takes no writes they wait; the event is accepted all the same', async () => {
+longTest('while the store takes no writes they wait, and the event is accepted', async () => {
   const simulation = await crowd();
   const { lines } = simulation.store;
   const before = lines.length;

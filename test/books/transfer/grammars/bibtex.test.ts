@@ -7,6 +7,7 @@ import type {
 import { heldBytes } from '../../../support/memory.ts';
 import { below, createRandom } from '../../../support/random.ts';
 import type { Random } from '../../../support/random.ts';
+import { longTest } from '../../../support/long.ts';
 
 type Records = readonly (FieldRecord | BrokenRecord)[];
 
@@ -211,7 +212,7 @@ test('of the parents in an xdata the first 100 count, each once', () => {
     ['xdata', ...keys.slice(0, 100).map((key) => `f${key}`)]);
 });
 
-test('many references to a parent of many fields take little time', () => {
+longTest('many references to a parent of many fields take little time', () => {
   const fields = Array.from({ length: 900 }, (_, index) => `f${index}={x}`).join(',');
   const parents = Array.from({ length: 100 }, (_, index) => `@xdata{${index}, ${fields}}`).join('');
   const keys = Array.from({ length: 100 }, (_, index) => index).join();
@@ -269,7 +270,7 @@ test('what children take from a parent and entries from strings is bounded', () 
   assert.deepEqual(read(`${string}@string{u = s # s}`).length, 1);
 });
 
-test('no step of reading takes long, whatever a file has', () => {
+longTest('no step of reading takes long, whatever a file has', () => {
   const fields = Array.from({ length: 990 }, (_, index) => `f${index}={}`).join();
   const children = Array.from({ length: 9_999 }, (_, index) => `@book{c${index},crossref={p}}`);
   const chain = Array.from({ length: 9_999 }, (_, index) =>
@@ -301,7 +302,7 @@ function holdChildren(count: number): BibtexSplitter {
   return splitter;
 }
 
-test('of very many tiny parents and children hardly more is held than of some', () => {
+longTest('of very many tiny parents and children hardly more is held than of some', () => {
   const splitter = holdChildren(30_000);
   const before = heldBytes();
   let count = 0;
@@ -324,7 +325,7 @@ test('of entries of one key the first is the parent, also where their hashes are
   }
 });
 
-test('a file of more than 64 MiB is refused with that number', () => {
+longTest('a file of more than 64 MiB is refused with that number', () => {
   const splitter = new BibtexSplitter(new Set());
   for (let count = 0; count < 64; count += 1) splitter.push(Buffer.alloc(2 ** 20, '%'));
   assert.throws(() => splitter.push(Buffer.from('x')),
@@ -384,7 +385,7 @@ test('random texts are read alike however they are cut, and each to its end', ()
   }
 });
 
-test('files that have hurt parsers are read in linear time', () => {
+longTest('files that have hurt parsers are read in linear time', () => {
   const texts: readonly ((count: number) => string)[] = [
     (count) => '@a{\n'.repeat(count), (count) => '@book{k, t={x},\n'.repeat(count),
     (count) => `@book{k, t=${'{'.repeat(count)}`, (count) => '@'.repeat(count),

@@ -7,6 +7,7 @@ import type { JsonScope } from '../../../../src/books/transfer/grammars/nested-j
 import { heldBytes, heldBytesMax } from '../../../support/memory.ts';
 import { below, createRandom } from '../../../support/random.ts';
 import type { Random } from '../../../support/random.ts';
+import { longTest } from '../../../support/long.ts';
 
 type Splitter<Item> = { push(chunk: Buffer): readonly Item[]; end(): readonly Item[] };
 
@@ -86,7 +87,7 @@ test('what is broken is told by its line, and the nodes behind it are read', () 
   }
 });
 
-test('a context behind more than 2 MiB of its graph is told, as it came too late', () => {
+longTest('a context behind more than 2 MiB of its graph is told, as it came too late', () => {
   const long = `{"name":"${'a'.repeat(1_000_000)}"}`;
   for (const [item, count] of [[long, 4], ['{}', 10_000]] as const) {
     const graph = Array.from({ length: count }, () => item).join(',');
@@ -105,7 +106,7 @@ test('the nodes of a graph share one scope', () => {
   assert.equal(first.scope, second.scope);
 });
 
-test('a node in one-byte pieces that is too long is not held, and the next is read', () => {
+longTest('a node in one-byte pieces that is too long is not held, and the next is read', () => {
   const splitter = new JsonNodeSplitter();
   splitter.push(Buffer.from('{"@context":"c","@graph":[{"name":"'));
   const before = heldBytes();
@@ -147,7 +148,7 @@ function hostileFile(random: Random): string {
     () => PIECES[below(random, PIECES.length)] ?? '').join('');
 }
 
-test('any text is read to its end, and the same however it is cut', () => {
+longTest('any text is read to its end, and the same however it is cut', () => {
   const random = createRandom(3307);
   for (let round = 0; round < 3000; round += 1) {
     const file = Buffer.from(hostileFile(random));

@@ -8,6 +8,7 @@ import type {
 import { TOO_LONG } from '../../../../src/books/transfer/record-splitter.ts';
 import { heldBytes, heldBytesMax } from '../../../support/memory.ts';
 import { below, createRandom } from '../../../support/random.ts';
+import { longTest } from '../../../support/long.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -121,7 +122,7 @@ test('a record that is not UTF-8 is bad, and the next is read', () => {
   ]);
 });
 
-test('a record too long by one line or by many is bad, and the next is read', () => {
+longTest('a record too long by one line or by many is bad, and the next is read', () => {
   const next = 'ER  - \nTY  - BOOK\nTI  - B\nER  - \n';
   for (const text of ['x'.repeat(3 * MEGABYTE), 'KW  - x\n'.repeat(MEGABYTE / 2)]) {
     const records = split(`TY  - BOOK\nAB  - ${text}\n${next}`, 65_536);
@@ -130,7 +131,7 @@ test('a record too long by one line or by many is bad, and the next is read', ()
   }
 });
 
-test('a record that never ends is not held', () => {
+longTest('a record that never ends is not held', () => {
   const splitter = new RisSplitter();
   splitter.push(Buffer.from('TY  - BOOK\nAB  - '));
   const before = heldBytes();
@@ -164,7 +165,7 @@ test('random bytes are read to their end', () => {
   }
 });
 
-test('continued lines take linear time', () => {
+longTest('continued lines take linear time', () => {
   const timeMs = (count: number): number => {
     const text = Buffer.from(`TY  - BOOK\nAB  - ${'word\n'.repeat(count)}ER  - \n`);
     const start = process.cpuUsage();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SlotChains } from '../../../../src/books/transfer/matching/slot-chains.ts';
-import { IS_LONG } from '../../../support/long.ts';
+import { IS_LONG, longTest } from '../../../support/long.ts';
 import { below, createRandom } from '../../../support/random.ts';
 import type { Random } from '../../../support/random.ts';
 
@@ -30,7 +30,7 @@ test('slots are found by the hash that they have now, whatever came and went', (
   }
 });
 
-test('a million slots take 24 bytes each at most, and none is met twice', () => {
+longTest('a million slots take 24 bytes each at most, and none is met twice', () => {
   const count = 1_000_000;
   const chains = new SlotChains(count);
   for (let slot = 0; slot < count; slot += 1) chains.put(slot, Math.imul(slot, 0x9e3779b1));

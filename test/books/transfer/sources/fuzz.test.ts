@@ -14,6 +14,7 @@ import { readText } from '../../../support/format-round-trip.ts';
 import { heldBytes, heldBytesMax } from '../../../support/memory.ts';
 import { below, createRandom } from '../../../support/random.ts';
 import type { Random } from '../../../support/random.ts';
+import { longTest } from '../../../support/long.ts';
 
 type Sample = {
   readonly codec: FormatCodec;
@@ -60,7 +61,7 @@ test('random bytes are read to their end, and are refused only for their header'
   }
 });
 
-test('a hostile export has the same books however it is cut, and an import takes all but titles',
+longTest('a hostile export has the same books however it is cut, and imports take all but titles',
   () => {
     const random = createRandom(36);
     for (const [name, sample] of Object.entries(SAMPLES)) {

@@ -9,7 +9,7 @@ import type { SourceRecord } from '../../../../src/books/transfer/record-splitte
 import { jsonldCodec } from '../../../../src/books/transfer/sources/jsonld.ts';
 import { readText } from '../../../support/format-round-trip.ts';
 import { hostileBook } from '../../../support/hostile-books.ts';
-import { IS_LONG } from '../../../support/long.ts';
+import { IS_LONG, longTest } from '../../../support/long.ts';
 import { below, createRandom } from '../../../support/random.ts';
 import { readFirst, readPeople } from '../../../../src/books/transfer/sources/jsonld-values.ts';
 
@@ -266,7 +266,7 @@ test('a reference is followed to the node of its id, before, behind and within o
   assert.deepEqual(second?.['authors'], [{ name: 'A' }]);
 });
 
-test('books come as they stand, and wait no longer than may wait', () => {
+longTest('books come as they stand, and wait no longer than may wait', () => {
   const person = { '@type': 'Person', '@id': '#p', name: 'P' };
   const waiting = { ...BOOK, author: { '@id': '#p' } };
   const inOrder = readGraph([waiting, { ...BOOK, name: 'U' }, person]);
@@ -419,7 +419,7 @@ test('books survive json -> jsonld -> json, and only names of schema.org are wri
   assertDefined(graph);
 });
 
-test('any JSON is read to its end', () => {
+longTest('any JSON is read to its end', () => {
   const random = createRandom(3311);
   const names = ['@context', '@graph', '@id', '@type', 'name', 'author', 'isbn', '@value', '@list',
     'schema:name', 'address', 'keywords', '__proto__', 'bookFormat', 'http://schema.org/url', ':'];
@@ -439,7 +439,7 @@ test('any JSON is read to its end', () => {
   }
 });
 
-test('a long context is read once, not again for each node that it is around', () => {
+longTest('a long context is read once, not again for each node that it is around', () => {
   const names = Array.from({ length: 5000 }, (_, index) => [`p${index}`, `http://x/${index}`]);
   const contexts: readonly JsonValue[] = [
     Object.fromEntries(names),

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../../../../src/base/schema.ts';
 import { librarythingCodec } from '../../../../src/books/transfer/sources/librarything.ts';
 import { readText } from '../../../support/format-round-trip.ts';
 import { makeRow, readBook } from './read-export.ts';
+import { longTest } from '../../../support/long.ts';
 
 const COLUMNS = ['Book Id', 'Title', 'Sort Character', 'Primary Author', 'Primary Author Role',
   'Secondary Author', 'Secondary Author Roles', 'Publication', 'Date', 'Review', 'Rating',
@@ -190,7 +191,7 @@ test('names of the JSON export lose neither their roles nor those that its list 
   }
 });
 
-test('blank lines before an export are passed in linear time, wherever chunks end', () => {
+longTest('blank lines before an export are passed in linear time, wherever chunks end', () => {
   const blanks = '\n'.repeat(60_000);
   for (const [file, line] of [
     ['Book Id\tTitle\tPrimary Author\n7\tA\n', 60_002], ['{"7":{"title":"A"}}', 60_001],

@@ -13,7 +13,7 @@ import {
 import { RunFolder } from '../../../../src/webhooks/actions/commands/run-folder.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 import { isRunning } from '../../../support/is-running.ts';
-import { IS_LONG } from '../../../support/long.ts';
+import { IS_LONG, longTest } from '../../../support/long.ts';
 import {
   CommandHarness, compileCommandServer, assertEnded, waitForFile,
 } from './command-harness.ts';
@@ -81,7 +81,7 @@ test('a command runs where what lies ready for runs is removed', async (context)
   assert.equal((await longRun).exitCode, 0);
 });
 
-test('many commands run at once', async (context) => {
+longTest('many commands run at once', async (context) => {
   const harness = new CommandHarness(context);
   const outputs = await Promise.all(Array.from({ length: 40 }, (_, index) =>
     harness.read(`echo ${index}`)));
@@ -118,7 +118,7 @@ test('a command works in the directory that it is given, which stays', async (co
   assert.equal(readFileSync(join(workingDirectory, 'file'), 'utf8'), 'kept\n');
 });
 
-test('what a command has made in its folder is removed, however deep or closed it is', {
+longTest('what a command has made in its folder is removed, however deep or closed it is', {
   timeout: 60_000,
 }, async (context) => {
   const harness = new CommandHarness(context);
@@ -218,7 +218,7 @@ test('a command is ended when its time is over, and has time to tidy up', async 
   assert.ok(end.durationMs >= 200);
 });
 
-test('a command that ignores SIGTERM is killed 5 s later, with all its group', {
+longTest('a command that ignores SIGTERM is killed 5 s later, with all its group', {
   timeout: 60_000,
 }, async (context) => {
   const harness = new CommandHarness(context);
@@ -239,7 +239,7 @@ test('what a command leaves behind ends with it, whatever its group', async (con
 });
 
 // Sixty-four of them, and no more: what forks without end would stop the machine of the tests.
-test('a command that forks, and whose children fork, is ended with all of them', {
+longTest('a command that forks, and whose children fork, is ended with all of them', {
   timeout: 60_000,
 }, async (context) => {
   const harness = new CommandHarness(context);
@@ -275,7 +275,7 @@ test('a stopping runner ends its commands, and starts no more', async (context) 
   await assert.rejects(harness.run('true'), { code: 'unavailable' });
 });
 
-test('a command that became another user is given up, as it cannot be ended', {
+longTest('a command that became another user is given up, as it cannot be ended', {
   skip: process.geteuid?.() !== 0 && 'only root can make a program that changes its user',
   timeout: 60_000,
 }, async (context) => {

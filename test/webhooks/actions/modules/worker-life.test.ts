@@ -21,6 +21,7 @@ import type { HttpSender } from '../../../../src/webhooks/http/http-sender.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 import { createCall } from './action-calls.ts';
+import { longTest } from '../../../support/long.ts';
 
 const NEVER = 'await new Promise(() => {});';
 /** The body of a module that is loaded after the others, as its name is the last one. */
@@ -119,7 +120,7 @@ test('a module is loaded again after another one has ended the worker as it was 
   }, { loadCode: { ends } });
 });
 
-test('a loop that nobody waits for any more is ended, and laid to its module', () =>
+longTest('a loop that nobody waits for any more is ended, and laid to its module', () =>
   withModules({ works: WORKS, loops: 'for (;;);' }, async ({ find, run }) => {
     for (let end = 0; end < 3; end += 1) {
       assert.equal(isSuccess(await run('works')), true);
@@ -148,7 +149,7 @@ test('a late action whose worker answers ends nothing', () =>
     assert.equal(isSuccess(await run('works')), true);
   }));
 
-test('a heap beyond the limit ends a worker, and each that comes after it', () =>
+longTest('a heap beyond the limit ends a worker, and each that comes after it', () =>
   withModules({
     works: WORKS,
     keeps: `
@@ -215,7 +216,7 @@ for (const [name, send] of [
     method: 'POST', url: 'http://x.example/', body: new Uint8Array(2 ** 20),
   }).catch(() => {})`],
 ] as const) {
-  test(`a module that ${name} without end waits for a main thread that does not read it`, () => {
+  longTest(`a module that ${name} without end waits for a main thread that is busy`, () => {
     const path = join(createTemporaryFolder(), 'count');
     return withModules({ [name]: `
       for (let count = 1; count <= 400; count += 1) {

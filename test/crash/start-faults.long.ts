@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { about, checkGoesOn, checkImages, imagesOf, sample } from '../support/crashes.ts';
 import { FAULTS, failAt } from '../support/faults.ts';
-import { IS_LONG } from '../support/long.ts';
 import { openOn, openWith } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { SimulatedFiles, type Call } from '../support/simulated-files.ts';
@@ -54,7 +53,7 @@ test('a failure of any one call of a start after a crash loses nothing', async (
   await store.close();
   let starts = 0;
   const crashes = imagesOf(files, { seeds: 4, pageBytes: 64, tornEvery: 9 });
-  for (const crash of sample(crashes, IS_LONG ? 6 : 2, 9)) {
+  for (const crash of sample(crashes, 6, 9)) {
     for (const [number, { kind, path }] of (await callsOn(crash.disk)).entries()) {
       for (const fault of FAULTS[kind]) {
         const faulted = new SimulatedFiles(crash.disk.clone());

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkImages, imagesOf, sample } from '../support/crashes.ts';
 import { failAt } from '../support/faults.ts';
-import { IS_LONG } from '../support/long.ts';
 import { DIRECTORY, openOn } from '../support/open-store.ts';
 import { below, createRandom } from '../support/random.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { createSteps, runSteps } from '../support/workload.ts';
 
-const SEEDS = IS_LONG ? 16 : 1;
-const IMAGES = IS_LONG ? 180 : 16;
+const SEEDS = 16;
+const IMAGES = 180;
 
 test('a crash at any step of a compaction of a quiet store keeps everything', async () => {
   const { store, files } = await openOn(new Disk());

@@ -7,7 +7,6 @@ import { test } from 'node:test';
 import { ask } from './ask.ts';
 import { compile } from '../support/compile.ts';
 import { checkDurable, checkLockLast, parseTrace, type FileCall } from '../support/file-calls.ts';
-import { IS_LONG } from '../support/long.ts';
 import { PROGRAM } from '../support/program.ts';
 import { createTemporaryFolder, inFolder } from '../support/temporary-folder.ts';
 import { hookshelf, startServer } from './processes.ts';
@@ -56,9 +55,7 @@ async function readTrace(path: string, last: RegExp): Promise<FileCall[]> {
   assert.fail(`the trace has no ${last}:\n${readFileSync(path, 'utf8').slice(-2000)}`);
 }
 
-/** An interposed fs sees the calls in half of the time; a long run has strace see them, too. */
-const watchers = Object.entries(WATCHERS).filter(([name]) => IS_LONG || name !== 'strace');
-for (const [name, watch] of watchers) {
+for (const [name, watch] of Object.entries(WATCHERS)) {
   const skip = name === 'strace' && !canTrace && 'strace cannot be used here';
 
   test(`each acknowledged write is answered after its own sync (${name})`, { skip }, () =>

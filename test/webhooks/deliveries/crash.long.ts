@@ -11,7 +11,6 @@ import { decodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.
 import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import { about, imagesOf, sample } from '../../support/crashes.ts';
-import { IS_LONG } from '../../support/long.ts';
 import { Disk } from '../../support/simulated-disk.ts';
 import {
   createFlapping, numberIn, openRelayOn, recordsIn, type DiskRelay, type Sent,
@@ -21,11 +20,11 @@ const ROUNDS = 8;
 const ROUND_MS = 2000;
 /** The last of the cancels come when the event has begun. */
 const RACE_TURNS = 25;
-const IMAGES = IS_LONG ? 250 : 10;
-const LATER_IMAGES = IS_LONG ? 20 : 3;
+const IMAGES = 250;
+const LATER_IMAGES = 20;
 /** More than one transaction takes. */
 const MANY_HOOKS = 251;
-const MANY_IMAGES = IS_LONG ? 60 : 6;
+const MANY_IMAGES = 60;
 const LATER_MS = Date.UTC(2026, 0, 1, 1);
 
 /** Something that was asked for, and the moments in the disk's history at which it was answered. */

@@ -6,12 +6,11 @@ import { WRITTEN_FORMATS } from '../../../src/books/transfer/format-list.ts';
 import { loadCodec } from '../../../src/books/transfer/formats.ts';
 import { readText, writeText } from '../../support/format-round-trip.ts';
 import { hostileBook, hostileText } from '../../support/hostile-books.ts';
-import { IS_LONG } from '../../support/long.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { createSeed } from '../../support/seed.ts';
 
-const BOOKS = IS_LONG ? 10_000 : 150;
+const BOOKS = 10_000;
 /** Names that the formats' tables read and write. */
 const NAMES = [
   'citationkey', 'title', 'author', 'year', 'date', 'month', 'x-hookshelf', 'keywords', 'crossref',

@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import { writeBackup } from '../../src/store/backup/backup.ts';
 import { openArchive, restoreBackup } from '../../src/store/backup/restore.ts';
 import { contentOn, imagesOf, sample, startOn } from '../support/crashes.ts';
-import { IS_LONG } from '../support/long.ts';
 import { DIRECTORY, openOn } from '../support/open-store.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { SimulatedFiles } from '../support/simulated-files.ts';
@@ -52,7 +51,7 @@ async function checkRestore(disk: Disk, from: string): Promise<void> {
   assert.notDeepEqual(restored, old);
   const images = imagesOf(files, { seeds: 16, pageBytes: 64, tornEvery: Infinity });
   let refusals = 0;
-  for (const image of sample(images, IS_LONG ? 400 : 120, 1)) {
+  for (const image of sample(images, 400, 1)) {
     assert.ok(keepsAll(disk, image.disk), `${image.origin}: a file of the old data is lost`);
     const start = await startOn(image.disk);
     if ('content' in start) {

@@ -3,12 +3,11 @@ import { test } from 'node:test';
 import { TextFilter } from '../../../src/books/list/text-filter.ts';
 import { decodeSearchable, matchesText } from '../../../src/books/query/match-book.ts';
 import { parseBookQuery } from '../../../src/books/query/parse-query.ts';
-import { IS_LONG } from '../../support/long.ts';
 import { below, createRandom } from '../../support/random.ts';
 import type { Random } from '../../support/random.ts';
 import { pick } from '../../support/random-books.ts';
 
-const ROUNDS = IS_LONG ? 100_000 : 3000;
+const ROUNDS = 100_000;
 // Names of members, words within words, numbers and ISBNs in pieces, signs beside words.
 const WORDS = [
   'war', 'War', 'warwick', 'postwar', 'post-war', '(war)', 'WAR\u007f', 'title', 'name', 'authors',

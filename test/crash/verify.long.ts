@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { verifyDirectory } from '../../src/store/backup/verify.ts';
 import { about, imagesOf, sample, startOn } from '../support/crashes.ts';
-import { IS_LONG } from '../support/long.ts';
 import { DIRECTORY, openOn } from '../support/open-store.ts';
 import { below, createRandom } from '../support/random.ts';
 import { Disk } from '../support/simulated-disk.ts';
@@ -39,7 +38,7 @@ async function checkAgrees(disk: Disk): Promise<'damage' | 'torn' | 'whole'> {
   return isTorn ? 'torn' : 'whole';
 }
 
-const IMAGES = IS_LONG ? 140 : 75;
+const IMAGES = 140;
 
 test('verifying says of every crash and every damage what the next start does', async () => {
   const { store, files } = await openOn(new Disk());

@@ -76,9 +76,10 @@ import type { CollectionSpec } from './store/store-port.ts';
 import { openStore } from './store/store.ts';
 import type { OpenedStore, SharedLog } from './store/store.ts';
 import type { EventPublisher } from './webhooks/deliveries/event-publisher.ts';
-import { ACTIONS_FOLDER } from './webhooks/actions/modules/find-action-modules.ts';
-import type { ModuleSelection } from './webhooks/actions/modules/find-action-modules.ts';
-import { loadActionModules } from './webhooks/actions/modules/load-action-modules.ts';
+import {
+  ACTIONS_FOLDER, loadActionModules,
+} from './webhooks/actions/modules/load-action-modules.ts';
+import type { ModuleSelection } from './webhooks/actions/modules/load-action-modules.ts';
 import type { WebhooksOptions } from './webhooks/webhooks-options.ts';
 import { resolveHooks } from './webhooks/naming/directory.ts';
 import { webhookCollections } from './webhooks/webhooks.ts';

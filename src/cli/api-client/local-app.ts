@@ -9,8 +9,8 @@ import type { LogLevel } from '../../base/log.ts';
 import type { Settings } from '../../settings/load-settings.ts';
 import {
   ACTIONS_FOLDER, findActionModules,
-} from '../../webhooks/actions/modules/find-action-modules.ts';
-import type { ModuleSelection } from '../../webhooks/actions/modules/find-action-modules.ts';
+} from '../../webhooks/actions/modules/load-action-modules.ts';
+import type { ModuleSelection } from '../../webhooks/actions/modules/load-action-modules.ts';
 import { readLockOwner } from '../../store/lock/directory-lock.ts';
 import { loadOnce } from '../process/load-once.ts';
 import type { Io } from '../terminal/process-io.ts';

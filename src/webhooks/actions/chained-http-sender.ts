@@ -11,7 +11,7 @@ import type { HttpSender, TargetResponse } from '../http/http-sender.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 
 /** The part of an `ActionCall` that tells of its chain of webhooks. */
-export type ChainedCall = {
+type ChainedCall = {
   readonly hops: number; readonly trace: TraceContext | null; isChainRefused: boolean;
 };
 

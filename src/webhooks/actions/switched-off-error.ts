@@ -1,6 +1,6 @@
 /**
  * Thrown for a run, or a check of options, of an action whose module is switched off for a while
- * (modules/module-health.ts). A caller is answered 503; a stored request waits without an attempt.
+ * (modules/action-modules.ts). A caller is answered 503; a stored request waits without an attempt.
  */
 import { AppError } from '../../base/errors.ts';
 

@@ -11,7 +11,7 @@ import { createNodeFiles } from '../../../store/disk/files.ts';
 import { recoverState } from '../../../store/generations/recovery.ts';
 import type { CollectionSpec } from '../../../store/store-port.ts';
 import { configurationCollection } from '../../../webhooks/actions/action-configuration.ts';
-import { BUILT_IN_ACTIONS } from '../../../webhooks/actions/modules/find-action-modules.ts';
+import { BUILT_IN_ACTIONS } from '../../../webhooks/actions/modules/load-action-modules.ts';
 import { jobCollection } from '../../../webhooks/bulk/job.ts';
 import { deliveryCollection } from '../../../webhooks/deliveries/delivery.ts';
 import { eventCollection, isEvent } from '../../../webhooks/deliveries/event-record.ts';

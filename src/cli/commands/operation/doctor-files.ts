@@ -9,7 +9,7 @@ import { explainFileError } from '../../../base/file-error.ts';
 import type { Settings } from '../../../settings/load-settings.ts';
 import {
   ACTIONS_FOLDER, findActionModules,
-} from '../../../webhooks/actions/modules/find-action-modules.ts';
+} from '../../../webhooks/actions/modules/load-action-modules.ts';
 import { CommandDirectory } from '../../../webhooks/actions/commands/command-directory.ts';
 import type { CommandContext } from '../command-context.ts';
 import { failed, ok, warning } from './doctor-finding.ts';

@@ -9,7 +9,7 @@ import {
 import {
   createRecord, fetchAll, formatValue, parseObject, replaceRecord, resolveId, toTableColumns,
 } from '../resource-commands.ts';
-import { BUILT_IN_ACTIONS } from '../../../webhooks/actions/modules/find-action-modules.ts';
+import { BUILT_IN_ACTIONS } from '../../../webhooks/actions/modules/load-action-modules.ts';
 import { configurationResource } from '../../../webhooks/actions/action-configuration-resource.ts';
 
 export async function listActions(context: CommandContext): Promise<number> {

@@ -1,15 +1,15 @@
 /**
  * The action modules of this process and the worker that runs them, so that what others wrote
  * cannot stop the service. A worker that ends is replaced, and the modules are loaded again. A
- * module that ends it too often is switched off for a while (module-health.ts), and not loaded
- * before it is asked for again.
+ * module that ends it too often is switched off for a while (`ModuleHealth`), and not loaded before
+ * it is asked for again.
  */
 import { basename, extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { endsInTime, type Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
 import { AppError, isError, messageOf } from '../../../base/errors.ts';
 import { toDoubles } from '../../../base/exact-number.ts';
-import { createTaggedLogger, type Logger } from '../../../base/log.ts';
+import type { Logger } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { HttpSender } from '../../http/http-sender.ts';
 import {
@@ -18,12 +18,18 @@ import {
 import type { ActionCall, ActionSource, RegisteredAction } from '../action-registry.ts';
 import { ActionResult } from '../action.ts';
 import { SwitchedOffError } from '../switched-off-error.ts';
-import { copyBytes, isInFile, rebuildThrown } from './action-worker.ts';
-import { ActionWorkerThread, type CallReport, type WorkerEnd } from './action-worker-thread.ts';
-import { CallTools } from './call-tools.ts';
-import type { ModuleFile } from './find-action-modules.ts';
-import { ModuleHealth } from './module-health.ts';
-import type { LoadReport, OutcomeMessage, WorkerOrder } from './worker-messages.ts';
+import { isInFile, rebuildThrown } from './action-worker.ts';
+import {
+  ActionWorkerThread, LATE, STOPPED_MESSAGE, type WorkerEnd,
+} from './action-worker-thread.ts';
+import type { LoadReport } from './worker-messages.ts';
+
+export type ModuleFile = {
+  /** The path as it was found, for messages. */
+  readonly origin: string;
+  /** The path to load. Throws `usage` for a file that is not safe; to be asked before each load. */
+  readonly resolvePath: () => string;
+};
 
 type ActionModulesDeps = {
   readonly clock: Clock;
@@ -54,7 +60,6 @@ type ActionWorker = {
 };
 
 const LOADING_MS_MAX = 10_000;
-const STOPPED_MESSAGE = 'The action was stopped';
 /** The workers that a call may see end before it begins. */
 const ENDS_AWAITED_MAX = 5;
 
@@ -72,7 +77,6 @@ export class ActionModules {
   /** Counts the ends of workers that cannot be laid to a module. */
   readonly #unknownModuleHealth: ModuleHealth;
   readonly #lateCalls = new WeakSet<ActionCall>();
-  readonly #places = new WeakMap<ActionCall, { thread: ActionWorkerThread; callId: number }>();
   #http: HttpSender | null = null;
   #worker: ActionWorker | null = null;
   /** Whether all modules have been loaded once: before that, an end fails the start. */
@@ -131,53 +135,30 @@ export class ActionModules {
     this.#checkSwitchedOn(module);
     const worker = this.#worker;
     return worker !== null && isReady(worker, module)
-      ? this.#runIn(worker, module, call) : this.#runWhenReady(module, call);
+      ? worker.thread.run(module.id, call) : this.#runWhenReady(module, call);
   }
 
   async #runWhenReady(module: LoadedModule, call: ActionCall): Promise<unknown> {
     const worker = await this.#prepare(module);
     return worker === null || this.#lateCalls.has(call) ? ActionResult.fail(STOPPED_MESSAGE)
-      : this.#runIn(worker, module, call);
-  }
-
-  #runIn({ thread }: ActionWorker, module: LoadedModule, call: ActionCall): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const tools = new CallTools(call, this.#getHttp());
-      const end = (report: CallReport | null): void => {
-        if (report?.report !== 'ended') resolve(ActionResult.fail(STOPPED_MESSAGE));
-        else if (report.thrown !== null) reject(tools.restoreThrown(report.thrown));
-        else resolve(report.outcome === null ? null : restoreOutcome(report.outcome));
-      };
-      const callId = thread.call((id) => createRunOrder(id, module, call), end, tools);
-      this.#places.set(call, { thread, callId });
-    });
+      : worker.thread.run(module.id, call);
   }
 
   /** Nobody waits for the call any more: the worker is pinged, as the call may hold it up. */
   #giveUp(call: ActionCall): void {
     this.#lateCalls.add(call);
-    const place = this.#places.get(call);
-    if (place !== undefined) place.thread.giveUpCall(place.callId);
+    this.#worker?.thread.giveUp(call);
   }
 
   async #validate(module: LoadedModule, options: JsonObject): Promise<readonly string[]> {
-    const { clock, log, callTimeoutMs } = this.#deps;
+    const { log, callTimeoutMs } = this.#deps;
     this.#checkSwitchedOn(module);
     const { thread } = await this.#prepare(module) ?? {};
-    if (thread === undefined) throw createStoppedError();
-    let end = (_report: CallReport | null): void => {};
-    const checking = new Promise<CallReport | null>((resolve) => {
-      end = resolve;
-    });
-    const callId = thread.call((id) => ({
-      order: 'validate', callId: id, moduleId: module.id, options: toDoubles(options),
-    }), (report) => end(report));
+    const report = await thread?.ask((callId) => ({
+      order: 'validate', callId, moduleId: module.id, options: toDoubles(options),
+    }), callTimeoutMs) ?? null;
     const labels = { module: module.fileName };
-    if (!await endsInTime(clock, callTimeoutMs, checking)) {
-      thread.giveUpCall(callId);
-      return reportFailedCheck(log, { ...labels, timeoutMs: callTimeoutMs });
-    }
-    const report = await checking;
+    if (report === LATE) return reportFailedCheck(log, { ...labels, timeoutMs: callTimeoutMs });
     if (report?.report !== 'validated') throw createStoppedError();
     if (report.thrown !== null) {
       return reportFailedCheck(log, { ...labels, error: rebuildThrown(report.thrown) });
@@ -219,10 +200,7 @@ export class ActionModules {
   #createWorker(): ActionWorker {
     const { clock, log, memoryMiBMax } = this.#deps;
     const thread = startThread({
-      clock, log, memoryMiBMax,
-      createStrayTools: ({ hops, trace, logTags }) => new CallTools({
-        hops, trace, isChainRefused: false, log: createTaggedLogger(log, logTags),
-      }, this.#getHttp()),
+      clock, log, memoryMiBMax, getHttp: () => this.#getHttp(),
       onEnd: (end) => this.#onEnd(worker, end),
     });
     const worker: ActionWorker = {
@@ -259,18 +237,15 @@ export class ActionModules {
     previousLoad: Promise<unknown>, worker: ActionWorker, module: LoadedModule,
   ): Promise<Names> {
     await previousLoad;
-    const { clock, log } = this.#deps;
+    const { log } = this.#deps;
     const { thread, loads, loadedIds } = worker;
     worker.loadingId = module.id;
     try {
       module.url = pathToFileURL(module.file.resolvePath()).href;
-      const loading = new Promise<CallReport | null>((resolve) => {
-        thread.call((callId) =>
-          ({ order: 'load', callId, moduleId: module.id, url: module.url }), resolve);
-      });
-      if (!await endsInTime(clock, LOADING_MS_MAX, loading)) await thread.endWithStack('blocked');
-      const report = await loading;
-      if (report?.report !== 'loaded') throw createLoadError(module, thread.end);
+      const report = await thread.ask((callId) =>
+        ({ order: 'load', callId, moduleId: module.id, url: module.url }), LOADING_MS_MAX);
+      if (report === LATE) await thread.endWithStack('blocked');
+      if (report === LATE || report?.report !== 'loaded') throw createLoadError(module, thread.end);
       const names = checkLoaded(module, report);
       loadedIds.add(module.id);
       return names;
@@ -326,6 +301,49 @@ export class ActionModules {
   }
 }
 
+const ENDS_MAX = 3;
+const WINDOW_MS = 60_000;
+const SWITCHED_OFF_MS = 60_000;
+
+/**
+ * Switches an action module off for a minute when it has ended the worker three times within a
+ * minute: each end fails the runs of all other modules, too.
+ */
+export class ModuleHealth {
+  readonly #clock: Clock;
+  #endTimesMs: readonly number[] = [];
+  #untilMs = -Infinity;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** 0: it is not switched off. */
+  get remainingMs(): number {
+    return Math.max(0, this.#untilMs - this.#clock.monotonicMs());
+  }
+
+  /** The time of day until which it is switched off; null: it is not. */
+  get untilMs(): number | null {
+    const { remainingMs } = this;
+    return remainingMs === 0 ? null : Math.ceil(this.#clock.now() + remainingMs);
+  }
+
+  /** Counts an end of the worker. Returns whether that has switched the module off. */
+  countEnd(): boolean {
+    const nowMs = this.#clock.monotonicMs();
+    this.#endTimesMs = [...this.#endTimesMs.filter((endMs) => endMs > nowMs - WINDOW_MS), nowMs];
+    if (this.#endTimesMs.length < ENDS_MAX) return false;
+    this.switchOff();
+    return true;
+  }
+
+  switchOff(): void {
+    this.#endTimesMs = [];
+    this.#untilMs = this.#clock.monotonicMs() + SWITCHED_OFF_MS;
+  }
+}
+
 function startThread(
   deps: ConstructorParameters<typeof ActionWorkerThread>[0],
 ): ActionWorkerThread {
@@ -339,35 +357,6 @@ function startThread(
 
 function isReady({ thread, loadedIds }: ActionWorker, { id }: LoadedModule): boolean {
   return loadedIds.has(id) && thread.isUsable;
-}
-
-function createRunOrder(
-  callId: number, { id: moduleId }: LoadedModule, call: ActionCall,
-): WorkerOrder {
-  const { context: { body, ...others }, options, hops, trace, log } = call;
-  const logTags = log.readTags?.() ?? {};
-  const bytes = call.bytes();
-  const payloadBytes = bytes === null || bytes === body ? null : copyBytes(bytes);
-  return {
-    order: 'run', callId, moduleId, options: toDoubles(options), hops, trace, logTags,
-    // Mostly the payload is the body, which is copied once.
-    payload: bytes === body ? 'body' : payloadBytes,
-    context: { ...others, body: copyBytes(body) },
-  };
-}
-
-/** The outcome as the action would have returned it here. */
-function restoreOutcome(
-  { success, message, dataJson, dataError }: OutcomeMessage,
-): { readonly success: unknown; readonly message: unknown; readonly data: unknown } {
-  if (dataError === null && dataJson === null) return { success, message, data: 0 };
-  const value: unknown = dataJson === null ? null : JSON.parse(dataJson);
-  if (typeof value === 'object' && value !== null) return { success, message, data: value };
-  const toJSON = (): unknown => {
-    if (dataError !== null) throw rebuildThrown(dataError);
-    return value;
-  };
-  return { success, message, data: { toJSON } };
 }
 
 function checkLoaded({ file: { origin } }: LoadedModule, report: LoadReport): Names {

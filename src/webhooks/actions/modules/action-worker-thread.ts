@@ -1,21 +1,25 @@
 /**
- * One action worker, from its start to its end: it loads modules, has them make calls, and serves
+ * One action worker, from its start to its end: it loads modules, runs their actions, and serves
  * the tools of the runs. When it ends, by itself or because it does not answer or takes too much
  * memory, all that is under way in it has ended. `ActionModules` says what follows from that.
  */
-import type { TraceContext } from '../../../base/trace-context.ts';
 import { Worker } from 'node:worker_threads';
 import { endsInTime, type Clock, type Timer } from '../../../base/clock.ts';
 import { systemCodeOf } from '../../../base/errors.ts';
 import { countThread } from '../../../base/live-threads.ts';
-import type { LogFields, Logger } from '../../../base/log.ts';
-import { createWorkerProgram } from './action-worker.ts';
-import type { CallTools } from './call-tools.ts';
+import { createTaggedLogger, formatMessage, type Logger } from '../../../base/log.ts';
+import type { HttpSender } from '../../http/http-sender.ts';
+import type { ActionCall } from '../action-registry.ts';
+import { ActionResult, type ActionContext } from '../action.ts';
+import { ChainedHttpSender } from '../chained-http-sender.ts';
+import {
+  copyBytes, createWorkerProgram, describeThrown, rebuildOutcome, rebuildThrown,
+} from './action-worker.ts';
 import { WorkerInspector } from './worker-inspector.ts';
-import { isWorkerReport, requestKiB } from './worker-messages.ts';
+import { isWorkerReport, parseRunReports, requestKiB } from './worker-messages.ts';
 import type {
-  AliveReport, CheckReport, LoadReport, LogReport, RequestReport, RunReport, WorkerMarks,
-  WorkerOrder, WorkerReport, WorkerSetup,
+  AliveReport, CheckReport, LoadReport, LogReport, ModuleRun, RequestReport, RequestSettlement,
+  RunReport, ThrownMessage, WorkerMarks, WorkerOrder, WorkerReport, WorkerSetup,
 } from './worker-messages.ts';
 
 /** How a worker ended, and what tells whose fault it was. */
@@ -29,13 +33,19 @@ export type WorkerEnd = {
   readonly error: unknown;
 };
 
-/** What ends a call. */
-export type CallReport = LoadReport | CheckReport | RunReport;
-/** A call that the worker makes; `end` gets null when the worker ends before the call. */
+/** A run, or a question, that is under way. */
 type WorkerCall = {
-  readonly end: (report: CallReport | null) => void;
-  readonly tools: CallTools | null;
+  /** The call of the run; null: it is a question. */
+  readonly action: ActionCall | null;
+  /** Gets null when the worker ends before the call. */
+  readonly end: (report: RunReport | LoadReport | CheckReport | null) => void;
+  /** The errors of its requests: one that the action throws on is thrown here as it was. */
+  errors: Map<number, unknown> | null;
 };
+
+/** Says that the worker has not answered in time. */
+export const LATE = 'late';
+export const STOPPED_MESSAGE = 'The action was stopped';
 
 const ANSWER_MS_MAX = 1000;
 const STACK_MS_MAX = 500;
@@ -44,7 +54,8 @@ const MEMORY_CHECK_MS = 50;
 /** A thread that is busy for longer cannot have its garbage collected before it is judged. */
 const BUSY_MS_MAX = 200;
 const COLLECTION_MS_MAX = 500;
-const LATE_TOOLS_MAX = 1000;
+/** Runs with more bytes do not wait for the end of the turn. */
+const RUN_BYTES_MAX = 2 ** 20;
 const UNREAD_LINES_MAX = 100;
 // As many as a hundred bodies of a megabyte, or 8,000 without one.
 const UNANSWERED_KIB_MAX = 131_072;
@@ -55,17 +66,11 @@ const UNANSWERED_KIB_MAX = 131_072;
 const ALLOCATION_MIB_MAX = 2048;
 const MIB = 2 ** 20;
 
-/** What the worker knows of a call that has ended here. */
-type StrayCall = {
-  readonly hops: number; readonly trace: TraceContext | null; readonly logTags: LogFields;
-};
-
 type ActionWorkerThreadDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly memoryMiBMax: number;
-  /** The tools of a call that has ended, or is late and forgotten. */
-  readonly createStrayTools: (call: StrayCall) => CallTools;
+  readonly getHttp: () => HttpSender;
   /** Called once, as soon as it is known how the worker ended. */
   readonly onEnd: (end: WorkerEnd) => void;
 };
@@ -78,9 +83,14 @@ export class ActionWorkerThread {
   };
   readonly #thread: Worker;
   readonly #calls = new Map<number, WorkerCall>();
-  /** The tools of late calls, the oldest first. */
-  readonly #lateTools = new Map<number, CallTools>();
   #callCount = 0;
+  /** The runs of this turn of the event loop, which are not sent yet. */
+  #runs: ModuleRun[] = [];
+  /** Their bodies, and the payloads that are no bodies. */
+  #runBytes: Buffer[] = [];
+  #runBytesCount = 0;
+  /** The requests of actions that are under way. */
+  readonly #aborts = new Map<number, AbortController>();
   #inspector: WorkerInspector | null = null;
   #answerTimer: Timer | null = null;
   #memoryTimer: Timer | null = null;
@@ -138,40 +148,107 @@ export class ActionWorkerThread {
   }
 
   /**
-   * Has the worker do what the order says, once. `onEnd` gets its report, or null when the worker
-   * ends before, or has ended: then at once. Returns the number of the call.
+   * Runs an action. Resolves with what it returned, or with a failure when the worker ends before.
+   * Rejects with what it threw.
    */
-  call(
-    createOrder: (callId: number) => WorkerOrder, onEnd: WorkerCall['end'],
-    tools: CallTools | null = null,
-  ): number {
-    this.#callCount += 1;
-    const callId = this.#callCount;
-    if (this.#end !== null) {
-      onEnd(null);
-      return callId;
-    }
-    // Before anything of it is noted: an order that cannot be copied throws.
-    this.#thread.postMessage(createOrder(callId));
-    if (this.#calls.size === 0) this.#thread.ref();
-    this.#calls.set(callId, { end: onEnd, tools });
-    this.#watchMemory();
-    return callId;
+  run(moduleId: number, action: ActionCall): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const call: WorkerCall = {
+        action, errors: null,
+        end: (report) => {
+          if (report === null || !('outcome' in report)) {
+            resolve(ActionResult.fail(STOPPED_MESSAGE));
+          } else if (report.thrown === null) resolve(rebuildOutcome(report.outcome));
+          else reject(restoreThrown(report.thrown, call.errors));
+        },
+      };
+      if (this.#end !== null) return call.end(null);
+      const run = this.#createRun(moduleId, action);
+      this.#add(call);
+      if (this.#runs.push(run) === 1) setImmediate(this.#sendRuns);
+      if (this.#runBytesCount > RUN_BYTES_MAX) this.#sendRuns();
+    });
   }
 
-  /** Forgets a call that nobody waits for any more, and that may never end; pings the worker. */
-  giveUpCall(callId: number): void {
-    const { tools = null } = this.#calls.get(callId) ?? {};
-    this.#deleteCall(callId);
-    if (tools !== null) {
-      tools.forgetRequest();
-      this.#lateTools.set(callId, tools);
-      const [oldestId] = this.#lateTools.keys();
-      if (this.#lateTools.size > LATE_TOOLS_MAX && oldestId !== undefined) {
-        this.#lateTools.delete(oldestId);
-      }
-    }
+  /**
+   * Asks the worker what `createOrder` says. Resolves with the report, with null when the worker
+   * ends before, and with `LATE` when it takes longer: then it is pinged.
+   */
+  async ask(
+    createOrder: (callId: number) => WorkerOrder, timeoutMs: number,
+  ): Promise<LoadReport | CheckReport | null | typeof LATE> {
+    if (this.#end !== null) return null;
+    const callId = this.#callCount + 1;
+    const answer = new Promise<LoadReport | CheckReport | null>((resolve) => this.#add({
+      action: null, errors: null,
+      end: (report) => resolve(report !== null && 'report' in report ? report : null),
+    }));
+    this.#send(createOrder(callId));
+    if (await endsInTime(this.#deps.clock, timeoutMs, answer)) return answer;
+    this.#delete(callId);
     this.ping();
+    return LATE;
+  }
+
+  /** Forgets a run that nobody waits for any more, and that may never end; pings the worker. */
+  giveUp(action: ActionCall): void {
+    for (const [callId, call] of this.#calls) if (call.action === action) this.#delete(callId);
+    this.ping();
+  }
+
+  /** The call has the next number. */
+  #add(call: WorkerCall): void {
+    this.#callCount += 1;
+    if (this.#calls.size === 0) this.#thread.ref();
+    this.#calls.set(this.#callCount, call);
+    this.#watchMemory();
+  }
+
+  /** The process may end, like any other, when no call is under way. */
+  #delete(callId: number): void {
+    if (this.#calls.delete(callId) && this.#calls.size === 0) this.#thread.unref();
+  }
+
+  #createRun(moduleId: number, action: ActionCall): ModuleRun {
+    const { context, options, hops, trace, log } = action;
+    const { body } = context;
+    const json = action.bytes();
+    const logTags = log.readTags?.() ?? {};
+    this.#addRunBytes(body);
+    // Mostly the payload is the body, which is copied once.
+    if (json !== null && json !== body) this.#addRunBytes(json);
+    return {
+      callId: this.#callCount + 1, moduleId, options, hops, trace, logTags,
+      context: withoutBody(context), bodyLength: body.length,
+      payload: json === body ? 'body' : json?.length ?? null,
+    };
+  }
+
+  #addRunBytes(bytes: Buffer): void {
+    this.#runBytes.push(bytes);
+    this.#runBytesCount += bytes.length;
+  }
+
+  readonly #sendRuns = (): void => {
+    if (this.#runs.length === 0) return;
+    const bytes = new Uint8Array(this.#runBytesCount);
+    let end = 0;
+    for (const piece of this.#runBytes) {
+      bytes.set(piece, end);
+      end += piece.length;
+    }
+    const runs = JSON.stringify(this.#runs);
+    this.#runs = [];
+    this.#runBytes = [];
+    this.#runBytesCount = 0;
+    const order: WorkerOrder = { order: 'run', runs, bytes };
+    if (this.#end === null) this.#thread.postMessage(order, [bytes.buffer]);
+  };
+
+  /** Sends an order after the runs that have begun before it. */
+  #send(order: WorkerOrder): void {
+    this.#sendRuns();
+    this.#thread.postMessage(order);
   }
 
   /** Ends the worker unless it answers within a second. */
@@ -191,7 +268,7 @@ export class ActionWorkerThread {
   /** Returns the number of the answer. Nothing else is one: endless loops log and send, too. */
   #sendPing(): number {
     this.#pingCount += 1;
-    this.#thread.postMessage({ order: 'ping', pingId: this.#pingCount } satisfies WorkerOrder);
+    this.#send({ order: 'ping', pingId: this.#pingCount });
     return this.#pingCount;
   }
 
@@ -249,13 +326,9 @@ export class ActionWorkerThread {
     this.#memoryTimer?.cancel();
     this.#inspector?.close();
     this.#inspector = null;
-    for (const { end: endCall, tools } of this.#calls.values()) {
-      tools?.abortAll();
-      endCall(null);
-    }
-    for (const tools of this.#lateTools.values()) tools.abortAll();
+    for (const abort of this.#aborts.values()) abort.abort();
+    for (const call of this.#calls.values()) call.end(null);
     this.#calls.clear();
-    this.#lateTools.clear();
     this.#thread.unref();
     this.#deps.onEnd(end);
     this.#resolveEnded();
@@ -277,10 +350,13 @@ export class ActionWorkerThread {
 
   #follow(report: WorkerReport): void {
     switch (report.report) {
-      case 'loaded': case 'validated': case 'ended': return this.#endCall(report);
+      case 'loaded': case 'validated': return this.#endCall(report);
+      case 'ended':
+        for (const run of parseRunReports(report.runs)) this.#endCall(run);
+        return;
       case 'log': return this.#logLine(report);
       case 'request': return void this.#serveRequest(report);
-      case 'abort': return this.#abortRequest(report.requestId);
+      case 'abort': return this.#aborts.get(report.requestId)?.abort();
       case 'alive': return this.#onAlive(report);
     }
   }
@@ -292,46 +368,40 @@ export class ActionWorkerThread {
     void this.#terminate();
   }
 
-  #logLine(report: LogReport): void {
-    const { callId, logTags } = report;
-    this.#findTools(callId, { hops: 0, trace: null, logTags }).log(report);
-  }
-
-  async #serveRequest(report: RequestReport): Promise<void> {
-    const { callId, requestId, hops, trace } = report;
-    const end = await this.#findTools(callId, { hops, trace, logTags: {} }).request(report);
-    Atomics.sub(this.#marks.unansweredKiB, 0, requestKiB(report.request.body));
-    if (this.#end !== null) return;
-    this.#thread.postMessage({ order: 'respond', requestId, ...end } satisfies WorkerOrder);
-  }
-
-  #abortRequest(requestId: number): void {
-    for (const { tools } of this.#calls.values()) tools?.abort(requestId);
-    for (const tools of this.#lateTools.values()) tools.abort(requestId);
-  }
-
   /** An action may log, or send a request, after it has returned its result. */
-  #findTools(callId: number, call: StrayCall): CallTools {
-    return this.#calls.get(callId)?.tools ?? this.#lateTools.get(callId)
-      ?? this.#deps.createStrayTools(call);
+  #logLine({ callId, logTags, level, message, thrownMessage, fields, errors }: LogReport): void {
+    const log = this.#calls.get(callId)?.action?.log
+      ?? createTaggedLogger(this.#deps.log, logTags);
+    const errorFields = Object.entries(errors).map(([name, thrown]) =>
+      [name, rebuildThrown(thrown)]);
+    const value = thrownMessage === null ? message : rebuildThrown(thrownMessage);
+    log[level](formatMessage(value), { ...fields, ...Object.fromEntries(errorFields) });
   }
 
-  #endCall(report: CallReport): void {
-    const { callId } = report;
+  async #serveRequest({ callId, requestId, hops, trace, request }: RequestReport): Promise<void> {
     const call = this.#calls.get(callId);
-    this.#deleteCall(callId);
-    this.#lateTools.delete(callId);
+    const abort = new AbortController();
+    this.#aborts.set(requestId, abort);
+    let settlement: RequestSettlement;
     try {
-      call?.end(report);
+      const sender = new ChainedHttpSender(
+        this.#deps.getHttp(), call?.action ?? { hops, trace, isChainRefused: false });
+      const { statusCode, headers, body } =
+        await sender.request({ ...request, signal: abort.signal });
+      settlement = { response: { statusCode, headers, body: copyBytes(body) } };
     } catch (thrown) {
-      call?.end(null);
-      throw thrown;
+      if (call !== undefined) (call.errors ??= new Map()).set(requestId, thrown);
+      settlement = { thrown: describeThrown(thrown, null) };
     }
+    this.#aborts.delete(requestId);
+    Atomics.sub(this.#marks.unansweredKiB, 0, requestKiB(request.body));
+    if (this.#end === null) this.#send({ order: 'respond', requestId, ...settlement });
   }
 
-  /** The process may end, like any other, when no call is under way. */
-  #deleteCall(callId: number): void {
-    if (this.#calls.delete(callId) && this.#calls.size === 0) this.#thread.unref();
+  #endCall(report: RunReport | LoadReport | CheckReport): void {
+    const call = this.#calls.get(report.callId);
+    this.#delete(report.callId);
+    call?.end(report);
   }
 
   async #takeStack(): Promise<readonly string[]> {
@@ -396,6 +466,24 @@ export class ActionWorkerThread {
     });
     return endsInTime(this.#deps.clock, ms, answer);
   }
+}
+
+/** Named one by one: a spread takes a microsecond of each run. */
+function withoutBody({
+  headers, query, contentType, method, path, receivedAt, event, eventId, verified, request, attempt,
+  replay,
+}: ActionContext): ModuleRun['context'] {
+  return {
+    headers, query, contentType, method, path, receivedAt, event, eventId, verified, request,
+    attempt, replay,
+  };
+}
+
+/** The error that the action threw, in this thread. */
+function restoreThrown(thrown: ThrownMessage, errors: WorkerCall['errors']): unknown {
+  const { requestId } = thrown;
+  return requestId !== null && errors?.has(requestId) === true ? errors.get(requestId)
+    : rebuildThrown(thrown);
 }
 
 function createMark(): Int32Array {

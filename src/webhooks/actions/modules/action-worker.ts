@@ -14,15 +14,15 @@ import { ActionResult } from '../action.ts';
 import type { Action, ActionClass, ActionTools, Payload } from '../action.ts';
 import { requestKiB } from './worker-messages.ts';
 import type {
-  CheckReport, LoadReport, LogReport, OutcomeMessage, RequestReport, RequestSettlement, RunReport,
+  CheckReport, LoadReport, LogReport, ModuleRun, OutcomeMessage, RequestReport, RequestSettlement,
   ThrownMessage, WorkerOrder, WorkerReport, WorkerSetup,
 } from './worker-messages.ts';
 
 /** The text of the worker's program. */
 export function createWorkerProgram(): string {
   const functions = [
-    followOrder, loadModule, checkModuleOptions, runModule, enterModule, readPayloadMessage,
-    describeOutcome, createTools, reportLog, isErrorValue, sendRequest, waitWhileOver,
+    followOrder, loadModule, checkModuleOptions, beginRuns, runModule, enterModule, parsePayload,
+    sendEnded, encodeOutcome, createTools, reportLog, isErrorValue, sendRequest, waitWhileOver,
     settleRequest, closeInspector, markExit, isInFile, describeThrown, describeAny, rebuildThrown,
     toPlainValue, copyBytes,
   ];
@@ -74,14 +74,17 @@ type WorkerState = WorkerSetup & WorkerImports & {
   /** The requests whose errors an action got. */
   readonly requestIds: WeakMap<object, number>;
   requestCount: number;
+  /** The JSON of the reports of runs that have ended in this turn of the event loop. */
+  endedRuns: string[];
 };
 
 function startActionWorker(port: WorkerPort, setup: WorkerSetup, imports: WorkerImports): void {
   const state: WorkerState = {
     ...setup, ...imports, port, places: new Map(), actions: new Map(), requests: new Map(),
-    requestIds: new WeakMap(), requestCount: 0,
+    requestIds: new WeakMap(), requestCount: 0, endedRuns: [],
   };
   process.on('exit', () => {
+    sendEnded(state);
     closeInspector(state.marks.inspector);
     markExit(state);
   });
@@ -89,7 +92,7 @@ function startActionWorker(port: WorkerPort, setup: WorkerSetup, imports: Worker
 }
 
 function followOrder(state: WorkerState, order: WorkerOrder): void {
-  if (order.order === 'run') void runModule(state, order);
+  if (order.order === 'run') void beginRuns(state, order);
   else if (order.order === 'respond') settleRequest(state, order.requestId, order);
   else if (order.order === 'ping') {
     const bufferBytes = process.memoryUsage().arrayBuffers;
@@ -149,24 +152,61 @@ function checkModuleOptions(
   state.port.postMessage({ report: 'validated', callId, problems, thrown });
 }
 
-async function runModule(
-  state: WorkerState, order: WorkerOrder & { readonly order: 'run' },
+/**
+ * Begins the runs of a message. After those that hold the thread up, what has come or ended
+ * meanwhile has its turn before the next one begins.
+ */
+async function beginRuns(
+  state: WorkerState, { runs, bytes }: WorkerOrder & { readonly order: 'run' },
 ): Promise<void> {
-  const { callId, moduleId, options } = order;
-  let outcome: RunReport['outcome'] = null;
+  const msMax = 2;
+  let start = 0;
+  let startedMs = performance.now();
+  const takeBytes = (length: number): Buffer => {
+    start += length;
+    // A copy: an action that keeps a few bytes must not keep those of a whole turn.
+    return Buffer.from(bytes.subarray(start - length, start));
+  };
+  for (const run of JSON.parse(runs) as readonly ModuleRun[]) {
+    const body = takeBytes(run.bodyLength);
+    let json: Buffer | null = body;
+    if (run.payload !== 'body') json = run.payload === null ? null : takeBytes(run.payload);
+    void runModule(state, run, body, json);
+    if (performance.now() < startedMs + msMax) continue;
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    sendEnded(state);
+    startedMs = performance.now();
+  }
+}
+
+async function runModule(
+  state: WorkerState, run: ModuleRun, body: Buffer, json: Buffer | null,
+): Promise<void> {
+  const { callId, moduleId, options } = run;
+  const context = Object.assign(run.context, { body });
+  let outcome = 'null';
   let thrown: ThrownMessage | null = null;
   try {
-    const { body: bytes, ...others } = order.context;
-    const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const payload = readPayloadMessage(order.payload, body);
+    const payload = parsePayload(json);
     const action = state.actions.get(moduleId);
     const running = enterModule(state, moduleId, () => action?.execute.call(
-      action.instance, payload, { ...others, body }, options, createTools(state, order)));
-    outcome = describeOutcome(await running);
+      action.instance, payload, context, options, createTools(state, run)));
+    outcome = encodeOutcome(await running);
   } catch (caught) {
     thrown = describeThrown(caught, state.requestIds);
   }
-  state.port.postMessage({ report: 'ended', callId, outcome, thrown });
+  const report = `{"callId":${callId},"outcome":${outcome},"thrown":${JSON.stringify(thrown)}}`;
+  if (state.endedRuns.push(report) === 1) setImmediate(sendEnded, state);
+}
+
+/** Reports the runs that have ended, if any. */
+function sendEnded(state: WorkerState): void {
+  if (state.endedRuns.length === 0) return;
+  const runs = `[${state.endedRuns.join()}]`;
+  state.endedRuns = [];
+  state.port.postMessage({ report: 'ended', runs });
 }
 
 /** Marks the module while its code runs, until it waits for something. */
@@ -180,38 +220,36 @@ function enterModule<Result>(state: WorkerState, moduleId: number, run: () => Re
   }
 }
 
-function readPayloadMessage(
-  payload: (WorkerOrder & { readonly order: 'run' })['payload'], body: Buffer,
-): Payload {
-  if (payload === null) return JSON.parse('[]') as Payload;
-  const bytes = payload === 'body' ? body
-    : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
-  const text = bytes.toString('utf8');
+/** null: there is none. */
+function parsePayload(json: Buffer | null): Payload {
+  const text = json === null ? '[]' : json.toString('utf8');
   // JSON.parse refuses a byte order mark.
   return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as Payload;
 }
 
-function describeOutcome(outcome: unknown): OutcomeMessage | null {
-  if (typeof outcome !== 'object' || outcome === null || !('success' in outcome)) return null;
+/** The JSON of an `OutcomeMessage`; that of null: it is no object with a member `success`. */
+function encodeOutcome(outcome: unknown): string {
+  if (typeof outcome !== 'object' || outcome === null || !('success' in outcome)) return 'null';
   const message = 'message' in outcome ? outcome.message ?? null : null;
   const data = 'data' in outcome ? outcome.data ?? {} : {};
-  let dataJson: string | null = null;
+  let dataMember = '';
   let dataError: ThrownMessage | null = null;
   try {
-    if (typeof data === 'object') dataJson = JSON.stringify(data) ?? 'null';
+    if (typeof data === 'object') dataMember = `"data":${JSON.stringify(data) ?? 'null'},`;
   } catch (thrown) {
     dataError = describeThrown(thrown, null);
   }
-  return {
+  const others = JSON.stringify({
     success: typeof outcome.success === 'boolean' ? outcome.success : null,
     // A number stands for what is no text, and is refused as that is.
     message: message === null || typeof message === 'string' ? message : 0,
-    dataJson, dataError,
-  };
+    dataError,
+  });
+  return `{${dataMember}${others.slice(1)}`;
 }
 
 function createTools(
-  state: WorkerState, { callId, hops, trace, logTags }: WorkerOrder & { readonly order: 'run' },
+  state: WorkerState, { callId, hops, trace, logTags }: ModuleRun,
 ): ActionTools {
   const logAt = (level: LogLevel) => (message: string, fields: object = {}): void =>
     reportLog(state, { callId, logTags, level }, message, fields);
@@ -380,6 +418,19 @@ export function rebuildThrown({ text, members, cause }: ThrownMessage): unknown 
   }
   if (cause !== null) error.cause = rebuildThrown(cause);
   return error;
+}
+
+/** The outcome as the action would have returned it here; null: it is none. */
+export function rebuildOutcome(outcome: OutcomeMessage | null): unknown {
+  if (outcome === null) return null;
+  const { success, message, data, dataError } = outcome;
+  if (dataError === null && data === undefined) return { success, message, data: 0 };
+  if (typeof data === 'object' && data !== null) return { success, message, data };
+  const toJSON = (): unknown => {
+    if (dataError !== null) throw rebuildThrown(dataError);
+    return data;
+  };
+  return { success, message, data: { toJSON } };
 }
 
 /**

@@ -1,11 +1,34 @@
-/** Loads the action modules of a data directory and of the settings into the action worker. */
-import { systemClock } from '../../../base/clock.ts';
+/**
+ * Finds custom action modules, files in `<data>/actions/` and paths from the settings, and has them
+ * loaded into the action worker. A module is code that runs with our rights, so one that others
+ * could have changed is refused (ownership.ts): the file, and every folder from the data directory
+ * down to it. For a path from the settings, the author of the settings vouches for the folders,
+ * unless we are root.
+ */
+import { readdirSync, realpathSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { systemClock, type Clock } from '../../../base/clock.ts';
+import { AppError, systemCodeOf } from '../../../base/errors.ts';
+import { explainFileError } from '../../../base/file-error.ts';
+import { DOCUMENT_BYTES_MAX, readBounded } from '../../../base/files/bounded-read.ts';
+import { checkOwnership, checkWayAsRoot } from '../../../base/files/ownership.ts';
+import { walkPath } from '../../../base/files/path-owners.ts';
+import type { PathStep } from '../../../base/files/path-owners.ts';
 import { lazyImport } from '../../../base/lazy-import.ts';
-import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { ActionSource } from '../action-registry.ts';
-import { findActionModules } from './find-action-modules.ts';
-import type { ModuleSelection } from './find-action-modules.ts';
+import type { ModuleFile } from './action-modules.ts';
+
+/** The name of the folder in the data directory. */
+export const ACTIONS_FOLDER = 'actions';
+
+const EXTENSIONS = ['.mjs', '.js'];
+
+/** The actions that no module brings. */
+export const BUILT_IN_ACTIONS = ['emit-event', 'http-forward', 'log', 'run-command'];
+
+/** Which modules are loaded: those of one action may be all that a command needs. */
+export type ModuleSelection = 'all' | 'none' | { readonly ofAction: string };
 
 type LoadedActions = {
   readonly sources: readonly ActionSource[];
@@ -38,4 +61,72 @@ export async function loadActionModules(options: {
       throw thrown;
     }
   });
+}
+
+/** Those of the folder first, sorted by name. Throws `usage` for a folder that cannot be read. */
+export function findActionModules(options: {
+  /** `<data>/actions`; need not exist. */
+  readonly folder: string;
+  readonly paths: readonly string[];
+  /** By default `all`. */
+  readonly selection?: ModuleSelection;
+}): ModuleFile[] {
+  const { folder, paths, selection = 'all' } = options;
+  if (selection === 'none') return [];
+  const files = [
+    ...listModuleFiles(folder).map((origin) =>
+      ({ origin, resolvePath: () => resolveTrustedPath(folder, origin) })),
+    ...paths.map((origin) => ({ origin, resolvePath: () => resolveTrustedNamedPath(origin) })),
+  ];
+  return selection === 'all' ? files
+    : files.filter(({ origin }) => mayBringAction(origin, selection.ofAction));
+}
+
+/**
+ * Whether a module may have the action: its file is called so, or its text has the identifier in
+ * quotes. A file that cannot be read may have any: loading it says why.
+ */
+function mayBringAction(file: string, action: string): boolean {
+  if (BUILT_IN_ACTIONS.includes(action)) return false;
+  if (basename(file, extname(file)) === action) return true;
+  try {
+    const { bytes } = readBounded(file, { bytesMax: DOCUMENT_BYTES_MAX, isRegular: true });
+    return ['"', "'", '`'].some((quote) => bytes.includes(`${quote}${action}${quote}`));
+  } catch {
+    return true;
+  }
+}
+
+function listModuleFiles(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => EXTENSIONS.includes(extname(name)))
+      .sort().map((name) => join(folder, name));
+  } catch (thrown) {
+    if (systemCodeOf(thrown) === 'ENOENT') return [];
+    throw new AppError('usage', `${folder}: ${explainFileError(thrown)}`, {}, thrown);
+  }
+}
+
+/** The path to load. Links are followed, as the file that would run is the one to check. */
+function resolveTrustedPath(folder: string, file: string): string {
+  const data = realpathSync(dirname(folder));
+  const { steps, nearest } = walkPath(join(data, basename(folder), basename(file)));
+  const below = steps.slice(walkPath(data).steps.length - 1);
+  for (const step of below) checkOwnership(step);
+  return assertRegularFile(nearest);
+}
+
+function resolveTrustedNamedPath(path: string): string {
+  const walk = walkPath(path);
+  // The loader has the better message.
+  if (!walk.exists) return path;
+  checkWayAsRoot(walk);
+  checkOwnership(walk.nearest);
+  return assertRegularFile(walk.nearest);
+}
+
+/** Throws `usage` unless it is a regular file: reading a pipe could wait for ever. */
+function assertRegularFile({ path, isFile }: PathStep): string {
+  if (isFile) return path;
+  throw new AppError('usage', `${path}: is not a regular file, as a module must be`);
 }

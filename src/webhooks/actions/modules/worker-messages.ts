@@ -1,7 +1,9 @@
 /**
  * The messages between the main thread and the action worker. The worker gets orders and sends
- * reports. They are copied by structured cloning (HTML, section 2.7): they are plain data alone.
- * A module is named by its number in the list of files, a call or request by one of its own.
+ * reports. Runs, and what ended them, go as JSON text, those of one turn of the event loop in one
+ * message: to wake a thread for each, and to have it copied, took twice as long. All others are
+ * copied by structured cloning (HTML, section 2.7): they are plain data alone. A module is named
+ * by its number in the list of files, a call or request by one of its own.
  */
 import type { TraceContext } from '../../../base/trace-context.ts';
 import { isCount, isJsonObject } from '../../../base/fields.ts';
@@ -21,9 +23,6 @@ export type ThrownMessage = {
   readonly requestId: number | null;
 };
 
-/** The context of a call, whose body is bytes and not yet a Buffer. */
-type ContextMessage = Omit<ActionContext, 'body'> & { readonly body: Uint8Array };
-
 export type WorkerOrder =
   | {
     readonly order: 'load'; readonly callId: number; readonly moduleId: number;
@@ -34,19 +33,30 @@ export type WorkerOrder =
     readonly options: JsonObject;
   }
   | {
-    readonly order: 'run'; readonly callId: number; readonly moduleId: number;
-    /** The JSON text of the payload; `body`: it is the body of the context; null: there is none. */
-    readonly payload: Uint8Array | 'body' | null;
-    readonly context: ContextMessage;
-    readonly options: JsonObject;
-    /** The number of hops that led to the call. */
-    readonly hops: number;
-    readonly trace: TraceContext | null;
-    /** The fields that stand before those of each of its log lines. */
-    readonly logTags: LogFields;
+    /** `runs` is the JSON of a list of `ModuleRun`. */
+    readonly order: 'run'; readonly runs: string;
+    /** The bodies of the runs and the payloads that are no bodies, in their order. */
+    readonly bytes: Uint8Array;
   }
   | ({ readonly order: 'respond'; readonly requestId: number } & RequestSettlement)
   | { readonly order: 'ping'; readonly pingId: number };
+
+/** One run of a module's action. */
+export type ModuleRun = {
+  readonly callId: number;
+  readonly moduleId: number;
+  /** Without its body, which is the first of the bytes of the run. */
+  readonly context: Omit<ActionContext, 'body'>;
+  readonly bodyLength: number;
+  /** The length of the payload's JSON, which follows; 'body': it is the body; null: none is. */
+  readonly payload: number | 'body' | null;
+  readonly options: JsonObject;
+  /** The number of hops that led to the call. */
+  readonly hops: number;
+  readonly trace: TraceContext | null;
+  /** The fields that stand before those of each of its log lines. */
+  readonly logTags: LogFields;
+};
 
 /** The response to a request of an action, or why there is none. */
 export type RequestSettlement =
@@ -62,8 +72,8 @@ type ResponseMessage = {
 export type OutcomeMessage = {
   readonly success: unknown;
   readonly message: unknown;
-  /** The data as JSON; null: it is neither object nor array. */
-  readonly dataJson: string | null;
+  /** What its JSON says; undefined: it is neither object nor array, or cannot be JSON. */
+  readonly data?: unknown;
   /** Why the data cannot be JSON; null: it can. */
   readonly dataError: ThrownMessage | null;
 };
@@ -87,7 +97,7 @@ export type CheckReport = {
 };
 
 export type RunReport = {
-  readonly report: 'ended'; readonly callId: number;
+  readonly callId: number;
   /** null: it returned no object with a member `success`. */
   readonly outcome: OutcomeMessage | null;
   readonly thrown: ThrownMessage | null;
@@ -115,7 +125,9 @@ export type RequestReport = {
 };
 
 export type WorkerReport =
-  | LoadReport | CheckReport | RunReport | LogReport | RequestReport
+  | LoadReport | CheckReport | LogReport | RequestReport
+  /** `runs` is the JSON of a list of `RunReport`. */
+  | { readonly report: 'ended'; readonly runs: string }
   | { readonly report: 'abort'; readonly requestId: number }
   | AliveReport;
 
@@ -129,16 +141,16 @@ export type AliveReport = {
 /** As many causes of an error as a worker tells. */
 const CAUSES_MAX = 4;
 
+type MemberChecks = Readonly<Record<string, (value: unknown) => boolean>>;
+
 /** How members of reports are checked; errors and texts are as deep as whoever reads them looks. */
-const REPORT_MEMBERS: Readonly<Record<
-  WorkerReport['report'], Readonly<Record<string, (value: unknown) => boolean>>
->> = {
+const REPORT_MEMBERS: Readonly<Record<WorkerReport['report'], MemberChecks>> = {
   loaded: {
     callId: isCount, isActionClass: isFlag, hasClassThrown: isFlag,
     thrown: isThrown,
   },
   validated: { callId: isCount, problems: isTextsOrNull, thrown: isThrown },
-  ended: { callId: isCount, outcome: isOutcome, thrown: isThrown },
+  ended: { runs: isText },
   log: {
     callId: isCount, logTags: isJsonObject, level: isLevel, thrownMessage: isThrown,
     fields: isJsonObject, errors: (value) => isJsonObject(value)
@@ -158,6 +170,18 @@ export function isWorkerReport(value: unknown): value is WorkerReport {
   const row = Object.entries(REPORT_MEMBERS).find(([name]) => name === kind);
   return row !== undefined
     && Object.entries(row[1]).every(([name, isRight]) => isRight(value[name]));
+}
+
+/** The reports in the text of a report `ended`. Throws where it is none of our program's. */
+export function parseRunReports(text: string): readonly RunReport[] {
+  const reports: unknown = JSON.parse(text);
+  if (Array.isArray(reports) && reports.every(isRunReport)) return reports;
+  throw new TypeError('the runs that ended are none of the worker\'s');
+}
+
+function isRunReport(value: unknown): value is RunReport {
+  return isJsonObject(value) && isCount(value['callId']) && isThrown(value['thrown'])
+    && isOutcome(value['outcome']);
 }
 
 function isFlag(value: unknown): boolean {
@@ -185,8 +209,7 @@ function isThrown(value: unknown, depth = 0): boolean {
 }
 
 function isOutcome(value: unknown): boolean {
-  return value === null || isJsonObject(value) && isThrown(value['dataError'])
-    && (value['dataJson'] === null || isText(value['dataJson']));
+  return value === null || isJsonObject(value) && isThrown(value['dataError']);
 }
 
 function isTrace(value: unknown): boolean {

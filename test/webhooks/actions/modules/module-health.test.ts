@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ModuleHealth } from '../../../../src/webhooks/actions/modules/module-health.ts';
+import { ModuleHealth } from '../../../../src/webhooks/actions/modules/action-modules.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 test('three ends within a minute switch a module off for a minute', async () => {

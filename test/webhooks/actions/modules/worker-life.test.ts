@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../../../src/base/errors.ts';
 import { silentLogger } from '../../../../src/base/log.ts';
 import type { HttpRequest } from '../../../../src/client/http-client.ts';
@@ -13,7 +14,7 @@ import {
   loadActionModules,
 } from '../../../../src/webhooks/actions/modules/load-action-modules.ts';
 import {
-  isWorkerReport,
+  isWorkerReport, parseRunReports,
 } from '../../../../src/webhooks/actions/modules/worker-messages.ts';
 import { ActionResult } from '../../../../src/webhooks/actions/action.ts';
 import { SwitchedOffError } from '../../../../src/webhooks/actions/switched-off-error.ts';
@@ -175,7 +176,10 @@ test('buffers beyond the limit end a worker, as its heap does', () =>
 
 const IMPORTS_PORT = 'import { parentPort } from "node:worker_threads";';
 
-for (const message of ['null', '{ report: "log" }', '{ report: "request", requestId: 1 }']) {
+for (const message of [
+  'null', '{ report: "log" }', '{ report: "request", requestId: 1 }',
+  '{ report: "ended", runs: "{" }',
+]) {
   test(`the message ${message} of a module ends the worker, and never the server`, () =>
     withModules({ sends: `parentPort.postMessage(${message}); ${NEVER}`, works: WORKS },
       async ({ run }) => {
@@ -191,24 +195,47 @@ test('only what the program of the worker sends is a report', () => {
   for (const message of [
     undefined, 'text', [], {}, { report: 'constructor' }, { report: 'abort' }, { report: 'alive' },
     { ...line, level: 'none', fields: {} }, { ...line, level: 'info', fields: null },
-    { report: 'ended', callId: 1, outcome: null, thrown: {} },
-    { report: 'ended', callId: 1, outcome: null, thrown: endless },
+    { report: 'ended', runs: [] }, { report: 'loaded', callId: 1, thrown: endless },
     { report: 'validated', callId: 1, problems: [5], thrown: null },
     { report: 'request', callId: 1, requestId: 1, hops: 0, trace: null, request: { body: 5n } },
   ]) assert.equal(isWorkerReport(message), false);
   assert.equal(isWorkerReport({ ...line, level: 'info', fields: {} }), true);
+  const cause = { text: '', members: null, requestId: null, cause: null };
+  const end = { callId: 1, outcome: null, thrown: null };
+  for (const runs of [
+    {}, [{ ...end, thrown: {} }], [end, { ...end, callId: '1' }], [{ ...end, outcome: {} }],
+    [{ ...end, thrown: { ...cause, cause: { ...cause, text: 1 } } }],
+  ]) assert.throws(() => parseRunReports(JSON.stringify(runs)), TypeError);
+  assert.deepEqual(parseRunReports(JSON.stringify([end])), [end]);
 });
 
-test('a forged outcome that is no JSON ends its own run alone', () =>
-  withModules({ works: WORKS, sends: `
-    for (let callId = 1; callId < 9; callId += 1) parentPort.postMessage({
-      report: "ended", callId, thrown: null,
-      outcome: { success: true, message: null, dataJson: "{", dataError: null },
-    });
-    ${NEVER}` }, async ({ run }) => {
-    assert.deepEqual(await run('sends'), STOPPED);
-    assert.equal(isSuccess(await run('works')), true);
-  }, { loadCode: { sends: IMPORTS_PORT } }));
+test('runs of one turn end each with its own result, whatever they take', () => {
+  const body = Buffer.from('{"word":"body"}');
+  return withModules({
+    works: WORKS,
+    reads: 'return ActionResult.ok({ body: context.body.toString(), payload, context });',
+    holds: 'for (const start = Date.now(); Date.now() - start < 5;); return { success: false };',
+    throws: 'throw new TypeError("thrown");',
+    gives: 'return { success: true, data: { toJSON: () => 5 } };',
+    nothing: '',
+  }, async ({ run }) => {
+    const call = createCall({ word: 'p' }, silentLogger, body);
+    const ends = await Promise.allSettled(
+      ['holds', 'works', 'throws', 'reads', 'holds', 'gives', 'nothing', 'works']
+        .map((name) => run(name, { ...call, bytes: () => name === 'works' ? null : body })));
+    const values = ends.map((end) => end.status === 'fulfilled' ? end.value : String(end.reason));
+    const works = { success: true, message: null, data: { payload: [] } };
+    const holds = { success: false, message: null, data: {} };
+    assert.deepEqual(JSON.parse(JSON.stringify(values)), [
+      holds, works, 'TypeError: thrown',
+      { success: true, message: null, data: {
+        body: String(body), payload: { word: 'body' },
+        context: { ...call.context, body: body.toJSON() },
+      } },
+      holds, { success: true, message: null, data: 5 }, null, works,
+    ]);
+  });
+});
 
 for (const [name, send] of [
   ['logs', 'log.info("again")'],
@@ -225,6 +252,7 @@ for (const [name, send] of [
       }
       return ActionResult.ok();` }, async ({ find }) => {
       const running = find(name).run(createCall({}));
+      await nextTurn();
       // This thread reads nothing meanwhile.
       const read = (): number => existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
       const endMs = performance.now() + ENDS_MS_MAX;
@@ -271,14 +299,18 @@ test('the error of a request that a module throws on is the same one here', asyn
   }, { http: { request: async () => { throw refusal; } } });
 });
 
-test('a module gets the bytes of its own request, and nothing that lies beside them', () =>
+test('a module gets the bytes of its own request, and nothing that lies beside them here', () =>
   withModules({ reads: `
     const { body } = context;
-    return ActionResult.ok({ text: String(body), held: body.buffer.byteLength, payload });` },
+    const held = Buffer.from(body.buffer).toString('latin1');
+    const holdsMore = held.includes('another');
+    return ActionResult.ok({ text: String(body), holdsMore, payload });` },
   async ({ run }) => {
     const pool = Buffer.from('another request, and ours');
     const body = pool.subarray(-4);
     const result = await run('reads', createCall({ word: 'p' }, silentLogger, body));
-    assert.deepEqual(result,
-      { success: true, message: null, data: { text: 'ours', held: 4, payload: { word: 'p' } } });
+    assert.deepEqual(result, {
+      success: true, message: null,
+      data: { text: 'ours', holdsMore: false, payload: { word: 'p' } },
+    });
   }));

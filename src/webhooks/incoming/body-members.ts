@@ -3,9 +3,8 @@
  * do is in body-format.ts.
  */
 import type { FieldError } from '../../base/errors.ts';
-import { isJsonObject } from '../../base/fields.ts';
-import type { JsonObject, JsonValue, MemberSchema } from '../../base/schema.ts';
-import { findPreset } from '../senders/presets/preset-table.ts';
+import type { JsonObject, MemberSchema } from '../../base/schema.ts';
+import { readScheme } from '../senders/presets/preset-table.ts';
 import { BODY_FORMATS, resolveSchemeFormat, type BodyFormat } from './body-format.ts';
 
 const JSON_FIELDS_MAX = 20;
@@ -37,15 +36,9 @@ export function findBodyProblems(
   if (jsonFields.length === 0) {
     return [{ pointer, detail: 'must name a field; null removes the member' }];
   }
-  const usedFormat = bodyFormat ?? resolveSchemeFormat(findScheme(verification));
+  const scheme = verification === undefined ? null : readScheme(verification);
+  const usedFormat = bodyFormat ?? resolveSchemeFormat(scheme);
   const hasFields = FORMATS_WITH_FIELDS.some((format) => format === usedFormat);
   return hasFields ? []
     : [{ pointer, detail: `needs the bodyFormat ${FORMATS_WITH_FIELDS.join(', ')}` }];
-}
-
-/** The scheme by which the sender is verified; null: there is none. */
-function findScheme(verification: JsonValue | undefined): { readonly payload?: unknown } | null {
-  if (!isJsonObject(verification)) return null;
-  const { preset, scheme } = verification;
-  return findPreset(String(preset))?.scheme ?? (isJsonObject(scheme) ? scheme : {});
 }

@@ -9,31 +9,23 @@ import type { Store } from '../../store/store-port.ts';
 import { stateFilter } from '../health/public-health.ts';
 import { rotationRoute } from '../http/rotate-secret.ts';
 import { secretSchema } from '../http/secret-members.ts';
-import type { RequestService } from '../inbox/request-service.ts';
 import { receiveErrorFormat } from './receiving/webhook-response.ts';
 import {
   createReceiveHandler, createUnknownPathHandler, type ReceiveDeps,
 } from './receiving/receive.ts';
 import { awaitSecretRoute } from './awaited-secret.ts';
 import { incomingResource } from './incoming-resource.ts';
-import { diagnoseRoute } from './diagnostics/diagnose-route.ts';
-import { examplesRoute, presetsRoute } from './diagnostics/setup-routes.ts';
-import { matchRoute } from './diagnostics/match-route.ts';
-import type { LookUpEvent } from './diagnostics/duplicate-check.ts';
-import { sampleRoute } from './diagnostics/sample-route.ts';
+import { diagnosticRoutes } from './diagnostics/diagnostic-routes.ts';
+import type { DiagnosticDeps } from './diagnostics/run-diagnosis.ts';
 import { chooseSecretShape } from './verification-member.ts';
 import { incomingCollection } from './incoming-webhook.ts';
 
-type IncomingEndpointDeps = {
-  readonly records: Repository;
-  readonly store: Store;
-  readonly receive: ReceiveDeps;
-  readonly requests: RequestService;
-  readonly makeId: () => string;
-  readonly lookUpEvent: LookUpEvent;
-  /** An absolute URL without a slash at its end. */
-  readonly baseUri: () => string;
-};
+type IncomingEndpointDeps =
+  Pick<DiagnosticDeps, 'requests' | 'makeId' | 'lookUpEvent' | 'baseUri'> & {
+    readonly records: Repository;
+    readonly store: Store;
+    readonly receive: ReceiveDeps;
+  };
 
 export function createIncomingEndpoints(deps: IncomingEndpointDeps): readonly HttpRoute[] {
   const { store, receive: { webhooks, clock, limits } } = deps;
@@ -41,14 +33,10 @@ export function createIncomingEndpoints(deps: IncomingEndpointDeps): readonly Ht
   const now = (): number => clock.now();
   return [
     ...createReceiveEndpoints(deps.receive),
-    examplesRoute(webhooks, deps.baseUri),
-    sampleRoute({ webhooks, collection, now, makeId: deps.makeId }),
-    presetsRoute(),
-    diagnoseRoute({
-      webhooks, collection, now, requests: deps.requests, lookUpEvent: deps.lookUpEvent,
+    ...diagnosticRoutes({
+      ...deps, webhooks, collection, now,
       isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }),
-    matchRoute({ webhooks, collection, requests: deps.requests }),
     awaitSecretRoute({ records: deps.records, store, now }),
     rotationRoute({
       resource: incomingResource, records: deps.records, store, now,

@@ -2,6 +2,7 @@
  * The member `verification` of an incoming webhook: its rules, and the verifier that is compiled
  * from it once for each change of the webhook.
  */
+import { assert } from '../../base/assert.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
@@ -10,11 +11,11 @@ import type { WriteCause } from '../../resources/resource.ts';
 import type { SecretShape } from '../http/new-secret.ts';
 import { isTargetUrl } from '../http/target-rules.ts';
 import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
-import { PRESETS, findPreset } from '../senders/presets/preset-table.ts';
+import type { Preset } from '../senders/presets/preset.ts';
 import {
-  NEEDS, takesSecret, usesOrigins, type Need, type Scheme,
-} from '../senders/scheme/scheme.ts';
-import { createRejection } from '../senders/verification/verdict.ts';
+  PRESETS, findPreset, getPreset, readScheme,
+} from '../senders/presets/preset-table.ts';
+import { NEEDS, usesOrigins, type Need, type Scheme } from '../senders/scheme/scheme.ts';
 import { createVerifier, type Verifier } from '../senders/verification/verify.ts';
 import { listSecrets, type SecretMembers } from '../senders/verification/webhook-secrets.ts';
 
@@ -26,6 +27,9 @@ export type Verification = {
   /** For presets whose senders name themselves in their handshake. */
   readonly origins?: readonly string[];
 } & Readonly<Partial<Record<Need, string>>>;
+
+/** The preset of webhooks that have a secret and no `verification`. */
+export const X_SIGNATURE_PRESET = 'hookshelf';
 
 const TOLERANCE_MAX_S = 86_400;
 const ORIGINS_MAX = 20;
@@ -112,7 +116,7 @@ function findVerificationProblems(verification: JsonObject): FieldError[] {
     const detail = `is for the preset custom alone, not ${preset.name}: remove it`;
     errors.push({ pointer: '/scheme', detail });
   }
-  const { needs, timestamp } = preset.scheme ?? (isJsonObject(scheme) ? scheme : {});
+  const { needs, timestamp } = readScheme(verification);
   for (const need of NEEDS) {
     const isPresent = verification[need] !== undefined;
     const isNeeded = Array.isArray(needs) && needs.includes(need);
@@ -136,7 +140,7 @@ function findVerificationProblems(verification: JsonObject): FieldError[] {
 
 /** A webhook's verifier, compiled once for each change. */
 export type SenderVerifier = {
-  readonly preset: string;
+  readonly preset: Preset;
   /** Its `problem` says why the webhook can accept no request, such as that it has no secret. */
   readonly verifier: Verifier;
 };
@@ -151,31 +155,23 @@ export function prepareSenderVerifier(
   webhook: VerifiedMembers, ratePerS = 0,
 ): SenderVerifier | null {
   const { verification } = webhook;
-  if (verification === undefined) return null;
-  const { preset, toleranceS = null, scheme: customScheme, origins, ...settings } = verification;
-  const presetRow = findPreset(preset);
-  const scheme = presetRow?.scheme ?? customScheme;
-  // A later version of this program has stored it.
-  if (scheme === undefined) return { preset, verifier: createRefusingVerifier(preset) };
-  const { quirk = {} } = presetRow ?? {};
+  return verification === undefined ? null
+    : createSenderVerifier({ ...webhook, verification }, ratePerS);
+}
+
+/** The same of a webhook without `verification` is that of X-Signature. */
+export function createSenderVerifier(webhook: VerifiedMembers, ratePerS = 0): SenderVerifier {
+  const verification: Verification = webhook.verification ?? { preset: X_SIGNATURE_PRESET };
+  const { preset: name, toleranceS = null, scheme: ownScheme, origins, ...settings } = verification;
+  const preset = getPreset(name);
+  const scheme = preset.scheme ?? ownScheme;
+  assert(scheme !== undefined, 'a custom sender has a scheme');
   return { preset, verifier: createVerifier({
-    scheme, settings, toleranceS, secrets: listSecrets(webhook), quirk,
+    scheme, settings, toleranceS, secrets: listSecrets(webhook), quirk: preset.quirk ?? {},
     awaitsSecretUntilMs: readAwaitedUntil(webhook),
     ...origins === undefined ? {} : { origins },
     ...ratePerS === 0 ? {} : { ratePerMinute: String(Math.max(1, Math.floor(ratePerS * 60))) },
   }) };
-}
-
-function createRefusingVerifier(preset: string): Verifier {
-  const scheme: Scheme = {
-    algorithm: 'token', key: 'utf8', content: '',
-    signature: { from: { header: 'Authorization' }, encoding: 'utf8' },
-  };
-  const verifier = createVerifier({
-    scheme, settings: {}, toleranceS: null, secrets: [], quirk: {},
-  });
-  const problem = createRejection('configuration', `this version knows no preset ${quote(preset)}`);
-  return { ...verifier, problem };
 }
 
 /** The shape of a new secret for a webhook, or the sentence that only the sender can make one. */
@@ -201,10 +197,7 @@ function findKeyShape(scheme: JsonValue | undefined): SecretShape | null {
 
 /** Whether the sender of a webhook brings its secret with its handshake. */
 export function bringsSecret({ verification }: JsonObject): boolean {
-  const { preset = '', scheme } = isJsonObject(verification) ? verification : {};
-  const presetScheme = findPreset(String(preset))?.scheme;
-  if (presetScheme !== null && presetScheme !== undefined) return takesSecret(presetScheme);
-  const { challenge = [] } = isJsonObject(scheme) ? scheme : {};
+  const { challenge } = readScheme(verification);
   return Array.isArray(challenge)
     && challenge.some((one) => isJsonObject(one) && one['secret'] !== undefined);
 }

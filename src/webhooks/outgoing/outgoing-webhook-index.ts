@@ -41,7 +41,7 @@ export type ReadyOutgoingWebhook = OutgoingWebhook & {
   createHeaders(hops: number): SentHeaders;
   /**
    * Gets what signs its requests in another sender's dialect; null: it has no `signing`. Throws
-   * `invalid` for one that this version does not know.
+   * what `createWebhookSigner` throws.
    */
   readonly getSigner: (() => WebhookSigner | Promise<WebhookSigner>) | null;
 };

@@ -3,6 +3,7 @@
  * in, which is a row of the table that verifies incoming requests, or a scheme. Absent: see
  * outgoing-signature.ts.
  */
+import { assert } from '../../base/assert.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchema, ObjectSchema } from '../../base/schema.ts';
@@ -13,7 +14,9 @@ import { decodeRecordAs } from '../../resources/record.ts';
 import { SYSTEM_EVENT_HEADER } from '../actions/event-name.ts';
 import type { SecretShape } from '../http/new-secret.ts';
 import { findHeaderProblems, listOwnCredentials } from '../http/target-rules.ts';
-import { findPreset, findPresetObstacle, PRESETS } from '../senders/presets/preset-table.ts';
+import {
+  findPreset, findPresetObstacle, getPreset, readScheme, PRESETS,
+} from '../senders/presets/preset-table.ts';
 import {
   findDeliveryObstacle, findEventHeader, listPlacements,
 } from '../senders/scheme/placement.ts';
@@ -148,14 +151,14 @@ function toScheme(value: JsonValue | undefined): Scheme | null {
   return decodeRecordAs<Scheme>(JSON.stringify(value), () => true);
 }
 
-/** The scheme and the rules beside it; null: a later version of this program has stored it. */
-export function findDialect(
-  { preset: name, scheme }: Signing,
-): { readonly scheme: Scheme; readonly quirk: Quirk } | null {
+/** The scheme and the rules beside it. Throws what `getPreset` throws. */
+export function getDialect(
+  { preset: name = '', scheme }: Signing,
+): { readonly scheme: Scheme; readonly quirk: Quirk } {
   if (scheme !== undefined) return { scheme, quirk: {} };
-  const preset = name === undefined ? undefined : findPreset(name);
-  return preset?.scheme === undefined || preset.scheme === null ? null
-    : { scheme: preset.scheme, quirk: preset.quirk ?? {} };
+  const { scheme: presetScheme, quirk = {} } = getPreset(name);
+  assert(presetScheme !== null, 'a preset that signs has a scheme');
+  return { scheme: presetScheme, quirk };
 }
 
 /** The scheme that a stored or checked webhook signs with; null: it has no `signing`. */
@@ -167,10 +170,7 @@ function findScheme({ signing }: JsonObject): Scheme | null {
 
 /** Whether the requests of the webhook hold its secret itself. Its members may be unchecked yet. */
 export function sendsSecret({ signing }: JsonObject): boolean {
-  const { preset, scheme } = isJsonObject(signing) ? signing : {};
-  const row = typeof preset === 'string' ? findPreset(preset)?.scheme : null;
-  const { algorithm } = isJsonObject(scheme) ? scheme : row ?? {};
-  return algorithm === 'token';
+  return readScheme(signing)['algorithm'] === 'token';
 }
 
 /** The rules between `signing` and other members. */

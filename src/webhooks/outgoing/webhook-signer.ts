@@ -12,7 +12,7 @@ import { createSigner, signRequest, type Signer } from '../senders/signing/sign-
 import { encodeHeaderText } from '../senders/verification/encoding.ts';
 import { listSecrets } from '../senders/verification/webhook-secrets.ts';
 import type { OutgoingWebhook } from './outgoing-webhook.ts';
-import { findDialect } from './signing-member.ts';
+import { getDialect } from './signing-member.ts';
 
 type RequestToSign = {
   /** That of the delivery, which all retries share. */
@@ -41,14 +41,10 @@ export type WebhookSigner = (request: RequestToSign, atMs: number) => SignedPart
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Throws `invalid` for a `signing` that only a later version of this program knows. */
+/** Throws `invalid` for a secret, or a preset, that a later version of this program has stored. */
 export function createWebhookSigner(webhook: OutgoingWebhook): WebhookSigner {
   const { signing = {}, targetUrl } = webhook;
-  const dialect = findDialect(signing);
-  if (dialect === null) {
-    const { preset = '' } = signing;
-    throw new AppError('invalid', `this version cannot sign as ${preset}: give another signing`);
-  }
+  const dialect = getDialect(signing);
   const signer = createSigner({
     ...dialect, settings: { url: targetUrl }, secrets: listSecrets(webhook),
   });

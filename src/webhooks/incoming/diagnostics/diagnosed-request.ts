@@ -1,6 +1,7 @@
 /** A request to be diagnosed: one that a person describes, or a stored one. */
 import { MASK } from '../../../base/log.ts';
-import { invalid } from '../../../base/fields.ts';
+import type { FieldError } from '../../../base/errors.ts';
+import { invalid, pointerStep } from '../../../base/fields.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { parseTime } from '../../../base/time.ts';
 import { notFoundError } from '../../../resources/not-found.ts';
@@ -11,7 +12,6 @@ import { createRequestReader, type RawRequest } from '../../senders/request/requ
 import type { Scheme } from '../../senders/scheme/scheme.ts';
 import { joinHeaders } from '../join-headers.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
-import { parseRawHeaders } from './headers-input.ts';
 
 export type DiagnosedRequest = {
   readonly request: RawRequest;
@@ -44,6 +44,23 @@ export function parseDescribedRequest(
     atMs: at === undefined ? null : parseTime(String(at)), recordedVerdict: null,
     storedRequest: null,
   };
+}
+
+/** The headers that a person describes: names and values in turn. Throws `invalid`. */
+export function parseRawHeaders(headers: unknown): string[] {
+  const errors: FieldError[] = [];
+  const raw = Object.entries(headers ?? {}).flatMap(([name, value]: [string, unknown]) => {
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (values.every((one) => typeof one === 'string')) {
+      return values.flatMap((one) => [name, String(one).trim()]);
+    }
+    errors.push({
+      pointer: `/headers${pointerStep(name)}`, detail: 'must be a string, or an array of strings',
+    });
+    return [];
+  });
+  if (errors.length > 0) throw invalid(errors);
+  return raw;
 }
 
 /** Throws `not_found`, and `invalid` for a request of another webhook. */

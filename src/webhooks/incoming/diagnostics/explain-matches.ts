@@ -4,36 +4,30 @@
 import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { notFoundError } from '../../../resources/not-found.ts';
-import type { Collection } from '../../../store/store-port.ts';
 import { explainCondition } from '../../filters/explain-condition.ts';
 import { Facts } from '../../filters/facts.ts';
 import { createEmptyPayload, toPayload } from '../../actions/action-payload.ts';
-import type { RequestService } from '../../inbox/request-service.ts';
 import { createRequestReader } from '../../senders/request/request-reader.ts';
 import { joinHeaders } from '../join-headers.ts';
 import { hasRoutes, type WebhookRoute } from '../webhook-routes.ts';
 import { createStoredFacts } from '../intake/stored-facts.ts';
-import type {
-  IncomingWebhookIndex, ReadyIncomingWebhook,
-} from '../receiving/incoming-webhook-index.ts';
-import { parseRawHeaders } from './headers-input.ts';
-import { getStoredWebhook } from './get-webhook.ts';
-
-export type MatchDeps = {
-  readonly webhooks: IncomingWebhookIndex;
-  readonly collection: Collection;
-  readonly requests: Pick<RequestService, 'find' | 'findBody'>;
-};
+import type { IncomingWebhook } from '../incoming-webhook.ts';
+import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
+import { parseRawHeaders } from './diagnosed-request.ts';
+import type { DiagnosticDeps } from './run-diagnosis.ts';
 
 /** `input` is the body of the call. Throws `not_found` for a request that is not stored. */
 export function explainMatches(
-  deps: MatchDeps, webhook: ReadyIncomingWebhook, input: JsonObject,
+  deps: Pick<DiagnosticDeps, 'requests'>, webhook: ReadyIncomingWebhook,
+  { routes: storedRoutes }: IncomingWebhook, input: JsonObject,
 ): object {
   const { request, routes: candidateRoutes } = input;
   const facts = request === undefined
     ? createDescribedFacts(webhook, input)
     : findStoredFacts(deps, webhook, String(request));
-  const routes = hasRoutes(candidateRoutes) ? candidateRoutes : listRoutes(deps, webhook);
+  const routes: readonly Pick<WebhookRoute, 'name' | 'when'>[] =
+    hasRoutes(candidateRoutes) ? candidateRoutes
+      : storedRoutes ?? webhook.routes.map(({ name }) => ({ name }));
   return {
     event: facts.event() ?? null,
     routes: routes.map(({ name, when }, index) => {
@@ -44,15 +38,8 @@ export function explainMatches(
   };
 }
 
-function listRoutes(
-  { collection }: MatchDeps, webhook: ReadyIncomingWebhook,
-): readonly Pick<WebhookRoute, 'name' | 'when'>[] {
-  return getStoredWebhook(collection, webhook).routes
-    ?? webhook.routes.map(({ name }) => ({ name }));
-}
-
 function findStoredFacts(
-  { requests }: MatchDeps, { bodyReading }: ReadyIncomingWebhook, id: string,
+  { requests }: Pick<DiagnosticDeps, 'requests'>, { bodyReading }: ReadyIncomingWebhook, id: string,
 ): Facts {
   const request = requests.find(id);
   const body = requests.findBody(id);

@@ -5,7 +5,6 @@ import { encodeJson } from '../../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import { JSON_TYPE } from '../../../resources/route-specs.ts';
 import type { Preset } from '../../senders/presets/preset.ts';
-import { findPreset } from '../../senders/presets/preset-table.ts';
 import { FORM_TYPE } from '../../senders/request/parse-form.ts';
 import {
   takesSecret, toSourceList, type Scheme, type ValueSources,
@@ -19,7 +18,7 @@ import {
 import { hasRequestBody } from '../../http/target-rules.ts';
 import { chooseExampleMethod } from '../call-examples.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
-import { prepareSenderVerifier } from '../verification-member.ts';
+import { createSenderVerifier } from '../verification-member.ts';
 import type { IncomingWebhook } from '../incoming-webhook.ts';
 import { makeCustomSample } from './custom-sample.ts';
 import { makeHandshake } from './make-handshake.ts';
@@ -49,14 +48,8 @@ export function makeSample(
   webhook: ReadyIncomingWebhook, storedWebhook: IncomingWebhook, input: JsonObject,
   inputs: SampleInputs,
 ): SampleRequest {
-  const { preset: name } = storedWebhook.verification ?? { preset: 'hookshelf' };
-  const preset = findPreset(name);
-  const verification = storedWebhook.verification ?? { preset: name };
-  const senderVerifier = prepareSenderVerifier({ ...storedWebhook, verification });
-  if (preset === undefined || senderVerifier === null) {
-    throw new AppError('conflict', `this version knows no preset ${name}`);
-  }
-  const { verifier: { scheme, settings, quirk } } = senderVerifier;
+  const { preset, verifier } = createSenderVerifier(storedWebhook);
+  const { scheme, settings, quirk } = verifier;
   const signing = { scheme, settings, quirk };
   const path = `/webhook/in/${webhook.pathSegment}`;
   if (input['handshake'] === true) {

@@ -1,5 +1,4 @@
 /** Collects what a diagnosis of one request needs to know, and runs it. */
-import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import { parseTime } from '../../../base/time.ts';
@@ -7,44 +6,40 @@ import type { Collection } from '../../../store/store-port.ts';
 import type { RequestService } from '../../inbox/request-service.ts';
 import { diagnose } from '../../senders/diagnosis/diagnose.ts';
 import type { Diagnosis } from '../../senders/diagnosis/diagnosis-report.ts';
-import { findPreset } from '../../senders/presets/preset-table.ts';
 import { decodeBody, isDecoded } from '../../senders/request/plain-body.ts';
 import { createRequestReader, type RawRequest } from '../../senders/request/request-reader.ts';
 import { isChallengeAttempt } from '../../senders/verification/challenge.ts';
 import type { Verifier } from '../../senders/verification/verify.ts';
 import { explainUnparsed } from '../body-format.ts';
+import type { IncomingWebhook } from '../incoming-webhook.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../receiving/incoming-webhook-index.ts';
 import { listSecrets } from '../../senders/verification/webhook-secrets.ts';
-import { prepareSenderVerifier } from '../verification-member.ts';
+import { createSenderVerifier } from '../verification-member.ts';
 import {
   loadStoredRequest, parseDescribedRequest, type DiagnosedRequest,
 } from './diagnosed-request.ts';
-import { getStoredWebhook } from './get-webhook.ts';
 import { checkDuplicate, type LookUpEvent } from './duplicate-check.ts';
 
-export type DiagnosisDeps = {
+export type DiagnosticDeps = {
   readonly webhooks: IncomingWebhookIndex;
   readonly collection: Collection;
   readonly requests: Pick<RequestService, 'find' | 'findBody'>;
   readonly lookUpEvent: LookUpEvent;
   readonly now: () => number;
+  readonly makeId: () => string;
+  /** An absolute URL without a slash at its end. */
+  readonly baseUri: () => string;
+  /** Whether a webhook without a secret takes any request. */
   readonly isUnsignedAllowed: boolean;
 };
 
 export async function runDiagnosis(
-  deps: DiagnosisDeps, webhook: ReadyIncomingWebhook, input: JsonObject,
+  { requests, lookUpEvent, now, isUnsignedAllowed }: DiagnosticDeps, webhook: ReadyIncomingWebhook,
+  storedWebhook: IncomingWebhook, input: JsonObject,
 ): Promise<Diagnosis> {
-  const { collection, requests, lookUpEvent, now, isUnsignedAllowed } = deps;
-  const storedWebhook = getStoredWebhook(collection, webhook);
-  const verification = storedWebhook.verification ?? { preset: 'hookshelf' };
-  const preset = findPreset(verification.preset);
-  const senderVerifier = prepareSenderVerifier({ ...storedWebhook, verification });
-  if (preset === undefined || senderVerifier === null) {
-    throw new AppError('conflict', `this version knows no preset ${verification.preset}`);
-  }
-  const { verifier } = senderVerifier;
+  const { preset, verifier } = createSenderVerifier(storedWebhook);
   const { request: id, at } = input;
   const diagnosedRequest = id === undefined
     ? parseDescribedRequest(webhook, input)

@@ -1,5 +1,4 @@
 /** Builds the examples of one incoming webhook: its sender's, if it has a `verification`. */
-import { findPreset } from '../../senders/presets/preset-table.ts';
 import { isPublicKey } from '../../senders/scheme/scheme.ts';
 import { findShellObstacle, formatShellExample } from '../../senders/signing/shell-example.ts';
 import { chooseExampleMethod, makeExamples, type Examples } from '../call-examples.ts';
@@ -44,18 +43,15 @@ export function buildWebhookExamples(
   };
 }
 
-function findCallObstacle({ preset, verifier }: SenderVerifier, method: string): string | null {
-  if (findPreset(preset) === undefined) return 'this version does not know the preset';
+function findCallObstacle({ verifier }: SenderVerifier, method: string): string | null {
   return hasPublicKey(verifier) ? 'only the sender can sign such requests'
     : findShellObstacle(verifier.scheme, method);
 }
 
-function describeSetup({ preset, verifier }: SenderVerifier, url: string): SenderSetup | null {
-  const row = findPreset(preset);
-  if (row === undefined) return null;
-  const { sender, setup, documentation, unconfirmed = null } = row;
+function describeSetup({ preset, verifier }: SenderVerifier, url: string): SenderSetup {
+  const { name, sender, setup, documentation, unconfirmed = null } = preset;
   return {
-    preset, sender, url: verifier.settings.url ?? url,
+    preset: name, sender, url: verifier.settings.url ?? url,
     pasteUrl: setup.url, pasteSecret: setup.secret, documentation, unconfirmed,
     canSign: !hasPublicKey(verifier),
   };
@@ -66,8 +62,7 @@ function formatCall(
   eventId: ReadyIncomingWebhook['eventIdSources'], url: string,
 ): string {
   const { scheme, settings } = verifier;
-  const row = findPreset(preset);
-  const sample = row === undefined || row.scheme === null ? makeCustomSample(scheme) : row.sample;
+  const sample = preset.scheme === null ? makeCustomSample(scheme) : preset.sample;
   const { body, contentType, headers = {} } = withEventId(sample, eventId, '{id}');
   return formatShellExample({ scheme, settings, method, body, contentType, headers, url });
 }

@@ -16,7 +16,7 @@ import { resolveOrigin, type AdmittedRequest } from '../receiving/admitted-reque
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { RouteOutcome } from '../run-webhook-routes.ts';
 import { redactHead } from './stored-head.ts';
-import { X_SIGNATURE_PRESET } from '../receiving/verify-request.ts';
+import { X_SIGNATURE_PRESET } from '../verification-member.ts';
 
 /**
  * The members of a stored request that its processing sets: status, runs of routes and answer, and
@@ -56,7 +56,7 @@ export function buildRejectedRequest(
     readonly id: string; readonly atMs: number; readonly failedCheck: string | null;
   },
 ): StoredRequest {
-  const preset = webhook.sender?.preset ?? (webhook.hasSecret ? X_SIGNATURE_PRESET : null);
+  const preset = webhook.sender?.preset.name ?? (webhook.hasSecret ? X_SIGNATURE_PRESET : null);
   const declaredBytes = Number(exchange.request.headers['content-length'] ?? 0);
   const bodyBytes = body?.length ?? (Number.isSafeInteger(declaredBytes) ? declaredBytes : 0);
   const state: RequestOutcome = { id, status: 'rejected', routes: [] };

@@ -12,12 +12,12 @@ import { decodeIncomingWebhook, type IncomingWebhook } from '../incoming-webhook
 import { prepareInbox, type ReadyInbox } from '../inbox-members.ts';
 import { prepareLimits, type ReadyLimits } from '../limit-members.ts';
 import { prepareRoutes, type ReadyWebhookRoute } from '../webhook-routes.ts';
-import { findPreset } from '../../senders/presets/preset-table.ts';
 import type { ReadyResponses } from './webhook-response.ts';
 import { WebhookTraffic, TokenBucket } from './webhook-traffic.ts';
 import { Rejections, type RejectionDeps, type RejectionCheck } from './rejections.ts';
 import { prepareSenderVerifier, type SenderVerifier } from '../verification-member.ts';
 import type { HmacKey } from '../../senders/hmac.ts';
+import { listSecrets } from '../../senders/verification/webhook-secrets.ts';
 import { createSignatureKey } from '../../senders/x-signature.ts';
 import {
   OTHER_WEBHOOKS_LABEL, createWebhookFields, formatWebhookLabel, type WebhookFields,
@@ -153,7 +153,8 @@ function toReadyWebhook(
   },
   traffic: WebhookTraffic,
 ): ReadyIncomingWebhook {
-  const { identifier, pathSegment, name, enabled, allowedMethods = [], allowedAddresses } = webhook;
+  const { identifier, pathSegment, name, enabled, allowedMethods = [] } = webhook;
+  const { allowedAddresses, response } = webhook;
   const sender = prepareSenderVerifier(webhook, traffic.bucket?.ratePerS);
   const routes = prepareRoutes(webhook);
   return {
@@ -163,26 +164,13 @@ function toReadyWebhook(
     routes, hasRoutes: webhook.routes !== undefined,
     hasConditions: routes.some(({ matches }) => matches !== null),
     methods: allowedMethods.length > 0 ? allowedMethods : defaultMethods,
-    signatureKeys: sender === null ? createSignatureKeys(webhook) : [],
+    signatureKeys: sender !== null ? [] : listSecrets(webhook).map(({ text, validUntilMs }) =>
+      ({ key: createSignatureKey(text), validUntilMs })),
     hasSecret: webhook.secret !== undefined,
     addresses: allowedAddresses === undefined ? null : parseAddresses(allowedAddresses),
     bodyReading: resolveBodyReading(webhook, sender?.verifier.scheme ?? null, bodyBytesMax),
-    responses: prepareResponses(webhook),
+    responses: { own: response ?? null, preset: sender?.preset.responses ?? null },
   };
-}
-
-function prepareResponses({ response, verification }: IncomingWebhook): ReadyResponses {
-  return {
-    own: response ?? null, preset: findPreset(verification?.preset ?? '')?.responses ?? null,
-  };
-}
-
-function createSignatureKeys({ secret, previousSecret }: IncomingWebhook): TimedKey[] {
-  if (secret === undefined) return [];
-  const current = { key: createSignatureKey(secret), validUntilMs: Infinity };
-  if (previousSecret === undefined) return [current];
-  const validUntilMs = Date.parse(previousSecret.validUntil);
-  return [current, { key: createSignatureKey(previousSecret.secret), validUntilMs }];
 }
 
 function parseAddresses(addresses: readonly string[]): AddressSet {

@@ -12,16 +12,13 @@ import { createRejection, type SenderRejection } from '../../senders/verificatio
 import { verify } from '../../senders/verification/verify.ts';
 import { isSignatureValid, explainInvalidSignature } from '../../senders/x-signature.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
-import type { SenderVerifier } from '../verification-member.ts';
+import { X_SIGNATURE_PRESET, type SenderVerifier } from '../verification-member.ts';
 
 /** `verified` is null if the webhook asks for no signature. */
 type Admission = {
   readonly isAdmitted: true; readonly verified: VerifiedSender | null;
   readonly signedAtMs: number | null;
 };
-
-/** The preset name of webhooks that have a secret and no `verification`. */
-export const X_SIGNATURE_PRESET = 'hookshelf';
 
 const UNSIGNED_ADMISSION: Admission = { isAdmitted: true, verified: null, signedAtMs: null };
 const CURRENT_ADMISSION: Admission = { ...UNSIGNED_ADMISSION,
@@ -68,7 +65,7 @@ export function verifySender(
   const { secret, signedAtMs } = verdict;
   const signedChallenge = findChallenge(scheme, reader, 'signed');
   return signedChallenge === null
-    ? { isAdmitted: true, verified: { preset, secret }, signedAtMs }
+    ? { isAdmitted: true, verified: { preset: preset.name, secret }, signedAtMs }
     : buildChallengeResponse(signedChallenge, verifier, reader, nowMs, secret);
 }
 

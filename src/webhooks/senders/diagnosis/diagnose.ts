@@ -8,8 +8,7 @@ import { PRESETS } from '../presets/preset-table.ts';
 import {
   createRequestReader, type RequestReader, type RawRequest,
 } from '../request/request-reader.ts';
-import { computeCoverage } from '../scheme/coverage.ts';
-import { toSourceList, type Scheme, type ValueSource } from '../scheme/scheme.ts';
+import { listCoveredParts, toSourceList, type Scheme, type ValueSource } from '../scheme/scheme.ts';
 import {
   buildChallengeResponse, findChallenge, isChallengeAttempt,
 } from '../verification/challenge.ts';
@@ -282,13 +281,12 @@ function assessCoverage(scheme: Scheme): readonly [status: 'ok' | 'hint', findin
     return ['hint',
       'a token covers neither body nor time: who reads one request can make any other'];
   }
-  const coverage = computeCoverage(scheme);
-  const names = (['body', 'time', 'id'] as const).filter((name) => coverage[name]);
+  const names = listCoveredParts(scheme);
   const statement = `${joinNames(names)} ${names.length === 1 ? 'is' : 'are'} signed`;
-  if (!coverage.body) {
+  if (!names.includes('body')) {
     return ['hint', `${statement}, but the body is not: another one can be put in`];
   }
-  if (!coverage.time) {
+  if (!names.includes('time')) {
     return ['hint', `${statement}, but the time is not: a captured request stays valid for ever`];
   }
   return scheme.timestamp?.tolerance === null

@@ -1,6 +1,5 @@
 /** Describes the presets for people. Pure. */
-import { usesOrigins } from '../scheme/scheme.ts';
-import { computeCoverage } from '../scheme/coverage.ts';
+import { listCoveredParts, usesOrigins } from '../scheme/scheme.ts';
 import { describeSources } from '../verification/verdict.ts';
 import { findPresetObstacle, PRESETS } from './preset-table.ts';
 import type { Preset } from './preset.ts';
@@ -48,13 +47,12 @@ export function describePresets(): readonly PresetDescription[] {
   return PRESETS.map((preset) => {
     const { name, sender, scheme, setup, documentation } = preset;
     const { onFailure = null, unconfirmed = null } = preset;
-    const coverage = scheme === null ? null : computeCoverage(scheme);
     return {
       name, sender,
       header: scheme === null ? SCHEME_DECIDES : describeSources(scheme.signature.from),
       needs: scheme === null ? ['scheme'] : scheme.needs ?? [],
       accepts: scheme !== null && usesOrigins(scheme) ? ['origins'] : [],
-      covers: (['body', 'time', 'id'] as const).filter((part) => coverage?.[part] === true),
+      covers: scheme === null ? [] : listCoveredParts(scheme),
       toleranceS: scheme?.timestamp?.tolerance ?? null,
       answerWithinS: scheme?.ackWithin ?? null, onFailure,
       signingObstacle: findPresetObstacle(preset),

@@ -175,6 +175,24 @@ export function takesSecret({ challenge = [] }: Partial<Scheme>): boolean {
   return challenge.some(({ secret }) => secret !== undefined);
 }
 
+type CoveredPart = 'body' | 'time' | 'id';
+
+/** The parts of a request that the signature covers. */
+export function listCoveredParts(scheme: Scheme): readonly CoveredPart[] {
+  const { content, algorithm, timestamp, dedupe, dedupeSigned } = scheme;
+  if (algorithm === 'token') return [];
+  const hasBody = /\{(?:body|plainBody|formSorted)\}/.test(content);
+  const from = timestamp?.from;
+  const hasTime = content.includes('{timestamp}')
+    || (hasBody && from !== undefined && 'json' in from);
+  // The id that duplicates are told by; PayPal signs another one.
+  const hasId = dedupeSigned === true
+    || (dedupe === undefined && /\{(?:id|token)\}/.test(content));
+  const parts: readonly (readonly [CoveredPart, boolean])[] =
+    [['body', hasBody], ['time', hasTime], ['id', hasId]];
+  return parts.flatMap(([part, isCovered]) => isCovered ? [part] : []);
+}
+
 /** Whether the algorithm verifies with a public key, so that only the sender can sign. */
 export function isPublicKey(algorithm: Algorithm): boolean {
   return algorithm === 'ed25519' || algorithm === 'ecdsa-p256' || algorithm === 'rsa-sha256';

@@ -1,0 +1,73 @@
+/** Answers the routes of diagnostic-routes.ts, which load this with the first call of any. */
+import { parseObject } from '../../../base/fields.ts';
+import type { ObjectSchema } from '../../../base/schema.ts';
+import { notFoundError } from '../../../resources/not-found.ts';
+import { sendList } from '../../../resources/route-specs.ts';
+import type { Exchange } from '../../../server/http-route.ts';
+import { describePresets } from '../../senders/presets/describe-presets.ts';
+import { decodeIncomingWebhook, type IncomingWebhook } from '../incoming-webhook.ts';
+import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
+import { explainMatches } from './explain-matches.ts';
+import { makeSample, type SampleCall } from './make-sample.ts';
+import { runDiagnosis, type DiagnosticDeps } from './run-diagnosis.ts';
+import { buildWebhookExamples } from './webhook-examples.ts';
+
+export function sendExamples(exchange: Exchange, deps: DiagnosticDeps): void {
+  const webhook = getReadyWebhook(exchange, deps);
+  const { identifier, pathSegment, hasSecret } = webhook;
+  const url = `${deps.baseUri()}/webhook/in/${pathSegment}`;
+  exchange.sendJson(200,
+    { identifier, pathSegment, hasSecret, ...buildWebhookExamples(webhook, url) });
+}
+
+export function sendPresets(exchange: Exchange): void {
+  sendList(exchange, describePresets());
+}
+
+export async function sendSample(
+  exchange: Exchange, deps: DiagnosticDeps, inputSchema: ObjectSchema,
+): Promise<void> {
+  const webhook = getReadyWebhook(exchange, deps);
+  const input = parseObject(inputSchema, await exchange.readJson());
+  const inputs = { id: deps.makeId(), atMs: deps.now() };
+  const sample: SampleCall = {
+    ...makeSample(webhook, getStoredWebhook(deps, webhook), input, inputs),
+    isAddressLimited: webhook.addresses !== null,
+  };
+  exchange.sendJson(200, sample);
+}
+
+export async function sendDiagnosis(
+  exchange: Exchange, deps: DiagnosticDeps, inputSchema: ObjectSchema,
+): Promise<void> {
+  const webhook = getReadyWebhook(exchange, deps);
+  const input = parseObject(inputSchema, await exchange.readJson());
+  exchange.sendJson(200,
+    await runDiagnosis(deps, webhook, getStoredWebhook(deps, webhook), input));
+}
+
+export async function sendMatches(
+  exchange: Exchange, deps: DiagnosticDeps, inputSchema: ObjectSchema,
+): Promise<void> {
+  const webhook = getReadyWebhook(exchange, deps);
+  const input = parseObject(inputSchema, await exchange.readJson());
+  exchange.sendJson(200, explainMatches(deps, webhook, getStoredWebhook(deps, webhook), input));
+}
+
+/** The webhook that the path names, by any of its names. Throws `not_found`. */
+function getReadyWebhook(
+  { params: [name = ''] }: Exchange, { webhooks }: DiagnosticDeps,
+): ReadyIncomingWebhook {
+  const webhook = webhooks.findNamed(name);
+  if (webhook === undefined) throw notFoundError('incoming webhook', name);
+  return webhook;
+}
+
+/** The record with its secrets. Throws `not_found`. */
+function getStoredWebhook(
+  { collection }: DiagnosticDeps, { identifier }: ReadyIncomingWebhook,
+): IncomingWebhook {
+  const bytes = collection.findBytes(identifier);
+  if (bytes === undefined) throw notFoundError('incoming webhook', identifier);
+  return decodeIncomingWebhook(bytes);
+}

@@ -233,9 +233,7 @@ class JournaledStore implements OpenedStore {
     this.replica = deps.replica;
     this.#clock = options.clock ?? systemClock;
     this.#deps = deps;
-    const onListenerError = (error: unknown): void =>
-      logger.error('a change listener failed', { error });
-    const feed = new ChangeFeed(onListenerError);
+    const feed = new ChangeFeed((error) => logger.error('a change listener failed', { error }));
     this.changes = {
       follow: (listener) => feed.follow(listener),
       since: async (sequence) => sequence > journal.sequence ? null : journal.read(sequence),
@@ -247,14 +245,14 @@ class JournaledStore implements OpenedStore {
     });
     this.#epoch = epoch;
     const commit = new GroupCommit({
-      journal, feed,
+      journal, feed, collections,
       ...epoch === null ? {} : { onStaged: (transaction) => epoch.stage(transaction) },
       stagedBytesMax: limits.stagedBytesMax,
-      staging: new Staging(collections.values(), onListenerError),
+      staging: new Staging(collections.values()),
     });
     this.#commit = commit;
     this.writers = {
-      feed, onListenerError,
+      feed,
       rebase: (apply) => commit.rebase(apply),
       rejectAll: (error) => commit.rejectAll(error),
     };

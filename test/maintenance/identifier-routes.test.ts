@@ -10,8 +10,8 @@ function collectionOf(records: readonly { readonly id: string; readonly name?: s
   const collection = new StoredCollection(
     { name: 'hooks', key: 'id', unique: ['name'], hasNames: true });
   for (const record of records) {
-    const span = collection.table.arena.append(JSON.stringify(record));
-    collection.applyPut(record.id, span, null);
+    const bytes = Buffer.from(JSON.stringify(record));
+    collection.apply({ collection: 'hooks', id: record.id, bytes });
   }
   return collection;
 }

@@ -28,8 +28,8 @@ import { recoverState } from '../generations/recovery.ts';
 import { finishReplacements, replaceState } from '../generations/replacement.ts';
 import { repairDirectory } from '../generations/repair.ts';
 import type { StoredCollection } from '../records/collection.ts';
-import { applyTransactions, checkCollections } from '../replication/applier.ts';
 import type { CollectionSpec, LoggedTransaction } from '../store-port.ts';
+import { ChangeFeed, checkCollections } from '../transactions/change-feed.ts';
 import { findCopyNote, writeCopyNote } from './copy-note.ts';
 import type { CopyNote } from './copy-note.ts';
 import { readReceived, receiveBackup } from './receive-backup.ts';
@@ -103,10 +103,11 @@ export class Copy {
           reject(error);
           return;
         }
-        applyTransactions({
-          collections: state.collections, feed: null,
-          onListenerError: (cause) => logger.error('a record could not be applied', { cause }),
-        }, transactions);
+        const feed = new ChangeFeed((cause) =>
+          logger.error('a record could not be applied', { cause }));
+        for (const { sequence, operations } of transactions) {
+          feed.apply(state.collections, sequence, operations);
+        }
         resolve();
       },
     }));

@@ -11,9 +11,10 @@ import type { FilePosition } from './damage-error.ts';
 import { readLines } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import {
-  JOURNAL_FORMAT, hasChecksum, parseLine, visitOperations,
+  JOURNAL_FORMAT, decodeTransaction, hasChecksum, parseLine,
 } from '../journal/journal-line.ts';
 import type { JournalLine } from '../journal/journal-line.ts';
+import { ChangeFeed } from '../transactions/change-feed.ts';
 
 export type ReplayResult = {
   /** The sequence of the last transaction. */
@@ -62,6 +63,11 @@ export async function replayJournal(
 
 /** The beginning of every line (journal-line.ts). */
 const LINE_START = '{"crc":"';
+
+/** Nobody follows records that are still being read. */
+const UNFOLLOWED = new ChangeFeed((error) => {
+  throw error;
+});
 
 class Replay {
   readonly #path: string;
@@ -176,24 +182,14 @@ class Replay {
 
   #apply(buffer: Buffer, line: JournalLine, end: number, position: FilePosition): void {
     const { collections, skipsUnknownCollections } = this.#target;
-    const findCollection = (name: string): StoredCollection | null => {
-      const collection = collections.get(name);
-      if (collection !== undefined) return collection;
-      if (skipsUnknownCollections) return null;
-      throw damageError(position, `records of "${name}", which this version does not know`);
-    };
     try {
-      visitOperations(buffer, line.operationsAt, end, {
-        put(name, from, to) {
-          const collection = findCollection(name);
-          if (collection === null) return;
-          const key = collection.readKey(buffer.subarray(from, to));
-          const span = collection.table.arena.appendBytes(buffer, from, to);
-          // The record is parsed when it is first read.
-          collection.applyPut(key, span, null);
-        },
-        delete: (name, key) => findCollection(name)?.applyDelete(key),
-      });
+      const { operations } = decodeTransaction(buffer, line, end);
+      const unknown = operations.find(({ collection }) => !collections.has(collection));
+      if (unknown !== undefined && !skipsUnknownCollections) {
+        throw damageError(position,
+          `records of "${unknown.collection}", which this version does not know`);
+      }
+      UNFOLLOWED.apply(collections, line.sequence, operations);
     } catch (error) {
       if (error instanceof AppError) throw error;
       // The checksum is right, so the line is as it was written, but this version writes none so.

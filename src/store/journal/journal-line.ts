@@ -48,12 +48,6 @@ export type JournalLine = {
   readonly collections: readonly string[];
 };
 
-/** Receives operations; the record of a put lies in `[start, end)` of the line's buffer. */
-type OperationVisitor = {
-  put(collectionName: string, start: number, end: number): void;
-  delete(collectionName: string, key: string): void;
-};
-
 export const CRC_START = '{"crc":"'.length;
 export const CRC_END = CRC_START + 8;
 export const HEX = Buffer.from('0123456789abcdef');
@@ -136,76 +130,40 @@ function parseNote(reader: JournalLineReader, note: Omit<JournalLine, 'kind'>): 
   return { ...note, kind: 'start', generation };
 }
 
-/** Visits a transaction's operations in order. Throws when the line is not of the format. */
-export function visitOperations(
-  buffer: Buffer, operationsAt: number, end: number, visitor: OperationVisitor,
-): void {
-  const reader = new JournalLineReader(buffer, operationsAt, end);
-  readOperations(reader, visitor);
-  assert(reader.position === end);
-}
-
-/** The transaction in a line that `parseLine` has parsed; its records are slices of `buffer`. */
+/**
+ * Decodes the transaction in a line that `parseLine` has parsed; its records are slices of `buffer`.
+ * Throws when the line is not of the format.
+ */
 export function decodeTransaction(
   buffer: Buffer, { sequence, operationsAt }: JournalLine, end: number,
 ): LoggedTransaction {
+  const reader = new JournalLineReader(buffer, operationsAt, end);
   const operations: Operation[] = [];
-  visitOperations(buffer, operationsAt, end, {
-    put(collection, from, to) {
-      const bytes = buffer.subarray(from, to);
-      operations.push({ collection, id: readId(bytes), bytes });
-    },
-    delete: (collection, id) => void operations.push({ collection, id, bytes: null }),
-  });
+  do {
+    operations.push(decodeOperation(reader, buffer));
+  } while (reader.accept(','));
+  reader.expect(']}');
+  assert(reader.position === end);
   return { sequence, operations };
 }
 
-/**
- * Visits the operations of whole lines, which are the transactions from `first` on;
- * `visitor.begin` receives the sequence of each first. Checksums are not verified: the caller has
- * checked all lines together. Returns the last sequence. Throws when a line is not of the format.
- */
-export function visitTransactions(
-  buffer: Buffer, first: number, visitor: OperationVisitor & { begin(sequence: number): void },
-): number {
-  const reader = new JournalLineReader(buffer, 0, buffer.length);
-  let sequence = first;
-  for (; reader.position < buffer.length; sequence += 1) {
-    reader.expect('{"crc":"');
-    reader.position += CRC_END - CRC_START;
-    reader.expect('","seq":');
-    assert(reader.readInteger() === sequence);
-    reader.expect(',"durable":');
-    reader.readInteger();
-    reader.expect(',"ops":[');
-    visitor.begin(sequence);
-    readOperations(reader, visitor);
-    reader.expect('\n');
+function decodeOperation(reader: JournalLineReader, buffer: Buffer): Operation {
+  if (reader.accept('{"put":"')) {
+    const collection = reader.readText();
+    reader.expect(',"bytes":');
+    const length = reader.readInteger();
+    reader.expect(',"record":');
+    const bytes = buffer.subarray(reader.position, reader.position + length);
+    reader.position += length;
+    reader.expect('}');
+    return { collection, id: readId(bytes), bytes };
   }
-  return sequence - 1;
-}
-
-function readOperations(reader: JournalLineReader, visitor: OperationVisitor): void {
-  do {
-    if (reader.accept('{"put":"')) {
-      const collectionName = reader.readText();
-      reader.expect(',"bytes":');
-      const length = reader.readInteger();
-      reader.expect(',"record":');
-      const start = reader.position;
-      reader.position += length;
-      reader.expect('}');
-      visitor.put(collectionName, start, start + length);
-    } else {
-      reader.expect('{"delete":"');
-      const collectionName = reader.readText();
-      reader.expect(',"key":"');
-      const key = reader.readText();
-      reader.expect('}');
-      visitor.delete(collectionName, key);
-    }
-  } while (reader.accept(','));
-  reader.expect(']}');
+  reader.expect('{"delete":"');
+  const collection = reader.readText();
+  reader.expect(',"key":"');
+  const id = reader.readText();
+  reader.expect('}');
+  return { collection, id, bytes: null };
 }
 
 /** Reads a line from left to right; throws where it is not exactly of the format. */

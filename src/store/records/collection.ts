@@ -6,9 +6,9 @@ import { KeyOrder } from './key-order.ts';
 import type { KeyPosition, SlotBlock } from './key-order.ts';
 import { STANDARD_LIMITS } from './memory-limits.ts';
 import type {
-  Change, Collection, CollectionSpec, StoredRecord, Walk, WalkStart,
+  Change, Collection, CollectionSpec, Operation, StoredRecord, Walk, WalkStart,
 } from '../store-port.ts';
-import { KEY_LENGTH_MAX, RecordTable, encodeKey, readKey } from './record-table.ts';
+import { KEY_LENGTH_MAX, RecordTable, encodeKey } from './record-table.ts';
 import type { SlotPage } from './record-table.ts';
 import { UniqueIndex } from './unique-index.ts';
 import { CollectionWalk } from './walk.ts';
@@ -20,6 +20,15 @@ export type FrozenCollection = FrozenArena & {
   readonly table: RecordTable;
   readonly pages: readonly SlotPage[];
   readonly blocks: readonly SlotBlock[];
+};
+
+/**
+ * An operation whose record lies in the arena already, at `span`, or is to be copied there. `record`
+ * is that record for the cache, where it was made.
+ */
+export type AppliedOperation = Pick<Operation, 'collection' | 'id' | 'bytes'> & {
+  readonly span?: RecordSpan | null;
+  readonly record?: StoredRecord | null;
 };
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
@@ -92,11 +101,6 @@ export class StoredCollection implements Collection {
     return slot < 0 ? undefined : this.table.keyAt(slot);
   }
 
-  /** The key of a record of this collection. */
-  readKey(bytes: Buffer): string {
-    return readKey(bytes, this.table.keyStart);
-  }
-
   compareSlots(left: number, right: number): number {
     return this.table.compare(left, right);
   }
@@ -108,11 +112,13 @@ export class StoredCollection implements Collection {
     };
   }
 
-  /**
-   * Makes the record at `span` of the arena the current version of `id`. `record` is that record
-   * for the cache; null when it was not made yet.
-   */
-  applyPut(id: string, span: RecordSpan, record: StoredRecord | null): void {
+  apply({ id, bytes, span, record }: AppliedOperation): void {
+    if (bytes === null) this.#remove(id);
+    else this.#put(id, span ?? this.table.arena.appendBytes(bytes, 0, bytes.length), record ?? null);
+  }
+
+  /** Makes the record at `span` of the arena the current version of `id`. */
+  #put(id: string, span: RecordSpan, record: StoredRecord | null): void {
     const length = encodeKey(id, this.#key);
     assert(length === id.length);
     let slot = -1;
@@ -133,7 +139,7 @@ export class StoredCollection implements Collection {
     this.#notify(id, slot, before, record?.bytes ?? this.bytesAt(slot) ?? null);
   }
 
-  applyDelete(id: string): void {
+  #remove(id: string): void {
     encodeKey(id, this.#key);
     const isFound = this.order.seek(this.#key, 0, this.#keyPosition);
     assert(isFound, `delete of an unknown ${this.spec.name} record`);

@@ -2,7 +2,7 @@
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry } from '../engines/engine.ts';
 import type { LogReader, LoggedTransaction } from '../store-port.ts';
-import { decodeUnchained } from './log-entry.ts';
+import { decodeEntries } from './log-entry.ts';
 import type { EngineLink } from './engine-link.ts';
 import { createUnreachableError } from './fresh-reads.ts';
 
@@ -34,7 +34,7 @@ class EngineReader implements LogReader {
   async next(applied: number): Promise<readonly LoggedTransaction[]> {
     if (this.#isClosed || this.#sequence >= applied) return [];
     const entries = await readEntries(this.#link, this.#sequence, ENTRIES_MAX);
-    const transactions = decodeUnchained(entries)
+    const transactions = decodeEntries(entries)
       .filter(({ sequence }) => sequence > this.#sequence && sequence <= applied);
     if (transactions[0]?.sequence !== this.#sequence + 1) {
       throw new AppError('gone', 'what was still to be read is no longer in the log');

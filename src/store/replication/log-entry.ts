@@ -3,10 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
-import { hasChecksum, visitTransactions } from '../journal/journal-line.ts';
+import { decodeTransaction, parseLine } from '../journal/journal-line.ts';
 import type { JournalLineEncoder } from '../journal/journal-line-encoder.ts';
 import type { LoggedTransaction, Operation } from '../store-port.ts';
-import { readId } from '../records/record-table.ts';
 import { FORMAT_HINT } from '../generations/damage-error.ts';
 import { computeChain } from './log-chain.ts';
 
@@ -42,30 +41,22 @@ export function encodeEntry(
 }
 
 /**
- * Decodes the transactions of entries whose chain was checked: that vouches for the lines, so their
- * checksums are not. Throws `damaged` for lines that this version cannot read.
+ * Decodes the transactions of entries; the checksum of each line is verified. Throws `damaged` for
+ * lines that this version cannot read.
  */
 export function decodeEntries(entries: readonly LogEntry[]): LoggedTransaction[] {
   const transactions: LoggedTransaction[] = [];
   for (const { lines, first, sequence: last } of entries) {
     let dueSequence = first;
-    let operations: Operation[] = [];
     try {
-      const sequence = visitTransactions(lines, first, {
-        begin(sequence) {
-          dueSequence = sequence;
-          operations = [];
-          transactions.push({ sequence, operations });
-        },
-        put(collection, start, end) {
-          const bytes = lines.subarray(start, end);
-          operations.push({ collection, id: readId(bytes), bytes });
-        },
-        delete(collection, id) {
-          operations.push({ collection, id, bytes: null });
-        },
-      });
-      assert(sequence === last);
+      for (let start = 0; start < lines.length; dueSequence += 1) {
+        const end = lines.indexOf(LINE_FEED, start);
+        const line = parseLine(lines, start, end);
+        assert(line !== null && line.kind === 'ops' && line.sequence === dueSequence);
+        transactions.push(decodeTransaction(lines, line, end));
+        start = end + 1;
+      }
+      assert(dueSequence === last + 1);
     } catch (error) {
       throw createUnreadableError(dueSequence, error);
     }
@@ -73,19 +64,7 @@ export function decodeEntries(entries: readonly LogEntry[]): LoggedTransaction[]
   return transactions;
 }
 
-/** Does the same for entries whose chain was not checked: checks the checksum of each line. */
-export function decodeUnchained(entries: readonly LogEntry[]): LoggedTransaction[] {
-  for (const { lines, first } of entries) {
-    for (let start = 0; start < lines.length;) {
-      const end = lines.indexOf(LINE_FEED, start);
-      if (!hasChecksum(lines, start, end)) throw createUnreadableError(first);
-      start = end + 1;
-    }
-  }
-  return decodeEntries(entries);
-}
-
-function createUnreadableError(sequence: number, cause?: unknown): AppError {
+function createUnreadableError(sequence: number, cause: unknown): AppError {
   return new AppError('damaged', `transaction ${sequence} of the log cannot be read: if a newer `
     + 'hookshelf wrote it, start that', {}, cause);
 }

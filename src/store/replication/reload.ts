@@ -10,8 +10,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { EngineSession } from '../engines/engine.ts';
 import type { StoredCollection } from '../records/collection.ts';
-import type { ReloadPhase } from '../store-port.ts';
-import { putBytes } from './applier.ts';
+import type { Operation, ReloadPhase } from '../store-port.ts';
 import type { SnapshotKeeper } from './snapshot-keeper.ts';
 import type { ReplicatedRecords } from './replicated-records.ts';
 
@@ -56,7 +55,7 @@ export class Reload {
     const startedMs = clock.monotonicMs();
     const newest = await snapshots.load(session);
     await reconcile(records.collections, newest.collections,
-      (error) => records.writers?.onListenerError(error));
+      (error) => records.writers?.feed.onError(error));
     records.reset(newest.logId, newest.position);
     logger.info('everything is loaded anew', {
       sequence: newest.position.sequence, tookMs: Math.round(clock.monotonicMs() - startedMs),
@@ -86,9 +85,9 @@ async function reconcile(
   for (const [name, collection] of live) {
     const targetCollection = target.get(name);
     if (targetCollection === undefined) continue;
-    const change = (run: () => void): void => {
+    const change = (operation: Operation): void => {
       try {
-        run();
+        collection.apply(operation);
       } catch (error) {
         onListenerError(error);
       }
@@ -98,11 +97,11 @@ async function reconcile(
     await visitRecords(collection, (id, bytes) => {
       const other = targetCollection.findBytes(id);
       const isGone = other === undefined || (isUnique && !other.equals(bytes));
-      if (isGone) change(() => collection.applyDelete(id));
+      if (isGone) change({ collection: name, id, bytes: null });
     });
     await visitRecords(targetCollection, (id, bytes) => {
       if (collection.findBytes(id)?.equals(bytes) === true) return;
-      change(() => putBytes(collection, id, bytes));
+      change({ collection: name, id, bytes });
     });
   }
 }

@@ -7,8 +7,7 @@ import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
 import type { StoredCollection } from '../records/collection.ts';
-import type { ChangeFeed } from '../transactions/change-feed.ts';
-import { applyTransactions, checkCollections } from './applier.ts';
+import { ChangeFeed, checkCollections } from '../transactions/change-feed.ts';
 import { findBreak, isSamePosition } from './log-chain.ts';
 import { createClosedError, findClosing } from './log-closing.ts';
 import type { LogClosing } from './log-closing.ts';
@@ -17,7 +16,6 @@ import { checkFormat, decodeEntries } from './log-entry.ts';
 /** The writers of the store: they have to know when other nodes' entries are applied. */
 export interface Writers {
   readonly feed: ChangeFeed;
-  readonly onListenerError: (error: unknown) => void;
   /** Calls `apply`. Transactions that are staged on the state before it run again. */
   rebase(apply: () => void): void;
   /** Ends all staged transactions with this error. */
@@ -29,11 +27,15 @@ const TURN_BYTES = 256 << 10;
 
 type SequenceWaiter = { readonly sequence: number; readonly notify: () => void };
 
+/** Nobody follows records that are still being loaded. */
+const UNFOLLOWED = new ChangeFeed((error) => {
+  throw error;
+});
+
 export class ReplicatedRecords {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   /** The UUID of the log. */
   logId: string;
-  /** The format that the log was made with (log-entry.ts). */
   /** The position of the last entry that is applied. */
   position: LogPosition;
   /** The highest sequence that was seen in the log. */
@@ -84,14 +86,10 @@ export class ReplicatedRecords {
     }
     checkCollections(this.collections, transactions);
     const apply = (): void => {
-      applyTransactions({
-        collections: this.collections,
-        feed: this.writers?.feed ?? null,
-        onListenerError: (error) => {
-          if (this.writers === null) throw error;
-          this.writers.onListenerError(error);
-        },
-      }, transactions);
+      const feed = this.writers?.feed ?? UNFOLLOWED;
+      for (const { sequence, operations } of transactions) {
+        feed.apply(this.collections, sequence, operations);
+      }
       for (const entry of entries) this.advance(entry);
     };
     if (this.writers === null) apply();

@@ -1,19 +1,21 @@
 /**
- * Notifies listeners of each transaction as it is applied, in commit order. Without listeners the
- * changes need not be collected, as nothing else needs the former versions.
+ * Applies committed transactions to the records in memory, whoever has made them, and notifies
+ * listeners of each, in commit order. Without listeners the changes are not collected, as nothing
+ * else needs the former versions.
  */
-import type { CommitListener, Change } from '../store-port.ts';
+import { AppError } from '../../base/errors.ts';
+import type { AppliedOperation, StoredCollection } from '../records/collection.ts';
+import type { Change, CommitListener, LoggedTransaction } from '../store-port.ts';
+
+type Collections = ReadonlyMap<string, StoredCollection>;
 
 export class ChangeFeed {
-  readonly #onError: (error: unknown) => void;
+  /** Receives what a listener has thrown, which is a bug of it: the record is in place. */
+  readonly onError: (error: unknown) => void;
   #listeners: readonly CommitListener[] = [];
 
   constructor(onError: (error: unknown) => void) {
-    this.#onError = onError;
-  }
-
-  get isFollowed(): boolean {
-    return this.#listeners.length > 0;
+    this.onError = onError;
   }
 
   /** Returns a function that ends it. */
@@ -24,13 +26,46 @@ export class ChangeFeed {
     };
   }
 
-  notify(sequence: number, changes: readonly Change[]): void {
+  /** Operations on other collections than these are ignored: see `checkCollections`. */
+  apply(
+    collections: Collections, sequence: number, operations: readonly AppliedOperation[],
+  ): void {
+    const changes: Change[] | null = this.#listeners.length > 0 ? [] : null;
+    for (const operation of operations) {
+      const { collection: name, id, bytes } = operation;
+      const collection = collections.get(name);
+      if (collection === undefined) continue;
+      changes?.push({
+        collection: name, id, before: collection.findBytes(id) ?? null, after: bytes,
+      });
+      try {
+        collection.apply(operation);
+      } catch (error) {
+        this.onError(error);
+      }
+    }
+    if (changes !== null) this.#notify(sequence, changes);
+  }
+
+  #notify(sequence: number, changes: readonly Change[]): void {
     for (const listener of this.#listeners) {
       try {
         listener(sequence, changes);
       } catch (error) {
-        this.#onError(error);
+        this.onError(error);
       }
     }
+  }
+}
+
+/** Throws `damaged` for a transaction that holds records of a collection that is not there. */
+export function checkCollections(
+  collections: Collections, transactions: readonly LoggedTransaction[],
+): void {
+  for (const { operations } of transactions) {
+    const unknown = operations.find(({ collection }) => !collections.has(collection));
+    if (unknown === undefined) continue;
+    throw new AppError('damaged', `the log holds records of "${unknown.collection}", which this `
+      + 'version does not know: start the newer hookshelf that wrote them');
   }
 }

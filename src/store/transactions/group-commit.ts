@@ -11,7 +11,8 @@
  */
 import { AppError } from '../../base/errors.ts';
 import type { Journal } from '../journal/journal-port.ts';
-import type { Change, Operation, Transaction } from '../store-port.ts';
+import type { Operation, Transaction } from '../store-port.ts';
+import type { StoredCollection } from '../records/collection.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { StagedTransaction, growsRecords, createBatch } from './staging.ts';
 import type { Batch, Staging } from './staging.ts';
@@ -26,6 +27,7 @@ const DEFERRED_BYTES = 128 << 10;
 type GroupCommitOptions = {
   readonly journal: Journal;
   readonly staging: Staging;
+  readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly feed: ChangeFeed;
   readonly stagedBytesMax: number;
   /** Called with each transaction that has staged something, to stage more with it. */
@@ -259,17 +261,12 @@ export class GroupCommit {
   }
 
   #apply(transactions: readonly StagedTransaction[]): void {
-    const { staging, feed, journal } = this.#options;
+    const { collections, feed, journal } = this.#options;
     let sequence = journal.sequence - transactions.length;
     for (const transaction of transactions) {
       sequence += 1;
-      if (feed.isFollowed) {
-        const changes: Change[] = [];
-        staging.applyToCommitted(transaction, (change) => changes.push(change));
-        feed.notify(sequence, changes);
-      } else {
-        staging.applyToCommitted(transaction);
-      }
+      transaction.release();
+      feed.apply(collections, sequence, transaction.operations);
     }
   }
 

@@ -8,7 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import type { RecordSpan } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { isKey } from '../records/record-table.ts';
-import type { Change, Operation, StoredRecord, Transaction } from '../store-port.ts';
+import type { Operation, StoredRecord, Transaction } from '../store-port.ts';
 import type { UniqueValue } from '../records/unique-index.ts';
 import { StagedRecords } from './staged-records.ts';
 import type { Submission } from './submission.ts';
@@ -57,12 +57,8 @@ export class Staging {
   /** By resource, what the staged transactions reserve together. */
   readonly reserved = new Map<string, number>();
   readonly #areas = new Map<string, StagingArea>();
-  readonly #onListenerError: (error: unknown) => void;
 
-  constructor(
-    collections: Iterable<StoredCollection>, onListenerError: (error: unknown) => void,
-  ) {
-    this.#onListenerError = onListenerError;
+  constructor(collections: Iterable<StoredCollection>) {
     for (const committedRecords of collections) {
       const stagedRecords = new StagedRecords<StagedOperation>();
       this.#areas.set(committedRecords.spec.name, { committedRecords, stagedRecords });
@@ -89,24 +85,6 @@ export class Staging {
   /** The batch that was written has been applied. */
   dropCommitted(): void {
     for (const { stagedRecords } of this.#areas.values()) stagedRecords.dropCommitted();
-  }
-
-  /** Applies a transaction's operations to the committed state; `onChange` receives each change. */
-  applyToCommitted(
-    transaction: StagedTransaction, onChange: ((change: Change) => void) | null = null,
-  ): void {
-    transaction.release();
-    for (const operation of transaction.operations) {
-      const { area: { committedRecords }, collection, id, bytes, span, record } = operation;
-      onChange?.({ collection, id, before: committedRecords.findBytes(id) ?? null, after: bytes });
-      try {
-        if (span === null) committedRecords.applyDelete(id);
-        else committedRecords.applyPut(id, span, record);
-      } catch (error) {
-        // A listener's bug: the record itself is in place.
-        this.#onListenerError(error);
-      }
-    }
   }
 
   /** Discards everything staged in these batches, which are all there are. */

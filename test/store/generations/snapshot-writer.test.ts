@@ -14,8 +14,8 @@ function createCollection() {
   const files = new SimulatedFiles();
   files.makeDirectorySync('/data');
   const collection = new StoredCollection(spec);
-  const put = (id: string, text: string): void => collection.applyPut(id,
-    collection.table.arena.append(JSON.stringify({ id, text })), null);
+  const put = (id: string, text: string): void => collection.apply(
+    { collection: 'books', id, bytes: Buffer.from(JSON.stringify({ id, text })) });
   for (let index = 0; index < 100; index += 1) put(`k${index * 37 % 100}`, 'old');
   return { files, collection, put };
 }
@@ -39,7 +39,7 @@ test('a record that is written while its snapshot is keeps its new version', asy
   const { files, collection, put } = createCollection();
   const writing = writeSnapshot(files, PATH, header, collection.freeze(), () => false);
   put('k7', 'new');
-  collection.applyDelete('k8');
+  collection.apply({ collection: 'books', id: 'k8', bytes: null });
   await writing;
   collection.thaw();
   assert.equal(collection.findBytes('k7')?.toString(), '{"id":"k7","text":"new"}');

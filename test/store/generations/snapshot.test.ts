@@ -25,7 +25,7 @@ function makeCollection(records: readonly string[]): StoredCollection {
   for (const [index, text] of records.entries()) {
     const id = `k${String(index).padStart(6, '0')}`;
     const json = JSON.stringify({ id, text });
-    collection.applyPut(id, collection.table.arena.append(json), null);
+    collection.apply({ collection: 'books', id, bytes: Buffer.from(json) });
   }
   return collection;
 }
@@ -111,10 +111,12 @@ test('a snapshot is a picture of one moment, whatever is written meanwhile', asy
   while (!isDone) {
     for (let count = 0; count < 200; count += 1) {
       const id = `k${String(below(random, 30_000)).padStart(6, '0')}`;
-      if (count % 3 === 0 && collection.find(id) !== undefined) collection.applyDelete(id);
+      if (count % 3 === 0 && collection.find(id) !== undefined) {
+        collection.apply({ collection: 'books', id, bytes: null });
+      }
       else {
         const json = JSON.stringify({ id, text: 'new' });
-        collection.applyPut(id, collection.table.arena.append(json), null);
+        collection.apply({ collection: 'books', id, bytes: Buffer.from(json) });
       }
       changed += 1;
     }
@@ -133,7 +135,7 @@ test('writing a snapshot lays scattered records side by side and frees what is d
   for (let count = 0; count < 20_000; count += 1) {
     const id = `k${String(below(random, 5000)).padStart(6, '0')}`;
     const json = JSON.stringify({ id, text: 'y'.repeat(300) });
-    collection.applyPut(id, collection.table.arena.append(json), null);
+    collection.apply({ collection: 'books', id, bytes: Buffer.from(json) });
   }
   const content = contentOf(collection);
   const garbageBefore = collection.table.arena.garbageBytes;

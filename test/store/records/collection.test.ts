@@ -23,12 +23,13 @@ class Pair {
 
   put(id: string, text = 'x'.repeat(below(this.random, 200))): void {
     const json = JSON.stringify({ id, text });
-    this.collection.applyPut(id, this.collection.table.arena.append(json), null);
+    this.collection.apply({ collection: 'books', id, bytes: Buffer.from(json) });
     this.model.set(id, json);
   }
 
   delete(id: string): void {
-    if (this.model.delete(id)) this.collection.applyDelete(id);
+    if (!this.model.delete(id)) return;
+    this.collection.apply({ collection: 'books', id, bytes: null });
   }
 
   step(): void {
@@ -78,7 +79,7 @@ test('thousands of keys, inserted in any order, split blocks and stay in order',
 
 test('no key that cannot be one is found, however like a stored one it looks', () => {
   const { collection } = new Pair(1);
-  collection.applyPut('A', collection.table.arena.append('{"id":"A"}'), null);
+  collection.apply({ collection: 'books', id: 'A', bytes: Buffer.from('{"id":"A"}') });
   for (const id of ['', '\u0141', 'A"', 'A\0', 'A ', `A"}${'x'.repeat(200)}`, '"']) {
     assert.equal(collection.find(id), undefined, JSON.stringify(id));
   }

@@ -62,7 +62,8 @@ function begin(stagedBytesMax: number): void {
   books = new StoredCollection({ name: 'books', key: 'id', unique: ['title'] });
   const fail = (error: unknown): void => assert.fail(String(error));
   commit = new GroupCommit({
-    journal, feed: new ChangeFeed(fail), staging: new Staging([books], fail), stagedBytesMax,
+    journal, collections: new Map([['books', books]]), feed: new ChangeFeed(fail),
+    staging: new Staging([books]), stagedBytesMax,
   });
 }
 
@@ -84,8 +85,7 @@ function increase(id: string) {
 }
 
 function applyForeign(id: string, title: string): void {
-  const json = Buffer.from(JSON.stringify({ id, title }));
-  books.applyPut(id, books.table.arena.appendBytes(json, 0, json.length), null);
+  books.apply({ collection: 'books', id, bytes: Buffer.from(JSON.stringify({ id, title })) });
   journal.sequence += 1;
 }
 

@@ -12,7 +12,6 @@ import { SEPARATOR } from '../records/arena.ts';
 import { writeFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import type { FrozenCollection } from '../records/collection.ts';
-import { slotIn } from '../records/key-order.ts';
 import { readFrozenSpan } from '../records/record-table.ts';
 import { SNAPSHOT_END, encodeCount, encodeHeader } from './snapshot.ts';
 import type { SnapshotHeader } from './snapshot.ts';
@@ -68,7 +67,7 @@ class SnapshotWriter {
     let count = 0;
     for (const block of blocks) {
       for (let index = 0; index < block.count; index += 1) {
-        const slot = slotIn(block, index);
+        const slot = block.slots[index] ?? -1;
         const span = readFrozenSpan(pages, slot);
         const requiredBytes = span.length + SEPARATOR.length;
         if (this.#used + requiredBytes > this.#output.length) {

@@ -131,8 +131,8 @@ function parseNote(reader: JournalLineReader, note: Omit<JournalLine, 'kind'>): 
 }
 
 /**
- * Decodes the transaction in a line that `parseLine` has parsed; its records are slices of `buffer`.
- * Throws when the line is not of the format.
+ * Decodes the transaction in a line that `parseLine` has parsed; its records are slices of
+ * `buffer`. Throws when the line is not of the format.
  */
 export function decodeTransaction(
   buffer: Buffer, { sequence, operationsAt }: JournalLine, end: number,

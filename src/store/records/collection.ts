@@ -23,8 +23,8 @@ export type FrozenCollection = FrozenArena & {
 };
 
 /**
- * An operation whose record lies in the arena already, at `span`, or is to be copied there. `record`
- * is that record for the cache, where it was made.
+ * An operation whose record lies in the arena already, at `span`, or is to be copied there.
+ * `record` is that record for the cache, where it was made.
  */
 export type AppliedOperation = Pick<Operation, 'collection' | 'id' | 'bytes'> & {
   readonly span?: RecordSpan | null;

@@ -250,7 +250,7 @@ export function readId(record: Buffer): string {
 }
 
 /** Reads the key that begins at `at`. */
-export function readKey(chunk: Buffer, at: number): string {
+function readKey(chunk: Buffer, at: number): string {
   return chunk.toString('latin1', at, chunk.indexOf(QUOTE, at));
 }
 

@@ -7,8 +7,6 @@ import { AppError } from '../../base/errors.ts';
 import type { AppliedOperation, StoredCollection } from '../records/collection.ts';
 import type { Change, CommitListener, LoggedTransaction } from '../store-port.ts';
 
-type Collections = ReadonlyMap<string, StoredCollection>;
-
 export class ChangeFeed {
   /** Receives what a listener has thrown, which is a bug of it: the record is in place. */
   readonly onError: (error: unknown) => void;
@@ -28,7 +26,8 @@ export class ChangeFeed {
 
   /** Operations on other collections than these are ignored: see `checkCollections`. */
   apply(
-    collections: Collections, sequence: number, operations: readonly AppliedOperation[],
+    collections: ReadonlyMap<string, StoredCollection>, sequence: number,
+    operations: readonly AppliedOperation[],
   ): void {
     const changes: Change[] | null = this.#listeners.length > 0 ? [] : null;
     for (const operation of operations) {
@@ -60,7 +59,7 @@ export class ChangeFeed {
 
 /** Throws `damaged` for a transaction that holds records of a collection that is not there. */
 export function checkCollections(
-  collections: Collections, transactions: readonly LoggedTransaction[],
+  collections: ReadonlyMap<string, StoredCollection>, transactions: readonly LoggedTransaction[],
 ): void {
   for (const { operations } of transactions) {
     const unknown = operations.find(({ collection }) => !collections.has(collection));

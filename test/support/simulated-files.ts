@@ -122,18 +122,8 @@ export class SimulatedFiles implements Files {
     this.#record({ kind: 'truncate', path, node, length });
   }
 
-  async truncate(descriptor: Descriptor, length: number): Promise<void> {
-    await this.#turns('truncate');
-    this.truncateSync(descriptor, length);
-  }
-
   sizeSync(descriptor: Descriptor): number {
     return this.disk.node(this.#opened(descriptor, 'stat').node).current.length;
-  }
-
-  linkCountSync(descriptor: Descriptor): number {
-    const { node } = this.#opened(descriptor, 'stat');
-    return this.disk.paths.filter((path) => this.disk.find(path) === node).length;
   }
 
   renameSync(from: string, to: string): void {

@@ -7,13 +7,8 @@
  * All files are opened before any is copied, so that compactions meanwhile cannot take them away.
  * The server opens them (`openStateFiles`), answers their names and lengths, and closes them. The
  * command `data:backup`, mostly in another process, opens them again by name (`openFiles`), and
- * copies them.
- * Between the two:
- * - a compaction may remove a file: the command finds no such file, and asks for a new list;
- * - a compaction that finds a file still there unlinks it whole, and does not cut it, since the
- *   server has recorded it as opened (`recordOpened` in compaction.ts).
- * A server that starts during the copy has no such record. Its compactions may cut the open files
- * (`isCutShort`): the command begins anew then, from the list on.
+ * copies them. Between the two a compaction may remove a file: the command finds no such file, and
+ * asks for a new list.
  */
 import { dirname, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
@@ -111,12 +106,6 @@ export async function writeBackup(
   } finally {
     directory.close();
   }
-}
-
-/** Whether a file has lost bytes that were still to be copied: a compaction is deleting it. */
-export function isCutShort(files: Files, sources: BackupSources): boolean {
-  return sources.files.some(({ descriptor, offset, bytes }) =>
-    files.sizeSync(descriptor) < offset + bytes);
 }
 
 async function fillEmptyDirectory(

@@ -30,10 +30,7 @@ export interface Files {
   datasyncSync(descriptor: Descriptor): void;
   datasync(descriptor: Descriptor): Promise<void>;
   truncateSync(descriptor: Descriptor, length: number): void;
-  truncate(descriptor: Descriptor, length: number): Promise<void>;
   sizeSync(descriptor: Descriptor): number;
-  /** The number of hard links to a file. */
-  linkCountSync(descriptor: Descriptor): number;
   renameSync(from: string, to: string): void;
   unlinkSync(path: string): void;
   /** Runs in the thread pool, as freeing the blocks of a large file can take long. */
@@ -57,7 +54,6 @@ const read = promisify(fs.read);
 const write = promisify(fs.write);
 const fdatasync = promisify(fs.fdatasync);
 const fsync = promisify(fs.fsync);
-const ftruncate = promisify(fs.ftruncate);
 const unlink = promisify(fs.unlink);
 
 // O_NONBLOCK, so that opening a pipe in place of a file does not wait.
@@ -84,9 +80,7 @@ export function createNodeFiles(): Files {
     datasyncSync: (descriptor) => fs.fdatasyncSync(descriptor),
     datasync: (descriptor) => fdatasync(descriptor),
     truncateSync: (descriptor, length) => fs.ftruncateSync(descriptor, length),
-    truncate: (descriptor, length) => ftruncate(descriptor, length),
     sizeSync: (descriptor) => fs.fstatSync(descriptor).size,
-    linkCountSync: (descriptor) => fs.fstatSync(descriptor).nlink,
     renameSync: (from, to) => fs.renameSync(from, to),
     unlinkSync: (path) => fs.unlinkSync(path),
     unlink: (path) => unlink(path),

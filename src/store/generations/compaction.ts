@@ -29,7 +29,6 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JournalWriter } from '../journal/journal-writer.ts';
 import type { Snapshots } from '../journal/journal-port.ts';
-import { deleteGradually } from './gradual-deletion.ts';
 import { writeSnapshot } from './snapshot-writer.ts';
 
 // A new generation is worth writing when the journals are larger than the live records, and than
@@ -59,8 +58,6 @@ type CompactionOptions = {
 export class Compaction implements Snapshots {
   isStopping = false;
   readonly #options: CompactionOptions;
-  /** True until the store is open: nobody is served yet, so deletion need not be gentle. */
-  #isStarting = true;
   #base: number;
   #newestGeneration: number;
   /** The bytes of the journals since the base without the one in use. */
@@ -69,8 +66,6 @@ export class Compaction implements Snapshots {
   #running: Promise<void> | null = null;
   /** When the last compaction ended, on the monotonic clock. */
   #endedMs = -Infinity;
-  // Readers and backups, in another process too, may have opened files up to this generation.
-  #newestOpened = 0;
 
   constructor(options: CompactionOptions) {
     this.#options = options;
@@ -101,16 +96,6 @@ export class Compaction implements Snapshots {
   get isDue(): boolean {
     const { liveBytes, isWorthCompacting } = measureGarbage(this.#options.collections);
     return isWorthCompacting || this.journalBytes > Math.max(JOURNAL_BYTES_MIN, liveBytes);
-  }
-
-  /** The store is open: from now on files are deleted gradually, beside the requests. */
-  endStart(): void {
-    this.#isStarting = false;
-  }
-
-  /** Files of this generation, and of earlier ones, may be open from now on. */
-  recordOpened(generation: number): void {
-    this.#newestOpened = Math.max(this.#newestOpened, generation);
   }
 
   /** Resolves when the generation is durable; it holds all that was committed before the call. */
@@ -203,30 +188,23 @@ export class Compaction implements Snapshots {
     const inventory = readInventory(files, directory);
     for (const [other, names] of inventory.snapshots) {
       if (other === generation || other === previous) continue;
-      for (const name of names) await this.#deleteFile(snapshotName(name, other), other);
+      for (const name of names) await this.#deleteFile(snapshotName(name, other));
     }
     const journals = inventory.journals.filter((other) => other < previous);
     for (const other of this.#findOldJournals(journals)) {
-      await this.#deleteFile(journalName(other), other);
+      await this.#deleteFile(journalName(other));
     }
-    for (const other of inventory.unsynced) await this.#deleteFile(unsyncedName(other), other);
+    for (const other of inventory.unsynced) await this.#deleteFile(unsyncedName(other));
     for (const { name, generation: other } of inventory.torn) {
-      if (other < previous) await this.#deleteFile(name, other);
+      if (other < previous) await this.#deleteFile(name);
     }
-    // A file that an earlier compaction could not delete whole has a temporary name.
     await this.#removeTemporary();
   }
 
-  async #deleteFile(name: string, generation: number): Promise<void> {
-    const { clock, directory, files } = this.#options;
-    const path = join(directory, name);
-    // A reader that has it open must not see it become shorter.
-    if (generation <= this.#newestOpened) return files.unlink(path);
-    return deleteGradually(path, {
-      clock, files,
-      // Writing faster than deleting would fill the disk.
-      skipThrottling: () => this.#isStarting || this.isStopping || this.isDue,
-    });
+  /** A reader or a backup that has the file open goes on with it: its descriptor stays valid. */
+  #deleteFile(name: string): Promise<void> {
+    const { directory, files } = this.#options;
+    return files.unlink(join(directory, name));
   }
 
   /** Finds the journals beyond the history limits. Argument and result rise. */

@@ -105,7 +105,6 @@ export class FileJournal implements Journal {
     // After a failed sync everything is copied to a new generation before it is used.
     const hasUnsyncedJournal = inventory.unsynced.length > 0;
     if (hasUnsyncedJournal) await this.#compaction.write();
-    this.#compaction.endStart();
     if (snapshotErrors.length > 0 && !hasUnsyncedJournal) this.#compactInBackground();
     else this.#compactWhenDue();
   }
@@ -123,8 +122,7 @@ export class FileJournal implements Journal {
   }
 
   read(sequence: number): Promise<LogReader | null> {
-    return openReader(this.#options.files, this.#options.directory, sequence,
-      (generation) => this.#compaction.recordOpened(generation));
+    return openReader(this.#options.files, this.#options.directory, sequence);
   }
 
   /**
@@ -132,11 +130,8 @@ export class FileJournal implements Journal {
    * committed has been applied to the collections in memory then.
    */
   runBetweenBatches<T>(run: (extent: JournalExtent) => T): Promise<T> {
-    return this.#writer.runExclusively(async () => {
-      // First, so that no later compaction cuts a file that `run` opens: it unlinks it whole.
-      this.#compaction.recordOpened(this.generation);
-      return run({ base: this.#compaction.base, inUse: this.#writer.file });
-    });
+    return this.#writer.runExclusively(async () =>
+      run({ base: this.#compaction.base, inUse: this.#writer.file }));
   }
 
   async close(): Promise<void> {

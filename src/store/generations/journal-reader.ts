@@ -1,9 +1,8 @@
 /**
  * Reads committed transactions back from the journals, from any sequence that they still hold. It
  * reads beside the writer, and never past the last applied transaction: what follows may be half
- * written, or be cut off again. Compaction may delete a journal while it is read. It is notified of
- * each before it is opened, and then deletes it whole, not gradually: the descriptor stays valid
- * until the reader continues in the next journal.
+ * written, or be cut off again. Compaction may delete a journal while it is read: the descriptor
+ * stays valid until the reader continues in the next journal.
  */
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
@@ -23,14 +22,11 @@ const READ_BYTES = 1 << 18;
 const NEAR_BYTES = 1 << 16;
 const LINE_FEED = 0x0a;
 
-/** Called with the generation of each journal before it is opened. */
-type OpeningListener = (generation: number) => void;
-
 type OpenJournal = { readonly generation: number; readonly descriptor: Descriptor };
 
 /** Opens a reader of all after `sequence`, to be closed; null: no journal goes back so far. */
 export async function openReader(
-  files: Files, directory: string, sequence: number, onOpening: OpeningListener,
+  files: Files, directory: string, sequence: number,
 ): Promise<LogReader | null> {
   const { journals } = readInventory(files, directory);
   for (const generation of journals.toReversed()) {
@@ -39,12 +35,11 @@ export async function openReader(
     // A journal with only its first line may have been abandoned for the one before it.
     const mayBeAbandoned = start.isUnused && generation !== journals.at(-1);
     if (start.sequence === null || start.sequence > sequence || mayBeAbandoned) continue;
-    onOpening(generation);
     const descriptor = openIfPresent(files, path);
     if (descriptor === null) return null;
     const offset = await findOffset(files, descriptor, sequence);
     const journal = { generation, descriptor };
-    return new JournalReader(files, directory, journal, offset, sequence, onOpening);
+    return new JournalReader(files, directory, journal, offset, sequence);
   }
   return null;
 }
@@ -52,7 +47,6 @@ export async function openReader(
 class JournalReader implements LogReader {
   readonly #files: Files;
   readonly #directory: string;
-  readonly #onOpening: OpeningListener;
   #journal: OpenJournal;
   #offset: number;
   #sequence: number;
@@ -61,11 +55,9 @@ class JournalReader implements LogReader {
 
   constructor(
     files: Files, directory: string, journal: OpenJournal, offset: number, sequence: number,
-    onOpening: OpeningListener,
   ) {
     this.#files = files;
     this.#directory = directory;
-    this.#onOpening = onOpening;
     this.#journal = journal;
     this.#offset = offset;
     this.#sequence = sequence;
@@ -139,7 +131,6 @@ class JournalReader implements LogReader {
     const { journals } = readInventory(this.#files, this.#directory);
     const next = journals.find((generation) => generation > this.#journal.generation);
     assert(next !== undefined, 'a journal ends before what was applied');
-    this.#onOpening(next);
     const descriptor = openIfPresent(this.#files, join(this.#directory, journalName(next)));
     if (descriptor === null) throw goneError();
     this.#files.closeSync(this.#journal.descriptor);

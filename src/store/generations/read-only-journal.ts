@@ -49,7 +49,7 @@ export class ReadOnlyJournal implements Journal {
 
   read(sequence: number): Promise<LogReader | null> {
     const { files, directory } = this.#options;
-    return openReader(files, directory, sequence, () => {});
+    return openReader(files, directory, sequence);
   }
 
   /** See `FileJournal.runBetweenBatches`: there are no batches. */

@@ -113,8 +113,9 @@ export class StoredCollection implements Collection {
   }
 
   apply({ id, bytes, span, record }: AppliedOperation): void {
-    if (bytes === null) this.#remove(id);
-    else this.#put(id, span ?? this.table.arena.appendBytes(bytes, 0, bytes.length), record ?? null);
+    if (bytes === null) return this.#remove(id);
+    const { arena } = this.table;
+    return this.#put(id, span ?? arena.appendBytes(bytes, 0, bytes.length), record ?? null);
   }
 
   /** Makes the record at `span` of the arena the current version of `id`. */

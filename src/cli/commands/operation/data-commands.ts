@@ -6,7 +6,7 @@ import { makeDataDirectory } from '../../../app/data-directory.ts';
 import { createConfiguredEngine } from '../../../app/shared-log.ts';
 import { restoreData } from '../../../app/restore.ts';
 import { AppError, systemCodeOf } from '../../../base/errors.ts';
-import { isCutShort, openFiles, writeBackup } from '../../../store/backup/backup.ts';
+import { openFiles, writeBackup } from '../../../store/backup/backup.ts';
 import type { BackupSources } from '../../../store/backup/backup.ts';
 import { parseContents } from '../../../store/backup/manifest.ts';
 import { verifyEngine } from '../../../store/backup/engine-contents.ts';
@@ -82,39 +82,25 @@ function resolveBackupPath(to: string, nowMs: number): string {
   return resolve(to, `hookshelf-${time}`);
 }
 
-/**
- * Copies the data, and resolves with the files that were copied, closed. When a file was cut short
- * during the copy, it starts again with a new list (`openListedFiles` tries again by itself while
- * only the opening failed).
- */
+/** Copies the data, and resolves with the files that were copied, closed. */
 async function copyBackup(context: CommandContext, to: string): Promise<BackupSources> {
-  const { identity, output } = context;
+  const { identity } = context;
   const files = createNodeFiles();
-  for (let attempt = 1; ; attempt += 1) {
-    // We open the files as their owner, who may have replaced one by a link, and write the backup
-    // as root, where the owner may not write. Where the owner could replace `to`, we stay
-    // the owner, which the opening makes us in any case.
-    if (!identity.isOwnersPath(to)) identity.becomeOwnerForNow();
-    const sources = await openListedFiles(context, files);
-    try {
-      // All files to read are open now, and the backup is written elsewhere.
-      await context.closeApiClient();
-      identity.becomeRootAgain();
-      await writeBackup(files, sources, to, context.io.now());
-      return sources;
-    } catch (thrown) {
-      if (!isCutShort(files, sources)) {
-        throw thrown instanceof AppError ? thrown : diskError(`cannot write ${to}`, thrown);
-      }
-      const problem = 'a compaction has deleted what was being copied';
-      if (attempt === LIVE_ATTEMPTS_MAX) {
-        throw new AppError('unavailable', `${problem}, ${attempt} times: try again later`, {},
-          thrown);
-      }
-      if (!output.isJson) output.note(`${problem}; the backup begins anew`);
-    } finally {
-      sources.close();
-    }
+  // We open the files as their owner, who may have replaced one by a link, and write the backup
+  // as root, where the owner may not write. Where the owner could replace `to`, we stay
+  // the owner, which the opening makes us in any case.
+  if (!identity.isOwnersPath(to)) identity.becomeOwnerForNow();
+  const sources = await openListedFiles(context, files);
+  try {
+    // All files to read are open now, and the backup is written elsewhere.
+    await context.closeApiClient();
+    identity.becomeRootAgain();
+    await writeBackup(files, sources, to, context.io.now());
+    return sources;
+  } catch (thrown) {
+    throw thrown instanceof AppError ? thrown : diskError(`cannot write ${to}`, thrown);
+  } finally {
+    sources.close();
   }
 }
 

@@ -43,8 +43,11 @@ export type ActionCall = {
   readonly storedRequestId: string | null;
   /** The origin of the request; null where an outgoing webhook runs the action for an event. */
   readonly requestOrigin: RequestOrigin | null;
-  /** The identifier of the incoming webhook; '' where an outgoing one runs the action. */
-  readonly webhookId: string;
+  /**
+   * The identifier of the incoming webhook; null: an outgoing one runs the action for an event, and
+   * not every action is for both.
+   */
+  readonly webhookId: string | null;
   /** The time limit that its webhook has; null: that of the settings. */
   readonly timeoutMs: number | null;
   /** The identifier of the action configuration that is run. */
@@ -62,8 +65,6 @@ export type ActionCall = {
   isChainRefused: boolean;
   /** Its lines carry the id of the request, or the webhook. */
   readonly log: Logger;
-  /** The kind of webhook that runs the action: not every action is for both. */
-  readonly direction: 'incoming' | 'outgoing';
 };
 
 export type OptionDoc = {

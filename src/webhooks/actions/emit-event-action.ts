@@ -29,7 +29,7 @@ export function createEmitEventAction(emit: EmitEvent): RegisteredAction {
       return problem === null ? problems : [`name ${problem}`, ...problems];
     },
     async run(call) {
-      if (call.direction === 'outgoing') {
+      if (call.webhookId === null) {
         return ActionResult.fail('emit-event is not for an outgoing webhook');
       }
       const bytes = call.bytes();

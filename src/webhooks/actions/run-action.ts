@@ -56,12 +56,6 @@ export function recordMessageOf(result: ActionResult): string | null {
 /** The result where this server refused: the request that came here had too many hops already. */
 export class OwnChainRefusal extends ChainRefusal {}
 
-/**
- * Holds a logger that is created only when there is something to log, as one for each request
- * costs.
- */
-export type LogHolder = { readonly log: Logger };
-
 export const FAILED_MESSAGE = 'Action failed';
 const TIMEOUT_MESSAGE = 'Action timed out';
 
@@ -143,15 +137,18 @@ function toFailedResult(
   return ActionResult.fail(FAILED_MESSAGE);
 }
 
-/** The data as JSON text; null: it cannot be JSON, or is then neither object nor array. */
-export function encodeData(data: object, holder: LogHolder): string | null {
+/**
+ * The data as JSON text; null: it cannot be JSON, or is then neither object nor array. The log of
+ * `source` is read only when there is something to log: one for each request costs.
+ */
+export function encodeData(data: object, source: { readonly log: Logger }): string | null {
   try {
     if (isEmptyObject(data)) return '{}';
     const text: string | undefined = encodeJson(data);
     if (text?.startsWith('{') === true || text?.startsWith('[') === true) return text;
-    holder.log.error('an action gave data that is neither object nor array as JSON');
+    source.log.error('an action gave data that is neither object nor array as JSON');
   } catch (thrown) {
-    holder.log.error('an action gave data that cannot be JSON', { error: thrown });
+    source.log.error('an action gave data that cannot be JSON', { error: thrown });
   }
   return null;
 }

@@ -81,7 +81,7 @@ async function runConfiguredAction(
       verified: null,
       request: null, attempt: 1, replay: false,
     },
-    webhookId: '',
+    webhookId: null,
     storedRequestId: null,
     requestOrigin: null,
     secretSources: [],
@@ -93,7 +93,6 @@ async function runConfiguredAction(
     trace,
     isChainRefused: false,
     log,
-    direction: 'outgoing' as const,
   };
   const result = await runAction(action, call, deps.runner);
   if (result instanceof ChainRefusal) onChainRefused?.();

@@ -35,7 +35,7 @@ class SlotInbox extends InboxSimulation {
         if (slot === COALESCED) return new CoalescedResult();
         begun.push(storedRequestId ?? '');
         const result = await new Promise<ActionResult>((resolve) => ends.push(resolve));
-        slot.release();
+        slot();
         return result;
       },
     };

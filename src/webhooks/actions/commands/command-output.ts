@@ -1,8 +1,121 @@
-/** Keeps a part of what a command writes, however much that is. */
+/** Reads all that a command writes, and keeps a part of it, however much that is. */
+import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { endsInTime, type Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
+import type { CommandOutputPipes } from './output-pipes.ts';
+import type { RunFolder } from './run-folder.ts';
+
+/** What a run keeps of the output of its command. */
+export type KeptOutput = {
+  /** The beginning of its standard output. */
+  readonly output: Buffer;
+  readonly isTruncated: boolean;
+  /** The end of its standard output, at most 4 KiB. */
+  readonly outputTail: Buffer;
+  /** The end of its standard error, at most 4 KiB. */
+  readonly errorTail: Buffer;
+};
+
+const TAIL_BYTES = 4096;
+/**
+ * How long the output of a command that has ended is waited for. It ends with the command, unless
+ * a process in a session of its own has it, too.
+ */
+const OUTPUT_MS_MAX = 200;
+
+/** The output of one run. */
+export class CommandOutputs {
+  readonly #stdout: CommandOutput;
+  readonly #stderr: CommandOutput;
+  readonly #sources: Readable[] = [];
+
+  /** `log` gets each line at `debug`. */
+  constructor({ outputBytesMax, log }: {
+    readonly outputBytesMax: number; readonly log: Logger;
+  }) {
+    this.#stdout = new CommandOutput(log, 'standard output', outputBytesMax);
+    this.#stderr = new CommandOutput(log, 'standard error', 0);
+  }
+
+  /**
+   * The command's standard output and error, for its stdio: named pipes that are read from now on,
+   * or 'pipe' where there can be none. Descriptors to close are added to `descriptors`.
+   */
+  async open(
+    pipes: CommandOutputPipes, folder: RunFolder, descriptors: number[],
+  ): Promise<readonly ('pipe' | number)[]> {
+    const ends: ('pipe' | number)[] = [];
+    for (const [name, output] of [['stdout', this.#stdout], ['stderr', this.#stderr]] as const) {
+      const pipe = await pipes.take(folder, name);
+      if (pipe !== null) descriptors.push(pipe.writeEnd);
+      this.#read(pipe?.source ?? null, output);
+      ends.push(pipe?.writeEnd ?? 'pipe');
+    }
+    return ends;
+  }
+
+  /** Reads the streams that Node has made where the command did not get a named pipe. */
+  readFrom({ stdout, stderr }: ChildProcess): void {
+    this.#read(stdout, this.#stdout);
+    this.#read(stderr, this.#stderr);
+  }
+
+  #read(source: Readable | null, output: CommandOutput): void {
+    if (source === null) return;
+    this.#sources.push(source);
+    source.on('data', (piece: Buffer) => output.add(piece));
+    // An error ends the output: what was read until then counts.
+    source.on('error', () => source.destroy());
+  }
+
+  /** Resolves when all has been read, or when others than the command hold the output open. */
+  async waitUntilRead(clock: Clock): Promise<void> {
+    const closed = Promise.all(this.#sources.map((source) => new Promise<void>((resolve) => {
+      if (source.closed) resolve();
+      else source.once('close', resolve);
+    })));
+    if (await endsInTime(clock, OUTPUT_MS_MAX, closed)) return;
+    // A loop that was held up has run the timer before it has read what lay there.
+    await new Promise(setImmediate);
+  }
+
+  take(): KeptOutput {
+    const { head, isTruncated, tail } = this.#stdout.take();
+    return { output: head, isTruncated, outputTail: tail, errorTail: this.#stderr.take().tail };
+  }
+
+  close(): void {
+    for (const source of this.#sources) source.destroy();
+  }
+}
+
+/** What is kept of standard output, or of standard error. */
+class CommandOutput {
+  readonly #head: OutputHead;
+  readonly #tail = new OutputTail(TAIL_BYTES);
+  readonly #lines: OutputLines;
+
+  constructor(log: Logger, name: OutputName, headBytesMax: number) {
+    this.#head = new OutputHead(headBytesMax);
+    this.#lines = new OutputLines(log, name);
+  }
+
+  add(piece: Buffer): void {
+    this.#head.add(piece);
+    this.#tail.add(piece);
+    this.#lines.add(piece);
+  }
+
+  take(): { readonly head: Buffer; readonly isTruncated: boolean; readonly tail: Buffer } {
+    this.#lines.end();
+    const { isTruncated } = this.#head;
+    return { head: this.#head.take(), isTruncated, tail: this.#tail.take() };
+  }
+}
 
 /** The first bytes of an output, without the beginning of a character that does not end in it. */
-export class CommandOutputHead {
+class OutputHead {
   readonly #bytesMax: number;
   readonly #pieces: Buffer[] = [];
   #length = 0;
@@ -32,7 +145,7 @@ export class CommandOutputHead {
 }
 
 /** The last bytes of an output, without the end of a character that begins before them. */
-export class CommandOutputTail {
+class OutputTail {
   readonly #bytesMax: number;
   #bytes = Buffer.alloc(0);
   #isCut = false;
@@ -61,7 +174,7 @@ const LOG_BYTES_MAX = 1 << 20;
 const LINE_FRAME_BYTES = 256;
 
 /** Logs what a command writes to one of its outputs, line by line, at `debug`. */
-export class CommandOutputLines {
+class OutputLines {
   readonly #log: Logger;
   readonly #outputName: OutputName;
   #line = Buffer.alloc(0);

@@ -3,17 +3,15 @@
  * an argument array, and never a shell; its own process group and session, which end with it; and
  * a folder of its own, see run-folder.ts. It inherits no open file of ours.
  */
-import { closeSync, openSync } from 'node:fs';
-import type { Readable } from 'node:stream';
-import { endsInTime } from '../../../base/clock.ts';
+import type { StdioOptions } from 'node:child_process';
+import { closeSync, openSync, readFileSync, readdirSync } from 'node:fs';
 import type { Clock } from '../../../base/clock.ts';
 import { AppError, systemCodeOf } from '../../../base/errors.ts';
 import { VARIABLE_NAME_PATTERN } from '../../../base/hook-variables.ts';
 import type { Logger } from '../../../base/log.ts';
-import { CommandOutputHead, CommandOutputLines, CommandOutputTail } from './command-output.ts';
+import { CommandOutputs, type KeptOutput } from './command-output.ts';
 import { CommandProcess, startProcess } from './command-process.ts';
 import type { ProcessEnd, ProcessStart } from './command-process.ts';
-import { coverDescriptors, findInheritedDescriptors } from './inherited-descriptors.ts';
 import { CommandOutputPipes } from './output-pipes.ts';
 import { recoverCommandRuns } from './recover-command-runs.ts';
 import { RunFolder } from './run-folder.ts';
@@ -39,14 +37,7 @@ export type HookCommandRun = {
   readonly log: Logger;
 };
 
-export type HookCommandEnd = ProcessEnd & {
-  readonly output: Buffer;
-  readonly isTruncated: boolean;
-  /** The end of its standard output, at most 4 KiB. */
-  readonly outputTail: Buffer;
-  /** The end of its standard error, at most 4 KiB. */
-  readonly errorTail: Buffer;
-};
+export type HookCommandEnd = ProcessEnd & KeptOutput;
 
 type CommandRunnerDeps = {
   /** `<data>/command-runs`; made when missing. */
@@ -55,12 +46,6 @@ type CommandRunnerDeps = {
   readonly log: Logger;
 };
 
-const TAIL_BYTES = 4096;
-/**
- * How long the output of a command that has ended is waited for. It ends with the command, unless
- * a process in a session of its own has it, too.
- */
-const OUTPUT_MS_MAX = 200;
 export const NOT_STARTED = 'The command could not be started';
 /** The system may start a command another time. */
 const TEMPORARY_CODES = ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETXTBSY'];
@@ -155,9 +140,7 @@ export class CommandRunner {
     start: ProcessStart, run: HookCommandRun, folder: RunFolder, outputs: CommandOutputs,
   ): Promise<CommandProcess> {
     const started = await startProcess(start, (pid) => folder.noteProcess(pid));
-    // There are streams of Node's where the command did not get a named pipe.
-    outputs.readStdout(started.child.stdout);
-    outputs.readStderr(started.child.stderr);
+    outputs.readFrom(started.child);
     return new CommandProcess(started, {
       clock: this.#deps.clock, log: this.#deps.log, timeoutMs: run.timeoutMs,
     });
@@ -189,85 +172,6 @@ export class CommandRunner {
   }
 }
 
-/** The output of one run: reads all that the command writes, and keeps what the run asks for. */
-class CommandOutputs {
-  readonly #head: CommandOutputHead;
-  readonly #outputTail = new CommandOutputTail(TAIL_BYTES);
-  readonly #outputLines: CommandOutputLines;
-  readonly #errorTail = new CommandOutputTail(TAIL_BYTES);
-  readonly #errorLines: CommandOutputLines;
-  readonly #sources: Readable[] = [];
-
-  constructor(run: HookCommandRun) {
-    this.#head = new CommandOutputHead(run.outputBytesMax);
-    this.#outputLines = new CommandOutputLines(run.log, 'standard output');
-    this.#errorLines = new CommandOutputLines(run.log, 'standard error');
-  }
-
-  /**
-   * The command's standard output and error, for its stdio: named pipes that are read from now on,
-   * or 'pipe' where there can be none. Descriptors to close are added to `descriptors`.
-   */
-  async open(
-    pipes: CommandOutputPipes, folder: RunFolder, descriptors: number[],
-  ): Promise<['pipe' | number, 'pipe' | number]> {
-    const stderr = await pipes.take(folder, 'stderr');
-    if (stderr !== null) descriptors.push(stderr.writeEnd);
-    this.readStderr(stderr?.source ?? null);
-    const stdout = await pipes.take(folder, 'stdout');
-    if (stdout !== null) descriptors.push(stdout.writeEnd);
-    this.readStdout(stdout?.source ?? null);
-    return [stdout?.writeEnd ?? 'pipe', stderr?.writeEnd ?? 'pipe'];
-  }
-
-  readStdout(source: Readable | null): void {
-    this.#read(source, (piece) => {
-      this.#head.add(piece);
-      this.#outputTail.add(piece);
-      this.#outputLines.add(piece);
-    });
-  }
-
-  readStderr(source: Readable | null): void {
-    this.#read(source, (piece) => {
-      this.#errorTail.add(piece);
-      this.#errorLines.add(piece);
-    });
-  }
-
-  #read(source: Readable | null, onPiece: (piece: Buffer) => void): void {
-    if (source === null) return;
-    this.#sources.push(source);
-    source.on('data', onPiece);
-    // An error ends the output: what was read until then counts.
-    source.on('error', () => source.destroy());
-  }
-
-  /** Resolves when all has been read, or when others than the command hold the output open. */
-  async waitUntilRead(clock: Clock): Promise<void> {
-    const closed = Promise.all(this.#sources.map((source) => new Promise<void>((resolve) => {
-      if (source.closed) resolve();
-      else source.once('close', resolve);
-    })));
-    if (await endsInTime(clock, OUTPUT_MS_MAX, closed)) return;
-    // A loop that was held up has run the timer before it has read what lay there.
-    await new Promise(setImmediate);
-  }
-
-  take(): Pick<HookCommandEnd, 'output' | 'isTruncated' | 'outputTail' | 'errorTail'> {
-    this.#outputLines.end();
-    this.#errorLines.end();
-    return {
-      output: this.#head.take(), isTruncated: this.#head.isTruncated,
-      outputTail: this.#outputTail.take(), errorTail: this.#errorTail.take(),
-    };
-  }
-
-  close(): void {
-    for (const source of this.#sources) source.destroy();
-  }
-}
-
 /** Throws `invalid`. */
 function checkRun(run: HookCommandRun): void {
   for (const [index, text] of run.arguments.entries()) {
@@ -296,4 +200,48 @@ function toStartError(thrown: unknown): unknown {
   if (DISK_FULL_CODES.includes(code)) return new AppError('storage_full', message, {}, thrown);
   const isTemporary = TEMPORARY_CODES.includes(code);
   return new AppError(isTemporary ? 'unavailable' : 'invalid', message, {}, thrown);
+}
+
+const FIRST_DESCRIPTOR = 3;
+/** The stdio of a child is a list up to the highest of them. */
+const DESCRIPTOR_MAX = 1023;
+/** O_CLOEXEC of Linux, as the octal flags of /proc show it. */
+const CLOSE_ON_EXEC = 0o2000000;
+const DESCRIPTORS_FOLDER = '/proc/self/fdinfo';
+
+/**
+ * Open files that who started us has left open: shells and supervisors do so. Node opens its own
+ * files so that no child gets them, and closes to children what it inherited below 16; the others
+ * would go on to every command. In order; none where there is no /proc. To be called early: it
+ * looks at every open file.
+ */
+function findInheritedDescriptors(): number[] {
+  try {
+    return readdirSync(DESCRIPTORS_FOLDER).map(Number)
+      .filter((descriptor) => descriptor >= FIRST_DESCRIPTOR && descriptor <= DESCRIPTOR_MAX)
+      .filter(isPassedOn).sort((left, right) => left - right);
+  } catch {
+    return [];
+  }
+}
+
+function isPassedOn(descriptor: number): boolean {
+  try {
+    const text = readFileSync(`${DESCRIPTORS_FOLDER}/${descriptor}`, 'latin1');
+    const flags = /^flags:\s*(\d+)$/m.exec(text)?.[1];
+    return flags !== undefined && (parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+  } catch {
+    // The one that listed the folder is closed again.
+    return false;
+  }
+}
+
+/** The stdio of a child that gets `empty`, a descriptor of /dev/null, in place of each of them. */
+function coverDescriptors(
+  stdio: readonly (number | 'ignore' | 'pipe')[], inherited: readonly number[], empty: number,
+): StdioOptions {
+  const highest = inherited.at(-1) ?? -1;
+  const covers = Array.from({ length: Math.max(highest + 1 - stdio.length, 0) }, (_, index) =>
+    inherited.includes(index + stdio.length) ? empty : 'ignore' as const);
+  return [...stdio, ...covers];
 }

@@ -27,15 +27,15 @@ export type SlotRequest = {
   readonly onWaiting?: (isWaiting: boolean) => void;
 };
 
-/** The right to run. `release` must be called once the run has ended; it may be called again. */
-export type CommandSlot = { release(): void };
+/** The right to run. To be called once the run has ended; it may be called again. */
+export type ReleaseSlot = () => void;
 
 /** Says that a newer run does for this one, which must not begin. */
 export const COALESCED = 'coalesced';
 
 /** A turn in the line. A newer run that coalesces takes the turn over from the one that has it. */
 type Turn = { request: SlotRequest; end: (outcome: SlotOutcome) => void };
-type SlotOutcome = CommandSlot | typeof COALESCED | AppError;
+type SlotOutcome = ReleaseSlot | typeof COALESCED | AppError;
 
 /** The runs of one configuration. */
 type ConfigurationRuns = {
@@ -65,11 +65,12 @@ export class CommandSlots {
   }
 
   /**
-   * Resolves with a slot when the run may begin, or with `COALESCED` when it never will. Rejects
-   * with `unavailable` when `signal` is aborted, or these slots are closed. Whether the run waits,
-   * and behind whom, is settled before this returns: callers need no `await` to keep their order.
+   * Resolves with what gives the slot back when the run may begin, or with `COALESCED` when it
+   * never will. Rejects with `unavailable` when `signal` is aborted, or these slots are closed.
+   * Whether the run waits, and behind whom, is settled before this returns: callers need no `await`
+   * to keep their order.
    */
-  async take(request: SlotRequest): Promise<CommandSlot | typeof COALESCED> {
+  async take(request: SlotRequest): Promise<ReleaseSlot | typeof COALESCED> {
     if (this.#isClosed || request.signal?.aborted === true) throw createEndError();
     const runs = this.#getRuns(request.configuration);
     const { order, isRetry = false } = request;
@@ -128,20 +129,18 @@ export class CommandSlots {
       && (max === null || this.#getRuns(configuration).runningCount < max);
   }
 
-  #begin({ configuration, order }: SlotRequest): CommandSlot {
+  #begin({ configuration, order }: SlotRequest): ReleaseSlot {
     const runs = this.#getRuns(configuration);
     runs.runningCount += 1;
     this.#runningCount += 1;
     if (order !== null && order > runs.newestOrder) runs.newestOrder = order;
     let isReleased = false;
-    return {
-      release: () => {
-        if (isReleased) return;
-        isReleased = true;
-        runs.runningCount -= 1;
-        this.#runningCount -= 1;
-        this.#beginWaiting();
-      },
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      runs.runningCount -= 1;
+      this.#runningCount -= 1;
+      this.#beginWaiting();
     };
   }
 

@@ -68,7 +68,7 @@ export function createRunCommandAction(deps: RunCommandDeps): RegisteredAction {
       return describeCommandOptions(listCommandNames(directory));
     },
     validateOptions: (options) => findCommandOptionProblems(options, directory, allowedVariables),
-    run: (call) => call.direction === 'outgoing'
+    run: (call) => call.webhookId === null
       ? ActionResult.fail('run-command is not for an outgoing webhook')
       : runInSlot(call, getCommand(call.options), deps),
   };
@@ -87,18 +87,18 @@ async function runInSlot(
   call: ActionCall, command: HookCommand, deps: RunCommandDeps,
 ): Promise<ActionResult> {
   const { configuration, turn, context } = call;
-  const slot = await deps.slots.take({
+  const release = await deps.slots.take({
     configuration, max: command.maxCommands,
     order: command.coalesces && turn !== null ? turn.place : null,
     isRetry: context.attempt > 1,
     signal: turn?.cutOff ?? null,
     onWaiting: (isWaiting) => turn?.onWaiting(isWaiting),
   });
-  if (slot === COALESCED) return new CoalescedResult();
+  if (release === COALESCED) return new CoalescedResult();
   try {
     return await runCommand(call, command, deps);
   } finally {
-    slot.release();
+    release();
   }
 }
 
@@ -198,7 +198,7 @@ class FilledBudget {
 function createHookVariables(call: ActionCall): Readonly<Record<string, string>> {
   const { event, eventId, attempt, request, contentType } = call.context;
   return {
-    [HOOK_VARIABLES.hook]: call.webhookId,
+    [HOOK_VARIABLES.hook]: call.webhookId ?? '',
     [HOOK_VARIABLES.request]: request ?? '',
     [HOOK_VARIABLES.event]: event ?? '',
     [HOOK_VARIABLES.eventId]: eventId ?? '',

@@ -24,7 +24,6 @@ import type { IncomingBody } from './incoming-body.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 
 export abstract class IncomingActionCall implements ActionCall {
-  readonly direction = 'incoming';
   /** This and `options` are set once the action configuration of the route is found. */
   configuration = '';
   options: ActionOptions = {};

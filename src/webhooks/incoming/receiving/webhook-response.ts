@@ -9,9 +9,7 @@ import type { ErrorFormat, Exchange } from '../../../server/http-route.ts';
 import { isJsonType } from '../../templates/content-type.ts';
 import type { CustomResponse, CustomResponses, ResponseOutcome } from '../custom-response.ts';
 import { ActionResult } from '../../actions/action.ts';
-import {
-  ChainRefusal, FAILED_MESSAGE, encodeData, type LogHolder,
-} from '../../actions/run-action.ts';
+import { ChainRefusal, FAILED_MESSAGE, encodeData } from '../../actions/run-action.ts';
 import type { RouteOutcome } from '../run-webhook-routes.ts';
 
 const JSON_TYPE = 'application/json';
@@ -111,8 +109,10 @@ export function sendWebhookResponse(
   exchange.send(status, isChainRefused ? CHAIN_REFUSED_HEADERS : JSON_HEADERS, body);
 }
 
-export function buildResultResponse(result: ActionResult, holder: LogHolder): ResultResponse {
-  const dataJson = encodeData(result.data, holder);
+export function buildResultResponse(
+  result: ActionResult, source: Parameters<typeof encodeData>[1],
+): ResultResponse {
+  const dataJson = encodeData(result.data, source);
   return dataJson === null ? encodeResult(ActionResult.fail(FAILED_MESSAGE), NO_DATA)
     : encodeResult(result, dataJson);
 }

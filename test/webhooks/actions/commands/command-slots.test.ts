@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  COALESCED, CommandSlots, type CommandSlot, type SlotRequest,
+  COALESCED, CommandSlots, type ReleaseSlot, type SlotRequest,
 } from '../../../../src/webhooks/actions/commands/command-slots.ts';
 
 type SlotTry = {
   /** What the run got; null: it waits. */
-  outcome: CommandSlot | typeof COALESCED | null;
+  outcome: ReleaseSlot | typeof COALESCED | null;
   error: unknown;
   readonly waits: boolean[];
 };
@@ -30,7 +30,7 @@ function take(slots: CommandSlots, request: Partial<SlotRequest>): SlotTry {
 /** Ends the run, and resolves when those that began because of that know. */
 async function release({ outcome }: SlotTry): Promise<void> {
   assert.ok(outcome !== null && outcome !== COALESCED, 'the run has begun');
-  outcome.release();
+  outcome();
   await settled();
 }
 

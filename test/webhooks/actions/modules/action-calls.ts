@@ -16,7 +16,7 @@ export function createCall(
       request: null, attempt: 1, replay: false,
     },
     options: {}, hops: 0, trace: null, log, requestOrigin: null, storedRequestId: null,
-    secretSources: [], isChainRefused: false, webhookId: '', timeoutMs: null,
-    configuration: 'c', turn: null, direction: 'incoming',
+    secretSources: [], isChainRefused: false, webhookId: 'w', timeoutMs: null,
+    configuration: 'c', turn: null,
   };
 }

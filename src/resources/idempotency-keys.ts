@@ -59,12 +59,8 @@ type IdempotentResponse = {
  */
 type KeepResponse = (transaction: Transaction | null, response: IdempotentResponse) => void;
 
-/**
- * Commits the effect of a request; calls `keepResponse` once for each run of its transaction. One
- * without a key may share a transaction with others, and then keeps its response with null.
- */
-type IdempotentHandler =
-  (body: IdempotentBody, keepResponse: KeepResponse, hasKey: boolean) => Promise<unknown>;
+/** Commits the effect of a request; calls `keepResponse` once for each run of its transaction. */
+type IdempotentHandler = (body: IdempotentBody, keepResponse: KeepResponse) => Promise<unknown>;
 
 type StoredResponse = {
   readonly createdAt: string;
@@ -93,7 +89,7 @@ export async function serveOnce(
   const result: HandlerResult = { response: null };
   await handle({ json, bytes }, (_transaction, response) => {
     result.response = response;
-  }, false);
+  });
   send(exchange, result.response);
 }
 
@@ -182,7 +178,7 @@ export class IdempotencyKeys {
     await handle(body, (transaction, response) => {
       result.response = response;
       if (transaction !== null) storeResponse(transaction, response);
-    }, true);
+    });
     const { response } = result;
     if (!isStored && response !== null) {
       await this.#store.transact((transaction) => storeResponse(transaction, response));

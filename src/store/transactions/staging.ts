@@ -309,8 +309,11 @@ export class StagedTransaction implements Transaction {
   }
 }
 
+/** What nothing is reserved of has no entry, as resources may be many: see resend.ts. */
 function add(amounts: Map<string, number>, resource: string, amount: number): void {
-  amounts.set(resource, (amounts.get(resource) ?? 0) + amount);
+  const sum = (amounts.get(resource) ?? 0) + amount;
+  if (sum === 0) amounts.delete(resource);
+  else amounts.set(resource, sum);
 }
 
 function addHolder(holders: Map<string, StagedOperation>, operation: StagedOperation): void {

@@ -40,11 +40,6 @@ export interface RecordSelection {
   stage(
     transaction: Transaction, ids: readonly string[], inputs: TransactionInputs, jobId: string,
   ): JobCounts;
-  /**
-   * Reserves room for what `stage` adds while `commit` runs, which calls it. Absent: none is
-   * reserved.
-   */
-  reserveWhile?(ids: readonly string[], commit: () => Promise<void>): Promise<void>;
   /** Stops watching for added records. Idempotent. */
   end(): void;
 }

@@ -26,7 +26,7 @@ export type JobKindDeps = BackfillDeps & {
   readonly turns: Turns;
   readonly requests: Pick<RequestService, 'stageReplay'>;
   readonly findSearched: RequestLookup['findSearched'];
-  readonly deliveries: Pick<DeliveryService, 'fields' | 'stageResend' | 'reserveResends'>;
+  readonly deliveries: Pick<DeliveryService, 'fields' | 'stageResend'>;
 };
 
 export function createJobKinds(deps: JobKindDeps): JobKinds {
@@ -89,7 +89,6 @@ function createDeliveryResend(
           await fanOuts.whenWritten();
           return selection.begin();
         },
-        reserveWhile: (ids, commit) => deliveries.reserveResends(ids, as, commit),
         stage(transaction, ids, { nowMs, seed }) {
           const nextSeed = deriveIds(seed);
           return countEach(ids, (id) => {

@@ -95,10 +95,10 @@ async function commitFailure(
 
 function commitChunk(
   { store, clock, makeId }: RunJobDeps, job: Job, { ids, isEnd }: Chunk,
-  selection: Pick<RecordSelection, 'stage' | 'reserveWhile'>,
+  selection: Pick<RecordSelection, 'stage'>,
 ): Promise<void> {
   const inputs = { nowMs: clock.now(), seed: makeId(), hops: 0 };
-  const commit = (): Promise<void> => store.transact((transaction) => {
+  return store.transact((transaction) => {
     const bytes = transaction.find(jobCollection.name, job.id);
     const current = bytes === undefined ? null : decodeJob(bytes);
     // The job was cancelled meanwhile, or a commit whose outcome was unknown had succeeded.
@@ -108,5 +108,4 @@ function commitChunk(
     const next = advance(current, counts, after, isEnd, formatTimestamp(inputs.nowMs));
     stageJobChange(transaction, next);
   });
-  return selection.reserveWhile === undefined ? commit() : selection.reserveWhile(ids, commit);
 }

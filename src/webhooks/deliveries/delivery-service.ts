@@ -29,7 +29,7 @@ import { cancelEvent } from './cancel-event.ts';
 import { createDurableSender, type SendDurably } from './durable-send.ts';
 import type { DeliveryReconciliation } from './delivery-reconciliation.ts';
 import {
-  getDelivery, isWebhookGone, reserveResends, stageResend, stageRetry, type ResendMode,
+  getDelivery, isWebhookGone, stageResend, stageRetry, type ResendMode,
 } from './resend.ts';
 import { findSentRequest, type SentHttpRequest } from './sent-request.ts';
 import { deliveryQueue, type DeliveryTotals } from './delivery-changes.ts';
@@ -62,18 +62,11 @@ export interface DeliveryService {
   retryFailed(): Promise<number>;
   /** Sends a delivery again: see `stageResend`. What `onStaged` stages is committed with it. */
   resend(identifier: string, mode: ResendMode, onStaged?: OnStaged): Promise<Delivery>;
-  /**
-   * Does what `resend` does in another transaction, which runs in `reserveResends`. `seed` is a
-   * UUIDv7 used for nothing else.
-   */
+  /** Does what `resend` does in another transaction. `seed` is a UUIDv7 used for nothing else. */
   stageResend(
     transaction: Transaction, identifier: string, mode: ResendMode,
     inputs: Omit<TransactionInputs, 'hops'>,
   ): Delivery;
-  /** Reserves room for resends while `commit` runs: see `reserveResends` in resend.ts. */
-  reserveResends<T>(
-    ids: readonly string[], mode: ResendMode, commit: () => Promise<T>,
-  ): Promise<T>;
   /**
    * Cancels a pending delivery. Throws `not_found`, and `conflict` if it is delivered or failed.
    */
@@ -147,15 +140,13 @@ export function createDeliveryService(deps: DeliveryServiceDeps): DeliveryServic
     retryFailed: () => retryAllFailed(store, list, clock, capacity),
     resend(identifier, mode, onStaged) {
       const inputs = { nowMs: clock.now(), seed: makeId() };
-      const commit = (): Promise<Delivery> => store.transact((transaction) => {
+      return store.transact((transaction) => {
         const delivery = stageResend(transaction, identifier, mode, inputs, capacity);
         onStaged?.(transaction, delivery);
         return delivery;
       });
-      return reserveResends(store, [identifier], mode, capacity, commit);
     },
     stageResend: (...args) => stageResend(...args, capacity),
-    reserveResends: (ids, mode, commit) => reserveResends(store, ids, mode, capacity, commit),
     cancel: (identifier) => cancelDelivery(store, identifier, clock.now()),
     sendDurably: createDurableSender(deps),
     cancelEvent: (identifier) => cancelEvent(store, clock, identifier),

@@ -53,7 +53,7 @@ export type SendDurably = (
 export function createDurableSender(deps: {
   readonly store: Store; readonly clock: Clock; readonly makeId: () => string;
   readonly webhooks: Pick<OutgoingWebhookIndex, 'findNamed'>;
-  readonly capacity: Pick<QueueCapacity, 'reserve' | 'reserveWhile'>;
+  readonly capacity: Pick<QueueCapacity, 'reserve'>;
 }): SendDurably {
   const { store, clock, makeId, webhooks, capacity } = deps;
   return async (send, onStaged) => {
@@ -75,14 +75,14 @@ export function createDurableSender(deps: {
       deliveries: [delivery.identifier],
     }, payloadJson);
     const bytes = Buffer.byteLength(payloadJson);
-    return capacity.reserveWhile(bytes, () => store.transact((transaction) => {
+    return store.transact((transaction) => {
       if (transaction.find(outgoingCollection.name, hook) === undefined) {
         throw notFoundError('outgoing webhook', webhookName);
       }
-      capacity.reserve(transaction, 1, bytes, bytes);
+      capacity.reserve(transaction, 1, bytes);
       acceptDeliveries(transaction, [delivery], { identifier: eventId, json });
       onStaged(transaction, delivery);
       return delivery;
-    }));
+    });
   };
 }

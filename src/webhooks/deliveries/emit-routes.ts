@@ -11,7 +11,6 @@ import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import type { ObjectSchema, StringSchema } from '../../base/schema.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { Exchange, HttpRoute } from '../../server/http-route.ts';
-import type { Transaction } from '../../store/store-port.ts';
 import {
   IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, serveOnce, type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
@@ -23,7 +22,7 @@ import { outgoingResource } from '../outgoing/outgoing-resource.ts';
 import { deliverySchema, emittedSchema } from './delivery-schema.ts';
 import type { DeliveryService } from './delivery-service.ts';
 import { SENT_EVENT_NAME } from './durable-send.ts';
-import type { EmittedEvent, EventOrigin, EventPublisher, EventTerms } from './event-publisher.ts';
+import type { EventOrigin, EventPublisher, EventTerms } from './event-publisher.ts';
 import { checkEventTerms, eventTermMembers, parseEventTerms } from './event-terms.ts';
 
 type EmitRouteDeps = {
@@ -87,19 +86,16 @@ function emitRoute({ events, keys, now }: EmitRouteDeps): HttpRoute {
       ...problemResponses(...PROBLEMS),
     ],
     handle(exchange) {
-      return serveOnce(keys, exchange, [JSON_TYPE], async (body, keepResponse, hasKey) => {
+      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
         const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
         const name = String(members['name']);
         checkEventGranted(exchange, name);
         const origin = readOrigin(exchange, parseEventTerms(members, now()));
-        const respond = (transaction: Transaction | null, event: EmittedEvent): void =>
+        return events.emitJson(name, payloadJson.toString(), origin, (transaction, event) =>
           keepResponse(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
             body: JSON.stringify({ event: event.eventId, deliveries: event.deliveries }),
-          });
-        const json = payloadJson.toString();
-        if (hasKey) await events.emitJson(name, json, origin, respond);
-        else respond(null, await events.emitJson(name, json, origin));
+          }));
       });
     },
   };

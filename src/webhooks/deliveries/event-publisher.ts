@@ -19,7 +19,6 @@ import { stageDelayedEvent, type AudienceFinder } from './delayed-events.ts';
 import { createDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
-import { TurnBatch } from '../durable-queue/turn-batch.ts';
 import { acceptDeliveries } from './delivery-changes.ts';
 import {
   encodeEvent, encodeForward, eventCollection, type EventHead, type EventSource,
@@ -52,9 +51,8 @@ export interface EventPublisher extends AudienceFinder {
    */
   assertRoom(names: readonly string[], bytes: number, begin: 'now' | 'later'): void;
   /**
-   * Emits an event. The events of one turn of the event loop share a transaction; with `onEmitted`
-   * the event has one of its own, and what `onEmitted` stages is committed with that event alone.
-   * Throws like `stageEvent`; `invalid` also for the name of a system event.
+   * Emits an event. What `onEmitted` stages is committed with it. Throws like `stageEvent`;
+   * `invalid` also for the name of a system event.
    */
   emitJson(
     name: string, payloadJson: string, origin: EventOrigin & EventTerms,
@@ -110,13 +108,9 @@ export function createEventPublisher(deps: {
   readonly keepsUnheard: boolean;
 }): EventPublisher {
   const { store, webhooks, fanOuts, makeId, clock, capacity, keepsUnheard } = deps;
-  const batch = new TurnBatch<Emission, EmittedEvent | AppError>(
-    store, ({ payloadBytes }) => payloadBytes,
-    (transaction, emissions) => stageEmissions(deps, transaction, emissions));
   const stageEvent: EventPublisher['stageEvent'] = (transaction, inputs, name, json, options) =>
     stageEmission(deps, transaction, {
       ...options, inputs, name, payloadJson: json, payloadBytes: Buffer.byteLength(json),
-      reservedBytes: 0,
     });
   const emitJson: EventPublisher['emitJson'] = async (name, payloadJson, origin, onEmitted) => {
     const problem = findEmitProblem(name);
@@ -127,18 +121,15 @@ export function createEventPublisher(deps: {
     // Not by a spread: every event passes here, and one of ten members takes a microsecond.
     const emission: Emission = {
       source, trace, key, deliverAt, inputs, name, payloadJson, payloadBytes,
-      reservedBytes: payloadBytes,
     };
-    const eventOrError = await capacity.reserveWhile(payloadBytes, () =>
-      onEmitted === undefined ? batch.write(emission) : store.transact((transaction) => {
-        const event = stageEmission(deps, transaction, emission);
-        onEmitted(transaction, event);
-        return event;
-      }));
-    if (eventOrError instanceof AppError) throw eventOrError;
+    const event = await store.transact((transaction) => {
+      const staged = stageEmission(deps, transaction, emission);
+      onEmitted?.(transaction, staged);
+      return staged;
+    });
     // The fan-out is on disk, but the caller may look for the deliveries.
-    if (eventOrError.deliveries.length > CHUNK_ITEMS_MAX) await fanOuts.whenWritten();
-    return eventOrError;
+    if (event.deliveries.length > CHUNK_ITEMS_MAX) await fanOuts.whenWritten();
+    return event;
   };
   return {
     stageEvent,
@@ -158,10 +149,10 @@ export function createEventPublisher(deps: {
         createDelivery({ identifier, hook: null, event: null, eventId }, createdAt);
       const json = encodeForward({ identifier: eventId, createdAt }, identifier, forward);
       const bytes = Buffer.byteLength(json);
-      await capacity.reserveWhile(bytes, () => store.transact((transaction) => {
-        capacity.reserve(transaction, 1, bytes, bytes);
+      await store.transact((transaction) => {
+        capacity.reserve(transaction, 1, bytes);
         acceptDeliveries(transaction, [delivery], { identifier: eventId, json });
-      }));
+      });
       return identifier;
     },
   };
@@ -188,8 +179,6 @@ type Emission = StageOptions & EventTerms & {
   readonly name: string;
   readonly payloadJson: string;
   readonly payloadBytes: number;
-  /** Bytes of the payload that are reserved in the queue's capacity already. */
-  readonly reservedBytes: number;
 };
 
 type StagingDeps = {
@@ -200,52 +189,16 @@ type StagingDeps = {
 
 const NOT_KEPT: EmittedEvent = { eventId: null, deliveries: [] };
 
-/**
- * Stages the events of one turn of the event loop. The outcome of an event that is refused is its
- * error; the others are staged.
- */
-function stageEmissions(
-  deps: StagingDeps, transaction: Transaction, emissions: readonly Emission[],
-): readonly (EmittedEvent | AppError)[] {
-  const parsePayload = createLastParser();
-  return emissions.map((emission) =>
-    catchAppError(() => stageEmission(deps, transaction, emission, parsePayload)));
-}
-
-/** A parser that keeps its last result: all routes of a request emit the same payload. */
-function createLastParser(): typeof parsePayloadJson {
-  let last: { readonly json: string; readonly payload: JsonValue } | null = null;
-  return (json) => {
-    if (last?.json !== json) last = { json, payload: parsePayloadJson(json) };
-    return last.payload;
-  };
-}
-
-function parsePayloadJson(json: string): JsonValue {
-  return parseJsonText(json) as JsonValue;
-}
-
-function catchAppError<T>(stage: () => T): T | AppError {
-  try {
-    return stage();
-  } catch (thrown) {
-    if (thrown instanceof AppError) return thrown;
-    throw thrown;
-  }
-}
-
 /** If it throws, nothing is staged. */
 function stageEmission(
   deps: StagingDeps, transaction: Transaction, emission: Emission,
-  parsePayload = parsePayloadJson,
 ): EmittedEvent {
   const { webhooks } = deps;
   const { inputs, name, deliverAt } = emission;
   if (!isEventName(name)) {
     throw new AppError('invalid', `the name ${explainInvalidEventName(name)}`);
   }
-  const findIds = (): readonly string[] =>
-    findWebhookIds(webhooks, transaction, emission, parsePayload);
+  const findIds = (): readonly string[] => findWebhookIds(webhooks, transaction, emission);
   // This throws when the chain is too long, whether or not a webhook hears the event.
   const hops = nextHop(inputs.hops, () => describeReceivers(webhooks, name, findIds()));
   // Which webhooks hear a delayed event is decided when it begins.
@@ -266,8 +219,7 @@ function stageWithoutDeliveries(
   if (deliverAt === undefined) {
     transaction.put(eventCollection.name, head.identifier, encodeEvent(head, payloadJson));
   } else {
-    const { payloadBytes, reservedBytes } = emission;
-    capacity.reserve(transaction, 1, payloadBytes, reservedBytes);
+    capacity.reserve(transaction, 1, emission.payloadBytes);
     stageDelayedEvent(transaction, { ...head, deliverAt }, payloadJson);
   }
   return { eventId: head.identifier, deliveries: [] };
@@ -292,11 +244,10 @@ function createHead(
 function findWebhookIds(
   webhooks: Pick<OutgoingWebhookIndex, 'findMatching'>, transaction: Transaction,
   event: Pick<Emission, 'name' | 'payloadJson' | 'except' | 'isSystem'>,
-  parsePayload = parsePayloadJson,
 ): readonly string[] {
   const { name, payloadJson, except } = event;
   const matchingIds =
-    webhooks.findMatching(name, () => parsePayload(payloadJson), event);
+    webhooks.findMatching(name, () => parseJsonText(payloadJson) as JsonValue, event);
   const webhookIds = typeof except === 'string'
     ? matchingIds.filter((webhookId) => webhookId !== except) : matchingIds;
   // The index has the committed webhooks, and one of them may be removed by a staged transaction.
@@ -321,8 +272,8 @@ function stageDeliveries(
   { capacity }: StagingDeps, transaction: Transaction, emission: Emission,
   { hops, webhookIds }: { readonly hops: number; readonly webhookIds: readonly string[] },
 ): EmittedEvent {
-  const { payloadJson, payloadBytes, reservedBytes } = emission;
-  capacity.reserve(transaction, webhookIds.length, payloadBytes, reservedBytes);
+  const { payloadJson, payloadBytes } = emission;
+  capacity.reserve(transaction, webhookIds.length, payloadBytes);
   const head = createHead(emission, hops, webhookIds);
   const { identifier, createdAt, name, deliveries: deliveryIds } = head;
   const json = encodeEvent(head, payloadJson);

@@ -4,9 +4,9 @@
  * memory, so the limit also counts what is being accepted, and the bodies that are made.
  *
  * Committed deliveries are counted as their changes are applied, and their events by `EventUse`.
- * Callers reserve what is being accepted, so that they do not all count on the same room. The
- * transaction that stages deliveries reserves their number, and of their bytes those that are not
- * reserved before it by `reserveWhile`.
+ * The transaction that stages deliveries reserves their number and their bytes, so that
+ * transactions do not all count on the same room. Bodies are made outside of transactions:
+ * `reserveBodyWhile`.
  */
 import { AppError } from '../../base/errors.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
@@ -25,7 +25,7 @@ const RETRY_AFTER_FULL_S = 10;
 const RECORD_BYTES = 256;
 /** Bodies made of accepted payloads may pass the limit by this factor, or none could be sent. */
 const BODIES_FACTOR = 1.5;
-/** The resource of which transactions reserve the bytes that are not reserved before them. */
+/** The resource of which transactions reserve the bytes of what they accept. */
 const PAYLOAD_BYTES = 'bytes of waiting payloads';
 
 type StatusCounts = { readonly [Status in DeliveryStatus]: number };
@@ -56,7 +56,8 @@ export class QueueCapacity {
   readonly #postponedBodyBytes = new Map<string, number>();
   /** The bytes of the records of queued deliveries. */
   #recordBytes = 0;
-  #reservedBytes = 0;
+  /** The bytes of bodies that are being made or stored. */
+  #bodyBytes = 0;
 
   constructor(
     store: Pick<Store, 'collection'>, eventUse: Pick<EventUse, 'queuedBytes' | 'isQueued'>,
@@ -97,28 +98,26 @@ export class QueueCapacity {
     return eventId !== null && this.#eventUse.isQueued(eventId);
   }
 
-  /** Reserves bytes while `accept` runs, whether or not there is room. */
-  async reserveWhile<T>(bytes: number, accept: () => Promise<T>): Promise<T> {
-    this.#reservedBytes += bytes;
+  /** Reserves the bytes of a body while `work` makes or stores it, whether or not there is room. */
+  async reserveBodyWhile<T>(bytes: number, work: () => Promise<T>): Promise<T> {
+    this.#bodyBytes += bytes;
     try {
-      return await accept();
+      return await work();
     } finally {
-      this.#reservedBytes -= bytes;
+      this.#bodyBytes -= bytes;
     }
   }
 
   /**
    * Reserves `count` more deliveries, whose payloads take `bytes` in all, until the transaction is
-   * applied or discarded. `reserved` of these bytes are reserved already. Throws as `assertRoom`
-   * does.
+   * applied or discarded. Throws as `assertRoom` does.
    */
-  reserve(transaction: Transaction, count: number, bytes: number, reserved = 0): void {
+  reserve(transaction: Transaction, count: number, bytes: number): void {
     this.#assertRoom(count, bytes, {
-      count: transaction.countReserved(WAITING),
-      bytes: transaction.countReserved(PAYLOAD_BYTES) + this.#reservedBytes - reserved,
+      count: transaction.countReserved(WAITING), bytes: transaction.countReserved(PAYLOAD_BYTES),
     });
     transaction.reserve(WAITING, count);
-    transaction.reserve(PAYLOAD_BYTES, bytes - reserved);
+    transaction.reserve(PAYLOAD_BYTES, bytes);
   }
 
   /**
@@ -126,7 +125,7 @@ export class QueueCapacity {
    * room beside the committed ones that are pending, and the events that have not begun.
    */
   assertRoom(count: number, bytes: number): void {
-    this.#assertRoom(count, bytes, { count: 0, bytes: this.#reservedBytes });
+    this.#assertRoom(count, bytes, { count: 0, bytes: 0 });
   }
 
   /** Throws `NeverFitsError` when the deliveries have no room even if none waits. */
@@ -154,7 +153,7 @@ export class QueueCapacity {
     this.#unfollow();
   }
 
-  /** `reserved` is what others have reserved. */
+  /** `reserved` is what transactions have reserved. */
   #assertRoom(
     count: number, bytes: number, reserved: { readonly count: number; readonly bytes: number },
   ): void {
@@ -164,7 +163,7 @@ export class QueueCapacity {
       throw queueFullError(`${this.#pendingMax} wait (outgoing.maxPending)`);
     }
     this.assertFits(count, bytes);
-    const usedBytes = this.bytes + reserved.bytes;
+    const usedBytes = this.bytes + this.#bodyBytes + reserved.bytes;
     if (bytes === 0 || usedBytes + bytes + count * RECORD_BYTES <= this.#bytesMax) return;
     throw queueFullError(`${this.bytes} bytes wait or have failed and are kept `
       + `(outgoing.maxPendingBytes: ${this.#bytesMax})`);
@@ -179,7 +178,7 @@ export class QueueCapacity {
   }
 
   #isFree(bytes: number): boolean {
-    return this.bytes + this.#reservedBytes + bytes <= this.#bytesMax * BODIES_FACTOR;
+    return this.bytes + this.#bodyBytes + bytes <= this.#bytesMax * BODIES_FACTOR;
   }
 }
 

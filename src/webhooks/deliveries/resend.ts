@@ -6,11 +6,9 @@
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { deriveIds } from '../../base/uuid.ts';
-import { findCommitted, findStaged } from '../../store/find-record.ts';
+import { findStaged } from '../../store/find-record.ts';
 import { notFoundError } from '../../resources/not-found.ts';
-import type {
-  FindRecord, Store, Transaction, TransactionInputs,
-} from '../../store/store-port.ts';
+import type { Transaction, TransactionInputs } from '../../store/store-port.ts';
 import { changeItem } from '../durable-queue/change-items.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
@@ -31,10 +29,9 @@ export type ResendMode = 'retry' | 'new';
 type ResendCapacity = Pick<QueueCapacity, 'reserve' | 'isEventQueued'>;
 
 /**
- * Stages the resend and returns the delivery that is due now. Its bytes must be reserved: see
- * `reserveResends`. Throws `not_found`; `conflict` when the event or the webhook is gone, for a
- * delivery to a route, and for a new delivery of a pending one; `unavailable` when the queue is
- * full.
+ * Stages the resend and returns the delivery that is due now. Throws `not_found`; `conflict` when
+ * the event or the webhook is gone, for a delivery to a route, and for a new delivery of a pending
+ * one; `unavailable` when the queue is full.
  */
 export function stageResend(
   transaction: Transaction, identifier: string, mode: ResendMode,
@@ -61,54 +58,33 @@ export function stageRetry(
   }
   checkWebhookExists(transaction, stored.item);
   const eventRecord = getEventRecord(transaction, stored);
-  if (status !== 'pending') {
-    const bytes = countBytes(findStaged(transaction), stored, eventRecord, 'retry', capacity);
-    capacity.reserve(transaction, 1, bytes, bytes);
-  }
+  if (status !== 'pending') reserveRoom(transaction, stored, eventRecord, 'retry', capacity);
   const change = (before: Delivery): Delivery => resetForRetry(before, nowMs);
   return changeItem(deliveryQueue, transaction, identifier, change, stored) ?? stored.item;
 }
 
 /**
- * Reserves the bytes by which resends lengthen the queue while `commit` runs, which stages them.
- * An event that several of them share is counted once.
+ * Reserves a place, and the bytes by which a resend lengthens the queue beside the record of a new
+ * delivery. An event that several resends share is reserved once.
  */
-export function reserveResends<T>(
-  store: Pick<Store, 'collection'>, ids: readonly string[], mode: ResendMode,
-  capacity: Pick<QueueCapacity, 'reserveWhile' | 'isEventQueued'>, commit: () => Promise<T>,
-): Promise<T> {
-  const find = findCommitted(store);
-  const countedEventIds = new Set<string | null>();
-  const isEventQueued = (eventId: string | null): boolean =>
-    countedEventIds.has(eventId) || capacity.isEventQueued(eventId);
-  let sum = 0;
-  for (const id of ids) {
-    const bytes = find(deliveryCollection.name, id);
-    if (bytes === undefined) continue;
-    const stored = { bytes, item: decodeDelivery(bytes) };
-    const eventRecord = findEventRecord(find, stored.item);
-    // Staging it throws.
-    if (eventRecord === undefined) continue;
-    sum += countBytes(find, stored, eventRecord, mode, { isEventQueued });
-    countedEventIds.add(stored.item.eventId);
-  }
-  return capacity.reserveWhile(sum, commit);
-}
-
-/** Counts the bytes that a resend adds to those of the queue, beside the record of a new one. */
-function countBytes(
-  find: FindRecord, stored: StoredDelivery, eventRecord: Buffer, mode: ResendMode,
-  capacity: Pick<QueueCapacity, 'isEventQueued'>,
-): number {
+function reserveRoom(
+  transaction: Transaction, stored: StoredDelivery, eventRecord: Buffer, mode: ResendMode,
+  capacity: ResendCapacity,
+): void {
   const { identifier, hook, status, eventId } = stored.item;
+  const reserve = (bytes: number): void => capacity.reserve(transaction, 1, bytes);
   // A new forward has an event of its own.
-  if (mode === 'new' && hook === null) return eventRecord.length;
+  if (mode === 'new' && hook === null) return reserve(eventRecord.length);
   // The bytes of a pending or failed delivery are counted already.
-  if (countsAsQueued(status)) return 0;
-  const eventBytes = capacity.isEventQueued(eventId) ? 0 : eventRecord.length;
-  if (mode === 'new') return eventBytes;
-  const bodyBytes = find(deliveryBodyCollection.name, identifier)?.length ?? 0;
-  return stored.bytes.length + bodyBytes + eventBytes;
+  if (countsAsQueued(status)) return reserve(0);
+  const eventResource = `event ${eventId}`;
+  const isCounted =
+    capacity.isEventQueued(eventId) || transaction.countReserved(eventResource) > 0;
+  const eventBytes = isCounted ? 0 : eventRecord.length;
+  const bodyBytes =
+    findStaged(transaction)(deliveryBodyCollection.name, identifier)?.length ?? 0;
+  reserve(mode === 'new' ? eventBytes : stored.bytes.length + bodyBytes + eventBytes);
+  transaction.reserve(eventResource, 1);
 }
 
 /** Throws `not_found`, and `conflict` for a delivery to a route. */
@@ -159,8 +135,7 @@ function stageNewDelivery(
     throw new AppError('conflict', `delivery ${identifier} is still pending: resend it as "retry", `
       + 'which makes it due now');
   }
-  const bytes = countBytes(findStaged(transaction), stored, eventRecord, 'new', capacity);
-  capacity.reserve(transaction, 1, bytes, bytes);
+  reserveRoom(transaction, stored, eventRecord, 'new', capacity);
   const nextId = deriveIds(inputs.seed);
   const createdAt = formatTimestamp(inputs.nowMs);
   if (hook === null) {

@@ -41,7 +41,7 @@ export type RequestDeps = {
   readonly bodies: BodyMaker;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly capacity: Pick<QueueCapacity, 'mayMakeBody' | 'checkBodyRoom' | 'reserveWhile'>;
+  readonly capacity: Pick<QueueCapacity, 'mayMakeBody' | 'checkBodyRoom' | 'reserveBodyWhile'>;
   /** The source of events in the format `cloudevents`; undefined: the one of all hookshelves. */
   readonly cloudEventSource?: string | undefined;
 };
@@ -205,7 +205,7 @@ async function makeAndStoreBody(
   };
   try {
     // The length of the body is not known yet, so that of the payload is reserved.
-    const body = await capacity.reserveWhile(payload.length, () =>
+    const body = await capacity.reserveBodyWhile(payload.length, () =>
       deps.bodies.make(webhook, payload, origin));
     text = body.toString('utf8');
   } catch (thrown) {
@@ -222,7 +222,7 @@ async function makeAndStoreBody(
     return createFailure(deps.clock,
       'there is no room to keep its body (outgoing.maxPendingBytes)');
   }
-  await capacity.reserveWhile(recordBytes, () => deps.store.transact((transaction) => {
+  await capacity.reserveBodyWhile(recordBytes, () => deps.store.transact((transaction) => {
     const bytes = transaction.find(deliveryCollection.name, identifier);
     if (bytes === undefined || deliveryHead.readStatus(bytes) !== 'pending') return;
     transaction.put(deliveryBodyCollection.name, identifier, record);

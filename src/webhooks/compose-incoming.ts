@@ -93,8 +93,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     requests, removal: worker, listLongLanes: (max) => worker.listLongLanes(max),
     lookUpEvent: (...event) => intake.lookUp(...event),
     receive: {
-      webhooks, clock, limits: incoming, onOutcome, health, memoryBudget,
-      handleRequest: (request) => intake.handle(request),
+      webhooks, clock, intake, limits: incoming, onOutcome, health, memoryBudget,
       addRejected: createRejectionRecorder(options, rejectedRequests),
       previousSecretUses: new PreviousSecretUses(store, log),
       storeSecret: (webhookId, secret) =>

@@ -47,6 +47,7 @@ export class AdmittedRequest {
     this.verified = verified;
     this.signedAtMs = signedAtMs;
     this.receivedAtMs = receivedAtMs;
+    if (reader === null) this.#event = this.#eventId = null;
   }
 
   /** The sender's name of the event; null: the preset reads none, or the request has none. */

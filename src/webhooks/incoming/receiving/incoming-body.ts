@@ -60,14 +60,17 @@ export function createIncomingBody(
   reader: RequestReader | null = null,
 ): IncomingBody {
   const { 'content-type': contentType, 'content-encoding': encoding } = headers;
-  return encoding === undefined && isPlainJson(reading.format, contentType)
+  // Nearly all have that type.
+  const isJson = contentType === JSON_TYPE
+    ? reading.format === 'json' || reading.format === 'auto'
+    : isPlainJson(reading.format, contentType);
+  return encoding === undefined && isJson
     ? new JsonBody(received, contentType, reader)
     : new DecodedBody(received, { contentType, encoding, reading, reader });
 }
 
-/** Whether a body is JSON in UTF-8 by its type. Nearly all have the first type. */
+/** Whether a body is JSON in UTF-8 by its type. */
 function isPlainJson(format: BodyFormat, contentType: string | undefined): boolean {
-  if (contentType === JSON_TYPE) return format === 'json' || format === 'auto';
   if (resolveBodyKind(format, contentType) !== 'json') return false;
   const mediaType = parseMediaType(contentType);
   const charset = resolveCharset(contentType);
@@ -100,7 +103,14 @@ class JsonBody implements IncomingBody {
   }
 
   readJson(): Buffer | null {
-    this.#isJson ??= this.#checkJson();
+    if (this.#isJson === null) {
+      const isScanned = this.#payload === undefined && this.contentBytes >= SCANNED_BYTES_MIN;
+      const isContainer = isScanned ? isJsonContainer(this.received) : null;
+      // What is parsed here is not kept: actions that have the JSON may run for long.
+      const payload = isContainer === null && this.#payload === undefined ? this.#parse()
+        : this.#payload;
+      this.#isJson = isContainer ?? (payload !== null);
+    }
     return this.#isJson ? this.received : null;
   }
 
@@ -110,14 +120,6 @@ class JsonBody implements IncomingBody {
 
   weighRun(routeCount: number): number {
     return estimateParsedBytes(this.received) + COPIES_PER_ROUTE * routeCount * this.contentBytes;
-  }
-
-  #checkJson(): boolean {
-    if (this.#payload !== undefined) return this.#payload !== null;
-    const isContainer =
-      this.contentBytes >= SCANNED_BYTES_MIN ? isJsonContainer(this.received) : null;
-    // The payload is not kept: actions that have the JSON may run for long.
-    return isContainer ?? (this.#parse() !== null);
   }
 
   #parse(): Payload | null {

@@ -8,6 +8,7 @@ import type { Collection } from '../../../store/store-port.ts';
 import { resolveKey } from '../../../resources/resolve-key.ts';
 import { followRecords } from '../../../resources/projection.ts';
 import { resolveBodyReading, type BodyReading } from '../body-format.ts';
+import type { CustomResponses } from '../custom-response.ts';
 import { decodeIncomingWebhook, type IncomingWebhook } from '../incoming-webhook.ts';
 import { prepareInbox, type ReadyInbox } from '../inbox-members.ts';
 import { prepareLimits, type ReadyLimits } from '../limit-members.ts';
@@ -39,7 +40,8 @@ export type ReadyIncomingWebhook = ReadyInbox & ReadyLimits & {
   /** null: every address may send. */
   readonly addresses: AddressSet | null;
   readonly bodyReading: BodyReading;
-  readonly responses: ReadyResponses;
+  /** null: it answers the JSON always. */
+  readonly responses: ReadyResponses | null;
   /** At least one. An `actionConfiguration` is one route named `default`. */
   readonly routes: readonly ReadyWebhookRoute[];
   /** Whether the webhook has `routes`, and not an `actionConfiguration`. */
@@ -169,8 +171,14 @@ function toReadyWebhook(
     hasSecret: webhook.secret !== undefined,
     addresses: allowedAddresses === undefined ? null : parseAddresses(allowedAddresses),
     bodyReading: resolveBodyReading(webhook, sender?.verifier.scheme ?? null, bodyBytesMax),
-    responses: { own: response ?? null, preset: sender?.preset.responses ?? null },
+    responses: prepareResponses(response, sender?.preset.responses),
   };
+}
+
+function prepareResponses(
+  own: CustomResponses | null = null, preset: CustomResponses | null = null,
+): ReadyResponses | null {
+  return own === null && preset === null ? null : { own, preset };
 }
 
 function parseAddresses(addresses: readonly string[]): AddressSet {

@@ -1,7 +1,7 @@
 /**
  * The public endpoint: ANY /webhook/in/{pathSegment}. The checks come in the order in which they
  * stand here, and the first that fails is answered. Nothing is read or hashed before the checks
- * allow it.
+ * allow it. What each says to whom is in rejection-reasons.ts.
  */
 import { AppError, type ErrorCode } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -9,11 +9,7 @@ import { lazyImport } from '../../../base/lazy-import.ts';
 import { createTaggedLogger } from '../../../base/log.ts';
 import type { MemoryBudget } from '../../../base/memory-budget.ts';
 import { isPromised, type MaybePromise } from '../../../base/when-done.ts';
-import { quote } from '../../../base/text/error-message.ts';
 import type { Exchange, Handler } from '../../../server/http-route.ts';
-import { NeverFitsError } from '../../deliveries/queue-capacity.ts';
-import { SwitchedOffError } from '../../actions/switched-off-error.ts';
-import type { RequestReader } from '../../senders/request/request-reader.ts';
 import type { ChallengeResponse } from '../../senders/verification/challenge.ts';
 import {
   findCustomResponse, sendWebhookResponse, type WebhookResponse,
@@ -23,15 +19,22 @@ import type { IncomingWebhookIndex, ReadyIncomingWebhook } from './incoming-webh
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { PreviousSecretUses } from './previous-secret-uses.ts';
 import { AdmittedRequest } from './admitted-request.ts';
+import {
+  DISABLED_REJECTION, LATE_HANDSHAKE_REJECTION, describeBusy, describeExcess, describeMissingParts,
+  describeRateExcess, describeUnknownPath, describeUnreadBody, describeUnstored,
+  describeUnverified, describeWrongAddress, describeWrongMethod,
+} from './rejection-reasons.ts';
 import type { Rejection } from './rejections.ts';
 import type { OnOutcome } from '../../outcome-listeners.ts';
-import { isMethodAllowed, createReader, verifySender, verifySignature } from './verify-request.ts';
+import {
+  createReader, isHandshakeMethod, verifySender, verifySignature,
+} from './verify-request.ts';
 
 export type ReceiveDeps = {
   readonly webhooks: IncomingWebhookIndex;
   readonly clock: Clock;
-  /** `Intake.handle`: runs or stores the request. See there for its errors. */
-  readonly handleRequest: (request: AdmittedRequest) => MaybePromise<WebhookResponse>;
+  /** Runs or stores the request. See `Intake.handle` for its errors. */
+  readonly intake: { handle(request: AdmittedRequest): MaybePromise<WebhookResponse> };
   /** Keeps a rejected request for people to look at; `body` is null when it was not read. */
   readonly addRejected: (
     exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer | null, rejection: Rejection,
@@ -51,26 +54,19 @@ export type ReceiveDeps = {
 
 const loadCustomResponse = lazyImport(() => import('./send-custom-response.ts'));
 
-// Running actions end within moments, not minutes.
-const BUSY_RETRY_S = 1;
-const FULL_RETRY_S = 10;
-const UNKNOWN_MESSAGE = 'Webhook not found or disabled';
 const REJECTED_CODES: readonly ErrorCode[] = ['unauthorized', 'forbidden'];
-const UNVERIFIED_MESSAGE = 'Signature verification failed';
 
 export function createReceiveHandler(deps: ReceiveDeps): Handler {
   return (exchange) => {
     const webhook = deps.webhooks.findByPath(exchange.params[0] ?? '');
     if (webhook === undefined) throw rejectUnknown(deps.webhooks, exchange);
-    if (findCustomResponse({ webhook, exchange }, 'rejected') !== null) {
-      return receiveOrReject(deps, exchange, webhook);
-    }
+    if (webhook.responses !== null) return receiveOrReject(deps, exchange, webhook);
     checkBeforeBody(deps, exchange, webhook);
     return receive(deps, exchange, webhook);
   };
 }
 
-/** For a webhook that has its own response to what it rejects with 401 and 403. */
+/** For a webhook that may have its own response to what it rejects with 401 and 403. */
 async function receiveOrReject(
   deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
 ): Promise<void> {
@@ -93,10 +89,7 @@ export function createUnknownPathHandler(webhooks: IncomingWebhookIndex): Handle
 }
 
 function rejectUnknown(webhooks: IncomingWebhookIndex, exchange: Exchange): AppError {
-  const finding = `there is no webhook at ${quote(exchange.params[0] ?? '')}`;
-  return webhooks.unknownPathRejections.reject(exchange, null, {
-    code: 'not_found', message: UNKNOWN_MESSAGE, finding, check: null,
-  });
+  return webhooks.unknownPathRejections.reject(exchange, null, describeUnknownPath(exchange));
 }
 
 function reject(exchange: Exchange, webhook: ReadyIncomingWebhook, rejection: Rejection): AppError {
@@ -120,38 +113,30 @@ function recordAndReject(
   return reject(exchange, webhook, rejection);
 }
 
+/** The error to throw for what was thrown while a request was stored. */
+function rejectUnstored(
+  exchange: Exchange, webhook: ReadyIncomingWebhook, thrown: unknown,
+): unknown {
+  return thrown instanceof AppError ? reject(exchange, webhook, describeUnstored(thrown)) : thrown;
+}
+
 function checkBeforeBody(
   deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
 ): void {
   const { enabled, methods, addresses, traffic } = webhook;
-  if (!enabled) {
-    throw reject(exchange, webhook, {
-      code: 'not_found', message: UNKNOWN_MESSAGE, finding: 'the webhook is disabled', check: null,
-    });
-  }
-  if (!isMethodAllowed(webhook, exchange)) {
-    const { method = '' } = exchange.request;
-    throw reject(exchange, webhook, {
-      code: 'method_not_allowed', message: 'Method not allowed', check: 'method',
-      finding: `the method ${method} is not among ${methods.join(', ')}`,
-      details: { allow: methods },
-    });
+  const { method = '' } = exchange.request;
+  if (!enabled) throw reject(exchange, webhook, DISABLED_REJECTION);
+  if (!methods.includes(method) && !isHandshakeMethod(webhook, exchange)) {
+    throw reject(exchange, webhook, describeWrongMethod(webhook, exchange));
   }
   // A request over the control socket has no address, and may change the webhook as well.
   if (addresses !== null && !exchange.isControl
     && !addresses.hasLiteral(exchange.clientAddress)) {
-    throw recordAndReject(deps, exchange, webhook, null, {
-      code: 'forbidden', message: 'Address not allowed', check: 'address',
-      finding: `${exchange.clientAddress} is not in allowedAddresses`,
-    });
+    throw recordAndReject(deps, exchange, webhook, null, describeWrongAddress(exchange));
   }
   const retryAfterS = traffic.bucket?.take(deps.clock.monotonicMs()) ?? 0;
   if (retryAfterS > 0) {
-    throw recordAndReject(deps, exchange, webhook, null, {
-      code: 'too_many_requests', message: 'Too many requests', check: 'rate',
-      finding: `more than ${traffic.bucket?.ratePerS} requests a second, its rate limit`,
-      details: { retryAfterS },
-    });
+    throw recordAndReject(deps, exchange, webhook, null, describeRateExcess(webhook, retryAfterS));
   }
 }
 
@@ -163,7 +148,8 @@ async function receive(
   try {
     received = await exchange.readBody();
   } catch (thrown) {
-    throw rejectUnreadBody(exchange, webhook, thrown);
+    const rejection = thrown instanceof AppError ? describeUnreadBody(thrown) : null;
+    throw rejection === null ? thrown : reject(exchange, webhook, rejection);
   }
   const admission = admit(deps, exchange, webhook, received);
   if (!(admission instanceof AdmittedRequest)) {
@@ -176,12 +162,11 @@ async function receive(
   // `traffic.running` counts every request that is being handled. The limit is for those that run
   // their actions now: a request that is answered as accepted is only stored, and runs later.
   if (webhook.answer === 'result' && traffic.running >= runningMax) {
-    throw rejectBusy(exchange, webhook,
+    throw reject(exchange, webhook, describeBusy(
       `${traffic.running} actions are under way, which is ${maxConcurrent === null
-        ? 'incoming.maxConcurrent' : 'its maxConcurrent'}`);
+        ? 'incoming.maxConcurrent' : 'its maxConcurrent'}`));
   }
-  const { own, preset } = webhook.responses;
-  const readsPayload = (own !== null || preset !== null)
+  const readsPayload = webhook.responses !== null
     && await prepareCustomResponses(exchange, admission);
   const runsNow = webhook.answer === 'result';
   // A request that is stored unseen is parsed when it runs.
@@ -189,23 +174,24 @@ async function receive(
     || body.plain !== received;
   const heldBytes = runsNow || isSeen ? body.weighRun(runsNow ? webhook.routes.length : 0) : 0;
   if (!memoryBudget.reserve(heldBytes)) {
-    throw rejectBusy(exchange, webhook, 'the requests under way leave no memory for this one');
+    throw reject(exchange, webhook,
+      describeBusy('the requests under way leave no memory for this one'));
   }
   traffic.running += 1;
   try {
-    const result = deps.handleRequest(admission);
+    const result = deps.intake.handle(admission);
     const response = isPromised(result) ? await result : result;
     reportOutcome(deps, exchange, webhook, response.status === 200 ? 'accepted' : 'failed');
-    const custom = findCustomResponse(admission, response.outcome);
+    const custom = webhook.responses === null ? null
+      : findCustomResponse(admission, response.outcome);
     if (custom === null) sendWebhookResponse(exchange, response);
     else {
       await loadCustomResponse(({ sendCustomResponse }) =>
         sendCustomResponse(admission, custom, response));
     }
   } catch (thrown) {
-    if (thrown instanceof AppError) throw rejectUnstored(exchange, webhook, thrown);
-    reportOutcome(deps, exchange, webhook, 'failed');
-    throw thrown;
+    if (!(thrown instanceof AppError)) reportOutcome(deps, exchange, webhook, 'failed');
+    throw rejectUnstored(exchange, webhook, thrown);
   } finally {
     traffic.running -= 1;
     memoryBudget.release(heldBytes);
@@ -235,26 +221,11 @@ async function takeSecret(
   try {
     isStored = await deps.storeSecret(webhook.identifier, secret);
   } catch (thrown) {
-    throw thrown instanceof AppError ? rejectUnstored(exchange, webhook, thrown) : thrown;
+    throw rejectUnstored(exchange, webhook, thrown);
   }
-  if (!isStored) {
-    throw recordAndReject(deps, exchange, webhook, body, {
-      code: 'unauthorized', message: UNVERIFIED_MESSAGE, check: 'handshake',
-      finding: 'another handshake has brought a secret meanwhile', details: { challenge: null },
-    });
-  }
+  if (!isStored) throw recordAndReject(deps, exchange, webhook, body, LATE_HANDSHAKE_REJECTION);
   createTaggedLogger(exchange.log, webhook.labels).info(
     'the secret that a handshake brought is the webhook\'s', { client: exchange.clientAddress });
-}
-
-/** Throws `too_large` with the finding; null: nothing was found. */
-function throwIfTooLarge(
-  exchange: Exchange, webhook: ReadyIncomingWebhook, finding: string | null,
-): void {
-  if (finding === null) return;
-  throw reject(exchange, webhook, {
-    code: 'too_large', message: 'Payload too large', check: 'size', finding,
-  });
 }
 
 /**
@@ -267,15 +238,15 @@ async function prepareCustomResponses(
   try {
     return await loadCustomResponse(({ prepareResponses }) => prepareResponses(admission));
   } catch (thrown) {
-    throw thrown instanceof AppError ? rejectUnstored(exchange, admission.webhook, thrown) : thrown;
+    throw rejectUnstored(exchange, admission.webhook, thrown);
   }
 }
 
-function rejectBusy(exchange: Exchange, webhook: ReadyIncomingWebhook, finding: string): AppError {
-  return reject(exchange, webhook, {
-    code: 'unavailable', message: 'Too many requests in progress', check: null, finding,
-    details: { retryAfterS: BUSY_RETRY_S },
-  });
+/** Throws `too_large` with the finding; null: nothing was found. */
+function throwIfTooLarge(
+  exchange: Exchange, webhook: ReadyIncomingWebhook, finding: string | null,
+): void {
+  if (finding !== null) throw reject(exchange, webhook, describeExcess(finding));
 }
 
 function reportOutcome(
@@ -286,23 +257,11 @@ function reportOutcome(
   onOutcome('requests', webhook.identifier, outcome, durationMs);
 }
 
-/** The error to throw for a body that could not be read. */
-function rejectUnreadBody(
-  exchange: Exchange, webhook: ReadyIncomingWebhook, thrown: unknown,
-): unknown {
-  if (!(thrown instanceof AppError)) return thrown;
-  const { code, message } = thrown;
-  const isSendersFault = code === 'too_large' || code === 'timeout' || code === 'malformed';
-  if (!isSendersFault) return thrown;
-  const check = code === 'too_large' ? 'size' : null;
-  return reject(exchange, webhook, { code, message, finding: message, check });
-}
-
 /**
  * Verifies a request: it is admitted, or a handshake with its response. Throws `unauthorized` for a
- * request that is not its sender's, and `too_large` for one whose plain body or form is. A body is
- * decoded late: who cannot sign makes us decode none, unless it is a form, or the plain body is
- * what is signed.
+ * request that is not its sender's, `malformed` for one that lacks what its sender's requests have,
+ * and `too_large` for one whose plain body or form is. A body is decoded late: who cannot sign
+ * makes us decode none, unless it is a form, or the plain body is what is signed.
  */
 function admit(
   deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, received: Buffer,
@@ -320,54 +279,16 @@ function admit(
   // A verdict is an admission, the response to a handshake (it has a status), or a refusal.
   if ('status' in verdict) return verdict;
   if (!('isAdmitted' in verdict)) {
-    throw recordAndReject(deps, exchange, webhook, received, {
-      code: 'unauthorized', message: UNVERIFIED_MESSAGE, finding: verdict.finding,
-      check: verdict.check,
-      // No WWW-Authenticate: a signature is asked for, and no token would help.
-      details: { challenge: null },
-      // A sender sends again by itself what was rejected: a line a second tells it.
-      ...sender === null ? {} : { linesMax: 1 },
-    });
+    throw recordAndReject(deps, exchange, webhook, received, describeUnverified(webhook, verdict));
   }
-  if (sender !== null && reader !== null) checkContent(deps, exchange, webhook, received, reader);
+  const missing = reader === null ? null
+    : sender?.verifier.quirk.findContentProblem?.(reader) ?? null;
+  if (missing !== null) {
+    throw recordAndReject(deps, exchange, webhook, received, describeMissingParts(missing));
+  }
   const { verified, signedAtMs } = verdict;
   if (verified?.secret === 'previous') deps.previousSecretUses.record(webhook, atMs);
   if (body instanceof DecodedBody) throwIfTooLarge(exchange, webhook, body.findExcessBytes());
   return new AdmittedRequest(exchange, webhook, body, reader,
     { verified, signedAtMs, receivedAtMs: atMs });
-}
-
-/** Throws `malformed` for a genuine request that lacks what its sender's requests have. */
-function checkContent(
-  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, received: Buffer,
-  reader: RequestReader,
-): void {
-  const finding = webhook.sender?.verifier.quirk.findContentProblem?.(reader) ?? null;
-  if (finding === null) return;
-  throw recordAndReject(deps, exchange, webhook, received, {
-    code: 'malformed', message: 'Bad request', finding, check: 'parts', linesMax: 1,
-  });
-}
-
-/**
- * The error to throw if a request was not stored, or we cannot know: the sender must try again,
- * unless the request never fits.
- */
-function rejectUnstored(
-  exchange: Exchange, webhook: ReadyIncomingWebhook, thrown: AppError,
-): AppError {
-  if (thrown.code === 'too_large') {
-    return reject(exchange, webhook, {
-      code: 'too_large', message: 'Too large to be kept', finding: thrown.message, check: 'size',
-    });
-  }
-  const isFull = thrown.code === 'storage_full';
-  const isTold = thrown instanceof SwitchedOffError || thrown instanceof NeverFitsError;
-  const refusal = isTold ? thrown.message : 'Cannot be accepted now';
-  return reject(exchange, webhook, {
-    code: isFull ? 'storage_full' : 'unavailable',
-    message: isFull ? 'Storage is full' : refusal,
-    finding: thrown.message, check: null,
-    details: { retryAfterS: thrown.details.retryAfterS ?? FULL_RETRY_S },
-  });
 }

@@ -69,12 +69,10 @@ export function verifySender(
     : buildChallengeResponse(signedChallenge, verifier, reader, nowMs, secret);
 }
 
-/** Whether the webhook allows the method. Its sender's handshake may have GET or OPTIONS anyway. */
-export function isMethodAllowed(
-  { methods, sender }: ReadyIncomingWebhook, exchange: Exchange,
+/** Whether a method that the webhook does not allow is that of its sender's handshake. */
+export function isHandshakeMethod(
+  { sender }: ReadyIncomingWebhook, exchange: Exchange,
 ): boolean {
-  const { method = '' } = exchange.request;
-  if (methods.includes(method)) return true;
   return sender !== null
     && isChallengeAttempt(sender.verifier.scheme, createReader(exchange, NO_BODY, sender, 0));
 }

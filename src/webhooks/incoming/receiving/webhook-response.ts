@@ -64,11 +64,11 @@ type ResultResponse = WebhookResponse & { readonly result: ActionResult };
 
 /** The members of a request that say which response of its own it gets. */
 export type AnsweredRequest = {
-  readonly webhook: { readonly responses: ReadyResponses };
+  readonly webhook: { readonly responses: ReadyResponses | null };
   readonly exchange: Pick<Exchange, 'request'>;
 };
 
-/** What a webhook answers in place of the JSON. */
+/** What a webhook answers in place of the JSON. It has one of the two at least. */
 export type ReadyResponses = {
   /** null: its member `response` is absent. */
   readonly own: CustomResponses | null;
@@ -78,8 +78,10 @@ export type ReadyResponses = {
 
 /** The response in place of the JSON; null: there is none. */
 export function findCustomResponse(
-  { webhook: { responses: { own, preset } }, exchange }: AnsweredRequest, outcome: ResponseOutcome,
+  { webhook, exchange }: AnsweredRequest, outcome: ResponseOutcome,
 ): CustomResponse | null {
+  if (webhook.responses === null) return null;
+  const { own, preset } = webhook.responses;
   const { 'content-type': contentType = '' } = exchange.request.headers;
   const isPresets = own === null && preset !== null && !isJsonType(contentType);
   const responses = own ?? (isPresets ? preset : null);
@@ -92,7 +94,8 @@ export function findCustomResponse(
 export function findSentStatus(
   request: AnsweredRequest, { status, outcome }: Pick<WebhookResponse, 'status' | 'outcome'>,
 ): number {
-  return findCustomResponse(request, outcome)?.status ?? status;
+  const hasOwn = request.webhook.responses !== null;
+  return hasOwn ? findCustomResponse(request, outcome)?.status ?? status : status;
 }
 
 /** Sets the stored request that a response tells of. A copy would take a microsecond. */

@@ -2,13 +2,15 @@
  * The durable queue of deliveries to webhooks and of forwards, and every change of one. Deliveries
  * to routes are records of the same collection, but of another queue: see inbox/request-changes.ts.
  */
-import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
+import { followRecords } from '../../resources/projection.ts';
+import type { Change, CollectionSpec, Store, Transaction } from '../../store/store-port.ts';
 import { isSameMemory, type QueueSpec } from '../durable-queue/queue-spec.ts';
 import type { Removal } from '../durable-queue/removals.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
 import { decodeDelivery, encodeDelivery } from './delivery-codec.ts';
 import { deliveryCollection, type Delivery, type OutgoingStatus } from './delivery.ts';
 import { deleteEvent, eventCollection } from './event-record.ts';
+import { isRouteDeliveryId } from './route-delivery-id.ts';
 
 /**
  * The resource of which transactions reserve one for each delivery or event that is to wait, and
@@ -32,6 +34,15 @@ export const deliveryQueue: QueueSpec<Delivery> = {
   stageChange,
   stageRemoval,
 };
+
+/** Does as `followRecords` for the deliveries of this queue. Those of routes follow requests. */
+export function followDeliveries(
+  store: Pick<Store, 'collection'>, apply: (change: Change) => void,
+): () => void {
+  return followRecords(store.collection(deliveryCollection.name), (change) => {
+    if (!isRouteDeliveryId(change.id)) apply(change);
+  });
+}
 
 /**
  * Stages new pending deliveries, and the event that they share. The caller has reserved their

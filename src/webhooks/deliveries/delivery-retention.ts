@@ -1,10 +1,9 @@
 /** The retention rules of deliveries: how long, and how many, finished deliveries are kept. */
 import type { Store } from '../../store/store-port.ts';
-import { followRecords } from '../../resources/projection.ts';
 import type { ItemEnd, RetentionRules } from '../durable-queue/queue-retention.ts';
+import { followDeliveries } from './delivery-changes.ts';
 import { deliveryHead } from './delivery-codec.ts';
 import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
-import { isRouteDeliveryId } from './route-delivery-id.ts';
 import type { EventUse } from './event-use.ts';
 
 const END_KINDS = {
@@ -19,10 +18,8 @@ export function deliveryRetention(limits: {
 }, store: Store, eventUse: Pick<EventUse, 'computeBytesBeside' | 'finishedBytes'>): RetentionRules {
   const deliveries = store.collection(deliveryCollection.name);
   return {
-    follow: (listener) => followRecords(deliveries, ({ id, before, after }) => {
-      if (isRouteDeliveryId(id)) return;
-      listener({ id, before: readEnd(before), after: readEnd(after) });
-    }),
+    follow: (listener) => followDeliveries(store, ({ id, before, after }) =>
+      listener({ id, before: readEnd(before), after: readEnd(after) })),
     readEnd: (bytes) => readEnd(bytes),
     bytesOf(id) {
       const bytes = deliveries.findBytes(id);

@@ -18,11 +18,11 @@ import { copyInto } from '../../base/structures/typed-arrays.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection, Store } from '../../store/store-port.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
+import { followDeliveries } from './delivery-changes.ts';
 import { deliveryHead, readEventId } from './delivery-codec.ts';
 import { countsAsQueued, deliveryCollection } from './delivery.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { eventCollection } from './event-record.ts';
-import { isRouteDeliveryId } from './route-delivery-id.ts';
 
 /**
  * How many deliveries of an event are kept, and how many of them are queued. A delayed event counts
@@ -58,7 +58,7 @@ export class EventUse {
     this.#unfollow = [
       followRecords(this.#events, (change, slot) => this.#applyEvent(change, slot)),
       // A stored body is counted by `#moveBody` when its delivery is: bodies need only changes.
-      followRecords(this.#deliveries, (change) => this.#applyDelivery(change)),
+      followDeliveries(store, (change) => this.#applyDelivery(change)),
       this.#bodies.onChange((change) => this.#applyBody(change)),
       followRecords(store.collection(delayedEventCollection.name), ({ id, before, after }) =>
         this.#applyUse(id, useCountsOfDelayed(before), useCountsOfDelayed(after))),
@@ -124,7 +124,6 @@ export class EventUse {
   }
 
   #applyDelivery({ id, before, after }: Change): void {
-    if (isRouteDeliveryId(id)) return;
     if (this.#bodies.size > 0) this.#moveBody(id, bodyUseKindOf(before), bodyUseKindOf(after));
     const record = after ?? before;
     const [from, to] = [useCountsOf(before), useCountsOf(after)];

@@ -10,14 +10,12 @@
  */
 import { AppError } from '../../base/errors.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
-import { followRecords } from '../../resources/projection.ts';
 import { delayedEventCollection } from './delayed-events.ts';
-import { WAITING } from './delivery-changes.ts';
+import { WAITING, followDeliveries } from './delivery-changes.ts';
 import { deliveryHead } from './delivery-codec.ts';
-import { deliveryCollection, countsAsQueued, type DeliveryStatus } from './delivery.ts';
+import { countsAsQueued, type DeliveryStatus } from './delivery.ts';
 import type { EventUse } from './event-use.ts';
 import type { FanOuts } from './fan-out.ts';
-import { isRouteDeliveryId } from './route-delivery-id.ts';
 
 /** The Retry-After of a response that says that the queue is full. */
 const RETRY_AFTER_FULL_S = 10;
@@ -69,9 +67,7 @@ export class QueueCapacity {
     this.#delayedEvents = store.collection(delayedEventCollection.name);
     this.#pendingMax = limits.pendingMax;
     this.#bytesMax = limits.bytesMax;
-    const deliveries = store.collection(deliveryCollection.name);
-    this.#unfollow = followRecords(deliveries, ({ id, before, after }) => {
-      if (isRouteDeliveryId(id)) return;
+    this.#unfollow = followDeliveries(store, ({ id, before, after }) => {
       if (before !== null) this.#count(before, -1);
       const status = after === null ? null : this.#count(after, 1);
       if (status !== 'pending') this.#postponedBodyBytes.delete(id);

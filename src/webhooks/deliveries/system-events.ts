@@ -31,10 +31,7 @@ type FailedRequest = {
   readonly event: string | null;
   readonly receivedAt: string;
   readonly headers: readonly (readonly [string, string])[];
-  readonly routes: readonly {
-    readonly route: string | null; readonly status: string; readonly attemptCount: number;
-    readonly attempts: readonly { readonly message?: string | null }[];
-  }[];
+  readonly routes: readonly Pick<Delivery, 'route' | 'status' | 'attemptCount' | 'attempts'>[];
 };
 
 type DisabledWebhook = {

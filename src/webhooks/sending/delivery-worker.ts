@@ -11,6 +11,7 @@ import type { Turns } from '../../base/turns.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Change, Collection, Store } from '../../store/store-port.ts';
+import { followDeliveries } from '../deliveries/delivery-changes.ts';
 import { decodeDelivery, deliveryHead } from '../deliveries/delivery-codec.ts';
 import {
   deliveryCollection, computeDeliveryDueMs, type Delivery, type StoredDelivery,
@@ -19,7 +20,6 @@ import { backfillCollection, decodeHoldingJobId } from '../deliveries/backfill-h
 import type { DelayedEvents } from '../deliveries/delayed-events.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import { decodeEventHead, findEventRecord, readPayloadBytes } from '../deliveries/event-record.ts';
-import { isRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { formatWebhookLabel } from '../webhook-label.ts';
@@ -102,9 +102,7 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt> {
     for (const webhook of deps.webhooks.all()) this.#followOrder(webhook.identifier, webhook);
     this.#probes = new WebhookProbes(deps);
     this.#unfollow = [
-      followRecords(this.#records, (applied) => {
-        if (!isRouteDeliveryId(applied.id)) this.#applyChange(applied);
-      }),
+      followDeliveries(deps.store, (change) => this.#applyChange(change)),
       // The id of a job compares with places: see backfill-hold.ts.
       followRecords(deps.store.collection(backfillCollection.name), ({ id, after }) =>
         deps.scheduler.hold(id, after === null ? null : decodeHoldingJobId(after))),

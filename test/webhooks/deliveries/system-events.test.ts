@@ -261,12 +261,13 @@ test('a request that one of these events has caused is not told of', () => {
     events, log: silentLogger, webhooks: { incoming: directory, outgoing: directory },
   });
   const transaction = { find: () => undefined } as unknown as Transaction;
+  const RUN = { at: '', durationMs: 0, message: 'no' };
   const tell = (headers: readonly [string, string][]): void =>
     requestFailed(transaction, { nowMs: 0, seed: '' }, {
       id: 'r1', hook: 'h1', event: 'paid', receivedAt: '2026-01-01T00:00:00.000Z', headers,
       routes: [
-        { route: 'a', status: 'delivered', attemptCount: 1, attempts: [{ message: null }] },
-        { route: 'b', status: 'failed', attemptCount: 5, attempts: [{ message: 'no' }] },
+        { route: 'a', status: 'delivered', attemptCount: 1, attempts: [] },
+        { route: 'b', status: 'failed', attemptCount: 5, attempts: [RUN] },
       ],
     });
   tell([['X-Hookshelf-Event', 'request.failed'], ['X-Hookshelf-Chain', '3']]);

@@ -10,7 +10,7 @@ import { loadCrypto } from '../../../base/node-modules.ts';
 import type { MaybePromise } from '../../../base/when-done.ts';
 import type { Store } from '../../../store/store-port.ts';
 import { deliveryCollection, routeNameOf } from '../../deliveries/delivery.ts';
-import { isRouteDeliveryId, parseRequestId } from '../../deliveries/route-delivery-id.ts';
+import { parseRequestId } from '../../deliveries/route-delivery-id.ts';
 import { findCommittedRequest } from '../../inbox/request-codec.ts';
 import { eventIdCollection, findEventId } from '../../inbox/event-ids.ts';
 import { requestCollection, type StoredRequest } from '../../inbox/stored-request.ts';
@@ -217,7 +217,7 @@ export class Duplicates {
           if (change.id === id) resolve();
         }),
         deliveries.onChange((change) => {
-          if (isRouteDeliveryId(change.id) && parseRequestId(change.id) === id) resolve();
+          if (parseRequestId(change.id) === id) resolve();
         }));
     });
     return {

@@ -5,7 +5,7 @@ import { tokenResource } from '../../src/access/token-resource.ts';
 import { TOKENS } from '../../src/access/tokens.ts';
 import { bookResource } from '../../src/books/book-resource.ts';
 import type { Resource } from '../../src/resources/resource.ts';
-import { configurationResource } from '../../src/webhooks/actions/action-configuration-resource.ts';
+import { configurationResource } from '../../src/webhooks/actions/action-configuration.ts';
 import { deliveryCollection } from '../../src/webhooks/deliveries/delivery.ts';
 import { deliveryResource } from '../../src/webhooks/deliveries/delivery-resource.ts';
 import { incomingResource } from '../../src/webhooks/incoming/incoming-resource.ts';

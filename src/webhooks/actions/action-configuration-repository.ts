@@ -11,7 +11,7 @@ import { createRepository, type Repository } from '../../resources/repository.ts
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import { stageMarkRemoval } from '../applied-records.ts';
 import { checkTarget } from '../http/target-rules.ts';
-import { configurationCollection, configurationSchema } from './action-configuration.ts';
+import { configurationCollection, configurationResource } from './action-configuration.ts';
 import { decodeConfiguration } from './configuration-index.ts';
 import {
   checkActionType, checkUnused, updateUseCounts, type Reference,
@@ -19,7 +19,6 @@ import {
 import type { ActionRegistry } from './action-registry.ts';
 import type { OptionsChecks } from './options-checks.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
-import { configurationResource } from './action-configuration-resource.ts';
 
 export function createActionConfigurationRepository(deps: {
   readonly store: Store;
@@ -36,7 +35,8 @@ export function createActionConfigurationRepository(deps: {
     const { actionType, options = {} } = decodeConfiguration(record);
     return actions.find(actionType)?.findTargetUrl?.(options) ?? null;
   };
-  const schema = { ...configurationSchema, check: createOptionsCheck(actions, optionsChecks) };
+  const check = createOptionsCheck(actions, optionsChecks);
+  const schema = { ...configurationResource.schema, check };
   const records = createRepository({
     store, now, makeId, resource: { ...configurationResource, schema },
     stageWithChange(transaction, change) {

@@ -1,8 +1,10 @@
 /**
- * The record of an action configuration: an action's identifier and the options that it runs with.
+ * The record of an action configuration, an action's identifier and the options that it runs with,
+ * and its resource: the path, the masks and the columns of lists.
  */
-import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
+import { timestampMembers, type NamedSchema, type Resource } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
+import { maskSecrets, restoreSecrets, collectUrls } from '../http/mask-secrets.ts';
 import { descriptionMember, slugSchema } from '../naming/members.ts';
 
 export type ActionConfiguration = {
@@ -18,7 +20,7 @@ export const configurationCollection: CollectionSpec = {
 
 const OPTIONS_BYTES_MAX = 64 * 1024;
 
-export const configurationSchema: NamedSchema = {
+const configurationSchema: NamedSchema = {
   kind: 'object',
   name: 'WebhookActionConfiguration',
   members: {
@@ -40,4 +42,25 @@ export const configurationSchema: NamedSchema = {
         + 'URLs are shown as ***; *** sent back keeps them',
     },
   },
+};
+
+export const configurationResource: Resource = {
+  path: '/api/action-configurations',
+  noun: 'action configuration',
+  plural: 'action configurations',
+  schema: configurationSchema,
+  collection: configurationCollection,
+  // A configuration decides where data goes: that takes more rights than the catalog.
+  access: { read: 'read', write: 'admin' },
+  isKeyGiven: true,
+  // Secrets that a patch does not name follow the rule for `***`: none goes to another target.
+  patchBase: maskSecrets,
+  reconcile: (body, current, cause) =>
+    restoreSecrets(body, cause === 'apply' ? null : current, ({ options }) => collectUrls(options)),
+  toPublic: maskSecrets,
+  columns: [
+    { title: 'IDENTIFIER', member: 'identifier', form: 'identifier' },
+    { title: 'ACTION', member: 'actionType', fit: 'whole' },
+    { title: 'OPTIONS', member: 'options' },
+  ],
 };

@@ -8,7 +8,7 @@ import {
 import { resourceRoutes } from '../../resources/resource-routes.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import type { ActionRegistry } from './action-registry.ts';
-import { configurationResource } from './action-configuration-resource.ts';
+import { configurationResource } from './action-configuration.ts';
 
 export function createActionEndpoints(
   actions: ActionRegistry, records: Repository,

@@ -170,7 +170,7 @@ function registerClass(
     validateOptions: (options) => validateOptions(candidate, toDoubles(options), log),
     run: (call) => execute.call(
       instance, parsePlainPayload(call.bytes()), call.context, toDoubles(call.options),
-      { log: new CallLogger(call), http: new ChainedHttpSender(http, call), ActionResult }),
+      { log: call.log, http: new ChainedHttpSender(http, call), ActionResult }),
   };
 }
 
@@ -201,34 +201,6 @@ export function createNoActionError(origin: string): AppError {
 
 export function createUnmadeError(origin: string, cause: unknown): AppError {
   return createRegistrationError(origin, `could not be made: ${messageOf(cause)}`, cause);
-}
-
-/**
- * The logger of one run, whose lines carry the labels of the run. Each run gets one, so it is a
- * small object; the labelled logger behind it is created when there is something to log.
- */
-class CallLogger implements Logger {
-  readonly #call: ActionCall;
-
-  constructor(call: ActionCall) {
-    this.#call = call;
-  }
-
-  debug(message: string, fields?: LogFields): void {
-    this.#call.log.debug(message, fields);
-  }
-
-  info(message: string, fields?: LogFields): void {
-    this.#call.log.info(message, fields);
-  }
-
-  warning(message: string, fields?: LogFields): void {
-    this.#call.log.warning(message, fields);
-  }
-
-  error(message: string, fields?: LogFields): void {
-    this.#call.log.error(message, fields);
-  }
 }
 
 /** Self-contained, as the action worker has its text (modules/action-worker.ts). */

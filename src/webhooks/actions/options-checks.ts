@@ -13,8 +13,8 @@ import type { ActionRegistry, RegisteredAction } from './action-registry.ts';
 /** An action, and the options that a configuration gives it. */
 type CheckedOptions = { readonly actionType: string; readonly options: JsonObject };
 
-/** The problems of options, one sentence each, and the number of writes that need to know them. */
-type Verdict = { readonly problems: readonly string[]; writes: number };
+/** The problems of options, one sentence each, by action and options: see `createKey`. */
+type Verdicts = Map<string, readonly string[]>;
 
 /** Thrown in a transaction whose options are not checked yet. */
 class UncheckedOptions extends Error {
@@ -31,7 +31,8 @@ const RUNS_MAX = 20;
 
 export class OptionsChecks {
   readonly #actions: ActionRegistry;
-  readonly #verdicts = new Map<string, Verdict>();
+  /** Those that each write under way has had given. */
+  readonly #verdicts = new Set<Verdicts>();
 
   constructor(actions: ActionRegistry) {
     this.#actions = actions;
@@ -45,16 +46,17 @@ export class OptionsChecks {
   async checkAhead<Result>(
     configurations: readonly CheckedOptions[], write: () => Promise<Result>,
   ): Promise<Result> {
-    const keys: string[] = [];
+    const verdicts: Verdicts = new Map();
+    this.#verdicts.add(verdicts);
     try {
-      for (const configuration of configurations) keys.push(await this.#check(configuration));
+      for (const configuration of configurations) await this.#check(configuration, verdicts);
       for (let runs = 0; runs < RUNS_MAX; runs += 1) {
         const unchecked = await findUnchecked(write);
         if ('result' in unchecked) return unchecked.result;
-        keys.push(await this.#check(unchecked.configuration));
+        await this.#check(unchecked.configuration, verdicts);
       }
     } finally {
-      for (const key of keys) this.#release(key);
+      this.#verdicts.delete(verdicts);
     }
     throw new AppError('conflict', 'the action configuration changes all the time: try again');
   }
@@ -71,29 +73,21 @@ export class OptionsChecks {
       const problems = action.validateOptions(options);
       if (!isPromised(problems)) return problems;
     }
-    const verdict = this.#verdicts.get(createKey(configuration));
-    if (verdict === undefined) throw new UncheckedOptions(configuration);
-    return verdict.problems;
+    const key = createKey(configuration);
+    for (const verdicts of this.#verdicts) {
+      const problems = verdicts.get(key);
+      if (problems !== undefined) return problems;
+    }
+    throw new UncheckedOptions(configuration);
   }
 
   #find({ actionType }: CheckedOptions): RegisteredAction | undefined {
     return this.#actions.find(actionType);
   }
 
-  /** Has the verdict at hand until `#release`, and returns its key. */
-  async #check(configuration: CheckedOptions): Promise<string> {
-    const key = createKey(configuration);
+  async #check(configuration: CheckedOptions, verdicts: Verdicts): Promise<void> {
     const problems = await this.#find(configuration)?.validateOptions(configuration.options) ?? [];
-    const { writes = 0 } = this.#verdicts.get(key) ?? {};
-    this.#verdicts.set(key, { problems, writes: writes + 1 });
-    return key;
-  }
-
-  #release(key: string): void {
-    const verdict = this.#verdicts.get(key);
-    if (verdict === undefined) return;
-    verdict.writes -= 1;
-    if (verdict.writes === 0) this.#verdicts.delete(key);
+    verdicts.set(createKey(configuration), problems);
   }
 }
 

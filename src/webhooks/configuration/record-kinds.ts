@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../base/schema.ts';
 import type { NamedSchema, Resource } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import { configurationResource } from '../actions/action-configuration-resource.ts';
+import { configurationResource } from '../actions/action-configuration.ts';
 import { incomingResource } from '../incoming/incoming-resource.ts';
 import { outgoingResource } from '../outgoing/outgoing-resource.ts';
 import { dropUnusedPrevious } from '../outgoing/signing-member.ts';

@@ -10,7 +10,7 @@ import {
   createRecord, fetchAll, formatValue, parseObject, replaceRecord, resolveId, toTableColumns,
 } from '../resource-commands.ts';
 import { BUILT_IN_ACTIONS } from '../../../webhooks/actions/modules/load-action-modules.ts';
-import { configurationResource } from '../../../webhooks/actions/action-configuration-resource.ts';
+import { configurationResource } from '../../../webhooks/actions/action-configuration.ts';
 
 export async function listActions(context: CommandContext): Promise<number> {
   const actions = await fetchAll(await context.openApiClient(), '/api/actions');

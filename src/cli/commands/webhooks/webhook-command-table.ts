@@ -20,7 +20,7 @@ const delivery = recordOption('deliveries');
 const job = recordOption('jobs');
 const configurationResource = async () =>
   (await import(
-    '../../../webhooks/actions/action-configuration-resource.ts')).configurationResource;
+    '../../../webhooks/actions/action-configuration.ts')).configurationResource;
 const outgoingResource = async () =>
   (await import('../../../webhooks/outgoing/outgoing-resource.ts')).outgoingResource;
 const jobResource = async () =>

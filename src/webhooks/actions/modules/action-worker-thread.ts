@@ -92,15 +92,15 @@ export class ActionWorkerThread {
   /** The requests of actions that are under way. */
   readonly #aborts = new Map<number, AbortController>();
   #inspector: WorkerInspector | null = null;
-  #answerTimer: Timer | null = null;
   #memoryTimer: Timer | null = null;
   #isCheckingMemory = false;
   /** The bytes of its buffers, by its last answer. */
   #bufferBytes = 0;
   #pingCount = 0;
-  /** The ping that the answer timer is for. */
-  #awaitedPingId = 0;
-  #onAnswer = (_pingId: number): void => {};
+  /** Called with the answers to pings, by their numbers. */
+  readonly #pings = new Map<number, () => void>();
+  /** Whether it has to answer, or is ended. */
+  #isPinged = false;
   #error: unknown = null;
   /** It is being given up, and nothing new begins in it. */
   #isEnding = false;
@@ -186,14 +186,14 @@ export class ActionWorkerThread {
     this.#send(createOrder(callId));
     if (await endsInTime(this.#deps.clock, timeoutMs, answer)) return answer;
     this.#delete(callId);
-    this.ping();
+    void this.ping();
     return LATE;
   }
 
   /** Forgets a run that nobody waits for any more, and that may never end; pings the worker. */
   giveUp(action: ActionCall): void {
     for (const [callId, call] of this.#calls) if (call.action === action) this.#delete(callId);
-    this.ping();
+    void this.ping();
   }
 
   /** The call has the next number. */
@@ -252,17 +252,23 @@ export class ActionWorkerThread {
   }
 
   /** Ends the worker unless it answers within a second. */
-  ping(): void {
-    if (!this.isUsable || this.#answerTimer !== null) return;
+  async ping(): Promise<void> {
+    if (!this.isUsable || this.#isPinged) return;
+    this.#isPinged = true;
+    if (!await this.#answersIn(ANSWER_MS_MAX)) await this.endWithStack('blocked');
+    this.#isPinged = false;
+  }
+
+  /** True as well where the worker ends meanwhile. */
+  async #answersIn(ms: number): Promise<boolean> {
     const pingId = this.#sendPing();
-    this.#awaitedPingId = pingId;
-    this.#answerTimer = this.#deps.clock.startTimer(ANSWER_MS_MAX, () => {
-      // The answer may be here, and this thread has not come to read it; a later ping has its own.
-      setImmediate(() => {
-        const isAwaited = this.#answerTimer !== null && this.#awaitedPingId === pingId;
-        if (isAwaited) void this.endWithStack('blocked');
-      });
+    const answer = new Promise<void>((resolve) => {
+      this.#pings.set(pingId, resolve);
     });
+    if (await endsInTime(this.#deps.clock, ms, answer)) return true;
+    // The answer may be here, and this thread has not come to read it.
+    await new Promise(setImmediate);
+    return !this.#pings.delete(pingId);
   }
 
   /** Returns the number of the answer. Nothing else is one: endless loops log and send, too. */
@@ -274,10 +280,8 @@ export class ActionWorkerThread {
 
   #onAlive({ pingId, bufferBytes }: AliveReport): void {
     this.#bufferBytes = bufferBytes;
-    this.#onAnswer(pingId);
-    if (pingId < this.#awaitedPingId) return;
-    this.#answerTimer?.cancel();
-    this.#answerTimer = null;
+    this.#pings.get(pingId)?.();
+    this.#pings.delete(pingId);
   }
 
   /** Ends the worker, once its stack has been taken if that is possible. */
@@ -322,7 +326,8 @@ export class ActionWorkerThread {
   #finish(end: WorkerEnd): void {
     if (this.#end !== null) return;
     this.#end = end;
-    this.#answerTimer?.cancel();
+    for (const answer of this.#pings.values()) answer();
+    this.#pings.clear();
     this.#memoryTimer?.cancel();
     this.#inspector?.close();
     this.#inspector = null;
@@ -455,16 +460,6 @@ export class ActionWorkerThread {
     if (!await endsInTime(clock, COLLECTION_MS_MAX, inspector.collectGarbage())) return true;
     if (!await this.#answersIn(COLLECTION_MS_MAX)) return true;
     return await inspector.readHeapBytes() + this.#bufferBytes > bytesMax;
-  }
-
-  #answersIn(ms: number): Promise<boolean> {
-    const ownPingId = this.#sendPing();
-    const answer = new Promise<void>((resolve) => {
-      this.#onAnswer = (pingId) => {
-        if (pingId >= ownPingId) resolve();
-      };
-    });
-    return endsInTime(this.#deps.clock, ms, answer);
   }
 }
 

@@ -40,7 +40,7 @@ import { appliedCollection } from './applied-records.ts';
 import { configurationRoutes } from './configuration/configuration-routes.ts';
 import type { ConfigurationDeps } from './configuration/configuration-service.ts';
 import {
-  createIncomingWebhookIndex, warnOfUnusableWebhooks, type IncomingWebhookIndex,
+  IncomingWebhookIndex, warnOfUnusableWebhooks,
   type RejectionCount, type UnparsedCount,
 } from './incoming/receiving/incoming-webhook-index.ts';
 import { createIncomingEndpoints } from './incoming/incoming-endpoints.ts';
@@ -54,7 +54,7 @@ import { composeOutgoing, composeQueue } from './compose-outgoing.ts';
 import { outgoingRoutes } from './outgoing/outgoing-routes.ts';
 import { checkSendOptions, type SendOptions } from './outgoing/send-options.ts';
 import {
-  createOutgoingWebhookIndex, parseUnsavedWebhook, type OutgoingWebhookIndex,
+  OutgoingWebhookIndex, parseUnsavedWebhook,
 } from './outgoing/outgoing-webhook-index.ts';
 import { failingCollection } from './outgoing/automatic-disabling.ts';
 import type { WebhookDirectories } from './naming/directory.ts';
@@ -304,8 +304,8 @@ function openIndexes({ store, clock, logger, incoming, onOutcome }: WebhooksOpti
 } {
   return {
     configurations: createConfigurationIndex(store.collection(configurationCollection.name)),
-    outgoing: createOutgoingWebhookIndex(store.collection(outgoingCollection.name)),
-    incoming: createIncomingWebhookIndex({
+    outgoing: new OutgoingWebhookIndex(store.collection(outgoingCollection.name)),
+    incoming: new IncomingWebhookIndex({
       collection: store.collection(incomingCollection.name),
       defaultMethods: incoming.defaultAllowedMethods, rateLimit: incoming.rateLimit,
       bodyBytesMax: incoming.bodyBytesMax, clock, log: logger, onOutcome,

@@ -51,77 +51,93 @@ type SentHeaders = Readonly<Record<string, string>>;
 /** Whether an event is about hookshelf itself; default: it is not. */
 export type EventKind = { readonly isSystem?: boolean };
 
-export interface OutgoingWebhookIndex {
-  find(identifier: string): ReadyOutgoingWebhook | undefined;
+export class OutgoingWebhookIndex {
+  readonly #collection: Collection;
+  readonly #webhooks = new Map<string, ReadyOutgoingWebhook>();
+  /** The identifiers of webhooks that are enabled, or probed, by trigger. */
+  readonly #byTrigger = new Map<string, Set<string>>();
+  /** The conditions of the webhooks that have one. */
+  readonly #conditions = new Map<string, Predicate>();
+  readonly #listeners: ((identifier: string) => void)[] = [];
+  readonly #unfollow: () => void;
+
+  constructor(collection: Collection) {
+    this.#collection = collection;
+    this.#unfollow = followRecords(collection, ({ id, after }) => this.#follow(id, after));
+  }
+
+  find(identifier: string): ReadyOutgoingWebhook | undefined {
+    return this.#webhooks.get(identifier);
+  }
+
   /** Finds a webhook by its identifier, or else by its name. */
-  findNamed(name: string): ReadyOutgoingWebhook | undefined;
+  findNamed(name: string): ReadyOutgoingWebhook | undefined {
+    return this.#webhooks.get(resolveKey(this.#collection, name) ?? '');
+  }
+
   /**
    * The identifiers, sorted, of the webhooks that an event of this name may trigger, as they are
    * enabled, or probed: their conditions are not asked. A webhook with the trigger `*` gets no
    * system events.
    */
-  findTriggered(event: string, kind?: EventKind): readonly string[];
+  findTriggered(event: string, kind?: EventKind): readonly string[] {
+    return this.#byTrigger.size === 0 ? []
+      : collectTriggered(this.#byTrigger, event, kind?.isSystem === true);
+  }
+
   /**
    * The same without webhooks whose condition is false for the event. `payload` is called only if a
    * condition reads it.
    */
-  findMatching(event: string, payload: () => JsonValue, kind?: EventKind): readonly string[];
-  all(): Iterable<ReadyOutgoingWebhook>;
-  /** `listener` is called after a webhook was added, changed or removed. */
-  onChange(listener: (identifier: string) => void): void;
-  close(): void;
-}
+  findMatching(event: string, payload: () => JsonValue, kind?: EventKind): readonly string[] {
+    const webhookIds = this.findTriggered(event, kind);
+    if (this.#conditions.size === 0) return webhookIds;
+    const facts = new Facts({ payload, event: () => event });
+    return webhookIds.filter((webhookId) => this.#conditions.get(webhookId)?.(facts) ?? true);
+  }
 
-export function createOutgoingWebhookIndex(collection: Collection): OutgoingWebhookIndex {
-  const webhooks = new Map<string, ReadyOutgoingWebhook>();
-  /** The identifiers of webhooks that are enabled, or probed, by trigger. */
-  const byTrigger = new Map<string, Set<string>>();
-  /** The conditions of the webhooks that have one. */
-  const conditions = new Map<string, Predicate>();
-  const listeners: ((identifier: string) => void)[] = [];
-  const removeTriggers = (webhook: OutgoingWebhook): void => {
-    for (const trigger of listTriggers(webhook)) {
-      const set = byTrigger.get(trigger);
-      set?.delete(webhook.identifier);
-      if (set?.size === 0) byTrigger.delete(trigger);
-    }
-  };
-  const addTriggers = (webhook: OutgoingWebhook): void => {
-    for (const trigger of listTriggers(webhook)) {
-      const set = byTrigger.get(trigger) ?? new Set();
-      byTrigger.set(trigger, set.add(webhook.identifier));
-    }
-  };
-  const close = followRecords(collection, ({ id, after }) => {
-    const previous = webhooks.get(id);
-    if (previous !== undefined) removeTriggers(previous);
-    conditions.delete(id);
+  all(): Iterable<ReadyOutgoingWebhook> {
+    return this.#webhooks.values();
+  }
+
+  /** `listener` is called after a webhook was added, changed or removed. */
+  onChange(listener: (identifier: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  close(): void {
+    this.#unfollow();
+  }
+
+  #follow(id: string, after: Buffer | null): void {
+    const previous = this.#webhooks.get(id);
+    if (previous !== undefined) this.#removeTriggers(previous);
+    this.#conditions.delete(id);
     if (after === null) {
-      webhooks.delete(id);
+      this.#webhooks.delete(id);
     } else {
       const webhook = prepareWebhook(decodeOutgoingWebhook(after));
-      webhooks.set(id, webhook);
-      if (webhook.enabled || webhook.isProbed) addTriggers(webhook);
-      if (webhook.when !== undefined) conditions.set(id, prepareCondition(webhook.when));
+      this.#webhooks.set(id, webhook);
+      if (webhook.enabled || webhook.isProbed) this.#addTriggers(webhook);
+      if (webhook.when !== undefined) this.#conditions.set(id, prepareCondition(webhook.when));
     }
-    for (const listener of listeners) listener(id);
-  });
-  const findTriggered = (event: string, kind?: EventKind): readonly string[] =>
-    byTrigger.size === 0 ? [] : collectTriggered(byTrigger, event, kind?.isSystem === true);
-  return {
-    find: (identifier) => webhooks.get(identifier),
-    findNamed: (name) => webhooks.get(resolveKey(collection, name) ?? ''),
-    findTriggered,
-    findMatching(event, payload, kind) {
-      const webhookIds = findTriggered(event, kind);
-      if (conditions.size === 0) return webhookIds;
-      const facts = new Facts({ payload, event: () => event });
-      return webhookIds.filter((webhookId) => conditions.get(webhookId)?.(facts) ?? true);
-    },
-    all: () => webhooks.values(),
-    onChange: (listener) => void listeners.push(listener),
-    close,
-  };
+    for (const listener of this.#listeners) listener(id);
+  }
+
+  #addTriggers(webhook: OutgoingWebhook): void {
+    for (const trigger of listTriggers(webhook)) {
+      const set = this.#byTrigger.get(trigger) ?? new Set();
+      this.#byTrigger.set(trigger, set.add(webhook.identifier));
+    }
+  }
+
+  #removeTriggers(webhook: OutgoingWebhook): void {
+    for (const trigger of listTriggers(webhook)) {
+      const set = this.#byTrigger.get(trigger);
+      set?.delete(webhook.identifier);
+      if (set?.size === 0) this.#byTrigger.delete(trigger);
+    }
+  }
 }
 
 /** Makes a function that says whether one webhook hears an event, also while it is disabled. */

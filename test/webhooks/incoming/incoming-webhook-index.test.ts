@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import {
-  createIncomingWebhookIndex,
+  IncomingWebhookIndex,
 } from '../../../src/webhooks/incoming/receiving/incoming-webhook-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
 
@@ -14,7 +14,7 @@ test('two webhooks that swap their path segments are found at the new ones', (co
   };
   put('one', 'first');
   put('two', 'second');
-  const index = createIncomingWebhookIndex({
+  const index = new IncomingWebhookIndex({
     collection, defaultMethods: ['POST'], bodyBytesMax: 1 << 20, rateLimit: 0,
     clock: systemClock, log: silentLogger, onOutcome: () => {},
   });

@@ -1,9 +1,8 @@
 /** Which webhooks an event triggers, while they are added, changed and removed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  createOutgoingWebhookIndex, type OutgoingWebhookIndex,
-} from '../../../src/webhooks/outgoing/outgoing-webhook-index.ts';
+import { OutgoingWebhookIndex } from
+  '../../../src/webhooks/outgoing/outgoing-webhook-index.ts';
 import { outgoingCollection } from '../../../src/webhooks/outgoing/outgoing-webhook.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 
@@ -17,7 +16,7 @@ function open(): Fixture {
   const store = createMemoryStore([outgoingCollection]);
   const { name } = outgoingCollection;
   return {
-    index: createOutgoingWebhookIndex(store.collection(name)),
+    index: new OutgoingWebhookIndex(store.collection(name)),
     put: (identifier, members) => store.transact((transaction) =>
       transaction.put(name, identifier, JSON.stringify({
         identifier, targetUrl: 'http://127.0.0.1:1/', httpMethod: 'POST', enabled: true, ...members,

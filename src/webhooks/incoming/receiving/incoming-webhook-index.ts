@@ -67,79 +67,87 @@ type TimedKey = {
   readonly validUntilMs: number;
 };
 
-export interface IncomingWebhookIndex {
-  findByPath(pathSegment: string): ReadyIncomingWebhook | undefined;
-  find(identifier: string): ReadyIncomingWebhook | undefined;
-  /**
-   * Finds by identifier first, as a path segment may look like one, then by name or path segment.
-   */
-  findNamed(name: string): ReadyIncomingWebhook | undefined;
-  all(): Iterable<ReadyIncomingWebhook>;
-  /** The limit of a body, and of one without its Content-Encoding. */
-  readonly bodyBytesMax: number;
-  /** Counts the requests to paths that no webhook has. */
-  readonly unknownPathRejections: Rejections;
-  /** Rejected requests by webhook, for at most 1,000 webhooks; the others count as `other`. */
-  countRejections(): readonly RejectionCount[];
-  /** Requests that no payload could be made of, by webhook, within the same limit. */
-  countUnparsed(): readonly UnparsedCount[];
-  /** Enabled webhooks that refuse every request, with the reason. */
-  listUnusable(): readonly { readonly label: string; readonly finding: string }[];
-  close(): void;
-}
-
-export function createIncomingWebhookIndex(options: RejectionDeps & {
+type IndexOptions = RejectionDeps & {
   readonly collection: Collection;
   readonly defaultMethods: readonly string[];
   /** Requests a second for a webhook that has no limit of its own; 0: no limit. */
   readonly rateLimit: number;
+  readonly bodyBytesMax: number;
+};
+
+export class IncomingWebhookIndex {
   /** The limit of a body, and of one without its Content-Encoding. */
   readonly bodyBytesMax: number;
-}): IncomingWebhookIndex {
-  const byPath = new Map<string, ReadyIncomingWebhook>();
-  const byIdentifier = new Map<string, ReadyIncomingWebhook>();
-  const createRejections = (webhookId: string | null): Rejections =>
-    new Rejections(webhookId, options);
-  const unknownPathRejections = createRejections(null);
-  const unfollow = followRecords(options.collection, ({ id, after }) => {
-    const previous = byIdentifier.get(id);
+  /** Counts the requests to paths that no webhook has. */
+  readonly unknownPathRejections: Rejections;
+  readonly #options: IndexOptions;
+  readonly #byPath = new Map<string, ReadyIncomingWebhook>();
+  readonly #byIdentifier = new Map<string, ReadyIncomingWebhook>();
+  readonly #unfollow: () => void;
+
+  constructor(options: IndexOptions) {
+    this.bodyBytesMax = options.bodyBytesMax;
+    this.unknownPathRejections = new Rejections(null, options);
+    this.#options = options;
+    this.#unfollow = followRecords(options.collection,
+      ({ id, after }) => this.#follow(id, after));
+  }
+
+  findByPath(pathSegment: string): ReadyIncomingWebhook | undefined {
+    return this.#byPath.get(pathSegment);
+  }
+
+  find(identifier: string): ReadyIncomingWebhook | undefined {
+    return this.#byIdentifier.get(identifier);
+  }
+
+  /**
+   * Finds by identifier first, as a path segment may look like one, then by name or path segment.
+   */
+  findNamed(name: string): ReadyIncomingWebhook | undefined {
+    return this.#byIdentifier.get(resolveKey(this.#options.collection, name) ?? '');
+  }
+
+  all(): Iterable<ReadyIncomingWebhook> {
+    return this.#byIdentifier.values();
+  }
+
+  /** Rejected requests by webhook, for at most 1,000 webhooks; the others count as `other`. */
+  countRejections(): readonly RejectionCount[] {
+    return countRejectionsByWebhook(this.all());
+  }
+
+  /** Requests that no payload could be made of, by webhook, within the same limit. */
+  countUnparsed(): readonly UnparsedCount[] {
+    return countUnparsedByWebhook(this.all());
+  }
+
+  close(): void {
+    this.#unfollow();
+    this.unknownPathRejections.close();
+    for (const { traffic } of this.all()) traffic.rejections.close();
+  }
+
+  #follow(id: string, after: Buffer | null): void {
+    const previous = this.#byIdentifier.get(id);
     // Two webhooks may swap their segments in one transaction: by now the segment may belong to the
     // other one, which must stay.
-    if (previous !== undefined && byPath.get(previous.pathSegment) === previous) {
-      byPath.delete(previous.pathSegment);
+    if (previous !== undefined && this.#byPath.get(previous.pathSegment) === previous) {
+      this.#byPath.delete(previous.pathSegment);
     }
     if (after === null) {
       previous?.traffic.rejections.close();
-      byIdentifier.delete(id);
+      this.#byIdentifier.delete(id);
       return;
     }
+    const options = this.#options;
     const stored = decodeIncomingWebhook(after);
-    const traffic = previous?.traffic ?? new WebhookTraffic(createRejections(id));
+    const traffic = previous?.traffic ?? new WebhookTraffic(new Rejections(id, options));
     updateBucket(traffic, stored.rateLimit ?? options.rateLimit, options.clock);
     const webhook = toReadyWebhook(stored, options, traffic);
-    byIdentifier.set(id, webhook);
-    byPath.set(webhook.pathSegment, webhook);
-  });
-  return {
-    findByPath: (pathSegment) => byPath.get(pathSegment),
-    find: (identifier) => byIdentifier.get(identifier),
-    findNamed: (name) => byIdentifier.get(resolveKey(options.collection, name) ?? ''),
-    all: () => byIdentifier.values(),
-    bodyBytesMax: options.bodyBytesMax,
-    unknownPathRejections,
-    countRejections: () => countRejectionsByWebhook(byIdentifier.values()),
-    countUnparsed: () => countUnparsedByWebhook(byIdentifier.values()),
-    listUnusable: () => [...byIdentifier.values()].flatMap((webhook) => {
-      const { finding } = webhook.sender?.verifier.problem ?? {};
-      return webhook.enabled && finding !== undefined
-        ? [{ label: formatWebhookLabel(webhook), finding }] : [];
-    }),
-    close() {
-      unfollow();
-      unknownPathRejections.close();
-      for (const { traffic } of byIdentifier.values()) traffic.rejections.close();
-    },
-  };
+    this.#byIdentifier.set(id, webhook);
+    this.#byPath.set(webhook.pathSegment, webhook);
+  }
 }
 
 /** As long as the rate limit stays the same, changes of the webhook leave the tokens alone. */
@@ -224,13 +232,15 @@ function countUnparsedByWebhook(webhooks: Iterable<ReadyIncomingWebhook>): Unpar
 
 const UNUSABLE_LISTED_MAX = 10;
 
-/** Warns in one log line of incoming webhooks that refuse every request. */
+/** Warns in one log line of enabled webhooks that refuse every request, with the reason of each. */
 export function warnOfUnusableWebhooks(webhooks: IncomingWebhookIndex, log: Logger): void {
-  const unusable = webhooks.listUnusable();
+  const unusable = [...webhooks.all()].flatMap((webhook) => {
+    const { finding } = webhook.sender?.verifier.problem ?? {};
+    return webhook.enabled && finding !== undefined
+      ? [`${formatWebhookLabel(webhook)}: ${finding}`] : [];
+  });
   if (unusable.length === 0) return;
   log.warning('incoming webhooks refuse every request: their preset lacks what it needs', {
-    count: unusable.length,
-    webhooks: unusable.slice(0, UNUSABLE_LISTED_MAX)
-      .map(({ label, finding }) => `${label}: ${finding}`),
+    count: unusable.length, webhooks: unusable.slice(0, UNUSABLE_LISTED_MAX),
   });
 }

@@ -103,3 +103,16 @@ test('every status is told from the others without parsing', () => {
     assert.equal(deliveryHead.readStatus(bytes), status);
   }
 });
+
+test('a record that lacks what is always there is refused', () => {
+  for (const [delivery, members] of [
+    [fresh, ['identifier', 'status', 'updatedAt', 'message']],
+    [routed, ['identifier', 'status', 'updatedAt', 'route', 'hook']],
+  ] as const) {
+    for (const member of members) {
+      const record = JSON.parse(encodeDelivery(delivery)) as object;
+      const bytes = Buffer.from(JSON.stringify({ ...record, [member]: null }));
+      assert.throws(() => decodeDelivery(bytes), TypeError, member);
+    }
+  }
+});

@@ -159,9 +159,10 @@ test('updatedAt rises though the clock steps back', () => {
 });
 
 test('a manual retry starts the schedule anew and keeps what was tried', () => {
-  const failed = afterAttempt(fresh, outcome('failed'), [], START_MS, 0);
+  const failed = { ...afterAttempt(fresh, outcome('failed'), [], START_MS, 0), proxyFailures: 3 };
   const again = resetForRetry(failed, START_MS + 1000);
-  assert.deepEqual([again.status, again.failures, again.attempts.length], ['pending', 0, 1]);
+  assert.deepEqual([again.status, again.failures, again.proxyFailures, again.attempts.length],
+    ['pending', 0, 0, 1]);
   assert.equal(Date.parse(again.nextAttemptAt ?? ''), START_MS + 1000);
 });
 

@@ -2,7 +2,7 @@
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { Engine } from './engine.ts';
 import { readPasswordFile } from './password-file.ts';
-import type { PasswordFiles } from './postgres/postgres-password.ts';
+import type { PasswordFiles } from './password-file.ts';
 
 const loadEtcdEngine = lazyImport(() => import('./etcd/etcd-engine.ts'));
 const loadPostgresEngine = lazyImport(() => import('./postgres/postgres-engine.ts'));

@@ -3,6 +3,13 @@ import { AppError } from '../../base/errors.ts';
 import { explainFileError } from '../../base/file-error.ts';
 import { CONFIGURATION_BYTES_MAX, readBounded } from '../../base/files/bounded-read.ts';
 
+export type PasswordFiles = {
+  /** The setting `store.passwordFile` as an absolute path. */
+  readonly passwordFile: string | null;
+  /** The environment variable PGPASSFILE. */
+  readonly passFile: string | null;
+};
+
 /** Reads the first line of a file that a setting or an option names. Throws `usage`. */
 export function readPasswordFile(path: string): string {
   const [line = ''] = readPrivateFile(path, 'the password file').split(/\r?\n/);

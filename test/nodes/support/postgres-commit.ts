@@ -22,14 +22,16 @@ export function createPostgresCommit(primary: () => PostgresServer): () => Promi
   };
 }
 
-function open({ socket: path, name }: PostgresServer): Promise<Connection> {
-  return openConnection({
+async function open({ socket: path, name }: PostgresServer): Promise<Connection> {
+  const connection = await openConnection({
     open: async () => {
       const socket = connect({ path });
       await once(socket, 'connect');
       return socket;
     },
-    user: 'postgres', database: 'postgres', password: null, applicationName: 'probe', host: name,
+    user: 'postgres', database: 'postgres', password: null, host: name,
     timeoutMs: CONNECT_MS_MAX,
   });
+  await connection.query("set application_name = 'probe'");
+  return connection;
 }

@@ -51,7 +51,6 @@ type DriverOptions = {
   readonly user: string;
   readonly database: string;
   readonly password: string | null;
-  readonly applicationName: string;
   /** For messages. */
   readonly host: string;
   /** Longest wait until the reply to the first statement. */
@@ -112,7 +111,7 @@ class DriverConnection implements Connection {
 
   constructor(options: DriverOptions, postgres: typeof import('postgres').default) {
     this.#options = options;
-    const { user, database, password, applicationName, timeoutMs, onNotify } = options;
+    const { user, database, password, timeoutMs, onNotify } = options;
     this.#client = postgres({
       socket: () => this.#open(),
       // Every option is set, since the package would take it from the environment otherwise.
@@ -121,7 +120,7 @@ class DriverConnection implements Connection {
       target_session_attrs: 'primary', connect_timeout: timeoutMs / 1000,
       idle_timeout: null, max_lifetime: null, keep_alive: null, sslnegotiation: null, debug: false,
       backoff: false, max_pipeline: 2, publications: '',
-      connection: { application_name: applicationName },
+      connection: { application_name: 'hookshelf' },
       onnotice: ({ severity, message = '' }) => {
         if (severity === 'WARNING') this.#warning = message;
       },

@@ -5,21 +5,21 @@
  */
 import { AppError } from '../../../base/errors.ts';
 import type { Engine, EngineSession } from '../engine.ts';
-import { formatAddress, parsePostgresUrl, formatHost } from './postgres-url.ts';
+import { findPassword, formatAddress, parsePostgresUrl, formatHost } from './postgres-url.ts';
 import type { PostgresAddress, PostgresHost } from './postgres-url.ts';
 import { openConnection } from './driver.ts';
 import type { Connection } from './driver.ts';
-import { checkDurability } from './durability.ts';
-import type { Durability } from './durability.ts';
-import { findPassword } from './postgres-password.ts';
-import type { PasswordFiles } from './postgres-password.ts';
-import { checkSessions, isPoolFull, createPoolError } from './pooler.ts';
+import {
+  checkDurability, checkSessions, createPoolError, explainReadOnly, isPoolFull,
+} from './server-checks.ts';
+import type { Durability } from './server-checks.ts';
+import type { PasswordFiles } from '../password-file.ts';
 import { readText } from './rows.ts';
 import { PostgresSession } from './postgres-session.ts';
-import { openSocket } from './postgres-socket.ts';
+import { CONNECT_MS_MAX, openSocket } from './postgres-socket.ts';
 import {
   HAS_TABLES, IDENTITY, INSPECT, LISTEN, MAKE_ALONE, MAKE_SCHEMA, MAKE_TABLES, PREPARE_LOCK,
-  READ_ONLY_CAUSE, SET_SESSION,
+  SET_SESSION,
 } from './statements.ts';
 
 const BATCH_BYTES_MAX = 8 << 20;
@@ -153,7 +153,7 @@ class SessionAttempt {
     const timer = setTimeout(() => {
       this.#hasTimedOut = true;
       this.close();
-    }, this.#address.connectTimeoutMs + BEGIN_MS_MAX);
+    }, CONNECT_MS_MAX + BEGIN_MS_MAX);
     try {
       return await run();
     } catch (thrown) {
@@ -168,7 +168,7 @@ class SessionAttempt {
 
   async #openPair(): Promise<ConnectionPair> {
     const hostText = formatHost(this.#host);
-    const writer = await this.#open(this.#address.connectTimeoutMs);
+    const writer = await this.#open(CONNECT_MS_MAX);
     const { rows: [row] } = await writer.query(INSPECT);
     if (row === undefined || readText(row, 'is_read_only') !== 'off') {
       throw await explainReadOnly(writer, hostText, this.#address.database);
@@ -185,20 +185,18 @@ class SessionAttempt {
 
   /** Throws `unavailable` where `count` connections stand and no other is let in. */
   async #openBeside(count: 1 | 2): Promise<Connection> {
-    const { connectTimeoutMs } = this.#address;
-    const timeoutMs = count === 1 ? connectTimeoutMs : Math.min(THIRD_MS_MAX, connectTimeoutMs);
     try {
-      return await this.#open(timeoutMs);
+      return await this.#open(count === 1 ? CONNECT_MS_MAX : THIRD_MS_MAX);
     } catch (thrown) {
       throw isPoolFull(thrown) ? createPoolError(formatHost(this.#host), count, thrown) : thrown;
     }
   }
 
   async #open(timeoutMs: number): Promise<Connection> {
-    const { user, database, applicationName } = this.#address;
+    const { user, database } = this.#address;
     const connection = await openConnection({
       open: () => openSocket(this.#address, this.#host),
-      user, database, applicationName, password: this.#password, host: formatHost(this.#host),
+      user, database, password: this.#password, host: formatHost(this.#host),
       timeoutMs,
       onNotify: (payload) => this.#session?.onNotification(payload),
       onLost: (error) => this.#session?.lose(error),
@@ -238,34 +236,4 @@ async function listen(writer: Connection): Promise<boolean> {
     if (writer.lossError !== null) throw thrown;
     return false;
   }
-}
-
-/** How to reset the setting, by the place it comes from (`pg_settings.source`). */
-const RESET_BY_SOURCE: Readonly<Record<string, (database: string) => string>> = {
-  'database': (database) => `alter database "${database}" reset default_transaction_read_only`,
-  'user': () => 'alter role … reset default_transaction_read_only',
-  'database user': (database) => `alter role … in database "${database}" reset `
-    + 'default_transaction_read_only',
-};
-const RESET_ELSEWHERE =
-  'in postgresql.conf, or by alter system reset default_transaction_read_only';
-
-/** Explains why a server takes no writes: it is a standby, or its settings forbid them. */
-async function explainReadOnly(
-  connection: Connection, host: string, database: string,
-): Promise<AppError> {
-  const { rows: [row] } = await connection.query(READ_ONLY_CAUSE);
-  if (row?.is_standby === true) {
-    return new AppError('unavailable', `${host} is a standby, not the primary`);
-  }
-  if (row?.setting !== 'on') {
-    return new AppError('unavailable', `PostgreSQL at ${host} takes no writes now `
-      + '(transaction_read_only is on)');
-  }
-  const source = String(row.source);
-  const reset = RESET_BY_SOURCE[source]?.(database) ?? RESET_ELSEWHERE;
-  return new AppError('misconfigured', `PostgreSQL at ${host} is the primary, and is set to take `
-    + `no writes: default_transaction_read_only is on (source: ${source}). Some services set it `
-    + `when the disk fills: make room there. Else take it back: ${reset}, in a session that begins `
-    + 'with set default_transaction_read_only = off');
 }

@@ -16,10 +16,12 @@ import type {
 import type { QueryResult, Connection } from './driver.ts';
 import { Notifications } from './notifications.ts';
 import { PostgresRejection } from './postgres-errors.ts';
-import { decodeEntry, decodeHead, decodeLockedHead, readText } from './rows.ts';
-import { createPostgresSnapshots } from './postgres-snapshots.ts';
 import {
-  BARRIER, CREATE_HEAD, FIND_BATCH, RAISE_FLOOR, READ_AFTER, READ_HEAD, TRIM, appendStatement,
+  decodeEntry, decodeHead, decodeLockedHead, decodePart, decodeSnapshot, encodePart, readText,
+} from './rows.ts';
+import {
+  BARRIER, COMPLETE_SNAPSHOT, CREATE_HEAD, FIND_BATCH, LIST_SNAPSHOTS, RAISE_FLOOR, READ_AFTER,
+  READ_HEAD, READ_PART, REMOVE_REMAINS, REMOVE_SNAPSHOT, TRIM, WRITE_PART, appendStatement,
   lockStatement,
 } from './statements.ts';
 
@@ -281,3 +283,25 @@ async function readPage(
   return rows.map(decodeEntry);
 }
 
+/** Snapshots: first their parts, then the row that completes a snapshot. */
+function createPostgresSnapshots(ask: RunStatement): EngineSnapshots {
+  return {
+    list: async () => (await ask(LIST_SNAPSHOTS, [])).rows.map(decodeSnapshot),
+    readPart: async ({ sequence, chain }, part) => {
+      const { rows: [row] } = await ask(READ_PART, [sequence, chain, part]);
+      if (row !== undefined) return decodePart(row);
+      throw new AppError('unavailable', `part ${part} of the snapshot at ${sequence} is not there`);
+    },
+    writePart: async ({ sequence }, part, { sha256, bytes }) => {
+      await ask(WRITE_PART, [sequence, part, sha256, encodePart(bytes)]);
+    },
+    complete: async ({ sequence, chain }, parts) => {
+      const { rows } = await ask(COMPLETE_SNAPSHOT, [sequence, chain, parts]);
+      if (rows.length === 0) {
+        throw new AppError('unavailable', `parts of the snapshot at ${sequence} have been removed`);
+      }
+      await ask(REMOVE_REMAINS, [sequence]);
+    },
+    remove: async ({ sequence, chain }) => void await ask(REMOVE_SNAPSHOT, [sequence, chain]),
+  };
+}

@@ -9,32 +9,34 @@ import type { Socket } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { AppError, messageOf } from '../../../base/errors.ts';
 import { loadTls } from '../../../base/node-modules.ts';
-import { readCertificateWithKey, readCertificates } from '../../../base/pem-file.ts';
+import { readCertificates } from '../../../base/pem-file.ts';
 import { formatHost } from './postgres-url.ts';
 import type { PostgresAddress, PostgresHost, PostgresTls } from './postgres-url.ts';
 
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 const KEEP_ALIVE_MS = 10_000;
+/** Longest time until the socket is there, and until the server replies to a first statement. */
+export const CONNECT_MS_MAX = 5000;
 
 /** Throws `unavailable`, or `usage` for files that cannot be read. */
 export async function openSocket(
-  { tls, connectTimeoutMs }: PostgresAddress, postgresHost: PostgresHost,
+  { tls }: PostgresAddress, postgresHost: PostgresHost,
 ): Promise<Socket> {
-  const tlsFiles = tls === null ? null : readTlsFiles(tls);
+  const tlsOptions = tls === null ? null : createTlsOptions(tls, postgresHost.host);
   const { host, port } = postgresHost;
   const socket = host.startsWith('/')
     ? connect({ path: `${host}/.s.PGSQL.${port}` }) : connect({ host, port });
   let tlsSocket: TLSSocket | null = null;
   const timer = setTimeout(() => {
-    (tlsSocket ?? socket).destroy(new Error(`no answer in ${connectTimeoutMs / 1000} s`));
-  }, connectTimeoutMs);
+    (tlsSocket ?? socket).destroy(new Error(`no answer in ${CONNECT_MS_MAX / 1000} s`));
+  }, CONNECT_MS_MAX);
   try {
     await once(socket, 'connect');
     socket.setNoDelay(true);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    if (tlsFiles === null || tls === null) return socket;
+    if (tlsOptions === null) return socket;
     await requestTls(socket);
-    tlsSocket = loadTls().connect({ ...tlsFiles, ...createTlsOptions(tls, host), socket });
+    tlsSocket = loadTls().connect({ ...tlsOptions, socket });
     await once(tlsSocket, 'secureConnect');
     return tlsSocket;
   } catch (thrown) {
@@ -68,25 +70,16 @@ async function requestTls(socket: Socket): Promise<void> {
     + 'postgresql.conf, or say sslmode=disable in the URL on a network that you trust');
 }
 
-function createTlsOptions(tls: PostgresTls, host: string): ConnectionOptions {
+function createTlsOptions(
+  { verifies, authorities }: PostgresTls, host: string,
+): ConnectionOptions {
   return {
     host,
     servername: isIP(host) === 0 ? host : '',
-    rejectUnauthorized: tls.verifies !== 'none',
-    ...tls.verifies === 'chain' ? { checkServerIdentity: () => undefined } : {},
+    rejectUnauthorized: verifies !== 'none',
+    ...authorities === null ? {} : {
+      ca: readCertificates({ name: 'sslrootcert of the PostgreSQL URL', path: authorities }),
+    },
+    ...verifies === 'chain' ? { checkServerIdentity: () => undefined } : {},
   };
-}
-
-function readTlsFiles({ authorities, certificate, key }: PostgresTls): ConnectionOptions {
-  return {
-    ...authorities === null ? {} : { ca: readCertificates(nameFile('sslrootcert', authorities)) },
-    ...certificate === null || key === null ? {}
-      : readCertificateWithKey(nameFile('sslcert', certificate), nameFile('sslkey', key)),
-  };
-}
-
-function nameFile(
-  parameter: string, path: string,
-): { readonly name: string; readonly path: string } {
-  return { name: `${parameter} of the PostgreSQL URL`, path };
 }

@@ -1,11 +1,18 @@
 /**
  * The URL of a PostgreSQL database, as in `store.url` and `data:move --to`:
  * postgres://<user>[:<password>]@<host>[:<port>][,<host>[:<port>]…]/<database>[?<name>=<value>…]
- * A host that begins with a slash (percent-encoded, or as the parameter `host`) is the folder of a
- * Unix socket. Several hosts are the machines of one service: the engine looks for the primary.
+ * A host that begins with a slash (percent-encoded) is the folder of a Unix socket. Several hosts
+ * are the machines of one service: the engine looks for the primary.
+ *
+ * A password that is not in the URL is in the file `store.passwordFile`, else in the file that
+ * PGPASSFILE names, whose lines are `host:port:database:user:password`, with `*` for any and `\`
+ * before a `:` or `\` that is meant (PostgreSQL's chapter "The Password File"). Files are read at
+ * each connection, so that a password can be changed while the server runs.
  */
 import { AppError } from '../../../base/errors.ts';
 import { didYouMean } from '../../../base/text/nearest.ts';
+import { readPasswordFile, readPrivateFile } from '../password-file.ts';
+import type { PasswordFiles } from '../password-file.ts';
 
 export type PostgresAddress = {
   readonly hosts: readonly PostgresHost[];
@@ -17,8 +24,6 @@ export type PostgresAddress = {
   readonly tls: PostgresTls | null;
   /** The user's promise that replaces synchronous standbys; null: standbys are required. */
   readonly durability: 'engine' | 'primary' | null;
-  readonly connectTimeoutMs: number;
-  readonly applicationName: string;
 };
 
 /** `host` is a folder when it begins with a slash. */
@@ -27,21 +32,14 @@ export type PostgresHost = { readonly host: string; readonly port: number };
 export type PostgresTls = {
   /** `name`: certificate and host name, `chain`: the certificate alone, `none`: nothing. */
   readonly verifies: 'name' | 'chain' | 'none';
-  /** PEM files; null: the system's authorities, and no certificate of our own. */
+  /** A PEM file; null: the system's authorities. */
   readonly authorities: string | null;
-  readonly certificate: string | null;
-  readonly key: string | null;
 };
 
 const STANDARD_PORT = 5432;
 const PORT_MAX = 65_535;
-const TIMEOUT_S = 5;
-const TIMEOUT_S_MAX = 60;
 const SHAPE = 'postgres://<user>@<host>:5432/<database>';
-const PARAMETERS = [
-  'host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'verify', 'durability',
-  'connect_timeout', 'application_name', 'target_session_attrs',
-];
+const PARAMETERS = ['sslmode', 'sslrootcert', 'verify', 'durability'];
 // A folder of sockets, or a name of this machine.
 const LOCAL = /^(\/.*|localhost|127(\.\d{1,3}){3}|::1)$/i;
 const DURABILITIES = ['engine', 'primary'] as const;
@@ -63,15 +61,12 @@ export function parsePostgresUrl(url: string): PostgresAddress {
     throw createUrlError(`names no database; it is ${SHAPE}`);
   }
   const parameters = readParameters(query);
-  const hosts = readHosts(parameters.get('host') ?? hostList);
-  checkTarget(parameters.get('target_session_attrs'));
+  const hosts = readHosts(hostList);
   return {
     hosts, user, database,
     password: colon < 0 ? null : decodePercent(credentials.slice(colon + 1)),
     tls: readTls(parameters, hosts),
     durability: readDurability(parameters.get('durability')),
-    connectTimeoutMs: readTimeoutS(parameters.get('connect_timeout')) * 1000,
-    applicationName: parameters.get('application_name') ?? 'hookshelf',
   };
 }
 
@@ -82,6 +77,29 @@ export function formatAddress({ hosts, database }: PostgresAddress): string {
 
 export function formatHost({ host, port }: PostgresHost): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** The password for a host; null when none is given. Throws `usage` for a file of no use. */
+export function findPassword(
+  address: PostgresAddress, { host, port }: PostgresHost, files: PasswordFiles,
+): string | null {
+  if (address.password !== null) return address.password;
+  if (files.passwordFile !== null) return readPasswordFile(files.passwordFile);
+  if (files.passFile === null) return null;
+  const criteria = [host.startsWith('/') ? 'localhost' : host, String(port), address.database,
+    address.user];
+  for (const line of readPrivateFile(files.passFile, 'the file of PGPASSFILE').split(/\r?\n/)) {
+    const fields = line.startsWith('#') ? [] : splitFields(line);
+    const [password] = fields.slice(criteria.length);
+    const isMatch = criteria.every((value, index) => ['*', value].includes(fields[index] ?? ''));
+    if (isMatch && password !== undefined) return password;
+  }
+  return null;
+}
+
+function splitFields(line: string): string[] {
+  return [...line.matchAll(/(?:^|:)((?:\\.|[^\\:])*)/g)]
+    .map(([, field = '']) => field.replace(/\\(.)/g, '$1'));
 }
 
 function readParameters(query: string): ReadonlyMap<string, string> {
@@ -126,17 +144,13 @@ function readTls(
     throw createUrlError('says `verify`, which can only be no');
   }
   const root = parameters.get('sslrootcert') ?? 'system';
-  const [certificate = null, key = null] = [parameters.get('sslcert'), parameters.get('sslkey')];
-  if ((certificate === null) !== (key === null)) {
-    throw createUrlError('must give both `sslcert` and `sslkey`, or neither');
-  }
-  const files = { authorities: root === 'system' ? null : root, certificate, key };
+  const authorities = root === 'system' ? null : root;
   switch (mode) {
     case 'disable': return null;
-    case 'verify-full': return { verifies: 'name', ...files };
-    case 'verify-ca': return { verifies: 'chain', ...files };
+    case 'verify-full': return { verifies: 'name', authorities };
+    case 'verify-ca': return { verifies: 'chain', authorities };
     case 'require':
-      if (verify === 'no') return { verifies: 'none', ...files };
+      if (verify === 'no') return { verifies: 'none', authorities };
       throw createUrlError(
         'says sslmode=require, which does not check who answers, so that anybody between '
         + 'could read and change everything: say sslmode=verify-full (and sslrootcert=<PEM file> '
@@ -158,19 +172,6 @@ function readDurability(text: string | undefined): PostgresAddress['durability']
   throw createUrlError(
     `says durability=${text}; it is engine (the service keeps several copies by itself, `
     + 'as Aurora and CockroachDB do) or primary (one PostgreSQL machine is enough for me)');
-}
-
-function readTimeoutS(text: string | undefined): number {
-  if (text === undefined) return TIMEOUT_S;
-  const seconds = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (seconds >= 1 && seconds <= TIMEOUT_S_MAX) return seconds;
-  throw createUrlError(`says connect_timeout=${text}; it is 1 to ${TIMEOUT_S_MAX} seconds`);
-}
-
-function checkTarget(text: string | undefined): void {
-  if (text === undefined || text === 'read-write' || text === 'primary') return;
-  throw createUrlError(
-    `says target_session_attrs=${text}; only a primary is of use here (read-write)`);
 }
 
 function decodePercent(text: string): string {

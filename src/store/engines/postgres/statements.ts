@@ -87,7 +87,7 @@ export const READ_ONLY_CAUSE = "select pg_is_in_recovery() as is_standby, settin
 
 /**
  * Leaves `mark`, a UUID, in the connection, and returns the mark that was left there before. Where
- * that is not our last one, a pooler has given us another connection (pooler.ts). It has no
+ * that is not our last one, a pooler has given us another connection (server-checks.ts). It has no
  * parameters, as a pooler may lose what is prepared for them.
  */
 export const markStatement = (mark: string): string =>

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parsePostgresUrl } from '../../../../src/store/engines/postgres/postgres-url.ts';
-import { findPassword } from '../../../../src/store/engines/postgres/postgres-password.ts';
+import {
+  findPassword, parsePostgresUrl,
+} from '../../../../src/store/engines/postgres/postgres-url.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 
 const folder = createTemporaryFolder();

@@ -21,13 +21,10 @@ test('certificates in a file that is too large are refused', async () => {
 test('a key in place of a certificate is named with its file', async () => {
   const path = join(createTemporaryFolder(), 'client.key');
   writeFileSync(path, createCertificate().key);
-  const value = encodeURIComponent(path);
-  for (const parameters of [`sslrootcert=${value}`, `sslcert=${value}&sslkey=${value}`]) {
-    const address =
-      parsePostgresUrl(`postgres://u@127.0.0.1:1/b?sslmode=verify-full&${parameters}`);
-    await assert.rejects(openSocket(address, { host: '127.0.0.1', port: 1 }), {
-      code: 'usage',
-      message: /^ssl\w*cert of the PostgreSQL URL \(.*client\.key\): this is a key, not a cert/,
-    });
-  }
+  const address = parsePostgresUrl(
+    `postgres://u@127.0.0.1:1/b?sslmode=verify-full&sslrootcert=${encodeURIComponent(path)}`);
+  await assert.rejects(openSocket(address, { host: '127.0.0.1', port: 1 }), {
+    code: 'usage',
+    message: /^sslrootcert of the PostgreSQL URL \(.*client\.key\): this is a key, not a cert/,
+  });
 });

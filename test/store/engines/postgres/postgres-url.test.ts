@@ -3,26 +3,24 @@ import { test } from 'node:test';
 import { AppError } from '../../../../src/base/errors.ts';
 import {
   checkDurability, type Durability,
-} from '../../../../src/store/engines/postgres/durability.ts';
+} from '../../../../src/store/engines/postgres/server-checks.ts';
 import {
   formatAddress, parsePostgresUrl,
 } from '../../../../src/store/engines/postgres/postgres-url.ts';
 
 test('a URL is read with what stands in it, decoded', () => {
   assert.deepEqual(parsePostgresUrl('postgres://shelf%40x:p%2Fw%3A%25@db.test:6432/books'
-    + '?sslmode=verify-full&sslrootcert=%2Fca.pem&durability=engine&connect_timeout=9'
-    + '&application_name=one&target_session_attrs=read-write'), {
+    + '?sslmode=verify-full&sslrootcert=%2Fca.pem&durability=engine'), {
     hosts: [{ host: 'db.test', port: 6432 }], user: 'shelf@x', password: 'p/w:%',
-    database: 'books', durability: 'engine', connectTimeoutMs: 9000, applicationName: 'one',
-    tls: { verifies: 'name', authorities: '/ca.pem', certificate: null, key: null },
+    database: 'books', durability: 'engine', tls: { verifies: 'name', authorities: '/ca.pem' },
   });
 });
 
 test('what a URL leaves out has a default; between machines that is verified TLS', () => {
-  const { password, durability, connectTimeoutMs, hosts, tls, applicationName } =
+  const { password, durability, hosts, tls } =
     parsePostgresUrl('postgresql://shelf@db.test/books');
-  assert.deepEqual({ password, durability, connectTimeoutMs, hosts, applicationName }, {
-    password: null, durability: null, connectTimeoutMs: 5000, applicationName: 'hookshelf',
+  assert.deepEqual({ password, durability, hosts }, {
+    password: null, durability: null,
     hosts: [{ host: 'db.test', port: 5432 }],
   });
   assert.equal(tls?.verifies, 'name');
@@ -30,7 +28,7 @@ test('what a URL leaves out has a default; between machines that is verified TLS
 
 const TLS: readonly (readonly [string, string, string | null])[] = [
   ['localhost', '', null], ['127.0.0.1:99', '', null], ['[::1]', '', null],
-  ['%2Frun%2Fpg', '', null], ['', '?host=/run/pg', null], ['a.test,localhost', '', 'name'],
+  ['%2Frun%2Fpg', '', null], ['a.test,localhost', '', 'name'],
   ['a.test', '?sslmode=disable', null], ['a.test', '?sslmode=verify-ca', 'chain'],
   ['localhost', '?sslmode=verify-full', 'name'], ['a.test', '?sslmode=require&verify=no', 'none'],
 ];
@@ -68,13 +66,10 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['postgres://u:planted@h/b?sslmode=prefer', /goes on without TLS when somebody asks/],
   ['postgres://u:planted@h/b?sslmode=on', /it is verify-full, verify-ca, require or disable/],
   ['postgres://u:planted@h/b?verify=yes', /`verify`, which can only be no/],
-  ['postgres://u:planted@h/b?sslcert=a', /both `sslcert` and `sslkey`/],
   ['postgres://u:planted@h/b?sslmod=disable', /`sslmod` that is none of [^:]+: did you mean/],
   ['postgres://u:planted@h/b?sslmode=', /gives `sslmode` no value/],
   ['postgres://u:planted@h/b?durability=none', /durability=none; it is engine .* or primary/],
   ['postgres://u:planted@h/b?durability=engine&durability=primary', /gives `durability` twice/],
-  ['postgres://u:planted@h/b?connect_timeout=0', /it is 1 to 60 seconds/],
-  ['postgres://u:planted@h/b?target_session_attrs=standby', /only a primary is of use/],
 ];
 for (const [url, pattern] of REFUSED) {
   test(`refused, and told how to mend it: ${url.replace('planted', '…')}`, () => {

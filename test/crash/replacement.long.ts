@@ -50,7 +50,7 @@ for (const before of [BEFORE, null]) {
       const oldNames = disk.paths.filter((path) => /\.jsonl?$/.test(path));
       const { state, content } = await prepareNew();
       const files = new SimulatedFiles(disk);
-      await replaceState(files, DIRECTORY, state, before);
+      await replaceState(files, DIRECTORY, state, { before });
       assert.deepEqual(files.openPaths, []);
       let [oldCount, newCount] = [0, 0];
       const images = imagesOf(files, { seeds: 6, pageBytes: 64, tornEvery: 4096 });
@@ -87,7 +87,7 @@ test('a crash while a start finishes a replacement leaves a whole state as well'
   const { state, content } = await prepareNew();
   const files = new SimulatedFiles(disk);
   // Old files that are deleted are lost for good.
-  await replaceState(files, DIRECTORY, state, null);
+  await replaceState(files, DIRECTORY, state, { before: null });
   // The process has died, and what it had not synced is not on disk yet.
   for (const { disk: image, index } of cuts(files, { tornEvery: Infinity })) {
     const origin = `at operation ${index}`;
@@ -113,7 +113,7 @@ test('a replacement that finds no room leaves the old state as it was', async ()
   for (const room of [0, 40, 200, 400, 700, 1000]) {
     const files = new SimulatedFiles(disk.clone());
     files.bytesMax = used + room;
-    await assert.rejects(replaceState(files, DIRECTORY, state, BEFORE), { code: 'ENOSPC' });
+    await assert.rejects(replaceState(files, DIRECTORY, state, { before: BEFORE }), { code: 'ENOSPC' });
     assert.deepEqual(files.openPaths, []);
     assert.deepEqual(files.disk.paths, names, `with room for ${room} bytes`);
     assert.deepEqual(await contentOn(files.disk.crash({ kind: 'kept' })), oldContent);
@@ -126,6 +126,6 @@ test('a replacement fills an empty directory', async () => {
   files.makeDirectorySync(DIRECTORY);
   files.syncDirectorySync(dirname(DIRECTORY));
   files.syncDirectorySync('/');
-  await replaceState(files, DIRECTORY, state, null);
+  await replaceState(files, DIRECTORY, state, { before: null });
   assert.deepEqual(await contentOn(files.disk.crash({ kind: 'dropped' })), content);
 });

@@ -107,11 +107,11 @@ test('links, pipes and hard links in the place of the store\'s own files do no h
   () => inPlace(async ({ data, vault, run }) => {
     const precious = join(vault, 'precious');
     const names = ['lock', 'lock.sock', 'control.sock', 'settings.json', 'journal-000001.jsonl',
-      'books-000001.json', 'journal-000001.jsonl.tmp', 'restore.tmp', 'restore.pending',
+      'books-000001.json', 'journal-000001.jsonl.tmp', 'restore.tmp', 'backup.pending',
       'probe.tmp', 'actions'];
     // Those that every command looks at.
     const readNames = ['lock', 'control.sock', 'settings.json', 'journal-000001.jsonl',
-      'restore.pending', 'actions'];
+      'backup.pending', 'actions'];
     const plants: readonly (readonly [readonly string[], (path: string) => void])[] = [
       [names, (path) => symlinkSync(precious, path)],
       [names, (path) => linkSync(precious, path)],

@@ -9,24 +9,20 @@
  *
  * Each reply of the engine is awaited through `link.ask`, which fails when the session is lost.
  *
- * A directory gets the records as a restore from a backup of them.
+ * A directory gets the records as by a restore.
  */
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import type { Files } from '../disk/files.ts';
-import { journalName, snapshotName } from '../disk/inventory.ts';
 import type { Engine, LogEntry, LogHead } from '../engines/engine.ts';
-import { recoverState } from '../generations/recovery.ts';
-import type { CollectionSpec } from '../store-port.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { LOG_START, computeChain, isSamePosition } from '../replication/log-chain.ts';
 import { sendSnapshot } from '../replication/snapshot-transfer.ts';
 import { LocalSnapshot } from '../replication/local-snapshot.ts';
 import { LOG_FORMAT } from '../replication/log-entry.ts';
-import { openFiles } from './backup.ts';
 import { loadFrom, loadSnapshot } from './engine-contents.ts';
 import type { EngineConnection } from './engine-contents.ts';
-import { restoreBackup } from './restore.ts';
+import { checkReplaceable, replaceData } from './restore.ts';
 import type { RestoreReport } from './restore.ts';
 import { checkSums, computeDigest, sumCollections } from './collection-sums.ts';
 import type { CollectionSum } from './collection-sums.ts';
@@ -44,11 +40,8 @@ type DirectoryTarget = {
   /** The caller holds its lock. */
   readonly directory: string;
   readonly files: Files;
-  readonly specs: readonly CollectionSpec[];
   readonly isReplacing: boolean;
   readonly nowMs: number;
-  /** A directory for the snapshot to restore from. The caller made it, and removes it. */
-  readonly scratch: string;
 };
 
 /**
@@ -88,31 +81,14 @@ export async function moveToEngine(
 /** Throws `conflict` where the directory holds data, unless `isReplacing`. */
 export async function moveToDirectory(
   source: SourceRecords, target: DirectoryTarget, confirm: Confirm,
-): Promise<RestoreReport & { readonly sums: readonly CollectionSum[] }> {
-  const { files, specs, scratch } = target;
+): Promise<Pick<RestoreReport, 'before'> & { readonly sums: readonly CollectionSum[] }> {
+  checkReplaceable(target);
   const sums = await sumCollections(source.collections);
-  const local = new LocalSnapshot(files, scratch);
-  // Log and chain are empty: a directory's journal has no log and no chain.
-  const position = { sequence: source.sequence, chain: '' };
-  const { generation } = await writeLocalSnapshot(local, '', position,
-    source.collections);
-  const names = [...source.collections.keys()].map((name) => snapshotName(name, generation));
-  const backup = openFiles(files, local.directory,
-    [...names, journalName(generation)].map((name) => ({ name, bytes: null })), null);
-  try {
-    const report = await restoreBackup({
-      ...target, archive: { ...backup, manifest: null },
-      // The restore calls this before it puts its staged files into the target's place.
-      complete: async (stagedDirectory) => {
-        const { collections } = await recoverState({ directory: stagedDirectory, files, specs });
-        checkSums(sums, await sumCollections(collections), target.directory);
-        await confirm();
-      },
-    });
-    return { ...report, sums };
-  } finally {
-    backup.close();
-  }
+  const { before } = await replaceData(target, source, async (written) => {
+    checkSums(sums, await sumCollections(written), target.directory);
+    await confirm();
+  });
+  return { before, sums };
 }
 
 /** An estimate, before anything is written; `sendSnapshot` counts the bytes of the files. */

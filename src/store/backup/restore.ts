@@ -1,9 +1,8 @@
 /**
  * A restore puts a backup in the place of a directory's data: it copies the backup beside the data,
- * verifies the copy, moves the old data to `before-<time>/`, and moves the copy in. It takes only
- * regular files with the store's own names, and where the backup has a manifest, exactly the files
- * that are listed. While files are moved, `restore.pending` is there: a start refuses then, and the
- * same restore, run again, finishes.
+ * verifies the copy, and replaces the data by its records (replacement.ts); the old data goes to
+ * `before-<time>/`. It takes only regular files with the store's own names, and where the backup
+ * has a manifest, exactly the files that are listed.
  */
 import { basename, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
@@ -16,8 +15,11 @@ import type { BackupManifest, FileSum } from './manifest.ts';
 import type { BackupFile } from './backup-file.ts';
 import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
-import { MANIFEST_NAME, isBackupName, isStoreName } from '../disk/inventory.ts';
-import { RESTORE_PENDING, checkNotHalfCopied } from './pending-marks.ts';
+import { MANIFEST_NAME, isBackupName, isStoreName, nameOldState } from '../disk/inventory.ts';
+import { recoverState } from '../generations/recovery.ts';
+import type { RecoveredState } from '../generations/recovery.ts';
+import { replaceState } from '../generations/replacement.ts';
+import { checkNotHalfCopied } from './pending-marks.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import { verifyDirectory } from './verify.ts';
 import type { VerifyReport } from './verify.ts';
@@ -49,10 +51,8 @@ const STAGE_NAME = 'restore.tmp';
 
 /** Throws `damaged` when the backup is not whole; the data is left as it is then. */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
-  const { directory, archive, files, specs, isReplacing, nowMs } = options;
-  if (!isReplacing && listData(files, directory).length > 0) {
-    throw new AppError('conflict', `${directory} holds data already; --replace moves it away`);
-  }
+  const { directory, archive, files, specs, nowMs } = options;
+  checkReplaceable(options);
   const stage = join(directory, STAGE_NAME);
   clearStage(files, stage);
   try {
@@ -61,39 +61,31 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
     const report = await verifyDirectory({ directory: stage, files, specs }, true);
     if (archive.manifest !== null) checkContents(archive.manifest, report);
     await options.complete?.(stage);
-    return { ...report, before: swapIn(options, stage) };
+    const state = await recoverState({ directory: stage, files, specs });
+    const { generation, before } = await replaceData(options, state);
+    return { ...report, generation, before };
   } finally {
     clearStage(files, stage);
   }
 }
 
-/** Moves the old data out and the copy in; each step is on disk before the next. */
-function swapIn(options: RestoreOptions, stage: string): string | null {
-  const { directory, files, nowMs } = options;
-  const pendingPath = join(directory, RESTORE_PENDING);
-  if (!files.existsSync(pendingPath)) files.closeSync(files.openSync(pendingPath, 'create'));
-  files.syncDirectorySync(directory);
-  const oldNames = listData(files, directory);
-  const time = new Date(nowMs).toISOString().replaceAll(':', '-');
-  const oldDataDirectory = oldNames.length === 0 ? null : join(directory, `before-${time}`);
-  if (oldDataDirectory !== null) {
-    files.makeDirectorySync(oldDataDirectory);
-    // A crash must not leave files in a directory that has no name yet.
-    files.syncDirectorySync(directory);
-    for (const name of oldNames) {
-      files.renameSync(join(directory, name), join(oldDataDirectory, name));
-    }
-    files.syncDirectorySync(oldDataDirectory);
-    files.syncDirectorySync(directory);
-  }
-  for (const name of listData(files, stage)) {
-    files.renameSync(join(stage, name), join(directory, name));
-  }
-  files.syncDirectorySync(stage);
-  files.syncDirectorySync(directory);
-  files.unlinkSync(pendingPath);
-  files.syncDirectorySync(directory);
-  return oldDataDirectory;
+type ReplacedData = Pick<RestoreOptions, 'directory' | 'files' | 'isReplacing' | 'nowMs'>;
+
+/** Throws `conflict` where the directory holds data that may not be replaced. */
+export function checkReplaceable({ directory, files, isReplacing }: ReplacedData): void {
+  if (isReplacing || !holdsData(files, directory)) return;
+  throw new AppError('conflict', `${directory} holds data already; --replace moves it away`);
+}
+
+/** Replaces the data of a directory, and moves the old data aside. */
+export async function replaceData(
+  { directory, files, nowMs }: ReplacedData, state: Pick<RecoveredState, 'collections' | 'sequence'>,
+  confirm?: (written: RecoveredState['collections']) => Promise<void>,
+): Promise<Pick<RestoreReport, 'generation' | 'before'>> {
+  const before = holdsData(files, directory) ? nameOldState(nowMs) : null;
+  const options = { before, ...confirm === undefined ? {} : { confirm } };
+  const { generation } = await replaceState(files, directory, state, options);
+  return { generation, before: before === null ? null : join(directory, before) };
 }
 
 /** Opens a backup: a directory, or a tar file. Throws `damaged` when it is not whole. */
@@ -181,12 +173,12 @@ async function listTar(files: Files, descriptor: Descriptor, path: string): Prom
   }
 }
 
-/** Lists snapshots, journals and what belongs to them. */
-function listData(files: Files, directory: string): string[] {
-  return files.listSync(directory).filter(isStoreName).sort();
+/** Whether there are snapshots, journals or what belongs to them. */
+function holdsData(files: Files, directory: string): boolean {
+  return files.listSync(directory).some(isStoreName);
 }
 
-function clearStage(files: Files, stage: string): void {
+export function clearStage(files: Files, stage: string): void {
   if (!files.existsSync(stage)) return;
   for (const name of files.listSync(stage)) files.unlinkSync(join(stage, name));
   files.removeDirectorySync(stage);

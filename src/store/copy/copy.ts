@@ -18,9 +18,10 @@ import { AppError, systemCodeOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import { checkNotHalfCopied } from '../backup/pending-marks.ts';
+import { clearStage } from '../backup/restore.ts';
 import { diskError } from '../disk/disk-error.ts';
 import type { Files } from '../disk/files.ts';
-import { isStoreName } from '../disk/inventory.ts';
+import { isStoreName, nameOldState } from '../disk/inventory.ts';
 import { EPOCHS, listEpochs } from '../epochs.ts';
 import type { EpochPosition } from '../epochs.ts';
 import { FileJournal } from '../generations/file-journal.ts';
@@ -171,14 +172,13 @@ export class Copy {
     const received = await readReceived(files, stage, specs);
     clearStage(files, stage);
     const oldEpochs = oldPosition === null ? [] : [oldPosition.epoch];
-    const time = new Date(clock.now()).toISOString().replaceAll(':', '-');
-    const before = keepsOldState && oldPosition !== null ? `before-${time}` : null;
+    const before = keepsOldState && oldPosition !== null ? nameOldState(clock.now()) : null;
     this.#note = {
       ...this.#note, epochs: [...oldEpochs, getLastEpoch(received)],
       oldStates: [...this.#listOldStates(), ...before === null ? [] : [before]],
     };
     await writeCopyNote(files, directory, this.#note);
-    await replaceState(files, directory, received, before);
+    await replaceState(files, directory, received, { before });
     return before;
   }
 
@@ -263,12 +263,6 @@ function checkContinuation(transactions: readonly LoggedTransaction[], sequence:
 function getLastEpoch({ collections }: Pick<CopiedState, 'collections'>): string {
   const collection = collections.get(EPOCHS.name);
   return (collection === undefined ? undefined : listEpochs(collection).at(-1)?.id) ?? '';
-}
-
-function clearStage(files: Files, stage: string): void {
-  if (!files.existsSync(stage)) return;
-  for (const name of files.listSync(stage)) files.unlinkSync(join(stage, name));
-  files.removeDirectorySync(stage);
 }
 
 /** The result of `run`; what the system refuses in it is thrown as an error of the disk. */

@@ -60,6 +60,11 @@ export function temporaryName(name: string): string {
   return `${name}.tmp`;
 }
 
+/** The name of the folder for what was there before a restore at `nowMs`. */
+export function nameOldState(nowMs: number): string {
+  return `before-${new Date(nowMs).toISOString().replaceAll(':', '-')}`;
+}
+
 /** Whether a file of this name holds data: a snapshot, a journal, or a torn end. */
 export function isStoreName(name: string): boolean {
   return NAME_PATTERN.test(name) && !name.endsWith('.tmp');

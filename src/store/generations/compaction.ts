@@ -16,12 +16,13 @@
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
-import type { FrozenCollection, StoredCollection } from '../records/collection.ts';
+import { freezeAll } from '../records/collection.ts';
+import type { StoredCollection } from '../records/collection.ts';
 import { diskError } from '../disk/disk-error.ts';
 import type { Files } from '../disk/files.ts';
 import { measureGarbage } from '../records/garbage.ts';
 import {
-  journalName, snapshotName, readInventory, temporaryName, unsyncedName,
+  journalName, snapshotName, readInventory, unsyncedName,
 } from '../disk/inventory.ts';
 import { nameJournalFile, startJournalFile } from '../journal/journal-file.ts';
 import type { JournalFile } from '../journal/journal-file.ts';
@@ -29,7 +30,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { JournalWriter } from '../journal/journal-writer.ts';
 import type { Snapshots } from '../journal/journal-port.ts';
-import { writeSnapshot } from './snapshot-writer.ts';
+import { writeSnapshots } from './snapshot-writer.ts';
 
 // A new generation is worth writing when the journals are larger than the live records, and than
 // this; or when memory holds much garbage.
@@ -132,20 +133,11 @@ export class Compaction implements Snapshots {
     const file = await nameJournalFile(files, directory, generation);
     const { frozen, sequence } = await writer.runExclusively(async () => {
       await this.#switchTo(file);
-      return { frozen: this.#freeze(), sequence: writer.sequence };
+      return { frozen: freezeAll(collections), sequence: writer.sequence };
     });
-    const names = [...collections.keys()];
+    const isStopping = (): boolean => this.isStopping;
     try {
-      for (const [collection, view] of frozen) {
-        const path = join(directory, temporaryName(snapshotName(collection, generation)));
-        const header = { collection, generation, sequence, collections: names };
-        await writeSnapshot(files, path, header, view, () => this.isStopping);
-      }
-      for (const name of names) {
-        const path = join(directory, snapshotName(name, generation));
-        files.renameSync(temporaryName(path), path);
-      }
-      await files.syncDirectory(directory);
+      await writeSnapshots(files, { directory, generation, sequence, frozen, isStopping });
     } catch (error) {
       await this.#removeTemporary();
       throw error;
@@ -157,7 +149,7 @@ export class Compaction implements Snapshots {
     // Before the note: a backup that has the note must have the snapshots.
     this.#base = generation;
     this.#closedBytes = 0;
-    if (!await writer.writeSnapshotsNote(names)) throw writer.failure ?? new Error('not noted');
+    if (!await writer.writeSnapshotsNote([...frozen.keys()])) throw writer.failure ?? new Error('not noted');
     await this.#deleteOld(generation, previous).catch((error: unknown) => {
       logger.warning('what a compaction has replaced could not be deleted whole; the next one '
         + 'tries again', { error });
@@ -175,11 +167,6 @@ export class Compaction implements Snapshots {
       throw error;
     }
     this.#closedBytes += previousFile.length;
-  }
-
-  #freeze(): Map<string, FrozenCollection> {
-    const { collections } = this.#options;
-    return new Map([...collections].map(([name, collection]) => [name, collection.freeze()]));
   }
 
   /** Deletes all that belongs neither to the new generation nor to the one before it. */

@@ -25,28 +25,55 @@ import type { Inventory } from '../disk/inventory.ts';
 import { readSmallFile, replaceFile } from '../disk/read-write.ts';
 import { createJournalFile } from '../journal/journal-file.ts';
 import { JournalLineEncoder } from '../journal/journal-line-encoder.ts';
-import type { StoredCollection } from '../records/collection.ts';
-import { readHeader } from './snapshot.ts';
-import { writeSnapshot } from './snapshot-writer.ts';
+import { StoredCollection, freezeAll } from '../records/collection.ts';
+import type { FrozenCollection } from '../records/collection.ts';
+import { loadSnapshot, readHeader } from './snapshot.ts';
+import { writeSnapshots } from './snapshot-writer.ts';
 
 type ReplacementState = {
   readonly collections: ReadonlyMap<string, StoredCollection>;
   readonly sequence: number;
 };
 
+type ReplacementOptions = {
+  /** The folder of the directory for the old files; null: they are deleted. */
+  readonly before: string | null;
+  readonly isStopping?: () => boolean;
+  /** Called with what was written, read back, before it counts; may throw to give it up. */
+  readonly confirm?: (written: ReadonlyMap<string, StoredCollection>) => Promise<void>;
+};
+
 const MARK_BYTES_MAX = 1024;
 
-/** The caller holds the directory's lock, and has opened nothing in it. */
+/**
+ * The caller holds the directory's lock, and has opened nothing in it. The state may change once
+ * this was called: what is written is as of the call. Resolves with the new generation, and the
+ * length of its journal.
+ */
 export async function replaceState(
-  files: Files, directory: string, state: ReplacementState, before: string | null,
-): Promise<void> {
+  files: Files, directory: string, state: ReplacementState, options: ReplacementOptions,
+): Promise<{ readonly generation: number; readonly length: number }> {
+  const frozen = freezeAll(state.collections);
+  try {
+    return await replaceBy(files, directory, state, frozen, options);
+  } finally {
+    for (const collection of state.collections.values()) collection.thaw();
+  }
+}
+
+async function replaceBy(
+  files: Files, directory: string, state: ReplacementState,
+  frozen: ReadonlyMap<string, FrozenCollection>, options: ReplacementOptions,
+): Promise<{ readonly generation: number; readonly length: number }> {
   await finishReplacements(files, directory);
   const inventory = readInventory(files, directory);
   const generation = Math.max(0, ...inventory.journals, ...inventory.snapshots.keys()) + 1;
   const path = join(directory, replacingName(generation));
   try {
-    await replaceFile(files, path, Buffer.from(`${JSON.stringify({ before })}\n`));
-    await writeGeneration(files, directory, generation, state);
+    const mark = `${JSON.stringify({ before: options.before })}\n`;
+    await replaceFile(files, path, Buffer.from(mark));
+    const length = await writeGeneration(files, directory, generation, state, frozen, options);
+    return { generation, length };
   } finally {
     if (files.existsSync(temporaryName(path))) files.unlinkSync(temporaryName(path));
     await finishReplacements(files, directory);
@@ -90,35 +117,39 @@ export async function leaveOutUnfinished(
   };
 }
 
+/** Resolves with the length of the journal. */
 async function writeGeneration(
-  files: Files, directory: string, generation: number,
-  { collections, sequence }: ReplacementState,
-): Promise<void> {
-  const names = [...collections.keys()];
+  files: Files, directory: string, generation: number, { sequence, collections }: ReplacementState,
+  frozen: ReadonlyMap<string, FrozenCollection>,
+  { confirm, isStopping = () => false }: ReplacementOptions,
+): Promise<number> {
   const journal = await createJournalFile(files, directory, generation, sequence);
   try {
-    for (const [name, collection] of collections) {
-      const path = join(directory, temporaryName(snapshotName(name, generation)));
-      const header = { collection: name, generation, sequence, collections: names };
-      try {
-        await writeSnapshot(files, path, header, collection.freeze(), () => false);
-      } finally {
-        collection.thaw();
-      }
-    }
-    for (const name of names) {
-      const path = join(directory, snapshotName(name, generation));
-      files.renameSync(temporaryName(path), path);
-    }
-    await files.syncDirectory(directory);
+    const set = { directory, generation, sequence, frozen, isStopping };
+    await writeSnapshots(files, set, async (paths) => {
+      if (confirm !== undefined) await confirm(await readBack(files, collections, paths));
+    });
     const encoder = new JournalLineEncoder();
-    encoder.addSnapshots(sequence, names);
+    encoder.addSnapshots(sequence, [...frozen.keys()]);
     const failure = await journal.append(encoder.bytes);
     // The state counts without the note, which the next start writes.
     if (failure?.kind === 'unknown') throw failure.cause;
+    return journal.length;
   } finally {
     journal.close();
   }
+}
+
+async function readBack(
+  files: Files, collections: ReplacementState['collections'], paths: ReadonlyMap<string, string>,
+): Promise<ReadonlyMap<string, StoredCollection>> {
+  const written = new Map<string, StoredCollection>();
+  for (const [name, { spec }] of collections) {
+    const collection = new StoredCollection(spec);
+    await loadSnapshot(files, paths.get(name) ?? '', collection);
+    written.set(name, collection);
+  }
+  return written;
 }
 
 /** Whether the generation of a replacement has all its snapshots. */

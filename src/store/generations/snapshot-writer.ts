@@ -4,11 +4,13 @@
  * half-dead chunks becomes a chunk of the arena to which the records move. So a compaction also
  * frees garbage, and puts records that are neighbours in key order side by side.
  */
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import { SEPARATOR } from '../records/arena.ts';
+import { snapshotName, temporaryName } from '../disk/inventory.ts';
 import { writeFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import type { FrozenCollection } from '../records/collection.ts';
@@ -24,6 +26,36 @@ const SYNC_BYTES = 8 << 20;
 // less than this share is live.
 const SOURCE_RANGES_MAX = 16;
 const LIVE_SHARE_MIN = 0.75;
+
+export type SnapshotSet = {
+  readonly directory: string;
+  readonly generation: number;
+  readonly sequence: number;
+  readonly frozen: ReadonlyMap<string, FrozenCollection>;
+  /** `unavailable` is thrown soon after it is true. */
+  readonly isStopping: () => boolean;
+};
+
+/**
+ * Writes a snapshot of each collection. They get their names, in that order, once all of them are
+ * on disk and `confirm`, which gets their paths, has resolved; the names are on disk at the end.
+ */
+export async function writeSnapshots(
+  files: Files, { directory, generation, sequence, frozen, isStopping }: SnapshotSet,
+  confirm: (paths: ReadonlyMap<string, string>) => Promise<void> = async () => {},
+): Promise<void> {
+  const collections = [...frozen.keys()];
+  const paths = new Map(collections.map((name) =>
+    [name, join(directory, snapshotName(name, generation))]));
+  for (const [collection, view] of frozen) {
+    const path = temporaryName(paths.get(collection) ?? '');
+    const header = { collection, generation, sequence, collections };
+    await writeSnapshot(files, path, header, view, isStopping);
+  }
+  await confirm(new Map([...paths].map(([name, path]) => [name, temporaryName(path)])));
+  for (const path of paths.values()) files.renameSync(temporaryName(path), path);
+  await files.syncDirectory(directory);
+}
 
 /** Writes and syncs a new file at `path`. Throws `unavailable` soon after `isStopping` is true. */
 export async function writeSnapshot(

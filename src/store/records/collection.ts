@@ -204,3 +204,10 @@ export class StoredCollection implements Collection {
     if (failures.length > 0) throw failures[0];
   }
 }
+
+/** The present state of all collections, until each is thawed. */
+export function freezeAll(
+  collections: ReadonlyMap<string, StoredCollection>,
+): ReadonlyMap<string, FrozenCollection> {
+  return new Map([...collections].map(([name, collection]) => [name, collection.freeze()]));
+}

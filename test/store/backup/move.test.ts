@@ -46,7 +46,7 @@ test('records go into an engine and back into a directory, byte by byte', async 
     return moveToDirectory({ collections, sequence: position.sequence },
       { ...targetOf(place), directory: join(place, 'back') }, nothing);
   });
-  assert.deepEqual([report.sequence, report.records.books], [source.sequence + 1, 301]);
+  assert.equal(report.sums.find(({ collection }) => collection === 'books')?.records, 301);
   const back = await openStore({ directory: join(place, 'back'), files, specs,
     logger: silentLogger });
   assert.equal(back.collection('books').findBytes('z')?.toString(), bookOf('z'));
@@ -223,9 +223,8 @@ function openNode(place: string, engine: SimulatedEngine): Promise<OpenedStore> 
 }
 
 function targetOf(place: string) {
-  const scratch = mkdtempSync(join(place, 'scratch-'));
   mkdirSync(join(place, 'back'), { recursive: true });
-  return { directory: '', files, specs, isReplacing: false, nowMs, scratch };
+  return { directory: '', files, isReplacing: false, nowMs };
 }
 
 /** A session whose parts come back with a byte that is another. */

@@ -137,11 +137,11 @@ test('a start after a clean stop writes the last line again and changes nothing'
   assert.deepEqual(files.disk.read('/data/journal-000001.jsonl'), before);
 });
 
-test('a restore that was cut off stops the start until it is run again', async () => {
+test('a backup that was cut off stops the start', async () => {
   const files = new SimulatedFiles();
   await (await open(files)).close();
-  files.closeSync(files.openSync('/data/restore.pending', 'create'));
-  await assert.rejects(open(files), { code: 'damaged', message: /data:restore --replace/ });
+  files.closeSync(files.openSync('/data/backup.pending', 'create'));
+  await assert.rejects(open(files), { code: 'damaged', message: /was cut off while it was written/ });
 });
 
 test('a directory that cannot be read is named', async () => {

@@ -119,8 +119,7 @@ async function writeToTarget(
   const directory = resolve(args.get('to'));
   makeDataDirectory(directory);
   const options = {
-    directory, files, specs: COLLECTIONS, isReplacing: args.has('replace'), nowMs: io.now(),
-    scratch,
+    directory, files, isReplacing: args.has('replace'), nowMs: io.now(),
   };
   const run = () => moveToDirectory(contents, options, confirm);
   const { sums, before } = directory === data

@@ -15,7 +15,6 @@ import type { StoredCollection } from './records/collection.ts';
 import { diskError } from './disk/disk-error.ts';
 import type { Engine } from './engines/engine.ts';
 import type { Journal } from './journal/journal-port.ts';
-import type { SnapshotKeeper } from './replication/snapshot-keeper.ts';
 import type { Writers } from './replication/replicated-records.ts';
 import { MANIFEST_NAME } from './disk/inventory.ts';
 import type { Files } from './disk/files.ts';
@@ -146,25 +145,17 @@ function createDirectoryStore(
 }
 
 async function openInEngine(options: StoreOptions, sharedLog: SharedLog): Promise<OpenedStore> {
-  const { clock = systemClock, limits, files } = options;
+  const { clock = systemClock, limits } = options;
   const { journal, records, replica } = await loadReplica(({ openReplica }) => openReplica({
     ...options, ...sharedLog, clock, cachedRecordsMax: limits?.cachedRecordsMax,
   }));
   const store = new JournaledStore(options, {
     collections: records.collections, journal, replica,
-    openStateSources: () => openSharedSources(files, journal.snapshots),
+    openStateSources: () => journal.snapshots.openFiles(),
     onClosing: () => journal.hasten(),
   });
   journal.start(store.writers);
   return store;
-}
-
-/** Writes a snapshot for the backup: its files are those of a store without an engine. */
-async function openSharedSources(files: Files, snapshots: SnapshotKeeper): Promise<BackupSources> {
-  const { openStateFiles } = await loadBackup((module) => module);
-  return snapshots.withFiles(({ directory, generation, journalBytes, sequence, records }) =>
-    openStateFiles(files, directory, generation, { generation, length: journalBytes },
-      { sequence, records }));
 }
 
 // A start that was cut off may have made the directory without syncing its name, so the parent is

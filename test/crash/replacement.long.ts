@@ -113,7 +113,8 @@ test('a replacement that finds no room leaves the old state as it was', async ()
   for (const room of [0, 40, 200, 400, 700, 1000]) {
     const files = new SimulatedFiles(disk.clone());
     files.bytesMax = used + room;
-    await assert.rejects(replaceState(files, DIRECTORY, state, { before: BEFORE }), { code: 'ENOSPC' });
+    const replacing = replaceState(files, DIRECTORY, state, { before: BEFORE });
+    await assert.rejects(replacing, { code: 'ENOSPC' });
     assert.deepEqual(files.openPaths, []);
     assert.deepEqual(files.disk.paths, names, `with room for ${room} bytes`);
     assert.deepEqual(await contentOn(files.disk.crash({ kind: 'kept' })), oldContent);

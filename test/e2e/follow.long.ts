@@ -4,7 +4,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { COLLECTIONS } from '../../src/app.ts';
-import { computeDigest, sumCollections } from '../../src/store/backup/collection-sums.ts';
+import { computeDigest, sumCollections } from '../../src/store/moving/collection-sums.ts';
 import { createNodeFiles } from '../../src/store/disk/files.ts';
 import { recoverState } from '../../src/store/generations/recovery.ts';
 import { collectOutput, type Ended } from '../support/children.ts';

@@ -1,5 +1,6 @@
 /** The snapshots of a simulated engine. */
 import assert from 'node:assert/strict';
+import { AppError } from '../../src/base/errors.ts';
 import type {
   EngineSnapshot, EngineSnapshots, LogPosition, SnapshotPart,
 } from '../../src/store/engines/engine.ts';
@@ -39,7 +40,12 @@ export function simulatedSnapshots(
       stored.parts.set(part, { sha256: content.sha256, bytes: Buffer.from(content.bytes) });
     }),
     complete: (at, parts) => call('complete', async () => {
-      get(at).count = parts;
+      const stored = snapshots.get(at.sequence);
+      const numbers = Array.from({ length: parts }, (_, part) => part);
+      if (stored === undefined || !numbers.every((part) => stored.parts.has(part))) {
+        throw new AppError('unavailable', 'parts of the snapshot have been removed');
+      }
+      stored.count = parts;
     }),
     remove: (at) => call('remove', async () => void snapshots.delete(at.sequence)),
   };

@@ -79,7 +79,8 @@ export function checkReplaceable({ directory, files, isReplacing }: ReplacedData
 
 /** Replaces the data of a directory, and moves the old data aside. */
 export async function replaceData(
-  { directory, files, nowMs }: ReplacedData, state: Pick<RecoveredState, 'collections' | 'sequence'>,
+  { directory, files, nowMs }: ReplacedData,
+  state: Pick<RecoveredState, 'collections' | 'sequence'>,
   confirm?: (written: RecoveredState['collections']) => Promise<void>,
 ): Promise<Pick<RestoreReport, 'generation' | 'before'>> {
   const before = holdsData(files, directory) ? nameOldState(nowMs) : null;

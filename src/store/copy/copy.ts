@@ -33,7 +33,7 @@ import type { CollectionSpec, LoggedTransaction } from '../store-port.ts';
 import { ChangeFeed, checkCollections } from '../transactions/change-feed.ts';
 import { findCopyNote, writeCopyNote } from './copy-note.ts';
 import type { CopyNote } from './copy-note.ts';
-import { readReceived, receiveBackup } from './receive-backup.ts';
+import { readReceived, receiveBackup } from '../backup/receive-backup.ts';
 
 type CopyDeps = {
   /** It exists; the caller holds its lock. */
@@ -169,7 +169,7 @@ export class Copy {
     // Memory has no room for two states.
     this.#isUncertain = true;
     await this.close();
-    const received = await readReceived(files, stage, specs);
+    const received = await readReceived({ directory: stage, files, specs });
     clearStage(files, stage);
     const oldEpochs = oldPosition === null ? [] : [oldPosition.epoch];
     const before = keepsOldState && oldPosition !== null ? nameOldState(clock.now()) : null;

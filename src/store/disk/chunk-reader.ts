@@ -1,4 +1,4 @@
-/** Reads lines and bytes from a stream of chunks of any size. */
+/** Reads bytes from a stream of chunks of any size. */
 import { AppError } from '../../base/errors.ts';
 
 export class ChunkReader {
@@ -7,18 +7,6 @@ export class ChunkReader {
 
   constructor(chunks: AsyncIterable<Buffer>) {
     this.#chunks = chunks[Symbol.asyncIterator]();
-  }
-
-  /** Reads up to the first line feed, which is skipped. */
-  async readLine(bytesMax: number): Promise<string> {
-    while (!this.#rest.includes(0x0a)) {
-      if (this.#rest.length > bytesMax) throw new AppError('damaged', 'the snapshot has no head');
-      this.#rest = Buffer.concat([this.#rest, await this.#next()]);
-    }
-    const end = this.#rest.indexOf(0x0a);
-    const line = this.#rest.toString('utf8', 0, end);
-    this.#rest = this.#rest.subarray(end + 1);
-    return line;
   }
 
   /** Reads what is there: at least one byte, at most `bytesMax`. */

@@ -149,7 +149,8 @@ export class Compaction implements Snapshots {
     // Before the note: a backup that has the note must have the snapshots.
     this.#base = generation;
     this.#closedBytes = 0;
-    if (!await writer.writeSnapshotsNote([...frozen.keys()])) throw writer.failure ?? new Error('not noted');
+    const isNoted = await writer.writeSnapshotsNote([...frozen.keys()]);
+    if (!isNoted) throw writer.failure ?? new Error('not noted');
     await this.#deleteOld(generation, previous).catch((error: unknown) => {
       logger.warning('what a compaction has replaced could not be deleted whole; the next one '
         + 'tries again', { error });

@@ -45,7 +45,7 @@ import type { JournalStart } from './journal-start.ts';
 import { leaveOutUnfinished } from './replacement.ts';
 import { replayJournal } from './replay.ts';
 import type { ReplayResult } from './replay.ts';
-import { loadSnapshot, readHeader } from './snapshot.ts';
+import { isEmptySnapshot, loadSnapshot, readHeader } from './snapshot.ts';
 
 export type RecoverySource = {
   readonly directory: string;
@@ -256,7 +256,8 @@ async function loadSnapshotSet(
   for (const [name, path] of paths) {
     const collection = collections.get(name);
     if (collection === undefined) {
-      if (skipsUnknownCollections === true) continue;
+      // Nodes of a newer release, beside which we may run, have collections still without records.
+      if (skipsUnknownCollections === true || await isEmptySnapshot(files, path)) continue;
       throw damageError({ path, line: 1, offset: 0 }, 'of a collection this version does not know');
     }
     await loadSnapshot(files, path, collection);

@@ -27,7 +27,7 @@ const SYNC_BYTES = 8 << 20;
 const SOURCE_RANGES_MAX = 16;
 const LIVE_SHARE_MIN = 0.75;
 
-export type SnapshotSet = {
+type SnapshotSet = {
   readonly directory: string;
   readonly generation: number;
   readonly sequence: number;

@@ -58,10 +58,17 @@ export function encodeCount(count: number): string {
 
 export const SNAPSHOT_END = '"}\n';
 
-/** Whether a snapshot of so many bytes holds no record. */
-export function isEmptySnapshot(header: SnapshotHeader, bytes: number): boolean {
+/** Whether a snapshot holds no record. Throws `damaged`. */
+export async function isEmptySnapshot(files: Files, path: string): Promise<boolean> {
+  const header = await readHeader(files, path);
   const ends = [encodeHeader(header), encodeCount(0), SNAPSHOT_END];
-  return bytes === ends.reduce((sum, end) => sum + Buffer.byteLength(end), CRC_HEX);
+  const bytes = ends.reduce((sum, end) => sum + Buffer.byteLength(end), CRC_HEX);
+  const descriptor = files.openSync(path, 'read');
+  try {
+    return files.sizeSync(descriptor) === bytes;
+  } finally {
+    files.closeSync(descriptor);
+  }
 }
 
 /** Reads the header of a snapshot. Throws `damaged`. */

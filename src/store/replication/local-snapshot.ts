@@ -1,67 +1,55 @@
 /**
- * A node's own snapshot: in the folder `replica` of the data directory, a file for each collection
- * in the format of generations/snapshot.ts, and `image.json`, the manifest:
+ * A node's own snapshot. The folder `replica` of the data directory holds the records as a store
+ * without an engine holds them (generations/replacement.ts), and `image.json` says of which log
+ * they are:
  *
- *   {"format":"hookshelf-image-1","log":"<uuid>","sequence":N,"chain":"<hex>","generation":G,
- *     "files":[{"collection":"S","bytes":B},…]}      in one line, ended by a line feed
+ *   {"format":"hookshelf-image-2","log":"<uuid>","sequence":N,"chain":"<hex>"}
  *
- * The snapshot is valid when every file named has B bytes and is valid itself, and goes on from
+ * in one line, ended by a line feed. The snapshot is valid when the records are whole, and end at
  * sequence N. Nothing is lost with it: a start that finds it missing, cut short or damaged takes
- * the engine's. `image.json` gets its name last, and loses it first.
+ * the engine's. An image of sequence 0 has no records: it only says which log a node follows.
  *
- * A manifest of sequence 0 has no files: it only says which log a node follows.
- *
- * An engine keeps a snapshot as one stream, cut into parts: that line, then the files in order.
+ * An engine keeps a snapshot as a backup in one tar file (backup/backup.ts), cut into parts.
  */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { isCount, isJsonObject } from '../../base/fields.ts';
-import { ChunkReader } from '../disk/chunk-reader.ts';
-import { readFully, readSmallFile, replaceFile, writeFully } from '../disk/read-write.ts';
+import { encodeTar, openStateFiles } from '../backup/backup.ts';
+import type { BackupSources } from '../backup/backup.ts';
+import { countRecords } from '../backup/manifest.ts';
+import type { BackupContents } from '../backup/manifest.ts';
+import { readReceived, receiveBackup } from '../backup/receive-backup.ts';
+import { readSmallFile, replaceFile } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
-import {
-  REPLICA_FOLDER, isStoreName, journalName, snapshotName, readInventory,
-} from '../disk/inventory.ts';
+import { MANIFEST_NAME, REPLICA_FOLDER } from '../disk/inventory.ts';
 import type { LogPosition } from '../engines/engine.ts';
-import { isEmptySnapshot, loadSnapshot, readHeader } from '../generations/snapshot.ts';
-import { writeSnapshot } from '../generations/snapshot-writer.ts';
-import { createJournalFile } from '../journal/journal-file.ts';
-import type { FrozenCollection, StoredCollection } from '../records/collection.ts';
+import { finishReplacements, replaceState } from '../generations/replacement.ts';
+import { recoverState } from '../generations/recovery.ts';
+import type { RecoveredState } from '../generations/recovery.ts';
+import { STANDARD_LIMITS } from '../records/memory-limits.ts';
+import type { CollectionSpec } from '../store-port.ts';
 import { LOG_START } from './log-chain.ts';
 
-const FORMAT = 'hookshelf-image-1';
-const MANIFEST_NAME = 'image.json';
-const MANIFEST_BYTES_MAX = 64 * 1024;
-const CHUNK_BYTES = 1 << 20;
+const FORMAT = 'hookshelf-image-2';
+const IMAGE_NAME = 'image.json';
+const IMAGE_BYTES_MAX = 1024;
 
-export type SnapshotManifest = LogPosition & {
-  readonly log: string;
+type SnapshotImage = LogPosition & { readonly log: string };
+
+/** What was written: `generation` and `length`, those of its journal, name its files. */
+export type WrittenSnapshot = LogPosition & BackupContents & {
   readonly generation: number;
-  readonly files: readonly { readonly collection: string; readonly bytes: number }[];
+  readonly length: number;
 };
 
-function encodeManifest(manifest: SnapshotManifest): Buffer {
-  const { log, sequence, chain, generation, files } = manifest;
-  return Buffer.from(
-    `${JSON.stringify({ format: FORMAT, log, sequence, chain, generation, files })}\n`);
-}
-
-/** Null for anything else than a manifest of this format. */
-function parseManifest(line: string): SnapshotManifest | null {
+/** Null for anything else than an image of this format. */
+function parseImage(line: string): SnapshotImage | null {
   try {
     const value: unknown = JSON.parse(line);
-    if (!isJsonObject(value) || value.format !== FORMAT || !Array.isArray(value.files)) return null;
-    const { log, sequence, chain, generation } = value;
-    if (typeof log !== 'string' || typeof chain !== 'string') return null;
-    if (!isCount(sequence) || !isCount(generation)) return null;
-    const files = value.files.flatMap((file: unknown) => {
-      if (!isJsonObject(file) || typeof file.collection !== 'string') return [];
-      // It becomes the name of a file here, and anybody who may write to the engine chose it.
-      if (!isStoreName(snapshotName(file.collection, generation))) return [];
-      return isCount(file.bytes) ? [{ collection: file.collection, bytes: file.bytes }] : [];
-    });
-    return files.length === value.files.length
-      ? { log, sequence, chain, generation, files } : null;
+    if (!isJsonObject(value) || value.format !== FORMAT) return null;
+    const { log, sequence, chain } = value;
+    if (typeof log !== 'string' || typeof chain !== 'string' || !isCount(sequence)) return null;
+    return { log, sequence, chain };
   } catch {
     return null;
   }
@@ -70,159 +58,102 @@ function parseManifest(line: string): SnapshotManifest | null {
 export class LocalSnapshot {
   readonly directory: string;
   readonly #files: Files;
+  readonly #specs: readonly CollectionSpec[];
+  readonly #cachedRecordsMax: number | undefined;
 
-  constructor(files: Files, dataDirectory: string) {
+  constructor(
+    files: Files, dataDirectory: string, specs: readonly CollectionSpec[],
+    cachedRecordsMax?: number,
+  ) {
     this.#files = files;
     this.directory = join(dataDirectory, REPLICA_FOLDER);
+    this.#specs = specs;
+    this.#cachedRecordsMax = cachedRecordsMax;
   }
 
-  /** The manifest; null when there is none, or it cannot be read. */
-  async find(): Promise<SnapshotManifest | null> {
-    const path = join(this.directory, MANIFEST_NAME);
-    const text = await readSmallFile(this.#files, path, MANIFEST_BYTES_MAX);
-    return text === null ? null : parseManifest(text.toString());
+  /** The image; null when there is none, or it cannot be read. */
+  async find(): Promise<SnapshotImage | null> {
+    const path = join(this.directory, IMAGE_NAME);
+    const text = await readSmallFile(this.#files, path, IMAGE_BYTES_MAX);
+    return text === null ? null : parseImage(text.toString());
   }
 
-  /** Records which log this node follows, unless a manifest says so already. */
+  /** Records which log this node follows, unless an image says so already. */
   async recordLog(log: string): Promise<void> {
     if (await this.find() !== null) return;
     this.#makeDirectory();
-    await this.#writeManifest({ log, ...LOG_START, generation: 0, files: [] });
+    await this.#writeImage({ log, ...LOG_START });
   }
 
-  /** Loads a snapshot into empty collections. Throws `damaged`. */
-  async load(
-    { generation, sequence, files }: SnapshotManifest,
-    collections: ReadonlyMap<string, StoredCollection>,
-  ): Promise<void> {
-    for (const { collection: name, bytes } of files) {
-      const path = this.getPath(name, generation);
-      const isThere = this.#files.existsSync(path) && this.#sizeOf(path) === bytes;
-      if (!isThere) throw new AppError('damaged', `${path} is not as it was written`);
-      const header = await readHeader(this.#files, path);
-      if (header.collection !== name || header.sequence !== sequence) {
-        throw new AppError('damaged', `${path} is of another image`);
-      }
-      const collection = collections.get(name);
-      if (collection === undefined) {
-        // Newer nodes, beside which we may run, have files of collections still without records.
-        if (isEmptySnapshot(header, bytes)) continue;
-        throw new AppError('damaged', `the image holds records of "${name}", which this version `
-          + 'does not know: start the newer hookshelf that wrote them');
-      }
-      await loadSnapshot(this.#files, path, collection);
-    }
+  /** Loads the records of an image. Throws `damaged`. */
+  async load({ sequence }: SnapshotImage): Promise<RecoveredState['collections']> {
+    await finishReplacements(this.#files, this.directory);
+    const state = await recoverState(this.#source);
+    if (state.sequence === sequence) return state.collections;
+    throw new AppError('damaged', `${this.directory} ends at ${state.sequence}, and its image at `
+      + `${sequence}`);
   }
 
-  /** Writes a snapshot of frozen collections, and removes the older ones. */
+  /** Writes a snapshot of the records as of this call in the place of the older one. */
   async write(
-    log: string, position: LogPosition,
-    frozen: ReadonlyMap<string, FrozenCollection>, isStopping: () => boolean,
-  ): Promise<SnapshotManifest & { readonly journalBytes: number }> {
+    image: SnapshotImage, collections: RecoveredState['collections'], isStopping: () => boolean,
+  ): Promise<WrittenSnapshot> {
     this.#makeDirectory();
-    const generation = this.#newestGeneration() + 1;
-    const names = [...frozen.keys()];
-    const { sequence, chain } = position;
-    const files: { collection: string; bytes: number }[] = [];
-    for (const [collection, view] of frozen) {
-      const path = this.getPath(collection, generation);
-      const header = { collection, generation, sequence, collections: names };
-      await writeSnapshot(this.#files, path, header, view, isStopping);
-      files.push({ collection, bytes: this.#sizeOf(path) });
-    }
-    const manifest = { log, sequence, chain, generation, files };
-    // With an empty journal, the files are those of a store without an engine.
-    const journal = await createJournalFile(this.#files, this.directory, generation, sequence);
-    journal.close();
-    await this.#writeManifest(manifest);
-    await this.#removeAllBut(generation);
-    return { ...manifest, journalBytes: journal.length };
+    const { sequence, chain } = image;
+    const records = countRecords(collections);
+    const { generation, length } = await replaceState(this.#files, this.directory,
+      { collections, sequence }, { before: null, isStopping });
+    await this.#writeImage(image);
+    return { sequence, chain, records, generation, length };
   }
 
-  /** Writes a snapshot from the chunks of its stream. Throws `damaged`. */
-  async receive(chunks: AsyncIterable<Buffer>): Promise<SnapshotManifest> {
+  /** Writes the snapshot whose stream these chunks are, and loads its records. Throws `damaged`. */
+  async receive(
+    image: SnapshotImage, chunks: AsyncIterable<Buffer>,
+  ): Promise<RecoveredState['collections']> {
     this.#makeDirectory();
     await this.clear();
-    const reader = new ChunkReader(chunks);
-    const manifest = parseManifest(await reader.readLine(MANIFEST_BYTES_MAX));
-    if (manifest === null) throw new AppError('damaged', 'the snapshot has no manifest');
-    for (const { collection, bytes } of manifest.files) {
-      const path = this.getPath(collection, manifest.generation);
-      const descriptor = this.#files.openSync(path, 'create');
-      try {
-        for (let at = 0; at < bytes;) {
-          const chunk = await reader.read(bytes - at);
-          await writeFully(this.#files, descriptor, chunk, at);
-          at += chunk.length;
-        }
-      } finally {
-        this.#files.closeSync(descriptor);
-      }
-    }
-    await this.#writeManifest(manifest);
-    return manifest;
+    await receiveBackup(this.#files, this.directory, chunks);
+    const { sequence, collections } = await readReceived(this.#source);
+    if (sequence !== image.sequence) throw new AppError('damaged', 'it is of another sequence');
+    this.#files.unlinkSync(join(this.directory, MANIFEST_NAME));
+    await this.#writeImage(image);
+    return collections;
   }
 
-  /** Reads a snapshot of this directory as a stream. */
-  async* readChunks(manifest: SnapshotManifest): AsyncGenerator<Buffer> {
-    yield encodeManifest(manifest);
-    for (const { collection, bytes } of manifest.files) {
-      const path = this.getPath(collection, manifest.generation);
-      const descriptor = this.#files.openSync(path, 'read');
-      try {
-        for (let at = 0; at < bytes; at += CHUNK_BYTES) {
-          const chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, bytes - at));
-          await readFully(this.#files, descriptor, chunk, at);
-          yield chunk;
-        }
-      } finally {
-        this.#files.closeSync(descriptor);
-      }
-    }
+  openFiles({ generation, length, sequence, records }: WrittenSnapshot): BackupSources {
+    return openStateFiles(this.#files, this.directory, generation, { generation, length },
+      { sequence, records });
   }
 
+  /** The stream of a snapshot. */
+  readChunks(sources: BackupSources): AsyncGenerator<Buffer> {
+    return encodeTar(this.#files, sources, 0, []);
+  }
+
+  /** Removes the image, and then the records. */
   async clear(): Promise<void> {
-    const path = join(this.directory, MANIFEST_NAME);
+    const path = join(this.directory, IMAGE_NAME);
     if (this.#files.existsSync(path)) this.#files.unlinkSync(path);
-    await this.#removeAllBut(0);
-  }
-
-  getPath(collection: string, generation: number): string {
-    return join(this.directory, snapshotName(collection, generation));
-  }
-
-  #writeManifest(manifest: SnapshotManifest): Promise<void> {
-    return replaceFile(
-      this.#files, join(this.directory, MANIFEST_NAME), encodeManifest(manifest));
-  }
-
-  async #removeAllBut(kept: number): Promise<void> {
-    const { snapshots, journals } = readInventory(this.#files, this.directory);
-    for (const [generation, names] of snapshots) {
-      if (generation === kept) continue;
-      for (const name of names) await this.#files.unlink(this.getPath(name, generation));
-    }
-    for (const generation of journals) {
-      if (generation === kept) continue;
-      await this.#files.unlink(join(this.directory, journalName(generation)));
+    for (const name of this.#files.listSync(this.directory)) {
+      await this.#files.unlink(join(this.directory, name));
     }
   }
 
-  #newestGeneration(): number {
-    const { snapshots, journals } = readInventory(this.#files, this.directory);
-    return Math.max(0, ...snapshots.keys(), ...journals);
+  get #source() {
+    const cachedRecordsMax = this.#cachedRecordsMax ?? STANDARD_LIMITS.cachedRecordsMax;
+    return {
+      directory: this.directory, files: this.#files, specs: this.#specs,
+      limits: { ...STANDARD_LIMITS, cachedRecordsMax },
+    };
+  }
+
+  #writeImage({ log, sequence, chain }: SnapshotImage): Promise<void> {
+    const line = `${JSON.stringify({ format: FORMAT, log, sequence, chain })}\n`;
+    return replaceFile(this.#files, join(this.directory, IMAGE_NAME), Buffer.from(line));
   }
 
   #makeDirectory(): void {
     if (!this.#files.existsSync(this.directory)) this.#files.makeDirectorySync(this.directory);
-  }
-
-  #sizeOf(path: string): number {
-    const descriptor = this.#files.openSync(path, 'read');
-    try {
-      return this.#files.sizeSync(descriptor);
-    } finally {
-      this.#files.closeSync(descriptor);
-    }
   }
 }

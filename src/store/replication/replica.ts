@@ -43,7 +43,7 @@ type OpenedReplica = {
 /** Throws `misconfigured` or `unavailable` when the engine cannot be used, and `damaged`. */
 export async function openReplica(options: ReplicaOptions): Promise<OpenedReplica> {
   const { engine, node, clock, files, directory, logger, mayCreate = true } = options;
-  const local = new LocalSnapshot(files, directory);
+  const local = new LocalSnapshot(files, directory, options.specs, options.cachedRecordsMax);
   const link = new EngineLink(engine, node, clock);
   try {
     const head = await link.connectFirst(mayCreate);

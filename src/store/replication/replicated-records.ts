@@ -6,9 +6,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
-import type { StoredCollection } from '../records/collection.ts';
+import { StoredCollection } from '../records/collection.ts';
+import type { CollectionSpec } from '../store-port.ts';
 import { ChangeFeed, checkCollections } from '../transactions/change-feed.ts';
-import { findBreak, isSamePosition } from './log-chain.ts';
+import { LOG_START, findBreak, isSamePosition } from './log-chain.ts';
 import { createClosedError, findClosing } from './log-closing.ts';
 import type { LogClosing } from './log-closing.ts';
 import { checkFormat, decodeEntries } from './log-entry.ts';
@@ -191,6 +192,15 @@ export class ReplicatedRecords {
       waiter.notify();
     }
   }
+}
+
+/** The records at the start of a log: none. */
+export function createEmptyRecords(
+  specs: readonly CollectionSpec[], log: string, cachedRecordsMax?: number,
+): ReplicatedRecords {
+  const collections = specs.map((spec): [string, StoredCollection] =>
+    [spec.name, new StoredCollection(spec, cachedRecordsMax)]);
+  return new ReplicatedRecords(new Map(collections), log, LOG_START);
 }
 
 /** The index behind the entries from `start` on that one turn applies: at least one of them. */

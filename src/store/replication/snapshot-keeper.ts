@@ -7,20 +7,20 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { EngineSession, LogHead, LogPosition } from '../engines/engine.ts';
+import type { BackupSources } from '../backup/backup.ts';
 import type { Snapshots } from '../journal/journal-port.ts';
 import type { CollectionSpec } from '../store-port.ts';
-import { StoredCollection } from '../records/collection.ts';
 import { measureGarbage } from '../records/garbage.ts';
-import { LOG_START, isSamePosition } from './log-chain.ts';
+import { isSamePosition } from './log-chain.ts';
 import type { EngineLink } from './engine-link.ts';
 import { isDamage } from '../generations/damage-error.ts';
 import { createUnreachableError } from './fresh-reads.ts';
 import {
-  receiveParts, removeOldSnapshots, sendSnapshot, verifyParts,
+  receiveSnapshot, removeOldSnapshots, sendSnapshot, verifyParts,
 } from './snapshot-transfer.ts';
-import type { SnapshotManifest, LocalSnapshot } from './local-snapshot.ts';
+import type { LocalSnapshot, WrittenSnapshot } from './local-snapshot.ts';
 import { checkFormat } from './log-entry.ts';
-import { ReplicatedRecords } from './replicated-records.ts';
+import { ReplicatedRecords, createEmptyRecords } from './replicated-records.ts';
 
 /** Log bytes after which a snapshot is due: about the most that a start has to read. */
 const LOG_BYTES_MAX = 256 << 20;
@@ -40,15 +40,6 @@ type SnapshotKeeperOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
 };
-
-type WrittenSnapshot = {
-  readonly manifest: SnapshotManifest & { readonly journalBytes: number };
-  /** Number of records in each collection. */
-  readonly records: Readonly<Record<string, number>>;
-};
-
-type SnapshotFiles = Pick<WrittenSnapshot['manifest'], 'generation' | 'sequence' | 'journalBytes'>
-  & Pick<WrittenSnapshot, 'records'> & { readonly directory: string };
 
 export class SnapshotKeeper implements Snapshots {
   /** Whether this node is the one that sends snapshots to the engine. */
@@ -81,14 +72,10 @@ export class SnapshotKeeper implements Snapshots {
     await this.#runExclusively(() => this.#write(true));
   }
 
-  /** Calls `use` while the files of a new snapshot stay: those of a store without an engine. */
-  async withFiles<T>(use: (files: SnapshotFiles) => T | Promise<T>): Promise<T> {
-    const { local } = this.#options;
-    return this.#runExclusively(async () => {
-      const { manifest, records } = await this.#writeLocal();
-      const { generation, sequence, journalBytes } = manifest;
-      return use({ directory: local.directory, generation, sequence, journalBytes, records });
-    });
+  /** Opens the files of a new snapshot: those of a store without an engine. */
+  async openFiles(): Promise<BackupSources> {
+    return this.#runExclusively(async () =>
+      this.#options.local.openFiles(await this.#writeLocal()));
   }
 
   /** Begins to write a snapshot if one is due. It logs its failure, and tries again later. */
@@ -164,14 +151,14 @@ export class SnapshotKeeper implements Snapshots {
 
   /** A snapshot of sequence 0 has no records, so it is not sent. */
   async #write(isForEngine: boolean): Promise<void> {
-    const { manifest } = await this.#writeLocal();
-    if (!isForEngine || manifest.sequence === 0) return;
+    const written = await this.#writeLocal();
+    if (!isForEngine || written.sequence === 0) return;
     const { link, local, maxSnapshotBytes } = this.#options;
     const { session } = link;
     if (session === null) throw createUnreachableError('it gives no answer');
-    const sums = await sendSnapshot(link, session, local, manifest, maxSnapshotBytes,
+    const sums = await sendSnapshot(link, session, local, written, maxSnapshotBytes,
       () => this.#isStopping);
-    await verifyParts(link, session, manifest, sums);
+    await verifyParts(link, session, written, sums);
     await removeOldSnapshots(link, session);
     this.#unsentBytes = 0;
   }
@@ -182,33 +169,29 @@ export class SnapshotKeeper implements Snapshots {
       throw new AppError('unavailable', 'the records are loaded anew');
     }
     const { logId, position, collections, appliedBytes } = source;
-    const frozen = new Map([...collections].map(([name, collection]) =>
-      [name, collection.freeze()]));
     // Entries that are applied from now on count for the next snapshot.
     source.appliedBytes = 0;
     try {
-      const records = Object.fromEntries([...frozen].map(([name, { size }]) => [name, size]));
-      const { local } = this.#options;
-      const manifest = await local.write(logId, position, frozen,
+      const written = await this.#options.local.write({ log: logId, ...position }, collections,
         () => this.#isStopping);
       this.writtenMs = this.#options.clock.now();
       this.#unsentBytes += appliedBytes;
-      return { manifest, records };
+      return written;
     } catch (error) {
       source.appliedBytes += appliedBytes;
       throw error;
-    } finally {
-      for (const collection of collections.values()) collection.thaw();
     }
   }
 
   /** Returns null when there is no local snapshot, or it is not of this log, or is damaged. */
   async #loadLocal(session: EngineSession, head: LogHead): Promise<ReplicatedRecords | null> {
     const { local } = this.#options;
-    const manifest = await local.find();
-    if (manifest === null || !await this.#isInLog(session, manifest, head)) return null;
+    const image = await local.find();
+    if (image === null || image.log !== head.log) return null;
+    if (!await this.#isInLog(session, image, head)) return null;
     try {
-      return await this.#loadFiles(manifest);
+      const { sequence, chain } = image;
+      return new ReplicatedRecords(await local.load(image), image.log, { sequence, chain });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       this.#options.logger.warning('the snapshot of this node cannot be read; taking the engine\'s',
@@ -217,11 +200,11 @@ export class SnapshotKeeper implements Snapshots {
     }
   }
 
-  /** Whether the snapshot's position is one of this log. */
+  /** Whether a position of a log with this id is one of this log. */
   async #isInLog(
-    session: EngineSession, { log, sequence, chain }: SnapshotManifest, head: LogHead,
+    session: EngineSession, { sequence, chain }: LogPosition, head: LogHead,
   ): Promise<boolean> {
-    if (log !== head.log || sequence < 1 || sequence > head.sequence) return false;
+    if (sequence < 1 || sequence > head.sequence) return false;
     const { link } = this.#options;
     const [entry] = await link.ask(session, session.readAfter(sequence - 1, 1));
     return entry !== undefined && isSamePosition(entry, { sequence, chain });
@@ -231,45 +214,32 @@ export class SnapshotKeeper implements Snapshots {
   async #loadFromEngine(session: EngineSession, head: LogHead): Promise<ReplicatedRecords | null> {
     const { link, local, logger } = this.#options;
     for (const snapshot of await link.ask(session, session.snapshots.list())) {
-      try {
-        const manifest = await local.receive(receiveParts(link, session, snapshot));
-        const isOther = manifest.log !== head.log || !isSamePosition(manifest, snapshot);
-        if (!isOther && await this.#isInLog(session, manifest, head)) {
-          return await this.#loadFiles(manifest);
-        }
+      if (!await this.#isInLog(session, snapshot, head)) {
         logger.warning('a snapshot of the engine does not belong to its log',
           { sequence: snapshot.sequence });
+        continue;
+      }
+      try {
+        return await receiveSnapshot(link, session, local, head.log, snapshot);
       } catch (error) {
         if (!isDamage(error)) throw error;
         logger.error('a snapshot of the engine is damaged; taking the one before',
           { sequence: snapshot.sequence, reason: error.message });
+        await local.clear();
       }
-      await local.clear();
     }
     return null;
   }
 
-  async #loadFiles(manifest: SnapshotManifest): Promise<ReplicatedRecords> {
-    const records = this.#createEmpty(manifest.log, manifest);
-    await this.#options.local.load(manifest, records.collections);
-    return records;
-  }
-
   /** Starts from no records, which is right only if no entry was trimmed from the log. */
   #createFirst(head: LogHead): ReplicatedRecords {
-    if (head.floor === 0) return this.#createEmpty(head.log, LOG_START);
+    const { specs, cachedRecordsMax } = this.#options;
+    if (head.floor === 0) return createEmptyRecords(specs, head.log, cachedRecordsMax);
     if (head.sequence < head.floor) {
       throw new AppError('unavailable', 'a data:move into this log is not done: wait for its end, '
         + 'or run it again if it was cut off');
     }
     throw new AppError('damaged', `the engine's log begins at ${head.floor}, and no snapshot of it `
       + 'can be read: put a backup of the engine back');
-  }
-
-  #createEmpty(log: string, { sequence, chain }: LogPosition): ReplicatedRecords {
-    const { specs, cachedRecordsMax } = this.#options;
-    const collections = specs.map((spec): [string, StoredCollection] =>
-      [spec.name, new StoredCollection(spec, cachedRecordsMax)]);
-    return new ReplicatedRecords(new Map(collections), log, { sequence, chain });
   }
 }

@@ -7,7 +7,8 @@ import { AppError } from '../../base/errors.ts';
 import type { EngineSession, EngineSnapshot, LogPosition } from '../engines/engine.ts';
 import { isSamePosition } from './log-chain.ts';
 import type { EngineLink } from './engine-link.ts';
-import type { SnapshotManifest, LocalSnapshot } from './local-snapshot.ts';
+import type { LocalSnapshot, WrittenSnapshot } from './local-snapshot.ts';
+import { ReplicatedRecords } from './replicated-records.ts';
 
 const PART_BYTES = 1 << 20;
 /** Snapshots kept in the engine: the newest, and the one before in case that is damaged. */
@@ -20,26 +21,42 @@ const TRIM_TICKS = 1200;
  * that was written. Throws `storage_full` when it is too large for the engine.
  */
 export async function sendSnapshot(
-  link: EngineLink, session: EngineSession, local: LocalSnapshot, manifest: SnapshotManifest,
+  link: EngineLink, session: EngineSession, local: LocalSnapshot, written: WrittenSnapshot,
   bytesMax: number, isStopping: () => boolean,
 ): Promise<readonly string[]> {
-  const total = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (total > bytesMax) {
-    throw new AppError('storage_full', `all records together have ${total} bytes, and the engine `
-      + `takes ${bytesMax}: delete some, or move to another engine with data:move`);
+  const sources = local.openFiles(written);
+  try {
+    const total = sources.files.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (total > bytesMax) {
+      throw new AppError('storage_full', `all records together have ${total} bytes, and the engine `
+        + `takes ${bytesMax}: delete some, or move to another engine with data:move`);
+    }
+    const { snapshots } = session;
+    const existing = await link.ask(session, snapshots.list());
+    if (existing.some((other) => isSamePosition(other, written))) return [];
+    const sums: string[] = [];
+    for await (const bytes of splitIntoParts(local.readChunks(sources))) {
+      if (isStopping()) throw new AppError('unavailable', 'the store is closing');
+      const content = { sha256: sha256(bytes), bytes };
+      await link.ask(session, snapshots.writePart(written, sums.length, content));
+      sums.push(content.sha256);
+    }
+    await link.ask(session, snapshots.complete(written, sums.length));
+    return sums;
+  } finally {
+    sources.close();
   }
-  const { snapshots } = session;
-  const existing = await link.ask(session, snapshots.list());
-  if (existing.some((other) => isSamePosition(other, manifest))) return [];
-  const sums: string[] = [];
-  for await (const bytes of splitIntoParts(local.readChunks(manifest))) {
-    if (isStopping()) throw new AppError('unavailable', 'the store is closing');
-    const content = { sha256: sha256(bytes), bytes };
-    await link.ask(session, snapshots.writePart(manifest, sums.length, content));
-    sums.push(content.sha256);
-  }
-  await link.ask(session, snapshots.complete(manifest, sums.length));
-  return sums;
+}
+
+/** Receives a snapshot of the engine into the local one. Throws `damaged`. */
+export async function receiveSnapshot(
+  link: EngineLink, session: EngineSession, local: LocalSnapshot, log: string,
+  snapshot: EngineSnapshot,
+): Promise<ReplicatedRecords> {
+  const { sequence, chain } = snapshot;
+  const collections = await local.receive(
+    { log, sequence, chain }, receiveParts(link, session, snapshot));
+  return new ReplicatedRecords(collections, log, { sequence, chain });
 }
 
 /**

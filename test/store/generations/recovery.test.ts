@@ -141,7 +141,8 @@ test('a backup that was cut off stops the start', async () => {
   const files = new SimulatedFiles();
   await (await open(files)).close();
   files.closeSync(files.openSync('/data/backup.pending', 'create'));
-  await assert.rejects(open(files), { code: 'damaged', message: /was cut off while it was written/ });
+  await assert.rejects(open(files),
+    { code: 'damaged', message: /was cut off while it was written/ });
 });
 
 test('a directory that cannot be read is named', async () => {

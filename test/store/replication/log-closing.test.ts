@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import {
   loadContents, verifyEngine, withEngine,
-} from '../../../src/store/backup/engine-contents.ts';
+} from '../../../src/store/moving/engine-contents.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import { encodeClosing } from '../../../src/store/replication/log-closing.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';

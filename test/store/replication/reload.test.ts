@@ -77,7 +77,7 @@ test('a node that was away while the log was trimmed loads the snapshot', async 
   let written: Promise<unknown> | null = null;
   // While what was loaded takes its place here; it is committed before the barrier is.
   rig.engine.faults = (call) => {
-    rig.engine.turns = () => call === 'barrier' ? 50 : 1;
+    rig.engine.turns = () => call === 'barrier' ? 200 : 1;
     return 'none';
   };
   two.collection('books').onChange(() => { written ??= three.transact(put('f')); });

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { COLLECTIONS } from '../../../app.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { isAccessRefused, systemCodeOf } from '../../../base/errors.ts';
-import { withEngine } from '../../../store/backup/engine-contents.ts';
-import type { EngineConnection } from '../../../store/backup/engine-contents.ts';
+import { withEngine } from '../../../store/moving/engine-contents.ts';
+import type { EngineConnection } from '../../../store/moving/engine-contents.ts';
 import type { Files } from '../../../store/disk/files.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Checks whether a PostgreSQL server can keep a log: how durable its commits are, why it may take
- * no writes, and whether a pooler between (such as pgbouncer) can be used. A session needs connections
- * of its own: settings, prepared statements and LISTEN must last from one statement to the next,
- * and a second connection must go on while the first waits for standbys.
+ * no writes, and whether a pooler between (such as pgbouncer) can be used. A session needs
+ * connections of its own: settings, prepared statements and LISTEN must last from one statement to
+ * the next, and a second connection must go on while the first waits for standbys.
  */
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../base/errors.ts';

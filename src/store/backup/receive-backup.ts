@@ -1,15 +1,14 @@
 /** Receives a backup as a stream, and reads its records, once they are known to be whole. */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import { checkContents, checkDirectory, countRecords, findManifest } from '../backup/manifest.ts';
-import { TAR_BLOCK_BYTES, decodeTarHeader, tarPadding } from '../backup/tar.ts';
+import { checkContents, checkDirectory, countRecords, findManifest } from './manifest.ts';
+import { TAR_BLOCK_BYTES, decodeTarHeader, tarPadding } from './tar.ts';
 import { ChunkReader } from '../disk/chunk-reader.ts';
 import type { Files } from '../disk/files.ts';
 import { MANIFEST_NAME, isBackupName } from '../disk/inventory.ts';
 import { writeFully } from '../disk/read-write.ts';
 import { recoverState } from '../generations/recovery.ts';
-import type { RecoveredState } from '../generations/recovery.ts';
-import type { CollectionSpec } from '../store-port.ts';
+import type { RecoveredState, RecoverySource } from '../generations/recovery.ts';
 
 /** Writes the files of a tar archive (backup.ts) to an empty folder. Throws `damaged`. */
 export async function receiveBackup(
@@ -28,13 +27,12 @@ export async function receiveBackup(
 }
 
 /** Reads a received backup into memory. Throws `damaged` where it is not that of its manifest. */
-export async function readReceived(
-  files: Files, folder: string, specs: readonly CollectionSpec[],
-): Promise<RecoveredState> {
-  const manifest = await findManifest(files, folder);
+export async function readReceived(source: RecoverySource): Promise<RecoveredState> {
+  const { directory, files } = source;
+  const manifest = await findManifest(files, directory);
   if (manifest === null) throw new AppError('damaged', 'the backup that came has no manifest');
-  await checkDirectory(files, folder, manifest);
-  const state = await recoverState({ directory: folder, files, specs });
+  await checkDirectory(files, directory, manifest);
+  const state = await recoverState(source);
   const { sequence, collections } = state;
   checkContents(manifest, { sequence, records: countRecords(collections) });
   return state;

@@ -18,12 +18,11 @@ import type { Engine, LogEntry, LogHead } from '../engines/engine.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { LOG_START, computeChain, isSamePosition } from '../replication/log-chain.ts';
 import { sendSnapshot } from '../replication/snapshot-transfer.ts';
-import { LocalSnapshot } from '../replication/local-snapshot.ts';
 import { LOG_FORMAT } from '../replication/log-entry.ts';
 import { loadFrom, loadSnapshot } from './engine-contents.ts';
 import type { EngineConnection } from './engine-contents.ts';
-import { checkReplaceable, replaceData } from './restore.ts';
-import type { RestoreReport } from './restore.ts';
+import { checkReplaceable, replaceData } from '../backup/restore.ts';
+import type { RestoreReport } from '../backup/restore.ts';
 import { checkSums, computeDigest, sumCollections } from './collection-sums.ts';
 import type { CollectionSum } from './collection-sums.ts';
 
@@ -144,11 +143,11 @@ async function sendRecords(
   { collections }: SourceRecords, { engine, link, session, local }: EngineConnection, log: string,
   entry: LogEntry,
 ): Promise<void> {
-  const manifest = await writeLocalSnapshot(local, log, entry,
-    collections);
+  const { sequence, chain } = entry;
+  const written = await local.write({ log, sequence, chain }, collections, isNeverStopped);
   // An attempt that was cut off may have left a snapshot.
   await link.ask(session, session.snapshots.remove(entry));
-  await sendSnapshot(link, session, local, manifest, engine.maxSnapshotBytes, isNeverStopped);
+  await sendSnapshot(link, session, local, written, engine.maxSnapshotBytes, isNeverStopped);
   await local.clear();
 }
 
@@ -171,21 +170,6 @@ async function loadNewest(
   const { link, session } = connection;
   const [newest] = await link.ask(session, session.snapshots.list());
   return loadFrom(connection, head, newest ?? null);
-}
-
-async function writeLocalSnapshot(
-  local: LocalSnapshot, log: string,
-  { sequence, chain }: Pick<LogEntry, 'sequence' | 'chain'>,
-  collections: SourceRecords['collections'],
-) {
-  // Writing a snapshot takes frozen views, as it also runs beside traffic elsewhere.
-  const frozen = new Map([...collections].map(([name, collection]) =>
-    [name, collection.freeze()]));
-  try {
-    return await local.write(log, { sequence, chain }, frozen, isNeverStopped);
-  } finally {
-    for (const collection of collections.values()) collection.thaw();
-  }
 }
 
 /** The entry at the snapshot's position: each snapshot must have one. Nobody applies it. */

@@ -7,18 +7,18 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Files } from '../disk/files.ts';
 import type {
-  Engine, EngineSession, EngineSnapshot, LogEntry, LogHead, LogPosition,
+  Engine, EngineSession, EngineSnapshot, LogEntry, LogHead,
 } from '../engines/engine.ts';
 import type { CollectionSpec } from '../store-port.ts';
-import { StoredCollection } from '../records/collection.ts';
-import { LOG_START, isSamePosition } from '../replication/log-chain.ts';
+import { isSamePosition } from '../replication/log-chain.ts';
 import { createClosedError } from '../replication/log-closing.ts';
 import { isDamage } from '../generations/damage-error.ts';
 import { EngineLink } from '../replication/engine-link.ts';
-import { receiveParts } from '../replication/snapshot-transfer.ts';
+import { receiveSnapshot } from '../replication/snapshot-transfer.ts';
 import { LocalSnapshot } from '../replication/local-snapshot.ts';
 import { checkFormat } from '../replication/log-entry.ts';
-import { ReplicatedRecords } from '../replication/replicated-records.ts';
+import { createEmptyRecords } from '../replication/replicated-records.ts';
+import type { ReplicatedRecords } from '../replication/replicated-records.ts';
 import { checkSums, sumCollections } from './collection-sums.ts';
 import type { CollectionSum } from './collection-sums.ts';
 
@@ -62,7 +62,7 @@ export async function withEngine<T>(
     if (head !== null) checkFormat(head);
     const { session } = link;
     if (session === null) throw new AppError('unavailable', 'the engine closed the connection');
-    const local = new LocalSnapshot(files, scratch);
+    const local = new LocalSnapshot(files, scratch, specs);
     return await use({ engine, specs, link, session, local, head });
   } finally {
     link.close();
@@ -123,7 +123,7 @@ export async function loadFrom(
   connection: EngineConnection, head: LogHead, snapshot: EngineSnapshot | null,
 ): Promise<ReplicatedRecords> {
   const { link, session } = connection;
-  const records = snapshot === null ? createEmptyRecords(connection, head.log, LOG_START)
+  const records = snapshot === null ? createEmptyRecords(connection.specs, head.log)
     : await loadSnapshot(connection, head, snapshot);
   while (records.position.sequence < head.sequence) {
     const { sequence } = records.position;
@@ -153,13 +153,7 @@ export async function loadSnapshot(
   connection: EngineConnection, { log }: { readonly log: string }, snapshot: EngineSnapshot,
 ): Promise<ReplicatedRecords> {
   const { link, session, local } = connection;
-  const manifest = await local.receive(receiveParts(link, session, snapshot));
-  if (manifest.log !== log || !isSamePosition(manifest, snapshot)) {
-    throw createDamagedError(connection,
-      `its snapshot at sequence ${snapshot.sequence} is of another log`);
-  }
-  const records = createEmptyRecords(connection, log, snapshot);
-  await local.load(manifest, records.collections);
+  const records = await receiveSnapshot(link, session, local, log, snapshot);
   await local.clear();
   return records;
 }
@@ -177,14 +171,6 @@ async function listStarts(
   const usable = snapshots.filter(({ sequence }) =>
     sequence >= head.floor && sequence <= head.sequence);
   return head.floor === 0 ? [...usable, null] : usable;
-}
-
-function createEmptyRecords(
-  { specs }: EngineConnection, log: string, { sequence, chain }: LogPosition,
-): ReplicatedRecords {
-  const collections = specs.map((spec): [string, StoredCollection] =>
-    [spec.name, new StoredCollection(spec)]);
-  return new ReplicatedRecords(new Map(collections), log, { sequence, chain });
 }
 
 function createUnfinishedError(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkSums } from '../../../src/store/backup/collection-sums.ts';
-import type { CollectionSum } from '../../../src/store/backup/collection-sums.ts';
+import { checkSums } from '../../../src/store/moving/collection-sums.ts';
+import type { CollectionSum } from '../../../src/store/moving/collection-sums.ts';
 
 const BOOKS: CollectionSum = { collection: 'books', records: 2, sha256: 'aa' };
 

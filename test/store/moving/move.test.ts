@@ -6,11 +6,11 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import {
   loadContents, verifyEngine, withEngine,
-} from '../../../src/store/backup/engine-contents.ts';
-import type { EngineConnection } from '../../../src/store/backup/engine-contents.ts';
-import { moveToDirectory, moveToEngine } from '../../../src/store/backup/move.ts';
-import type { SourceRecords } from '../../../src/store/backup/move.ts';
-import { sumCollections } from '../../../src/store/backup/collection-sums.ts';
+} from '../../../src/store/moving/engine-contents.ts';
+import type { EngineConnection } from '../../../src/store/moving/engine-contents.ts';
+import { moveToDirectory, moveToEngine } from '../../../src/store/moving/move.ts';
+import type { SourceRecords } from '../../../src/store/moving/move.ts';
+import { sumCollections } from '../../../src/store/moving/collection-sums.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
 import { recoverState } from '../../../src/store/generations/recovery.ts';
 import type { CollectionSpec } from '../../../src/store/store-port.ts';

@@ -1,6 +1,6 @@
 /** Runs an action within its time limit. An error of the action becomes a failed result. */
 import { AppError, isTemporary } from '../../base/errors.ts';
-import type { Clock } from '../../base/clock.ts';
+import { endsInTime, type Clock } from '../../base/clock.ts';
 import { isEmptyObject, encodeJson } from '../../base/json/encode.ts';
 import type { Logger } from '../../base/log.ts';
 import type { RateLimitedLog } from '../../base/rate-limited-log.ts';
@@ -80,26 +80,18 @@ export function runAction(
 async function awaitOutcome(
   action: RegisteredAction, outcome: PromiseLike<unknown>, call: ActionCall, runner: ActionRunner,
 ): Promise<ActionResult> {
-  const { clock } = runner;
   const timeoutMs = action.limitsItsTime === true ? null : call.timeoutMs ?? runner.timeoutMs;
-  let cancelTimer = (): void => {};
-  /** Resolves with null when the time is over. */
-  const timeout = new Promise<null>((resolve) => {
-    if (timeoutMs === null) return;
-    const timer = clock.startTimer(timeoutMs, () => resolve(null));
-    cancelTimer = () => timer.cancel();
-  });
+  const result = Promise.resolve(outcome).then(toResult);
   try {
-    const result = await Promise.race([Promise.resolve(outcome).then(toResult), timeout]);
-    if (result !== null) return markChainRefusal(result, call);
-    call.log.warning('an action did not end in time', { action: action.identifier, timeoutMs });
-    action.module?.onLate(call);
-    return markChainRefusal(ActionResult.fail(TIMEOUT_MESSAGE), call);
+    if (timeoutMs === null || await endsInTime(runner.clock, timeoutMs, result)) {
+      return markChainRefusal(await result, call);
+    }
   } catch (thrown) {
     return markChainRefusal(toFailedResult(action, thrown, call, runner), call);
-  } finally {
-    cancelTimer();
   }
+  call.log.warning('an action did not end in time', { action: action.identifier, timeoutMs });
+  action.module?.onLate(call);
+  return markChainRefusal(ActionResult.fail(TIMEOUT_MESSAGE), call);
 }
 
 /** The result of a run, checked. What a built-in action says beside it is not lost. */

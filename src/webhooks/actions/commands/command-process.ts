@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import { killSession, signalGroup, signalSession } from './process-table.ts';
 
-export type ProcessStart = {
+type ProcessStart = {
   readonly file: string;
   readonly arguments: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export type ProcessStart = {
   readonly stdio: StdioOptions;
 };
 
-type StartedProcess = { readonly child: ChildProcess; readonly pid: number };
+export type StartedProcess = { readonly child: ChildProcess; readonly pid: number };
 
 /** How a process has ended. */
 export type ProcessEnd = {

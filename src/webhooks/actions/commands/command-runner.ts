@@ -11,7 +11,7 @@ import { VARIABLE_NAME_PATTERN } from '../../../base/hook-variables.ts';
 import type { Logger } from '../../../base/log.ts';
 import { CommandOutputs, type KeptOutput } from './command-output.ts';
 import { CommandProcess, startProcess } from './command-process.ts';
-import type { ProcessEnd, ProcessStart } from './command-process.ts';
+import type { ProcessEnd, StartedProcess } from './command-process.ts';
 import { CommandOutputPipes } from './output-pipes.ts';
 import { recoverCommandRuns } from './recover-command-runs.ts';
 import { RunFolder } from './run-folder.ts';
@@ -122,36 +122,31 @@ export class CommandRunner {
       const empty = openSync('/dev/null', 'r');
       descriptors.push(empty);
       this.#assertOpen();
-      const process = await this.#start({
+      const started = await startProcess({
         file: run.file, arguments: run.arguments, workingDirectory,
         environment: { ...run.environment, ...paths },
         stdio: coverDescriptors([stdin, ...ends], this.#inheritedDescriptors, empty),
-      }, run, folder, outputs);
+      }, (pid) => folder.noteProcess(pid));
       // The command has its own copies: output ends only once ours are closed.
       for (const descriptor of descriptors.splice(0)) closeSync(descriptor);
-      return await this.#waitForEnd(process, outputs);
+      return await this.#waitForEnd(started, run, outputs);
     } finally {
       for (const descriptor of descriptors) closeSync(descriptor);
       outputs.close();
     }
   }
 
-  async #start(
-    start: ProcessStart, run: HookCommandRun, folder: RunFolder, outputs: CommandOutputs,
-  ): Promise<CommandProcess> {
-    const started = await startProcess(start, (pid) => folder.noteProcess(pid));
+  async #waitForEnd(
+    started: StartedProcess, { timeoutMs }: HookCommandRun, outputs: CommandOutputs,
+  ): Promise<HookCommandEnd> {
     outputs.readFrom(started.child);
-    return new CommandProcess(started, {
-      clock: this.#deps.clock, log: this.#deps.log, timeoutMs: run.timeoutMs,
-    });
-  }
-
-  async #waitForEnd(process: CommandProcess, outputs: CommandOutputs): Promise<HookCommandEnd> {
+    const { clock, log } = this.#deps;
+    const process = new CommandProcess(started, { clock, log, timeoutMs });
     this.#processes.add(process);
     if (this.#isClosing) process.stop();
     try {
       const end = await process.end;
-      await outputs.waitUntilRead(this.#deps.clock);
+      await outputs.waitUntilRead(clock);
       return { ...end, ...outputs.take() };
     } finally {
       this.#processes.delete(process);

@@ -199,10 +199,16 @@ export class ActionModules {
   /** Throws `unavailable` where the system gives no thread. */
   #createWorker(): ActionWorker {
     const { clock, log, memoryMiBMax } = this.#deps;
-    const thread = startThread({
-      clock, log, memoryMiBMax, getHttp: () => this.#getHttp(),
-      onEnd: (end) => this.#onEnd(worker, end),
-    });
+    let thread: ActionWorkerThread;
+    try {
+      thread = new ActionWorkerThread({
+        clock, log, memoryMiBMax, getHttp: () => this.#getHttp(),
+        onEnd: (end) => this.#onEnd(worker, end),
+      });
+    } catch (thrown) {
+      const message = `no thread could be started for action modules: ${messageOf(thrown)}`;
+      throw new AppError('unavailable', message, {}, thrown);
+    }
     const worker: ActionWorker = {
       thread, loads: new Map(), loadedIds: new Set(), loadingId: null,
     };
@@ -341,17 +347,6 @@ export class ModuleHealth {
   switchOff(): void {
     this.#endTimesMs = [];
     this.#untilMs = this.#clock.monotonicMs() + SWITCHED_OFF_MS;
-  }
-}
-
-function startThread(
-  deps: ConstructorParameters<typeof ActionWorkerThread>[0],
-): ActionWorkerThread {
-  try {
-    return new ActionWorkerThread(deps);
-  } catch (thrown) {
-    const message = `no thread could be started for action modules: ${messageOf(thrown)}`;
-    throw new AppError('unavailable', message, {}, thrown);
   }
 }
 

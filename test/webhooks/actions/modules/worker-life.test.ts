@@ -100,9 +100,11 @@ for (const [name, body] of Object.entries(ENDING)) {
     withModules({ works: WORKS, waits: NEVER, [name]: body }, async ({ find, run }) => {
       for (let end = 0; end < 3; end += 1) {
         assert.equal(isSuccess(await run('works')), true);
-        const beside = run('waits');
-        assert.deepEqual(await run(name), STOPPED);
+        const [beside, done, ending] = [run('waits'), run('works'), run(name)];
+        assert.deepEqual(await ending, STOPPED);
         assert.deepEqual(await beside, STOPPED);
+        // It has ended before, in the same turn.
+        assert.equal(isSuccess(await done), true);
       }
       await assert.rejects(run(name), SwitchedOffError);
       const off = Object.keys({ works: '', waits: '', [name]: '' })

@@ -13,7 +13,7 @@ import { isJsonObject } from '../base/fields.ts';
 import { encodeJson } from '../base/json/encode.ts';
 import { parseJsonText } from '../base/json/exact-parser.ts';
 import type { JsonObject } from '../base/schema.ts';
-import type { CollectionSpec } from '../store/store-port.ts';
+import type { CollectionSpec, Transaction } from '../store/store-port.ts';
 
 type Timestamps = { readonly createdAt: string; readonly updatedAt: string };
 /** `updatedMs` is `updatedAt` in milliseconds since the epoch. */
@@ -39,12 +39,6 @@ export function decodeRecord(bytes: Buffer): JsonObject {
   const record: unknown = parseJsonText(bytes.toString());
   assert(isJsonObject(record));
   return record;
-}
-
-/** The members of a stored record as `encodeRecord` takes them: without its key and timestamps. */
-export function decodeFields(key: KeyName, bytes: Buffer): JsonObject {
-  const { [key]: _, createdAt: __, updatedAt: ___, ...fields } = decodeRecord(bytes);
-  return fields;
 }
 
 /**
@@ -77,6 +71,18 @@ export function nextTimestamps(
   assert(createdAt.endsWith('Z'), 'a record begins with its stamps');
   const updatedMs = Math.max(nowMs, readUpdatedMs(key, id, before) + 1);
   return { createdAt, updatedAt: formatTimestamp(updatedMs), updatedMs };
+}
+
+/**
+ * Stages the next version of a record with these members, whatever key and timestamps stand among
+ * them. Returns its bytes.
+ */
+export function putNextVersion(
+  transaction: Transaction, { name, key }: CollectionSpec, id: string, before: Buffer,
+  { [key]: _, createdAt: __, updatedAt: ___, ...fields }: JsonObject, nowMs: number,
+): Buffer {
+  const json = encodeRecord(key, id, nextTimestamps(key, id, before, nowMs), fields);
+  return transaction.put(name, id, json).bytes;
 }
 
 /** When a stored record was last written, in milliseconds since the epoch. */

@@ -12,7 +12,7 @@ import { invalid } from '../../base/fields.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import type { Steps } from '../../base/turns.ts';
 import { describeChange, type DescribedChange } from '../../resources/change-log.ts';
-import { decodeFields } from '../../resources/record.ts';
+import { putNextVersion } from '../../resources/record.ts';
 import type { Repository } from '../../resources/repository.ts';
 import type { Change, Transaction, TransactionInputs } from '../../store/store-port.ts';
 import { stageMark } from '../applied-records.ts';
@@ -197,7 +197,7 @@ function listPruned(
  * `name`, and not what a document finds the record by.
  */
 function freeNames(
-  { deps, transaction, inputs }: StageContext, writes: readonly PlannedWrite[],
+  { transaction, inputs }: StageContext, writes: readonly PlannedWrite[],
 ): void {
   // The names and path segments of incoming webhooks are values of one unique index.
   const wantedNames = new Map(RECORD_KINDS.map((kind) => [kind, new Set(writes
@@ -207,10 +207,8 @@ function freeNames(
     const name = before?.members['name'];
     if (before === null || typeof name !== 'string' || name === fields['name']) continue;
     if (wantedNames.get(kind)?.has(name) !== true) continue;
-    const { name: _, ...rest } = decodeFields(kind.collection.key, before.bytes);
-    const { stager } = deps.repositories[kind.member];
-    const version = stager.encode(before.id, rest, before.bytes, inputs.nowMs);
-    transaction.put(kind.collection.name, before.id, version.json);
+    const { id, bytes, members: { name: _, ...rest } } = before;
+    putNextVersion(transaction, kind.collection, id, bytes, rest, inputs.nowMs);
   }
 }
 

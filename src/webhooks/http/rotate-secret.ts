@@ -10,7 +10,7 @@ import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonObject, MemberSchema, ObjectSchema, StringSchema } from '../../base/schema.ts';
 import { logWrite } from '../../resources/change-log.ts';
 import { notFoundError } from '../../resources/not-found.ts';
-import { decodeRecord, encodeRecord, nextTimestamps } from '../../resources/record.ts';
+import { decodeRecord, putNextVersion } from '../../resources/record.ts';
 import type { Repository, WriteOptions } from '../../resources/repository.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { JSON_TYPE, jsonResponse } from '../../resources/route-specs.ts';
@@ -164,17 +164,18 @@ export function rotationRoute(deps: RotationDeps): HttpRoute {
  * Resolves with the new secret. Throws `not_found`, `invalid`, and `conflict` within an overlap.
  */
 async function rotate(
-  { resource: { noun, collection: { name, key } }, store, now, shapeFor, findProblem,
+  { resource: { noun, collection }, store, now, shapeFor, findProblem,
     canOverlap = () => true }: RotationDeps,
   idOrName: string, input: JsonObject, { onStaged }: WriteOptions,
 ): Promise<string> {
   const nowMs = now();
   const bytes = createSecretBytes();
+  const { name } = collection;
   return store.transact((transaction) => {
     const id = transaction.findId(name, idOrName) ?? idOrName;
     const before = transaction.find(name, id);
     if (before === undefined) throw notFoundError(noun, idOrName);
-    const { createdAt: _, updatedAt: __, previousSecret, ...webhook } = decodeRecord(before);
+    const { previousSecret, ...webhook } = decodeRecord(before);
     if (isJsonObject(previousSecret) && isValidAt(previousSecret, nowMs)
       && input['force'] !== true) {
       const until = String(previousSecret['validUntil']);
@@ -186,14 +187,13 @@ async function rotate(
     if (typeof problem === 'string') throw invalid([{ pointer: '/secret', detail: problem }]);
     const secret = input['secret'] ?? encodeSecret(
       getShape(shapeFor(webhook)), bytes, String(webhook['secret'] ?? ''));
-    const { [key]: _key, secret: oldSecret, ...fields } = webhook;
+    const { secret: oldSecret } = webhook;
     const validUntil = formatTimestamp(nowMs + Number(input['overlapHours']) * HOUR_MS);
     const overlaps = oldSecret !== undefined && input['overlapHours'] !== 0 && canOverlap(webhook);
     const previous = overlaps ? { previousSecret: { secret: oldSecret, validUntil } } : {};
-    const timestamps = nextTimestamps(key, id, before, nowMs);
-    const members = { ...fields, secret, ...previous };
-    const json = encodeRecord(key, id, timestamps, members);
-    onStaged?.({ collection: name, id, before, after: transaction.put(name, id, json).bytes });
+    const members = { ...webhook, secret, ...previous };
+    const after = putNextVersion(transaction, collection, id, before, members, nowMs);
+    onStaged?.({ collection: name, id, before, after });
     return String(secret);
   });
 }

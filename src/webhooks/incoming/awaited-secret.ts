@@ -8,16 +8,15 @@ import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
-import type { JsonObject } from '../../base/schema.ts';
 import { logWrite } from '../../resources/change-log.ts';
 import { notFoundError } from '../../resources/not-found.ts';
-import { decodeRecord, encodeRecord, nextTimestamps } from '../../resources/record.ts';
+import { decodeRecord, putNextVersion } from '../../resources/record.ts';
 import type { Repository, WriteOptions } from '../../resources/repository.ts';
 import { createKeyParameter } from '../../resources/resource-routes.ts';
 import { jsonResponse } from '../../resources/route-specs.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import { problemResponses } from '../../server/problem.ts';
-import type { Store, Transaction } from '../../store/store-port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { incomingResource } from './incoming-resource.ts';
 import { decodeIncomingWebhook, incomingCollection, incomingSchema } from './incoming-webhook.ts';
 import { bringsSecret, isSecretAwaited } from './verification-member.ts';
@@ -68,7 +67,8 @@ async function awaitSecret(
         + 'incomingwebhook:update --unset secret');
     }
     const secretAwaitedUntil = formatTimestamp(nowMs + AWAITED_MS);
-    const after = putMembers(transaction, id, before, { ...webhook, secretAwaitedUntil }, nowMs);
+    const after = putNextVersion(transaction, incomingCollection, id, before,
+      { ...webhook, secretAwaitedUntil }, nowMs);
     onStaged?.({ collection: name, id, before, after });
   });
 }
@@ -83,16 +83,8 @@ export async function storeAwaitedSecret(
     const { secretAwaitedUntil: _, ...webhook } = decodeRecord(before);
     if (webhook['secret'] !== undefined) return webhook['secret'] === secret;
     if (!isSecretAwaited(decodeIncomingWebhook(before), nowMs)) return false;
-    putMembers(transaction, id, before, { ...webhook, secret }, nowMs);
+    putNextVersion(
+      transaction, incomingCollection, id, before, { ...webhook, secret }, nowMs);
     return true;
   });
-}
-
-function putMembers(
-  transaction: Transaction, id: string, before: Buffer, webhook: JsonObject, nowMs: number,
-): Buffer {
-  const { name, key } = incomingCollection;
-  const { [key]: _, createdAt: __, updatedAt: ___, ...members } = webhook;
-  const timestamps = nextTimestamps(key, id, before, nowMs);
-  return transaction.put(name, id, encodeRecord(key, id, timestamps, members)).bytes;
 }

@@ -85,33 +85,26 @@ function findDeduplicateProblems(deduplicate: JsonValue): FieldError[] {
     : [{ pointer, detail: 'must be member names and indexes joined by dots, at most 16' }];
 }
 
-type InboxMembers = {
-  readonly inbox: Inbox; readonly answer: ResponseMode;
-  readonly deduplicate: Deduplication; readonly deduplicateHours: number;
-  readonly retrySchedule?: readonly number[];
-};
-
-/** The members compiled, once for each change of the webhook. */
+/** What the members say of duplicates, compiled once for each change of the webhook. */
 export type ReadyInbox = {
-  readonly inbox: Inbox;
-  readonly answer: ResponseMode;
   /** The places of the event id; null: requests have none. */
   readonly eventIdSources: ValueSources | null;
   /** How long an id is remembered; 0: requests are not compared. */
   readonly deduplicateMs: number;
-  /** Seconds between attempts; null: those of the settings. */
-  readonly retrySchedule: readonly number[] | null;
   /** Whether a verified request has its event id signed. */
   readonly isEventIdSigned: boolean;
 };
 
-export function prepareInbox(webhook: InboxMembers, scheme: Scheme | null): ReadyInbox {
-  const { inbox, answer, deduplicate, deduplicateHours, retrySchedule = null } = webhook;
+export function prepareInbox(
+  { deduplicate, deduplicateHours }: {
+    readonly deduplicate: Deduplication; readonly deduplicateHours: number;
+  }, scheme: Scheme | null,
+): ReadyInbox {
   const eventIdSources = typeof deduplicate === 'object' ? deduplicate
     : scheme?.dedupe ?? scheme?.id ?? null;
   const isCompared = deduplicate !== 'off' && eventIdSources !== null;
   return {
-    inbox, answer, eventIdSources, retrySchedule,
+    eventIdSources,
     deduplicateMs: isCompared ? deduplicateHours * HOUR_MS : 0,
     isEventIdSigned: isEventIdSigned(deduplicate, scheme),
   };

@@ -1,4 +1,5 @@
 /** The record of an incoming webhook: its public address, its callers and the actions it runs. */
+import { TIMER_SECONDS_MAX } from '../../base/clock.ts';
 import { AddressSet } from '../../base/network/address-set.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { timestampMembers, type NamedSchema } from '../../resources/resource.ts';
@@ -10,7 +11,7 @@ import { secretMembers, secretSchema } from '../http/secret-members.ts';
 import type { Order } from '../filters/order.ts';
 import { descriptionMember, nameSchema } from '../naming/members.ts';
 import type { FieldError } from '../../base/errors.ts';
-import type { JsonObject } from '../../base/schema.ts';
+import type { JsonObject, MemberSchema } from '../../base/schema.ts';
 import {
   findInboxProblems, inboxMembers, type ResponseMode, type Deduplication, type Inbox,
 } from './inbox-members.ts';
@@ -20,11 +21,10 @@ import {
 } from './webhook-routes.ts';
 import type { BodyFormat } from './body-format.ts';
 import { bodyMembers, findBodyProblems } from './body-members.ts';
-import { limitMembers, type LimitMembers } from './limit-members.ts';
 import { findUnmatchedProblems, responseMember, type CustomResponses } from './custom-response.ts';
 import { verificationSchema, type Verification } from './verification-member.ts';
 
-export type IncomingWebhook = DisabledMembers & LimitMembers & {
+export type IncomingWebhook = DisabledMembers & {
   readonly identifier: string;
   readonly pathSegment: string;
   readonly name?: string;
@@ -51,11 +51,48 @@ export type IncomingWebhook = DisabledMembers & LimitMembers & {
   readonly deduplicateHours: number;
   /** Absent: the setting `incoming.retrySchedule`. */
   readonly retrySchedule?: readonly number[];
+  /** Requests a second; 0: no limit. Absent: the setting `incoming.rateLimit`. */
+  readonly rateLimit?: number;
+  /** Absent: the setting `incoming.maxConcurrent`. */
+  readonly maxConcurrent?: number;
+  /** Seconds. Absent: the setting `incoming.actionTimeout`. */
+  readonly actionTimeout?: number;
+  /** Absent: the setting `incoming.maxInFlightPerHook`. */
+  readonly maxInFlight?: number;
   readonly response?: CustomResponses;
 };
 
 export const incomingCollection: CollectionSpec = {
   name: 'incoming-webhooks', key: 'identifier', unique: ['pathSegment', 'name'], hasNames: true,
+};
+
+// The bounds of the settings.
+const COUNT_MAX = 1_000_000_000;
+const IN_FLIGHT_MAX = 65_535;
+const TIMEOUT_S_MIN = 0.001;
+
+/** The limits of its own, which stand in place of settings. */
+const limitMembers: Readonly<Record<string, MemberSchema>> = {
+  rateLimit: {
+    schema: { kind: 'number', minimum: 0, maximum: COUNT_MAX },
+    description: 'Requests a second, over it 429, in place of the setting `incoming.rateLimit`; 0: '
+      + 'no limit',
+  },
+  maxConcurrent: {
+    schema: { kind: 'integer', minimum: 1, maximum: COUNT_MAX },
+    description: 'Requests whose actions are under way at once, over it 503, in place of the '
+      + 'setting `incoming.maxConcurrent`. For the `answer` `result`',
+  },
+  actionTimeout: {
+    schema: { kind: 'number', minimum: TIMEOUT_S_MIN, maximum: TIMER_SECONDS_MAX },
+    description: 'Seconds for one action, then it has failed, in place of the setting '
+      + '`incoming.actionTimeout`; a command\'s own `timeout` goes before it',
+  },
+  maxInFlight: {
+    schema: { kind: 'integer', minimum: 1, maximum: IN_FLIGHT_MAX },
+    description: 'Runs at once of requests that were accepted, or are replayed, in place of the '
+      + 'setting `incoming.maxInFlightPerHook`; 1 is strict order',
+  },
 };
 
 export const incomingSchema: NamedSchema = {

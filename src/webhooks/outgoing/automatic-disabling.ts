@@ -11,11 +11,8 @@
  * webhook is changed or removed by a person, and when it is disabled.
  */
 import { formatTimestamp } from '../../base/clock.ts';
-import {
-  decodeFields, decodeRecordAs, encodeRecord, nextTimestamps,
-} from '../../resources/record.ts';
+import { decodeRecord, decodeRecordAs, putNextVersion } from '../../resources/record.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
-import type { JsonObject } from '../../base/schema.ts';
 import { markDisabled, markEnabled } from '../health/disabled-members.ts';
 import { isProbed } from '../health/probe.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing-webhook.ts';
@@ -33,9 +30,10 @@ export function disableWebhook(
 ): boolean {
   const bytes = transaction.find(outgoingCollection.name, identifier);
   if (bytes === undefined) return false;
-  const fields = decodeFields('identifier', bytes);
-  if (fields['enabled'] === false && (reason !== 'gone' || !isProbed(fields))) return false;
-  putWebhook(transaction, identifier, bytes, markDisabled(fields, reason, nowMs), nowMs);
+  const webhook = decodeRecord(bytes);
+  if (webhook['enabled'] === false && (reason !== 'gone' || !isProbed(webhook))) return false;
+  putNextVersion(transaction, outgoingCollection, identifier, bytes,
+    markDisabled(webhook, reason, nowMs), nowMs);
   return true;
 }
 
@@ -44,19 +42,12 @@ export function enableProbedWebhook(
   transaction: Transaction, identifier: string, nowMs: number,
 ): boolean {
   const bytes = transaction.find(outgoingCollection.name, identifier);
-  const fields = bytes === undefined ? {} : decodeFields('identifier', bytes);
-  if (bytes === undefined || !isProbed(fields)) return false;
+  const webhook = bytes === undefined ? {} : decodeRecord(bytes);
+  if (bytes === undefined || !isProbed(webhook)) return false;
   stageFailingReset(transaction, identifier);
-  putWebhook(transaction, identifier, bytes, markEnabled(fields), nowMs);
+  putNextVersion(
+    transaction, outgoingCollection, identifier, bytes, markEnabled(webhook), nowMs);
   return true;
-}
-
-function putWebhook(
-  transaction: Transaction, identifier: string, before: Buffer, members: JsonObject, nowMs: number,
-): void {
-  const timestamps = nextTimestamps('identifier', identifier, before, nowMs);
-  const json = encodeRecord('identifier', identifier, timestamps, members);
-  transaction.put(outgoingCollection.name, identifier, json);
 }
 
 /** Whether results of the webhook's attempts must be staged with `stageAttemptResult`. */

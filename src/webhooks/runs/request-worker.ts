@@ -324,7 +324,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
     const mayStart = enabled && this.#ownsQueue(webhookId)
       && !this.#laneUpdates.isUnderWay(webhookId);
     return {
-      key: webhookId, target: webhookId, mayStart, runningMax: maxInFlight ?? undefined,
+      key: webhookId, target: webhookId, mayStart, runningMax: maxInFlight,
     };
   }
 

@@ -11,7 +11,6 @@ import { resolveBodyReading, type BodyReading } from '../body-format.ts';
 import type { CustomResponses } from '../custom-response.ts';
 import { decodeIncomingWebhook, type IncomingWebhook } from '../incoming-webhook.ts';
 import { prepareInbox, type ReadyInbox } from '../inbox-members.ts';
-import { prepareLimits, type ReadyLimits } from '../limit-members.ts';
 import { prepareRoutes, type ReadyWebhookRoute } from '../webhook-routes.ts';
 import type { ReadyResponses } from './webhook-response.ts';
 import { WebhookTraffic, TokenBucket } from './webhook-traffic.ts';
@@ -24,19 +23,18 @@ import {
   OTHER_WEBHOOKS_LABEL, createWebhookFields, formatWebhookLabel, type WebhookFields,
 } from '../../webhook-label.ts';
 
-export type ReadyIncomingWebhook = ReadyInbox & ReadyLimits & {
-  readonly identifier: string;
-  readonly pathSegment: string;
-  readonly name: string | undefined;
+/** A webhook as it is stored, with what is compiled once for each change of it. */
+export type ReadyIncomingWebhook = Omit<IncomingWebhook, 'routes'> & ReadyInbox & {
   /** The fields of its log lines. */
   readonly labels: WebhookFields;
-  readonly enabled: boolean;
   readonly methods: readonly string[];
   /** Keys of X-Signature, if there is a secret and no `verification`; the current one is first. */
   readonly signatureKeys: readonly TimedKey[];
   readonly hasSecret: boolean;
   /** null: there is no `verification`. */
   readonly sender: SenderVerifier | null;
+  /** null: that of the settings. */
+  readonly actionTimeoutMs: number | null;
   /** null: every address may send. */
   readonly addresses: AddressSet | null;
   readonly bodyReading: BodyReading;
@@ -163,14 +161,13 @@ function toReadyWebhook(
   },
   traffic: WebhookTraffic,
 ): ReadyIncomingWebhook {
-  const { identifier, pathSegment, name, enabled, allowedMethods = [] } = webhook;
-  const { allowedAddresses, response } = webhook;
+  const { allowedMethods = [], allowedAddresses, actionTimeout, response } = webhook;
   const sender = prepareSenderVerifier(webhook, traffic.bucket?.ratePerS);
   const routes = prepareRoutes(webhook);
   return {
-    ...prepareInbox(webhook, sender?.verifier.scheme ?? null), ...prepareLimits(webhook),
-    identifier, pathSegment, name, enabled, traffic, sender,
-    labels: createWebhookFields(webhook),
+    ...webhook, ...prepareInbox(webhook, sender?.verifier.scheme ?? null),
+    traffic, sender, labels: createWebhookFields(webhook),
+    actionTimeoutMs: actionTimeout === undefined ? null : actionTimeout * 1000,
     routes, hasRoutes: webhook.routes !== undefined,
     hasConditions: routes.some(({ matches }) => matches !== null),
     methods: allowedMethods.length > 0 ? allowedMethods : defaultMethods,

@@ -163,7 +163,7 @@ async function receive(
   // their actions now: a request that is answered as accepted is only stored, and runs later.
   if (webhook.answer === 'result' && traffic.running >= runningMax) {
     throw reject(exchange, webhook, describeBusy(
-      `${traffic.running} actions are under way, which is ${maxConcurrent === null
+      `${traffic.running} actions are under way, which is ${maxConcurrent === undefined
         ? 'incoming.maxConcurrent' : 'its maxConcurrent'}`));
   }
   const readsPayload = webhook.responses !== null

@@ -14,7 +14,7 @@ import type { ImportRecord } from '../../../../src/books/transfer/import-record.
 import type {
   BookImport, ImportedBook, MatchMode,
 } from '../../../../src/books/transfer/matching/book-import.ts';
-import { decodeFields } from '../../../../src/resources/record.ts';
+import { decodeRecord } from '../../../../src/resources/record.ts';
 import type { Store } from '../../../../src/store/store-port.ts';
 import { openStore } from '../../../../src/store/store.ts';
 import { GOODREADS, PLAIN_MODE } from '../../../support/import-mode.ts';
@@ -162,7 +162,8 @@ class PropertyRun {
     const walk = this.#catalog.walk(null);
     const found = new Map<string, string>();
     for (let record = walk(); record !== null; record = walk()) {
-      found.set(record.id, toText(decodeFields('id', record.bytes)));
+      const { id, createdAt: _, updatedAt: __, ...fields } = decodeRecord(record.bytes);
+      found.set(String(id), toText(fields));
     }
     const expected = [...this.#naive.books].map(([id, book]) => [id, toText(book)] as const);
     assert.deepEqual(found, new Map(expected.sort(([left], [right]) => left < right ? -1 : 1)),

@@ -51,9 +51,12 @@ export class OptionsChecks {
     try {
       for (const configuration of configurations) await this.#check(configuration, verdicts);
       for (let runs = 0; runs < RUNS_MAX; runs += 1) {
-        const unchecked = await findUnchecked(write);
-        if ('result' in unchecked) return unchecked.result;
-        await this.#check(unchecked.configuration, verdicts);
+        try {
+          return await write();
+        } catch (thrown) {
+          if (!(thrown instanceof UncheckedOptions)) throw thrown;
+          await this.#check(thrown.configuration, verdicts);
+        }
       }
     } finally {
       this.#verdicts.delete(verdicts);
@@ -93,15 +96,4 @@ export class OptionsChecks {
 
 function createKey({ actionType, options }: CheckedOptions): string {
   return encodeJson([actionType, options]);
-}
-
-async function findUnchecked<Result>(
-  write: () => Promise<Result>,
-): Promise<{ readonly result: Result } | { readonly configuration: CheckedOptions }> {
-  try {
-    return { result: await write() };
-  } catch (thrown) {
-    if (thrown instanceof UncheckedOptions) return { configuration: thrown.configuration };
-    throw thrown;
-  }
 }

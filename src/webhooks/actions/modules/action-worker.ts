@@ -154,7 +154,8 @@ function checkModuleOptions(
 
 /**
  * Begins the runs of a message. After those that hold the thread up, what has come or ended
- * meanwhile has its turn before the next one begins.
+ * meanwhile has its turn before the next one begins. A run that never ends takes those with it that
+ * began in the same 2 ms, even if they have ended.
  */
 async function beginRuns(
   state: WorkerState, { runs, bytes }: WorkerOrder & { readonly order: 'run' },

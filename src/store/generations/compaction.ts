@@ -16,11 +16,10 @@
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
-import { freezeAll } from '../records/collection.ts';
+import { freezeAll, measureGarbage } from '../records/collection.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { diskError } from '../disk/disk-error.ts';
 import type { Files } from '../disk/files.ts';
-import { measureGarbage } from '../records/garbage.ts';
 import {
   journalName, snapshotName, readInventory, unsyncedName,
 } from '../disk/inventory.ts';

@@ -1,7 +1,6 @@
 /** The committed records of one collection in memory: the state that readers see. */
 import { assert } from '../../base/assert.ts';
 import type { FrozenArena, RecordSpan } from './arena.ts';
-import { LruCache } from './lru-cache.ts';
 import { KeyOrder } from './key-order.ts';
 import type { KeyPosition, SlotBlock } from './key-order.ts';
 import { STANDARD_LIMITS } from './memory-limits.ts';
@@ -210,4 +209,76 @@ export function freezeAll(
   collections: ReadonlyMap<string, StoredCollection>,
 ): ReadonlyMap<string, FrozenCollection> {
   return new Map([...collections].map(([name, collection]) => [name, collection.freeze()]));
+}
+
+/**
+ * An LRU cache of records by id: a record that is read often costs one look-up, and keeps what a
+ * reader has derived from it. Without it a GET takes 15 % more CPU time (bench `get-one`). It is
+ * two maps; when the younger one is full it replaces the older one. So it evicts the least recently
+ * used half, and no step costs more than one insertion.
+ */
+export class LruCache {
+  // Bounds the memory of the cache and the chunks of the arena that it keeps alive.
+  readonly #recordsPerMap: number;
+  #young = new Map<string, StoredRecord>();
+  #old = new Map<string, StoredRecord>();
+
+  constructor(recordsMax: number) {
+    this.#recordsPerMap = Math.ceil(recordsMax / 2);
+  }
+
+  find(id: string): StoredRecord | undefined {
+    const record = this.#young.get(id);
+    if (record !== undefined || this.#old.size === 0) return record;
+    const older = this.#old.get(id);
+    if (older !== undefined) this.set(id, older);
+    return older;
+  }
+
+  set(id: string, record: StoredRecord): void {
+    if (this.#young.size >= this.#recordsPerMap) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(id, record);
+  }
+
+  /**
+   * Replaces a cached record by its next version, or removes it. A record that is not cached stays
+   * uncached: caching every record written made imports a tenth slower.
+   */
+  replace(id: string, record: StoredRecord | null): void {
+    if (!this.#young.has(id) && !this.#old.has(id)) return;
+    if (record === null) this.delete(id);
+    else this.set(id, record);
+  }
+
+  delete(id: string): void {
+    this.#young.delete(id);
+    this.#old.delete(id);
+  }
+
+  clear(): void {
+    this.#young = new Map();
+    this.#old = new Map();
+  }
+}
+
+// Garbage below either of these does not matter.
+const GARBAGE_BYTES_MIN = 32 << 20;
+const GARBAGE_SHARE_MAX = 0.5;
+
+/** The bytes of all records, and whether there is so much garbage that a snapshot pays. */
+export function measureGarbage(
+  collections: ReadonlyMap<string, StoredCollection>,
+): { readonly liveBytes: number; readonly isWorthCompacting: boolean } {
+  let liveBytes = 0;
+  let garbageBytes = 0;
+  for (const { bytesTotal, table } of collections.values()) {
+    liveBytes += bytesTotal;
+    garbageBytes += table.arena.garbageBytes;
+  }
+  const garbageBytesMax = Math.max(GARBAGE_BYTES_MIN, liveBytes * GARBAGE_SHARE_MAX);
+  const isWorthCompacting = garbageBytes > garbageBytesMax;
+  return { liveBytes, isWorthCompacting };
 }

@@ -16,7 +16,7 @@ import { isPageFull, type EngineSession } from '../engines/engine.ts';
 import { FailureLog } from '../journal/failure-log.ts';
 import type { AppendRequest, Journal } from '../journal/journal-port.ts';
 import type { LogReader, ReloadPhase } from '../store-port.ts';
-import { AppendWatch } from './appending/append-watch.ts';
+import { AppendWatch } from './appending/contention.ts';
 import { Appender } from './appending/appender.ts';
 import { ReconnectBackoff, TICK_MS } from './engine-link.ts';
 import type { EngineLink } from './engine-link.ts';

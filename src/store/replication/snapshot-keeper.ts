@@ -10,7 +10,7 @@ import type { EngineSession, LogHead, LogPosition } from '../engines/engine.ts';
 import type { BackupSources } from '../backup/backup.ts';
 import type { Snapshots } from '../journal/journal-port.ts';
 import type { CollectionSpec } from '../store-port.ts';
-import { measureGarbage } from '../records/garbage.ts';
+import { measureGarbage } from '../records/collection.ts';
 import { isSamePosition } from './log-chain.ts';
 import type { EngineLink } from './engine-link.ts';
 import { isDamage } from '../generations/damage-error.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LruCache } from '../../../src/store/records/lru-cache.ts';
+import { LruCache } from '../../../src/store/records/collection.ts';
 
 const record = (text: string) => ({ bytes: Buffer.from(text), representation: undefined });
 

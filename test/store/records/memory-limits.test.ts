@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LruCache } from '../../../src/store/records/lru-cache.ts';
+import { LruCache } from '../../../src/store/records/collection.ts';
 import { STANDARD_LIMITS, computeMemoryLimits } from '../../../src/store/records/memory-limits.ts';
 
 test('keeps the standard limits without a cap, and shrinks them with one', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StagedRecords } from '../../../src/store/transactions/staged-records.ts';
+import { StagedRecords } from '../../../src/store/transactions/staging.ts';
 
 /** `a` and `b` of the batch that is written, and later ones of `b` and `c`. */
 function createTwoBatches(): StagedRecords<string> {

@@ -3,22 +3,23 @@
  * compares the head, so no lock is held that could be lost. All reads are linearizable, so none
  * shows an entry that a majority lacks.
  */
+import type { ClientRequest } from 'node:http';
 import { sleep } from '../../../base/clock.ts';
+import type { Timer } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
-import { parseRanges, parseRevision } from './etcd-responses.ts';
+import { isJsonObject } from '../../../base/fields.ts';
+import { filterObjects, parseKeyValues, parseRanges, parseRevision } from './etcd-responses.ts';
 import { EntryReader, findEntry, trimBelow } from './etcd-entries.ts';
 import type { Gateway } from './etcd-gateway.ts';
 import {
-  createKeys, decodeEntry, decodeLogHead, encodeBase64, encodeEntry, encodeFloor, encodeHead,
-  encodeLog,
+  createKeys, decodeEntry, decodeLogHead, decodePart, decodeSnapshot, encodeBase64, encodeEntry,
+  encodeFloor, encodeHead, encodeLog, encodePart, encodeSnapshot,
 } from './etcd-keys.ts';
 import type { Keys } from './etcd-keys.ts';
 import type { JsonFields } from './etcd-request.ts';
-import { createEtcdSnapshots } from './etcd-snapshots.ts';
-import { watchKey } from './etcd-watch.ts';
 import type {
-  BuildEntry, EngineSession, EngineSnapshots, LogEntry, LogHead, LogPosition,
+  BuildEntry, EngineSession, EngineSnapshot, EngineSnapshots, LogEntry, LogHead, LogPosition,
 } from '../engine.ts';
 
 type EtcdSessionDeps = {
@@ -285,4 +286,97 @@ function isFull(error: unknown): boolean {
 function parseHead(response: JsonFields): LogHead | null {
   const [log, head, floor] = parseRanges(response).map(([match]) => match?.value);
   return decodeLogHead(log, head, floor);
+}
+
+/** Snapshots: first their parts, then the key that makes a snapshot complete. */
+function createEtcdSnapshots(gateway: Gateway, keys: Keys): EngineSnapshots {
+  return {
+    async list(): Promise<readonly EngineSnapshot[]> {
+      const range = await gateway.sendRepeatable('/v3/kv/range', {
+        key: keys.snapshot(0), range_end: keys.snapshotsEnd,
+      });
+      return parseKeyValues(range).map(({ value }) => decodeSnapshot(value)).reverse();
+    },
+    async readPart({ sequence }, part) {
+      const key = keys.part(sequence, part);
+      const range = await gateway.sendRepeatable('/v3/kv/range', { key });
+      const [match] = parseKeyValues(range);
+      if (match !== undefined) return decodePart(match.value);
+      throw new AppError('damaged', `${gateway.address.name}: part ${part} of the snapshot at `
+        + `sequence ${sequence} is not there any more`);
+    },
+    async writePart({ sequence }, part, content) {
+      // A second put writes the same bytes, so `sendRepeatable`, which may send twice, is safe.
+      await gateway.sendRepeatable('/v3/kv/put', {
+        key: keys.part(sequence, part), value: encodePart(content),
+      });
+    },
+    async complete(at, parts) {
+      const put = [{
+        request_put: { key: keys.snapshot(at.sequence), value: encodeSnapshot(at, parts) },
+      }];
+      const response = await gateway.sendRepeatable('/v3/kv/txn', {
+        // A trim past this sequence has removed parts of this snapshot.
+        compare: [{
+          key: keys.floor, target: 'VALUE', result: 'LESS', value: encodeFloor(at.sequence + 1),
+        }],
+        success: put,
+        // There may be no log yet: one may be created after the snapshot that it begins with.
+        failure: [{ request_txn: {
+          compare: [{ key: keys.floor, target: 'CREATE', result: 'EQUAL', create_revision: '0' }],
+          success: put,
+        } }],
+      });
+      if (response.succeeded === true) return;
+      const [{ response_txn: noLogResponse } = {}] = filterObjects(response.responses);
+      if (isJsonObject(noLogResponse) && noLogResponse.succeeded === true) return;
+      throw new AppError('unavailable',
+        `${gateway.address.name}: the log was trimmed past sequence `
+        + `${at.sequence} while a snapshot of it was written; the next one will do`);
+    },
+    async remove({ sequence }) {
+      await gateway.sendRepeatable('/v3/kv/deleterange', { key: keys.snapshot(sequence) });
+      await gateway.sendRepeatable('/v3/kv/deleterange', {
+        key: keys.parts(sequence), range_end: keys.partsEnd(sequence),
+      });
+    },
+  };
+}
+
+const PAUSE_MS = 250;
+// Every node writes each 5 s, so a connection that is silent for longer is dead.
+const SILENCE_MS_MAX = 30_000;
+
+/**
+ * Calls `wake` for each event on the key: a hint that others have written. Nothing relies on the
+ * hint, so a watch that ends is begun again without asking for the changes between. Returns a
+ * function that ends the watch.
+ */
+function watchKey(gateway: Gateway, key: string, wake: () => void): () => void {
+  let isEnded = false;
+  let request: ClientRequest | null = null;
+  let pause: Timer | null = null;
+  const begin = (): void => {
+    if (isEnded) return;
+    const watchRequest = gateway.open('/v3/watch', (response) => {
+      // The first message says that the watch was created: `wake` reads any earlier entries.
+      response.on('data', wake);
+      // `close` follows both, and begins the next watch.
+      response.on('error', () => watchRequest.destroy());
+      response.on('end', () => watchRequest.destroy());
+    });
+    request = watchRequest;
+    watchRequest.setTimeout(SILENCE_MS_MAX, () => watchRequest.destroy());
+    watchRequest.on('error', () => watchRequest.destroy());
+    watchRequest.on('close', () => {
+      if (!isEnded) pause = gateway.clock.startTimer(PAUSE_MS, begin);
+    });
+    watchRequest.end(JSON.stringify({ create_request: { key } }));
+  };
+  begin();
+  return () => {
+    isEnded = true;
+    pause?.cancel();
+    request?.destroy();
+  };
 }

@@ -90,7 +90,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     health,
   });
   return {
-    requests, removal: worker, listLongLanes: (max) => worker.listLongLanes(max),
+    requests, removal: worker.loop, listLongLanes: (max) => worker.loop.listLongLanes(max),
     lookUpEvent: (...event) => intake.lookUp(...event),
     receive: {
       webhooks, clock, intake, limits: incoming, onOutcome, health, memoryBudget,

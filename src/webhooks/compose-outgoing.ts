@@ -24,7 +24,6 @@ import type { OutgoingWebhookIndex } from './outgoing/outgoing-webhook-index.ts'
 import { EventService } from './events/event-service.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { createBodyMaker } from './sending/body-maker.ts';
-import { cancelPending, stageCancelPending } from './sending/webhook-retirement.ts';
 import { createWebhookSender, type WebhookSender } from './sending/webhook-sender.ts';
 import { StoreFailureEvents } from './sending/store-failure-events.ts';
 import { DeliveryWorker } from './sending/delivery-worker.ts';
@@ -112,15 +111,14 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
     findHoldProblems: () => findHoldProblems(store),
   });
   const upkeep = [storeWatch, retention, eventRetention, delayedEvents];
-  const retirement = { store, webhooks, scheduler, clock };
   return {
     sender, worker, keptEvents, deliveries,
     removal: {
       onRemoved(transaction, webhookId, nowMs) {
         stageHoldingJobCancel(transaction, webhookId, formatTimestamp(nowMs));
-        stageCancelPending(retirement, transaction, webhookId, nowMs);
+        worker.loop.onRemoved(transaction, webhookId, nowMs);
       },
-      afterRemoved: (webhookId) => cancelPending(retirement, webhookId),
+      afterRemoved: (webhookId) => worker.loop.afterRemoved(webhookId),
       countPending: (webhookId) => scheduler.countTasks(webhookId),
     },
     isAllHeld: (webhookId) => scheduler.isAllHeld(webhookId),

@@ -200,7 +200,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       for (const index of Object.values(indexes)) index.close();
     },
     health, closeHealth: () => closeMonitors(health), statistics: () => worker.statistics(),
-    listLongLanes: (max) => listLongLanes([worker, incoming], max),
+    listLongLanes: (max) => listLongLanes([worker.loop, incoming], max),
     rejections: () => indexes.incoming.countRejections(),
     unparsed: () => indexes.incoming.countUnparsed(),
   };

@@ -29,13 +29,29 @@ import { encodeJson, encodeString, isEmptyObject } from '../../base/json/encode.
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
+import type { Store } from '../../store/store-port.ts';
+import type { TaskRecords } from '../durable-queue/queue-worker.ts';
 import { RecordHead } from '../durable-queue/record-head.ts';
 import {
-  DELIVERY_STATUSES, deliveryCollection, kindOf, type Attempt, type Delivery, type SentHead,
+  DELIVERY_STATUSES, computeDeliveryDueMs, deliveryCollection, kindOf, type Attempt,
+  type Delivery, type SentHead,
 } from './delivery.ts';
 import { parseRequestId } from './route-delivery-id.ts';
 
 export const deliveryHead = new RecordHead(deliveryCollection, DELIVERY_STATUSES);
+
+/** The deliveries whose ids `isTask` names, as the tasks of a worker. */
+export function createTaskRecords(
+  store: Pick<Store, 'collection'>, isTask: (id: string) => boolean,
+): TaskRecords<Delivery> {
+  return {
+    collection: store.collection(deliveryCollection.name),
+    isTask,
+    isPending: (bytes) => deliveryHead.readStatus(bytes) === 'pending',
+    decode: decodeDelivery,
+    computeDueMs: computeDeliveryDueMs,
+  };
+}
 
 /** Decodes a stored delivery, and fills in the members that are left out. */
 export function decodeDelivery(bytes: Buffer): Delivery {

@@ -1,7 +1,11 @@
 /**
- * The loop that attempts the pending items of a queue; an `AttemptRunner` says what an attempt is.
- * The tasks of the scheduler follow the stored records and nothing else, so a restart builds the
- * same tasks again. The comment at the head of scheduler.ts tells the steps of an attempt.
+ * The loop that attempts what is pending; a `Transport` says what an attempt is. Each pending
+ * record of its collection is a task, in the queue of its webhook. The tasks of the scheduler
+ * follow the stored records and nothing else, so a restart builds the same tasks again. The comment
+ * at the head of scheduler.ts tells the steps of an attempt.
+ *
+ * A queue starts tasks while its webhook is on, this process has its lease, and its lanes are right
+ * (lane-updates.ts). When its webhook is gone, what is pending there ends (end-pending.ts).
  *
  * These must never happen: two attempts of one task at the same time; an accepted item for which no
  * task waits; a result that is written in two steps.
@@ -11,19 +15,56 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { isPromised, type MaybePromise } from '../../base/when-done.ts';
-import type { Store } from '../../store/store-port.ts';
-import type { Scheduler } from '../scheduler/scheduler.ts';
-import type { AttemptHealth, RunningTask } from '../scheduler/task.ts';
+import type { Turns } from '../../base/turns.ts';
+import { followRecords } from '../../resources/projection.ts';
+import type { Change, Collection, Store, Transaction } from '../../store/store-port.ts';
+import type { LongLane } from '../scheduler/lanes.ts';
+import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
+import type { TaskOrder } from '../scheduler/task-queues.ts';
+import type { AttemptHealth, LaneName, RunningTask } from '../scheduler/task.ts';
 import { BackgroundTasks } from './background-tasks.ts';
+import {
+  endPending, stageEndOfPending, type Ending, type RemovalListener,
+} from './end-pending.ts';
+import { LaneUpdates } from './lane-updates.ts';
 import type { QueueLease, Ownership } from './ownership.ts';
+import type { StoredItem } from './queue-spec.ts';
 import type { WriteRetryDeps } from './write-retry.ts';
 import { retryUntilWritten } from './write-retry.ts';
 
 /** An attempt ends with a result to write, or it is postponed and the task waits as it is. */
 export type AttemptResult<Result> = { readonly result: Result } | { readonly postponedMs: number };
 
-/** Makes the attempts of one queue and writes their results. An `id` is that of a task. */
-export interface AttemptRunner<Result> {
+/** The records whose tasks a loop attempts. */
+export type TaskRecords<Item> = {
+  readonly collection: Collection;
+  /** Whether the record of that id is one of them, among others of the collection. */
+  readonly isTask: (id: string) => boolean;
+  readonly isPending: (bytes: Buffer) => boolean;
+  readonly decode: (bytes: Buffer) => Item;
+  readonly computeDueMs: (item: Item, nowMs: number) => number;
+};
+
+/**
+ * Makes the attempts of pending records, and writes their results. An `id` is that of a task and of
+ * its record. The key of a queue is the identifier of its webhook, if it has one.
+ */
+export interface Transport<Item, Result> {
+  readonly records: TaskRecords<Item>;
+  /** How what is pending ends with its webhook. */
+  readonly ending: Ending;
+  /** Finds the queue of a new task, its place and its lane there. */
+  findPosition(stored: StoredItem<Item>): { readonly key: string; readonly order: TaskOrder };
+  /** The queue as its webhook has it. The loop sees to the lease and the lanes of the queue. */
+  describeQueue(key: string): QueueSettings;
+  /** The order of a queue as text: its lanes follow from that; null: it has none. */
+  describeOrder(key: string): string | null;
+  /** Finds the lane of a pending record by the present order of its queue; null: none. */
+  findLane(item: StoredItem<Item>): LaneName | null;
+  /** Whether the webhook of the queue is gone. */
+  isOrphaned(key: string): boolean;
+  /** Called when a record was changed, before its task follows it. */
+  onChange(change: Change, isPending: boolean): void;
   /** The name of an attempt for messages, in the singular with its article. */
   readonly noun: string;
   /** Whether an attempt may begin. When that changes, `QueueWorker.requestRun` must be called. */
@@ -45,8 +86,6 @@ export interface AttemptRunner<Result> {
    * Writes the result, unless the record is gone, the lease has ended, or the worker is closing.
    */
   writeResult(result: Result): Promise<unknown>;
-  /** Finds when the task is due by its stored record; null when it is done. */
-  findDueMs(id: string): number | null;
   /** The labels of a log line about the task. */
   logLabels(id: string): object;
 }
@@ -57,6 +96,7 @@ type QueueWorkerDeps = {
   readonly ownership: Ownership;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly turns: Turns;
 };
 
 /** While the store takes no writes no attempt begins, and we check it at this interval. */
@@ -71,9 +111,11 @@ const NO_LEASE_DELAY_MS = 1000;
 /** Attempts may end at once and make room for more; after this long others get their turn. */
 const TURN_MS_MAX = 5;
 
-export class QueueWorker<Result> {
+export class QueueWorker<Item, Result> implements RemovalListener {
   readonly #deps: QueueWorkerDeps;
-  readonly #runner: AttemptRunner<Result>;
+  readonly #transport: Transport<Item, Result>;
+  readonly #laneUpdates: LaneUpdates;
+  #unfollow: readonly (() => void)[] = [];
   readonly #background: BackgroundTasks;
   readonly #closing = new AbortController();
   /** Aborts the attempts that are still under way when the time to close is over. */
@@ -86,17 +128,72 @@ export class QueueWorker<Result> {
   #isRunRequested = false;
   #storeTimer: Timer | null = null;
 
-  constructor(deps: QueueWorkerDeps, runner: AttemptRunner<Result>) {
+  constructor(deps: QueueWorkerDeps, transport: Transport<Item, Result>) {
     this.#deps = deps;
-    this.#runner = runner;
+    this.#transport = transport;
     this.#background = new BackgroundTasks(
-      deps.log, `${runner.noun} failed unexpectedly`, () => this.requestRun());
+      deps.log, `${transport.noun} failed unexpectedly`, () => this.requestRun());
+    this.#laneUpdates = new LaneUpdates({
+      ...deps, findLane: (id) => this.findLane(id),
+      onEnd: (key) => deps.scheduler.update(this.#describeQueue(key)),
+    });
     // Node warns above ten listeners, and here every attempt under way listens.
     setMaxListeners(0, this.#cutOff.signal);
   }
 
-  get isStarted(): boolean {
-    return this.#isStarted;
+  /**
+   * Makes the tasks of the records that are pending, and follows both from now on. `keys` are those
+   * of all webhooks. Must be called once, when the transport is complete.
+   */
+  follow(keys: Iterable<string>): void {
+    for (const key of keys) this.#laneUpdates.follow(key, this.#transport.describeOrder(key));
+    this.#unfollow = [
+      followRecords(this.#transport.records.collection, (change) => this.#applyChange(change)),
+      this.#deps.ownership.onChange(() => {
+        for (const key of this.#deps.scheduler.listQueueKeys()) this.updateQueue(key);
+        this.requestRun();
+      }),
+    ];
+  }
+
+  /** Must be called when the webhook of that key was added, changed or removed. */
+  updateQueue(key: string): void {
+    if (this.#closing.signal.aborted) return;
+    this.#laneUpdates.follow(key, this.#transport.describeOrder(key));
+    this.#deps.scheduler.update(this.#describeQueue(key));
+    if (this.#isStarted) this.#endIfOrphaned(key);
+  }
+
+  /** See `LaneUpdates.hasLanes`. */
+  hasLanes(key: string): boolean {
+    return this.#laneUpdates.hasLanes(key);
+  }
+
+  /** Finds the lane that a task has by its record and the present order; null: none. */
+  findLane(id: string): LaneName | null {
+    const { collection, decode } = this.#transport.records;
+    const bytes = collection.findBytes(id);
+    return bytes === undefined ? null
+      : this.#transport.findLane({ bytes, item: decode(bytes) });
+  }
+
+  /** See `Lanes.listLongLanes`. */
+  listLongLanes(max: number): readonly LongLane[] {
+    return this.#deps.scheduler.listLongLanes(max);
+  }
+
+  onRemoved(transaction: Transaction, webhookId: string, nowMs: number): void {
+    stageEndOfPending(this.#deps, this.#transport.ending, transaction, webhookId, nowMs);
+  }
+
+  afterRemoved(webhookId: string): Promise<void> {
+    return endPending(this.#deps, this.#transport.ending, webhookId,
+      () => this.#transport.isOrphaned(webhookId));
+  }
+
+  countPending(webhookId: string): number {
+    const taskIds = this.#deps.scheduler.listTaskIds(webhookId, Infinity);
+    return new Set(taskIds.map(this.#transport.ending.itemIdOf)).size;
   }
 
   /** Aborted as soon as the worker closes. */
@@ -107,6 +204,7 @@ export class QueueWorker<Result> {
   start(): void {
     this.#isStarted = true;
     this.#deps.scheduler.start(() => this.requestRun());
+    for (const key of this.#deps.scheduler.listKeysThatMayNotStart()) this.#endIfOrphaned(key);
   }
 
   /**
@@ -120,16 +218,14 @@ export class QueueWorker<Result> {
 
   async #close(graceMs: number): Promise<void> {
     this.#closing.abort();
+    this.#laneUpdates.close();
     this.#deps.scheduler.close();
     this.#storeTimer?.cancel();
     const timer = this.#deps.clock.startTimer(graceMs, () => this.#cutOff.abort());
     await this.#background.whenIdle();
     timer.cancel();
-  }
-
-  /** Repeats a write in the background until the store takes it, or the worker is closed. */
-  writeLater(message: string, labels: object, write: () => Promise<void>): void {
-    this.#background.run(retryUntilWritten(this.writeRetryDeps, message, labels, write));
+    // Only now: `endPending` goes on until no task is left, and these listeners remove tasks.
+    for (const unfollow of this.#unfollow) unfollow();
   }
 
   get writeRetryDeps(): WriteRetryDeps {
@@ -151,6 +247,50 @@ export class QueueWorker<Result> {
     });
   }
 
+  /** Makes the task of a record what the record says. */
+  #applyChange(change: Change): void {
+    const { id, before, after } = change;
+    const { scheduler, clock } = this.#deps;
+    const { records } = this.#transport;
+    if (!records.isTask(id)) return;
+    const isPending = after !== null && records.isPending(after);
+    this.#transport.onChange(change, isPending);
+    if (!isPending) return scheduler.remove(id);
+    // A new record is not looked up: among many tasks that costs a cache miss or two.
+    const task = before === null ? undefined : scheduler.find(id);
+    // Such a task gets its next time when its result is written: see `#settleByRecord`.
+    if (task?.state === 'unsettled') return;
+    const item = records.decode(after);
+    const dueAtMs = records.computeDueMs(item, clock.now());
+    if (task !== undefined) return scheduler.reschedule(task, dueAtMs);
+    const { key, order } = this.#transport.findPosition({ bytes: after, item });
+    const queue = this.#describeQueue(key);
+    scheduler.add(id, queue, dueAtMs, order);
+    if (this.#isStarted && !queue.mayStart) this.#endIfOrphaned(key);
+  }
+
+  #describeQueue(key: string): QueueSettings {
+    const queue = this.#transport.describeQueue(key);
+    if (!queue.mayStart) return queue;
+    const mayStart = this.#ownsQueue(key) && !this.#laneUpdates.isUnderWay(key);
+    return mayStart ? queue : { ...queue, mayStart };
+  }
+
+  #ownsQueue(key: string): boolean {
+    return this.#deps.ownership.findLease(key) !== null;
+  }
+
+  /**
+   * Ends what is pending in a queue whose webhook is gone. An item may be staged for a webhook
+   * while the removal of the webhook is staged, too.
+   */
+  #endIfOrphaned(key: string): void {
+    if (!this.#transport.isOrphaned(key) || !this.#ownsQueue(key)) return;
+    if (this.#deps.scheduler.countTasks(key) === 0) return;
+    this.#background.run(retryUntilWritten(this.writeRetryDeps, this.#transport.ending.message,
+      { hook: key }, () => this.afterRemoved(key)));
+  }
+
   #startTasks(): void {
     if (this.#closing.signal.aborted) return;
     const { store, scheduler, ownership, clock } = this.#deps;
@@ -161,7 +301,7 @@ export class QueueWorker<Result> {
     while (!this.#closing.signal.aborted
       && this.#background.count - scheduler.waitingCount < UNWRITTEN_MAX) {
       // The attempt before may have taken what the next one needs.
-      if (!this.#runner.mayBegin()) return;
+      if (!this.#transport.mayBegin()) return;
       const runningTask = scheduler.startNext();
       if (runningTask === null) return;
       const lease = ownership.findLease(runningTask.task.queue.key);
@@ -200,7 +340,7 @@ export class QueueWorker<Result> {
     try {
       let attemptResult: AttemptResult<Result> | null;
       try {
-        const attempt = this.#runner.runAttempt(id, lease, this.#cutOffSignal(lease),
+        const attempt = this.#transport.runAttempt(id, lease, this.#cutOffSignal(lease),
           (isWaiting) => scheduler.setWaiting(runningTask, isWaiting));
         attemptResult = isPromised(attempt) ? await attempt : attempt;
       } catch (thrown) {
@@ -215,7 +355,7 @@ export class QueueWorker<Result> {
       const { result } = attemptResult;
       scheduler.release(runningTask, this.#countAndAssess(id, result));
       try {
-        await this.#runner.writeResult(result);
+        await this.#transport.writeResult(result);
       } catch (thrown) {
         return this.#postpone(id, 'could not be recorded', thrown);
       }
@@ -228,8 +368,8 @@ export class QueueWorker<Result> {
   /** A bug in here is logged alone: the result must be written, or the attempt is made again. */
   #countAndAssess(id: string, result: Result): AttemptHealth | null {
     try {
-      this.#runner.countAttempt(result);
-      return this.#runner.assessHealth(result);
+      this.#transport.countAttempt(result);
+      return this.#transport.assessHealth(result);
     } catch (thrown) {
       this.#logProblem(id, 'could not be counted', thrown);
       return null;
@@ -243,11 +383,22 @@ export class QueueWorker<Result> {
   #settleByRecord(id: string): void {
     let dueAtMs: number | null;
     try {
-      dueAtMs = this.#runner.findDueMs(id);
+      dueAtMs = this.#findDueMs(id);
     } catch (thrown) {
       return this.#postpone(id, 'has an unreadable record', thrown);
     }
     this.#deps.scheduler.settle(id, dueAtMs);
+  }
+
+  /** Finds when the task is due by its stored record; null when it is done. */
+  #findDueMs(id: string): number | null {
+    const { scheduler, clock } = this.#deps;
+    // Most tasks are done by now, and then the record need not be looked up.
+    if (scheduler.find(id) === undefined) return null;
+    const { collection, isPending, decode, computeDueMs } = this.#transport.records;
+    const bytes = collection.findBytes(id);
+    return bytes === undefined || !isPending(bytes) ? null
+      : computeDueMs(decode(bytes), clock.now());
   }
 
   #postpone(id: string, problem: string, thrown: unknown): void {
@@ -258,7 +409,7 @@ export class QueueWorker<Result> {
   }
 
   #logProblem(id: string, problem: string, thrown: unknown): void {
-    const labels = this.#runner.logLabels(id);
-    this.#deps.log.error(`${this.#runner.noun} ${problem}`, { ...labels, error: thrown });
+    const labels = this.#transport.logLabels(id);
+    this.#deps.log.error(`${this.#transport.noun} ${problem}`, { ...labels, error: thrown });
   }
 }

@@ -1,10 +1,7 @@
 /**
- * Runs the pending requests of the inbox. Each route of a request is a task of its own, in the
- * queue of the webhook. A route that is done is never run again, whatever the other routes do.
- *
- * The tasks follow the deliveries of requests to their routes from the constructor on, but none
- * starts before `start`. `QueueWorker` is the loop that starts the tasks; `Scheduler` says which
- * one is next, and its comment tells the three steps of an attempt.
+ * The transport of the pending requests of the inbox, which runs their actions. Each route of a
+ * request is a task of its own, in the queue of the webhook. A route that is done is never run
+ * again, whatever the other routes do.
  *
  * After a failure a route is attempted again, as often as the schedule says. The last attempt is
  * that after which `afterAttempt` finds no next time: then the route has failed.
@@ -13,13 +10,10 @@ import { createTraceFields } from '../../base/trace-context.ts';
 import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
 import type { Turns } from '../../base/turns.ts';
 import { whenDone, type MaybePromise } from '../../base/when-done.ts';
-import type { Change, Collection, Transaction } from '../../store/store-port.ts';
+import type { Change } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
-import { followRecords } from '../../resources/projection.ts';
-import { decodeDelivery, deliveryHead } from '../deliveries/delivery-codec.ts';
-import {
-  afterAttempt, computeDeliveryDueMs, deliveryCollection, type Delivery,
-} from '../deliveries/delivery.ts';
+import { createTaskRecords } from '../deliveries/delivery-codec.ts';
+import { afterAttempt, type Delivery, type StoredDelivery } from '../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import { LastBody } from '../incoming/receiving/incoming-body.ts';
@@ -29,19 +23,16 @@ import {
 } from '../inbox/stored-request.ts';
 import { requestQueue } from '../inbox/request-changes.ts';
 import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
-import type { LongLane } from '../scheduler/lanes.ts';
+import type { TaskOrder } from '../scheduler/task-queues.ts';
 import type { LaneName, AttemptHealth } from '../scheduler/task.ts';
-import {
-  endPending, stageEndOfPending, type EndPendingDeps, type RemovalListener,
-} from '../durable-queue/end-pending.ts';
+import type { Ending } from '../durable-queue/end-pending.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import type { OnRun } from '../outcome-listeners.ts';
 import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
-import { LaneUpdates } from '../durable-queue/lane-updates.ts';
-import { writeAttempt } from '../durable-queue/change-items.ts';
+import { changeItem, writeAttempt } from '../durable-queue/change-items.ts';
 import { retryUntilWritten } from '../durable-queue/write-retry.ts';
 import {
-  QueueWorker, type AttemptResult, type AttemptRunner,
+  QueueWorker, type AttemptResult, type TaskRecords, type Transport,
 } from '../durable-queue/queue-worker.ts';
 import { createLaterPlace, describeOrders, findRouteLane } from './route-order.ts';
 import { WaitingRuns } from './waiting-runs.ts';
@@ -66,17 +57,24 @@ type RequestWorkerDeps = Omit<RunDeps, 'waitingRuns' | 'lastBody'> & {
 const RUNNING_MAX = 64;
 const REMOVED_MESSAGE = 'The webhook was removed';
 
-export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListener {
+export class RequestWorker implements Transport<Delivery, FinishedRun> {
   readonly noun = 'a run of a request';
+  readonly records: TaskRecords<Delivery>;
+  readonly ending: Ending = {
+    collection: requestCollection.name,
+    // A request is pending once, however many of its routes are.
+    itemIdOf: parseRequestId,
+    stageEnd(transaction, id, nowMs) {
+      changeItem(requestQueue, transaction, id, (before) => failForRemovedWebhook(before, nowMs));
+    },
+    message: 'requests of a removed webhook wait to be failed',
+  };
   readonly #deps: RequestWorkerDeps;
   readonly #runDeps: RunDeps;
-  readonly #deliveries: Collection;
   readonly #waitingRuns = new WaitingRuns();
-  readonly #loop: QueueWorker<FinishedRun>;
+  readonly loop: QueueWorker<Delivery, FinishedRun>;
   readonly #scheduler: Scheduler;
-  readonly #endPendingDeps: EndPendingDeps<StoredRequest>;
   readonly #unfollow: readonly (() => void)[];
-  readonly #laneUpdates: LaneUpdates;
   /** The deliveries whose lane follows from a request that the same transaction adds after them. */
   readonly #idsAwaitingRequest = new Set<string>();
   /** True while a run waits for memory for its payload. All other runs wait behind it. */
@@ -87,71 +85,36 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
     this.#scheduler = new Scheduler(clock, {
       runningMax: RUNNING_MAX, runningPerQueueMax: runningPerHookMax,
     });
-    this.#loop = new QueueWorker({ ...deps, scheduler: this.#scheduler }, this);
+    this.loop = new QueueWorker({ ...deps, scheduler: this.#scheduler }, this);
     this.#deps = deps;
-    this.#deliveries = store.collection(deliveryCollection.name);
+    this.records = createTaskRecords(store, isRouteDeliveryId);
     this.#runDeps = { ...deps, waitingRuns: this.#waitingRuns, lastBody: new LastBody() };
-    this.#endPendingDeps = {
-      queue: requestQueue, store, scheduler: this.#scheduler, recordIdOf: parseRequestId,
-    };
-    this.#laneUpdates = new LaneUpdates({
-      ...deps, scheduler: this.#scheduler, findLane: (id) => this.#findStoredLane(id),
-      onEnd: (webhookId) => this.#scheduler.update(this.#queueSettings(webhookId)),
-    });
-    for (const webhook of deps.webhooks.all()) {
-      this.#laneUpdates.follow(webhook.identifier, describeOrders(webhook));
-    }
     deps.memoryBudget.onFree(() => {
       this.#isWaitingForRoom = false;
-      this.#loop.requestRun();
+      this.loop.requestRun();
     });
+    this.loop.follow([...deps.webhooks.all()].map(({ identifier }) => identifier));
     this.#unfollow = [
-      followRecords(this.#deliveries, (change) => this.#applyChange(change)),
       store.collection(requestCollection.name).onChange((change) => {
         this.#forgetOutdatedRequest(change);
         if (this.#idsAwaitingRequest.size > 0) this.#setLanes(change.id);
       }),
-      store.collection(incomingCollection.name).onChange(({ id }) => this.#onWebhookChange(id)),
-      deps.ownership.onChange(() => this.#onOwnershipChange()),
+      store.collection(incomingCollection.name).onChange(({ id }) => {
+        this.loop.updateQueue(id);
+        if (deps.webhooks.find(id)?.enabled !== true) this.#waitingRuns.giveUpAll(id);
+      }),
     ];
   }
 
   start(): void {
-    this.#loop.start();
-    for (const key of this.#scheduler.listKeysThatMayNotStart()) this.#failIfOrphaned(key);
+    this.loop.start();
   }
 
   /** See `QueueWorker.close`. Runs that wait for others are not waited for: none begins now. */
   async close(graceMs: number): Promise<void> {
-    this.#laneUpdates.close();
     this.#waitingRuns.close();
-    await this.#loop.close(graceMs);
-    // Only now: the loop fails the requests of a removed webhook until none has a task.
+    await this.loop.close(graceMs);
     for (const unfollow of this.#unfollow) unfollow();
-  }
-
-  /** Stages the failure of a first chunk of requests; `afterRemoved` fails the others. */
-  onRemoved(transaction: Transaction, webhookId: string, nowMs: number): void {
-    const fail = (before: StoredRequest): StoredRequest | null =>
-      failForRemovedWebhook(before, nowMs);
-    stageEndOfPending(this.#endPendingDeps, transaction, webhookId, fail);
-  }
-
-  afterRemoved(webhookId: string): Promise<void> {
-    const { webhooks, clock } = this.#deps;
-    return endPending(this.#endPendingDeps, webhookId, () => webhooks.find(webhookId) === undefined,
-      (nowMs) => (before) => failForRemovedWebhook(before, nowMs), clock);
-  }
-
-  /** A request is pending once, however many of its routes are. */
-  countPending(webhookId: string): number {
-    const taskIds = this.#scheduler.listTaskIds(webhookId, Infinity);
-    return new Set(taskIds.map(parseRequestId)).size;
-  }
-
-  /** See `Lanes.listLongLanes`. */
-  listLongLanes(max: number): readonly LongLane[] {
-    return this.#scheduler.listLongLanes(max);
   }
 
   mayBegin(): boolean {
@@ -182,56 +145,53 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
   }
 
   async writeResult(run: FinishedRun): Promise<StoredRequest | undefined> {
-    const written = await retryUntilWritten(this.#loop.writeRetryDeps,
+    const written = await retryUntilWritten(this.loop.writeRetryDeps,
       'the result of a run waits to be written', { request: run.storedItem.item.id },
       () => this.#write(run));
     this.#log(run, written);
     return written;
   }
 
-  findDueMs(id: string): number | null {
-    // Most tasks are done by now, and then the record need not be looked up.
-    if (this.#scheduler.find(id) === undefined) return null;
-    const bytes = this.#deliveries.findBytes(id);
-    if (bytes === undefined || deliveryHead.readStatus(bytes) !== 'pending') return null;
-    return this.#computeDueMs(decodeDelivery(bytes));
-  }
-
   logLabels(id: string): object {
     return { request: parseRequestId(id) };
   }
 
-  /** Makes the task of a route's delivery what its record says. */
-  #applyChange({ id, before, after }: Change): void {
-    if (!isRouteDeliveryId(id)) return;
+  onChange({ id, before }: Change, isPending: boolean): void {
     if (before !== null) this.#deps.recentRequests.delete(parseRequestId(id));
-    if (after === null || deliveryHead.readStatus(after) !== 'pending') {
-      this.#waitingRuns.giveUp(id);
-      return this.#scheduler.remove(id);
-    }
-    const delivery = decodeDelivery(after);
-    const task = this.#scheduler.find(id);
-    if (task !== undefined) return this.#scheduler.reschedule(task, this.#computeDueMs(delivery));
-    const webhookId = delivery.hook ?? '';
-    const { queuedAt } = delivery;
-    const lane = this.#findLane(delivery);
+    if (!isPending) this.#waitingRuns.giveUp(id);
+  }
+
+  findPosition({ item }: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
+    const { identifier: id, queuedAt } = item;
+    const lane = this.#findLane(item);
     if (lane === undefined) this.#idsAwaitingRequest.add(id);
-    this.#scheduler.add(id, this.#queueSettings(webhookId), this.#computeDueMs(delivery), {
-      lane: lane ?? null, place: queuedAt === null ? id : createLaterPlace(id, queuedAt),
-    });
-    if (this.#loop.isStarted) this.#failIfOrphaned(webhookId);
+    const place = queuedAt === null ? id : createLaterPlace(id, queuedAt);
+    return { key: item.hook ?? '', order: { lane: lane ?? null, place } };
+  }
+
+  /** The webhook is both the queue and the target: its actions run here, at no other host. */
+  describeQueue(key: string): QueueSettings {
+    const { enabled = false, maxInFlight } = this.#deps.webhooks.find(key) ?? {};
+    return { key, target: key, mayStart: enabled, runningMax: maxInFlight };
+  }
+
+  describeOrder(key: string): string | null {
+    return describeOrders(this.#deps.webhooks.find(key));
+  }
+
+  findLane({ item }: StoredDelivery): LaneName | null {
+    return this.#findLane(item) ?? null;
+  }
+
+  isOrphaned(key: string): boolean {
+    return this.#deps.webhooks.find(key) === undefined;
   }
 
   /** null: no lane orders the run. undefined: that cannot be said before the request is there. */
   #findLane(delivery: Delivery): LaneName | null | undefined {
     const webhookId = delivery.hook ?? '';
-    return this.#laneUpdates.hasLanes(webhookId)
+    return this.loop.hasLanes(webhookId)
       ? findRouteLane(this.#runDeps, delivery, this.#deps.webhooks.find(webhookId)) : null;
-  }
-
-  #findStoredLane(id: string): LaneName | null {
-    const bytes = this.#deliveries.findBytes(id);
-    return bytes === undefined ? null : this.#findLane(decodeDelivery(bytes)) ?? null;
   }
 
   /** Tasks start in a later turn of the event loop, so each gets its lane before it can start. */
@@ -239,7 +199,7 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
     for (const id of this.#idsAwaitingRequest) {
       if (parseRequestId(id) !== requestId) continue;
       this.#idsAwaitingRequest.delete(id);
-      this.#scheduler.setLane(id, this.#findStoredLane(id));
+      this.#scheduler.setLane(id, this.loop.findLane(id));
     }
   }
 
@@ -312,50 +272,6 @@ export class RequestWorker implements AttemptRunner<FinishedRun>, RemovalListene
       actionConfiguration: routes.find(({ name }) => name === route)?.actionConfiguration,
       ...attempt, isChainRefused,
     });
-  }
-
-  #computeDueMs(delivery: Delivery): number {
-    return computeDeliveryDueMs(delivery, this.#deps.clock.now());
-  }
-
-  /** The webhook is both the queue and the target: its actions run here, at no other host. */
-  #queueSettings(webhookId: string): QueueSettings {
-    const { enabled = false, maxInFlight } = this.#deps.webhooks.find(webhookId) ?? {};
-    const mayStart = enabled && this.#ownsQueue(webhookId)
-      && !this.#laneUpdates.isUnderWay(webhookId);
-    return {
-      key: webhookId, target: webhookId, mayStart, runningMax: maxInFlight,
-    };
-  }
-
-  #ownsQueue(webhookId: string): boolean {
-    return this.#deps.ownership.findLease(webhookId) !== null;
-  }
-
-  #onOwnershipChange(): void {
-    for (const webhookId of this.#scheduler.listQueueKeys()) this.#onWebhookChange(webhookId);
-    this.#loop.requestRun();
-  }
-
-  #onWebhookChange(webhookId: string): void {
-    if (this.#loop.closing.aborted) return;
-    this.#laneUpdates.follow(webhookId, describeOrders(this.#deps.webhooks.find(webhookId)));
-    this.#scheduler.update(this.#queueSettings(webhookId));
-    if (this.#deps.webhooks.find(webhookId)?.enabled !== true) {
-      this.#waitingRuns.giveUpAll(webhookId);
-    }
-    if (this.#loop.isStarted) this.#failIfOrphaned(webhookId);
-  }
-
-  /**
-   * Fails the requests of a webhook that is gone. A request may be accepted while the removal of
-   * its webhook is staged.
-   */
-  #failIfOrphaned(webhookId: string): void {
-    if (this.#deps.webhooks.find(webhookId) !== undefined || !this.#ownsQueue(webhookId)) return;
-    if (this.#scheduler.listTaskIds(webhookId, 1).length === 0) return;
-    this.#loop.writeLater('requests of a removed webhook wait to be failed', { hook: webhookId },
-      () => this.afterRemoved(webhookId));
   }
 }
 

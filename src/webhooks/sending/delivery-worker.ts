@@ -1,7 +1,4 @@
-/**
- * Sends pending deliveries: keeps the scheduler's tasks in step with the stored deliveries, and
- * makes the attempts.
- */
+/** The transport of deliveries to webhooks and of forwards, which are sent over HTTP. */
 import { parseTimestamp } from '../../base/clock.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
@@ -10,40 +7,38 @@ import type { Logger } from '../../base/log.ts';
 import type { Turns } from '../../base/turns.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { findCommitted } from '../../store/find-record.ts';
-import type { Change, Collection, Store } from '../../store/store-port.ts';
-import { followDeliveries } from '../deliveries/delivery-changes.ts';
-import { decodeDelivery, deliveryHead } from '../deliveries/delivery-codec.ts';
+import type { Change, Store } from '../../store/store-port.ts';
+import { createTaskRecords } from '../deliveries/delivery-codec.ts';
 import {
-  deliveryCollection, computeDeliveryDueMs, type Delivery, type StoredDelivery,
+  cancelIfPending, deliveryCollection, type Delivery, type StoredDelivery,
 } from '../deliveries/delivery.ts';
+import { deliveryQueue } from '../deliveries/delivery-changes.ts';
 import { backfillCollection, decodeHoldingJobId } from '../deliveries/backfill-hold.ts';
 import type { DelayedEvents } from '../deliveries/delayed-events.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import { decodeEventHead, findEventRecord, readPayloadBytes } from '../deliveries/event-record.ts';
+import { isRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { formatWebhookLabel } from '../webhook-label.ts';
 import { Facts } from '../filters/facts.ts';
 import { findKeyPath, type KeyReader } from '../filters/order.ts';
-import type {
-  OutgoingWebhookIndex, ReadyOutgoingWebhook,
-} from '../outgoing/outgoing-webhook-index.ts';
-import type { LongLane } from '../scheduler/lanes.ts';
+import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import type { TaskOrder } from '../scheduler/task-queues.ts';
 import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
 import { createPlace, type AttemptHealth, type LaneName } from '../scheduler/task.ts';
 import type { OnOutcome } from '../outcome-listeners.ts';
 import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
-import { LaneUpdates } from '../durable-queue/lane-updates.ts';
+import { changeItem } from '../durable-queue/change-items.ts';
+import type { Ending } from '../durable-queue/end-pending.ts';
 import {
-  QueueWorker, type AttemptResult, type AttemptRunner,
+  QueueWorker, type AttemptResult, type TaskRecords, type Transport,
 } from '../durable-queue/queue-worker.ts';
 import { attemptDelivery, assessHealth, type AttemptDeps } from './delivery-attempt.ts';
 import { DeliveryPaces } from './delivery-paces.ts';
 import { recordOutcome, type FinishedAttempt, type RecorderDeps } from './attempt-recorder.ts';
 import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import { findForwardHost, NO_BODY_ROOM, type RequestDeps } from './request-builder.ts';
-import { cancelPending } from './webhook-retirement.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 import { WebhookProbes } from './webhook-probes.ts';
 import { DeliveryCounters, type DeliveryStatistics } from './delivery-statistics.ts';
@@ -76,56 +71,63 @@ const NO_ROOM_LOG_MS = 60_000;
  */
 const FORWARD_PREFIX = 'forward ';
 
-export class DeliveryWorker implements AttemptRunner<FinishedAttempt> {
+export class DeliveryWorker implements Transport<Delivery, FinishedAttempt> {
   readonly noun = 'a delivery';
+  readonly records: TaskRecords<Delivery>;
+  readonly ending: Ending = {
+    collection: deliveryCollection.name,
+    itemIdOf: (taskId) => taskId,
+    stageEnd(transaction, id, nowMs) {
+      changeItem(deliveryQueue, transaction, id, (before) => cancelIfPending(before, nowMs));
+    },
+    message: 'deliveries of a removed webhook wait to be cancelled',
+  };
   readonly #deps: DeliveryWorkerDeps & AttemptDeps & RecorderDeps;
-  readonly #loop: QueueWorker<FinishedAttempt>;
-  readonly #records: Collection;
+  readonly loop: QueueWorker<Delivery, FinishedAttempt>;
   readonly #unfollow: readonly (() => void)[];
   readonly #counters = new DeliveryCounters();
-  readonly #laneUpdates: LaneUpdates;
   readonly #paces: DeliveryPaces;
   readonly #probes: WebhookProbes;
   #roomLoggedMs = -Infinity;
 
   constructor(deps: DeliveryWorkerDeps) {
-    this.#loop = new QueueWorker(deps, this);
+    this.loop = new QueueWorker(deps, this);
     this.#paces = new DeliveryPaces(deps);
     this.#deps = {
-      ...deps, paces: this.#paces, closing: this.#loop.closing,
+      ...deps, paces: this.#paces, closing: this.loop.closing,
     };
-    this.#records = deps.store.collection(deliveryCollection.name);
-    this.#laneUpdates = new LaneUpdates({
-      ...deps, findLane: (id) => this.#findLane(id),
-      onEnd: (key) => deps.scheduler.update(this.#webhookQueueSettings(key)),
-    });
-    for (const webhook of deps.webhooks.all()) this.#followOrder(webhook.identifier, webhook);
+    this.records = createTaskRecords(deps.store, (id) => !isRouteDeliveryId(id));
     this.#probes = new WebhookProbes(deps);
+    this.loop.follow([...deps.webhooks.all()].map(({ identifier }) => identifier));
     this.#unfollow = [
-      followDeliveries(deps.store, (change) => this.#applyChange(change)),
       // The id of a job compares with places: see backfill-hold.ts.
       followRecords(deps.store.collection(backfillCollection.name), ({ id, after }) =>
         deps.scheduler.hold(id, after === null ? null : decodeHoldingJobId(after))),
-      deps.ownership.onChange(() => this.#onOwnershipChange()),
+      deps.ownership.onChange(() => {
+        this.#paces.onOwnershipChange();
+        this.#probes.onOwnershipChange();
+      }),
     ];
-    deps.webhooks.onChange((webhookId) => this.#onWebhookChange(webhookId));
-    deps.fanOuts.onIdle(() => this.#loop.requestRun());
-    deps.delayedEvents.onOverdueEnd(() => this.#loop.requestRun());
+    deps.webhooks.onChange((webhookId) => {
+      if (this.loop.closing.aborted) return;
+      this.#paces.follow(webhookId);
+      this.#probes.follow(webhookId);
+      this.loop.updateQueue(webhookId);
+    });
+    deps.fanOuts.onIdle(() => this.loop.requestRun());
+    deps.delayedEvents.onOverdueEnd(() => this.loop.requestRun());
   }
 
   start(): void {
-    this.#loop.start();
+    this.loop.start();
     this.#probes.start();
-    for (const key of this.#deps.scheduler.listKeysThatMayNotStart()) this.#cancelIfOrphaned(key);
   }
 
   /** See `QueueWorker.close`. */
   async close(graceMs: number): Promise<void> {
-    this.#laneUpdates.close();
     this.#probes.close();
     this.#paces.close();
-    await this.#loop.close(graceMs);
-    // Only now: `cancelPending` goes on until no task is left, and these listeners remove tasks.
+    await this.loop.close(graceMs);
     for (const unfollow of this.#unfollow) unfollow();
   }
 
@@ -148,11 +150,6 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt> {
       inFlightByHost: scheduler.countRunningByTarget()
         .map(({ target, runningCount }) => ({ host: target, inFlight: runningCount })),
     };
-  }
-
-  /** See `Lanes.listLongLanes`. */
-  listLongLanes(max: number): readonly LongLane[] {
-    return this.#deps.scheduler.listLongLanes(max);
   }
 
   // A later delivery must not overtake one that a fan-out or an overdue event has still to make.
@@ -185,112 +182,46 @@ export class DeliveryWorker implements AttemptRunner<FinishedAttempt> {
     return recordOutcome(this.#deps, attempt);
   }
 
-  findDueMs(id: string): number | null {
-    const bytes = this.#records.findBytes(id);
-    if (bytes === undefined || deliveryHead.readStatus(bytes) !== 'pending') return null;
-    return computeDeliveryDueMs(decodeDelivery(bytes), this.#deps.clock.now());
-  }
-
   logLabels(id: string): object {
     return { delivery: id };
   }
 
-  /** Makes the task of a delivery what its record says. */
-  #applyChange({ id, before, after }: Change): void {
-    const { scheduler, clock, store } = this.#deps;
-    if (after === null || deliveryHead.readStatus(after) !== 'pending') {
-      this.#paces.endWait(id);
-      return scheduler.remove(id);
-    }
-    // A new delivery is not looked up: among many tasks that costs a cache miss or two.
-    const task = before === null ? undefined : scheduler.find(id);
-    // Such a task gets its next time when its result is written: see `findDueMs`.
-    if (task?.state === 'unsettled') return;
-    const delivery = decodeDelivery(after);
-    const dueAtMs = computeDeliveryDueMs(delivery, clock.now());
-    if (task !== undefined) return scheduler.reschedule(task, dueAtMs);
-    const stored = { bytes: after, item: delivery };
-    const order = computeTaskOrder(store, stored, this.#findKeyReader(delivery), clock.now());
-    const queue = this.#queueSettings(stored);
-    scheduler.add(id, queue, dueAtMs, order);
-    if (this.#loop.isStarted && !queue.mayStart) this.#cancelIfOrphaned(queue.key);
+  onChange({ id }: Change, isPending: boolean): void {
+    if (!isPending) this.#paces.endWait(id);
   }
 
-  #queueSettings(storedDelivery: StoredDelivery): QueueSettings {
-    const { hook: webhookId } = storedDelivery.item;
+  findPosition(stored: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
+    const { store, clock } = this.#deps;
+    const { hook: webhookId } = stored.item;
     // A delivery without a webhook is a queued forward.
-    return webhookId === null
-      ? this.#forwardQueueSettings(findForwardHost(this.#deps.store, storedDelivery.item))
-      : this.#webhookQueueSettings(webhookId);
+    const key = webhookId ?? `${FORWARD_PREFIX}${findForwardHost(store, stored.item)}`;
+    const order = computeTaskOrder(store, stored, this.#findKeyReader(stored.item), clock.now());
+    return { key, order };
   }
 
-  #forwardQueueSettings(host: string): QueueSettings {
-    const key = `${FORWARD_PREFIX}${host}`;
-    return { key, target: host, mayStart: this.#ownsQueue(key) };
-  }
-
-  #webhookQueueSettings(webhookId: string): QueueSettings {
-    const { host = '', enabled = false, maxInFlight, order } =
-      this.#deps.webhooks.find(webhookId) ?? {};
-    const mayStart = enabled && this.#ownsQueue(webhookId)
-      && !this.#laneUpdates.isUnderWay(webhookId);
+  describeQueue(key: string): QueueSettings {
+    if (key.startsWith(FORWARD_PREFIX)) {
+      return { key, target: key.slice(FORWARD_PREFIX.length), mayStart: true };
+    }
+    const { host = '', enabled = false, maxInFlight, order } = this.#deps.webhooks.find(key) ?? {};
     const runningMax = order === 'strict' ? 1 : maxInFlight;
-    return { key: webhookId, target: host, mayStart, runningMax };
+    return { key, target: host, mayStart: enabled, runningMax };
   }
 
-  #followOrder(webhookId: string, webhook: ReadyOutgoingWebhook | undefined): void {
-    this.#laneUpdates.follow(webhookId, findKeyPath(webhook?.order));
+  describeOrder(key: string): string | null {
+    return findKeyPath(this.#deps.webhooks.find(key)?.order);
+  }
+
+  findLane(stored: StoredDelivery): LaneName | null {
+    return findDeliveryLane(this.#deps.store, stored, this.#findKeyReader(stored.item));
+  }
+
+  isOrphaned(key: string): boolean {
+    return !key.startsWith(FORWARD_PREFIX) && this.#deps.webhooks.find(key) === undefined;
   }
 
   #findKeyReader({ hook: webhookId }: Pick<Delivery, 'hook'>): KeyReader | null {
     return webhookId === null ? null : this.#deps.webhooks.find(webhookId)?.readKey ?? null;
-  }
-
-  #findLane(id: string): LaneName | null {
-    const bytes = this.#records.findBytes(id);
-    if (bytes === undefined) return null;
-    const item = decodeDelivery(bytes);
-    return findDeliveryLane(this.#deps.store, { bytes, item }, this.#findKeyReader(item));
-  }
-
-  #ownsQueue(key: string): boolean {
-    return this.#deps.ownership.findLease(key) !== null;
-  }
-
-  #onOwnershipChange(): void {
-    this.#paces.onOwnershipChange();
-    this.#probes.onOwnershipChange();
-    for (const key of this.#deps.scheduler.listQueueKeys()) {
-      if (!key.startsWith(FORWARD_PREFIX)) this.#onWebhookChange(key);
-      else this.#onForwardsChange(key.slice(FORWARD_PREFIX.length));
-    }
-    this.#loop.requestRun();
-  }
-
-  #onForwardsChange(host: string): void {
-    this.#deps.scheduler.update(this.#forwardQueueSettings(host));
-  }
-
-  #onWebhookChange(webhookId: string): void {
-    if (this.#loop.closing.aborted) return;
-    this.#followOrder(webhookId, this.#deps.webhooks.find(webhookId));
-    this.#paces.follow(webhookId);
-    this.#probes.follow(webhookId);
-    this.#deps.scheduler.update(this.#webhookQueueSettings(webhookId));
-    if (this.#loop.isStarted) this.#cancelIfOrphaned(webhookId);
-  }
-
-  /**
-   * Cancels the deliveries of a queue whose webhook is gone; forwards have none. A delivery may be
-   * staged for a webhook while the removal of the webhook is staged, too.
-   */
-  #cancelIfOrphaned(key: string): void {
-    const { webhooks, scheduler } = this.#deps;
-    if (key.startsWith(FORWARD_PREFIX)) return;
-    if (webhooks.find(key) !== undefined || !this.#ownsQueue(key)) return;
-    if (scheduler.listTaskIds(key, 1).length === 0) return;
-    this.#loop.writeLater('deliveries of a removed webhook wait to be cancelled', { hook: key },
-      () => cancelPending(this.#deps, key));
   }
 
   #postponeForRoom(id: string): { readonly postponedMs: number } {

@@ -1,8 +1,7 @@
 /**
- * Ends the pending deliveries of a webhook, one chunk in each transaction. If its target answered
- * that it is gone for good (410), the webhook is disabled and its deliveries fail, unless its owner
- * has given it another target since; meanwhile nothing is sent to it. If the webhook is removed,
- * its deliveries are cancelled.
+ * Retires a webhook whose target answered that it is gone for good (410): the webhook is disabled
+ * and its pending deliveries fail, one chunk in each transaction, unless its owner has given it
+ * another target since. Meanwhile nothing is sent to it.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
@@ -13,13 +12,10 @@ import {
 } from '../outgoing/outgoing-webhook-index.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import {
-  cancelIfPending, failIfPending, type Delivery, type StoredDelivery,
+  failIfPending, type Delivery, type StoredDelivery,
 } from '../deliveries/delivery.ts';
 import { deliveryQueue } from '../deliveries/delivery-changes.ts';
 import { changeItem } from '../durable-queue/change-items.ts';
-import {
-  endPending, stageEndOfPending, type EndPendingDeps,
-} from '../durable-queue/end-pending.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/queue-spec.ts';
 import type { QueueLease } from '../durable-queue/ownership.ts';
 
@@ -73,30 +69,6 @@ export async function retireWebhook(
   } finally {
     deps.scheduler.resume(webhookId);
   }
-}
-
-/** Stages the cancelling of a first chunk of deliveries; `cancelPending` does the rest. */
-export function stageCancelPending(
-  { store, scheduler }: Pick<RetirementDeps, 'store' | 'scheduler'>, transaction: Transaction,
-  webhookId: string, nowMs: number,
-): void {
-  stageEndOfPending(createEndPendingDeps(store, scheduler), transaction, webhookId,
-    (before) => cancelIfPending(before, nowMs));
-}
-
-/** Cancels the pending deliveries of a webhook, as long as the webhook is gone. */
-export function cancelPending(
-  { store, webhooks, clock, scheduler }: RetirementDeps, webhookId: string,
-): Promise<void> {
-  const isGone = (): boolean => webhooks.find(webhookId) === undefined;
-  return endPending(createEndPendingDeps(store, scheduler), webhookId, isGone,
-    (nowMs) => (before) => cancelIfPending(before, nowMs), clock);
-}
-
-function createEndPendingDeps(
-  store: Store, scheduler: RetirementDeps['scheduler'],
-): EndPendingDeps<Delivery> {
-  return { queue: deliveryQueue, store, scheduler, recordIdOf: (taskId) => taskId };
 }
 
 const LEASE_LOST: RetirementResult = { attemptedDelivery: undefined, isDisabled: false };

@@ -5,17 +5,20 @@ import { AppError } from '../../../src/base/errors.ts';
 import { createLogger } from '../../../src/base/log.ts';
 import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import {
-  QueueWorker, type AttemptRunner,
+  QueueWorker, type Transport,
 } from '../../../src/webhooks/durable-queue/queue-worker.ts';
+import { createTurns } from '../../../src/base/turns.ts';
 import { Scheduler } from '../../../src/webhooks/scheduler/scheduler.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { turnsUntil } from '../../support/turns.ts';
-
-type Runner = AttemptRunner<string>;
+import { createTaskStubs } from './task-stubs.ts';
 
 /** A worker with one task, whose attempt succeeds unless `members` say otherwise. */
-function open(members: Partial<Runner> = {}) {
+function open(
+  members: Partial<Transport<string, string>> = {},
+  findDueMs: (id: string) => number | null = () => null,
+) {
   const clock = new ManualClock();
   const logLines: string[] = [];
   const log = createLogger({
@@ -24,15 +27,16 @@ function open(members: Partial<Runner> = {}) {
   const store = createMemoryStore([]);
   const scheduler = new Scheduler(clock, { runningMax: 8, runningPerQueueMax: 8 });
   const written: string[] = [];
-  const worker = new QueueWorker<string>(
-    { store, scheduler, ownership: ALL_OWNED, clock, log }, {
+  const worker = new QueueWorker<string, string>(
+    { store, scheduler, ownership: ALL_OWNED, clock, log, turns: createTurns(clock) }, {
+      ...createTaskStubs(findDueMs),
       noun: 'an attempt', mayBegin: () => true, runAttempt: (id) => ({ result: id }),
       countAttempt() {}, assessHealth: () => 'healthy',
       writeResult: async (result) => {
         written.push(result);
         return result;
       },
-      findDueMs: () => null, logLabels: (id) => ({ id }), ...members,
+      logLabels: (id) => ({ id }), ...members,
     });
   scheduler.add('task', { key: 'queue', target: 'there', mayStart: true }, 0);
   return { worker, scheduler, store, clock, written, logLines };
@@ -58,9 +62,7 @@ for (const [title, members] of [
 ] as const) {
   test(`a task waits again if nobody can say when it is due, ${title}`, async () => {
     let isBroken = true;
-    const { worker, scheduler, clock } = open({
-      ...members, findDueMs: () => isBroken ? throwPlanted() : null,
-    });
+    const { worker, scheduler, clock } = open(members, () => isBroken ? throwPlanted() : null);
     worker.start();
     await turnsUntil(() => scheduler.find('task')?.state === 'waiting');
     assert.equal(scheduler.runningCount, 0);

@@ -5,21 +5,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from '../../../src/base/log.ts';
+import { createTurns } from '../../../src/base/turns.ts';
 import type { HttpRequest } from '../../../src/client/http-client.ts';
 import { NetworkError } from '../../../src/client/network-error.ts';
 import type { SendOutcome } from '../../../src/webhooks/deliveries/delivery.ts';
 import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
-import {
-  QueueWorker, type AttemptRunner,
-} from '../../../src/webhooks/durable-queue/queue-worker.ts';
+import { QueueWorker } from '../../../src/webhooks/durable-queue/queue-worker.ts';
 import type { TargetResponse } from '../../../src/webhooks/http/http-sender.ts';
 import { Scheduler } from '../../../src/webhooks/scheduler/scheduler.ts';
-import type { AttemptHealth } from '../../../src/webhooks/scheduler/task.ts';
 import { assessHealth } from '../../../src/webhooks/sending/delivery-attempt.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/webhook-sender.ts';
 import { IS_LONG } from '../../support/long.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { below, createRandom, type Random } from '../../support/random.ts';
+import { createTaskStubs } from '../durable-queue/task-stubs.ts';
 import { SimulatedClock } from './simulation.ts';
 
 const WEBHOOKS = 500;
@@ -61,8 +60,7 @@ type Setting = {
 
 type Finished = { readonly id: string; readonly outcome: SendOutcome };
 
-class Neighbours implements AttemptRunner<Finished> {
-  readonly noun = 'a delivery';
+class Neighbours {
   /** The longest waits of those that are well: of all of them, and once each had answered. */
   waitMs = 0;
   answeredWaitMs = 0;
@@ -70,7 +68,7 @@ class Neighbours implements AttemptRunner<Finished> {
   readonly #webhooks: readonly Webhook[];
   readonly #clock = new SimulatedClock();
   readonly #scheduler: Scheduler;
-  readonly #loop: QueueWorker<Finished>;
+  readonly #loop: QueueWorker<string, Finished>;
   readonly #sender: ReturnType<typeof createWebhookSender>;
   readonly #failures = new Map<string, number>();
   /** Of the deliveries that are pending after an attempt. */
@@ -92,7 +90,14 @@ class Neighbours implements AttemptRunner<Finished> {
       bodies: { needsMaking: () => false, make: () => assert.fail() },
     });
     const store = createMemoryStore([]);
-    this.#loop = new QueueWorker({ store, scheduler, ownership: ALL_OWNED, clock, log }, this);
+    const turns = createTurns(clock);
+    this.#loop = new QueueWorker({ store, scheduler, ownership: ALL_OWNED, clock, log, turns }, {
+      ...createTaskStubs((id) => this.#retryMs.get(id) ?? null),
+      noun: 'a delivery', mayBegin: () => true, countAttempt() {},
+      assessHealth: ({ outcome }) => assessHealth(outcome), logLabels: (id) => ({ id }),
+      runAttempt: (id, _lease, cutOff) => this.#attempt(id, cutOff),
+      writeResult: (finished) => this.#write(finished),
+    });
   }
 
   /** Of those that are not well, more is asked than they can do. */
@@ -109,15 +114,7 @@ class Neighbours implements AttemptRunner<Finished> {
     for (const webhook of this.#webhooks) this.#countWait(webhook);
   }
 
-  mayBegin(): boolean { return true; }
-  countAttempt(): void {}
-  assessHealth({ outcome }: Finished): AttemptHealth | null { return assessHealth(outcome); }
-  findDueMs(id: string): number | null { return this.#retryMs.get(id) ?? null; }
-  logLabels(id: string): object { return { id }; }
-
-  async runAttempt(
-    id: string, _lease: unknown, cutOff: AbortSignal,
-  ): Promise<{ readonly result: Finished } | null> {
+  async #attempt(id: string, cutOff: AbortSignal): Promise<{ readonly result: Finished } | null> {
     const webhook = this.#find(id);
     this.#countWait(webhook);
     this.#checkTurn(webhook);
@@ -130,7 +127,7 @@ class Neighbours implements AttemptRunner<Finished> {
     return outcome === null ? null : { result: { id, outcome } };
   }
 
-  async writeResult({ id, outcome }: Finished): Promise<void> {
+  async #write({ id, outcome }: Finished): Promise<void> {
     const webhook = this.#find(id);
     webhook.hasAnswered ||= outcome.kind === 'delivered';
     const failures = this.#failures.get(id) ?? 0;

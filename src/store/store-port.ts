@@ -81,8 +81,6 @@ export interface Collection {
   bytesAt(slot: number): Buffer | undefined;
   /** The id of the record in a slot, or undefined when the slot is empty. */
   idAt(slot: number): string | undefined;
-  /** Negative, zero or positive, as the id in `left` sorts before, like or after `right`'s. */
-  compareSlots(left: number, right: number): number;
   /**
    * Calls `listener` for each change as it is applied, in commit order: so projections, the word
    * index and the workers follow a collection. Returns a function that ends it.

@@ -56,12 +56,6 @@ export class FakeCollection implements Collection {
     return this.#slots[slot]?.bytes;
   }
 
-  compareSlots(left: number, right: number): number {
-    const [first, second] = [this.idAt(left) ?? '', this.idAt(right) ?? ''];
-    if (first === second) return 0;
-    return first < second ? -1 : 1;
-  }
-
   walk({ after = null, isDescending = false }: WalkStart = {}): Walk {
     let last = after;
     const next = (): number => {

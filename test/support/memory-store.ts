@@ -234,12 +234,6 @@ class MemoryCollection implements Collection {
   bytesAt(slot: number): Buffer | undefined { return this.#records[slot]?.record.bytes; }
   idAt(slot: number): string | undefined { return this.#records[slot]?.id; }
 
-  compareSlots(left: number, right: number): number {
-    const [first, second] = [this.idAt(left) ?? '', this.idAt(right) ?? ''];
-    if (first === second) return 0;
-    return first < second ? -1 : 1;
-  }
-
   walk(from: WalkStart = {}): Walk {
     const isDescending = from.isDescending === true;
     let after = from.after ?? null;

@@ -100,10 +100,6 @@ export class StoredCollection implements Collection {
     return slot < 0 ? undefined : this.table.keyAt(slot);
   }
 
-  compareSlots(left: number, right: number): number {
-    return this.table.compare(left, right);
-  }
-
   onChange(listener: (change: Change, slot: number) => void): () => void {
     this.#listeners.push(listener);
     return () => {

@@ -147,11 +147,6 @@ export class RecordTable {
     return compareKeys(chunk, (page.words[word + 1] ?? 0) + this.keyStart, target, at);
   }
 
-  compare(left: number, right: number): number {
-    const chunk = this.arena.chunk(this.chunkOf(right));
-    return this.compareTo(left, chunk, this.offsetOf(right) + this.keyStart);
-  }
-
   /** Whether the keys of records in one chunk rise. */
   areKeysRising(bytes: Uint8Array, spans: Uint32Array, count: number): boolean {
     for (let index = 1; index < count; index += 1) {

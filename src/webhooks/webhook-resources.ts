@@ -1,19 +1,26 @@
-/** Creates the repositories of the three resources, each of which may read the others. */
-import type { Repository } from '../resources/repository.ts';
-import type { Store, Transaction } from '../store/store-port.ts';
+/**
+ * Creates the repositories of the three resources, each of which may read the others. A webhook may
+ * only name an action configuration that exists, and removing it ends its health and its pending
+ * work.
+ */
+import { createRepository, type Repository } from '../resources/repository.ts';
+import type { Resource } from '../resources/resource.ts';
+import type { Change, Store, Transaction } from '../store/store-port.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
 import {
-  createActionConfigurationRepository, findRecordsNaming,
+  createActionConfigurationRepository, createUseCheck, findRecordsNaming,
 } from './actions/action-configuration-repository.ts';
 import type { OptionsChecks } from './actions/options-checks.ts';
 import { listReferences } from './actions/configuration-references.ts';
-import type { HealthMonitors } from './health/health-monitor.ts';
+import { stageMarkRemoval } from './applied-records.ts';
+import { stageHealthRemoval, type HealthMonitors } from './health/health-monitor.ts';
+import { observeHealth, type HostWait } from './health/public-health.ts';
+import { checkTarget } from './http/target-rules.ts';
 import { decodeIncomingWebhook, incomingCollection } from './incoming/incoming-webhook.ts';
-import { createIncomingRepository } from './incoming/incoming-repository.ts';
-import {
-  createOutgoingRepository, type OutgoingRepositoryDeps,
-} from './outgoing/outgoing-repository.ts';
+import { incomingResource, toPublicIncomingWebhook } from './incoming/incoming-resource.ts';
+import { stageFailingReset } from './outgoing/automatic-disabling.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
+import { outgoingResource, toPublicOutgoingWebhook } from './outgoing/outgoing-resource.ts';
 import { outgoingCollection } from './outgoing/outgoing-webhook.ts';
 import { decodeOutgoingWebhook } from './outgoing/outgoing-webhook-index.ts';
 import { formatWebhookLabel } from './webhook-label.ts';
@@ -28,25 +35,73 @@ export type WebhookResources = {
   readonly outgoing: Repository;
 };
 
-export function createWebhookResources(
-  deps: Omit<OutgoingRepositoryDeps, 'removal' | 'health'> & {
-    readonly actions: ActionRegistry;
-    readonly optionsChecks: OptionsChecks;
-    readonly removals: { readonly incoming: RemovalListener; readonly outgoing: RemovalListener };
-    readonly health: HealthMonitors;
-  },
-): WebhookResources {
+type ResourceDeps = {
+  readonly store: Store;
+  readonly now: () => number;
+  readonly makeId: () => string;
+  readonly actions: ActionRegistry;
+  readonly optionsChecks: OptionsChecks;
+  readonly removals: { readonly incoming: RemovalListener; readonly outgoing: RemovalListener };
+  readonly health: HealthMonitors;
+  readonly isDeniedTarget: (url: string) => boolean;
+  readonly findHostWait: (identifier: string) => HostWait | null;
+};
+
+export function createWebhookResources(deps: ResourceDeps): WebhookResources {
+  const { now, findHostWait, isDeniedTarget } = deps;
   const listUsers = (transaction: Transaction, identifier: string): string[] =>
     findUsers(deps.store, transaction, identifier);
-  const { removals, health } = deps;
   return {
-    incoming: createIncomingRepository({ ...deps, removal: removals.incoming,
-      health: health.incoming }),
+    incoming: createWebhookRepository(deps, 'incoming', {
+      ...incomingResource, toPublic: (record) => toPublicIncomingWebhook(record, now()),
+    }, decodeIncomingWebhook),
     configurations: createActionConfigurationRepository({ ...deps, listUsers }),
-    outgoing: createOutgoingRepository({
-      ...deps, removal: removals.outgoing, health: health.outgoing,
+    outgoing: createWebhookRepository(deps, 'outgoing', {
+      ...outgoingResource, toPublic: (record) => toPublicOutgoingWebhook(record, now()),
+    }, decodeOutgoingWebhook, {
+      findWait: findHostWait,
+      stageWithChange(transaction, change) {
+        checkTarget(change, '/targetUrl', (bytes) =>
+          decodeOutgoingWebhook(bytes).targetUrl, isDeniedTarget);
+        checkTarget(change, '/oauth2/tokenUrl', (bytes) =>
+          decodeOutgoingWebhook(bytes).oauth2?.tokenUrl ?? null, isDeniedTarget);
+        stageFailingReset(transaction, change.id);
+      },
     }),
   };
+}
+
+/** The rules that one kind of webhook alone has. */
+type OwnRules = {
+  readonly findWait?: (identifier: string) => HostWait | null;
+  readonly stageWithChange?: (transaction: Transaction, change: Change) => void;
+};
+
+function createWebhookRepository(
+  deps: ResourceDeps, direction: 'incoming' | 'outgoing', resource: Resource,
+  decode: (bytes: Buffer) => UsingWebhook, { findWait, stageWithChange }: OwnRules = {},
+): Repository {
+  const { store, now, makeId } = deps;
+  const removal = deps.removals[direction];
+  const health = deps.health[direction];
+  const checkUses = createUseCheck(direction, store, (bytes) => listReferences(decode(bytes)));
+  return createRepository({
+    store, now, makeId,
+    afterRemoved: (identifier) => removal.afterRemoved(identifier),
+    resource: {
+      ...resource,
+      observe: (record) => observeHealth(
+        health, record, now(), findWait?.(String(record['identifier']))),
+    },
+    stageWithChange(transaction, change, inputs) {
+      stageWithChange?.(transaction, change);
+      checkUses(transaction, change, inputs);
+      stageMarkRemoval(transaction, change);
+      if (change.after !== null) return;
+      stageHealthRemoval(transaction, change.id);
+      removal.onRemoved(transaction, change.id, inputs.nowMs);
+    },
+  });
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * The resource of incoming webhooks: its path, its masks and its list columns.
- * `createIncomingRepository` adds `toPublic` and `observe`, which need the clock and the health.
+ * `createWebhookResources` adds `toPublic` and `observe`, which need the clock and the health.
  */
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';

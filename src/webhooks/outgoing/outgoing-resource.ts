@@ -1,6 +1,6 @@
 /**
  * The resource of outgoing webhooks: its path, its rules for secrets, and its list columns.
- * `createOutgoingRepository` adds `toPublic` and `observe`, which need the clock and the health.
+ * `createWebhookResources` adds `toPublic` and `observe`, which need the clock and the health.
  */
 import { MASK } from '../../base/log.ts';
 import { invalid } from '../../base/fields.ts';

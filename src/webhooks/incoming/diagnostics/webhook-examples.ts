@@ -1,9 +1,9 @@
 /** Builds the examples of one incoming webhook: its sender's, if it has a `verification`. */
 import { isPublicKey } from '../../senders/scheme/scheme.ts';
 import { findShellObstacle, formatShellExample } from '../../senders/signing/shell-example.ts';
-import { chooseExampleMethod, makeExamples, type Examples } from '../call-examples.ts';
+import { chooseExampleMethod, formatPhp, formatUnsignedCurl } from '../call-examples.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
-import type { SenderVerifier } from '../verification-member.ts';
+import { createSenderVerifier, type SenderVerifier } from '../verification-member.ts';
 import { makeCustomSample } from './custom-sample.ts';
 import { withEventId } from './sample-body.ts';
 
@@ -22,7 +22,10 @@ export type SenderSetup = {
   readonly canSign: boolean;
 };
 
-type WebhookExamples = { readonly [Name in keyof Examples]: Examples[Name] | null } & {
+type WebhookExamples = {
+  readonly url: string;
+  readonly curl: string | null;
+  readonly php: string | null;
   readonly setup: SenderSetup | null;
   /** The reason that there is no call to copy; null: there is one. */
   readonly curlObstacle: string | null;
@@ -33,8 +36,9 @@ export function buildWebhookExamples(
 ): WebhookExamples {
   const method = chooseExampleMethod(methods);
   if (sender === null) {
-    const examples = makeExamples({ url, method, hasSecret });
-    return { ...examples, setup: null, curlObstacle: null };
+    const curl = hasSecret ? formatCall(createSenderVerifier({}), method, eventIdSources, url)
+      : formatUnsignedCurl(url, method);
+    return { url, curl, php: formatPhp(url, method, hasSecret), setup: null, curlObstacle: null };
   }
   const curlObstacle = findCallObstacle(sender, method);
   return {

@@ -12,10 +12,9 @@ import type { SecretShape } from '../http/new-secret.ts';
 import { isTargetUrl } from '../http/target-rules.ts';
 import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
 import type { Preset } from '../senders/presets/preset.ts';
-import {
-  PRESETS, findPreset, getPreset, readScheme,
-} from '../senders/presets/preset-table.ts';
+import { PRESETS, findPreset, readScheme } from '../senders/presets/preset-table.ts';
 import { NEEDS, usesOrigins, type Need, type Scheme } from '../senders/scheme/scheme.ts';
+import { createRejection } from '../senders/verification/verdict.ts';
 import { createVerifier, type Verifier } from '../senders/verification/verify.ts';
 import { listSecrets, type SecretMembers } from '../senders/verification/webhook-secrets.ts';
 
@@ -163,7 +162,8 @@ export function prepareSenderVerifier(
 export function createSenderVerifier(webhook: VerifiedMembers, ratePerS = 0): SenderVerifier {
   const verification: Verification = webhook.verification ?? { preset: X_SIGNATURE_PRESET };
   const { preset: name, toleranceS = null, scheme: ownScheme, origins, ...settings } = verification;
-  const preset = getPreset(name);
+  const preset = findPreset(name);
+  if (preset === undefined) return refuseAll(name);
   const scheme = preset.scheme ?? ownScheme;
   assert(scheme !== undefined, 'a custom sender has a scheme');
   return { preset, verifier: createVerifier({
@@ -172,6 +172,16 @@ export function createSenderVerifier(webhook: VerifiedMembers, ratePerS = 0): Se
     ...origins === undefined ? {} : { origins },
     ...ratePerS === 0 ? {} : { ratePerMinute: String(Math.max(1, Math.floor(ratePerS * 60))) },
   }) };
+}
+
+/**
+ * A node of a later version may store a preset that is new there. The others go on; a request to
+ * that webhook is rejected.
+ */
+function refuseAll(name: string): SenderVerifier {
+  const problem = createRejection('configuration', `this version knows no preset ${quote(name)}`);
+  const { preset, verifier } = createSenderVerifier({});
+  return { preset: { ...preset, name }, verifier: { ...verifier, problem } };
 }
 
 /** The shape of a new secret for a webhook, or the sentence that only the sender can make one. */

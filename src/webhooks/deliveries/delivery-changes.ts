@@ -46,7 +46,7 @@ export function followDeliveries(
 
 /**
  * Stages new pending deliveries, and the event that they share. The caller has reserved their
- * room. Once they are committed, sending/delivery-worker.ts learns of them, as it follows the
+ * room. Once they are committed, durable-queue/queue-worker.ts learns of them, as it follows the
  * collection.
  */
 export function acceptDeliveries(

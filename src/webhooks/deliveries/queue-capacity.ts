@@ -23,7 +23,7 @@ const RETRY_AFTER_FULL_S = 10;
 const RECORD_BYTES = 256;
 /** Bodies made of accepted payloads may pass the limit by this factor, or none could be sent. */
 const BODIES_FACTOR = 1.5;
-/** The resource of which transactions reserve the bytes of what they accept. */
+/** The resource of which transactions reserve the bytes of what they accept, with its records. */
 const PAYLOAD_BYTES = 'bytes of waiting payloads';
 
 type StatusCounts = { readonly [Status in DeliveryStatus]: number };
@@ -106,14 +106,14 @@ export class QueueCapacity {
 
   /**
    * Reserves `count` more deliveries, whose payloads take `bytes` in all, until the transaction is
-   * applied or discarded. Throws as `assertRoom` does.
+   * applied or discarded. Throws as `assertRoom` does. 0 bytes: their records are counted already.
    */
   reserve(transaction: Transaction, count: number, bytes: number): void {
     this.#assertRoom(count, bytes, {
       count: transaction.countReserved(WAITING), bytes: transaction.countReserved(PAYLOAD_BYTES),
     });
     transaction.reserve(WAITING, count);
-    transaction.reserve(PAYLOAD_BYTES, bytes);
+    if (bytes > 0) transaction.reserve(PAYLOAD_BYTES, bytes + count * RECORD_BYTES);
   }
 
   /**

@@ -87,6 +87,15 @@ test('callers at the same time do not all find the same room', async () => {
   assert.ok(accepted > 0 && keptBytes(simulation) <= 55_000, `${accepted} accepted`);
 });
 
+test('records of callers at the same time count, however small the payloads are', async () => {
+  const simulation = new Simulation({ outgoing: { maxPendingBytes: 35_000 } });
+  simulation.targets.set('there', DOWN);
+  for (let count = 0; count < 20; count += 1) await simulation.addHook('there');
+  const works = Array.from({ length: 20 }, () => simulation.webhooks.emit('thing.x', 1));
+  const [accepted] = await Promise.all([acceptedOf(works), simulation.clock.advance(0)]);
+  assert.ok(accepted > 0 && accepted <= 35_000 / 20 / 256, `${accepted} accepted`);
+});
+
 test('transactions at the same time do not all find the same place', async () => {
   const simulation = new Simulation({ outgoing: { maxPending: 2 } });
   simulation.targets.set('there', DOWN);

@@ -165,8 +165,9 @@ async function beginRuns(
   let startedMs = performance.now();
   const takeBytes = (length: number): Buffer => {
     start += length;
-    // A copy: an action that keeps a few bytes must not keep those of a whole turn.
-    return Buffer.from(bytes.subarray(start - length, start));
+    // In memory of its own: an action that keeps a few bytes must not keep those of a whole turn,
+    // and the `buffer` of a body shows no other. `Buffer.from` of bytes takes them from a pool.
+    return Buffer.from(bytes.slice(start - length, start).buffer);
   };
   for (const run of JSON.parse(runs) as readonly ModuleRun[]) {
     const body = takeBytes(run.bodyLength);

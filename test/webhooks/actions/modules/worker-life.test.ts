@@ -215,7 +215,9 @@ test('runs of one turn end each with its own result, whatever they take', () => 
   const body = Buffer.from('{"word":"body"}');
   return withModules({
     works: WORKS,
-    reads: 'return ActionResult.ok({ body: context.body.toString(), payload, context });',
+    reads: `
+      const body = Buffer.from(context.body.buffer).toString();
+      return ActionResult.ok({ body, payload, context });`,
     holds: 'for (const start = Date.now(); Date.now() - start < 5;); return { success: false };',
     throws: 'throw new TypeError("thrown");',
     gives: 'return { success: true, data: { toJSON: () => 5 } };',

@@ -74,6 +74,8 @@ type WorkerState = WorkerSetup & WorkerImports & {
   /** The requests whose errors an action got. */
   readonly requestIds: WeakMap<object, number>;
   requestCount: number;
+  /** Resolves when the runs of all messages so far have begun. */
+  whenBegun: Promise<void>;
   /** The JSON of the reports of runs that have ended in this turn of the event loop. */
   endedRuns: string[];
 };
@@ -81,7 +83,7 @@ type WorkerState = WorkerSetup & WorkerImports & {
 function startActionWorker(port: WorkerPort, setup: WorkerSetup, imports: WorkerImports): void {
   const state: WorkerState = {
     ...setup, ...imports, port, places: new Map(), actions: new Map(), requests: new Map(),
-    requestIds: new WeakMap(), requestCount: 0, endedRuns: [],
+    requestIds: new WeakMap(), requestCount: 0, whenBegun: Promise.resolve(), endedRuns: [],
   };
   process.on('exit', () => {
     sendEnded(state);
@@ -92,7 +94,7 @@ function startActionWorker(port: WorkerPort, setup: WorkerSetup, imports: Worker
 }
 
 function followOrder(state: WorkerState, order: WorkerOrder): void {
-  if (order.order === 'run') void beginRuns(state, order);
+  if (order.order === 'run') state.whenBegun = state.whenBegun.then(() => beginRuns(state, order));
   else if (order.order === 'respond') settleRequest(state, order.requestId, order);
   else if (order.order === 'ping') {
     const bufferBytes = process.memoryUsage().arrayBuffers;
@@ -153,9 +155,9 @@ function checkModuleOptions(
 }
 
 /**
- * Begins the runs of a message. After those that hold the thread up, what has come or ended
- * meanwhile has its turn before the next one begins. A run that never ends takes those with it that
- * began in the same 2 ms, even if they have ended.
+ * Begins the runs of a message, once those of the messages before it have begun. After those that
+ * hold the thread up, what else has come or ended meanwhile has its turn. A run that never ends
+ * takes those with it that began in the same 2 ms, even if they have ended.
  */
 async function beginRuns(
   state: WorkerState, { runs, bytes }: WorkerOrder & { readonly order: 'run' },

@@ -241,6 +241,20 @@ test('runs of one turn end each with its own result, whatever they take', () => 
   });
 });
 
+test('runs begin in the order in which they came, also behind one that holds the thread up', () =>
+  withModules({
+    holds: 'for (const start = Date.now(); Date.now() - start < 50;); return { success: true };',
+    notes: `
+      (globalThis.begun ??= []).push(payload.number);
+      return ActionResult.ok({ begun: globalThis.begun });`,
+  }, async ({ run }) => {
+    const turn = [run('holds'), run('notes', createCall({ number: 1 }))];
+    await nextTurn();
+    const last = await run('notes', createCall({ number: 2 }));
+    await Promise.all(turn);
+    assert.deepEqual(JSON.parse(JSON.stringify(last)).data, { begun: [1, 2] });
+  }));
+
 for (const [name, send] of [
   ['logs', 'log.info("again")'],
   ['sends', `http.request({

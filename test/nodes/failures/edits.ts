@@ -64,8 +64,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     scenario: 'a node does not hear of what another has written', rule: 'refusal',
   },
   'apply an entry twice': {
-    edits: [['store/replication/applier.ts', 'records.feed?.notify(sequence, changes);',
-      'records.feed?.notify(sequence, changes), records.feed?.notify(sequence, changes);']],
+    edits: [['store/transactions/change-feed.ts', 'this.#notify(sequence, changes);',
+      'this.#notify(sequence, changes), this.#notify(sequence, changes);']],
     scenario: 'everything is as ever', rule: 'stream',
   },
   'let new deliveries pass a backfill': {

@@ -8,7 +8,6 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { endOf } from '../support/children.ts';
-import { IS_LONG } from '../support/long.ts';
 import { openTcpSocket, openUnixSocket, superviseServer } from '../support/supervisor.ts';
 import type { SupervisorSocket } from '../support/supervisor.ts';
 import { createTemporaryFolder, inFolder } from '../support/temporary-folder.ts';
@@ -19,7 +18,7 @@ import { hookshelf, whenListening } from './processes.ts';
 import type { Running } from './processes.ts';
 
 const POST = { method: 'POST', headers: { 'content-type': 'application/json' } };
-const RESTARTS = IS_LONG ? 1000 : 4;
+const RESTARTS = 200;
 const ANSWERS_BETWEEN_RESTARTS = 30;
 
 type Answer = { readonly status: number; readonly text: string; readonly connection: string };

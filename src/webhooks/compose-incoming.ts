@@ -28,7 +28,7 @@ import { RequestStates } from './inbox/request-states.ts';
 import { createRequestService, type RequestService } from './inbox/request-service.ts';
 import { requestQueue } from './inbox/request-changes.ts';
 import type { LongLane } from './scheduler/lanes.ts';
-import { RequestWorker } from './runs/request-worker.ts';
+import { RequestTransport } from './runs/request-transport.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { ALL_OWNED, type Ownership } from './durable-queue/ownership.ts';
 import { QueueRetention } from './durable-queue/queue-retention.ts';
@@ -83,7 +83,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     ...requestRetention(states, inbox), queue: requestQueue, store, clock, log, ownership,
   });
   const eventIds = createExpiringEventIds(options, ownership);
-  const worker = new RequestWorker({
+  const worker = new RequestTransport({
     store, webhooks, configurations, actions, runner, clock, log, random, makeId,
     systemEvents, recentRequests, ownership, memoryBudget, turns,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onRun,

@@ -26,7 +26,7 @@ import { Scheduler } from './scheduler/scheduler.ts';
 import { createBodyMaker } from './sending/body-maker.ts';
 import { createWebhookSender, type WebhookSender } from './sending/webhook-sender.ts';
 import { StoreFailureEvents } from './sending/store-failure-events.ts';
-import { DeliveryWorker } from './sending/delivery-worker.ts';
+import { DeliveryTransport } from './sending/delivery-transport.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { ALL_OWNED } from './durable-queue/ownership.ts';
 import { QueueRetention } from './durable-queue/queue-retention.ts';
@@ -45,7 +45,7 @@ export type Outgoing = {
   readonly deliveries: DeliveryService;
   readonly keptEvents: EventService;
   readonly sender: WebhookSender;
-  readonly worker: DeliveryWorker;
+  readonly worker: DeliveryTransport;
   readonly removal: RemovalListener;
   /** Whether the webhook has waiting deliveries, and its backfill holds them all. */
   isAllHeld(webhookId: string): boolean;
@@ -92,7 +92,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   });
   const bodies = createBodyMaker({ configurations, actions, runner, clock });
   const sender = createWebhookSender({ http, bodies, makeId, clock, log, cloudEventSource });
-  const worker = new DeliveryWorker({
+  const worker = new DeliveryTransport({
     store, webhooks, fanOuts, delayedEvents, capacity, scheduler, bodies, sender, clock, log,
     random, ownership, systemEvents, makeId, onOutcome, health, turns,
     schedule: outgoing.retrySchedule, cloudEventSource,

@@ -8,7 +8,7 @@ import type { AppliedOperation, StoredCollection } from '../records/collection.t
 import type { Change, CommitListener, LoggedTransaction } from '../store-port.ts';
 
 export class ChangeFeed {
-  /** Receives what a listener has thrown, which is a bug of it: the record is in place. */
+  /** Receives what was thrown, a bug. Where it is one of a listener, the record is in place. */
   readonly onError: (error: unknown) => void;
   #listeners: readonly CommitListener[] = [];
 

@@ -10,7 +10,7 @@ import type { JsonObject } from '../../base/schema.ts';
 import { deriveIds, timeOfUuidV7 } from '../../base/uuid.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { FindRecord, Store, Transaction } from '../../store/store-port.ts';
-import { acceptDeliveries } from '../deliveries/delivery-changes.ts';
+import { stageEventWithDeliveries } from '../deliveries/delivery-changes.ts';
 import { createDelivery } from '../deliveries/delivery.ts';
 import { addLateDeliveries } from '../deliveries/late-deliveries.ts';
 import { decodeEventHead, eventCollection } from '../deliveries/event-record.ts';
@@ -150,7 +150,7 @@ function stageDeliveries(
       queuedAt: formatTimestamp(Math.min(findPlaceMs(eventId, deliverAt), beginMs - 1)),
     };
   });
-  acceptDeliveries(transaction, deliveries, null);
+  stageEventWithDeliveries(transaction, deliveries, null);
 }
 
 /** Finds when the event began: a delayed one at its time, any other when it was made. */

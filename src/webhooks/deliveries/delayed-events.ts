@@ -38,7 +38,7 @@ import type { Ownership } from '../durable-queue/ownership.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
 import { computeDueMs } from '../durable-queue/retry-time.ts';
 import { DueTimes, type TimedTask } from '../scheduler/due-times.ts';
-import { WAITING, acceptDeliveries } from './delivery-changes.ts';
+import { WAITING, stageEventWithDeliveries } from './delivery-changes.ts';
 import { createDelivery } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
 import {
@@ -133,7 +133,7 @@ function stageBegin(
       ...queuedAt === null ? {} : { queuedAt },
     });
   } else {
-    acceptDeliveries(transaction, deliveries, null);
+    stageEventWithDeliveries(transaction, deliveries, null);
   }
   addLateDeliveries(transaction, id, deliveries.map(({ identifier }) => identifier), webhookIds);
   // One of the deliveries takes the place that the event has in the queue.

@@ -49,7 +49,7 @@ export function followDeliveries(
  * room. Once they are committed, durable-queue/queue-worker.ts learns of them, as it follows the
  * collection.
  */
-export function acceptDeliveries(
+export function stageEventWithDeliveries(
   transaction: Transaction, deliveries: readonly Delivery[],
   event: { readonly identifier: string; readonly json: string } | null,
 ): void {

@@ -24,8 +24,8 @@ export const OUTGOING_STATUSES = ['pending', 'delivered', 'failed', 'cancelled']
 export type OutgoingStatus = (typeof OUTGOING_STATUSES)[number];
 
 /**
- * `coalesced`, of a delivery to a route alone: its action never ran for this request, as its run
- * for a newer one did for both.
+ * `coalesced`, of a delivery to a route alone: one run of its action, for a newer request,
+ * counted for both.
  */
 export type DeliveryStatus = OutgoingStatus | 'coalesced';
 
@@ -203,7 +203,8 @@ export function routeNameOf({ identifier, route }: Delivery): string {
 
 /**
  * Returns the delivery after an attempt: delivered, failed, or pending with its next time. For one
- * that is not pending any more see `afterLateAttempt`. `schedule` has the seconds between attempts.
+ * that is not pending any more see `afterUncountedAttempt`. `schedule` has the seconds between
+ * attempts.
  */
 export function afterAttempt(
   delivery: Delivery, outcome: AttemptOutcome, schedule: readonly number[], nowMs: number,
@@ -211,9 +212,9 @@ export function afterAttempt(
 ): Delivery {
   const { kind, attempt, retryAfterMs = 0, isChainRefused = false } = outcome;
   if (delivery.status !== 'pending' || kind === 'delivered' || kind === 'coalesced') {
-    return afterLateAttempt(delivery, outcome, nowMs, updatedAt);
+    return afterUncountedAttempt(delivery, outcome, nowMs, updatedAt);
   }
-  if (kind === 'proxy') return afterProxyFailure(delivery, nowMs, random);
+  if (kind === 'proxy') return afterProxyFailure(delivery, nowMs, random, updatedAt);
   const failures = delivery.failures + 1;
   // A chain that is too long once is too long in every retry.
   const nextAttemptAt = kind === 'failed' && !isChainRefused
@@ -232,7 +233,7 @@ export function afterProbe(
 ): Delivery {
   const { kind, isChainRefused = false } = outcome;
   const staysPending = kind === 'proxy' || (kind === 'failed' && isTriedAgain && !isChainRefused);
-  return staysPending ? afterLateAttempt(delivery, outcome, nowMs)
+  return staysPending ? afterUncountedAttempt(delivery, outcome, nowMs)
     : afterAttempt(delivery, outcome, [], nowMs, 0);
 }
 
@@ -241,7 +242,7 @@ export function afterProbe(
  * it was cancelled, or failed with its webhook. If the attempt has succeeded, the delivery is
  * delivered all the same; if not, its status stays.
  */
-export function afterLateAttempt(
+export function afterUncountedAttempt(
   delivery: Delivery, { attempt, kind }: AttemptOutcome, nowMs: number,
   updatedAt = nextVersionTime(delivery.updatedAt, nowMs),
 ): Delivery {
@@ -252,11 +253,13 @@ export function afterLateAttempt(
     : change(delivery, { updatedAt, attempt });
 }
 
-function afterProxyFailure(delivery: Delivery, nowMs: number, random: number): Delivery {
-  const { proxyFailures, updatedAt } = delivery;
+function afterProxyFailure(
+  delivery: Delivery, nowMs: number, random: number, updatedAt: string,
+): Delivery {
+  const { proxyFailures } = delivery;
   const backoffMs = Math.min(PROXY_DELAY_MS_BASE * 2 ** proxyFailures, PROXY_DELAY_MS_MAX);
   return change(delivery, {
-    updatedAt: nextVersionTime(updatedAt, nowMs), proxyFailures: proxyFailures + 1,
+    updatedAt, proxyFailures: proxyFailures + 1,
     nextAttemptAt: formatTimestamp(nowMs + addJitter(backoffMs, random)),
   });
 }
@@ -301,8 +304,8 @@ type DeliveryChange = Pick<Delivery, 'updatedAt'>
   };
 
 /**
- * Returns the delivery with other members. It names each, as every accepted request comes here: a
- * spread took a tenth of its time.
+ * Returns the delivery with other members. It names each: every accepted request comes here, and a
+ * spread took a tenth of the time of one.
  */
 function change(delivery: Delivery, changes: DeliveryChange): Delivery {
   const { identifier, kind, createdAt, hook, event, eventId, request, route } = delivery;
@@ -329,7 +332,7 @@ export function computeDeliveryDueMs(
   return computeDueMs(nextAttemptAt, updatedAt, nowMs);
 }
 
-/** Whether it counts towards the queue: it is pending, or has failed and may be retried. */
+/** Whether it counts towards the queue: it is pending, or has failed and may be retried by hand. */
 export function countsAsQueued(status: DeliveryStatus): boolean {
   return status === 'pending' || status === 'failed';
 }

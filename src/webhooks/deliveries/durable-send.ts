@@ -13,7 +13,7 @@ import { findEmitProblem } from '../actions/event-name.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
-import { acceptDeliveries } from './delivery-changes.ts';
+import { stageEventWithDeliveries } from './delivery-changes.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
 import type { EventOrigin, EventTerms } from './event-publisher.ts';
 import { encodeEvent, type StoredEventHead } from './event-record.ts';
@@ -80,7 +80,7 @@ export function createDurableSender(deps: {
         throw notFoundError('outgoing webhook', webhookName);
       }
       capacity.reserve(transaction, 1, bytes);
-      acceptDeliveries(transaction, [delivery], { identifier: eventId, json });
+      stageEventWithDeliveries(transaction, [delivery], { identifier: eventId, json });
       onStaged(transaction, delivery);
       return delivery;
     });

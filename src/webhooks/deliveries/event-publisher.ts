@@ -19,7 +19,7 @@ import { stageDelayedEvent, type AudienceFinder } from './delayed-events.ts';
 import { createDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
-import { acceptDeliveries } from './delivery-changes.ts';
+import { stageEventWithDeliveries } from './delivery-changes.ts';
 import {
   encodeEvent, encodeForward, eventCollection, type EventHead, type EventSource,
 } from './event-record.ts';
@@ -151,7 +151,7 @@ export function createEventPublisher(deps: {
       const bytes = Buffer.byteLength(json);
       await store.transact((transaction) => {
         capacity.reserve(transaction, 1, bytes);
-        acceptDeliveries(transaction, [delivery], { identifier: eventId, json });
+        stageEventWithDeliveries(transaction, [delivery], { identifier: eventId, json });
       });
       return identifier;
     },
@@ -278,7 +278,7 @@ function stageDeliveries(
   const { identifier, createdAt, name, deliveries: deliveryIds } = head;
   const json = encodeEvent(head, payloadJson);
   if (webhookIds.length > CHUNK_ITEMS_MAX) {
-    acceptDeliveries(transaction, [], { identifier, json });
+    stageEventWithDeliveries(transaction, [], { identifier, json });
     putFanOut(transaction, {
       identifier, seed: identifier, createdAt, event: name, hooks: webhookIds,
     });
@@ -287,6 +287,6 @@ function stageDeliveries(
   const deliveries = webhookIds.map((webhookId, index) => createDelivery({
     identifier: deliveryIds[index] ?? '', hook: webhookId, event: name, eventId: identifier,
   }, createdAt));
-  acceptDeliveries(transaction, deliveries, { identifier, json });
+  stageEventWithDeliveries(transaction, deliveries, { identifier, json });
   return { eventId: identifier, deliveries: deliveryIds };
 }

@@ -22,7 +22,7 @@ import { addLateDeliveries } from './late-deliveries.ts';
 import {
   decodeEventHead, decodeForward, encodeForward, findEventRecord,
 } from './event-record.ts';
-import { acceptDeliveries, deliveryQueue } from './delivery-changes.ts';
+import { stageEventWithDeliveries, deliveryQueue } from './delivery-changes.ts';
 
 export type ResendMode = 'retry' | 'new';
 
@@ -145,12 +145,12 @@ function stageNewDelivery(
       identifier: nextId(), hook, event, eventId: origin.identifier, resendOf: identifier,
     }, createdAt);
     const json = encodeForward(origin, delivery.identifier, decodeForward(eventRecord));
-    acceptDeliveries(transaction, [delivery], { identifier: origin.identifier, json });
+    stageEventWithDeliveries(transaction, [delivery], { identifier: origin.identifier, json });
     return delivery;
   }
   const delivery =
     createDelivery({ identifier: nextId(), hook, event, eventId, resendOf: identifier }, createdAt);
-  acceptDeliveries(transaction, [delivery], null);
+  stageEventWithDeliveries(transaction, [delivery], null);
   const { identifier: sharedEventId } = decodeEventHead(eventRecord);
   addLateDeliveries(transaction, sharedEventId, [delivery.identifier], [hook]);
   return delivery;

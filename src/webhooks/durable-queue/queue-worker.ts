@@ -4,8 +4,9 @@
  * follow the stored records and nothing else, so a restart builds the same tasks again. The comment
  * at the head of scheduler.ts tells the steps of an attempt.
  *
- * A queue starts tasks while its webhook is on, this process has its lease, and its lanes are right
- * (lane-updates.ts). When its webhook is gone, what is pending there ends (end-pending.ts).
+ * A queue starts tasks while its webhook is on, this process has its lease, and its lanes are not
+ * being updated (lane-updates.ts). When its webhook is gone, what is pending there ends
+ * (end-pending.ts).
  *
  * These must never happen: two attempts of one task at the same time; an accepted item for which no
  * task waits; a result that is written in two steps.
@@ -72,8 +73,8 @@ export interface Transport<Item, Result> {
   /**
    * Makes an attempt. Returns null when nothing was done or `cutOff` came first. Throws or rejects
    * when our own state kept it from having a result: then no attempt is counted, and the task is
-   * due again after seconds, without end. The result is written only if `lease` is held then.
-   * `onWaiting` is `Scheduler.setWaiting` for the attempt.
+   * due again: after seconds, or after a minute for a bug of ours; without end. The result is
+   * written only if `lease` is held then. `onWaiting` is `Scheduler.setWaiting` for the attempt.
    */
   runAttempt(
     id: string, lease: QueueLease, cutOff: AbortSignal, onWaiting: (isWaiting: boolean) => void,
@@ -83,7 +84,8 @@ export interface Transport<Item, Result> {
   /** Returns what the attempt showed of its queue or target; null for nothing. */
   assessHealth(result: Result): AttemptHealth | null;
   /**
-   * Writes the result, unless the record is gone, the lease has ended, or the worker is closing.
+   * Writes the result, unless the record is gone or the lease has ended. Where the store refuses
+   * it, it is tried again until the worker closes.
    */
   writeResult(result: Result): Promise<unknown>;
   /** The labels of a log line about the task. */
@@ -101,9 +103,9 @@ type QueueWorkerDeps = {
 
 /** While the store takes no writes no attempt begins, and we check it at this interval. */
 const STORE_CHECK_MS = 1000;
-/** Most attempts under way that do not wait, and results not yet written, for one to begin. */
+/** No attempt begins while so many run or wait to be written; `setWaiting` takes one out. */
 const UNWRITTEN_MAX = 1024;
-/** Delays of the next attempt after the store failed, and after a bug of ours. */
+/** Delays of the next attempt after an `AppError`, as of the store, and after a bug of ours. */
 const STORE_ERROR_DELAY_MS = 6000;
 const BUG_DELAY_MS = 60_000;
 /** Delay of an attempt whose lease ended at the moment it was to begin. */

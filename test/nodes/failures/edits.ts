@@ -70,7 +70,8 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'let new deliveries pass a backfill': {
     edits: [
-      ['webhooks/sending/delivery-worker.ts', 'after === null ? null : decodeHoldingJobId(after)',
+      ['webhooks/sending/delivery-transport.ts',
+        'after === null ? null : decodeHoldingJobId(after)',
         'after === null ? null : decodeHoldingJobId(after) && null'],
       // It takes long enough for something new to come.
       ['webhooks/bulk/run-job.ts', 'CHUNK_RECORDS_MAX = 100', 'CHUNK_RECORDS_MAX = 2'],

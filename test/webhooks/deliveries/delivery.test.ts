@@ -4,8 +4,8 @@ import {
   decodeDelivery, deliveryHead, encodeDelivery,
 } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
-  afterAttempt, afterLateAttempt, afterProbe, cancelIfPending, computeDeliveryDueMs, createDelivery,
-  createRouteDelivery, resetForRetry, type Delivery, type SendOutcome,
+  afterAttempt, afterProbe, afterUncountedAttempt, cancelIfPending, computeDeliveryDueMs,
+  createDelivery, createRouteDelivery, resetForRetry, type Delivery, type SendOutcome,
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import {
   decodeEventDeliveries, decodeEventHead, decodeForward, encodeEvent, encodeForward,
@@ -111,7 +111,7 @@ test('an attempt that ends after a cancel is kept, unless it was the proxy that 
   for (const [kind, status, attempts] of [
     ['delivered', 'delivered', 1], ['failed', 'cancelled', 1], ['proxy', 'cancelled', 0],
   ] as const) {
-    const after = afterLateAttempt(cancelled, outcome(kind), START_MS + 1000);
+    const after = afterUncountedAttempt(cancelled, outcome(kind), START_MS + 1000);
     assert.deepEqual([after.status, after.attempts.length, after.nextAttemptAt],
       [status, attempts, null]);
     assert.deepEqual(afterAttempt(cancelled, outcome(kind), [5], START_MS + 1000, 0), after);
@@ -138,7 +138,7 @@ test('a change that shares its time with others bears that time', () => {
   for (const after of [
     afterAttempt(routed, { kind: 'failed', attempt: RUN }, [5], START_MS, 0, updatedAt),
     afterAttempt(routed, { kind: 'delivered', attempt: RUN }, [5], START_MS, 0, updatedAt),
-    afterLateAttempt(routed, { kind: 'failed', attempt: RUN }, START_MS, updatedAt),
+    afterUncountedAttempt(routed, { kind: 'failed', attempt: RUN }, START_MS, updatedAt),
     resetForRetry(routed, START_MS, updatedAt),
   ]) assert.equal(after.updatedAt, updatedAt);
 });
@@ -147,7 +147,7 @@ test('fifty attempts are kept of a delivery, however often it is cancelled durin
   let delivery = fresh;
   for (let round = 0; round < 60; round += 1) {
     delivery = cancelIfPending(resetForRetry(delivery, START_MS), START_MS) ?? delivery;
-    delivery = afterLateAttempt(delivery, outcome('failed'), START_MS);
+    delivery = afterUncountedAttempt(delivery, outcome('failed'), START_MS);
   }
   assert.deepEqual([delivery.attempts.length, delivery.attemptCount], [50, 60]);
 });

@@ -11,7 +11,7 @@ import { encodeEvent, eventCollection } from '../../../src/webhooks/deliveries/e
 import { createKeyReader } from '../../../src/webhooks/filters/order.ts';
 import { createPlace } from '../../../src/webhooks/scheduler/task.ts';
 import type { TaskOrder } from '../../../src/webhooks/scheduler/task-queues.ts';
-import { computeTaskOrder } from '../../../src/webhooks/sending/delivery-worker.ts';
+import { computeTaskOrder } from '../../../src/webhooks/sending/delivery-transport.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 const AT = formatTimestamp(NOW_MS);

@@ -157,7 +157,7 @@ function checkModuleOptions(
 /**
  * Begins the runs of a message, once those of the messages before it have begun. After those that
  * hold the thread up, what else has come or ended meanwhile has its turn. A run that never ends
- * takes those with it that began in the same 2 ms, even if they have ended.
+ * loses the results of those that began in the same 2 ms before it: they are reported together.
  */
 async function beginRuns(
   state: WorkerState, { runs, bytes }: WorkerOrder & { readonly order: 'run' },
@@ -350,7 +350,7 @@ function settleRequest(state: WorkerState, requestId: number, end: RequestSettle
   } as TargetResponse);
 }
 
-/** Has the main thread send the inspector no message, once that which it is sending is sent. */
+/** Waits for the message being sent to the inspector, then allows none: see worker-inspector.ts. */
 export function closeInspector(mark: Int32Array): void {
   while (Atomics.compareExchange(mark, 0, 0, 2) === 1) Atomics.wait(mark, 0, 1, 1);
 }

@@ -12,7 +12,7 @@ import {
   ChainRefusal, CoalescedResult, OwnChainRefusal, recordMessageOf,
 } from '../../actions/run-action.ts';
 import { logRun } from '../../actions/run-log.ts';
-import { afterLateAttempt, routeNameOf, type Delivery } from '../../deliveries/delivery.ts';
+import { afterUncountedAttempt, routeNameOf, type Delivery } from '../../deliveries/delivery.ts';
 import { changeItem } from '../../durable-queue/change-items.ts';
 import { requestQueue } from '../../inbox/request-changes.ts';
 import { changeRoutes, type StoredRequest } from '../../inbox/stored-request.ts';
@@ -250,7 +250,7 @@ function applyRepeatedRun(
     routes.map((route) => {
       const outcome = outcomes.find(({ name }) => name === route.route);
       return outcome === undefined ? route
-        : afterLateAttempt(route, toRunOutcome(outcome), nowMs, updatedAt);
+        : afterUncountedAttempt(route, toRunOutcome(outcome), nowMs, updatedAt);
     }));
 }
 

@@ -54,11 +54,10 @@ export function stageAccepted(
     reserveRoom?.(transaction);
     const stored = stageNew(transaction, arrival, event);
     if (event !== null) putEventId(transaction, event, arrival.id);
-    // This caches the request for its run; the worker learns of it from the record alone. It may
-    // happen in a transaction that runs again or fails: `RecentRequests` replaces a request of the
-    // same id, and the worker deletes one that differs from its record before it runs any
-    // (`#forgetOutdatedRequest`). With several routes, an action must not see what another one
-    // makes of the headers or the bytes in its context.
+    // This caches the request for its run. The transaction may run again or fail, which does no
+    // harm: `RecentRequests` replaces a request of the same id, and one that differs from its
+    // record is deleted before it runs (`#forgetOutdatedRequest`). With several routes, an action
+    // must not see what another one makes of the headers or the bytes in its context.
     if (arrival.routes.length === 1) {
       const { exchange: { request: { headers } }, body: { received: body } } = arrival.request;
       recentRequests.add({

@@ -161,14 +161,14 @@ async function receive(
   const runningMax = maxConcurrent ?? deps.limits.maxConcurrent;
   // `traffic.running` counts every request that is being handled. The limit is for those that run
   // their actions now: a request that is answered as accepted is only stored, and runs later.
-  if (webhook.answer === 'result' && traffic.running >= runningMax) {
+  const runsNow = webhook.answer === 'result';
+  if (runsNow && traffic.running >= runningMax) {
     throw reject(exchange, webhook, describeBusy(
       `${traffic.running} actions are under way, which is ${maxConcurrent === undefined
         ? 'incoming.maxConcurrent' : 'its maxConcurrent'}`));
   }
   const readsPayload = webhook.responses !== null
     && await prepareCustomResponses(exchange, admission);
-  const runsNow = webhook.answer === 'result';
   // A request that is stored unseen is parsed when it runs.
   const isSeen = readsPayload || webhook.hasConditions || reader !== null
     || body.plain !== received;

@@ -43,7 +43,7 @@ import type { WebhookSender } from './webhook-sender.ts';
 import { WebhookProbes } from './webhook-probes.ts';
 import { DeliveryCounters, type DeliveryStatistics } from './delivery-statistics.ts';
 
-type DeliveryWorkerDeps = RequestDeps & {
+type DeliveryTransportDeps = RequestDeps & {
   readonly webhooks: OutgoingWebhookIndex;
   readonly scheduler: Scheduler;
   readonly ownership: Ownership;
@@ -71,7 +71,7 @@ const NO_ROOM_LOG_MS = 60_000;
  */
 const FORWARD_PREFIX = 'forward ';
 
-export class DeliveryWorker implements Transport<Delivery, FinishedAttempt> {
+export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
   readonly noun = 'a delivery';
   readonly records: TaskRecords<Delivery>;
   readonly ending: Ending = {
@@ -82,7 +82,7 @@ export class DeliveryWorker implements Transport<Delivery, FinishedAttempt> {
     },
     message: 'deliveries of a removed webhook wait to be cancelled',
   };
-  readonly #deps: DeliveryWorkerDeps & AttemptDeps & RecorderDeps;
+  readonly #deps: DeliveryTransportDeps & AttemptDeps & RecorderDeps;
   readonly loop: QueueWorker<Delivery, FinishedAttempt>;
   readonly #unfollow: readonly (() => void)[];
   readonly #counters = new DeliveryCounters();
@@ -90,7 +90,7 @@ export class DeliveryWorker implements Transport<Delivery, FinishedAttempt> {
   readonly #probes: WebhookProbes;
   #roomLoggedMs = -Infinity;
 
-  constructor(deps: DeliveryWorkerDeps) {
+  constructor(deps: DeliveryTransportDeps) {
     this.loop = new QueueWorker(deps, this);
     this.#paces = new DeliveryPaces(deps);
     this.#deps = {
@@ -100,7 +100,7 @@ export class DeliveryWorker implements Transport<Delivery, FinishedAttempt> {
     this.#probes = new WebhookProbes(deps);
     this.loop.follow([...deps.webhooks.all()].map(({ identifier }) => identifier));
     this.#unfollow = [
-      // The id of a job compares with places: see backfill-hold.ts.
+      // The id of a job is a place, too: tasks behind it are held (backfill-hold.ts).
       followRecords(deps.store.collection(backfillCollection.name), ({ id, after }) =>
         deps.scheduler.hold(id, after === null ? null : decodeHoldingJobId(after))),
       deps.ownership.onChange(() => {

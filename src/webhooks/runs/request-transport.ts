@@ -38,7 +38,7 @@ import { createLaterPlace, describeOrders, findRouteLane } from './route-order.t
 import { WaitingRuns } from './waiting-runs.ts';
 import { NO_ROOM, runPendingRoute, type FinishedRun, type RunDeps } from './run-pending-route.ts';
 
-type RequestWorkerDeps = Omit<RunDeps, 'waitingRuns' | 'lastBody'> & {
+type RequestTransportDeps = Omit<RunDeps, 'waitingRuns' | 'lastBody'> & {
   /** Seconds between attempts, unless the webhook says others. */
   readonly schedule: readonly number[];
   /** In [0, 1). */
@@ -57,19 +57,19 @@ type RequestWorkerDeps = Omit<RunDeps, 'waitingRuns' | 'lastBody'> & {
 const RUNNING_MAX = 64;
 const REMOVED_MESSAGE = 'The webhook was removed';
 
-export class RequestWorker implements Transport<Delivery, FinishedRun> {
+export class RequestTransport implements Transport<Delivery, FinishedRun> {
   readonly noun = 'a run of a request';
   readonly records: TaskRecords<Delivery>;
   readonly ending: Ending = {
     collection: requestCollection.name,
-    // A request is pending once, however many of its routes are.
+    // Tasks are deliveries to routes; what ends is their request, once for all of them.
     itemIdOf: parseRequestId,
     stageEnd(transaction, id, nowMs) {
       changeItem(requestQueue, transaction, id, (before) => failForRemovedWebhook(before, nowMs));
     },
     message: 'requests of a removed webhook wait to be failed',
   };
-  readonly #deps: RequestWorkerDeps;
+  readonly #deps: RequestTransportDeps;
   readonly #runDeps: RunDeps;
   readonly #waitingRuns = new WaitingRuns();
   readonly loop: QueueWorker<Delivery, FinishedRun>;
@@ -80,7 +80,7 @@ export class RequestWorker implements Transport<Delivery, FinishedRun> {
   /** True while a run waits for memory for its payload. All other runs wait behind it. */
   #isWaitingForRoom = false;
 
-  constructor(deps: RequestWorkerDeps) {
+  constructor(deps: RequestTransportDeps) {
     const { store, clock, runningPerHookMax } = deps;
     this.#scheduler = new Scheduler(clock, {
       runningMax: RUNNING_MAX, runningPerQueueMax: runningPerHookMax,

@@ -101,8 +101,8 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
 
 async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
   const { directory, files, logger, clock = systemClock } = options;
-  checkNotHalfCopied(files, directory);
   await finishReplacements(files, directory);
+  checkNotHalfCopied(files, directory);
   const state = await recoverState(options);
   await completeRestore(files, directory, state);
   const file = await repairDirectory(directory, files, logger, state);

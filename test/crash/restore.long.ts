@@ -26,10 +26,12 @@ async function prepare(tar: boolean): Promise<{ readonly disk: Disk; readonly fr
   return { disk: files.disk.crash({ kind: 'dropped' }), from };
 }
 
-async function restore(files: SimulatedFiles, from: string, nowMs: number): Promise<void> {
+async function restore(
+  files: SimulatedFiles, from: string, nowMs: number, isReplacing: boolean,
+): Promise<void> {
   const archive = await openArchive(files, from);
   await restoreBackup({
-    directory: DIRECTORY, archive, files, specs: COLLECTIONS, isReplacing: true, nowMs,
+    directory: DIRECTORY, archive, files, specs: COLLECTIONS, isReplacing, nowMs,
   });
 }
 
@@ -43,10 +45,10 @@ function keepsAll(first: Disk, later: Disk): boolean {
 }
 
 /** Cuts a restore everywhere; each start serves old or new data. */
-async function checkRestore(disk: Disk, from: string): Promise<void> {
+async function checkRestore(disk: Disk, from: string, isReplacing: boolean): Promise<void> {
   const old = await contentOn(disk);
   const files = new SimulatedFiles(disk.clone());
-  await restore(files, from, 1000);
+  await restore(files, from, 1000, isReplacing);
   const restored = await contentOn(files.disk);
   assert.notDeepEqual(restored, old);
   const images = imagesOf(files, { seeds: 16, pageBytes: 64, tornEvery: Infinity });
@@ -56,13 +58,16 @@ async function checkRestore(disk: Disk, from: string): Promise<void> {
     assert.ok('content' in start, image.origin);
     const expected = JSON.stringify(start.content) === JSON.stringify(old) ? old : restored;
     assert.deepEqual(start.content, expected, image.origin);
+    const again = new SimulatedFiles(image.disk.clone());
+    await restore(again, from, 2000, isReplacing || expected === restored);
+    assert.deepEqual(await contentOn(again.disk), restored, `again, ${image.origin}`);
   }
 }
 
 for (const tar of [false, true]) {
   test(`a crash at any moment of a restore loses neither old nor new (tar: ${tar})`, async () => {
     const { disk, from } = await prepare(tar);
-    await checkRestore(disk, from);
+    await checkRestore(disk, from, true);
   });
 
   test(`the same in a directory without data (tar: ${tar})`, async () => {
@@ -70,6 +75,6 @@ for (const tar of [false, true]) {
     for (const path of disk.paths.filter((name) => name.startsWith(`${DIRECTORY}/`))) {
       disk.replace(path, null);
     }
-    await checkRestore(disk, from);
+    await checkRestore(disk, from, false);
   });
 }

@@ -107,7 +107,7 @@ test('links, pipes and hard links in the place of the store\'s own files do no h
   () => inPlace(async ({ data, vault, run }) => {
     const precious = join(vault, 'precious');
     const names = ['lock', 'lock.sock', 'control.sock', 'settings.json', 'journal-000001.jsonl',
-      'books-000001.json', 'journal-000001.jsonl.tmp', 'restore.tmp', 'backup.pending',
+      'books-000001.json', 'journal-000001.jsonl.tmp', 'replacing.tmp', 'backup.pending',
       'probe.tmp', 'actions'];
     // Those that every command looks at.
     const readNames = ['lock', 'control.sock', 'settings.json', 'journal-000001.jsonl',

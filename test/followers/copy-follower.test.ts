@@ -124,7 +124,7 @@ test('a full disk stops the copy, which goes on once there is room', async () =>
   const files = createCopyDisk();
   files.bytesMax = 1000;
   await assert.rejects(becomeLevel(files, server), { code: 'storage_full' });
-  assert.ok(files.disk.paths.every((path) => !path.includes('copy.tmp')), 'nothing is left');
+  assert.ok(files.disk.paths.every((path) => !path.includes('replacing.tmp')), 'nothing is left');
   files.bytesMax = Infinity;
   await becomeLevel(files, server);
   await addBooks(server.store, 30, 60);

@@ -16,11 +16,10 @@ import { isCount } from '../../base/fields.ts';
 import { writeFully } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import {
-  MANIFEST_NAME, isBackupName, journalName, snapshotName, readInventory,
+  BACKUP_PENDING, MANIFEST_NAME, isBackupName, journalName, snapshotName, readInventory,
 } from '../disk/inventory.ts';
 import { encodeManifest, hashChunks } from './manifest.ts';
 import type { BackupContents, FileSum } from './manifest.ts';
-import { BACKUP_PENDING } from './pending-marks.ts';
 import type { BackupFile } from './backup-file.ts';
 import { TAR_BLOCK_BYTES, encodeTarHeader, tarPadding } from './tar.ts';
 

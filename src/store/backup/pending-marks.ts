@@ -6,8 +6,7 @@
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import type { Files } from '../disk/files.ts';
-
-export const BACKUP_PENDING = 'backup.pending';
+import { BACKUP_PENDING } from '../disk/inventory.ts';
 
 /** Throws `damaged` when a backup into the directory was cut off half way. */
 export function checkNotHalfCopied(files: Files, directory: string): void {

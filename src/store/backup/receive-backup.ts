@@ -83,7 +83,7 @@ class ChunkReader {
 
   async #next(): Promise<Buffer> {
     const { done, value } = await this.#chunks.next();
-    if (done === true) throw new AppError('damaged', 'the snapshot is cut short');
+    if (done === true) throw new AppError('damaged', 'what came is cut short');
     return value;
   }
 }

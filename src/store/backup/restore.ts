@@ -15,10 +15,14 @@ import type { BackupManifest, FileSum } from './manifest.ts';
 import type { BackupFile } from './backup-file.ts';
 import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
-import { MANIFEST_NAME, isBackupName, isStoreName, nameOldState } from '../disk/inventory.ts';
+import {
+  MANIFEST_NAME, isBackupName, isStoreName, journalName, nameOldState, readInventory, snapshotName,
+} from '../disk/inventory.ts';
 import { recoverState } from '../generations/recovery.ts';
 import type { RecoveredState } from '../generations/recovery.ts';
-import { replaceState } from '../generations/replacement.ts';
+import {
+  clearStage, finishReplacements, leaveOutUnfinished, replaceState, stagePath,
+} from '../generations/replacement.ts';
 import { checkNotHalfCopied } from './pending-marks.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import { verifyDirectory } from './verify.ts';
@@ -47,14 +51,11 @@ export type RestoreReport = VerifyReport & {
   readonly before: string | null;
 };
 
-const STAGE_NAME = 'restore.tmp';
-
 /** Throws `damaged` when the backup is not whole; the data is left as it is then. */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
   const { directory, archive, files, specs, nowMs } = options;
-  checkReplaceable(options);
-  const stage = join(directory, STAGE_NAME);
-  clearStage(files, stage);
+  await prepareReplacement(options);
+  const stage = stagePath(directory);
   try {
     const sums = await writeBackup(files, archive, stage, nowMs);
     if (archive.manifest !== null) checkFiles(archive.manifest, sums);
@@ -65,14 +66,17 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
     const { generation, before } = await replaceData(options, state);
     return { ...report, generation, before };
   } finally {
-    clearStage(files, stage);
+    clearStage(files, directory);
   }
 }
 
 type ReplacedData = Pick<RestoreOptions, 'directory' | 'files' | 'isReplacing' | 'nowMs'>;
 
-/** Throws `conflict` where the directory holds data that may not be replaced. */
-export function checkReplaceable({ directory, files, isReplacing }: ReplacedData): void {
+/** Ends what was cut off. Throws `conflict` where there is data that may not be replaced. */
+export async function prepareReplacement(
+  { directory, files, isReplacing }: ReplacedData,
+): Promise<void> {
+  await finishReplacements(files, directory);
   if (isReplacing || !holdsData(files, directory)) return;
   throw new AppError('conflict', `${directory} holds data already; --replace moves it away`);
 }
@@ -110,7 +114,7 @@ export async function openArchive(files: Files, from: string): Promise<BackupArc
   };
   try {
     if (!from.endsWith('.tar')) {
-      const backupFiles = listDirectory(files, from, open);
+      const backupFiles = await listDirectory(files, from, open);
       return createArchive(backupFiles, await findManifest(files, from));
     }
     const entries = await listTar(files, open(from), from);
@@ -143,11 +147,18 @@ export async function verifyTar(files: Files, path: string): Promise<void> {
   }
 }
 
-function listDirectory(
+async function listDirectory(
   files: Files, from: string, open: (path: string) => Descriptor,
-): BackupFile[] {
+): Promise<BackupFile[]> {
   checkNotHalfCopied(files, from);
-  return files.listSync(from).filter(isBackupName).sort().map((name) => {
+  const inventory = await leaveOutUnfinished(files, from, readInventory(files, from));
+  const { journals, snapshots } = inventory;
+  const names = [
+    ...[...snapshots].flatMap(([generation, collections]) =>
+      collections.map((collection) => snapshotName(collection, generation))),
+    ...journals.map(journalName),
+  ];
+  return names.sort().map((name) => {
     const descriptor = open(join(from, name));
     return { name, descriptor, offset: 0, bytes: files.sizeSync(descriptor) };
   });
@@ -176,11 +187,6 @@ async function listTar(files: Files, descriptor: Descriptor, path: string): Prom
 
 /** Whether there are snapshots, journals or what belongs to them. */
 function holdsData(files: Files, directory: string): boolean {
-  return files.listSync(directory).some(isStoreName);
-}
-
-export function clearStage(files: Files, stage: string): void {
-  if (!files.existsSync(stage)) return;
-  for (const name of files.listSync(stage)) files.unlinkSync(join(stage, name));
-  files.removeDirectorySync(stage);
+  return files.listSync(directory).some(isStoreName)
+    || readInventory(files, directory).backupNotes.length > 0;
 }

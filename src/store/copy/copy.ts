@@ -5,8 +5,8 @@
  * compactions write.
  *
  * Where the log of the server does not continue it, it begins anew: it receives a backup in the
- * folder `copy.tmp`, reads it whole, and replaces its state by that (replacement.ts). Until then
- * the old one stays. Where that is of another history, as after a restore, it is kept in
+ * folder `replacing.tmp`, reads it whole, and replaces its state by that (replacement.ts). Until
+ * then the old one stays. Where that is of another history, as after a restore, it is kept in
  * `before-<time>/`; else it is a beginning of the new one, and deleted. Of such folders there are
  * only so many at once: none is ever deleted here, and a follower that is started again and again
  * must not fill the disk.
@@ -18,7 +18,6 @@ import { AppError, systemCodeOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import { checkNotHalfCopied } from '../backup/pending-marks.ts';
-import { clearStage } from '../backup/restore.ts';
 import { diskError } from '../disk/disk-error.ts';
 import type { Files } from '../disk/files.ts';
 import { isStoreName, nameOldState } from '../disk/inventory.ts';
@@ -26,7 +25,9 @@ import { EPOCHS, listEpochs } from '../epochs.ts';
 import type { EpochPosition } from '../epochs.ts';
 import { FileJournal } from '../generations/file-journal.ts';
 import { recoverState } from '../generations/recovery.ts';
-import { finishReplacements, replaceState } from '../generations/replacement.ts';
+import {
+  clearStage, finishReplacements, replaceState, stagePath,
+} from '../generations/replacement.ts';
 import { repairDirectory } from '../generations/repair.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import type { CollectionSpec, LoggedTransaction } from '../store-port.ts';
@@ -50,7 +51,6 @@ type CopiedState = {
   readonly journal: FileJournal;
 };
 
-const STAGE_NAME = 'copy.tmp';
 const OLD_STATES_MAX = 8;
 
 export class Copy {
@@ -130,14 +130,14 @@ export class Copy {
         + 'the server so often, there may be two servers behind its address');
     }
     const before = await withDiskErrors(directory, async () => {
-      const stage = join(directory, STAGE_NAME);
-      clearStage(files, stage);
+      const stage = stagePath(directory);
+      clearStage(files, directory);
       try {
         files.makeDirectorySync(stage);
         await receiveBackup(files, stage, chunks);
         return await this.#replaceBy(stage, keepsOldState);
       } finally {
-        clearStage(files, stage);
+        clearStage(files, directory);
       }
     });
     await this.recover();
@@ -170,7 +170,6 @@ export class Copy {
     this.#isUncertain = true;
     await this.close();
     const received = await readReceived({ directory: stage, files, specs });
-    clearStage(files, stage);
     const oldEpochs = oldPosition === null ? [] : [oldPosition.epoch];
     const before = keepsOldState && oldPosition !== null ? nameOldState(clock.now()) : null;
     this.#note = {
@@ -213,7 +212,6 @@ export function openCopy(deps: CopyDeps): Promise<Copy> {
 async function openDirectory(deps: CopyDeps): Promise<Copy> {
   const { directory, files } = deps;
   checkNotHalfCopied(files, directory);
-  clearStage(files, join(directory, STAGE_NAME));
   const note = await findCopyNote(files, directory);
   if (note === null) {
     if (files.listSync(directory).some(isStoreName)) {

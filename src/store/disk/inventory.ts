@@ -11,6 +11,8 @@ import type { Files } from './files.ts';
  *   journal-G.unsynced         a sync of that journal failed
  *   journal-G.replacing        G takes the place of all older ones (replacement.ts)
  *   <name>.tmp                 not finished, worthless
+ *   manifest.json              the rest is a backup, and as this says (backup/manifest.ts)
+ *   backup.pending             the rest is a backup that is not whole (backup/pending-marks.ts)
  */
 export type Inventory = {
   /** The generations of journals, rising. */
@@ -22,6 +24,8 @@ export type Inventory = {
   readonly replacing: readonly number[];
   readonly torn: readonly { readonly name: string; readonly generation: number }[];
   readonly temporary: readonly string[];
+  /** What says that the rest is a backup: its manifest, and the mark of one that is not whole. */
+  readonly backupNotes: readonly string[];
 };
 
 const NAME_PATTERN = new RegExp([
@@ -31,6 +35,8 @@ const NAME_PATTERN = new RegExp([
 const PROBE_NAME = 'probe.tmp';
 /** The manifest of a backup: see backup/manifest.ts. */
 export const MANIFEST_NAME = 'manifest.json';
+/** The mark of a backup that is not whole: see backup/pending-marks.ts. */
+export const BACKUP_PENDING = 'backup.pending';
 /** The folder of a node's local snapshots of an engine's records: see replication/. */
 export const REPLICA_FOLDER = 'replica';
 
@@ -88,7 +94,9 @@ export function readInventory(files: Files, directory: string): Inventory {
   const replacing: number[] = [];
   const torn: { name: string; generation: number }[] = [];
   const temporary: string[] = [];
+  const backupNotes: string[] = [];
   for (const name of files.listSync(directory)) {
+    if (name === MANIFEST_NAME || name === BACKUP_PENDING) backupNotes.push(name);
     if (name === PROBE_NAME) temporary.push(name);
     const [, stem = '', digits = '', kind = 'torn', temporarySuffix] =
       NAME_PATTERN.exec(name) ?? [];
@@ -106,7 +114,7 @@ export function readInventory(files: Files, directory: string): Inventory {
     }
   }
   journals.sort((left, right) => left - right);
-  return { journals, snapshots, unsynced, replacing, torn, temporary };
+  return { journals, snapshots, unsynced, replacing, torn, temporary, backupNotes };
 }
 
 function formatGeneration(generation: number): string {

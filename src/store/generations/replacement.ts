@@ -14,6 +14,8 @@
  *
  * A start after a crash goes on with step 5, or removes what came of steps 1 to 3; readers that
  * change nothing, such as data:verify, leave the files of an unfinished G out.
+ *
+ * Where the state comes from a backup, the folder `replacing.tmp` has that until it is in memory.
  */
 import { join } from 'node:path';
 import { isJsonObject } from '../../base/fields.ts';
@@ -44,6 +46,19 @@ type ReplacementOptions = {
 };
 
 const MARK_BYTES_MAX = 1024;
+const STAGE_NAME = 'replacing.tmp';
+
+/** The folder for the backup that a state is read from. */
+export function stagePath(directory: string): string {
+  return join(directory, STAGE_NAME);
+}
+
+export function clearStage(files: Files, directory: string): void {
+  const stage = stagePath(directory);
+  if (!files.existsSync(stage)) return;
+  for (const name of files.listSync(stage)) files.unlinkSync(join(stage, name));
+  files.removeDirectorySync(stage);
+}
 
 /**
  * The caller holds the directory's lock, and has opened nothing in it. The state may change once
@@ -80,8 +95,12 @@ async function replaceBy(
   }
 }
 
-/** Finishes or takes back what a crash has left; the caller holds the directory's lock. */
+/**
+ * Finishes or takes back what a crash has left, and clears the stage; the caller holds the
+ * directory's lock.
+ */
 export async function finishReplacements(files: Files, directory: string): Promise<void> {
+  clearStage(files, directory);
   const inventory = readInventory(files, directory);
   for (const generation of inventory.replacing) {
     if (await isComplete(files, directory, inventory, generation)) {
@@ -168,15 +187,16 @@ async function moveOlderAway(
 ): Promise<void> {
   const before = await readMark(files, join(directory, replacingName(generation)));
   const names = listOlder(inventory, generation);
+  const keptNames = [...inventory.backupNotes, ...names];
   // Where a crash came after the last of them, the folders may not be on disk yet.
   if (before === null) {
     for (const name of names) await files.unlink(join(directory, name));
-  } else if (names.length > 0 || files.existsSync(join(directory, before))) {
+  } else if (keptNames.length > 0 || files.existsSync(join(directory, before))) {
     const folder = join(directory, before);
     if (!files.existsSync(folder)) files.makeDirectorySync(folder);
     // A crash must not leave files in a folder that has no name yet.
     await files.syncDirectory(directory);
-    for (const name of names) files.renameSync(join(directory, name), join(folder, name));
+    for (const name of keptNames) files.renameSync(join(directory, name), join(folder, name));
     await files.syncDirectory(folder);
   }
   await files.syncDirectory(directory);

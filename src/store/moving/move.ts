@@ -21,7 +21,7 @@ import { sendSnapshot } from '../replication/snapshot-transfer.ts';
 import { LOG_FORMAT } from '../replication/log-entry.ts';
 import { loadFrom, loadSnapshot } from './engine-contents.ts';
 import type { EngineConnection } from './engine-contents.ts';
-import { checkReplaceable, replaceData } from '../backup/restore.ts';
+import { prepareReplacement, replaceData } from '../backup/restore.ts';
 import type { RestoreReport } from '../backup/restore.ts';
 import { checkSums, computeDigest, sumCollections } from './collection-sums.ts';
 import type { CollectionSum } from './collection-sums.ts';
@@ -81,7 +81,7 @@ export async function moveToEngine(
 export async function moveToDirectory(
   source: SourceRecords, target: DirectoryTarget, confirm: Confirm,
 ): Promise<Pick<RestoreReport, 'before'> & { readonly sums: readonly CollectionSum[] }> {
-  checkReplaceable(target);
+  await prepareReplacement(target);
   const sums = await sumCollections(source.collections);
   const { before } = await replaceData(target, source, async (written) => {
     checkSums(sums, await sumCollections(written), target.directory);

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { openStateFiles, writeBackup } from '../../../src/store/backup/backup.ts';
 import { createNodeFiles } from '../../../src/store/disk/files.ts';
+import type { Files } from '../../../src/store/disk/files.ts';
 import type { CollectionSpec } from '../../../src/store/store-port.ts';
 import { openArchive, restoreBackup } from '../../../src/store/backup/restore.ts';
 import { openStore } from '../../../src/store/store.ts';
@@ -86,6 +89,66 @@ test('a restore needs leave to replace, and keeps what was there', async () => {
   assert.equal(readFileSync(join(root, 'old', 'settings.json'), 'utf8'), '{}');
 });
 
+test('a restore that was cut off is begun again without leave to replace', async () => {
+  const root = createTemporaryFolder();
+  await fill(join(root, 'data'), ['a']);
+  mkdirSync(join(root, 'fresh', 'replacing.tmp'), { recursive: true });
+  for (const name of ['replacing.tmp/journal-000001.jsonl', 'journal-000001.jsonl']) {
+    writeFileSync(join(root, 'fresh', name), 'half');
+  }
+  writeFileSync(join(root, 'fresh', 'journal-000001.replacing'), '{"before":null}\n');
+  const { before } = await restore(root, 'data', 'fresh');
+  assert.equal(before, null);
+  assert.deepEqual(readdirSync(join(root, 'fresh')).sort(),
+    ['books-000001.json', 'journal-000001.jsonl']);
+});
+
+test('what says that the old data is a backup is moved away with it', async () => {
+  const root = createTemporaryFolder();
+  await fill(join(root, 'data'), ['new']);
+  for (const name of ['whole', 'half']) await backUp(root, 'data', name);
+  await fill(join(root, 'data'), ['newer']);
+  writeFileSync(join(root, 'half', 'backup.pending'), '');
+  for (const name of ['whole', 'half']) {
+    const { before } = await restore(root, 'data', name, true);
+    assert.deepEqual(await idsIn(join(root, name)), ['new', 'newer']);
+    assert.ok(existsSync(join(before ?? '', 'manifest.json')));
+  }
+  mkdirSync(join(root, 'other'));
+  writeFileSync(join(root, 'other', 'manifest.json'), 'of something else');
+  await assert.rejects(restore(root, 'data', 'other'), { code: 'conflict' });
+});
+
+test('a copy of a directory whose replacement was cut off restores what that holds', async () => {
+  const root = createTemporaryFolder();
+  await fill(join(root, 'data'), ['a']);
+  await fill(join(root, 'other'), ['b', 'c']);
+  const other = await openIn(join(root, 'other'));
+  await other.compact();
+  await other.close();
+  const journal = 'journal-000002.jsonl';
+  copyFileSync(join(root, 'other', journal), join(root, 'data', journal));
+  writeFileSync(join(root, 'data', 'journal-000002.replacing'), '{"before":null}\n');
+  await restore(root, 'data', 'fresh');
+  assert.deepEqual(await idsIn(join(root, 'fresh')), ['a']);
+});
+
+test('a restore takes the room of the backup once, not beside the copy that it reads', async () => {
+  const root = createTemporaryFolder();
+  await fill(join(root, 'data'), ['a']);
+  mkdirSync(join(root, 'fresh'));
+  const stages: boolean[] = [];
+  const watched: Files = {
+    ...files,
+    openSync(path, mode) {
+      if (path.endsWith('.json.tmp')) stages.push(existsSync(join(root, 'fresh', 'replacing.tmp')));
+      return files.openSync(path, mode);
+    },
+  };
+  await restore(root, 'data', 'fresh', false, watched);
+  assert.deepEqual(stages, [false]);
+});
+
 test('a damaged backup is refused and changes nothing', async () => {
   const root = createTemporaryFolder();
   await fill(join(root, 'data'), ['a', 'b']);
@@ -149,12 +212,14 @@ async function backUp(root: string, from: string, to: string): Promise<void> {
   await store.close();
 }
 
-async function restore(root: string, from: string, to: string, isReplacing = false) {
+async function restore(
+  root: string, from: string, to: string, isReplacing = false, by: Files = files,
+) {
   const directory = join(root, to);
   mkdirSync(directory, { recursive: true });
   const archive = await openArchive(files, join(root, from));
   try {
-    return await restoreBackup({ directory, archive, files, specs, isReplacing, nowMs });
+    return await restoreBackup({ directory, archive, files: by, specs, isReplacing, nowMs });
   } finally {
     archive.close();
   }

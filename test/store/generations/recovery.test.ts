@@ -137,6 +137,15 @@ test('a start after a clean stop writes the last line again and changes nothing'
   assert.deepEqual(files.disk.read('/data/journal-000001.jsonl'), before);
 });
 
+test('a start removes what a replacement that was cut off was to read', async () => {
+  const files = new SimulatedFiles();
+  await (await open(files)).close();
+  files.makeDirectorySync('/data/replacing.tmp');
+  files.closeSync(files.openSync('/data/replacing.tmp/books-000001.json', 'create'));
+  await (await open(files)).close();
+  assert.equal(files.existsSync('/data/replacing.tmp'), false);
+});
+
 test('a backup that was cut off stops the start', async () => {
   const files = new SimulatedFiles();
   await (await open(files)).close();

@@ -11,7 +11,7 @@
  *
  * An engine keeps a snapshot as a backup in one tar file (backup/backup.ts), cut into parts.
  */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { isCount, isJsonObject } from '../../base/fields.ts';
 import { encodeTar, openStateFiles } from '../backup/backup.ts';
@@ -154,6 +154,8 @@ export class LocalSnapshot {
   }
 
   #makeDirectory(): void {
-    if (!this.#files.existsSync(this.directory)) this.#files.makeDirectorySync(this.directory);
+    if (this.#files.existsSync(this.directory)) return;
+    this.#files.makeDirectorySync(this.directory);
+    this.#files.syncDirectorySync(dirname(this.directory));
   }
 }

@@ -41,6 +41,13 @@ test('a node starts from its own snapshot while that stands in the log', async (
   assert.equal(again.collection('books').size, 2);
 });
 
+test('a node knows the log it has followed after a crash just behind its first start', async () => {
+  const files = new SimulatedFiles();
+  await rig.open(files);
+  const { paths } = files.disk.crash({ kind: 'dropped' });
+  assert.ok(paths.some((path) => path.endsWith('/replica/image.json')), paths.join());
+});
+
 test('a snapshot of its own that a fail-over has taken out of the log is not used', async () => {
   const files = new SimulatedFiles();
   const one = await rig.open(files);

@@ -154,9 +154,10 @@ test('who watches again is told that something may have come', { skip }, async (
   const at = await appendMany(one, log, START, 1);
   let wakes = 0;
   other.watch(() => void (wakes += 1));
-  await until('it is woken for what came before', () => wakes === 1, { seen: () => String(wakes) });
+  await until('it is woken for what came before', () => wakes > 0, { seen: () => String(wakes) });
+  const earlier = wakes;
   await appendMany(one, log, at, 2);
-  await until('it is woken for each', () => wakes === 3, { seen: () => String(wakes) });
+  await until('it is woken for each', () => wakes >= earlier + 2, { seen: () => String(wakes) });
 });
 
 const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');

@@ -58,9 +58,11 @@ export class Notifications {
     if (this.#isListening === isNeeded || !this.#isSupported) return;
     this.#isListening = isNeeded;
     this.#ownSequences.clear();
-    // Appends before the server listens again are not notified, so all watchers wake once. An error
-    // here needs no report: the loss of the connection is reported on its own.
-    this.#writer.query(isNeeded ? LISTEN : UNLISTEN).then(() => this.#wakeAll(), () => undefined);
+    // Appends before the server listens again are not notified, so all watchers wake once then. An
+    // error here needs no report: the loss of the connection is reported on its own.
+    this.#writer.query(isNeeded ? LISTEN : UNLISTEN).then(() => {
+      if (isNeeded) this.#wakeAll();
+    }, () => undefined);
   }
 
   #wakeAll(): void {

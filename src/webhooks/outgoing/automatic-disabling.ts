@@ -2,13 +2,14 @@
  * Disables outgoing webhooks that do not work, in the transaction that writes the result of an
  * attempt.
  *
- * A webhook with `disableAfterHours` is disabled when all its attempts have failed for so long. The
- * collection `failing-webhooks` remembers, also over restarts, since when they fail:
+ * A webhook with `disableAfterHours` is disabled when all its attempts have failed for so many
+ * hours. The collection `failing-webhooks` has the time of the first of these failures, also over
+ * restarts:
  *
  *     {"identifier":"<the webhook's>","since":"<RFC 3339, UTC, milliseconds>"}
  *
- * The first failed attempt creates the record. It is deleted when an attempt succeeds, when the
- * webhook is changed or removed by a person, and when it is disabled.
+ * The first failed attempt creates the record. It is deleted when an attempt succeeds, when a
+ * person changes or removes the webhook, when its failures disable it, and when a probe enables it.
  */
 import { formatTimestamp } from '../../base/clock.ts';
 import { decodeRecord, decodeRecordAs, putNextVersion } from '../../resources/record.ts';
@@ -22,8 +23,8 @@ export const failingCollection: CollectionSpec = { name: 'failing-webhooks', key
 const HOUR_MS = 3_600_000;
 
 /**
- * Disables a webhook. Returns false for a webhook that is removed or disabled already; one that is
- * probed is `gone` when its target says so.
+ * Disables a webhook. Returns false for a webhook that is removed or disabled already. One that is
+ * off for failing, and probed, becomes `gone` all the same when its target says so.
  */
 export function disableWebhook(
   transaction: Transaction, identifier: string, reason: 'gone' | 'failing', nowMs: number,
@@ -42,22 +43,26 @@ export function enableProbedWebhook(
   transaction: Transaction, identifier: string, nowMs: number,
 ): boolean {
   const bytes = transaction.find(outgoingCollection.name, identifier);
-  const webhook = bytes === undefined ? {} : decodeRecord(bytes);
-  if (bytes === undefined || !isProbed(webhook)) return false;
+  if (bytes === undefined) return false;
+  const webhook = decodeRecord(bytes);
+  if (!isProbed(webhook)) return false;
   stageFailingReset(transaction, identifier);
   putNextVersion(
     transaction, outgoingCollection, identifier, bytes, markEnabled(webhook), nowMs);
   return true;
 }
 
-/** Whether results of the webhook's attempts must be staged with `stageAttemptResult`. */
+/**
+ * Whether the results of its attempts go to `stageAttemptResult`: of all that its target was asked
+ * in, but failed probes.
+ */
 export function disablesWhenFailing({ disableAfterHours = 0 }: OutgoingWebhook): boolean {
   return disableAfterHours > 0;
 }
 
 /**
  * Remembers since when the attempts of a webhook fail, and disables it after its
- * `disableAfterHours`. Returns the time since which they failed if it is disabled now, else null.
+ * `disableAfterHours`. Returns when the failures began if this call disabled it, else null.
  */
 export function stageAttemptResult(
   transaction: Transaction, { identifier, disableAfterHours = 0 }: OutgoingWebhook,
@@ -70,9 +75,9 @@ export function stageAttemptResult(
   // The webhook may have been removed by now, on disk or in this transaction.
   if (transaction.find(outgoingCollection.name, identifier) === undefined) return null;
   const since = findFailingSince(transaction, identifier);
-  const failingMs = since === null ? null : nowMs - Date.parse(since);
+  const failingMs = since === null ? 0 : nowMs - Date.parse(since);
   // A time in the future means that the clock was set back: the time begins again.
-  if (since === null || failingMs === null || failingMs < 0) {
+  if (since === null || failingMs < 0) {
     const json = JSON.stringify({ identifier, since: formatTimestamp(nowMs) });
     transaction.put(failingCollection.name, identifier, json);
     return null;
@@ -82,7 +87,7 @@ export function stageAttemptResult(
   return disableWebhook(transaction, identifier, 'failing', nowMs) ? since : null;
 }
 
-/** Forgets the failures. Must be staged with every change that somebody makes to a webhook. */
+/** Forgets the failures. `stageWithChange` (webhook-resources.ts) does so for a person's change. */
 export function stageFailingReset(transaction: Transaction, identifier: string): void {
   transaction.delete(failingCollection.name, identifier);
 }

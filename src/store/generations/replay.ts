@@ -14,7 +14,7 @@ import {
   JOURNAL_FORMAT, decodeTransaction, hasChecksum, parseLine,
 } from '../journal/journal-line.ts';
 import type { JournalLine } from '../journal/journal-line.ts';
-import { ChangeFeed } from '../transactions/change-feed.ts';
+import { UNFOLLOWED } from '../transactions/change-feed.ts';
 
 export type ReplayResult = {
   /** The sequence of the last transaction. */
@@ -63,11 +63,6 @@ export async function replayJournal(
 
 /** The beginning of every line (journal-line.ts). */
 const LINE_START = '{"crc":"';
-
-/** Nobody follows records that are still being read. */
-const UNFOLLOWED = new ChangeFeed((error) => {
-  throw error;
-});
 
 class Replay {
   readonly #path: string;

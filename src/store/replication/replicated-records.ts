@@ -8,7 +8,8 @@ import { AppError } from '../../base/errors.ts';
 import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
 import { StoredCollection } from '../records/collection.ts';
 import type { CollectionSpec } from '../store-port.ts';
-import { ChangeFeed, checkCollections } from '../transactions/change-feed.ts';
+import { UNFOLLOWED, checkCollections } from '../transactions/change-feed.ts';
+import type { ChangeFeed } from '../transactions/change-feed.ts';
 import { LOG_START, findBreak, isSamePosition } from './log-chain.ts';
 import { createClosedError, findClosing } from './log-closing.ts';
 import type { LogClosing } from './log-closing.ts';
@@ -27,11 +28,6 @@ export interface Writers {
 const TURN_BYTES = 256 << 10;
 
 type SequenceWaiter = { readonly sequence: number; readonly notify: () => void };
-
-/** Nobody follows records that are still being loaded. */
-const UNFOLLOWED = new ChangeFeed((error) => {
-  throw error;
-});
 
 export class ReplicatedRecords {
   readonly collections: ReadonlyMap<string, StoredCollection>;

@@ -57,6 +57,11 @@ export class ChangeFeed {
   }
 }
 
+/** Nobody follows records that are still being loaded. */
+export const UNFOLLOWED = new ChangeFeed((error) => {
+  throw error;
+});
+
 /** Throws `damaged` for a transaction that holds records of a collection that is not there. */
 export function checkCollections(
   collections: ReadonlyMap<string, StoredCollection>, transactions: readonly LoggedTransaction[],

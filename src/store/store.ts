@@ -145,10 +145,9 @@ function createDirectoryStore(
 }
 
 async function openInEngine(options: StoreOptions, sharedLog: SharedLog): Promise<OpenedStore> {
-  const { clock = systemClock, limits } = options;
-  const { journal, records, replica } = await loadReplica(({ openReplica }) => openReplica({
-    ...options, ...sharedLog, clock, cachedRecordsMax: limits?.cachedRecordsMax,
-  }));
+  const { clock = systemClock } = options;
+  const { journal, records, replica } = await loadReplica(({ openReplica }) =>
+    openReplica({ ...options, ...sharedLog, clock }));
   const store = new JournaledStore(options, {
     collections: records.collections, journal, replica,
     openStateSources: () => journal.snapshots.openFiles(),

@@ -31,7 +31,8 @@
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
 import { AppError, isError } from '../../base/errors.ts';
-import { StoredCollection } from '../records/collection.ts';
+import { createCollections } from '../records/collection.ts';
+import type { StoredCollection } from '../records/collection.ts';
 import { damageError, isDamage, missingFileError } from './damage-error.ts';
 import type { Files } from '../disk/files.ts';
 import type { MemoryLimits } from '../records/memory-limits.ts';
@@ -51,7 +52,7 @@ export type RecoverySource = {
   readonly directory: string;
   readonly files: Files;
   readonly specs: readonly CollectionSpec[];
-  readonly limits?: MemoryLimits;
+  readonly limits?: MemoryLimits | undefined;
   /** Whether records of other collections than `specs` are ignored; else they are damage. */
   readonly skipsUnknownCollections?: boolean;
 };
@@ -200,7 +201,7 @@ type BaseGeneration = {
 };
 
 async function findBase(source: RecoverySource, inventory: Inventory): Promise<BaseGeneration> {
-  const { specs } = source;
+  const { specs, limits } = source;
   const snapshotErrors: Error[] = [];
   const generations = [...inventory.snapshots.keys()].sort((left, right) => right - left);
   let missingError: Error | null = null;
@@ -209,7 +210,7 @@ async function findBase(source: RecoverySource, inventory: Inventory): Promise<B
       throw snapshotErrors[0]
         ?? missingFileError(journalName(generation), 'but the generation has snapshots');
     }
-    const collections = createCollections(source);
+    const collections = createCollections(specs, limits);
     try {
       const result = await loadSnapshotSet(source, inventory, generation, collections);
       if (typeof result === 'number') {
@@ -224,7 +225,8 @@ async function findBase(source: RecoverySource, inventory: Inventory): Promise<B
   const [first] = inventory.journals;
   // The journal of generation 1 continues the empty state.
   if (first === undefined || first === 1) {
-    return { collections: createCollections(source), generation: 0, sequence: 0, snapshotErrors };
+    const collections = createCollections(specs, limits);
+    return { collections, generation: 0, sequence: 0, snapshotErrors };
   }
   const name = snapshotName(specs[0]?.name ?? '', first);
   throw snapshotErrors[0] ?? missingError
@@ -264,10 +266,4 @@ async function loadSnapshotSet(
   }
   assert(sequence !== null, 'a generation with snapshots has a file');
   return sequence;
-}
-
-function createCollections(source: RecoverySource): Map<string, StoredCollection> {
-  const { specs, limits } = source;
-  return new Map(specs.map((spec) =>
-    [spec.name, new StoredCollection(spec, limits?.cachedRecordsMax)]));
 }

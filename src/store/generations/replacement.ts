@@ -27,8 +27,8 @@ import type { Inventory } from '../disk/inventory.ts';
 import { readSmallFile, replaceFile } from '../disk/read-write.ts';
 import { createJournalFile } from '../journal/journal-file.ts';
 import { JournalLineEncoder } from '../journal/journal-line-encoder.ts';
-import { StoredCollection, freezeAll } from '../records/collection.ts';
-import type { FrozenCollection } from '../records/collection.ts';
+import { createCollections, freezeAll } from '../records/collection.ts';
+import type { FrozenCollection, StoredCollection } from '../records/collection.ts';
 import { loadSnapshot, readHeader } from './snapshot.ts';
 import { writeSnapshots } from './snapshot-writer.ts';
 
@@ -162,11 +162,9 @@ async function writeGeneration(
 async function readBack(
   files: Files, collections: ReplacementState['collections'], paths: ReadonlyMap<string, string>,
 ): Promise<ReadonlyMap<string, StoredCollection>> {
-  const written = new Map<string, StoredCollection>();
-  for (const [name, { spec }] of collections) {
-    const collection = new StoredCollection(spec);
+  const written = createCollections([...collections.values()].map(({ spec }) => spec));
+  for (const [name, collection] of written) {
     await loadSnapshot(files, paths.get(name) ?? '', collection);
-    written.set(name, collection);
   }
   return written;
 }

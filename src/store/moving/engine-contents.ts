@@ -62,7 +62,7 @@ export async function withEngine<T>(
     if (head !== null) checkFormat(head);
     const { session } = link;
     if (session === null) throw new AppError('unavailable', 'the engine closed the connection');
-    const local = new LocalSnapshot(files, scratch, specs);
+    const local = new LocalSnapshot({ directory: scratch, files, specs });
     return await use({ engine, specs, link, session, local, head });
   } finally {
     link.close();
@@ -123,7 +123,7 @@ export async function loadFrom(
   connection: EngineConnection, head: LogHead, snapshot: EngineSnapshot | null,
 ): Promise<ReplicatedRecords> {
   const { link, session } = connection;
-  const records = snapshot === null ? createEmptyRecords(connection.specs, head.log)
+  const records = snapshot === null ? createEmptyRecords(connection, head.log)
     : await loadSnapshot(connection, head, snapshot);
   while (records.position.sequence < head.sequence) {
     const { sequence } = records.position;

@@ -4,6 +4,7 @@ import type { FrozenArena, RecordSpan } from './arena.ts';
 import { KeyOrder } from './key-order.ts';
 import type { KeyPosition, SlotBlock } from './key-order.ts';
 import { STANDARD_LIMITS } from './memory-limits.ts';
+import type { MemoryLimits } from './memory-limits.ts';
 import type {
   Change, Collection, CollectionSpec, Operation, StoredRecord, Walk, WalkStart,
 } from '../store-port.ts';
@@ -198,6 +199,14 @@ export class StoredCollection implements Collection {
     }
     if (failures.length > 0) throw failures[0];
   }
+}
+
+/** Collections without records, by name. */
+export function createCollections(
+  specs: readonly CollectionSpec[], limits: MemoryLimits = STANDARD_LIMITS,
+): ReadonlyMap<string, StoredCollection> {
+  return new Map(specs.map((spec) =>
+    [spec.name, new StoredCollection(spec, limits.cachedRecordsMax)]));
 }
 
 /** The present state of all collections, until each is thawed. */

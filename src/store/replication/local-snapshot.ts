@@ -25,9 +25,7 @@ import { MANIFEST_NAME, REPLICA_FOLDER } from '../disk/inventory.ts';
 import type { LogPosition } from '../engines/engine.ts';
 import { finishReplacements, replaceState } from '../generations/replacement.ts';
 import { recoverState } from '../generations/recovery.ts';
-import type { RecoveredState } from '../generations/recovery.ts';
-import { STANDARD_LIMITS } from '../records/memory-limits.ts';
-import type { CollectionSpec } from '../store-port.ts';
+import type { RecoveredState, RecoverySource } from '../generations/recovery.ts';
 import { LOG_START } from './log-chain.ts';
 
 const FORMAT = 'hookshelf-image-2';
@@ -58,17 +56,13 @@ function parseImage(line: string): SnapshotImage | null {
 export class LocalSnapshot {
   readonly directory: string;
   readonly #files: Files;
-  readonly #specs: readonly CollectionSpec[];
-  readonly #cachedRecordsMax: number | undefined;
+  readonly #source: RecoverySource;
 
-  constructor(
-    files: Files, dataDirectory: string, specs: readonly CollectionSpec[],
-    cachedRecordsMax?: number,
-  ) {
+  /** `directory` is the data directory, in whose folder `replica` the snapshot is. */
+  constructor({ directory, files, specs, limits }: RecoverySource) {
+    this.directory = join(directory, REPLICA_FOLDER);
     this.#files = files;
-    this.directory = join(dataDirectory, REPLICA_FOLDER);
-    this.#specs = specs;
-    this.#cachedRecordsMax = cachedRecordsMax;
+    this.#source = { directory: this.directory, files, specs, limits };
   }
 
   /** The image; null when there is none, or it cannot be read. */
@@ -138,14 +132,6 @@ export class LocalSnapshot {
     for (const name of this.#files.listSync(this.directory)) {
       await this.#files.unlink(join(this.directory, name));
     }
-  }
-
-  get #source() {
-    const cachedRecordsMax = this.#cachedRecordsMax ?? STANDARD_LIMITS.cachedRecordsMax;
-    return {
-      directory: this.directory, files: this.#files, specs: this.#specs,
-      limits: { ...STANDARD_LIMITS, cachedRecordsMax },
-    };
   }
 
   #writeImage({ log, sequence, chain }: SnapshotImage): Promise<void> {

@@ -10,6 +10,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Files } from '../disk/files.ts';
 import { readInventory } from '../disk/inventory.ts';
 import type { Engine } from '../engines/engine.ts';
+import type { MemoryLimits } from '../records/memory-limits.ts';
 import type { CollectionSpec, Replica } from '../store-port.ts';
 import { PROBE_BYTES } from './appending/append-refusals.ts';
 import { LOG_START } from './log-chain.ts';
@@ -26,7 +27,7 @@ type ReplicaOptions = {
   readonly specs: readonly CollectionSpec[];
   readonly logger: Logger;
   readonly clock: Clock;
-  readonly cachedRecordsMax: number | undefined;
+  readonly limits?: MemoryLimits | undefined;
   readonly engine: Engine;
   /** UUID of this node; it never changes. */
   readonly node: string;
@@ -43,7 +44,7 @@ type OpenedReplica = {
 /** Throws `misconfigured` or `unavailable` when the engine cannot be used, and `damaged`. */
 export async function openReplica(options: ReplicaOptions): Promise<OpenedReplica> {
   const { engine, node, clock, files, directory, logger, mayCreate = true } = options;
-  const local = new LocalSnapshot(files, directory, options.specs, options.cachedRecordsMax);
+  const local = new LocalSnapshot(options);
   const link = new EngineLink(engine, node, clock);
   try {
     const head = await link.connectFirst(mayCreate);

@@ -6,8 +6,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
-import { StoredCollection } from '../records/collection.ts';
-import type { CollectionSpec } from '../store-port.ts';
+import type { RecoverySource } from '../generations/recovery.ts';
+import { createCollections } from '../records/collection.ts';
+import type { StoredCollection } from '../records/collection.ts';
 import { UNFOLLOWED, checkCollections } from '../transactions/change-feed.ts';
 import type { ChangeFeed } from '../transactions/change-feed.ts';
 import { LOG_START, findBreak, isSamePosition } from './log-chain.ts';
@@ -192,11 +193,9 @@ export class ReplicatedRecords {
 
 /** The records at the start of a log: none. */
 export function createEmptyRecords(
-  specs: readonly CollectionSpec[], log: string, cachedRecordsMax?: number,
+  { specs, limits }: Pick<RecoverySource, 'specs' | 'limits'>, log: string,
 ): ReplicatedRecords {
-  const collections = specs.map((spec): [string, StoredCollection] =>
-    [spec.name, new StoredCollection(spec, cachedRecordsMax)]);
-  return new ReplicatedRecords(new Map(collections), log, LOG_START);
+  return new ReplicatedRecords(createCollections(specs, limits), log, LOG_START);
 }
 
 /** The index behind the entries from `start` on that one turn applies: at least one of them. */

@@ -11,6 +11,7 @@ import type { BackupSources } from '../backup/backup.ts';
 import type { Snapshots } from '../journal/journal-port.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import { measureGarbage } from '../records/collection.ts';
+import type { MemoryLimits } from '../records/memory-limits.ts';
 import { isSamePosition } from './log-chain.ts';
 import type { EngineLink } from './engine-link.ts';
 import { isDamage } from '../generations/damage-error.ts';
@@ -34,7 +35,7 @@ type SnapshotKeeperOptions = {
   readonly local: LocalSnapshot;
   readonly link: EngineLink;
   readonly specs: readonly CollectionSpec[];
-  readonly cachedRecordsMax: number | undefined;
+  readonly limits?: MemoryLimits | undefined;
   readonly maxSnapshotBytes: number;
   readonly snapshotEveryBytes?: number | undefined;
   readonly clock: Clock;
@@ -233,8 +234,7 @@ export class SnapshotKeeper implements Snapshots {
 
   /** Starts from no records, which is right only if no entry was trimmed from the log. */
   #createFirst(head: LogHead): ReplicatedRecords {
-    const { specs, cachedRecordsMax } = this.#options;
-    if (head.floor === 0) return createEmptyRecords(specs, head.log, cachedRecordsMax);
+    if (head.floor === 0) return createEmptyRecords(this.#options, head.log);
     if (head.sequence < head.floor) {
       throw new AppError('unavailable', 'a data:move into this log is not done: wait for its end, '
         + 'or run it again if it was cut off');

@@ -18,7 +18,6 @@ import { incomingResource } from './incoming-resource.ts';
 import { diagnosticRoutes } from './diagnostics/diagnostic-routes.ts';
 import type { DiagnosticDeps } from './diagnostics/run-diagnosis.ts';
 import { chooseSecretShape } from './verification-member.ts';
-import { incomingCollection } from './incoming-webhook.ts';
 
 type IncomingEndpointDeps =
   Pick<DiagnosticDeps, 'requests' | 'makeId' | 'lookUpEvent' | 'baseUri'> & {
@@ -29,13 +28,11 @@ type IncomingEndpointDeps =
 
 export function createIncomingEndpoints(deps: IncomingEndpointDeps): readonly HttpRoute[] {
   const { store, receive: { webhooks, clock, limits } } = deps;
-  const collection = store.collection(incomingCollection.name);
   const now = (): number => clock.now();
   return [
     ...createReceiveEndpoints(deps.receive),
     ...diagnosticRoutes({
-      ...deps, webhooks, collection, now,
-      isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
+      ...deps, webhooks, now, isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }),
     awaitSecretRoute({ records: deps.records, store, now }),
     rotationRoute({

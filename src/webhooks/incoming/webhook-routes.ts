@@ -20,14 +20,12 @@ export type WebhookRoute = {
   readonly order?: Order;
 };
 
-/** A route compiled once for each change of the webhook. */
-export type ReadyWebhookRoute = {
-  readonly name: string;
+/** A route as it is stored, with what is compiled once for each change of the webhook. */
+export type ReadyWebhookRoute = WebhookRoute & {
   /** null: the route runs for every request. */
   readonly matches: Predicate | null;
   /** The `contains` of its condition. */
   readonly containsTests: readonly ContainsTest[];
-  readonly actionConfiguration: string;
   readonly order: Order;
   /** Reads the key by which requests keep their order; null: they keep none by key. */
   readonly readKey: KeyReader | null;
@@ -151,12 +149,11 @@ export function prepareRoutes(
     : [prepareRoute({ name: DEFAULT_ROUTE, actionConfiguration, order })];
 }
 
-function prepareRoute(
-  { name, when, actionConfiguration, order = 'none' }: WebhookRoute,
-): ReadyWebhookRoute {
+function prepareRoute(route: WebhookRoute): ReadyWebhookRoute {
+  const { when, order = 'none' } = route;
   const containsTests: ContainsTest[] = [];
   const matches = when === undefined ? null : prepareCondition(when, containsTests);
   const keyPath = findKeyPath(order);
   const readKey = keyPath === null ? null : createKeyReader(keyPath);
-  return { name, matches, containsTests, actionConfiguration, order, readKey };
+  return { ...route, matches, containsTests, order, readKey };
 }

@@ -5,7 +5,6 @@ import { notFoundError } from '../../../resources/not-found.ts';
 import { sendList } from '../../../resources/route-specs.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import { describePresets } from '../../senders/presets/describe-presets.ts';
-import { decodeIncomingWebhook, type IncomingWebhook } from '../incoming-webhook.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import { explainMatches } from './explain-matches.ts';
 import { makeSample, type SampleCall } from './make-sample.ts';
@@ -31,7 +30,7 @@ export async function sendSample(
   const input = parseObject(inputSchema, await exchange.readJson());
   const inputs = { id: deps.makeId(), atMs: deps.now() };
   const sample: SampleCall = {
-    ...makeSample(webhook, getStoredWebhook(deps, webhook), input, inputs),
+    ...makeSample(webhook, input, inputs),
     isAddressLimited: webhook.addresses !== null,
   };
   exchange.sendJson(200, sample);
@@ -42,8 +41,7 @@ export async function sendDiagnosis(
 ): Promise<void> {
   const webhook = getReadyWebhook(exchange, deps);
   const input = parseObject(inputSchema, await exchange.readJson());
-  exchange.sendJson(200,
-    await runDiagnosis(deps, webhook, getStoredWebhook(deps, webhook), input));
+  exchange.sendJson(200, await runDiagnosis(deps, webhook, input));
 }
 
 export async function sendMatches(
@@ -51,7 +49,7 @@ export async function sendMatches(
 ): Promise<void> {
   const webhook = getReadyWebhook(exchange, deps);
   const input = parseObject(inputSchema, await exchange.readJson());
-  exchange.sendJson(200, explainMatches(deps, webhook, getStoredWebhook(deps, webhook), input));
+  exchange.sendJson(200, explainMatches(deps, webhook, input));
 }
 
 /** The webhook that the path names, by any of its names. Throws `not_found`. */
@@ -61,13 +59,4 @@ function getReadyWebhook(
   const webhook = webhooks.findNamed(name);
   if (webhook === undefined) throw notFoundError('incoming webhook', name);
   return webhook;
-}
-
-/** The record with its secrets. Throws `not_found`. */
-function getStoredWebhook(
-  { collection }: DiagnosticDeps, { identifier }: ReadyIncomingWebhook,
-): IncomingWebhook {
-  const bytes = collection.findBytes(identifier);
-  if (bytes === undefined) throw notFoundError('incoming webhook', identifier);
-  return decodeIncomingWebhook(bytes);
 }

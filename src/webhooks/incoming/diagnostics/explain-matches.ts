@@ -11,23 +11,20 @@ import { createRequestReader } from '../../senders/request/request-reader.ts';
 import { joinHeaders } from '../join-headers.ts';
 import { hasRoutes, type WebhookRoute } from '../webhook-routes.ts';
 import { createStoredFacts } from '../intake/stored-facts.ts';
-import type { IncomingWebhook } from '../incoming-webhook.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import { parseRawHeaders } from './diagnosed-request.ts';
 import type { DiagnosticDeps } from './run-diagnosis.ts';
 
 /** `input` is the body of the call. Throws `not_found` for a request that is not stored. */
 export function explainMatches(
-  deps: Pick<DiagnosticDeps, 'requests'>, webhook: ReadyIncomingWebhook,
-  { routes: storedRoutes }: IncomingWebhook, input: JsonObject,
+  deps: Pick<DiagnosticDeps, 'requests'>, webhook: ReadyIncomingWebhook, input: JsonObject,
 ): object {
   const { request, routes: candidateRoutes } = input;
   const facts = request === undefined
     ? createDescribedFacts(webhook, input)
     : findStoredFacts(deps, webhook, String(request));
   const routes: readonly Pick<WebhookRoute, 'name' | 'when'>[] =
-    hasRoutes(candidateRoutes) ? candidateRoutes
-      : storedRoutes ?? webhook.routes.map(({ name }) => ({ name }));
+    hasRoutes(candidateRoutes) ? candidateRoutes : webhook.routes;
   return {
     event: facts.event() ?? null,
     routes: routes.map(({ name, when }, index) => {

@@ -19,7 +19,6 @@ import { hasRequestBody } from '../../http/target-rules.ts';
 import { chooseExampleMethod } from '../call-examples.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import { createSenderVerifier } from '../verification-member.ts';
-import type { IncomingWebhook } from '../incoming-webhook.ts';
 import { makeCustomSample } from './custom-sample.ts';
 import { makeHandshake } from './make-handshake.ts';
 import {
@@ -45,15 +44,14 @@ type SampleRequest = Omit<SampleCall, 'isAddressLimited'>;
 type SampleInputs = { readonly id: string; readonly atMs: number };
 
 export function makeSample(
-  webhook: ReadyIncomingWebhook, storedWebhook: IncomingWebhook, input: JsonObject,
-  inputs: SampleInputs,
+  webhook: ReadyIncomingWebhook, input: JsonObject, inputs: SampleInputs,
 ): SampleRequest {
-  const { preset, verifier } = createSenderVerifier(storedWebhook);
+  const { preset, verifier } = createSenderVerifier(webhook);
   const { scheme, settings, quirk } = verifier;
   const signing = { scheme, settings, quirk };
   const path = `/webhook/in/${webhook.pathSegment}`;
   if (input['handshake'] === true) {
-    return makeHandshakeSample(preset, { signing, storedWebhook, path, inputs });
+    return makeHandshakeSample(preset, { signing, webhook, path, inputs });
   }
   if (input['event'] !== undefined && scheme.event === undefined) {
     throw new AppError('conflict', `${preset.sender} names no event in what it sends: leave the `
@@ -65,7 +63,7 @@ export function makeSample(
   const { headers, ...unsignedParts } = makeUnsignedParts(
     preset, scheme, webhook.eventIdSources, input, inputs.id);
   const hasBody = hasRequestBody(method);
-  const signedRequest = signAsSender(preset, signing, storedWebhook, {
+  const signedRequest = signAsSender(preset, signing, webhook, {
     ...unsignedParts, ...hasBody ? {} : NO_BODY, ...inputs, method,
   });
   return {
@@ -113,15 +111,15 @@ function makeUnsignedParts(
 }
 
 type HandshakeInput = {
-  readonly signing: Omit<SigningContext, 'secrets'>; readonly storedWebhook: IncomingWebhook;
+  readonly signing: Omit<SigningContext, 'secrets'>; readonly webhook: ReadyIncomingWebhook;
   readonly path: string; readonly inputs: SampleInputs;
 };
 
 function makeHandshakeSample(
-  preset: Preset, { signing, storedWebhook, path, inputs }: HandshakeInput,
+  preset: Preset, { signing, webhook, path, inputs }: HandshakeInput,
 ): SampleRequest {
-  const { origins: [origin = ''] = [] } = storedWebhook.verification ?? {};
-  const { secret } = storedWebhook;
+  const { origins: [origin = ''] = [] } = webhook.verification ?? {};
+  const { secret } = webhook;
   if (takesSecret(signing.scheme) && secret === undefined) {
     throw new AppError('conflict', 'its handshake brings the secret, so that only the sender can '
       + 'ask while there is none');
@@ -135,7 +133,7 @@ function makeHandshakeSample(
   }
   const { method, search, headers, isSigned, contentType } = handshake;
   const body = Buffer.from(handshake.body ?? '');
-  const signedRequest = isSigned ? signAsSender(preset, signing, storedWebhook, {
+  const signedRequest = isSigned ? signAsSender(preset, signing, webhook, {
     body, contentType, ...inputs, method, search,
   }) : { headers: {}, search, body };
   return {
@@ -150,7 +148,7 @@ function makeHandshakeSample(
 /** Throws `conflict` if the stored secret cannot sign. */
 function signAsSender(
   { sender }: Preset, signing: Omit<SigningContext, 'secrets'>,
-  { secret, verification }: IncomingWebhook, unsignedRequest: UnsignedRequest,
+  { secret, verification }: ReadyIncomingWebhook, unsignedRequest: UnsignedRequest,
 ): SignedRequest {
   if (secret === undefined) {
     if (verification === undefined) {

@@ -2,7 +2,6 @@
 import type { JsonObject } from '../../../base/schema.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import { parseTime } from '../../../base/time.ts';
-import type { Collection } from '../../../store/store-port.ts';
 import type { RequestService } from '../../inbox/request-service.ts';
 import { diagnose } from '../../senders/diagnosis/diagnose.ts';
 import type { Diagnosis } from '../../senders/diagnosis/diagnosis-report.ts';
@@ -11,7 +10,6 @@ import { createRequestReader, type RawRequest } from '../../senders/request/requ
 import { isChallengeAttempt } from '../../senders/verification/challenge.ts';
 import type { Verifier } from '../../senders/verification/verify.ts';
 import { explainUnparsed } from '../body-format.ts';
-import type { IncomingWebhook } from '../incoming-webhook.ts';
 import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../receiving/incoming-webhook-index.ts';
@@ -24,7 +22,6 @@ import { checkDuplicate, type LookUpEvent } from './duplicate-check.ts';
 
 export type DiagnosticDeps = {
   readonly webhooks: IncomingWebhookIndex;
-  readonly collection: Collection;
   readonly requests: Pick<RequestService, 'find' | 'findBody'>;
   readonly lookUpEvent: LookUpEvent;
   readonly now: () => number;
@@ -37,20 +34,19 @@ export type DiagnosticDeps = {
 
 export async function runDiagnosis(
   { requests, lookUpEvent, now, isUnsignedAllowed }: DiagnosticDeps, webhook: ReadyIncomingWebhook,
-  storedWebhook: IncomingWebhook, input: JsonObject,
+  input: JsonObject,
 ): Promise<Diagnosis> {
-  const { preset, verifier } = createSenderVerifier(storedWebhook);
+  const { preset, verifier } = createSenderVerifier(webhook);
   const { request: id, at } = input;
   const diagnosedRequest = id === undefined
     ? parseDescribedRequest(webhook, input)
     : loadStoredRequest(requests, webhook, verifier.scheme, String(id));
   const { request, url, client, recordedVerdict } = diagnosedRequest;
-  const acceptsUnsigned = storedWebhook.verification === undefined
-    && storedWebhook.secret === undefined
-    && isUnsignedAllowed;
+  const acceptsUnsigned = webhook.verification === undefined
+    && webhook.secret === undefined && isUnsignedAllowed;
   return diagnose({
     preset, verifier, request, url, acceptsUnsigned, recordedVerdict,
-    secrets: listSecrets(storedWebhook),
+    secrets: listSecrets(webhook),
     rejectionReason: findRejectionReason(webhook, verifier, request),
     address: webhook.addresses === null || client === null ? null : {
       client, isAllowed: webhook.addresses.hasLiteral(client),

@@ -12,7 +12,9 @@ import type { SecretShape } from '../http/new-secret.ts';
 import { isTargetUrl } from '../http/target-rules.ts';
 import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
 import type { Preset } from '../senders/presets/preset.ts';
-import { PRESETS, findPreset, readScheme } from '../senders/presets/preset-table.ts';
+import {
+  PRESETS, findPreset, getPreset, readScheme,
+} from '../senders/presets/preset-table.ts';
 import { NEEDS, usesOrigins, type Need, type Scheme } from '../senders/scheme/scheme.ts';
 import { createRejection } from '../senders/verification/verdict.ts';
 import { createVerifier, type Verifier } from '../senders/verification/verify.ts';
@@ -149,21 +151,35 @@ type VerifiedMembers = SecretMembers & {
   readonly verification?: Verification; readonly secretAwaitedUntil?: string;
 };
 
-/** null: the webhook has no `verification`. `ratePerS` is its rate limit; 0: none. */
+/**
+ * null: the webhook has no `verification`. `ratePerS` is its rate limit; 0: none. A node of a later
+ * version may store a preset that is new there: requests to that webhook are rejected.
+ */
 export function prepareSenderVerifier(
   webhook: VerifiedMembers, ratePerS = 0,
 ): SenderVerifier | null {
   const { verification } = webhook;
-  return verification === undefined ? null
-    : createSenderVerifier({ ...webhook, verification }, ratePerS);
+  if (verification === undefined) return null;
+  const { preset } = verification;
+  return findPreset(preset) === undefined ? createRefusingVerifier(preset)
+    : createSenderVerifier(webhook, ratePerS);
 }
 
-/** The same of a webhook without `verification` is that of X-Signature. */
+/** All but its problem is that of X-Signature: a verifier has to have a scheme. */
+function createRefusingVerifier(name: string): SenderVerifier {
+  const problem = createRejection('configuration', `this version knows no preset ${quote(name)}`);
+  const { preset, verifier } = createSenderVerifier({});
+  return { preset: { ...preset, name }, verifier: { ...verifier, problem } };
+}
+
+/**
+ * The verifier of a webhook; that of X-Signature for one without `verification`. Throws what
+ * `getPreset` throws.
+ */
 export function createSenderVerifier(webhook: VerifiedMembers, ratePerS = 0): SenderVerifier {
   const verification: Verification = webhook.verification ?? { preset: X_SIGNATURE_PRESET };
   const { preset: name, toleranceS = null, scheme: ownScheme, origins, ...settings } = verification;
-  const preset = findPreset(name);
-  if (preset === undefined) return refuseAll(name);
+  const preset = getPreset(name);
   const scheme = preset.scheme ?? ownScheme;
   assert(scheme !== undefined, 'a custom sender has a scheme');
   return { preset, verifier: createVerifier({
@@ -172,16 +188,6 @@ export function createSenderVerifier(webhook: VerifiedMembers, ratePerS = 0): Se
     ...origins === undefined ? {} : { origins },
     ...ratePerS === 0 ? {} : { ratePerMinute: String(Math.max(1, Math.floor(ratePerS * 60))) },
   }) };
-}
-
-/**
- * A node of a later version may store a preset that is new there. The others go on; a request to
- * that webhook is rejected.
- */
-function refuseAll(name: string): SenderVerifier {
-  const problem = createRejection('configuration', `this version knows no preset ${quote(name)}`);
-  const { preset, verifier } = createSenderVerifier({});
-  return { preset: { ...preset, name }, verifier: { ...verifier, problem } };
 }
 
 /** The shape of a new secret for a webhook, or the sentence that only the sender can make one. */

@@ -36,7 +36,7 @@ export async function runDiagnosis(
   { requests, lookUpEvent, now, isUnsignedAllowed }: DiagnosticDeps, webhook: ReadyIncomingWebhook,
   input: JsonObject,
 ): Promise<Diagnosis> {
-  const { preset, verifier } = createSenderVerifier(webhook);
+  const { preset, verifier } = webhook.sender ?? createSenderVerifier(webhook);
   const { request: id, at } = input;
   const diagnosedRequest = id === undefined
     ? parseDescribedRequest(webhook, input)

@@ -1,4 +1,5 @@
 /** Builds the examples of one incoming webhook: its sender's, if it has a `verification`. */
+import { findPreset } from '../../senders/presets/preset-table.ts';
 import { isPublicKey } from '../../senders/scheme/scheme.ts';
 import { findShellObstacle, formatShellExample } from '../../senders/signing/shell-example.ts';
 import { chooseExampleMethod, formatPhp, formatUnsignedCurl } from '../call-examples.ts';
@@ -39,6 +40,10 @@ export function buildWebhookExamples(
     const curl = hasSecret ? formatCall(createSenderVerifier({}), method, eventIdSources, url)
       : formatUnsignedCurl(url, method);
     return { url, curl, php: formatPhp(url, method, hasSecret), setup: null, curlObstacle: null };
+  }
+  if (findPreset(sender.preset.name) === undefined) {
+    const curlObstacle = 'this version does not know the preset';
+    return { url, curl: null, php: null, setup: null, curlObstacle };
   }
   const curlObstacle = findCallObstacle(sender, method);
   return {

@@ -39,10 +39,6 @@ export class LaneUpdates {
     if (ids.length > 0) this.#begin(queueKey, ids);
   }
 
-  hasLanes(queueKey: string): boolean {
-    return this.#orderByQueue.size > 0 && this.#orderByQueue.has(queueKey);
-  }
-
   isUnderWay(queueKey: string): boolean {
     return this.#updates.size > 0 && this.#updates.has(queueKey);
   }

@@ -54,8 +54,8 @@ export interface Transport<Item, Result> {
   readonly records: TaskRecords<Item>;
   /** How what is pending ends with its webhook. */
   readonly ending: Ending;
-  /** Finds the queue of a new task, its place and its lane there. */
-  findPosition(stored: StoredItem<Item>): { readonly key: string; readonly order: TaskOrder };
+  /** Says where a new task goes, once: its queue, its place and its lane there. */
+  placeTask(stored: StoredItem<Item>): { readonly key: string; readonly order: TaskOrder };
   /** The queue as its webhook has it. The loop sees to the lease and the lanes of the queue. */
   describeQueue(key: string): QueueSettings;
   /** The order of a queue as text: its lanes follow from that; null: it has none. */
@@ -136,7 +136,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     this.#background = new BackgroundTasks(
       deps.log, `${transport.noun} failed unexpectedly`, () => this.requestRun());
     this.#laneUpdates = new LaneUpdates({
-      ...deps, findLane: (id) => this.findLane(id),
+      ...deps, findLane: (id) => this.#findLane(id),
       onEnd: (key) => deps.scheduler.update(this.#describeQueue(key)),
     });
     // Node warns above ten listeners, and here every attempt under way listens.
@@ -164,19 +164,6 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     this.#laneUpdates.follow(key, this.#transport.describeOrder(key));
     this.#deps.scheduler.update(this.#describeQueue(key));
     if (this.#isStarted) this.#endIfOrphaned(key);
-  }
-
-  /** See `LaneUpdates.hasLanes`. */
-  hasLanes(key: string): boolean {
-    return this.#laneUpdates.hasLanes(key);
-  }
-
-  /** Finds the lane that a task has by its record and the present order; null: none. */
-  findLane(id: string): LaneName | null {
-    const { collection, decode } = this.#transport.records;
-    const bytes = collection.findBytes(id);
-    return bytes === undefined ? null
-      : this.#transport.findLane({ bytes, item: decode(bytes) });
   }
 
   /** See `Lanes.listLongLanes`. */
@@ -265,7 +252,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     const item = records.decode(after);
     const dueAtMs = records.computeDueMs(item, clock.now());
     if (task !== undefined) return scheduler.reschedule(task, dueAtMs);
-    const { key, order } = this.#transport.findPosition({ bytes: after, item });
+    const { key, order } = this.#transport.placeTask({ bytes: after, item });
     const queue = this.#describeQueue(key);
     scheduler.add(id, queue, dueAtMs, order);
     if (this.#isStarted && !queue.mayStart) this.#endIfOrphaned(key);
@@ -276,6 +263,14 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     if (!queue.mayStart) return queue;
     const mayStart = this.#ownsQueue(key) && !this.#laneUpdates.isUnderWay(key);
     return mayStart ? queue : { ...queue, mayStart };
+  }
+
+  /** Finds the lane that a task has by its record and the present order; null: none. */
+  #findLane(id: string): LaneName | null {
+    const { collection, decode } = this.#transport.records;
+    const bytes = collection.findBytes(id);
+    return bytes === undefined ? null
+      : this.#transport.findLane({ bytes, item: decode(bytes) });
   }
 
   #ownsQueue(key: string): boolean {

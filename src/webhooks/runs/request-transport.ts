@@ -76,7 +76,7 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
   readonly #scheduler: Scheduler;
   readonly #unfollow: readonly (() => void)[];
   /** The deliveries whose lane follows from a request that the same transaction adds after them. */
-  readonly #idsAwaitingRequest = new Set<string>();
+  readonly #deliveriesAwaitingRequest = new Set<Delivery>();
   /** True while a run waits for memory for its payload. All other runs wait behind it. */
   #isWaitingForRoom = false;
 
@@ -97,7 +97,7 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     this.#unfollow = [
       store.collection(requestCollection.name).onChange((change) => {
         this.#forgetOutdatedRequest(change);
-        if (this.#idsAwaitingRequest.size > 0) this.#setLanes(change.id);
+        if (this.#deliveriesAwaitingRequest.size > 0) this.#setLanes(change.id);
       }),
       store.collection(incomingCollection.name).onChange(({ id }) => {
         this.loop.updateQueue(id);
@@ -161,10 +161,10 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     if (!isPending) this.#waitingRuns.giveUp(id);
   }
 
-  findPosition({ item }: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
+  placeTask({ item }: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
     const { identifier: id, queuedAt } = item;
     const lane = this.#findLane(item);
-    if (lane === undefined) this.#idsAwaitingRequest.add(id);
+    if (lane === undefined) this.#deliveriesAwaitingRequest.add(item);
     const place = queuedAt === null ? id : createLaterPlace(id, queuedAt);
     return { key: item.hook ?? '', order: { lane: lane ?? null, place } };
   }
@@ -189,17 +189,15 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
 
   /** null: no lane orders the run. undefined: that cannot be said before the request is there. */
   #findLane(delivery: Delivery): LaneName | null | undefined {
-    const webhookId = delivery.hook ?? '';
-    return this.loop.hasLanes(webhookId)
-      ? findRouteLane(this.#runDeps, delivery, this.#deps.webhooks.find(webhookId)) : null;
+    return findRouteLane(this.#runDeps, delivery, this.#deps.webhooks.find(delivery.hook ?? ''));
   }
 
   /** Tasks start in a later turn of the event loop, so each gets its lane before it can start. */
   #setLanes(requestId: string): void {
-    for (const id of this.#idsAwaitingRequest) {
-      if (parseRequestId(id) !== requestId) continue;
-      this.#idsAwaitingRequest.delete(id);
-      this.#scheduler.setLane(id, this.loop.findLane(id));
+    for (const delivery of this.#deliveriesAwaitingRequest) {
+      if (delivery.request !== requestId) continue;
+      this.#deliveriesAwaitingRequest.delete(delivery);
+      this.#scheduler.setLane(delivery.identifier, this.#findLane(delivery) ?? null);
     }
   }
 
@@ -290,4 +288,3 @@ function toAttemptResult(
 ): AttemptResult<FinishedRun> | null {
   return run === null || 'postponedMs' in run ? run : { result: run };
 }
-

@@ -190,7 +190,7 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
     if (!isPending) this.#paces.endWait(id);
   }
 
-  findPosition(stored: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
+  placeTask(stored: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
     const { store, clock } = this.#deps;
     const { hook: webhookId } = stored.item;
     // A delivery without a webhook is a queued forward.

@@ -3,7 +3,7 @@ import type { Transport } from '../../../src/webhooks/durable-queue/queue-worker
 import { createMemoryStore } from '../../support/memory-store.ts';
 
 type TaskStubs = Pick<Transport<string, unknown>,
-  | 'records' | 'ending' | 'findPosition' | 'describeQueue' | 'describeOrder' | 'findLane'
+  | 'records' | 'ending' | 'placeTask' | 'describeQueue' | 'describeOrder' | 'findLane'
   | 'isOrphaned' | 'onChange'>;
 
 /** `findDueMs` says when a task whose result was written is due again; null: never. */
@@ -19,7 +19,7 @@ export function createTaskStubs(findDueMs: (id: string) => number | null): TaskS
       computeDueMs: (id) => findDueMs(id) ?? 0,
     },
     ending: { collection: 'tasks', itemIdOf: (id) => id, stageEnd() {}, message: '' },
-    findPosition: ({ item }) => ({ key: item, order: {} }),
+    placeTask: ({ item }) => ({ key: item, order: {} }),
     describeQueue: (key) => ({ key, target: key, mayStart: true }),
     describeOrder: () => null, findLane: () => null, isOrphaned: () => false, onChange() {},
   };

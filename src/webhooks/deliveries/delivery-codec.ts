@@ -33,12 +33,14 @@ import type { Store } from '../../store/store-port.ts';
 import type { TaskRecords } from '../durable-queue/queue-worker.ts';
 import { RecordHead } from '../durable-queue/record-head.ts';
 import {
-  DELIVERY_STATUSES, computeDeliveryDueMs, deliveryCollection, kindOf, type Attempt,
-  type Delivery, type SentHead,
+  DELIVERY_STATUSES, OUTGOING_STATUSES, computeDeliveryDueMs, deliveryCollection, kindOf,
+  type Attempt, type Delivery, type SentHead,
 } from './delivery.ts';
 import { parseRequestId } from './route-delivery-id.ts';
 
 export const deliveryHead = new RecordHead(deliveryCollection, DELIVERY_STATUSES);
+/** The head of a delivery to a webhook, and of a forward: neither is ever coalesced. */
+export const outgoingHead = new RecordHead(deliveryCollection, OUTGOING_STATUSES);
 
 /** The deliveries whose ids `isTask` names, as the tasks of a worker. */
 export function createTaskRecords(

@@ -2,14 +2,13 @@
 import type { Store } from '../../store/store-port.ts';
 import type { ItemEnd, RetentionRules } from '../durable-queue/queue-retention.ts';
 import { followDeliveries } from './delivery-changes.ts';
-import { deliveryHead } from './delivery-codec.ts';
-import { deliveryCollection, type DeliveryStatus } from './delivery.ts';
+import { outgoingHead } from './delivery-codec.ts';
+import { deliveryCollection, type OutgoingStatus } from './delivery.ts';
 import type { EventUse } from './event-use.ts';
 
 const END_KINDS = {
   pending: null, delivered: 'finished', failed: 'failed', cancelled: 'finished',
-  coalesced: 'finished',
-} as const satisfies Record<DeliveryStatus, unknown>;
+} as const satisfies Record<OutgoingStatus, unknown>;
 
 /** Makes the rules. The queue's own limits bound pending and failed ones: see queue-capacity.ts. */
 export function deliveryRetention(limits: {
@@ -35,7 +34,7 @@ export function deliveryRetention(limits: {
 }
 
 function readEnd(bytes: Buffer | null): ItemEnd | null {
-  const kind = bytes === null ? null : END_KINDS[deliveryHead.readStatus(bytes)];
+  const kind = bytes === null ? null : END_KINDS[outgoingHead.readStatus(bytes)];
   if (bytes === null || kind === null) return null;
-  return { kind, atMs: deliveryHead.readUpdatedMs(bytes), bytes: bytes.length };
+  return { kind, atMs: outgoingHead.readUpdatedMs(bytes), bytes: bytes.length };
 }

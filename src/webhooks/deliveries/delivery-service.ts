@@ -20,7 +20,7 @@ import {
   type RequestLookup,
 } from './delivery-fields.ts';
 import {
-  DELIVERY_STATUSES, cancelIfPending, deliveryCollection, resetForRetry, toPublicDelivery,
+  OUTGOING_STATUSES, cancelIfPending, deliveryCollection, resetForRetry, toPublicDelivery,
   type Delivery, type DeliveryStatus, type PublicDelivery,
 } from './delivery.ts';
 import type { FanOuts } from './fan-out.ts';
@@ -187,15 +187,14 @@ function countTotals(
   store: Store, capacity: Pick<QueueCapacity, 'countByStatus'>,
 ): DeliveryTotals {
   const { agedOut } = readRemovals(findCommitted(store), deliveryQueue.noun);
-  const { pending, delivered, failed, cancelled } = capacity.countByStatus();
-  return addAccepted({ pending, delivered, failed, cancelled, agedOut });
+  return addAccepted({ ...capacity.countByStatus(), agedOut });
 }
 
 /** Counts the written deliveries of a status; null stands for all of them. */
 function countByStatus(
   { writtenCounts }: Pick<QueueCapacity, 'writtenCounts'>, status: DeliveryStatus | null,
 ): number {
-  return DELIVERY_STATUSES.reduce((sum, counted) =>
+  return OUTGOING_STATUSES.reduce((sum, counted) =>
     status === null || counted === status ? sum + writtenCounts[counted] : sum, 0);
 }
 

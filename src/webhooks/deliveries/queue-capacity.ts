@@ -12,8 +12,8 @@ import { AppError } from '../../base/errors.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { WAITING, followDeliveries } from './delivery-changes.ts';
-import { deliveryHead } from './delivery-codec.ts';
-import { countsAsQueued, type DeliveryStatus } from './delivery.ts';
+import { outgoingHead } from './delivery-codec.ts';
+import { countsAsQueued, type OutgoingStatus } from './delivery.ts';
 import type { EventUse } from './event-use.ts';
 import type { FanOuts } from './fan-out.ts';
 
@@ -26,7 +26,7 @@ const BODIES_FACTOR = 1.5;
 /** The resource of which transactions reserve the bytes of what they accept, with its records. */
 const PAYLOAD_BYTES = 'bytes of waiting payloads';
 
-type StatusCounts = { readonly [Status in DeliveryStatus]: number };
+type StatusCounts = { readonly [Status in OutgoingStatus]: number };
 
 /**
  * Whether there is room for the body made for a delivery: now, later when other deliveries have
@@ -48,7 +48,7 @@ export class QueueCapacity {
   readonly #eventUse: Pick<EventUse, 'queuedBytes' | 'isQueued'>;
   readonly #fanOuts: Pick<FanOuts, 'unwrittenCount'>;
   readonly #delayedEvents: Collection;
-  readonly #counts = { pending: 0, delivered: 0, failed: 0, cancelled: 0, coalesced: 0 };
+  readonly #counts = { pending: 0, delivered: 0, failed: 0, cancelled: 0 };
   readonly #unfollow: () => void;
   /** By delivery, the bytes of a body that was made, found no room and was dropped. */
   readonly #postponedBodyBytes = new Map<string, number>();
@@ -166,8 +166,8 @@ export class QueueCapacity {
   }
 
   /** Counts a record, or ends to count it. */
-  #count(delivery: Buffer, by: 1 | -1): DeliveryStatus {
-    const status = deliveryHead.readStatus(delivery);
+  #count(delivery: Buffer, by: 1 | -1): OutgoingStatus {
+    const status = outgoingHead.readStatus(delivery);
     this.#counts[status] += by;
     if (countsAsQueued(status)) this.#recordBytes += by * delivery.length;
     return status;

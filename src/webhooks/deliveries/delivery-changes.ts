@@ -7,7 +7,7 @@ import type { Change, CollectionSpec, Store, Transaction } from '../../store/sto
 import { isSameMemory, type QueueSpec } from '../durable-queue/queue-spec.ts';
 import type { Removal } from '../durable-queue/removals.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
-import { decodeDelivery, encodeDelivery } from './delivery-codec.ts';
+import { decodeDelivery, encodeDelivery, readEventId } from './delivery-codec.ts';
 import { deliveryCollection, type Delivery, type OutgoingStatus } from './delivery.ts';
 import { deleteEvent, eventCollection } from './event-record.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
@@ -79,6 +79,5 @@ export function stageDelivery(transaction: Transaction, delivery: Delivery): Buf
 function stageRemoval(transaction: Transaction, id: string, bytes: Buffer): void {
   transaction.delete(deliveryCollection.name, id);
   transaction.delete(deliveryBodyCollection.name, id);
-  const { kind, eventId } = decodeDelivery(bytes);
-  if (kind === 'forward' && eventId !== null) deleteEvent(transaction, eventId);
+  if (decodeDelivery(bytes).kind === 'forward') deleteEvent(transaction, readEventId(bytes));
 }

@@ -45,8 +45,7 @@ export class SearchedDelivery implements SearchedRecord<Delivery> {
   }
 
   listIds(): readonly string[] {
-    const { identifier, eventId } = this.decode();
-    return eventId === null ? [identifier] : [identifier, eventId];
+    return [this.decode().identifier, readEventId(this.#bytes)];
   }
 
   listTexts(): readonly string[] {

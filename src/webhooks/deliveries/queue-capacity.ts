@@ -90,8 +90,8 @@ export class QueueCapacity {
   }
 
   /** Whether the bytes of an event count already. */
-  isEventQueued(eventId: string | null): boolean {
-    return eventId !== null && this.#eventUse.isQueued(eventId);
+  isEventQueued(eventId: string): boolean {
+    return this.#eventUse.isQueued(eventId);
   }
 
   /** Reserves the bytes of a body while `work` makes or stores it, whether or not there is room. */

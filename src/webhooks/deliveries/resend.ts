@@ -13,15 +13,13 @@ import { changeItem } from '../durable-queue/change-items.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
-import { decodeDelivery } from './delivery-codec.ts';
+import { decodeDelivery, readEventId } from './delivery-codec.ts';
 import {
   DELIVERY_STATUSES, countsAsQueued, createDelivery, deliveryCollection, resetForRetry,
   type Delivery, type DeliveryStatus, type StoredDelivery,
 } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
-import {
-  decodeEventHead, decodeForward, encodeForward, findEventRecord,
-} from './event-record.ts';
+import { decodeForward, encodeForward, findEventRecord } from './event-record.ts';
 import { stageEventWithDeliveries, deliveryQueue } from './delivery-changes.ts';
 
 export type ResendMode = 'retry' | 'new';
@@ -71,12 +69,13 @@ function reserveRoom(
   transaction: Transaction, stored: StoredDelivery, eventRecord: Buffer, mode: ResendMode,
   capacity: ResendCapacity,
 ): void {
-  const { identifier, hook, status, eventId } = stored.item;
+  const { identifier, hook, status } = stored.item;
   const reserve = (bytes: number): void => capacity.reserve(transaction, 1, bytes);
   // A new forward has an event of its own.
   if (mode === 'new' && hook === null) return reserve(eventRecord.length);
   // The bytes of a pending or failed delivery are counted already.
   if (countsAsQueued(status)) return reserve(0);
+  const eventId = readEventId(stored.bytes);
   const eventResource = `event ${eventId}`;
   const isCounted =
     capacity.isEventQueued(eventId) || transaction.countReserved(eventResource) > 0;
@@ -130,7 +129,7 @@ function stageNewDelivery(
   const stored = getDelivery(transaction, identifier);
   checkWebhookExists(transaction, stored.item);
   const eventRecord = getEventRecord(transaction, stored);
-  const { status, hook, event, eventId } = stored.item;
+  const { status, hook, event } = stored.item;
   if (status === 'pending') {
     throw new AppError('conflict', `delivery ${identifier} is still pending: resend it as "retry", `
       + 'which makes it due now');
@@ -148,10 +147,10 @@ function stageNewDelivery(
     stageEventWithDeliveries(transaction, [delivery], { identifier: origin.identifier, json });
     return delivery;
   }
+  const eventId = readEventId(stored.bytes);
   const delivery =
     createDelivery({ identifier: nextId(), hook, event, eventId, resendOf: identifier }, createdAt);
   stageEventWithDeliveries(transaction, [delivery], null);
-  const { identifier: sharedEventId } = decodeEventHead(eventRecord);
-  addLateDeliveries(transaction, sharedEventId, [delivery.identifier], [hook]);
+  addLateDeliveries(transaction, eventId, [delivery.identifier], [hook]);
   return delivery;
 }

@@ -7,13 +7,9 @@ import type { Clock } from '../../base/clock.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import { disableWebhook } from '../outgoing/automatic-disabling.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
-import {
-  decodeOutgoingWebhook, type OutgoingWebhookIndex,
-} from '../outgoing/outgoing-webhook-index.ts';
+import { decodeOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import {
-  failIfPending, type Delivery, type StoredDelivery,
-} from '../deliveries/delivery.ts';
+import { failIfPending, type Delivery, type StoredDelivery } from '../deliveries/delivery.ts';
 import { deliveryQueue } from '../deliveries/delivery-changes.ts';
 import { changeItem } from '../durable-queue/change-items.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/queue-spec.ts';
@@ -21,7 +17,6 @@ import type { QueueLease } from '../durable-queue/ownership.ts';
 
 export type RetirementDeps = {
   readonly store: Store;
-  readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
   /** Has the committed pending deliveries of a webhook in the queue of its identifier. */
   readonly scheduler: Pick<Scheduler, 'listTaskIds' | 'suspend' | 'resume' | 'isSuspended'>;
   readonly clock: Clock;

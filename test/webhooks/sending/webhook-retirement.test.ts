@@ -36,7 +36,7 @@ test('a lease that has ended retires no webhook, and writes no result', async ()
   };
   const clock = new ManualClock();
   const result = await retireWebhook(
-    { store, webhooks: { find: () => undefined }, scheduler, clock }, 'h1', {
+    { store, scheduler, clock }, 'h1', {
       storedDelivery: { item, bytes: Buffer.alloc(0) }, lease, targetUrl: 'http://a/',
       stageMore() {}, systemEvents: null,
       change: (before) => failIfPending(before, clock.now()) ?? before,

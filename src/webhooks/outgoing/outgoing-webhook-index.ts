@@ -58,7 +58,6 @@ export class OutgoingWebhookIndex {
   readonly #byTrigger = new Map<string, Set<string>>();
   /** The conditions of the webhooks that have one. */
   readonly #conditions = new Map<string, Predicate>();
-  readonly #listeners: ((identifier: string) => void)[] = [];
   readonly #unfollow: () => void;
 
   constructor(collection: Collection) {
@@ -100,11 +99,6 @@ export class OutgoingWebhookIndex {
     return this.#webhooks.values();
   }
 
-  /** `listener` is called after a webhook was added, changed or removed. */
-  onChange(listener: (identifier: string) => void): void {
-    this.#listeners.push(listener);
-  }
-
   close(): void {
     this.#unfollow();
   }
@@ -121,7 +115,6 @@ export class OutgoingWebhookIndex {
       if (webhook.enabled || webhook.isProbed) this.#addTriggers(webhook);
       if (webhook.when !== undefined) this.#conditions.set(id, prepareCondition(webhook.when));
     }
-    for (const listener of this.#listeners) listener(id);
   }
 
   #addTriggers(webhook: OutgoingWebhook): void {

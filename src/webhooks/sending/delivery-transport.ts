@@ -23,6 +23,7 @@ import type { HealthMonitor } from '../health/health-monitor.ts';
 import { formatWebhookLabel } from '../webhook-label.ts';
 import { Facts } from '../filters/facts.ts';
 import { findKeyPath, type KeyReader } from '../filters/order.ts';
+import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import type { TaskOrder } from '../scheduler/task-queues.ts';
 import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
@@ -107,13 +108,14 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
         this.#paces.onOwnershipChange();
         this.#probes.onOwnershipChange();
       }),
+      // The index of webhooks follows the collection, too, and earlier: it has the change already.
+      deps.store.collection(outgoingCollection.name).onChange(({ id }) => {
+        if (this.loop.closing.aborted) return;
+        this.#paces.follow(id);
+        this.#probes.follow(id);
+        this.loop.updateQueue(id);
+      }),
     ];
-    deps.webhooks.onChange((webhookId) => {
-      if (this.loop.closing.aborted) return;
-      this.#paces.follow(webhookId);
-      this.#probes.follow(webhookId);
-      this.loop.updateQueue(webhookId);
-    });
     deps.fanOuts.onIdle(() => this.loop.requestRun());
     deps.delayedEvents.onOverdueEnd(() => this.loop.requestRun());
   }

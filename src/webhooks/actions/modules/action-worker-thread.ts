@@ -163,8 +163,9 @@ export class ActionWorkerThread {
         },
       };
       if (this.#end !== null) return call.end(null);
-      const run = this.#createRun(moduleId, action);
-      this.#add(call);
+      const callId = this.#makeCallId();
+      const run = this.#createRun(callId, moduleId, action);
+      this.#add(callId, call);
       if (this.#runs.push(run) === 1) setImmediate(this.#sendRuns);
       if (this.#runBytesCount > RUN_BYTES_MAX) this.#sendRuns();
     });
@@ -178,8 +179,8 @@ export class ActionWorkerThread {
     createOrder: (callId: number) => WorkerOrder, timeoutMs: number,
   ): Promise<LoadReport | CheckReport | null | typeof LATE> {
     if (this.#end !== null) return null;
-    const callId = this.#callCount + 1;
-    const answer = new Promise<LoadReport | CheckReport | null>((resolve) => this.#add({
+    const callId = this.#makeCallId();
+    const answer = new Promise<LoadReport | CheckReport | null>((resolve) => this.#add(callId, {
       action: null, errors: null,
       end: (report) => resolve(report !== null && 'report' in report ? report : null),
     }));
@@ -196,11 +197,14 @@ export class ActionWorkerThread {
     void this.ping();
   }
 
-  /** The call has the next number. */
-  #add(call: WorkerCall): void {
+  #makeCallId(): number {
     this.#callCount += 1;
+    return this.#callCount;
+  }
+
+  #add(callId: number, call: WorkerCall): void {
     if (this.#calls.size === 0) this.#thread.ref();
-    this.#calls.set(this.#callCount, call);
+    this.#calls.set(callId, call);
     this.#watchMemory();
   }
 
@@ -209,7 +213,7 @@ export class ActionWorkerThread {
     if (this.#calls.delete(callId) && this.#calls.size === 0) this.#thread.unref();
   }
 
-  #createRun(moduleId: number, action: ActionCall): ModuleRun {
+  #createRun(callId: number, moduleId: number, action: ActionCall): ModuleRun {
     const { context, options, hops, trace, log } = action;
     const { body } = context;
     const json = action.bytes();
@@ -218,7 +222,7 @@ export class ActionWorkerThread {
     // Mostly the payload is the body, which is copied once.
     if (json !== null && json !== body) this.#addRunBytes(json);
     return {
-      callId: this.#callCount + 1, moduleId, options, hops, trace, logTags,
+      callId, moduleId, options, hops, trace, logTags,
       context: withoutBody(context), bodyLength: body.length,
       payload: json === body ? 'body' : json?.length ?? null,
     };

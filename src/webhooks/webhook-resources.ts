@@ -1,7 +1,7 @@
 /**
  * Creates the repositories of the three resources, each of which may read the others. A webhook may
- * only name an action configuration that exists, and removing it ends its health and its pending
- * work.
+ * only name an action configuration that exists. The removal of a webhook ends its health and its
+ * pending work.
  */
 import { createRepository, type Repository } from '../resources/repository.ts';
 import type { Resource } from '../resources/resource.ts';

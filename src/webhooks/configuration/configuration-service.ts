@@ -95,7 +95,7 @@ export class ConfigurationService {
   async #transact(document: ApplicableDocument, exchange: Exchange): Promise<TaggedApply> {
     const { store, countWaiting, turns, repositories } = this.#deps;
     const { headers } = exchange.request;
-    // The inputs of any of them: all have one clock and one maker of ids.
+    // Any stager could make the inputs: all have one clock and one maker of ids.
     const inputs = repositories.outgoingWebhooks.stager.createInputs(
       parseHops(headers[CHAIN_HEADER]));
     const checkTag = createTagCheck(headers['if-match']);

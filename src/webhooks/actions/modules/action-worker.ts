@@ -155,9 +155,9 @@ function checkModuleOptions(
 }
 
 /**
- * Begins the runs of a message, once those of the messages before it have begun. After those that
- * hold the thread up, what else has come or ended meanwhile has its turn. A run that never ends
- * loses the results of those that began in the same 2 ms before it: they are reported together.
+ * Begins the runs of a message, once those of the messages before it have begun. Whenever the runs
+ * have held the thread up for 2 ms, other messages are read, and results are reported. A run that
+ * never ends loses the results of the runs that began in the same 2 ms before it.
  */
 async function beginRuns(
   state: WorkerState, { runs, bytes }: WorkerOrder & { readonly order: 'run' },
@@ -231,7 +231,7 @@ function parsePayload(json: Buffer | null): Payload {
   return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as Payload;
 }
 
-/** The JSON of an `OutcomeMessage`; that of null: it is no object with a member `success`. */
+/** The JSON of an `OutcomeMessage`; of null for what is no object with a member `success`. */
 function encodeOutcome(outcome: unknown): string {
   if (typeof outcome !== 'object' || outcome === null || !('success' in outcome)) return 'null';
   const message = 'message' in outcome ? outcome.message ?? null : null;

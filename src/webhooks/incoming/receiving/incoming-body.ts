@@ -60,7 +60,7 @@ export function createIncomingBody(
   reader: RequestReader | null = null,
 ): IncomingBody {
   const { 'content-type': contentType, 'content-encoding': encoding } = headers;
-  // Nearly all have that type.
+  // Nearly all bodies have this type.
   const isJson = contentType === JSON_TYPE
     ? reading.format === 'json' || reading.format === 'auto'
     : isPlainJson(reading.format, contentType);
@@ -107,9 +107,8 @@ class JsonBody implements IncomingBody {
       const isScanned = this.#payload === undefined && this.contentBytes >= SCANNED_BYTES_MIN;
       const isContainer = isScanned ? isJsonContainer(this.received) : null;
       // What is parsed here is not kept: actions that have the JSON may run for long.
-      const payload = isContainer === null && this.#payload === undefined ? this.#parse()
-        : this.#payload;
-      this.#isJson = isContainer ?? (payload !== null);
+      this.#isJson = isContainer
+        ?? (this.#payload === undefined ? this.#parse() : this.#payload) !== null;
     }
     return this.#isJson ? this.received : null;
   }

@@ -1,7 +1,7 @@
 /**
  * The public endpoint: ANY /webhook/in/{pathSegment}. The checks come in the order in which they
  * stand here, and the first that fails is answered. Nothing is read or hashed before the checks
- * allow it. What each says to whom is in rejection-reasons.ts.
+ * allow it. rejection-reasons.ts has what the sender and the owner are told of each.
  */
 import { AppError, type ErrorCode } from '../../../base/errors.ts';
 import type { Clock } from '../../../base/clock.ts';

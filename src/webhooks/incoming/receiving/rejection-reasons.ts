@@ -1,6 +1,6 @@
 /**
- * What a request of an incoming webhook may be rejected for: the error that its sender gets, and
- * the finding for the webhook's owner. receive.ts says in which order they are looked for.
+ * The reasons to reject a request of an incoming webhook: each has the error that the sender gets,
+ * and the finding for the webhook's owner. receive.ts says in which order they are looked for.
  */
 import { AppError, type ErrorCode } from '../../../base/errors.ts';
 import { quote } from '../../../base/text/error-message.ts';
@@ -57,7 +57,7 @@ export function describeRateExcess(
   };
 }
 
-/** null: the error is none that its sender has made. */
+/** null: the sender has not caused the error. */
 export function describeUnreadBody({ code, message }: AppError): Rejection | null {
   if (!BODY_CODES.includes(code)) return null;
   return { code, message, finding: message, check: code === 'too_large' ? 'size' : null };

@@ -4,6 +4,7 @@
  */
 import { CHAIN_REFUSED } from '../../../base/webhook-chain.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
+import type { Logger } from '../../../base/log.ts';
 import { formatHeaders } from '../../../server/exchange/header-text.ts';
 import type { ErrorFormat, Exchange } from '../../../server/http-route.ts';
 import { isJsonType } from '../../templates/content-type.ts';
@@ -113,7 +114,7 @@ export function sendWebhookResponse(
 }
 
 export function buildResultResponse(
-  result: ActionResult, source: Parameters<typeof encodeData>[1],
+  result: ActionResult, source: { readonly log: Logger },
 ): ResultResponse {
   const dataJson = encodeData(result.data, source);
   return dataJson === null ? encodeResult(ActionResult.fail(FAILED_MESSAGE), NO_DATA)

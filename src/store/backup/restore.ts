@@ -88,8 +88,7 @@ export async function replaceData(
   confirm?: (written: RecoveredState['collections']) => Promise<void>,
 ): Promise<Pick<RestoreReport, 'generation' | 'before'>> {
   const before = holdsData(files, directory) ? nameOldState(nowMs) : null;
-  const options = { before, ...confirm === undefined ? {} : { confirm } };
-  const { generation } = await replaceState(files, directory, state, options);
+  const { generation } = await replaceState(files, directory, state, { before, confirm });
   return { generation, before: before === null ? null : join(directory, before) };
 }
 

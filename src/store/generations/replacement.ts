@@ -42,7 +42,7 @@ type ReplacementOptions = {
   readonly before: string | null;
   readonly isStopping?: () => boolean;
   /** Called with what was written, read back, before it counts; may throw to give it up. */
-  readonly confirm?: (written: ReadonlyMap<string, StoredCollection>) => Promise<void>;
+  readonly confirm?: ((written: ReplacementState['collections']) => Promise<void>) | undefined;
 };
 
 const MARK_BYTES_MAX = 1024;
@@ -145,8 +145,8 @@ async function writeGeneration(
   const journal = await createJournalFile(files, directory, generation, sequence);
   try {
     const set = { directory, generation, sequence, frozen, isStopping };
-    await writeSnapshots(files, set, async (paths) => {
-      if (confirm !== undefined) await confirm(await readBack(files, collections, paths));
+    await writeSnapshots(files, set, async () => {
+      await confirm?.(await readBack(files, directory, generation, collections));
     });
     const encoder = new JournalLineEncoder();
     encoder.addSnapshots(sequence, [...frozen.keys()]);
@@ -159,12 +159,15 @@ async function writeGeneration(
   }
 }
 
+/** Reads the snapshots of a generation that have only their temporary names. */
 async function readBack(
-  files: Files, collections: ReplacementState['collections'], paths: ReadonlyMap<string, string>,
-): Promise<ReadonlyMap<string, StoredCollection>> {
+  files: Files, directory: string, generation: number,
+  collections: ReplacementState['collections'],
+): Promise<ReplacementState['collections']> {
   const written = createCollections([...collections.values()].map(({ spec }) => spec));
   for (const [name, collection] of written) {
-    await loadSnapshot(files, paths.get(name) ?? '', collection);
+    const path = join(directory, temporaryName(snapshotName(name, generation)));
+    await loadSnapshot(files, path, collection);
   }
   return written;
 }

@@ -38,22 +38,21 @@ type SnapshotSet = {
 
 /**
  * Writes a snapshot of each collection. They get their names, in that order, once all of them are
- * on disk and `confirm`, which gets their paths, has resolved; the names are on disk at the end.
+ * on disk under temporary names and `confirm` has resolved; the names are on disk at the end.
  */
 export async function writeSnapshots(
   files: Files, { directory, generation, sequence, frozen, isStopping }: SnapshotSet,
-  confirm: (paths: ReadonlyMap<string, string>) => Promise<void> = async () => {},
+  confirm: () => Promise<void> = async () => {},
 ): Promise<void> {
   const collections = [...frozen.keys()];
-  const paths = new Map(collections.map((name) =>
-    [name, join(directory, snapshotName(name, generation))]));
+  const pathOf = (collection: string): string =>
+    join(directory, snapshotName(collection, generation));
   for (const [collection, view] of frozen) {
-    const path = temporaryName(paths.get(collection) ?? '');
     const header = { collection, generation, sequence, collections };
-    await writeSnapshot(files, path, header, view, isStopping);
+    await writeSnapshot(files, temporaryName(pathOf(collection)), header, view, isStopping);
   }
-  await confirm(new Map([...paths].map(([name, path]) => [name, temporaryName(path)])));
-  for (const path of paths.values()) files.renameSync(temporaryName(path), path);
+  await confirm();
+  for (const path of collections.map(pathOf)) files.renameSync(temporaryName(path), path);
   await files.syncDirectory(directory);
 }
 

@@ -16,7 +16,7 @@ import type { BackupFile } from './backup-file.ts';
 import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import {
-  MANIFEST_NAME, isBackupName, isStoreName, journalName, nameOldState, readInventory, snapshotName,
+  MANIFEST_NAME, isBackupName, isStoreName, listStateNames, nameOldState, readInventory,
 } from '../disk/inventory.ts';
 import { recoverState } from '../generations/recovery.ts';
 import type { RecoveredState } from '../generations/recovery.ts';
@@ -151,13 +151,7 @@ async function listDirectory(
 ): Promise<BackupFile[]> {
   checkNotHalfCopied(files, from);
   const inventory = await leaveOutUnfinished(files, from, readInventory(files, from));
-  const { journals, snapshots } = inventory;
-  const names = [
-    ...[...snapshots].flatMap(([generation, collections]) =>
-      collections.map((collection) => snapshotName(collection, generation))),
-    ...journals.map(journalName),
-  ];
-  return names.sort().map((name) => {
+  return listStateNames(inventory).sort().map((name) => {
     const descriptor = open(join(from, name));
     return { name, descriptor, offset: 0, bytes: files.sizeSync(descriptor) };
   });

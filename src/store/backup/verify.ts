@@ -1,8 +1,7 @@
 /** Reads all files that a start would read, and reports the same problems, but changes nothing. */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import { journalName, snapshotName, readInventory } from '../disk/inventory.ts';
-import type { Inventory } from '../disk/inventory.ts';
+import { listStateNames, readInventory, snapshotName } from '../disk/inventory.ts';
 import { checkContents, checkDirectory, countRecords, findManifest } from './manifest.ts';
 import { checkNotHalfCopied } from './pending-marks.ts';
 import { damageError } from '../generations/damage-error.ts';
@@ -32,7 +31,8 @@ export async function verifyDirectory(
   if (manifest !== null) await checkDirectory(files, directory, manifest);
   const inventoryBefore = readInventory(files, directory);
   const state = await recoverState(source).catch((error: unknown) => {
-    checkStillThere(source, listPaths(source, inventoryBefore));
+    // Each of them may have been read.
+    checkStillThere(source, listStateNames(inventoryBefore).map((name) => join(directory, name)));
     throw error;
   });
   checkStillThere(source, listReadPaths(source, state));
@@ -64,23 +64,11 @@ function checkStillThere({ files }: RecoverySource, paths: readonly string[]): v
 }
 
 function listReadPaths(
-  source: RecoverySource, { base, inventory, journals }: RecoveredState,
+  { directory }: RecoverySource, { base, inventory, journals }: RecoveredState,
 ): string[] {
-  return [...listSnapshotPaths(source, inventory, base), ...journals.map(({ path }) => path)];
-}
-
-/** Lists every snapshot and journal, each of which may be read. */
-function listPaths(source: RecoverySource, inventory: Inventory): string[] {
+  const names = inventory.snapshots.get(base) ?? [];
   return [
-    ...[...inventory.snapshots.keys()].flatMap((generation) =>
-      listSnapshotPaths(source, inventory, generation)),
-    ...inventory.journals.map((generation) => join(source.directory, journalName(generation))),
+    ...names.map((name) => join(directory, snapshotName(name, base))),
+    ...journals.map(({ path }) => path),
   ];
-}
-
-function listSnapshotPaths(
-  { directory }: RecoverySource, { snapshots }: Inventory, generation: number,
-): string[] {
-  const names = snapshots.get(generation) ?? [];
-  return names.map((name) => join(directory, snapshotName(name, generation)));
 }

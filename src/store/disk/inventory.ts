@@ -117,6 +117,15 @@ export function readInventory(files: Files, directory: string): Inventory {
   return { journals, snapshots, unsynced, replacing, torn, temporary, backupNotes };
 }
 
+/** The names of all snapshots and journals: what a state is read from. */
+export function listStateNames({ snapshots, journals }: Inventory): string[] {
+  return [
+    ...[...snapshots].flatMap(([generation, collections]) =>
+      collections.map((collection) => snapshotName(collection, generation))),
+    ...journals.map(journalName),
+  ];
+}
+
 function formatGeneration(generation: number): string {
   return String(generation).padStart(6, '0');
 }

@@ -53,14 +53,11 @@ export type RestoreReport = VerifyReport & {
 
 /** Throws `damaged` when the backup is not whole; the data is left as it is then. */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
-  const { directory, archive, files, specs, nowMs } = options;
+  const { directory, files, specs } = options;
   await prepareReplacement(options);
   const stage = stagePath(directory);
   try {
-    const sums = await writeBackup(files, archive, stage, nowMs);
-    if (archive.manifest !== null) checkFiles(archive.manifest, sums);
-    const report = await verifyDirectory({ directory: stage, files, specs }, true);
-    if (archive.manifest !== null) checkContents(archive.manifest, report);
+    const report = await copyArchive(options, stage);
     await options.complete?.(stage);
     const state = await recoverState({ directory: stage, files, specs });
     const { generation, before } = await replaceData(options, state);
@@ -68,6 +65,19 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
   } finally {
     clearStage(files, directory);
   }
+}
+
+/** Copies a backup to an empty or new directory, and verifies the copy. Throws `damaged`. */
+export async function copyArchive(
+  { archive, files, specs, nowMs }: Pick<RestoreOptions, 'archive' | 'files' | 'specs' | 'nowMs'>,
+  directory: string,
+): Promise<VerifyReport> {
+  const { manifest } = archive;
+  const sums = await writeBackup(files, archive, directory, nowMs);
+  if (manifest !== null) checkFiles(manifest, sums);
+  const report = await verifyDirectory({ directory, files, specs }, true);
+  if (manifest !== null) checkContents(manifest, report);
+  return report;
 }
 
 type ReplacedData = Pick<RestoreOptions, 'directory' | 'files' | 'isReplacing' | 'nowMs'>;

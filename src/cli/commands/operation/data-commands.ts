@@ -12,7 +12,7 @@ import { parseContents } from '../../../store/backup/manifest.ts';
 import { verifyEngine } from '../../../store/moving/engine-contents.ts';
 import type { EngineReport } from '../../../store/moving/engine-contents.ts';
 import { moveToEngine } from '../../../store/moving/move.ts';
-import { openArchive, restoreBackup } from '../../../store/backup/restore.ts';
+import { copyArchive, openArchive } from '../../../store/backup/restore.ts';
 import type { BackupArchive } from '../../../store/backup/restore.ts';
 import { verifyDirectory } from '../../../store/backup/verify.ts';
 import type { VerifyReport } from '../../../store/backup/verify.ts';
@@ -173,14 +173,11 @@ async function restoreIntoEngine(
   const { io, output } = context;
   const report = await withScratch(context.enterDataAsOwner(), (scratch) =>
     useEngine(engine, { files, scratch, mayCreate: true }, async (opened) => {
-      const directory = join(scratch, 'backup');
-      makeDataDirectory(directory);
-      const restoreReport = await restoreBackup({
-        directory, archive, files, specs: COLLECTIONS, isReplacing: false, nowMs: io.now(),
-      });
-      const records = await recoverState({ directory, files, specs: COLLECTIONS });
-      await moveToEngine(records, opened, async () => {});
-      return restoreReport;
+      const source = { directory: join(scratch, 'backup'), files, specs: COLLECTIONS };
+      const verifyReport = await copyArchive(
+        { ...source, archive, nowMs: io.now() }, source.directory);
+      await moveToEngine(await recoverState(source), opened, async () => {});
+      return { ...verifyReport, before: null };
     }));
   for (const note of report.notes) if (!output.isJson) output.note(note);
   await output.result(report, `restored into ${engine.name}: ${describeEngine(report)}`);

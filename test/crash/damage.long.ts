@@ -6,7 +6,6 @@ import { below, createRandom } from '../support/random.ts';
 import { Disk } from '../support/simulated-disk.ts';
 import { contentOf, createSteps, runSteps, type Content } from '../support/workload.ts';
 
-
 type Directory = { readonly disk: Disk; readonly content: Content; readonly paths: string[] };
 
 /**

@@ -11,8 +11,8 @@ import type { Files } from './files.ts';
  *   journal-G.unsynced         a sync of that journal failed
  *   journal-G.replacing        G takes the place of all older ones (replacement.ts)
  *   <name>.tmp                 not finished, worthless
- *   manifest.json              the rest is a backup, and as this says (backup/manifest.ts)
- *   backup.pending             the rest is a backup that is not whole (backup/pending-marks.ts)
+ *   manifest.json              lists the files of a backup (backup/manifest.ts)
+ *   backup.pending             marks a backup that is not whole (backup/pending-marks.ts)
  */
 export type Inventory = {
   /** The generations of journals, rising. */
@@ -24,7 +24,7 @@ export type Inventory = {
   readonly replacing: readonly number[];
   readonly torn: readonly { readonly name: string; readonly generation: number }[];
   readonly temporary: readonly string[];
-  /** What says that the rest is a backup: its manifest, and the mark of one that is not whole. */
+  /** The manifest, and the mark of a backup that is not whole: the other files are a backup. */
   readonly backupNotes: readonly string[];
 };
 

@@ -61,9 +61,8 @@ export function clearStage(files: Files, directory: string): void {
 }
 
 /**
- * The caller holds the directory's lock, and has opened nothing in it. The state may change once
- * this was called: what is written is as of the call. Resolves with the new generation, and the
- * length of its journal.
+ * Writes the state as of the call; it may change meanwhile. The caller holds the directory's lock,
+ * and has opened nothing in it. Resolves with the new generation, and the length of its journal.
  */
 export async function replaceState(
   files: Files, directory: string, state: ReplacementState, options: ReplacementOptions,

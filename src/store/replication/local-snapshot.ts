@@ -109,7 +109,10 @@ export class LocalSnapshot {
     await this.clear();
     await receiveBackup(this.#files, this.directory, chunks);
     const { sequence, collections } = await readReceived(this.#source);
-    if (sequence !== image.sequence) throw new AppError('damaged', 'it is of another sequence');
+    if (sequence !== image.sequence) {
+      throw new AppError('damaged', `the snapshot at sequence ${image.sequence} holds `
+        + `the records up to ${sequence}`);
+    }
     this.#files.unlinkSync(join(this.directory, MANIFEST_NAME));
     await this.#writeImage(image);
     return collections;

@@ -201,7 +201,7 @@ export class SnapshotKeeper implements Snapshots {
     }
   }
 
-  /** Whether a position of a log with this id is one of this log. */
+  /** Whether the log whose head is `head` has an entry at this position. */
   async #isInLog(
     session: EngineSession, { sequence, chain }: LogPosition, head: LogHead,
   ): Promise<boolean> {

@@ -8,7 +8,10 @@ import type { AppliedOperation, StoredCollection } from '../records/collection.t
 import type { Change, CommitListener, LoggedTransaction } from '../store-port.ts';
 
 export class ChangeFeed {
-  /** Receives what was thrown, a bug. Where it is one of a listener, the record is in place. */
+  /**
+   * Receives each error that is thrown while an operation is applied: a bug. After the error of a
+   * listener the record is in place.
+   */
   readonly onError: (error: unknown) => void;
   #listeners: readonly CommitListener[] = [];
 

@@ -308,7 +308,7 @@ export class StagedTransaction implements Transaction {
   }
 }
 
-/** What nothing is reserved of has no entry, as resources may be many: see resend.ts. */
+/** A resource of which nothing is reserved has no entry: there may be many (see resend.ts). */
 function add(amounts: Map<string, number>, resource: string, amount: number): void {
   const sum = (amounts.get(resource) ?? 0) + amount;
   if (sum === 0) amounts.delete(resource);

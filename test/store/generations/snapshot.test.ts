@@ -113,8 +113,7 @@ test('a snapshot is a picture of one moment, whatever is written meanwhile', asy
       const id = `k${String(below(random, 30_000)).padStart(6, '0')}`;
       if (count % 3 === 0 && collection.find(id) !== undefined) {
         collection.apply({ collection: 'books', id, bytes: null });
-      }
-      else {
+      } else {
         const json = JSON.stringify({ id, text: 'new' });
         collection.apply({ collection: 'books', id, bytes: Buffer.from(json) });
       }

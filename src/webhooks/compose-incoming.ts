@@ -83,14 +83,14 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     ...requestRetention(states, inbox), queue: requestQueue, store, clock, log, ownership,
   });
   const eventIds = createExpiringEventIds(options, ownership);
-  const worker = new RequestTransport({
+  const transport = new RequestTransport({
     store, webhooks, configurations, actions, runner, clock, log, random, makeId,
     systemEvents, recentRequests, ownership, memoryBudget, turns,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onRun,
     health,
   });
   return {
-    requests, removal: worker.loop, listLongLanes: (max) => worker.loop.listLongLanes(max),
+    requests, removal: transport.loop, listLongLanes: (max) => transport.loop.listLongLanes(max),
     lookUpEvent: (...event) => intake.lookUp(...event),
     receive: {
       webhooks, clock, intake, limits: incoming, onOutcome, health, memoryBudget,
@@ -100,12 +100,12 @@ export function composeIncoming(options: WebhooksOptions, shared: {
         storeAwaitedSecret(store, webhookId, secret, clock.now()),
     },
     start() {
-      worker.start();
+      transport.start();
       retention.start();
       eventIds.start();
     },
     async close(graceMs) {
-      await Promise.all([worker.close(graceMs), retention.close(), eventIds.close()]);
+      await Promise.all([transport.close(graceMs), retention.close(), eventIds.close()]);
       intake.close();
       capacity.close();
       requests.close();

@@ -1,4 +1,4 @@
-/** Composes the sending side: events, their deliveries, and the worker that attempts them. */
+/** Composes the sending side: events, their deliveries, and the transport that attempts them. */
 import { createTurns } from '../base/turns.ts';
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
@@ -45,7 +45,7 @@ export type Outgoing = {
   readonly deliveries: DeliveryService;
   readonly keptEvents: EventService;
   readonly sender: WebhookSender;
-  readonly worker: DeliveryTransport;
+  readonly transport: DeliveryTransport;
   readonly removal: RemovalListener;
   /** Whether the webhook has waiting deliveries, and its backfill holds them all. */
   isAllHeld(webhookId: string): boolean;
@@ -92,7 +92,7 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   });
   const bodies = createBodyMaker({ configurations, actions, runner, clock });
   const sender = createWebhookSender({ http, bodies, makeId, clock, log, cloudEventSource });
-  const worker = new DeliveryTransport({
+  const transport = new DeliveryTransport({
     store, webhooks, fanOuts, delayedEvents, capacity, scheduler, bodies, sender, clock, log,
     random, ownership, systemEvents, makeId, onOutcome, health, turns,
     schedule: outgoing.retrySchedule, cloudEventSource,
@@ -112,13 +112,13 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
   });
   const upkeep = [storeWatch, retention, eventRetention, delayedEvents];
   return {
-    sender, worker, keptEvents, deliveries,
+    sender, transport, keptEvents, deliveries,
     removal: {
       onRemoved(transaction, webhookId, nowMs) {
         stageHoldingJobCancel(transaction, webhookId, formatTimestamp(nowMs));
-        worker.loop.onRemoved(transaction, webhookId, nowMs);
+        transport.loop.onRemoved(transaction, webhookId, nowMs);
       },
-      afterRemoved: (webhookId) => worker.loop.afterRemoved(webhookId),
+      afterRemoved: (webhookId) => transport.loop.afterRemoved(webhookId),
       countPending: (webhookId) => scheduler.countTasks(webhookId),
     },
     isAllHeld: (webhookId) => scheduler.isAllHeld(webhookId),
@@ -129,11 +129,11 @@ export function composeOutgoing(options: WebhooksOptions, shared: {
     listHostWaits: () => scheduler.listWaits()
       .map((wait) => ({ hook: wait.queueKey, ...toHostWait(wait) })),
     start() {
-      for (const part of [worker, ...upkeep]) part.start();
+      for (const part of [transport, ...upkeep]) part.start();
     },
     async close(graceMs) {
       await Promise.all([
-        fanOuts.close(graceMs), worker.close(graceMs), ...upkeep.map((part) => part.close()),
+        fanOuts.close(graceMs), transport.close(graceMs), ...upkeep.map((part) => part.close()),
       ]);
       keptEvents.close();
       deliveries.close();

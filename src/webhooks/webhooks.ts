@@ -152,7 +152,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const incoming = composeIncoming(options, {
     ...actionDeps, webhooks: indexes.incoming, systemEvents, events, health: health.incoming,
   });
-  const { sender, worker, deliveries, keptEvents, findHostWait, listHostWaits } = outgoing;
+  const { sender, transport, deliveries, keptEvents, findHostWait, listHostWaits } = outgoing;
   const { requests } = incoming;
   const now = (): number => clock.now();
   const shared = { keys: options.keys ?? null, searches: new Searches(options), now };
@@ -199,8 +199,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       runner.chainRefusalLog.close();
       for (const index of Object.values(indexes)) index.close();
     },
-    health, closeHealth: () => closeMonitors(health), statistics: () => worker.statistics(),
-    listLongLanes: (max) => listLongLanes([worker.loop, incoming], max),
+    health, closeHealth: () => closeMonitors(health), statistics: () => transport.statistics(),
+    listLongLanes: (max) => listLongLanes([transport.loop, incoming], max),
     rejections: () => indexes.incoming.countRejections(),
     unparsed: () => indexes.incoming.countUnparsed(),
   };

@@ -7,9 +7,7 @@ import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { invalid, pointerStep } from '../../base/fields.ts';
 import { createInlineBody } from './request-body.ts';
-import {
-  createRouteDelivery, resetForRetry, routeNameOf, type Delivery,
-} from '../deliveries/delivery.ts';
+import { createRouteDelivery, resetForRetry, routeNameOf } from '../deliveries/delivery.ts';
 import { changeRoutes, type StoredRequest } from './stored-request.ts';
 
 export type ReplayOptions = {
@@ -33,13 +31,12 @@ export function retryRequest(
   const existingNames = before.routes.map(routeNameOf);
   const newNames = names.filter((name) => !existingNames.includes(name));
   const after = changeRoutes(before, nowMs, (routes, updatedAt) => {
-    const makeDue = (route: Delivery, index: number): Delivery =>
-      names.includes(existingNames[index] ?? '') ? resetForRetry(route, nowMs, updatedAt) : route;
-    // The id of an old request would put an added route before all that wait, so it goes to the
-    // end.
+    const retriedRoutes = routes.map((route) =>
+      names.includes(routeNameOf(route)) ? resetForRetry(route, nowMs, updatedAt) : route);
+    // An added route goes to the end: the id of an old request would put it before all that wait.
     const addedRoutes = newNames.map((name, position) =>
       createRouteDelivery(before, routes.length + position, name, at, at));
-    return [...routes.map(makeDue), ...addedRoutes];
+    return [...retriedRoutes, ...addedRoutes];
   });
   return { ...after, isReplay: true };
 }

@@ -299,13 +299,13 @@ export function resetForRetry(
 type DeliveryChange = Pick<Delivery, 'updatedAt'>
   & Partial<Pick<Delivery, 'status' | 'queuedAt' | 'nextAttemptAt' | 'failures' | 'proxyFailures'>>
   & {
-    /** Is added. Above the limit the oldest one is dropped. */
+    /** The attempt that is added; above the limit the oldest one is dropped. */
     readonly attempt?: Attempt;
   };
 
 /**
- * Returns the delivery with other members. It names each: every accepted request comes here, and a
- * spread took a tenth of the time of one.
+ * Returns the delivery with other members. Each member is named, as every accepted request comes
+ * here: a spread took a tenth of the time of a request.
  */
 function change(delivery: Delivery, changes: DeliveryChange): Delivery {
   const { identifier, kind, createdAt, hook, event, eventId, request, route } = delivery;

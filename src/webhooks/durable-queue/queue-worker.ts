@@ -103,7 +103,10 @@ type QueueWorkerDeps = {
 
 /** While the store takes no writes no attempt begins, and we check it at this interval. */
 const STORE_CHECK_MS = 1000;
-/** No attempt begins while so many run or wait to be written; `setWaiting` takes one out. */
+/**
+ * No attempt begins while so many run, or have a result to be written. An attempt that waits for
+ * its turn does not count (`Scheduler.setWaiting`).
+ */
 const UNWRITTEN_MAX = 1024;
 /** Delays of the next attempt after an `AppError`, as of the store, and after a bug of ours. */
 const STORE_ERROR_DELAY_MS = 6000;

@@ -119,7 +119,7 @@ export function findRequestTrace({ headers }: Pick<StoredRequest, 'headers'>): T
 
 /**
  * Returns the request with other deliveries to routes, from which its status follows. `change` is
- * given the time of the new version, which those that it changes share with the request.
+ * given the time of the new version, which the deliveries that it changes share with the request.
  */
 export function changeRoutes(
   request: StoredRequest, nowMs: number,

@@ -109,19 +109,14 @@ export function createEventPublisher(deps: {
 }): EventPublisher {
   const { store, webhooks, fanOuts, makeId, clock, capacity, keepsUnheard } = deps;
   const stageEvent: EventPublisher['stageEvent'] = (transaction, inputs, name, json, options) =>
-    stageEmission(deps, transaction, {
-      ...options, inputs, name, payloadJson: json, payloadBytes: Buffer.byteLength(json),
-    });
+    stageEmission(deps, transaction, { ...options, inputs, name, payloadJson: json });
   const emitJson: EventPublisher['emitJson'] = async (name, payloadJson, origin, onEmitted) => {
     const problem = findEmitProblem(name);
     if (problem !== null) throw new AppError('invalid', `the name ${problem}`);
     const { source, trace, hops, key, deliverAt } = origin;
     const inputs = { nowMs: clock.now(), seed: makeId(), hops };
-    const payloadBytes = Buffer.byteLength(payloadJson);
     // Not by a spread: every event passes here, and one of ten members takes a microsecond.
-    const emission: Emission = {
-      source, trace, key, deliverAt, inputs, name, payloadJson, payloadBytes,
-    };
+    const emission: Emission = { source, trace, key, deliverAt, inputs, name, payloadJson };
     const event = await store.transact((transaction) => {
       const staged = stageEmission(deps, transaction, emission);
       onEmitted?.(transaction, staged);
@@ -178,7 +173,6 @@ type Emission = StageOptions & EventTerms & {
   readonly inputs: TransactionInputs;
   readonly name: string;
   readonly payloadJson: string;
-  readonly payloadBytes: number;
 };
 
 type StagingDeps = {
@@ -219,7 +213,7 @@ function stageWithoutDeliveries(
   if (deliverAt === undefined) {
     transaction.put(eventCollection.name, head.identifier, encodeEvent(head, payloadJson));
   } else {
-    capacity.reserve(transaction, 1, emission.payloadBytes);
+    capacity.reserve(transaction, 1, Buffer.byteLength(payloadJson));
     stageDelayedEvent(transaction, { ...head, deliverAt }, payloadJson);
   }
   return { eventId: head.identifier, deliveries: [] };
@@ -272,8 +266,8 @@ function stageDeliveries(
   { capacity }: StagingDeps, transaction: Transaction, emission: Emission,
   { hops, webhookIds }: { readonly hops: number; readonly webhookIds: readonly string[] },
 ): EmittedEvent {
-  const { payloadJson, payloadBytes } = emission;
-  capacity.reserve(transaction, webhookIds.length, payloadBytes);
+  const { payloadJson } = emission;
+  capacity.reserve(transaction, webhookIds.length, Buffer.byteLength(payloadJson));
   const head = createHead(emission, hops, webhookIds);
   const { identifier, createdAt, name, deliveries: deliveryIds } = head;
   const json = encodeEvent(head, payloadJson);

@@ -291,12 +291,16 @@ printf '%s\n' "\${COMPREPLY[@]}" END`;
   });
 }
 
-/** An interactive zsh on a terminal of its own, in which compadd also tells what it is given. */
+/**
+ * An interactive zsh on a terminal of its own, in which compadd also tells what it is given. Its
+ * line editor asks for all lines as it starts: nothing is typed, so nothing typed can be missed.
+ */
 function zshOffers(lines: readonly string[], folder: string, bin = folder): string[][] {
   mkdirSync(join(folder, '.zfunc'));
   writeFileSync(join(folder, '.zfunc/_hookshelf'), SCRIPTS.zsh);
-  writeFileSync(join(folder, '.setup'), ZSH_SETUP);
-  return run('zsh', ['-f', '-c', ZSH_DRIVER, 'driver', ...lines], folder, bin);
+  writeFileSync(join(folder, '.lines'), lines.join('\n'));
+  writeFileSync(join(folder, '.zshrc'), ZSH_SETUP);
+  return run('zsh', ['-f', '-c', ZSH_DRIVER], folder, bin);
 }
 
 const ZSH_SETUP = `
@@ -311,26 +315,28 @@ compadd() {
   print -rl -- "\${hits[@]}" >> .offers
   builtin compadd "$@"
 }
-capture() { _main_complete; compstate[insert]= compstate[list]=; print -r -- END >> .offers }
+capture() { _main_complete; compstate[insert]= compstate[list]= }
 zle -C capture list-choices capture
-bindkey '^T' capture
+ask() {
+  local line
+  for line in "\${(@f)$(<.lines)}"; do
+    BUFFER=$line CURSOR=$#line
+    zle capture
+    print END >> .offers
+  done
+  : > .asked
+}
+zle -N zle-line-init ask
 `;
 
-// Ctrl-U empties the line, Ctrl-T asks: no longer key begins with it, for which zsh would wait.
 const ZSH_DRIVER = `
 zmodload zsh/zpty zsh/zselect
-zpty inner zsh -f -i
-zpty -w inner 'unset zle_bracketed_paste; source ./.setup'
-for line; do
-  : > .offers
-  zpty -w -n inner $'\\x15'"$line"$'\\x14'
-  for turn in {1..500}; do
-    [[ "$(<.offers)" == *END ]] && break
-    zpty -r -t inner output
-    zselect -t 2
-  done
-  print -r -- "$(<.offers)"
+ZDOTDIR=$PWD zpty inner zsh -d -i
+until [[ -e .asked ]]; do
+  zpty -r -t inner output
+  zselect -t 2
 done
+cat .offers
 zpty -d inner
 `;
 

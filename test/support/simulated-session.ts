@@ -112,9 +112,9 @@ export class SimulatedSession implements EngineSession {
     throw new AppError('unavailable', 'others were always first');
   }
 
-  findBatch(batch: string): Promise<LogEntry | null> {
-    return this.#call('findBatch', async () =>
-      this.#engine.visible.find((entry) => entry.batchId === batch) ?? null);
+  holds({ batchId, chain }: LogEntry): Promise<boolean> {
+    return this.#call('holds', async () =>
+      this.#engine.visible.some((entry) => entry.batchId === batchId && entry.chain === chain));
   }
 
   readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {

@@ -95,8 +95,8 @@ export interface EngineSession {
    * `unavailable` after 2 s in which others were always first.
    */
   appendLocked(log: string, from: LogPosition, build: BuildEntry): Promise<LogEntry | null>;
-  /** Finds the entry of a batch; null: it is not in the log. */
-  findBatch(batchId: string): Promise<LogEntry | null>;
+  /** Whether the log holds this entry, which may have been sent in an earlier session. */
+  holds(entry: LogEntry): Promise<boolean>;
   /**
    * Reads the first `maxEntries` entries after `sequence`, in order, and from a primary only.
    * Returns fewer only at the end of the log, or once they have `PAGE_BYTES` together.

@@ -48,13 +48,13 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   'send again without looking whether it is there': {
     edits: [
       [APPENDER,
-        'const ownEntry = await this.#link.ask(session, session.findBatch(sent.batchId));',
-        'const ownEntry = null;'],
+        'const isThere = await this.#link.ask(session, session.holds(sent));',
+        'const isThere = false;'],
       [APPENDER,
-        'missed.find(({ batchId }) => batchId === sent.batchId)', 'undefined'],
+        'missed.some(({ chain }) => chain === sent.chain)', 'false'],
       // The engine's session looks as well.
       ['store/engines/postgres/postgres-session.ts',
-        'return row !== undefined && decodeEntry(row).chain === entry.chain;', 'return false;'],
+        'return this.holds(entry);', 'return false;'],
     ],
     scenario: 'the answer to a commit is lost', rule: 'once',
   },

@@ -124,16 +124,18 @@ const CASES: readonly (readonly [string, Run])[] = [
     assert.ok(read.every(({ lines }, index) => lines.equals(entries[index]?.lines ?? lines)
       && lines.length === engine.maxBatchBytes));
   }],
-  ['a batch is found by its id, by whoever asks', async (given) => {
+  ['an entry that the log holds is found, by whoever asks', async (given) => {
     const entries = await appendAll(given, 100);
     const other = await given.connect();
     for (const session of [given.session, other]) {
-      assert.deepEqual(await session.findBatch(entries[70]?.batchId ?? ''), entries[70]);
-      assert.equal(await session.findBatch(randomUUID()), null);
+      const entry = entries[70] ?? entryAfter(START);
+      assert.equal(await session.holds(entry), true);
+      assert.equal(await session.holds({ ...entry, batchId: randomUUID() }), false);
+      assert.equal(await session.holds({ ...entry, chain: 'another' }), false);
     }
     const refused = entryAfter(START);
     assert.equal(await given.session.append(given.head.log, START, refused), false);
-    assert.equal(await given.session.findBatch(refused.batchId), null);
+    assert.equal(await given.session.holds(refused), false);
   }],
   ['who is locked is told what it missed, and commits after it', async (given) => {
     const { head, connect } = given;

@@ -29,7 +29,6 @@ const SNAPSHOT_BYTES_MAX = 512 << 20;
 export function createEtcdEngine(options: EtcdOptions): Engine {
   const { url, readPassword = () => null, clock = systemClock, random = Math.random } = options;
   const address = parseEtcdUrl(url);
-  const sentBatches = new Map<string, number>();
   const connect = async (): Promise<EtcdSession> => {
     const password = address.user === null ? null : address.password ?? readPassword();
     const gateway = new Gateway({ ...address, password }, clock);
@@ -37,7 +36,7 @@ export function createEtcdEngine(options: EtcdOptions): Engine {
       await gateway.authenticate();
       gateway.prefer(await chooseMember(gateway));
       const durability = await describeDurability(gateway);
-      return new EtcdSession({ gateway, durability, random, sentBatches });
+      return new EtcdSession({ gateway, durability, random });
     } catch (error) {
       gateway.close();
       throw error;

@@ -1,4 +1,4 @@
-/** The entries of a log in etcd: read in pages, found by batch, and trimmed. */
+/** The entries of a log in etcd: read in pages, and trimmed. */
 import { messageOf } from '../../../base/errors.ts';
 import { parseKeyValues, parseRevision } from './etcd-responses.ts';
 import type { Gateway } from './etcd-gateway.ts';
@@ -45,27 +45,6 @@ export class EntryReader {
     }
     return entries;
   }
-
-  /** Searches the whole log for a batch. */
-  async searchBatch(batchId: string): Promise<LogEntry | null> {
-    for (let last = 0; ;) {
-      const page = await this.readAfter(last, PAGE_ENTRIES_MAX);
-      const match = page.find((entry) => entry.batchId === batchId);
-      if (match !== undefined) return match;
-      const end = page.at(-1);
-      if (end === undefined) return null;
-      last = end.sequence;
-    }
-  }
-}
-
-/** Finds the entry that ends at `sequence`; null: there is none. */
-export async function findEntry(
-  gateway: Gateway, keys: Keys, sequence: number,
-): Promise<LogEntry | null> {
-  const range = await gateway.sendRepeatable('/v3/kv/range', { key: keys.entry(sequence) });
-  const [match] = parseKeyValues(range);
-  return match === undefined ? null : decodeEntry(match.value);
 }
 
 /**

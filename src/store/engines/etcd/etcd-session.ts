@@ -10,7 +10,7 @@ import { AppError } from '../../../base/errors.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
 import { filterObjects, parseKeyValues, parseRanges, parseRevision } from './etcd-responses.ts';
-import { EntryReader, findEntry, trimBelow } from './etcd-entries.ts';
+import { EntryReader, trimBelow } from './etcd-entries.ts';
 import type { Gateway } from './etcd-gateway.ts';
 import {
   createKeys, decodeEntry, decodeLogHead, decodePart, decodeSnapshot, encodeBase64, encodeEntry,
@@ -27,11 +27,8 @@ type EtcdSessionDeps = {
   readonly durability: string;
   /** In [0, 1). */
   readonly random: () => number;
-  /** The last batches that were sent, in earlier sessions too: the sequence of each by its id. */
-  readonly sentBatches: Map<string, number>;
 };
 
-const SENT_BATCHES_MAX = 16;
 const CONTENTION_MS_MAX = 2000;
 // A lost append is recent if etcd has made at most this many revisions since: a loser that is still
 // trying puts `lost` just before the winner's append, with few keys of other nodes in between.
@@ -49,19 +46,17 @@ export class EtcdSession implements EngineSession {
   readonly #gateway: Gateway;
   readonly #keys: Keys;
   readonly #random: () => number;
-  readonly #sentBatches: Map<string, number>;
   readonly #reader: EntryReader;
   readonly #watches = new Set<() => void>();
   /** Wait before the next append, for a node that has just lost against this one. */
   #yieldMs = 0;
 
-  constructor({ gateway, durability, random, sentBatches }: EtcdSessionDeps) {
+  constructor({ gateway, durability, random }: EtcdSessionDeps) {
     this.durability = durability;
     this.#gateway = gateway;
     this.#keys = createKeys(gateway.address.prefix);
     this.#reader = new EntryReader(gateway, this.#keys);
     this.#random = random;
-    this.#sentBatches = sentBatches;
     this.snapshots = createEtcdSnapshots(gateway, this.#keys);
   }
 
@@ -111,7 +106,9 @@ export class EtcdSession implements EngineSession {
     // The entry was built from a head that is long known, so there is no turn to measure, and a
     // conflict is answered by `appendLocked`, which reads by itself.
     const turnMs = 0;
-    return (await this.#append(log, expected, entry, turnMs, [])) === null;
+    if (await this.#append(log, expected, entry, turnMs, []) === null) return true;
+    // An entry that is sent again may be there since the first time.
+    return this.holds(entry);
   }
 
   /**
@@ -141,11 +138,12 @@ export class EtcdSession implements EngineSession {
     }
   }
 
-  async findBatch(batchId: string): Promise<LogEntry | null> {
-    const sequence = this.#sentBatches.get(batchId);
-    if (sequence === undefined) return await this.#reader.searchBatch(batchId);
-    const match = await findEntry(this.#gateway, this.#keys, sequence);
-    return match?.batchId === batchId ? match : null;
+  async holds({ sequence, batchId, chain }: LogEntry): Promise<boolean> {
+    const key = this.#keys.entry(sequence);
+    const [match] = parseKeyValues(await this.#gateway.sendRepeatable('/v3/kv/range', { key }));
+    if (match === undefined) return false;
+    const entry = decodeEntry(match.value);
+    return entry.batchId === batchId && entry.chain === chain;
   }
 
   readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {
@@ -198,8 +196,6 @@ export class EtcdSession implements EngineSession {
     log: string, expected: LogPosition, entry: LogEntry, turnMs: number,
     ranges: readonly object[],
   ): Promise<JsonFields | null> {
-    const isResent = this.#sentBatches.has(entry.batchId);
-    this.#remember(entry);
     const value = encodeHead(log, expected);
     const body = {
       compare: [{ key: this.#keys.head, target: 'VALUE', result: 'EQUAL', value }],
@@ -218,13 +214,12 @@ export class EtcdSession implements EngineSession {
     const startMs = clock.monotonicMs();
     try {
       const response = await this.#gateway.sendOnce('/v3/kv/txn', body);
-      if (response.succeeded === true) this.#yieldAfter(response, clock.monotonicMs() - startMs);
-      // A batch that is sent again may find its own entry, which the first request has written.
-      const isCommitted = response.succeeded === true || (isResent && await this.#isInLog(entry));
-      return isCommitted ? null : response;
+      if (response.succeeded !== true) return response;
+      this.#yieldAfter(response, clock.monotonicMs() - startMs);
+      return null;
     } catch (error) {
       // etcd answers so to the write that uses up the quota, which it executes, and to later ones.
-      if (isFull(error) && await this.#isInLog(entry)) return null;
+      if (isFull(error) && await this.holds(entry)) return null;
       throw error;
     }
   }
@@ -258,20 +253,6 @@ export class EtcdSession implements EngineSession {
       last = page.at(-1);
     }
     return { head, missedEntries };
-  }
-
-  async #isInLog({ sequence, batchId, chain }: LogEntry): Promise<boolean> {
-    const match = await findEntry(this.#gateway, this.#keys, sequence);
-    return match?.batchId === batchId && match.chain === chain;
-  }
-
-  #remember({ batchId, sequence }: LogEntry): void {
-    this.#sentBatches.delete(batchId);
-    this.#sentBatches.set(batchId, sequence);
-    for (const [oldest] of this.#sentBatches) {
-      if (this.#sentBatches.size <= SENT_BATCHES_MAX) break;
-      this.#sentBatches.delete(oldest);
-    }
   }
 
   #createError(code: ErrorCode, why: string): AppError {

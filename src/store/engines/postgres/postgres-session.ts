@@ -20,7 +20,7 @@ import {
   decodeEntry, decodeHead, decodeLockedHead, decodePart, decodeSnapshot, encodePart, readText,
 } from './rows.ts';
 import {
-  BARRIER, COMPLETE_SNAPSHOT, CREATE_HEAD, FIND_BATCH, LIST_SNAPSHOTS, RAISE_FLOOR, READ_AFTER,
+  BARRIER, COMPLETE_SNAPSHOT, CREATE_HEAD, HOLDS_ENTRY, LIST_SNAPSHOTS, RAISE_FLOOR, READ_AFTER,
   READ_HEAD, READ_PART, REMOVE_REMAINS, REMOVE_SNAPSHOT, TRIM, WRITE_PART, appendStatement,
   lockStatement,
 } from './statements.ts';
@@ -91,8 +91,7 @@ export class PostgresSession implements EngineSession {
     const run: RunStatement = (text, parameters) => writer.query(text, parameters);
     if (await this.#repeat(() => this.#appendOnce(run, log, expected, entry))) return true;
     // An earlier sending of this batch may have been under way until now.
-    const [row] = await this.#deps.writer.queryBytes(FIND_BATCH, [entry.batchId]);
-    return row !== undefined && decodeEntry(row).chain === entry.chain;
+    return this.holds(entry);
   }
 
   async appendLocked(
@@ -102,9 +101,9 @@ export class PostgresSession implements EngineSession {
     return this.#repeat(() => this.#appendUnderLock(log, missedEntries, build));
   }
 
-  async findBatch(batchId: string): Promise<LogEntry | null> {
-    const [row] = await this.#deps.reader.queryBytes(FIND_BATCH, [batchId]);
-    return row === undefined ? null : decodeEntry(row);
+  async holds({ batchId, chain }: LogEntry): Promise<boolean> {
+    const { rows } = await this.#deps.reader.query(HOLDS_ENTRY, [batchId, chain]);
+    return rows.length > 0;
   }
 
   async readAfter(sequence: number, maxEntries: number): Promise<readonly LogEntry[]> {

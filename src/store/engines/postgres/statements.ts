@@ -123,7 +123,7 @@ export const appendStatement = (notifies: boolean): string =>
   + `${notifies ? ", pg_notify('hookshelf', sequence::text)" : ''} from r`;
 
 const ENTRY = ['lines', ...ENTRY_COLUMNS].join(', ');
-export const FIND_BATCH = `select ${ENTRY} from hookshelf.journal where batch = $1`;
+export const HOLDS_ENTRY = 'select 1 from hookshelf.journal where batch = $1 and chain = $2';
 /** $1 the sequence before, $2 most entries, $3 bytes that end the page; one entry at least. */
 export const READ_AFTER = `select ${ENTRY} from (select ${ENTRY}, sum(octet_length(lines)) over `
   + '(order by sequence) - octet_length(lines) as before from (select * from hookshelf.journal '

@@ -22,7 +22,7 @@ import { AppError } from '../../../base/errors.ts';
 import type { EngineSession, LogEntry, LogHead } from '../../engines/engine.ts';
 import { JournalLineEncoder } from '../../journal/journal-line-encoder.ts';
 import type { AppendRequest } from '../../journal/journal-port.ts';
-import { findBreak, isSamePosition } from '../log-chain.ts';
+import { isSamePosition } from '../log-chain.ts';
 import { isRefusal } from '../engine-link.ts';
 import type { EngineLink } from '../engine-link.ts';
 import { encodeEntry } from '../log-entry.ts';
@@ -184,12 +184,9 @@ export class Appender {
   async #resolveDoubt(session: EngineSession, pending: PendingAppend): Promise<void> {
     const { sent } = pending;
     if (sent === null) return;
-    const ownEntry = await this.#link.ask(session, session.findBatch(sent.batchId));
+    const isThere = await this.#link.ask(session, session.holds(sent));
     if (this.#pending !== pending) return;
-    if (ownEntry !== null) {
-      this.#finishFound(pending, ownEntry);
-      return;
-    }
+    if (isThere) return this.#finishCommitted(pending, sent);
     const { logId, position } = this.#records;
     const isCommitted = await this.#link.ask(session, session.append(logId, position, sent));
     if (isCommitted) this.#finishCommitted(pending, sent);
@@ -227,11 +224,9 @@ export class Appender {
   ): LogEntry | null {
     if (this.#pending !== pending) return null;
     const { sent } = pending;
-    const ownEntry = sent === null ? undefined
-      : missed.find(({ batchId }) => batchId === sent.batchId);
-    if (ownEntry !== undefined) {
+    if (sent !== null && missed.some(({ chain }) => chain === sent.chain)) {
       // The entries after it are not applied here: the journal reads them again.
-      this.#finishFound(pending, ownEntry);
+      this.#finishCommitted(pending, sent);
       return null;
     }
     // In a log that was trimmed meanwhile, the batch in doubt may be among the removed entries.
@@ -257,13 +252,6 @@ export class Appender {
     const transactions = request.collectOperations();
     return transactions.length === 0 ? null
       : encodeEntry(this.#encoder, this.#records.position, transactions);
-  }
-
-  /** The batch that was in doubt is in the log, as `entry`. */
-  #finishFound(pending: PendingAppend, entry: LogEntry): void {
-    const reason = findBreak(this.#records.position, entry);
-    if (reason === null) this.#finishCommitted(pending, entry);
-    else this.#records.divergence = reason;
   }
 
   #finishCommitted(pending: PendingAppend, entry: LogEntry): void {

@@ -80,6 +80,7 @@ import {
   ACTIONS_FOLDER, loadActionModules,
 } from './webhooks/actions/modules/load-action-modules.ts';
 import type { ModuleSelection } from './webhooks/actions/modules/load-action-modules.ts';
+import { ALL_OWNED } from './webhooks/durable-queue/ownership.ts';
 import type { WebhooksOptions } from './webhooks/webhooks-options.ts';
 import { resolveHooks } from './webhooks/naming/directory.ts';
 import { webhookCollections } from './webhooks/webhooks.ts';
@@ -315,7 +316,7 @@ async function openShared(
     }));
   if (nodes !== null) closers.add(() => nodes.close());
   const keys = new IdempotencyKeys({
-    store, clock, logger, mayRemove: () => nodes === null || nodes.ownership.isMaintainer(),
+    store, clock, log: logger, mayRemove: () => nodes === null || nodes.ownership.isMaintainer(),
   });
   closers.add(() => keys.close());
   const metrics = new Metrics();
@@ -378,7 +379,7 @@ function composeDomains(
 ): Domains {
   const { store, nodes, clock, logger, statistics, maxMemoryBytes } = deps;
   const { webhooks, client } = composeRelay({
-    ...deps, ...nodes === null ? {} : { ownership: nodes.ownership }, actions, baseUri,
+    ...deps, ownership: nodes?.ownership ?? ALL_OWNED, actions, baseUri,
     optionalActions: commands.actions,
     onOutcome: statistics.record,
     onRejected: (request) =>

@@ -9,15 +9,13 @@ import { Tokens, TOKENS } from '../src/access/tokens.ts';
 import { createBookEvents } from '../src/app/relay.ts';
 import { systemClock } from '../src/base/clock.ts';
 import type { Clock } from '../src/base/clock.ts';
-import { silentLogger } from '../src/base/log.ts';
-import { createTurns } from '../src/base/turns.ts';
-import { createIdSource, isUuid } from '../src/base/uuid.ts';
+import { isUuid } from '../src/base/uuid.ts';
 import { createCatalog, type Catalog } from '../src/books/catalog.ts';
 import { bookResource } from '../src/books/book-resource.ts';
 import { createWebhooks, webhookCollections, type Webhooks } from '../src/webhooks/webhooks.ts';
 import { PLAIN_MODE } from './support/import-mode.ts';
 import { createMemoryStore, type MemoryStore } from './support/memory-store.ts';
-import { EVENTS, INBOX, INCOMING, OUTGOING } from './webhooks/relay.ts';
+import { createContext, createOptions } from './webhooks/context.ts';
 
 const ISBN = '9780441172719';
 
@@ -30,20 +28,16 @@ function build(statusCode = 200): House {
   let nowMs = Date.UTC(2026, 0, 1);
   const clock: Clock = { ...systemClock, now: () => nowMs += 1 };
   const store = createMemoryStore([bookResource.collection, ...webhookCollections, TOKENS]);
-  const makeId = createIdSource(clock);
-  const webhooks = createWebhooks({
-    onOutcome() {},
-    store, clock, makeId, logger: silentLogger, actions: [], random: Math.random,
+  const context = createContext({ store, clock });
+  const webhooks = createWebhooks(context, createOptions({
     http: { request: async () => ({ statusCode, headers: {}, body: Buffer.alloc(0) }) },
-    baseUri: () => '', incoming: INCOMING, inbox: INBOX,
-    events: EVENTS,
-    outgoing: { ...OUTGOING, retrySchedule: [] },
-  });
+    outgoing: { retrySchedule: [] },
+  }));
   const catalog = createCatalog({
-    store, makeId, now: () => clock.now(), turns: createTurns(clock),
+    ...context, now: () => clock.now(),
     stageWithChange: createBookEvents(webhooks.events),
   });
-  const tokens = new Tokens({ store, clock, makeId, log: silentLogger });
+  const tokens = new Tokens(context);
   return { store, catalog, webhooks, tokens };
 }
 

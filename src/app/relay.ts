@@ -23,14 +23,14 @@ import type { ChangeHook } from '../resources/record-stager.ts';
 import type { EventPublisher } from '../webhooks/deliveries/event-publisher.ts';
 import type { WebhooksOptions } from '../webhooks/webhooks-options.ts';
 import type { Ownership } from '../webhooks/durable-queue/ownership.ts';
+import type { RelayContext } from '../webhooks/relay-context.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
 type RelayDeps = {
   readonly store: Store;
   readonly keys: IdempotencyKeys;
-  /** The work that is this node's; absent: all of it is. */
-  readonly ownership?: Ownership;
+  readonly ownership: Ownership;
   readonly clock: Clock;
   readonly turns: Turns;
   readonly logger: Logger;
@@ -59,16 +59,17 @@ const DAY_MS = 86_400_000;
 export function composeRelay(
   deps: RelayDeps,
 ): { readonly webhooks: Webhooks; readonly client: HttpClient } {
-  const { settings, clock, turns, logger, metrics, store, keys, makeId, baseUri } = deps;
-  const { memoryBudget } = deps;
+  const { store, clock, logger, makeId, ownership, turns } = deps;
+  const { settings, metrics, keys, baseUri, memoryBudget } = deps;
   const client = createLazyHttpClient(createClientOptions(settings), { clock, logger });
-  const webhooks = createWebhooks({
+  const context: RelayContext = {
+    store, clock, log: logger, makeId, random: Math.random, ownership, turns,
+  };
+  const webhooks = createWebhooks(context, {
     onRejected: deps.onRejected, onOutcome: deps.onOutcome,
-    ...deps.ownership === undefined ? {} : { ownership: deps.ownership },
     ...settings.server.baseUri === null ? {} : { cloudEventSource: settings.server.baseUri },
-    store, keys, logger, clock, turns, makeId, baseUri, memoryBudget,
+    keys, baseUri, memoryBudget,
     http: client, isDeniedTarget: createTargetCheck(settings.http.denyAddresses),
-    random: Math.random,
     actions: deps.actions, optionalActions: deps.optionalActions,
     incoming: {
       defaultAllowedMethods: settings.incoming.defaultAllowedMethods,

@@ -105,13 +105,13 @@ export class IdempotencyKeys {
 
   constructor(
     deps: {
-      readonly store: Store; readonly clock: Clock; readonly logger: Logger;
+      readonly store: Store; readonly clock: Clock; readonly log: Logger;
       /** See `ExpiringRecords`. */
       readonly mayRemove?: () => boolean;
     },
     limits: ExpiryLimits = { countMax: KEYS_MAX, bytesMax: BYTES_MAX },
   ) {
-    const { store, clock, logger: log } = deps;
+    const { store, clock, log } = deps;
     this.#store = store;
     this.#clock = clock;
     this.#records = new ExpiringRecords({

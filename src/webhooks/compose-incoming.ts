@@ -1,6 +1,5 @@
 /** Composes the receiving side: the public endpoint, and the inbox of stored requests. */
 import { MemoryBudget } from '../base/memory-budget.ts';
-import { createTurns } from '../base/turns.ts';
 import { ExpiringRecords } from '../resources/expiring-records.ts';
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
@@ -19,6 +18,7 @@ import { PreviousSecretUses } from './incoming/receiving/previous-secret-uses.ts
 import type { ReceiveDeps } from './incoming/receiving/receive.ts';
 import type { LookUpEvent } from './incoming/diagnostics/duplicate-check.ts';
 import type { OnRun } from './outcome-listeners.ts';
+import type { RelayContext } from './relay-context.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import { InboxCapacity } from './inbox/inbox-capacity.ts';
 import { estimateStoredBytes } from './inbox/request-codec.ts';
@@ -30,7 +30,6 @@ import { requestQueue } from './inbox/request-changes.ts';
 import type { LongLane } from './scheduler/lanes.ts';
 import { RequestTransport } from './runs/request-transport.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
-import { ALL_OWNED, type Ownership } from './durable-queue/ownership.ts';
 import { QueueRetention } from './durable-queue/queue-retention.ts';
 
 type Incoming = {
@@ -44,16 +43,15 @@ type Incoming = {
   close(graceMs: number): Promise<void>;
 };
 
-export function composeIncoming(options: WebhooksOptions, shared: {
+export function composeIncoming(context: RelayContext, options: WebhooksOptions, shared: {
   readonly webhooks: IncomingWebhookIndex; readonly configurations: ConfigurationIndex;
   readonly runner: ActionRunner; readonly actions: ActionRegistry;
   readonly systemEvents: SystemEvents;
   readonly events: EventPublisher;
   readonly health: HealthMonitor;
 }): Incoming {
-  const { store, clock, logger: log, makeId, random, incoming, inbox, onOutcome } = options;
-  const { ownership = ALL_OWNED, turns = createTurns(clock) } = options;
-  const { memoryBudget = new MemoryBudget() } = options;
+  const { store, clock, log, makeId, random, ownership, turns } = context;
+  const { incoming, inbox, onOutcome, memoryBudget = new MemoryBudget() } = options;
   const { webhooks, configurations, runner, actions, systemEvents, events, health } = shared;
   const onRun = createRunListener(onOutcome, health);
   const rejectedRequests = new RejectedRing();
@@ -82,7 +80,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
   const retention = new QueueRetention({
     ...requestRetention(states, inbox), queue: requestQueue, store, clock, log, ownership,
   });
-  const eventIds = createExpiringEventIds(options, ownership);
+  const eventIds = createExpiringEventIds(context);
   const transport = new RequestTransport({
     store, webhooks, configurations, actions, runner, clock, log, random, makeId,
     systemEvents, recentRequests, ownership, memoryBudget, turns,
@@ -94,7 +92,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
     lookUpEvent: (...event) => intake.lookUp(...event),
     receive: {
       webhooks, clock, intake, limits: incoming, onOutcome, health, memoryBudget,
-      addRejected: createRejectionRecorder(options, rejectedRequests),
+      addRejected: createRejectionRecorder(context, options, rejectedRequests),
       previousSecretUses: new PreviousSecretUses(store, log),
       storeSecret: (webhookId, secret) =>
         storeAwaitedSecret(store, webhookId, secret, clock.now()),
@@ -116,7 +114,7 @@ export function composeIncoming(options: WebhooksOptions, shared: {
 
 /** Keeps a rejected request in memory, and announces it. */
 function createRejectionRecorder(
-  { makeId, clock, onRejected }: WebhooksOptions, rejectedRequests: RejectedRing,
+  { makeId, clock }: RelayContext, { onRejected }: WebhooksOptions, rejectedRequests: RejectedRing,
 ): ReceiveDeps['addRejected'] {
   return (exchange, webhook, body, { check }) => {
     const inputs = { id: makeId(), atMs: clock.now(), failedCheck: check };
@@ -142,7 +140,7 @@ function createRunListener(
 }
 
 function createExpiringEventIds(
-  { store, clock, logger: log }: WebhooksOptions, ownership: Ownership,
+  { store, clock, log, ownership }: RelayContext,
 ): ExpiringRecords {
   return new ExpiringRecords({
     store, clock, log, collection: eventIdCollection.name, noun: 'ids of events',

@@ -1,5 +1,4 @@
 /** Composes the sending side: events, their deliveries, and the transport that attempts them. */
-import { createTurns } from '../base/turns.ts';
 import type { ConfigurationIndex } from './actions/configuration-index.ts';
 import type { ActionRegistry } from './actions/action-registry.ts';
 import type { ActionRunner } from './actions/run-action.ts';
@@ -16,6 +15,7 @@ import { deliveryRetention } from './deliveries/delivery-retention.ts';
 import { createDeliveryService, type DeliveryService } from './deliveries/delivery-service.ts';
 import { deliveryQueue } from './deliveries/delivery-changes.ts';
 import type { RequestLookup } from './deliveries/delivery-fields.ts';
+import type { RelayContext } from './relay-context.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import { toHostWait, type HostWait } from './health/public-health.ts';
@@ -28,7 +28,6 @@ import { createWebhookSender, type WebhookSender } from './sending/webhook-sende
 import { StoreFailureEvents } from './sending/store-failure-events.ts';
 import { DeliveryTransport } from './sending/delivery-transport.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
-import { ALL_OWNED } from './durable-queue/ownership.ts';
 import { QueueRetention } from './durable-queue/queue-retention.ts';
 
 /** The entry of events and forwards; deliveries follow from them. */
@@ -57,11 +56,10 @@ export type Outgoing = {
 };
 
 export function composeQueue(
-  options: WebhooksOptions,
+  context: RelayContext, { events: { keep }, outgoing }: WebhooksOptions,
   webhooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
 ): Queue {
-  const { store, clock, logger: log, makeId, events: { keep }, outgoing } = options;
-  const { ownership = ALL_OWNED } = options;
+  const { store, clock, log, makeId, ownership } = context;
   const fanOuts = new FanOuts({ store, clock, log });
   const eventUse = new EventUse(store);
   const capacity = new QueueCapacity(store, eventUse, fanOuts, {
@@ -77,13 +75,13 @@ export function composeQueue(
   return { fanOuts, delayedEvents, eventUse, capacity, events, systemEvents };
 }
 
-export function composeOutgoing(options: WebhooksOptions, shared: {
+export function composeOutgoing(context: RelayContext, options: WebhooksOptions, shared: {
   readonly webhooks: OutgoingWebhookIndex; readonly configurations: ConfigurationIndex;
   readonly actions: ActionRegistry; readonly runner: ActionRunner; readonly queue: Queue;
   readonly health: HealthMonitor; readonly requests: RequestLookup;
 }): Outgoing {
-  const { store, http, logger: log, clock, makeId, random, outgoing, onOutcome } = options;
-  const { ownership = ALL_OWNED, turns = createTurns(clock), cloudEventSource } = options;
+  const { store, log, clock, makeId, random, ownership, turns } = context;
+  const { http, outgoing, onOutcome, cloudEventSource } = options;
   const { webhooks, configurations, actions, runner, health, requests } = shared;
   const { fanOuts, delayedEvents, eventUse, capacity, systemEvents } = shared.queue;
   const scheduler = new Scheduler(clock, {

@@ -1,35 +1,20 @@
-/** The dependencies and limits of the relay. Only app.ts sets them. */
-import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/log.ts';
+/** The settings of the relay, and what it is connected to. Only app.ts sets them. */
 import type { MemoryBudget } from '../base/memory-budget.ts';
-import type { Turns } from '../base/turns.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
-import type { Store } from '../store/store-port.ts';
 import type { ActionSource, RegisteredAction } from './actions/action-registry.ts';
 import type { HttpSender } from './http/http-sender.ts';
 import type { StoredRequest } from './inbox/stored-request.ts';
 import type { InboxLimits } from './inbox/inbox-retention.ts';
 import type { OnOutcome } from './outcome-listeners.ts';
-import type { Ownership } from './durable-queue/ownership.ts';
 
 export type WebhooksOptions = {
-  readonly store: Store;
   /** Absent: an `Idempotency-Key` has no effect. */
   readonly keys?: IdempotencyKeys;
-  /** Absent: this process does all work. */
-  readonly ownership?: Ownership;
   readonly http: HttpSender;
   /** Absent: a webhook may have any target. */
   readonly isDeniedTarget?: (url: string) => boolean;
-  readonly logger: Logger;
-  readonly clock: Clock;
-  /** Shared by all long work in this process. Absent: the relay creates its own. */
-  readonly turns?: Turns;
   /** Absent: the relay has one of its own. */
   readonly memoryBudget?: MemoryBudget;
-  readonly makeId: () => string;
-  /** A number in [0, 1) for jitter. */
-  readonly random: () => number;
   /** Custom actions; `loadActionModules` loads those of files. */
   readonly actions: readonly ActionSource[];
   /** Built-in actions that not every service has: `run-command`. Absent: none of them. */

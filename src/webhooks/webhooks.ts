@@ -4,7 +4,6 @@ import { AppError } from '../base/errors.ts';
 import { isJsonObject } from '../base/fields.ts';
 import { RateLimitedLog } from '../base/rate-limited-log.ts';
 import type { JsonValue } from '../base/schema.ts';
-import { createTurns } from '../base/turns.ts';
 import { notFoundError } from '../resources/not-found.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
@@ -39,6 +38,7 @@ import { composeIncoming } from './compose-incoming.ts';
 import { appliedCollection } from './applied-records.ts';
 import { configurationRoutes } from './configuration/configuration-routes.ts';
 import type { ConfigurationDeps } from './configuration/configuration-service.ts';
+import type { RelayContext } from './relay-context.ts';
 import {
   IncomingWebhookIndex, warnOfUnusableWebhooks,
   type RejectionCount, type UnparsedCount,
@@ -136,29 +136,30 @@ export interface Webhooks {
 }
 
 /** Throws `usage` for an unsound custom action. */
-export function createWebhooks(options: WebhooksOptions): Webhooks {
-  const { store, clock, makeId, isDeniedTarget = () => false } = options;
-  const indexes = openIndexes(options);
-  const queue = composeQueue(options, indexes);
+export function createWebhooks(context: RelayContext, options: WebhooksOptions): Webhooks {
+  const { store, clock, log, makeId } = context;
+  const { keys = null, isDeniedTarget = () => false } = options;
+  const indexes = openIndexes(context, options);
+  const queue = composeQueue(context, options, indexes);
   const { events, systemEvents } = queue;
-  const health = createMonitors(options, indexes);
-  const actions = makeRegistry(options, events);
-  const runner = makeRunner(options);
+  const health = createMonitors(context, indexes);
+  const actions = makeRegistry(context, options, events);
+  const runner = makeRunner(context, options);
   const actionDeps = { configurations: indexes.configurations, actions, runner };
   const lookup = createRequestLookup(store, indexes.incoming);
-  const outgoing = composeOutgoing(options, {
+  const outgoing = composeOutgoing(context, options, {
     ...actionDeps, webhooks: indexes.outgoing, queue, health: health.outgoing, requests: lookup,
   });
-  const incoming = composeIncoming(options, {
+  const incoming = composeIncoming(context, options, {
     ...actionDeps, webhooks: indexes.incoming, systemEvents, events, health: health.incoming,
   });
   const { sender, transport, deliveries, keptEvents, findHostWait, listHostWaits } = outgoing;
   const { requests } = incoming;
   const now = (): number => clock.now();
-  const shared = { keys: options.keys ?? null, searches: new Searches(options), now };
+  const shared = { keys, searches: new Searches(context), now };
   const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
-  const { jobs, routes: jobRoutes } = composeJobs(options, {
-    webhooks: indexes, requests, findSearched: lookup.findSearched, outgoing, queue,
+  const { jobs, routes: jobRoutes } = composeJobs(context, {
+    keys, webhooks: indexes, requests, findSearched: lookup.findSearched, outgoing, queue,
   });
   const removals = { incoming: incoming.removal, outgoing: outgoing.removal };
   const optionsChecks = new OptionsChecks(actions);
@@ -180,7 +181,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     ...eventRoutes(keptEvents, shared.searches),
     ...requestRoutes({ service: requests, webhooks: directories.incoming, ...shared }),
     ...jobRoutes,
-    ...configurationRoutes(createConfigurationDeps(options, resources, optionsChecks, removals)),
+    ...configurationRoutes(createConfigurationDeps(context, resources, optionsChecks, removals)),
   ];
   return {
     routes, resources, actions, deliveries, requests, events, directories, listHostWaits,
@@ -188,10 +189,10 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       sendNow({ webhooks: indexes.outgoing, sender, makeId }, webhook, payload, options),
     describeWebhook: (identifier) => describeWebhook(directories, identifier),
     emit: async (name, payload) => [...(await events.emitValue(name, payload)).deliveries],
-    tellBackupFailed: (failure) => tellBackupFailed(options, systemEvents, failure),
+    tellBackupFailed: (failure) => tellBackupFailed(context, systemEvents, failure),
     start() {
       for (const part of [outgoing, incoming, jobs]) part.start();
-      warnOfUnusableWebhooks(indexes.incoming, options.logger);
+      warnOfUnusableWebhooks(indexes.incoming, log);
     },
     async close(graceMs) {
       await jobs.close();
@@ -207,7 +208,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
 }
 
 function tellBackupFailed(
-  { store, clock, makeId }: WebhooksOptions, systemEvents: SystemEvents,
+  { store, clock, makeId }: RelayContext, systemEvents: SystemEvents,
   failure: Parameters<Webhooks['tellBackupFailed']>[0],
 ): Promise<void> {
   const inputs = { nowMs: clock.now(), seed: makeId(), hops: 0 };
@@ -215,7 +216,7 @@ function tellBackupFailed(
 }
 
 function createConfigurationDeps(
-  { store, makeId, logger: log, clock, turns = createTurns(clock) }: WebhooksOptions,
+  { store, makeId, log, turns }: RelayContext,
   resources: WebhookResources, optionsChecks: OptionsChecks,
   removals: Readonly<Record<WebhookDirection, RemovalListener>>,
 ): ConfigurationDeps {
@@ -261,7 +262,7 @@ function sendNow(
 }
 
 function createRequestLookup(
-  store: WebhooksOptions['store'], webhooks: IncomingWebhookIndex,
+  store: RelayContext['store'], webhooks: IncomingWebhookIndex,
 ): RequestLookup {
   return {
     findEvent(id) {
@@ -297,7 +298,9 @@ function findStoredKey({ identifier, name = '', targetUrl }: SendingWebhook): st
   return identifier ?? (targetUrl === undefined ? name : '');
 }
 
-function openIndexes({ store, clock, logger, incoming, onOutcome }: WebhooksOptions): {
+function openIndexes(
+  { store, clock, log }: RelayContext, { incoming, onOutcome }: WebhooksOptions,
+): {
   readonly configurations: ConfigurationIndex;
   readonly outgoing: OutgoingWebhookIndex;
   readonly incoming: IncomingWebhookIndex;
@@ -308,13 +311,13 @@ function openIndexes({ store, clock, logger, incoming, onOutcome }: WebhooksOpti
     incoming: new IncomingWebhookIndex({
       collection: store.collection(incomingCollection.name),
       defaultMethods: incoming.defaultAllowedMethods, rateLimit: incoming.rateLimit,
-      bodyBytesMax: incoming.bodyBytesMax, clock, log: logger, onOutcome,
+      bodyBytesMax: incoming.bodyBytesMax, clock, log, onOutcome,
     }),
   };
 }
 
 function createMonitors(
-  { store, clock, logger: log }: WebhooksOptions,
+  { store, clock, log }: RelayContext,
   { incoming, outgoing }: {
     readonly incoming: IncomingWebhookIndex; readonly outgoing: OutgoingWebhookIndex;
   },
@@ -334,16 +337,20 @@ async function closeMonitors({ incoming, outgoing }: HealthMonitors): Promise<vo
   await Promise.all([incoming.close(), outgoing.close()]);
 }
 
-function makeRunner({ clock, logger, incoming }: WebhooksOptions): ActionRunner {
+function makeRunner(
+  { clock, log }: RelayContext, { incoming }: WebhooksOptions,
+): ActionRunner {
   return {
     timeoutMs: incoming.actionTimeoutMs, clock,
     chainRefusalLog: new RateLimitedLog(clock, (leftOut) =>
-      logger.warning('more chains were refused in actions', { leftOut })),
+      log.warning('more chains were refused in actions', { leftOut })),
   };
 }
 
-function makeRegistry(options: WebhooksOptions, events: EventPublisher): ActionRegistry {
-  const { http, logger: log, actions, optionalActions = [] } = options;
+function makeRegistry(
+  { log }: RelayContext, { http, actions, optionalActions = [] }: WebhooksOptions,
+  events: EventPublisher,
+): ActionRegistry {
   return createActionRegistry({
     builtIn: [
       createLogAction(),

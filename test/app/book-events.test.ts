@@ -2,15 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBookEvents } from '../../src/app/relay.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/log.ts';
-import { createTurns } from '../../src/base/turns.ts';
-import { createIdSource } from '../../src/base/uuid.ts';
 import { bookResource } from '../../src/books/book-resource.ts';
 import { createCatalog } from '../../src/books/catalog.ts';
 import { createWebhooks, webhookCollections } from '../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
-import { EVENTS, INBOX, INCOMING, OUTGOING } from '../webhooks/relay.ts';
+import { createContext, createOptions } from '../webhooks/context.ts';
 
 type Written = { readonly collection: string; readonly json: string | null };
 
@@ -19,16 +15,11 @@ async function writesOfBook(
   keep: 'heard' | 'all', triggerEvent: string, enabled = true,
 ): Promise<readonly Written[]> {
   const store = createMemoryStore([bookResource.collection, ...webhookCollections]);
-  const makeId = createIdSource(systemClock);
-  const webhooks = createWebhooks({
-    store, makeId, clock: systemClock, logger: silentLogger, actions: [], random: () => 0,
-    http: { request: async () => ({ statusCode: 200, headers: {}, body: Buffer.alloc(0) }) },
-    onOutcome() {}, baseUri: () => '', incoming: INCOMING, inbox: INBOX, outgoing: OUTGOING,
-    events: { ...EVENTS, keep },
-  });
+  const context = createContext({ store });
+  const webhooks = createWebhooks(context, createOptions({ events: { keep } }));
   await webhooks.resources.outgoing.add({ targetUrl: 'http://a/', triggerEvent, enabled });
   const catalog = createCatalog({
-    store, makeId, now: Date.now, turns: createTurns(systemClock),
+    ...context, now: Date.now,
     stageWithChange: createBookEvents(webhooks.events),
   });
   const from = store.lines.length;

@@ -25,7 +25,7 @@ async function withPlace(
 ): Promise<void> {
   const store = createMemoryStore([bookResource.collection, IDEMPOTENCY_KEYS]);
   const clock = new ManualClock();
-  const keys = new IdempotencyKeys({ store, clock, logger: silentLogger }, limits);
+  const keys = new IdempotencyKeys({ store, clock, log: silentLogger }, limits);
   const server = await startBookServer({ store, clock, keys });
   try {
     await use({
@@ -161,7 +161,7 @@ test('finds the keys of an earlier run, oldest first', () =>
     }
     await keys.close();
     const limits = { countMax: 2, bytesMax: 1e9 };
-    const next = new IdempotencyKeys({ store, clock, logger: silentLogger }, limits);
+    const next = new IdempotencyKeys({ store, clock, log: silentLogger }, limits);
     next.start();
     for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
     assert.equal(store.collection(IDEMPOTENCY_KEYS.name).size, 2);

@@ -4,7 +4,6 @@
  */
 import { sleep } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import { createIdSource } from '../../src/base/uuid.ts';
 import type { HttpRequest } from '../../src/client/http-client.ts';
 import { createDispatcher } from '../../src/server/routing/dispatcher.ts';
 import { callApiAnyStatus } from '../../src/server/local/api-call.ts';
@@ -18,12 +17,11 @@ import type { TargetResponse } from '../../src/webhooks/http/http-sender.ts';
 import {
   createWebhooks, webhookCollections, type Webhooks,
 } from '../../src/webhooks/webhooks.ts';
-import type { WebhooksOptions } from '../../src/webhooks/webhooks-options.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { DIRECTORY } from '../support/open-store.ts';
 import type { Disk } from '../support/simulated-disk.ts';
 import { SimulatedFiles } from '../support/simulated-files.ts';
-import { EVENTS, INBOX, INCOMING, OUTGOING } from './relay.ts';
+import { createContext, createOptions, type OptionChanges } from './context.ts';
 
 export type Sent = {
   /** The `webhook-id`, which is that of the delivery. */
@@ -56,10 +54,8 @@ export type DiskRelay = {
   close(): Promise<void>;
 };
 
-export type DiskRelayOptions = {
+export type DiskRelayOptions = Pick<OptionChanges, 'events' | 'outgoing'> & {
   readonly startMs?: number;
-  readonly events?: Partial<WebhooksOptions['events']>;
-  readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
   /** The status that a target answers. */
   readonly respond?: (sent: Omit<Sent, 'status'>) => number;
   /** How long a target and an action take. */
@@ -83,10 +79,8 @@ export async function openRelayOn(
   const store = await openStore({
     directory: DIRECTORY, files, clock, logger: silentLogger, specs: webhookCollections,
   });
-  const webhooks = createWebhooks({
-    onOutcome() {}, store, clock, logger: silentLogger, makeId: createIdSource(clock),
-    random: () => 0, baseUri: () => 'http://localhost',
-    actions: [{ actionClass: createScripted(runs, files, pause), origin: 'the test' }],
+  const webhooks = createWebhooks(createContext({ store, clock }), createOptions({
+    actions: [createScripted(runs, files, pause)],
     http: {
       async request(request) {
         const attempt = describeAttempt(request, files, clock);
@@ -96,10 +90,9 @@ export async function openRelayOn(
         return answerOf(status);
       },
     },
-    incoming: { ...INCOMING, retrySchedule: SCHEDULE_S }, inbox: INBOX,
-    events: { ...EVENTS, ...events },
-    outgoing: { ...OUTGOING, retrySchedule: SCHEDULE_S, ...outgoing },
-  });
+    incoming: { retrySchedule: SCHEDULE_S }, events,
+    outgoing: { retrySchedule: SCHEDULE_S, ...outgoing },
+  }));
   const target = createTarget(webhooks, clock);
   return {
     store, files, clock, webhooks, sent, runs,

@@ -3,11 +3,8 @@ import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TestContext } from 'node:test';
-import { systemClock, type Clock } from '../../src/base/clock.ts';
-import { createLogger } from '../../src/base/log.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { MemoryBudget } from '../../src/base/memory-budget.ts';
-import type { Turns } from '../../src/base/turns.ts';
-import { createIdSource } from '../../src/base/uuid.ts';
 import { createHttpClient } from '../../src/client/http-client.ts';
 import type { HttpClientOptions } from '../../src/client/http-client.ts';
 import { createTargetCheck } from '../../src/client/policy/deny-list.ts';
@@ -21,8 +18,9 @@ import type { Store } from '../../src/store/store-port.ts';
 import {
   createWebhooks, webhookCollections, type Webhooks,
 } from '../../src/webhooks/webhooks.ts';
-import type { WebhooksOptions } from '../../src/webhooks/webhooks-options.ts';
-import { createMemoryStore } from '../support/memory-store.ts';
+import {
+  createContext, createOptions, type ContextChanges, type OptionChanges,
+} from './context.ts';
 
 export type Relay = {
   readonly url: string;
@@ -47,41 +45,16 @@ export type Answer = {
   readonly json: Readonly<Record<string, unknown>>;
 };
 
-export const INCOMING = {
-  defaultAllowedMethods: ['POST'], allowUnsignedWhenSecretMissing: true, actionTimeoutMs: 2000,
-  bodyBytesMax: 1 << 20, rateLimit: 0, maxConcurrent: 100,
-  retrySchedule: [5, 300], maxInFlightPerHook: 8,
-};
-export const OUTGOING = {
-  retrySchedule: [5, 300], retentionMs: 7 * 86_400_000, retentionCount: 10_000,
-  retentionBytes: 64 << 20,
-  failedRetentionMs: 30 * 86_400_000, maxPending: 100_000, maxPendingBytes: 256 << 20,
-  maxInFlight: 64, maxInFlightPerHook: 8, maxInFlightPerHost: 64,
-};
-export const INBOX = {
-  retentionMs: 7 * 86_400_000, failedRetentionMs: 30 * 86_400_000, maxCount: 100_000,
-  maxBytes: 256 << 20,
-};
-export const EVENTS = { keep: 'heard', retentionMs: 7 * 86_400_000, bytesMax: 256 << 20 } as const;
 const CLIENT: HttpClientOptions = {
   timeoutMs: 2000, connectTimeoutMs: 1000, totalTimeoutMs: 3000, retries: 0, retryDelayMs: 1,
   maxSocketsPerHost: 64, verify: true, proxy: null, noProxy: [], denyAddresses: [],
 };
 const BODY_BYTES_MAX = 1_048_576;
 
-export type RelayOptions = {
-  readonly incoming?: Partial<WebhooksOptions['incoming']>;
+export type RelayOptions = OptionChanges & Pick<ContextChanges, 'clock' | 'turns'> & {
   /** Of payloads under way, with their copies. */
   readonly memoryBytesMax?: number;
-  readonly inbox?: Partial<WebhooksOptions['inbox']>;
-  readonly events?: Partial<WebhooksOptions['events']>;
-  readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
   readonly client?: Partial<HttpClientOptions>;
-  readonly actions?: readonly unknown[];
-  readonly optionalActions?: NonNullable<WebhooksOptions['optionalActions']>;
-  readonly onOutcome?: WebhooksOptions['onOutcome'];
-  readonly turns?: Turns;
-  readonly clock?: Clock;
 };
 
 /** A relay that is closed when the test is over. */
@@ -103,28 +76,23 @@ export async function startRelayWithHook(
   return relay;
 }
 
-export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
+export async function startRelay(
+  { clock = systemClock, turns, memoryBytesMax = 64 << 20, client, ...options }: RelayOptions = {},
+): Promise<Relay> {
   const logLines: string[] = [];
-  const { clock = systemClock } = options;
-  const logger = createLogger({
-    level: 'debug', format: 'json', write: (line) => logLines.push(line), now: () => clock.now(),
+  const context = createContext({
+    clock, turns, collections: [...webhookCollections, IDEMPOTENCY_KEYS], random: () => 0.5,
+    writeLog: (line) => logLines.push(line),
   });
-  const store = createMemoryStore([...webhookCollections, IDEMPOTENCY_KEYS]);
-  const keys = new IdempotencyKeys({ store, clock, logger });
-  const http = createHttpClient({ ...CLIENT, ...options.client }, { clock, logger });
+  const { store, log: logger } = context;
+  const keys = new IdempotencyKeys(context);
+  const http = createHttpClient({ ...CLIENT, ...client }, { clock, logger });
   let url = '';
-  const webhooks = createWebhooks({
-    store, keys, http, logger, clock, makeId: createIdSource(clock),
-    random: () => 0.5, baseUri: () => url, onOutcome: options.onOutcome ?? (() => {}),
-    ...options.turns === undefined ? {} : { turns: options.turns },
-    memoryBudget: new MemoryBudget(options.memoryBytesMax ?? 64 << 20),
-    isDeniedTarget: createTargetCheck(options.client?.denyAddresses ?? []),
-    actions: (options.actions ?? []).map((actionClass) => ({ actionClass, origin: 'a test' })),
-    optionalActions: options.optionalActions ?? [],
-    incoming: { ...INCOMING, ...options.incoming },
-    inbox: { ...INBOX, ...options.inbox },
-    events: { ...EVENTS, ...options.events }, outgoing: { ...OUTGOING, ...options.outgoing },
-  });
+  const webhooks = createWebhooks(context, createOptions({
+    keys, http, baseUri: () => url,
+    memoryBudget: new MemoryBudget(memoryBytesMax),
+    isDeniedTarget: createTargetCheck(client?.denyAddresses ?? []), ...options,
+  }));
   const dispatcher = createDispatcher({
     routes: webhooks.routes, guard: null, clock, logger, metrics: new Metrics(),
     bodyBytesMax: BODY_BYTES_MAX, accessLog: 'all', trustProxy: false,

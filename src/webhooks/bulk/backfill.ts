@@ -25,8 +25,7 @@ import type {
 import type { JobKind, RecordSelection } from './job-kind.ts';
 import { createSelection } from './record-selection.ts';
 
-export type BackfillDeps = {
-  readonly store: Store;
+export type BackfillWork = {
   readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
   readonly capacity: Pick<QueueCapacity, 'reserve'>;
   readonly fanOuts: Pick<FanOuts, 'whenWritten'>;
@@ -36,20 +35,19 @@ export type BackfillDeps = {
 
 type MissedEvent = { readonly id: string; readonly record: Buffer };
 
-export function createBackfill(deps: BackfillDeps): JobKind {
+export function createBackfill(store: Store, work: BackfillWork): JobKind {
   return {
     findHeldWebhookId: readWebhookId,
     // Before the job is added: it must not pass over an event that is still being committed.
-    whenReady: () => deps.store.transact(readStagedEvents),
+    whenReady: () => store.transact(readStagedEvents),
     select(filter) {
-      const { store } = deps;
-      const matches = createMatcher(deps.webhooks, filter);
+      const matches = createMatcher(work.webhooks, filter);
       const find = findCommitted(store);
       const selection = createSelection(store.collection(eventCollection.name),
         (record, id) => matches(id, record, find));
       const stage: RecordSelection['stage'] = (transaction, ids, { nowMs, seed }, jobId) => {
         const missedEvents = findMissedEvents(findStaged(transaction), ids, matches);
-        reserveUnlessHeld(deps, transaction, readWebhookId(filter), missedEvents);
+        reserveUnlessHeld(work, transaction, readWebhookId(filter), missedEvents);
         const nextId = deriveIds(seed);
         stageDeliveries(transaction, missedEvents, {
           webhookId: readWebhookId(filter), nextId, nowMs, beginMs: timeOfUuidV7(jobId),
@@ -60,7 +58,7 @@ export function createBackfill(deps: BackfillDeps): JobKind {
         ...selection, stage,
         async begin() {
           // Before the selection begins: records tell only then who had a delivery of an event.
-          await deps.fanOuts.whenWritten();
+          await work.fanOuts.whenWritten();
           return selection.begin();
         },
       };
@@ -79,7 +77,7 @@ function readStagedEvents(transaction: Transaction): void {
 
 /** Makes the matcher anew whenever the webhook was changed: its triggers count as they are now. */
 function createMatcher(
-  webhooks: BackfillDeps['webhooks'], filter: JsonObject,
+  webhooks: BackfillWork['webhooks'], filter: JsonObject,
 ): MissedEventMatcher {
   const criteria = readCriteria(filter);
   let webhook: ReadyOutgoingWebhook | undefined;
@@ -121,7 +119,7 @@ function findMissedEvents(
  * there for the webhook: neither would go on then, so the chunk may go beyond the limit.
  */
 function reserveUnlessHeld(
-  { capacity, isAllHeld }: BackfillDeps, transaction: Transaction, webhookId: string,
+  { capacity, isAllHeld }: BackfillWork, transaction: Transaction, webhookId: string,
   missedEvents: readonly MissedEvent[],
 ): void {
   const bytes = missedEvents.reduce((sum, { record }) => sum + record.length, 0);

@@ -1,6 +1,6 @@
 /** The kinds of jobs: requests that run again, deliveries that are sent again, and backfills. */
 import type { JsonObject } from '../../base/schema.ts';
-import type { Steps, Turns } from '../../base/turns.ts';
+import type { Steps } from '../../base/turns.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { FindRecord } from '../../store/store-port.ts';
@@ -17,28 +17,29 @@ import { requestFields } from '../inbox/request-fields.ts';
 import type { RequestService } from '../inbox/request-service.ts';
 import { requestCollection } from '../inbox/stored-request.ts';
 import { createFieldTest, parseFilterBody } from '../records/fields.ts';
+import type { RelayContext } from '../relay-context.ts';
 import { prepareWhere } from '../search/search-query.ts';
-import { createBackfill, type BackfillDeps } from './backfill.ts';
+import { createBackfill, type BackfillWork } from './backfill.ts';
 import type { JobKind, JobKinds } from './job-kind.ts';
 import { countEach, createSelection } from './record-selection.ts';
 
-export type JobKindDeps = BackfillDeps & {
-  readonly turns: Turns;
+/** The services that do to a record what a job is for. */
+export type JobWork = BackfillWork & {
   readonly requests: Pick<RequestService, 'stageReplay'>;
   readonly findSearched: RequestLookup['findSearched'];
   readonly deliveries: Pick<DeliveryService, 'fields' | 'stageResend'>;
 };
 
-export function createJobKinds(deps: JobKindDeps): JobKinds {
+export function createJobKinds(context: RelayContext, work: JobWork): JobKinds {
   return {
-    'request-replay': createRequestReplay(deps),
-    'delivery-resend': createDeliveryResend(deps),
-    backfill: createBackfill(deps),
+    'request-replay': createRequestReplay(context, work),
+    'delivery-resend': createDeliveryResend(context, work),
+    backfill: createBackfill(context.store, work),
   };
 }
 
 function createRequestReplay(
-  { store, turns, findSearched, requests }: JobKindDeps,
+  { store, turns }: RelayContext, { findSearched, requests }: JobWork,
 ): JobKind {
   return {
     select(jobFilter: JsonObject) {
@@ -71,7 +72,7 @@ function createRequestReplay(
 }
 
 function createDeliveryResend(
-  { store, turns, deliveries, fanOuts }: JobKindDeps,
+  { store, turns }: RelayContext, { deliveries, fanOuts }: JobWork,
 ): JobKind {
   return {
     select(filter) {

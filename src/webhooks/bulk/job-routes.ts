@@ -35,8 +35,8 @@ import { JOB_SCHEMA, toPublicJob, type Job } from './job.ts';
 import type { Jobs } from './jobs.ts';
 import { jobResource } from './job-resource.ts';
 
-export type JobRouteDeps = {
-  readonly store: Store;
+/** What the description of a new job is checked against. */
+export type JobAdmission = {
   /** null: an `Idempotency-Key` has no effect. */
   readonly keys: IdempotencyKeys | null;
   readonly deliveries: Pick<DeliveryService, 'fields'>;
@@ -47,7 +47,9 @@ export type JobRouteDeps = {
 
 const { path: PATH, noun: NOUN } = jobResource;
 
-export function jobRoutes(jobs: Jobs, deps: JobRouteDeps): readonly HttpRoute[] {
+export function jobRoutes(
+  jobs: Jobs, store: Store, admission: JobAdmission,
+): readonly HttpRoute[] {
   const id = pathParameter('id', 'Of the job');
   return [
     {
@@ -74,7 +76,8 @@ export function jobRoutes(jobs: Jobs, deps: JobRouteDeps): readonly HttpRoute[] 
       handle: async (exchange) =>
         exchange.sendJson(200, toPublicJob(await jobs.cancel(exchange.params[0] ?? ''))),
     },
-    replayRoute(jobs, deps), resendRoute(jobs, deps), backfillRoute(jobs, deps),
+    replayRoute(jobs, admission), resendRoute(jobs, admission),
+    backfillRoute(jobs, store, admission),
   ];
 }
 
@@ -86,7 +89,7 @@ function represent(job: Job): Representation {
 /** Rejected requests are in memory alone: after a restart a job could not go on with them. */
 const REPLAYABLE = REQUEST_STATUSES.filter((status) => status !== 'rejected');
 
-function replayRoute(jobs: Jobs, { keys, webhooks }: JobRouteDeps): HttpRoute {
+function replayRoute(jobs: Jobs, { keys, webhooks }: JobAdmission): HttpRoute {
   return bulkRoute({ jobs, keys }, {
     kind: 'request-replay', path: `${requestResource.path}/replay`,
     operationId: 'replayRequests', name: 'RequestsReplay',
@@ -101,7 +104,7 @@ function replayRoute(jobs: Jobs, { keys, webhooks }: JobRouteDeps): HttpRoute {
   });
 }
 
-function resendRoute(jobs: Jobs, { keys, deliveries, webhooks }: JobRouteDeps): HttpRoute {
+function resendRoute(jobs: Jobs, { keys, deliveries, webhooks }: JobAdmission): HttpRoute {
   return bulkRoute({ jobs, keys }, {
     kind: 'delivery-resend', path: `${deliveryResource.path}/resend`,
     operationId: 'resendDeliveries', name: 'DeliveriesResend',
@@ -153,7 +156,9 @@ const BACKFILL_MEMBERS: Readonly<Record<string, MemberSchema>> = {
   },
 };
 
-function backfillRoute(jobs: Jobs, { store, keys, webhooks }: JobRouteDeps): HttpRoute {
+function backfillRoute(
+  jobs: Jobs, store: Store, { keys, webhooks }: JobAdmission,
+): HttpRoute {
   return bulkRoute({ jobs, keys }, {
     kind: 'backfill', path: `${outgoingResource.path}/{identifier}/backfill`,
     operationId: 'backfillOutgoingWebhook', name: 'Backfill', members: BACKFILL_MEMBERS,
@@ -166,7 +171,7 @@ function backfillRoute(jobs: Jobs, { store, keys, webhooks }: JobRouteDeps): Htt
       + 'restart',
     parameters: [createKeyParameter(outgoingResource)],
     async resolveFilter(filter, [name = '']) {
-      const { identifier } = await getNamedWebhook({ store, webhooks: webhooks.outgoing }, name);
+      const { identifier } = await getNamedWebhook(store, webhooks.outgoing, name);
       return { ...filter, hook: identifier };
     },
   });

@@ -7,33 +7,24 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../../base/assert.ts';
-import { formatTimestamp, type Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/log.ts';
+import { formatTimestamp } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { notFoundError } from '../../resources/not-found.ts';
-import type { Collection, Store, Transaction } from '../../store/store-port.ts';
+import type { Collection, Transaction } from '../../store/store-port.ts';
 import { decodeJob, jobCollection, type Job } from './job.ts';
 import type { JobKind, JobKinds, RecordSelection } from './job-kind.ts';
 import { runJob } from './run-job.ts';
-import type { Ownership } from '../durable-queue/ownership.ts';
-import { retryUntilWritten, type WriteRetryDeps } from '../durable-queue/write-retry.ts';
+import { retryUntilWritten } from '../durable-queue/write-retry.ts';
 import { backfillCollection, deleteHold } from '../deliveries/backfill-hold.ts';
+import type { RelayContext } from '../relay-context.ts';
 import { stageJobCancel, stageMissingHold, stageNewJob } from './stage-job.ts';
-
-type JobsDeps = {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly makeId: () => string;
-  readonly ownership: Pick<Ownership, 'isMaintainer' | 'onChange'>;
-  readonly loadKinds: () => Promise<JobKinds>;
-};
 
 /** Most finished jobs to keep. Older ones are removed when a job is added. */
 const FINISHED_MAX = 100;
 
 export class Jobs {
-  readonly #deps: JobsDeps & WriteRetryDeps;
+  readonly #context: RelayContext;
+  readonly #loadKinds: () => Promise<JobKinds>;
   readonly #records: Collection;
   readonly #unlisten: readonly (() => void)[];
   readonly #closing = new AbortController();
@@ -48,14 +39,15 @@ export class Jobs {
   readonly #begunSelections = new Map<string, RecordSelection>();
   #isStarted = false;
 
-  constructor(deps: JobsDeps) {
-    this.#deps = { ...deps, closing: this.#closing.signal };
-    this.#records = deps.store.collection(jobCollection.name);
+  constructor(context: RelayContext, loadKinds: () => Promise<JobKinds>) {
+    this.#context = context;
+    this.#loadKinds = loadKinds;
+    this.#records = context.store.collection(jobCollection.name);
     this.#unlisten = [
       this.#records.onChange(({ id, before, after }) => {
         if (before === null && after !== null) this.#resumeJob(id, after);
       }),
-      deps.ownership.onChange(() => this.#resumeAll()),
+      context.ownership.onChange(() => this.#resumeAll()),
     ];
   }
 
@@ -67,7 +59,7 @@ export class Jobs {
 
   /** Starts all jobs that run nowhere. One of several nodes runs jobs, also those of another. */
   #resumeAll(): void {
-    if (!this.#isStarted || !this.#deps.ownership.isMaintainer()) return;
+    if (!this.#isStarted || !this.#context.ownership.isMaintainer()) return;
     const walk = this.#records.walk();
     for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
       const bytes = this.#records.bytesAt(slot);
@@ -121,7 +113,7 @@ export class Jobs {
     kind: string, filter: JsonObject,
     onAdded: (transaction: Transaction, job: Job) => void = () => {},
   ): Promise<Job> {
-    const { store, makeId } = this.#deps;
+    const { store, makeId } = this.#context;
     const id = makeId();
     // The code that runs it is loaded first: a job that could not run must not hold deliveries.
     const jobKind = await this.#load(kind);
@@ -149,7 +141,7 @@ export class Jobs {
    * Cancels a job. Its finished chunks stay, and a finished job stays as it is. Throws `not_found`.
    */
   async cancel(id: string): Promise<Job> {
-    const { store, clock } = this.#deps;
+    const { store, clock } = this.#context;
     const updatedAt = formatTimestamp(clock.now());
     return store.transact((transaction) => {
       const bytes = transaction.find(jobCollection.name, id);
@@ -163,7 +155,7 @@ export class Jobs {
   ): Promise<Job> {
     const upTo = await selection.begin();
     const total = upTo === null ? 0 : await selection.count(upTo);
-    const at = formatTimestamp(this.#deps.clock.now());
+    const at = formatTimestamp(this.#context.clock.now());
     return {
       ...description, createdAt: at, updatedAt: at, status: total === 0 ? 'done' : 'running',
       total, done: 0, failed: 0, after: null, upTo: upTo ?? '',
@@ -171,13 +163,13 @@ export class Jobs {
   }
 
   async #load(kind: string): Promise<JobKind> {
-    const { [kind]: jobKind } = await this.#deps.loadKinds();
+    const { [kind]: jobKind } = await this.#loadKinds();
     assert(jobKind !== undefined, `there are no jobs of ${kind}`);
     return jobKind;
   }
 
   #resumeJob(id: string, bytes: Buffer): void {
-    const mayRun = this.#isStarted && this.#deps.ownership.isMaintainer();
+    const mayRun = this.#isStarted && this.#context.ownership.isMaintainer();
     if (!mayRun || this.#runs.has(id) || this.#stoppedIds.has(id)) return;
     const job = decodeJob(bytes);
     if (job.status !== 'running') return;
@@ -192,7 +184,7 @@ export class Jobs {
       await this.#run(job, begunSelection);
     } catch (thrown) {
       this.#stoppedIds.add(id);
-      this.#deps.log.error('a job has stopped until the next start',
+      this.#context.log.error('a job has stopped until the next start',
         { job: id, kind, error: thrown });
       await this.#releaseHold(job);
     } finally {
@@ -206,17 +198,19 @@ export class Jobs {
   async #holdAgain(job: Job): Promise<void> {
     const { id, hook: webhookId } = job;
     if (webhookId === null) return;
-    const { store } = this.#deps;
+    const { store } = this.#context;
     if (store.collection(backfillCollection.name).findSlot(webhookId) !== -1) return;
-    await retryUntilWritten(this.#deps, 'a job waits to hold deliveries', { job: id },
+    await retryUntilWritten(this.#context, this.#closing.signal,
+      'a job waits to hold deliveries', { job: id },
       () => store.transact((transaction) => stageMissingHold(transaction, job)));
   }
 
   async #releaseHold({ id, hook: webhookId }: Job): Promise<void> {
     if (webhookId === null) return;
-    await retryUntilWritten(
-      this.#deps, 'a job that has stopped still holds deliveries', { job: id },
-      () => this.#deps.store.transact((transaction) => deleteHold(transaction, webhookId, id)));
+    const { store } = this.#context;
+    await retryUntilWritten(this.#context, this.#closing.signal,
+      'a job that has stopped still holds deliveries', { job: id },
+      () => store.transact((transaction) => deleteHold(transaction, webhookId, id)));
   }
 
   async #run(job: Job, begunSelection: RecordSelection | undefined): Promise<void> {
@@ -225,6 +219,6 @@ export class Jobs {
     await nextTurn();
     const selection = begunSelection ?? (await this.#load(kind)).select(filter);
     await this.#holdAgain(job);
-    await runJob(this.#deps, id, selection);
+    await runJob(this.#context, this.#closing.signal, id, selection);
   }
 }

@@ -3,25 +3,13 @@
  * takes no writes, the job waits and tries smaller chunks. After a crash the next start goes on
  * behind the last chunk that was committed.
  */
-import { formatTimestamp, sleep, type Clock } from '../../base/clock.ts';
+import { formatTimestamp, sleep } from '../../base/clock.ts';
 import { isTemporary } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Store } from '../../store/store-port.ts';
 import { advance, decodeJob, jobCollection, type JobCounts, type Job } from './job.ts';
 import type { RecordSelection } from './job-kind.ts';
 import { stageJobChange } from './stage-job.ts';
 import { takeChunk } from '../durable-queue/queue-spec.ts';
-import type { Ownership } from '../durable-queue/ownership.ts';
-
-type RunJobDeps = {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly makeId: () => string;
-  readonly ownership: Pick<Ownership, 'isMaintainer'>;
-  /** Aborted when the program closes. */
-  readonly closing: AbortSignal;
-};
+import type { RelayContext } from '../relay-context.ts';
 
 /** Most records in one transaction, which takes a few milliseconds. */
 const CHUNK_RECORDS_MAX = 100;
@@ -29,11 +17,14 @@ const WAIT_MS = 1000;
 
 type Chunk = { readonly ids: readonly string[]; readonly isEnd: boolean };
 
-/** Resolves when the job is done or cancelled, when another node goes on with it, or we close. */
+/**
+ * Resolves when the job is done or cancelled, when another node goes on with it, or when `closing`
+ * is aborted, as the program closes.
+ */
 export async function runJob(
-  deps: RunJobDeps, id: string, selection: RecordSelection,
+  context: RelayContext, closing: AbortSignal, id: string, selection: RecordSelection,
 ): Promise<void> {
-  const { store, clock, log, closing, ownership } = deps;
+  const { store, clock, log, ownership } = context;
   let chunkMax = CHUNK_RECORDS_MAX;
   // The wait is logged once.
   let hasWaited = false;
@@ -43,13 +34,13 @@ export async function runJob(
     if (job?.status !== 'running') return;
     const chunk = await selectChunk(selection, job, chunkMax);
     try {
-      await commitChunk(deps, job, chunk, selection);
+      await commitChunk(context, job, chunk, selection);
       chunkMax = Math.min(CHUNK_RECORDS_MAX, chunkMax * 2);
     } catch (thrown) {
       const { length } = chunk.ids;
       if (!isTemporary(thrown)) {
         // After a bug, records are tried one by one, to find the one that it comes from.
-        if (length <= 1) await commitFailure(deps, job, chunk, thrown);
+        if (length <= 1) await commitFailure(context, closing, job, chunk, thrown);
         chunkMax = 1;
       } else if (length > 1) {
         // There may be room for a part of the chunk.
@@ -78,12 +69,12 @@ async function selectChunk(selection: RecordSelection, job: Job, max: number): P
  * there.
  */
 async function commitFailure(
-  deps: RunJobDeps, job: Job, chunk: Chunk, thrown: unknown,
+  context: RelayContext, closing: AbortSignal, job: Job, chunk: Chunk, thrown: unknown,
 ): Promise<void> {
-  const { log, clock, closing } = deps;
+  const { log, clock } = context;
   const stage = (): JobCounts => ({ done: 0, failed: chunk.ids.length });
   try {
-    await commitChunk(deps, job, chunk, { stage });
+    await commitChunk(context, job, chunk, { stage });
   } catch (error) {
     if (!isTemporary(error)) throw error;
     // The store takes no writes now: the same chunk is tried again after a wait.
@@ -94,7 +85,7 @@ async function commitFailure(
 }
 
 function commitChunk(
-  { store, clock, makeId }: RunJobDeps, job: Job, { ids, isEnd }: Chunk,
+  { store, clock, makeId }: RelayContext, job: Job, { ids, isEnd }: Chunk,
   selection: Pick<RecordSelection, 'stage'>,
 ): Promise<void> {
   const inputs = { nowMs: clock.now(), seed: makeId(), hops: 0 };

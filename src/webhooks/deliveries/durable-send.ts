@@ -58,7 +58,7 @@ export function createDurableSender(deps: {
   const { store, clock, makeId, webhooks, capacity } = deps;
   return async (send, onStaged) => {
     const { webhook: webhookName, name, payloadJson, hops, deliverAt } = send;
-    const webhook = await getNamedWebhook({ store, webhooks }, webhookName);
+    const webhook = await getNamedWebhook(store, webhooks, webhookName);
     const problem = findEmitProblem(name);
     if (problem !== null) throw new AppError('invalid', `the event ${problem}`);
     const { webhook: label, target } = webhook.labels;

@@ -30,7 +30,6 @@ import {
 import { LaneUpdates } from './lane-updates.ts';
 import type { QueueLease, Ownership } from './ownership.ts';
 import type { StoredItem } from './queue-spec.ts';
-import type { WriteRetryDeps } from './write-retry.ts';
 import { retryUntilWritten } from './write-retry.ts';
 
 /** An attempt ends with a result to write, or it is postponed and the task waits as it is. */
@@ -220,11 +219,6 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     for (const unfollow of this.#unfollow) unfollow();
   }
 
-  get writeRetryDeps(): WriteRetryDeps {
-    const { clock, log } = this.#deps;
-    return { clock, log, closing: this.#closing.signal };
-  }
-
   /**
    * Asks to start all tasks that may start. They start once in a turn of the event loop, after its
    * responses are read: requests that leave one by one wake the target each time, which halved the
@@ -287,8 +281,8 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   #endIfOrphaned(key: string): void {
     if (!this.#transport.isOrphaned(key) || !this.#ownsQueue(key)) return;
     if (this.#deps.scheduler.countTasks(key) === 0) return;
-    this.#background.run(retryUntilWritten(this.writeRetryDeps, this.#transport.ending.message,
-      { hook: key }, () => this.afterRemoved(key)));
+    this.#background.run(retryUntilWritten(this.#deps, this.closing,
+      this.#transport.ending.message, { hook: key }, () => this.afterRemoved(key)));
   }
 
   #startTasks(): void {

@@ -1,24 +1,18 @@
 /** Repeats a write that must not be given up, whatever the store says against it. */
-import { sleep, type Clock } from '../../base/clock.ts';
+import { sleep } from '../../base/clock.ts';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
-
-export type WriteRetryDeps = {
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Aborted when the program closes: then no write is repeated. */
-  readonly closing: AbortSignal;
-};
+import type { RelayContext } from '../relay-context.ts';
 
 const RETRY_MS = 1000;
 
 /**
  * Repeats `write` until the store takes it. It does so also for an error that is not temporary: to
  * give the write up would be to do again what its result says was done. Resolves with undefined
- * when `closing` comes first, and rejects with a bug alone.
+ * when `closing` is aborted first, as the program closes, and rejects with a bug alone.
  */
 export async function retryUntilWritten<T>(
-  { clock, log, closing }: WriteRetryDeps, message: string, labels: object, write: () => Promise<T>,
+  { clock, log }: Pick<RelayContext, 'clock' | 'log'>, closing: AbortSignal, message: string,
+  labels: object, write: () => Promise<T>,
 ): Promise<T | undefined> {
   let loggedCode: ErrorCode | null = null;
   for (;;) {

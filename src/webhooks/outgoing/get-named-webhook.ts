@@ -4,17 +4,12 @@ import type { Store } from '../../store/store-port.ts';
 import type { OutgoingWebhookIndex, ReadyOutgoingWebhook } from './outgoing-webhook-index.ts';
 import { outgoingCollection } from './outgoing-webhook.ts';
 
-type GetNamedDeps = {
-  readonly store: Pick<Store, 'transact'>;
-  readonly webhooks: Pick<OutgoingWebhookIndex, 'findNamed'>;
-};
-
 /**
  * Gets a webhook by its identifier or name. Before it throws `not_found`, this node applies all
  * that is committed: another one may just have added the webhook.
  */
 export async function getNamedWebhook(
-  { store, webhooks }: GetNamedDeps, name: string,
+  store: Pick<Store, 'transact'>, webhooks: Pick<OutgoingWebhookIndex, 'findNamed'>, name: string,
 ): Promise<ReadyOutgoingWebhook> {
   const webhook = webhooks.findNamed(name);
   if (webhook !== undefined) return webhook;

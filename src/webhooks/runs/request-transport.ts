@@ -145,7 +145,7 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
   }
 
   async writeResult(run: FinishedRun): Promise<StoredRequest | undefined> {
-    const written = await retryUntilWritten(this.loop.writeRetryDeps,
+    const written = await retryUntilWritten(this.#deps, this.loop.closing,
       'the result of a run waits to be written', { request: run.storedItem.item.id },
       () => this.#write(run));
     this.#log(run, written);

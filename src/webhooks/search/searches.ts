@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { createTurns, type Steps, type Turns } from '../../base/turns.ts';
+import type { Steps, Turns } from '../../base/turns.ts';
 import { matchesRecord, type SearchQuery, type SearchedRecord } from './search-query.ts';
 
 /** A walk through the records of a list, newest first. */
@@ -44,11 +44,10 @@ export class Searches {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #running = 0;
 
-  /** Without `turns` it makes its own. */
   constructor({ turns, clock }: {
-    readonly turns?: Turns; readonly clock: Pick<Clock, 'monotonicMs'>;
+    readonly turns: Turns; readonly clock: Pick<Clock, 'monotonicMs'>;
   }) {
-    this.#turns = turns ?? createTurns(clock);
+    this.#turns = turns;
     this.#clock = clock;
   }
 

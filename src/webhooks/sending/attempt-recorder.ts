@@ -5,6 +5,7 @@
  */
 import { createTraceFields } from '../../base/trace-context.ts';
 import { parseTimestamp } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import {
@@ -23,12 +24,15 @@ import type {
 import { isTriedAgain } from '../outgoing/retry-on.ts';
 import type { QueueLease } from '../durable-queue/ownership.ts';
 import { writeAttempt } from '../durable-queue/change-items.ts';
-import { retryUntilWritten, type WriteRetryDeps } from '../durable-queue/write-retry.ts';
+import { retryUntilWritten } from '../durable-queue/write-retry.ts';
 import {
   retireWebhook, type AttemptEvents, type DeliveryWrite, type RetirementDeps,
 } from './webhook-retirement.ts';
 
-export type RecorderDeps = WriteRetryDeps & RetirementDeps & AttemptEventDeps & {
+export type RecorderDeps = RetirementDeps & AttemptEventDeps & {
+  readonly log: Logger;
+  /** Aborted when the program closes: then no write is repeated. */
+  readonly closing: AbortSignal;
   /** Seconds between attempts, for webhooks without a schedule of their own. */
   readonly schedule: readonly number[];
   /** In [0, 1). */
@@ -64,8 +68,9 @@ export async function recordOutcome(
 ): Promise<Delivery | undefined> {
   const { identifier } = attempt.storedDelivery.item;
   reportToHealth(deps.health, attempt);
-  const delivery = await retryUntilWritten(deps, 'the result of an attempt waits to be written',
-    { delivery: identifier }, () => writeOutcome(deps, attempt));
+  const delivery = await retryUntilWritten(deps, deps.closing,
+    'the result of an attempt waits to be written', { delivery: identifier },
+    () => writeOutcome(deps, attempt));
   logAttempt(deps, attempt, delivery);
   return delivery;
 }

@@ -2,17 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
-import { createIdSource } from '../../../src/base/uuid.ts';
 import { openStore, type OpenedStore } from '../../../src/store/store.ts';
 import { jobCollection, type Job } from '../../../src/webhooks/bulk/job.ts';
 import { Jobs } from '../../../src/webhooks/bulk/jobs.ts';
-import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { about, imagesOf, sample } from '../../support/crashes.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { DIRECTORY } from '../../support/open-store.ts';
 import { Disk } from '../../support/simulated-disk.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 import { until } from '../../support/until.ts';
+import { createContext } from '../context.ts';
 import { THINGS, addThings, createCountUp, thingsIn } from './fake-kind.ts';
 
 const COUNT = 450;
@@ -29,10 +28,7 @@ async function openOn(disk: Disk): Promise<Opened> {
     directory: DIRECTORY, files, clock, logger: silentLogger, specs: [THINGS, jobCollection],
   });
   const kind = createCountUp(store);
-  const jobs = new Jobs({
-    store, clock, log: silentLogger, makeId: createIdSource(clock), ownership: ALL_OWNED,
-    loadKinds: () => Promise.resolve({ 'count-up': kind }),
-  });
+  const jobs = new Jobs(createContext({ store, clock }), async () => ({ 'count-up': kind }));
   return {
     store, files, jobs,
     async close() {

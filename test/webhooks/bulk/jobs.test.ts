@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { createLogger } from '../../../src/base/log.ts';
-import { createIdSource } from '../../../src/base/uuid.ts';
 import { encodeJob, jobCollection, toPublicJob, type Job } from '../../../src/webhooks/bulk/job.ts';
 import { Jobs } from '../../../src/webhooks/bulk/jobs.ts';
 import { backfillCollection, putHold } from '../../../src/webhooks/deliveries/backfill-hold.ts';
-import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { until } from '../../support/until.ts';
+import { createContext } from '../context.ts';
 import { THINGS, Trouble, addThings, createCountUp, idOf, putThing, thingsIn }
   from './fake-kind.ts';
 
@@ -21,20 +19,16 @@ class Place {
   readonly clock = new ManualClock();
   readonly trouble = new Trouble();
   readonly jobs: Jobs;
-  /** The messages of errors and warnings. */
+  /** The messages of the log. */
   readonly logLines: string[] = [];
 
   constructor(store = createMemoryStore([THINGS, jobCollection])) {
     this.store = store;
     const kind = createCountUp(store, this.trouble);
-    this.jobs = new Jobs({
-      store, clock: this.clock, makeId: createIdSource(this.clock), ownership: ALL_OWNED,
-      log: createLogger({
-        level: 'warning', format: 'json', now: () => this.clock.now(),
-        write: (line) => this.logLines.push(JSON.parse(line).message),
-      }),
-      loadKinds: () => Promise.resolve(Object.fromEntries(KINDS.map((name) => [name, kind]))),
-    });
+    this.jobs = new Jobs(createContext({
+      store, clock: this.clock,
+      writeLog: (line) => this.logLines.push(JSON.parse(line).message),
+    }), async () => Object.fromEntries(KINDS.map((name) => [name, kind])));
   }
 
   /** Resolves when what has begun must have come to its end. */

@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError, type ErrorCode } from '../../../src/base/errors.ts';
-import { createLogger } from '../../../src/base/log.ts';
 import { retryUntilWritten } from '../../../src/webhooks/durable-queue/write-retry.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { createContext } from '../context.ts';
 
 test('a write is repeated whatever the store says, and each new reason is logged', async () => {
   const clock = new ManualClock();
   const lines: string[] = [];
-  const log = createLogger({
-    level: 'error', format: 'json', now: () => 0, write: (line) => lines.push(line),
-  });
+  const context = createContext({ clock, writeLog: (line) => lines.push(line) });
   const reasons: ErrorCode[] = ['unavailable', 'unavailable', 'too_large', 'too_large'];
   const written = retryUntilWritten(
-    { clock, log, closing: new AbortController().signal }, 'it waits', {}, async () => {
+    context, new AbortController().signal, 'it waits', {}, async () => {
       const code = reasons.shift();
       if (code !== undefined) throw new AppError(code, `planted: ${code}`);
       return 'done';

@@ -17,7 +17,7 @@ import { QueueRetention } from '../../../src/webhooks/durable-queue/queue-retent
 import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
-import { INBOX } from '../relay.ts';
+import { INBOX } from '../context.ts';
 import { makeStoredRequest } from './sample-request.ts';
 
 const DAY_MS = 86_400_000;

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import type { MemoryStore } from '../../support/memory-store.ts';
 import { until } from '../../support/until.ts';
-import { INBOX, type Answer } from '../relay.ts';
+import type { Answer } from '../relay.ts';
 import {
   ACCEPTED, HEADER, SECRET, SIGNED, Scripted, kept, message, release, send, start, type Shown,
 } from './scripted.ts';
@@ -181,7 +181,7 @@ test('who finds a replay under way waits for it', async (context) => {
 
 test('an inbox that is full refuses new events and knows the old ones', async (context) => {
   const relay = await start(context, { ...HEADER, ...ACCEPTED },
-    { inbox: { ...INBOX, maxCount: 1 } });
+    { inbox: { maxCount: 1 } });
   assert.equal((await send(relay, 'a')).status, 200);
   assert.equal((await send(relay, 'b')).status, 503);
   assert.deepEqual(message(await send(relay, 'a')), [200, 'Duplicate']);
@@ -190,7 +190,7 @@ test('an inbox that is full refuses new events and knows the old ones', async (c
 
 test('a duplicate is stored only where the inbox has room for it', async (context) => {
   const relay = await start(context, { ...HEADER, ...ACCEPTED },
-    { inbox: { ...INBOX, maxBytes: 10_000 } });
+    { inbox: { maxBytes: 10_000 } });
   const body = { text: 'x'.repeat(3000) };
   assert.deepEqual(message(await send(relay, 'a', body)), [200, '']);
   for (let turn = 0; turn < 10; turn += 1) {

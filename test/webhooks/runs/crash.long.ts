@@ -5,9 +5,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findCommitted } from '../../../src/store/find-record.ts';
-import { createLogger } from '../../../src/base/log.ts';
+import { silentLogger } from '../../../src/base/log.ts';
 import { formatTimestamp } from '../../../src/base/clock.ts';
-import { createIdSource } from '../../../src/base/uuid.ts';
 import { openStore, type OpenedStore } from '../../../src/store/store.ts';
 import { ActionResult, type ActionContext } from '../../../src/webhooks/actions/action.ts';
 import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
@@ -22,7 +21,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { DIRECTORY } from '../../support/open-store.ts';
 import { Disk } from '../../support/simulated-disk.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
-import { EVENTS, INBOX, INCOMING, OUTGOING } from '../relay.ts';
+import { createContext, createOptions } from '../context.ts';
 import { makeRoute, makeStoredRequest } from '../inbox/sample-request.ts';
 
 const ROUTES = ['sure', 'flaky'];
@@ -62,23 +61,15 @@ async function openOn(disk: Disk, asked: Set<string>, startMs?: number): Promise
       return ActionResult.fail('not yet');
     }
   }
-  const logger = createLogger({
-    level: 'error', format: 'json', now: () => clock.now(), write: () => {},
-  });
   const store = await openStore({
-    directory: DIRECTORY, files, clock, logger, specs: webhookCollections,
+    directory: DIRECTORY, files, clock, logger: silentLogger, specs: webhookCollections,
   });
-  const makeId = createIdSource(clock);
-  const webhooks = createWebhooks({
-    onOutcome() {},
-    store, clock, logger, makeId, random: () => 0, baseUri: () => 'http://localhost',
-    http: { request: () => Promise.reject(new Error('nothing is sent')) },
-    actions: [{ actionClass: Scripted, origin: 'the test' }],
-    incoming: { ...INCOMING, retrySchedule: [5, 5, 5, 5, 5] }, inbox: INBOX,
-    events: EVENTS, outgoing: OUTGOING,
-  });
+  const context = createContext({ store, clock });
+  const webhooks = createWebhooks(context, createOptions({
+    actions: [Scripted], incoming: { retrySchedule: [5, 5, 5, 5, 5] },
+  }));
   return {
-    store, files, clock, webhooks, runs, makeId,
+    store, files, clock, webhooks, runs, makeId: context.makeId,
     async close() {
       await webhooks.close(0);
       await store.close();

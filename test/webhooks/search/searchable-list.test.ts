@@ -1,7 +1,7 @@
 /** What a search answers when its time is over, and when too many run. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Steps } from '../../../src/base/turns.ts';
+import { createTurns, type Steps } from '../../../src/base/turns.ts';
 import type { Exchange } from '../../../src/server/http-route.ts';
 import { textField } from '../../../src/webhooks/records/fields.ts';
 import { sendSearchableList } from '../../../src/webhooks/search/searchable-list.ts';
@@ -40,7 +40,7 @@ test('a page whose time is over has a link to go on, even if it holds nothing', 
     list: async () => [], count: async () => 0, openWalk: () => walk,
   };
   await sendSearchableList<string, { readonly kind: string | null }>(
-    exchange as unknown as Exchange, list, new Searches({ clock }));
+    exchange as unknown as Exchange, list, new Searches({ clock, turns: createTurns(clock) }));
   const [status, headers, body] = sent as [number, Record<string, string>, string];
   assert.deepEqual([status, body], [200, '[]']);
   assert.deepEqual([headers['X-Search-Complete'], headers['X-Search-Until']],

@@ -44,7 +44,8 @@ function parse(search: string): SearchQuery {
 const isWanted = (): boolean => true;
 
 test('a page ends when it is full, and is complete if nothing comes after it', async () => {
-  const searches = new Searches({ clock: { monotonicMs: () => 0 } });
+  const clock = { monotonicMs: () => 0 };
+  const searches = new Searches({ clock, turns: createTurns(clock) });
   const query = parse('q=n');
   assert.deepEqual(await searches.findPage(new NumberWalk(3), query, 2, isWanted),
     { items: [2, 1], stoppedAt: { id: '1', at: 'at 1' } });

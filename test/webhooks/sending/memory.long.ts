@@ -3,14 +3,13 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { systemClock } from '../../../src/base/clock.ts';
-import { silentLogger } from '../../../src/base/log.ts';
 import { createIdSource } from '../../../src/base/uuid.ts';
 import { encodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import { createDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import { encodeEvent } from '../../../src/webhooks/deliveries/event-record.ts';
 import { createWebhooks, webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
-import { EVENTS, INBOX, INCOMING, OUTGOING } from '../relay.ts';
+import { createContext, createOptions } from '../context.ts';
 
 const COUNT = 20_000;
 const PAYLOAD_BYTES = 1024;
@@ -46,13 +45,7 @@ test('what waits costs the queue a fraction of its bytes', async () => {
     return bytes;
   });
   const before = heapBytes();
-  const webhooks = createWebhooks({
-    onOutcome() {},
-    store, clock: systemClock, makeId, logger: silentLogger, random: () => 0, actions: [],
-    http: { request: () => Promise.reject(new Error('nothing is sent here')) },
-    events: EVENTS,
-    baseUri: () => '', incoming: INCOMING, inbox: INBOX, outgoing: OUTGOING,
-  });
+  const webhooks = createWebhooks(createContext({ store, makeId }), createOptions());
   const bytesEach = (heapBytes() - before) / COUNT;
   assert.equal(webhooks.statistics().pending, COUNT);
   await webhooks.close(0);

@@ -2,9 +2,7 @@
  * The whole queue on a simulated clock, network and disk: weeks of schedule pass in milliseconds,
  * targets do as they are told, and a crash keeps what was committed and nothing else.
  */
-import { createLogger } from '../../../src/base/log.ts';
 import type { Clock, Timer } from '../../../src/base/clock.ts';
-import type { Turns } from '../../../src/base/turns.ts';
 import { createIdSource } from '../../../src/base/uuid.ts';
 import type { HttpRequest } from '../../../src/client/http-client.ts';
 import { NetworkError } from '../../../src/client/network-error.ts';
@@ -15,10 +13,10 @@ import { PriorityQueue } from '../../../src/base/structures/priority-queue.ts';
 import {
   createWebhooks, webhookCollections, type Webhooks,
 } from '../../../src/webhooks/webhooks.ts';
-import type { WebhooksOptions } from '../../../src/webhooks/webhooks-options.ts';
-import type { Ownership } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
-import { EVENTS, INBOX, INCOMING, OUTGOING } from '../relay.ts';
+import {
+  createContext, createOptions, type ContextChanges, type OptionChanges,
+} from '../context.ts';
 
 // As the settings have it.
 const SCHEDULE_S = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
@@ -93,17 +91,8 @@ async function settle(): Promise<void> {
   }
 }
 
-export type SimulationOptions = {
-  readonly incoming?: Partial<WebhooksOptions['incoming']>;
-  readonly outgoing?: Partial<WebhooksOptions['outgoing']>;
-  readonly events?: Partial<WebhooksOptions['events']>;
-  readonly actions?: readonly unknown[];
-  readonly optionalActions?: WebhooksOptions['optionalActions'];
-  readonly random?: () => number;
-  readonly ownership?: Ownership;
-  readonly turns?: Turns;
-  readonly cloudEventSource?: string;
-};
+export type SimulationOptions =
+  OptionChanges & Pick<ContextChanges, 'random' | 'ownership' | 'turns'>;
 
 export class Simulation {
   readonly clock = new SimulatedClock();
@@ -185,25 +174,16 @@ export class Simulation {
 
   #open(): Webhooks {
     const generation = this.#generation;
-    const webhooks = createWebhooks({
-      onOutcome() {},
-      store: this.store, clock: this.clock, makeId: this.#makeId,
-      http: { request: (request) => this.#serve(request, generation) },
-      logger: createLogger({
-        level: 'debug', format: 'json', now: () => this.clock.now(),
-        write: (line) => this.logLines.push(line),
-      }),
-      random: this.#options.random ?? (() => 0), baseUri: () => 'http://localhost',
-      actions: (this.#options.actions ?? []).map((actionClass) => ({ actionClass, origin: '' })),
-      optionalActions: this.#options.optionalActions ?? [],
-      incoming: { ...INCOMING, ...this.#options.incoming }, inbox: INBOX,
-      events: { ...EVENTS, ...this.#options.events },
-      outgoing: { ...OUTGOING, retrySchedule: SCHEDULE_S, ...this.#options.outgoing },
-      ...this.#options.cloudEventSource === undefined ? {}
-        : { cloudEventSource: this.#options.cloudEventSource },
-      ...this.#options.turns === undefined ? {} : { turns: this.#options.turns },
-      ...this.#options.ownership === undefined ? {} : { ownership: this.#options.ownership },
+    const { random, ownership, turns, ...options } = this.#options;
+    const context = createContext({
+      store: this.store, clock: this.clock, makeId: this.#makeId, random, ownership, turns,
+      writeLog: (line) => this.logLines.push(line),
     });
+    const webhooks = createWebhooks(context, createOptions({
+      baseUri: () => 'http://localhost', ...options,
+      http: { request: (request) => this.#serve(request, generation) },
+      outgoing: { retrySchedule: SCHEDULE_S, ...options.outgoing },
+    }));
     webhooks.start();
     return webhooks;
   }

@@ -36,7 +36,7 @@ export type {
 export type DeliveryWithRequest = Delivery & { readonly sent: PublicSentRequest | null };
 
 /** The members of a webhook that the service alone writes. */
-type ServiceMember = 'previousSecret' | 'secretAwaitedUntil' | keyof DisabledMembers;
+type ServiceMember = 'previousSecret' | 'secretAwaitedUntil' | 'updatedAt' | keyof DisabledMembers;
 type ApiTimestamps = { readonly createdAt: string; readonly updatedAt: string };
 type RecordView<Stored> = Omit<Stored, 'secret'> & ApiTimestamps;
 /** A body in which the members of `Optional` may be left to the service; null counts as absent. */

@@ -18,7 +18,6 @@ import { observeHealth, type HostWait } from './health/public-health.ts';
 import { checkTarget } from './http/target-rules.ts';
 import { decodeIncomingWebhook, incomingCollection } from './incoming/incoming-webhook.ts';
 import { incomingResource, toPublicIncomingWebhook } from './incoming/incoming-resource.ts';
-import { stageFailingReset } from './outgoing/automatic-disabling.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { outgoingResource, toPublicOutgoingWebhook } from './outgoing/outgoing-resource.ts';
 import { outgoingCollection } from './outgoing/outgoing-webhook.ts';
@@ -60,12 +59,11 @@ export function createWebhookResources(deps: ResourceDeps): WebhookResources {
       ...outgoingResource, toPublic: (record) => toPublicOutgoingWebhook(record, now()),
     }, decodeOutgoingWebhook, {
       findWait: findHostWait,
-      stageWithChange(transaction, change) {
+      check(change) {
         checkTarget(change, '/targetUrl', (bytes) =>
           decodeOutgoingWebhook(bytes).targetUrl, isDeniedTarget);
         checkTarget(change, '/oauth2/tokenUrl', (bytes) =>
           decodeOutgoingWebhook(bytes).oauth2?.tokenUrl ?? null, isDeniedTarget);
-        stageFailingReset(transaction, change.id);
       },
     }),
   };
@@ -74,12 +72,12 @@ export function createWebhookResources(deps: ResourceDeps): WebhookResources {
 /** The rules that one kind of webhook alone has. */
 type OwnRules = {
   readonly findWait?: (identifier: string) => HostWait | null;
-  readonly stageWithChange?: (transaction: Transaction, change: Change) => void;
+  readonly check?: (change: Change) => void;
 };
 
 function createWebhookRepository(
   deps: ResourceDeps, direction: 'incoming' | 'outgoing', resource: Resource,
-  decode: (bytes: Buffer) => UsingWebhook, { findWait, stageWithChange }: OwnRules = {},
+  decode: (bytes: Buffer) => UsingWebhook, { findWait, check }: OwnRules = {},
 ): Repository {
   const { store, now, makeId } = deps;
   const removal = deps.removals[direction];
@@ -94,7 +92,7 @@ function createWebhookRepository(
         health, record, now(), findWait?.(String(record['identifier']))),
     },
     stageWithChange(transaction, change, inputs) {
-      stageWithChange?.(transaction, change);
+      check?.(change);
       checkUses(transaction, change, inputs);
       stageMarkRemoval(transaction, change);
       if (change.after !== null) return;

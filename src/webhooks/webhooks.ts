@@ -56,7 +56,6 @@ import { checkSendOptions, type SendOptions } from './outgoing/send-options.ts';
 import {
   OutgoingWebhookIndex, parseUnsavedWebhook,
 } from './outgoing/outgoing-webhook-index.ts';
-import { failingCollection } from './outgoing/automatic-disabling.ts';
 import type { WebhookDirectories } from './naming/directory.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/outgoing-webhook.ts';
 import { eventIdCollection } from './inbox/event-ids.ts';
@@ -82,7 +81,7 @@ export const webhookCollections: readonly CollectionSpec[] = [
   deliveryBodyCollection, fanOutCollection, removalCollection,
   requestCollection, requestBodyCollection, eventIdCollection,
   jobCollection, backfillCollection,
-  failingCollection, healthCollection, appliedCollection,
+  healthCollection, appliedCollection,
 ];
 
 /** The webhook to send with: one that is not stored, or a stored one by its identifier or name. */

@@ -101,10 +101,16 @@ export class HealthMonitor {
     this.#update(webhookId, entry, addSuccess(entry.health, atMs));
   }
 
-  /** `isLoggedElsewhere`: another log line reports what the failure led to. */
-  recordFailure(webhookId: string, failure: Failure, isLoggedElsewhere = false): void {
+  /**
+   * `isLoggedElsewhere`: another log line reports what the failure led to. `webhookVersion`: see
+   * `addFailure`.
+   */
+  recordFailure(
+    webhookId: string, failure: Failure, isLoggedElsewhere = false, webhookVersion?: string,
+  ): void {
     const entry = this.#getOrCreateEntry(webhookId);
-    this.#update(webhookId, entry, addFailure(entry.health, failure), isLoggedElsewhere);
+    const health = addFailure(entry.health, failure, webhookVersion);
+    this.#update(webhookId, entry, health, isLoggedElsewhere);
   }
 
   /** The last try, which began at that time, has failed for good. May be reported several times. */
@@ -140,8 +146,8 @@ export class HealthMonitor {
 
   /** Whether the state of a webhook is committed. */
   isWritten(webhookId: string): boolean {
-    const entry = this.#entries.get(webhookId);
-    return entry === undefined || isSameState(entry.health, entry.committedHealth);
+    const committedHealth = this.#entries.get(webhookId)?.committedHealth ?? INITIAL_HEALTH;
+    return isSameState(this.find(webhookId), committedHealth);
   }
 
   /**
@@ -350,11 +356,11 @@ function isSwitchedOn(before: Buffer, after: Buffer): boolean {
   return decodeRecord(before)['enabled'] === false && decodeRecord(after)['enabled'] === true;
 }
 
-function isSameState(left: Health, right: Health | null): boolean {
-  if (right === null) return getState(left) === 'healthy' && left.healthySinceMs === null;
+function isSameState(left: Health, right: Health): boolean {
   return left.isFailing === right.isFailing
     && (!left.isFailing || left.firstFailedMs === right.firstFailedMs)
     && left.rejectingSinceMs === right.rejectingSinceMs
-    && left.healthySinceMs === right.healthySinceMs;
+    && left.healthySinceMs === right.healthySinceMs
+    && left.failurePeriod?.since === right.failurePeriod?.since;
 }
 

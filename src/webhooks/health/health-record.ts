@@ -3,8 +3,9 @@
  * webhook that was never tried has no record.
  *
  *     {"identifier":"<the webhook's>","direction":"incoming"|"outgoing","failedTries":<n>,
- *      "firstFailedAt":<time>|null,"isFailing":true|false,"rejectingSince":<time>|null,
- *      "healthySince":<time>|null,"lastSuccessAt":<time>|null,
+ *      "firstFailedAt":<time>|null,"isFailing":true|false,
+ *      "failurePeriod":{"since":<time>,"webhookVersion":<time>}|null,
+ *      "rejectingSince":<time>|null,"healthySince":<time>|null,"lastSuccessAt":<time>|null,
  *      "lastFailure":{"at":<time>,"reason":"<at most 200 characters>"}|null,"lastRefusal":<same>}
  *
  * Times are RFC 3339 in UTC with milliseconds; the type `Health` says what each member means. A
@@ -36,7 +37,7 @@ import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
-import type { Failure, Health } from './health.ts';
+import type { Failure, FailurePeriod, Health } from './health.ts';
 
 export const healthCollection: CollectionSpec = { name: 'webhook-health', key: 'identifier' };
 
@@ -48,6 +49,7 @@ type HealthRecord = {
   readonly failedTries: number;
   readonly firstFailedAt: string | null;
   readonly isFailing: boolean;
+  readonly failurePeriod: FailurePeriod | null;
   readonly rejectingSince: string | null;
   readonly healthySince: string | null;
   readonly lastSuccessAt: string | null;
@@ -61,6 +63,7 @@ export function encodeHealth(
   const record: HealthRecord = {
     identifier, direction, failedTries: health.failedTries,
     firstFailedAt: formatTimestampOrNull(health.firstFailedMs), isFailing: health.isFailing,
+    failurePeriod: health.failurePeriod,
     rejectingSince: formatTimestampOrNull(health.rejectingSinceMs),
     healthySince: formatTimestampOrNull(health.healthySinceMs),
     lastSuccessAt: formatTimestampOrNull(health.lastSuccessMs),
@@ -79,7 +82,8 @@ export function decodeHealth(
     direction: record.direction,
     health: {
       failedTries: record.failedTries, firstFailedMs: parseMsOrNull(record.firstFailedAt),
-      isFailing: record.isFailing, rejectingSinceMs: parseMsOrNull(record.rejectingSince),
+      isFailing: record.isFailing, failurePeriod: record.failurePeriod,
+      rejectingSinceMs: parseMsOrNull(record.rejectingSince),
       healthySinceMs: parseMsOrNull(record.healthySince),
       lastSuccessMs: parseMsOrNull(record.lastSuccessAt),
       lastFailure: decodeFailure(record.lastFailure),
@@ -107,12 +111,18 @@ function isHealthRecord(record: JsonObject): boolean {
   return (direction === 'incoming' || direction === 'outgoing') && isCount(failedTries)
     && typeof isFailing === 'boolean' && (!isFailing || firstFailedAt !== null)
     && times.every((time) => time === null || isTime(time))
+    && isFailurePeriod(record['failurePeriod'])
     && isFailure(record['lastFailure']) && isFailure(record['lastRefusal']);
 }
 
 function isFailure(value: JsonValue | undefined): boolean {
   return value === null
     || (isJsonObject(value) && isTime(value['at']) && typeof value['reason'] === 'string');
+}
+
+function isFailurePeriod(value: JsonValue | undefined): boolean {
+  return value === null
+    || (isJsonObject(value) && isTime(value['since']) && isTime(value['webhookVersion']));
 }
 
 function isTime(value: JsonValue | undefined): boolean {

@@ -3,6 +3,7 @@
  * a delivery, or a run of an action. Pure: times are parameters in milliseconds since the epoch; a
  * try has the time at which it began.
  */
+import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 
 type HealthState = 'healthy' | 'failing' | 'rejecting';
@@ -23,6 +24,14 @@ export type Failure = {
   readonly reason: string;
 };
 
+/** The time through which every attempt of one version of a webhook has failed. */
+export type FailurePeriod = {
+  /** When the first of these attempts began, as a time of RFC 3339: so it is stored. */
+  readonly since: string;
+  /** `updatedAt` of the webhook: a change of the webhook begins a new period. */
+  readonly webhookVersion: string;
+};
+
 export type Health = {
   /** The number of failed tries since the last success. */
   readonly failedTries: number;
@@ -30,6 +39,8 @@ export type Health = {
   readonly firstFailedMs: number | null;
   /** true until the next success. */
   readonly isFailing: boolean;
+  /** Of a webhook with `disableAfterHours`, until the next success. */
+  readonly failurePeriod: FailurePeriod | null;
   /** The time since which most requests are rejected; null: they are not. */
   readonly rejectingSinceMs: number | null;
   /** The time since which the webhook is healthy, or last was; null: since it was created. */
@@ -41,8 +52,9 @@ export type Health = {
 
 /** The health of a webhook that was never tried. */
 export const INITIAL_HEALTH: Health = {
-  failedTries: 0, firstFailedMs: null, isFailing: false, rejectingSinceMs: null,
-  healthySinceMs: null, lastSuccessMs: null, lastFailure: null, lastRejection: null,
+  failedTries: 0, firstFailedMs: null, isFailing: false, failurePeriod: null,
+  rejectingSinceMs: null, healthySinceMs: null, lastSuccessMs: null, lastFailure: null,
+  lastRejection: null,
 };
 
 /** So many failed tries in a row make a webhook failing. */
@@ -66,21 +78,35 @@ export function addSuccess(health: Health, atMs: number): Health {
   if (health.failedTries === 0 && !health.isFailing) return { ...health, lastSuccessMs };
   const isHealthyNow = health.isFailing && health.rejectingSinceMs === null;
   return {
-    ...health, failedTries: 0, firstFailedMs: null, isFailing: false, lastSuccessMs,
+    ...health, failedTries: 0, firstFailedMs: null, isFailing: false, failurePeriod: null,
+    lastSuccessMs,
     healthySinceMs: isHealthyNow ? atMs : health.healthySinceMs,
   };
 }
 
-export function addFailure(health: Health, { atMs, reason }: Failure): Health {
+/** `webhookVersion` is undefined for a webhook without `disableAfterHours`. */
+export function addFailure(
+  health: Health, { atMs, reason }: Failure, webhookVersion?: string,
+): Health {
   const failedTries = health.failedTries + 1;
   // A try that began before the last success and ended after it belongs to the failures after it.
   const firstFailedMs = health.firstFailedMs ?? Math.max(atMs, health.lastSuccessMs ?? atMs);
   return {
     ...health, failedTries, firstFailedMs,
     isFailing: health.isFailing || failedTries >= FAILED_TRIES_MIN,
+    failurePeriod: webhookVersion === undefined ? null
+      : extendFailurePeriod(health.failurePeriod, webhookVersion, atMs),
     // A slow try may be reported after one that began later.
     lastFailure: selectLater({ atMs, reason: cutReason(reason) }, health.lastFailure),
   };
+}
+
+/** A period that began later than `atMs` is from before the clock was set back: it begins then. */
+function extendFailurePeriod(
+  period: FailurePeriod | null, webhookVersion: string, atMs: number,
+): FailurePeriod {
+  const isSame = period?.webhookVersion === webhookVersion && parseTimestamp(period.since) <= atMs;
+  return isSame ? period : { since: formatTimestamp(atMs), webhookVersion };
 }
 
 /**

@@ -30,9 +30,11 @@ import { findRetryOnProblems, retryOnMember, type RetryOn } from './retry-on.ts'
 import { findSuccessWhenProblems, successWhenMember } from './success-when.ts';
 import { findSigningProblems, signingMembers, type Signing } from './signing-member.ts';
 
-/** A webhook as the sending needs it; the schema below has its timestamps and its health, too. */
+/** A webhook as the sending needs it; the schema below has `createdAt` and its health, too. */
 export type OutgoingWebhook = DisabledMembers & {
   readonly identifier: string;
+  /** Names this version of it: it rises with each change. Absent: it is not stored. */
+  readonly updatedAt?: string;
   readonly name?: string;
   readonly description?: string;
   readonly targetUrl: string;

@@ -15,9 +15,7 @@ import { deliveryQueue } from '../deliveries/delivery-changes.ts';
 import { findEventHead, findForwardTarget } from '../deliveries/event-record.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
-import {
-  disablesWhenFailing, enableProbedWebhook, stageAttemptResult,
-} from '../outgoing/automatic-disabling.ts';
+import { disableFailingWebhook, enableProbedWebhook } from '../outgoing/automatic-disabling.ts';
 import type {
   OutgoingWebhookIndex, ReadyOutgoingWebhook,
 } from '../outgoing/outgoing-webhook-index.ts';
@@ -67,7 +65,7 @@ export async function recordOutcome(
   deps: RecorderDeps, attempt: FinishedAttempt,
 ): Promise<Delivery | undefined> {
   const { identifier } = attempt.storedDelivery.item;
-  reportToHealth(deps.health, attempt);
+  reportToHealth(deps, attempt);
   const delivery = await retryUntilWritten(deps, deps.closing,
     'the result of an attempt waits to be written', { delivery: identifier },
     () => writeOutcome(deps, attempt));
@@ -114,13 +112,13 @@ function writeOutcome(
     return writeAndRetire(deps, webhookId, write);
   }
   // If the target was not asked, the webhook is not failing.
-  if (webhook === undefined || !disablesWhenFailing(webhook) || outcome.kind === 'proxy') {
+  if (webhook === undefined || !isDisabledWhenFailing(webhook) || outcome.kind === 'proxy') {
     return writeAttempt(deps.store, deliveryQueue, {
       stored: storedDelivery, lease, change, stageMore,
     });
   }
   const write = { change, stageMore, systemEvents, webhook, nowMs };
-  return writeAndSwitch(deps, { ...attempt, isProbe }, write);
+  return writeAndSwitch(deps, attempt, write);
 }
 
 /**
@@ -153,14 +151,23 @@ function createAttemptEvents(
 }
 
 /** Reports an attempt to the health monitor, unless the target was not asked. */
-function reportToHealth(health: HealthMonitor, { outcome, storedDelivery }: FinishedAttempt): void {
+function reportToHealth(
+  { health, webhooks }: RecorderDeps, { outcome, storedDelivery }: FinishedAttempt,
+): void {
   const { kind, attempt: { at, statusCode, error } } = outcome;
   const { hook: webhookId } = storedDelivery.item;
   if (webhookId === null || kind === 'proxy') return;
   const atMs = parseTimestamp(at);
   if (kind === 'delivered') return health.recordSuccess(webhookId, atMs);
-  health.recordFailure(
-    webhookId, { atMs, reason: error ?? `HTTP ${statusCode}` }, isDisabling(kind));
+  const webhook = webhooks.find(webhookId);
+  const webhookVersion = webhook !== undefined && isDisabledWhenFailing(webhook)
+    ? webhook.updatedAt : undefined;
+  const reason = error ?? `HTTP ${statusCode}`;
+  health.recordFailure(webhookId, { atMs, reason }, isDisabling(kind), webhookVersion);
+}
+
+function isDisabledWhenFailing({ disableAfterHours = 0 }: ReadyOutgoingWebhook): boolean {
+  return disableAfterHours > 0;
 }
 
 /**
@@ -183,7 +190,7 @@ function stageHealthRecord(
 
 /**
  * Whether the outcome alone disables the webhook, which has a warning of its own. Whether a webhook
- * is disabled for failing is decided by `stageAttemptResult`.
+ * is disabled for failing is decided by `disableFailingWebhook`.
  */
 function isDisabling(kind: SendOutcome['kind']): boolean {
   return kind === 'gone';
@@ -208,23 +215,21 @@ type SwitchingWrite = DeliveryWrite & {
 
 /**
  * Writes a result for a webhook that is disabled when its attempts fail for too long, and may be
- * probed then. Any success switches a probed webhook on, also if it was disabled a moment ago. A
- * failed probe says nothing new.
+ * probed then. Any success switches a probed webhook on, also if it was disabled a moment ago.
  */
 async function writeAndSwitch(
-  deps: RecorderDeps, { outcome, storedDelivery, lease, isProbe }: FinishedAttempt,
+  deps: RecorderDeps, { outcome, storedDelivery, lease }: FinishedAttempt,
   { change, stageMore, systemEvents, webhook, nowMs }: SwitchingWrite,
 ): Promise<Delivery | undefined> {
   const { identifier, labels, disabledAt } = webhook;
-  const isSuccess = outcome.kind === 'delivered';
-  const mayEnable = isSuccess && webhook.probe === true;
+  const { failurePeriod } = deps.health.find(identifier);
+  const mayEnable = outcome.kind === 'delivered' && webhook.probe === true;
   let [failingSince, isEnabled]: [string | null, boolean] = [null, false];
   const delivery = await writeAttempt(deps.store, deliveryQueue, {
     stored: storedDelivery, lease, change,
     stageMore(transaction, after) {
       isEnabled = mayEnable && enableProbedWebhook(transaction, identifier, nowMs);
-      failingSince = isProbe && !isSuccess ? null
-        : stageAttemptResult(transaction, webhook, isSuccess, nowMs);
+      failingSince = disableFailingWebhook(transaction, webhook, failurePeriod, nowMs);
       stageMore(transaction, after);
       if (failingSince !== null) systemEvents?.webhookDisabled(transaction, 'failing');
     },

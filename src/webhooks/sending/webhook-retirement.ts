@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
-import { disableWebhook } from '../outgoing/automatic-disabling.ts';
+import { disableGoneWebhook } from '../outgoing/automatic-disabling.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import { decodeOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
@@ -100,7 +100,7 @@ async function failAllAndDisable(
     const isTargetGone = hasTarget(transaction, webhookId, targetUrl);
     const attemptedDelivery = changeItem(deliveryQueue, transaction, identifier, change);
     if (isTargetGone) fail(transaction, chunk.ids);
-    const isDisabled = isTargetGone && disableWebhook(transaction, webhookId, 'gone', nowMs);
+    const isDisabled = isTargetGone && disableGoneWebhook(transaction, webhookId, nowMs);
     if (attemptedDelivery !== undefined) stageMore(transaction, attemptedDelivery);
     if (isDisabled) systemEvents?.webhookDisabled(transaction, 'gone');
     return { attemptedDelivery, isDisabled };

@@ -14,7 +14,7 @@ function afterTries(tries: string, start = INITIAL_HEALTH): Health {
   return [...tries].reduce((health, outcome, index) => {
     const atMs = index + 1;
     if (outcome === '+') return addSuccess(health, atMs);
-    const failed = addFailure(health, { atMs, reason: 'no' });
+    const failed = addFailure(health, { atMs, reason: 'no' }, '2026-01-01T00:00:00.000Z');
     return outcome === '!' ? addFinalFailure(failed, atMs) : failed;
   }, start);
 }
@@ -122,6 +122,7 @@ test('a record holds all of it, and one that is not sound is refused', () => {
   for (const broken of [
     { direction: 'up' }, { failedTries: -1 }, { isFailing: 1 }, { firstFailedAt: null },
     { lastSuccessAt: 'today' }, { lastFailure: {} }, { lastRefusal: 'no' },
+    { failurePeriod: { since: 'now' } },
   ]) {
     const bytes = Buffer.from(JSON.stringify({ ...sound, ...broken }));
     assert.throws(() => decodeHealth(bytes), TypeError);

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ALL_OWNED, type Ownership } from '../../../src/webhooks/durable-queue/ownership.ts';
-import { stageAttemptResult } from '../../../src/webhooks/outgoing/automatic-disabling.ts';
+import { disableFailingWebhook } from '../../../src/webhooks/outgoing/automatic-disabling.ts';
+import type { FailurePeriod } from '../../../src/webhooks/health/health.ts';
+import { decodeHealth } from '../../../src/webhooks/health/health-record.ts';
+import { encodeRecord } from '../../../src/resources/record.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { ScriptedOwnership } from '../durable-queue/scripted-ownership.ts';
@@ -10,6 +13,8 @@ import { DOWN, Simulation, UP, type Behaviour } from './simulation.ts';
 
 const MINUTE_MS = 60_000;
 const HOOK = { targetUrl: 'http://a/', httpMethod: 'POST', enabled: true };
+const BEGIN = '2026-01-01T00:00:00.000Z';
+const CHANGED_AT = '2026-01-02T00:00:00.000Z';
 const ENDLESS = new Array<number>(100).fill(600);
 
 /** A hook that is tried every ten minutes, and disabled after an hour of failures. */
@@ -29,6 +34,11 @@ async function place(
 function isEnabled({ webhooks }: Simulation, hook: string): boolean {
   const shown = webhooks.resources.outgoing.find(hook);
   return JSON.parse(shown?.bytes.toString() ?? '{}').enabled;
+}
+
+function storedPeriod({ store }: Simulation, hook: string): FailurePeriod | null {
+  const bytes = store.collection('webhook-health').find(hook)?.bytes;
+  return bytes === undefined ? null : decodeHealth(bytes).health.failurePeriod;
 }
 
 /** Minutes from now until the hook is disabled; null when it is not within three hours. */
@@ -60,7 +70,7 @@ for (const [title, behaviour] of [
     await simulation.run(simulation.webhooks.resources.outgoing.patch(hook, { enabled: true }));
     await simulation.clock.advance(11 * MINUTE_MS);
     assert.equal(simulation.delivery(id)?.status, 'delivered');
-    assert.equal(simulation.store.collection('failing-webhooks').size, 0);
+    assert.equal(storedPeriod(simulation, hook), null);
   });
 }
 
@@ -99,10 +109,11 @@ test('the time is known after a crash', async () => {
 test('a success begins anew, and so does any change by a person', async () => {
   const { simulation, hook } = await place(DOWN);
   await simulation.clock.advance(45 * MINUTE_MS);
+  assert.ok(storedPeriod(simulation, hook) !== null);
   simulation.targets.set('target', UP);
   await simulation.emit();
   await simulation.clock.advance(1000);
-  assert.equal(simulation.store.collection('failing-webhooks').size, 0);
+  assert.equal(storedPeriod(simulation, hook), null);
   simulation.targets.set('target', DOWN);
   await simulation.emit();
   await simulation.clock.advance(45 * MINUTE_MS);
@@ -119,7 +130,7 @@ test('neither a proxy that fails nor a 0 disables', async () => {
   ] as const) {
     const { simulation, hook } = await place(behaviour, members);
     assert.equal(await minutesUntilDisabled(simulation, hook), null);
-    assert.equal(simulation.store.collection('failing-webhooks').size, 0);
+    assert.equal(storedPeriod(simulation, hook), null);
   }
 });
 
@@ -139,15 +150,16 @@ test('a clock that was set back does not make it longer than its time', async ()
   assert.ok(minutes >= 60 && minutes <= 81, String(minutes));
 });
 
-test('an attempt of a webhook that is removed leaves nothing', async () => {
+test('a webhook that is removed or changed meanwhile is not disabled', async () => {
   const store = createMemoryStore(webhookCollections);
   const hook = { identifier: 'x', disableAfterHours: 1, ...HOOK };
-  const fail = (): Promise<string | null> => store.transact((transaction) =>
-    stageAttemptResult(transaction, hook, false, 1000));
-  await fail();
-  assert.equal(store.collection('failing-webhooks').size, 0);
-  await store.transact((transaction) =>
-    transaction.put('outgoing-webhooks', 'x', JSON.stringify(hook)));
-  await fail();
-  assert.equal(store.collection('failing-webhooks').size, 1);
+  const nowMs = Date.parse(BEGIN) + 3_600_000;
+  const disableFailing = (webhookVersion: string): Promise<string | null> =>
+    store.transact((transaction) => disableFailingWebhook(
+      transaction, hook, { since: BEGIN, webhookVersion }, nowMs));
+  assert.equal(await disableFailing(CHANGED_AT), null);
+  await store.transact((transaction) => transaction.put('outgoing-webhooks', 'x', encodeRecord(
+    'identifier', 'x', { createdAt: CHANGED_AT, updatedAt: CHANGED_AT }, HOOK)));
+  assert.equal(await disableFailing(BEGIN), null);
+  assert.equal(await disableFailing(CHANGED_AT), BEGIN);
 });

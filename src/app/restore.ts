@@ -9,7 +9,6 @@ import { systemClock } from '../base/clock.ts';
 import { AppError, systemCodeOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { createIdSource } from '../base/uuid.ts';
-import { checkNotHalfCopied } from '../store/backup/pending-marks.ts';
 import { restoreBackup } from '../store/backup/restore.ts';
 import type { RestoreOptions, RestoreReport } from '../store/backup/restore.ts';
 import { recoverState } from '../store/generations/recovery.ts';
@@ -39,7 +38,6 @@ export async function restoreData(options: RestoreDataOptions): Promise<RestoreR
 async function readTokens(options: RestoreDataOptions): Promise<TokenRecords | null> {
   const { directory, files, specs } = options;
   try {
-    checkNotHalfCopied(files, directory);
     const { collections } = await recoverState({ directory, files, specs });
     const tokens = new Map<string, string>();
     const collection = collections.get(TOKENS.name);

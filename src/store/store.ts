@@ -32,7 +32,6 @@ import { recoverState } from './generations/recovery.ts';
 import type { RecoveredState } from './generations/recovery.ts';
 import { finishReplacements } from './generations/replacement.ts';
 import { repairDirectory } from './generations/repair.ts';
-import { checkNotHalfCopied } from './backup/pending-marks.ts';
 import { Staging } from './transactions/staging.ts';
 
 const loadBackup = lazyImport(() => import('./backup/backup.ts'));
@@ -102,7 +101,6 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
 async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
   const { directory, files, logger, clock = systemClock } = options;
   await finishReplacements(files, directory);
-  checkNotHalfCopied(files, directory);
   const state = await recoverState(options);
   await completeRestore(files, directory, state);
   const file = await repairDirectory(directory, files, logger, state);
@@ -120,7 +118,6 @@ async function openInDirectory(options: StoreOptions): Promise<OpenedStore> {
 /** Opens a directory in which nothing can be written: it is neither locked nor repaired. */
 async function openReadOnly(options: StoreOptions, refusal: AppError): Promise<OpenedStore> {
   const { directory, files, clock = systemClock } = options;
-  checkNotHalfCopied(files, directory);
   const state = await recoverState(options);
   await findRestoredManifest(files, directory, state);
   const journal = new ReadOnlyJournal({ ...options, clock }, state, refusal);

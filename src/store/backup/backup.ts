@@ -18,9 +18,8 @@ import type { Files } from '../disk/files.ts';
 import {
   BACKUP_PENDING, MANIFEST_NAME, isBackupName, journalName, snapshotName, readInventory,
 } from '../disk/inventory.ts';
-import { encodeManifest, hashChunks } from './manifest.ts';
-import type { BackupContents, FileSum } from './manifest.ts';
-import type { BackupFile } from './backup-file.ts';
+import { checkFileBytes, encodeManifest, hashChunks } from './manifest.ts';
+import type { BackupContents, BackupFile, BackupManifest, FileSum } from './manifest.ts';
 import { TAR_BLOCK_BYTES, encodeTarHeader, tarPadding } from './tar.ts';
 
 /** The open files to copy into a backup, or, when restoring, from one. */
@@ -81,6 +80,19 @@ export function openFiles(
     throw error;
   }
   return { files: [...openedFiles], contents, close };
+}
+
+/** Reads every file of a backup in a directory. Throws `damaged` as `checkFiles` does. */
+export async function checkDirectory(
+  files: Files, directory: string, manifest: BackupManifest,
+): Promise<void> {
+  const names = files.listSync(directory).filter(isBackupName);
+  const sources = openFiles(files, directory, names.map((name) => ({ name, bytes: null })), null);
+  try {
+    await checkFileBytes(files, sources.files, manifest);
+  } finally {
+    sources.close();
+  }
 }
 
 /**

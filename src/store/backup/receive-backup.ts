@@ -1,7 +1,8 @@
 /** Receives a backup as a stream, and reads its records, once they are known to be whole. */
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import { checkContents, checkDirectory, countRecords, findManifest } from './manifest.ts';
+import { checkDirectory } from './backup.ts';
+import { checkContents, countRecords, findManifest } from './manifest.ts';
 import { TAR_BLOCK_BYTES, decodeTarHeader, tarPadding } from './tar.ts';
 import type { Files } from '../disk/files.ts';
 import { MANIFEST_NAME, isBackupName } from '../disk/inventory.ts';

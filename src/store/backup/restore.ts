@@ -6,24 +6,22 @@
  */
 import { basename, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import { writeBackup } from './backup.ts';
+import { openFiles, writeBackup } from './backup.ts';
 import type { BackupSources } from './backup.ts';
 import {
-  checkContents, checkFiles, findManifest, hashChunks, readManifest,
+  checkFileBytes, checkContents, checkFiles, findManifest, readManifest,
 } from './manifest.ts';
-import type { BackupManifest, FileSum } from './manifest.ts';
-import type { BackupFile } from './backup-file.ts';
+import type { BackupFile, BackupManifest } from './manifest.ts';
 import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import {
-  MANIFEST_NAME, isBackupName, isStoreName, listStateNames, nameOldState, readInventory,
+  MANIFEST_NAME, holdsData, isBackupName, listStateNames, nameOldState,
 } from '../disk/inventory.ts';
 import { recoverState } from '../generations/recovery.ts';
 import type { RecoveredState } from '../generations/recovery.ts';
 import {
-  clearStage, finishReplacements, leaveOutUnfinished, replaceState, stagePath,
+  clearStage, finishReplacements, readStateInventory, replaceState, stagePath,
 } from '../generations/replacement.ts';
-import { checkNotHalfCopied } from './pending-marks.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import { verifyDirectory } from './verify.ts';
 import type { VerifyReport } from './verify.ts';
@@ -104,67 +102,46 @@ export async function replaceData(
 
 /** Opens a backup: a directory, or a tar file. Throws `damaged` when it is not whole. */
 export async function openArchive(files: Files, from: string): Promise<BackupArchive> {
-  const descriptors: Descriptor[] = [];
-  const open = (path: string): Descriptor => {
-    const descriptor = files.openSync(path, 'read');
-    descriptors.push(descriptor);
-    return descriptor;
-  };
-  const close = (): void => {
-    for (const descriptor of descriptors.splice(0)) files.closeSync(descriptor);
-  };
-  const createArchive = (
-    backupFiles: readonly BackupFile[], manifest: BackupManifest | null,
-  ): BackupArchive => {
-    if (backupFiles.length > 0 || manifest !== null) {
-      return { files: backupFiles, manifest, contents: null, close };
-    }
-    throw new AppError('not_found', `${from} holds no backup`);
-  };
-  try {
-    if (!from.endsWith('.tar')) {
-      const backupFiles = await listDirectory(files, from, open);
-      return createArchive(backupFiles, await findManifest(files, from));
-    }
-    const entries = await listTar(files, open(from), from);
-    const entry = entries.find(({ name }) => name === MANIFEST_NAME);
-    const manifest = entry === undefined ? null : await readManifest(files, entry);
-    return createArchive(entries.filter(({ name }) => name !== MANIFEST_NAME), manifest);
-  } catch (error) {
-    close();
-    throw error;
-  }
+  const archive = await (from.endsWith('.tar') ? openTar : openDirectory)(files, from);
+  if (archive.files.length > 0 || archive.manifest !== null) return archive;
+  archive.close();
+  throw new AppError('not_found', `${from} holds no backup`);
 }
 
 /** Reads a backup again: throws `damaged` unless its files are exactly those of its manifest. */
 export async function verifyTar(files: Files, path: string): Promise<void> {
-  const descriptor = files.openSync(path, 'read');
+  const { files: entries, manifest, close } = await openTar(files, path);
   try {
-    const entries = await listTar(files, descriptor, path);
-    const manifestEntry = entries.find(({ name }) => name === MANIFEST_NAME);
-    if (manifestEntry === undefined) throw new AppError('damaged', `${path} has no manifest`);
-    const manifest = await readManifest(files, manifestEntry);
-    const sums: FileSum[] = [];
-    for (const entry of entries) {
-      if (entry === manifestEntry) continue;
-      const chunks = hashChunks(files, entry, sums);
-      while ((await chunks.next()).done !== true);
-    }
-    checkFiles(manifest, sums);
+    if (manifest === null) throw new AppError('damaged', `${path} has no manifest`);
+    await checkFileBytes(files, entries, manifest);
   } finally {
-    files.closeSync(descriptor);
+    close();
   }
 }
 
-async function listDirectory(
-  files: Files, from: string, open: (path: string) => Descriptor,
-): Promise<BackupFile[]> {
-  checkNotHalfCopied(files, from);
-  const inventory = await leaveOutUnfinished(files, from, readInventory(files, from));
-  return listStateNames(inventory).sort().map((name) => {
-    const descriptor = open(join(from, name));
-    return { name, descriptor, offset: 0, bytes: files.sizeSync(descriptor) };
-  });
+async function openDirectory(files: Files, from: string): Promise<BackupArchive> {
+  const names = listStateNames(await readStateInventory(files, from)).sort();
+  const manifest = await findManifest(files, from);
+  const sources = openFiles(files, from, names.map((name) => ({ name, bytes: null })), null);
+  return { ...sources, manifest };
+}
+
+async function openTar(files: Files, path: string): Promise<BackupArchive> {
+  const descriptor = files.openSync(path, 'read');
+  let isOpen = true;
+  const close = (): void => {
+    if (isOpen) files.closeSync(descriptor);
+    isOpen = false;
+  };
+  try {
+    const entries = await listTar(files, descriptor, path);
+    const entry = entries.find(({ name }) => name === MANIFEST_NAME);
+    const manifest = entry === undefined ? null : await readManifest(files, entry);
+    return { files: entries.filter((other) => other !== entry), manifest, contents: null, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
 }
 
 async function listTar(files: Files, descriptor: Descriptor, path: string): Promise<BackupFile[]> {
@@ -186,10 +163,4 @@ async function listTar(files: Files, descriptor: Descriptor, path: string): Prom
     }
     offset = contentOffset + header.bytes + tarPadding(header.bytes);
   }
-}
-
-/** Whether there are snapshots, journals or what belongs to them. */
-function holdsData(files: Files, directory: string): boolean {
-  return files.listSync(directory).some(isStoreName)
-    || readInventory(files, directory).backupNotes.length > 0;
 }

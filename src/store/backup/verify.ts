@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { listStateNames, readInventory, snapshotName } from '../disk/inventory.ts';
-import { checkContents, checkDirectory, countRecords, findManifest } from './manifest.ts';
-import { checkNotHalfCopied } from './pending-marks.ts';
+import { checkDirectory } from './backup.ts';
+import { checkContents, countRecords, findManifest } from './manifest.ts';
 import { damageError } from '../generations/damage-error.ts';
 import { recoverState } from '../generations/recovery.ts';
 import type { RecoveredState, RecoverySource } from '../generations/recovery.ts';
@@ -26,7 +26,6 @@ export async function verifyDirectory(
   source: RecoverySource, mustBegin = false,
 ): Promise<VerifyReport> {
   const { directory, files } = source;
-  checkNotHalfCopied(files, directory);
   const manifest = await findManifest(files, directory);
   if (manifest !== null) await checkDirectory(files, directory, manifest);
   const inventoryBefore = readInventory(files, directory);

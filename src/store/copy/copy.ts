@@ -17,10 +17,9 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, systemCodeOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
-import { checkNotHalfCopied } from '../backup/pending-marks.ts';
 import { diskError } from '../disk/disk-error.ts';
 import type { Files } from '../disk/files.ts';
-import { isStoreName, nameOldState } from '../disk/inventory.ts';
+import { holdsData, nameOldState } from '../disk/inventory.ts';
 import { EPOCHS, listEpochs } from '../epochs.ts';
 import type { EpochPosition } from '../epochs.ts';
 import { FileJournal } from '../generations/file-journal.ts';
@@ -211,10 +210,9 @@ export function openCopy(deps: CopyDeps): Promise<Copy> {
 
 async function openDirectory(deps: CopyDeps): Promise<Copy> {
   const { directory, files } = deps;
-  checkNotHalfCopied(files, directory);
   const note = await findCopyNote(files, directory);
   if (note === null) {
-    if (files.listSync(directory).some(isStoreName)) {
+    if (holdsData(files, directory)) {
       throw new AppError('conflict', `${directory} holds data that no data:follow brought there: `
         + 'name a directory that is empty or new');
     }
@@ -236,7 +234,7 @@ async function openDirectory(deps: CopyDeps): Promise<Copy> {
 async function openState(deps: CopyDeps): Promise<CopiedState | null> {
   const { directory, files, specs, logger } = deps;
   await finishReplacements(files, directory);
-  if (!files.listSync(directory).some(isStoreName)) return null;
+  if (!holdsData(files, directory)) return null;
   const recovered = await recoverState({ directory, files, specs });
   const file = await repairDirectory(directory, files, logger, recovered);
   const journal = new FileJournal(deps, recovered, file);

@@ -12,7 +12,7 @@ import type { Files } from './files.ts';
  *   journal-G.replacing        G takes the place of all older ones (replacement.ts)
  *   <name>.tmp                 not finished, worthless
  *   manifest.json              lists the files of a backup (backup/manifest.ts)
- *   backup.pending             marks a backup that is not whole (backup/pending-marks.ts)
+ *   backup.pending             empty; marks a backup that is not whole (backup/backup.ts)
  */
 export type Inventory = {
   /** The generations of journals, rising. */
@@ -35,7 +35,7 @@ const NAME_PATTERN = new RegExp([
 const PROBE_NAME = 'probe.tmp';
 /** The manifest of a backup: see backup/manifest.ts. */
 export const MANIFEST_NAME = 'manifest.json';
-/** The mark of a backup that is not whole: see backup/pending-marks.ts. */
+/** The mark of a backup that is not whole: see backup/backup.ts. */
 export const BACKUP_PENDING = 'backup.pending';
 /** The folder of a node's local snapshots of an engine's records: see replication/. */
 export const REPLICA_FOLDER = 'replica';
@@ -76,6 +76,11 @@ export function isStoreName(name: string): boolean {
   return NAME_PATTERN.test(name) && !name.endsWith('.tmp');
 }
 
+/** Whether there are snapshots, journals or what belongs to them. */
+export function holdsData(files: Files, directory: string): boolean {
+  return files.listSync(directory).some((name) => isStoreName(name) || isBackupNote(name));
+}
+
 /** Whether a directory belongs to a node of an engine, and holds no records of its own. */
 export function isReplicaDirectory(files: Files, directory: string): boolean {
   return files.existsSync(join(directory, REPLICA_FOLDER))
@@ -96,7 +101,7 @@ export function readInventory(files: Files, directory: string): Inventory {
   const temporary: string[] = [];
   const backupNotes: string[] = [];
   for (const name of files.listSync(directory)) {
-    if (name === MANIFEST_NAME || name === BACKUP_PENDING) backupNotes.push(name);
+    if (isBackupNote(name)) backupNotes.push(name);
     if (name === PROBE_NAME) temporary.push(name);
     const [, stem = '', digits = '', kind = 'torn', temporarySuffix] =
       NAME_PATTERN.exec(name) ?? [];
@@ -124,6 +129,10 @@ export function listStateNames({ snapshots, journals }: Inventory): string[] {
       collections.map((collection) => snapshotName(collection, generation))),
     ...journals.map(journalName),
   ];
+}
+
+function isBackupNote(name: string): boolean {
+  return name === MANIFEST_NAME || name === BACKUP_PENDING;
 }
 
 function formatGeneration(generation: number): string {

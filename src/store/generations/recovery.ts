@@ -37,13 +37,13 @@ import { damageError, isDamage, missingFileError } from './damage-error.ts';
 import type { Files } from '../disk/files.ts';
 import type { MemoryLimits } from '../records/memory-limits.ts';
 import {
-  REPLICA_FOLDER, isReplicaDirectory, journalName, snapshotName, readInventory,
+  REPLICA_FOLDER, isReplicaDirectory, journalName, snapshotName,
 } from '../disk/inventory.ts';
 import type { Inventory } from '../disk/inventory.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import { START_BYTES_MAX, readJournalStart } from './journal-start.ts';
 import type { JournalStart } from './journal-start.ts';
-import { leaveOutUnfinished } from './replacement.ts';
+import { readStateInventory } from './replacement.ts';
 import { replayJournal } from './replay.ts';
 import type { ReplayResult } from './replay.ts';
 import { isEmptySnapshot, loadSnapshot, readHeader } from './snapshot.ts';
@@ -82,7 +82,7 @@ export type ReplayedJournal = {
 export async function recoverState(source: RecoverySource): Promise<RecoveredState> {
   assertNoReplica(source);
   const { directory, files } = source;
-  const inventory = await leaveOutUnfinished(files, directory, readInventory(files, directory));
+  const inventory = await readStateInventory(files, directory);
   const base = await findBase(source, inventory);
   try {
     return await replayFrom(source, inventory, base);

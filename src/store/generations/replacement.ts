@@ -18,10 +18,12 @@
  * Where the state comes from a backup, the folder `replacing.tmp` has that until it is in memory.
  */
 import { join } from 'node:path';
+import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { Files } from '../disk/files.ts';
 import {
-  journalName, readInventory, replacingName, snapshotName, temporaryName, unsyncedName,
+  BACKUP_PENDING, journalName, readInventory, replacingName, snapshotName, temporaryName,
+  unsyncedName,
 } from '../disk/inventory.ts';
 import type { Inventory } from '../disk/inventory.ts';
 import { readSmallFile, replaceFile } from '../disk/read-write.ts';
@@ -117,10 +119,18 @@ export async function finishReplacements(files: Files, directory: string): Promi
   }
 }
 
-/** The inventory without the files of replacements that do not count. */
-export async function leaveOutUnfinished(
-  files: Files, directory: string, inventory: Inventory,
-): Promise<Inventory> {
+/**
+ * The inventory that a state is read from: without the files of replacements that do not count.
+ * Throws `damaged` for a backup that was cut off half way. Its files alone do not show that: a
+ * journal without its end, or a generation without its newest journal, looks as if it had ended
+ * there.
+ */
+export async function readStateInventory(files: Files, directory: string): Promise<Inventory> {
+  const inventory = readInventory(files, directory);
+  if (inventory.backupNotes.includes(BACKUP_PENDING)) {
+    throw new AppError('damaged', `the backup ${directory} was cut off while it was written; make `
+      + 'another one');
+  }
   const unfinished: number[] = [];
   for (const generation of inventory.replacing) {
     const isWhole = await isComplete(files, directory, inventory, generation);

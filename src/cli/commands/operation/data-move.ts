@@ -11,7 +11,6 @@ import { AppError, isAccessRefused } from '../../../base/errors.ts';
 import { checkStoreUrl } from '../../../settings/setting-checks.ts';
 import { moveToDirectory, moveToEngine } from '../../../store/moving/move.ts';
 import type { SourceRecords } from '../../../store/moving/move.ts';
-import { checkNotHalfCopied } from '../../../store/backup/pending-marks.ts';
 import type { CollectionSum } from '../../../store/moving/collection-sums.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import type { Files } from '../../../store/disk/files.ts';
@@ -75,7 +74,6 @@ function checkUrl(to: string): string {
 
 async function moveFromFiles(deps: MoveDeps): Promise<MoveResult> {
   const { files, data } = deps;
-  checkNotHalfCopied(files, data);
   const contents = await recoverState({ directory: data, files, specs: COLLECTIONS });
   return writeToTarget(deps, { contents, confirm: async () => {} });
 }

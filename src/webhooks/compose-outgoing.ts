@@ -59,7 +59,7 @@ export function composeQueue(
   context: RelayContext, { events: { keep }, outgoing }: WebhooksOptions,
   webhooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
 ): Queue {
-  const { store, clock, log, makeId, ownership } = context;
+  const { store, clock, log, makeId, ownership, turns } = context;
   const fanOuts = new FanOuts({ store, clock, log });
   const eventUse = new EventUse(store);
   const capacity = new QueueCapacity(store, eventUse, fanOuts, {
@@ -70,7 +70,7 @@ export function composeQueue(
     keepsUnheard: keep === 'all',
   });
   const delayedEvents =
-    new DelayedEvents({ store, clock, log, makeId, ownership, audienceFinder: events });
+    new DelayedEvents({ store, clock, log, makeId, ownership, turns, audienceFinder: events });
   const systemEvents = createSystemEvents({ events, log, webhooks });
   return { fanOuts, delayedEvents, eventUse, capacity, events, systemEvents };
 }

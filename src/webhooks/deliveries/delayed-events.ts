@@ -24,20 +24,24 @@
  */
 import { assert } from '../../base/assert.ts';
 import { formatTimestamp, parseTimestamp, type Clock, type Timer } from '../../base/clock.ts';
-import { isTemporary } from '../../base/errors.ts';
+import { isTemporary, type AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { PriorityQueue } from '../../base/structures/priority-queue.ts';
+import type { Turns } from '../../base/turns.ts';
 import { deriveIds } from '../../base/uuid.ts';
-import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type {
-  Change, Collection, CollectionSpec, Store, Transaction, TransactionInputs,
+  Change, CollectionSpec, Store, Transaction, TransactionInputs,
 } from '../../store/store-port.ts';
-import { BackgroundTasks } from '../durable-queue/background-tasks.ts';
-import type { Ownership } from '../durable-queue/ownership.ts';
-import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
+import type { Ending } from '../durable-queue/end-pending.ts';
+import { ALL_OWNED, type Ownership } from '../durable-queue/ownership.ts';
+import { CHUNK_ITEMS_MAX, type StoredItem } from '../durable-queue/queue-spec.ts';
+import {
+  QueueWorker, type TaskRecords, type Transport,
+} from '../durable-queue/queue-worker.ts';
 import { computeDueMs } from '../durable-queue/retry-time.ts';
-import { DueTimes, type TimedTask } from '../scheduler/due-times.ts';
+import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
+import type { TaskOrder } from '../scheduler/task-queues.ts';
+import { createPlace } from '../scheduler/task.ts';
 import { WAITING, stageEventWithDeliveries } from './delivery-changes.ts';
 import { createDelivery } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
@@ -53,7 +57,8 @@ type DelayedEventDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly makeId: () => string;
-  readonly ownership: Pick<Ownership, 'isMaintainer' | 'onChange'>;
+  readonly ownership: Ownership;
+  readonly turns: Turns;
   readonly audienceFinder: AudienceFinder;
 };
 
@@ -65,20 +70,14 @@ export interface AudienceFinder {
   readonly keepsUnheard: boolean;
 }
 
-/** An event that has not begun, as far as it is committed. */
-type DelayedEvent = TimedTask & {
-  readonly id: string;
-  readonly deliverAt: string;
-  failures: number;
-};
+/** An event that has not begun. */
+type DelayedEvent = { readonly identifier: string; readonly deliverAt: string };
 
-/** Events that begin at the same time: their transactions share a batch of the journal. */
-const RUNNING_MAX = 64;
-/** The pause after the store took no writes. */
+const QUEUE_KEY = 'delayed events';
+/** Each has its place for a moment alone. One place would mean strict order: all wait for one. */
+const LIMITS = { runningMax: 2, runningPerQueueMax: 2 };
+/** The pause after a transaction for which there was no room. */
 const PAUSE_MS = 1000;
-/** The backoff of an event that cannot begin for a reason of its own: it doubles each time. */
-const RETRY_MS_MIN = 1000;
-const RETRY_MS_MAX = 60_000;
 
 /** Stages an event that begins later. The caller has checked that there is room. */
 export function stageDelayedEvent(
@@ -142,46 +141,50 @@ function stageBegin(
   transaction.delete(delayedEventCollection.name, id);
 }
 
-/** Begins each event when its time comes. */
-export class DelayedEvents {
+/**
+ * Begins each event when its time comes: a transport of which an attempt is over at once, and whose
+ * result is the transaction that begins the event. All events are in one queue.
+ */
+export class DelayedEvents implements Transport<DelayedEvent, string> {
+  readonly noun = 'the beginning of a delayed event';
+  readonly records: TaskRecords<DelayedEvent>;
+  // The queue is no webhook's, so it ends with none, and it has no lanes.
+  readonly ending: Ending = { collection: '', itemIdOf: (id) => id, stageEnd() {}, message: '' };
+  readonly isOrphaned = (): boolean => false;
+  readonly describeOrder = (): null => null;
+  readonly findLane = (): null => null;
   readonly #deps: DelayedEventDeps;
-  readonly #events: Collection;
-  readonly #delayedEvents = new Map<string, DelayedEvent>();
-  readonly #dueTimes: DueTimes<DelayedEvent>;
-  /** Events whose time has come, without those that are beginning. Some may be gone. */
-  readonly #dueEvents = new PriorityQueue<DelayedEvent>(isBefore);
-  /** Events that hold back all attempts: see the head of this file. */
-  readonly #overdueEvents = new Set<DelayedEvent>();
+  readonly #scheduler: Scheduler;
+  readonly #loop: QueueWorker<DelayedEvent, string>;
+  /** The ids of the events that hold back all attempts: see the head of this file. */
+  readonly #overdueIds = new Set<string>();
   readonly #overdueEndListeners: (() => void)[] = [];
-  readonly #beginning: BackgroundTasks;
-  readonly #unfollow: readonly (() => void)[];
-  #isStarted = false;
+  #unfollow: readonly (() => void)[] = [];
   /** Whether this node was the maintainer at the last change of ownership. */
   #wasMaintainer = false;
-  /** Whether the last transaction failed, because the store takes no writes. */
+  /** Whether the last transaction failed, because there was no room for it. */
   #isFailing = false;
-  /** The pause after that. */
+  /** The pause of all events after that. */
   #pause: Timer | null = null;
 
   constructor(deps: DelayedEventDeps) {
+    const { store, clock } = deps;
     this.#deps = deps;
-    this.#events = deps.store.collection(eventCollection.name);
-    this.#dueTimes = new DueTimes(deps.clock, (event) => this.#onDue(event));
-    this.#beginning = new BackgroundTasks(
-      deps.log, 'a delayed event could not begin', () => this.#beginDueEvents());
-    this.#unfollow = [
-      followRecords(deps.store.collection(delayedEventCollection.name),
-        (change) => this.#applyChange(change)),
-      deps.ownership.onChange(() => this.#onOwnershipChange()),
-      deps.store.onFailure((reason) => {
-        if (reason === null) this.#onStoreRecovery();
-      }),
-    ];
+    this.records = {
+      collection: store.collection(delayedEventCollection.name),
+      isTask: () => true, isPending: () => true, decode: decodeDelayedEvent,
+      computeDueMs: (event, nowMs) => computeBeginMs(store, event, nowMs),
+    };
+    this.#scheduler = new Scheduler(clock, LIMITS);
+    // `mayBegin` asks who the maintainer is, whatever leases this node has.
+    this.#loop =
+      new QueueWorker({ ...deps, scheduler: this.#scheduler, ownership: ALL_OWNED }, this);
+    this.#loop.follow([]);
   }
 
   /** The number of events that are overdue, and were not tried since. */
   get overdueCount(): number {
-    return this.#overdueEvents.size;
+    return this.#overdueIds.size;
   }
 
   /** Calls `listener` when no event is overdue any more. */
@@ -190,143 +193,116 @@ export class DelayedEvents {
   }
 
   start(): void {
-    this.#isStarted = true;
+    const { ownership, store } = this.#deps;
+    this.#unfollow = [
+      ownership.onChange(() => this.#onOwnershipChange()),
+      store.onFailure((reason) => {
+        if (reason === null && ownership.isMaintainer()) this.#addOverdue();
+      }),
+    ];
     this.#onOwnershipChange();
-    this.#dueTimes.start();
+    this.#loop.start();
   }
 
   /** Resolves when no event is beginning. Those whose time comes later wait for the next start. */
   async close(): Promise<void> {
-    this.#isStarted = false;
-    this.#dueTimes.close();
-    this.#endPause();
     for (const unfollow of this.#unfollow) unfollow();
-    await this.#beginning.whenIdle();
+    await this.#loop.close(0);
+    this.#pause?.cancel();
+  }
+
+  /** Of several nodes the maintainer begins them; another one does when it takes its place. */
+  mayBegin(): boolean {
+    return this.#pause === null && this.#deps.ownership.isMaintainer();
+  }
+
+  runAttempt(id: string): { readonly result: string } {
+    return { result: id };
+  }
+
+  countAttempt(): null {
+    return null;
+  }
+
+  async writeResult(id: string): Promise<void> {
+    const { store, clock, makeId, audienceFinder } = this.#deps;
+    const inputs = { seed: makeId(), nowMs: clock.now() };
+    try {
+      await store.transact((transaction) => stageBegin(transaction, audienceFinder, id, inputs));
+      this.#isFailing = false;
+    } catch (thrown) {
+      if (isTemporary(thrown)) return this.#pauseAll(thrown);
+      this.#endOverdue(id);
+      throw thrown;
+    }
+  }
+
+  logLabels(id: string): object {
+    return { event: id };
+  }
+
+  onChange({ id, after }: Change): void {
+    if (after === null) this.#endOverdue(id);
+  }
+
+  placeTask({ item: { identifier, deliverAt } }: StoredItem<DelayedEvent>): {
+    readonly key: string; readonly order: TaskOrder;
+  } {
+    return { key: QUEUE_KEY, order: { place: createPlace(parseTimestamp(deliverAt), identifier) } };
+  }
+
+  describeQueue(key: string): QueueSettings {
+    return { key, target: key, mayStart: true };
   }
 
   /** Makes all events overdue whose time has come. Only the maintainer may have any. */
   #addOverdue(): void {
     const nowMs = this.#deps.clock.now();
-    for (const event of this.#delayedEvents.values()) {
-      if (event.dueAtMs <= nowMs) this.#overdueEvents.add(event);
+    for (const id of this.#scheduler.listTaskIds(QUEUE_KEY, Infinity)) {
+      if ((this.#scheduler.find(id)?.dueAtMs ?? Infinity) <= nowMs) this.#overdueIds.add(id);
     }
   }
 
-  /** Has those that could not be written begin now, and not after the pause. */
-  #onStoreRecovery(): void {
-    if (this.#isStarted && this.#deps.ownership.isMaintainer()) this.#addOverdue();
-    this.#endPause();
-    this.#beginDueEvents();
-  }
-
-  #endPause(): void {
-    this.#pause?.cancel();
-    this.#pause = null;
-  }
-
-  #endOverdue(event: DelayedEvent): void {
-    if (!this.#overdueEvents.delete(event) || this.#overdueEvents.size > 0) return;
+  #endOverdue(id: string): void {
+    if (!this.#overdueIds.delete(id) || this.#overdueIds.size > 0) return;
     for (const listener of this.#overdueEndListeners) listener();
   }
 
   #endAllOverdue(): void {
-    for (const event of this.#overdueEvents) this.#endOverdue(event);
-  }
-
-  #applyChange({ id, after }: Change): void {
-    const known = this.#delayedEvents.get(id);
-    if (known !== undefined) this.#forget(known);
-    if (after === null) return;
-    const { deliverAt } = decodeDelayedEvent(after);
-    const event: DelayedEvent = { id, deliverAt, state: 'ready', dueAtMs: 0, failures: 0 };
-    this.#delayedEvents.set(id, event);
-    this.#dueTimes.wait(event, this.#computeDueMs(event));
-  }
-
-  #forget(event: DelayedEvent): void {
-    this.#delayedEvents.delete(event.id);
-    if (event.state === 'waiting') this.#dueTimes.countStaleWait();
-    event.state = 'gone';
-    this.#endOverdue(event);
-  }
-
-  #computeDueMs({ id, deliverAt }: DelayedEvent): number {
-    const record = this.#events.findBytes(id);
-    const nowMs = this.#deps.clock.now();
-    const createdAt = record === undefined ? formatTimestamp(nowMs)
-      : decodeEventHead(record).createdAt;
-    return computeDueMs(deliverAt, createdAt, nowMs);
-  }
-
-  #onDue(event: DelayedEvent): void {
-    event.state = 'ready';
-    this.#dueEvents.push(event);
-    this.#beginDueEvents();
+    for (const id of this.#overdueIds) this.#endOverdue(id);
   }
 
   #onOwnershipChange(): void {
-    if (!this.#isStarted) return;
     const isMaintainer = this.#deps.ownership.isMaintainer();
     if (!isMaintainer) this.#endAllOverdue();
     else if (!this.#wasMaintainer) this.#addOverdue();
     this.#wasMaintainer = isMaintainer;
-    this.#beginDueEvents();
+    this.#loop.requestRun();
   }
 
-  /** Of several nodes the maintainer begins them; another one does when it takes its place. */
-  #beginDueEvents(): void {
-    while (this.#isStarted && this.#pause === null && this.#beginning.count < RUNNING_MAX
-      && this.#deps.ownership.isMaintainer()) {
-      const event = this.#dueEvents.pop();
-      if (event === undefined) return;
-      if (event.state === 'ready') this.#beginning.run(this.#begin(event));
-    }
-  }
-
-  async #begin(event: DelayedEvent): Promise<void> {
-    const { store, clock, log, makeId, audienceFinder } = this.#deps;
-    const inputs = { seed: makeId(), nowMs: clock.now() };
-    event.state = 'unsettled';
-    try {
-      await store.transact((transaction) =>
-        stageBegin(transaction, audienceFinder, event.id, inputs));
-      this.#isFailing = false;
-    } catch (error) {
-      if (isTemporary(error)) return this.#onStoreFailure(event, error);
-      log.error('a delayed event could not begin', { event: event.id, error });
-      this.#endOverdue(event);
-      if (event.state !== 'unsettled') return;
-      const waitMs = Math.min(RETRY_MS_MIN * 2 ** event.failures, RETRY_MS_MAX);
-      event.failures += 1;
-      this.#dueTimes.wait(event, clock.now() + waitMs);
-    }
-  }
-
-  /** Transactions staged together fail together, so pushing the event back keeps the order. */
-  #onStoreFailure(event: DelayedEvent, error: unknown): void {
+  /** Transactions staged together fail together, and each event is due at its place as before. */
+  #pauseAll(error: AppError): void {
     const { store, clock, log } = this.#deps;
     if (!this.#isFailing) log.error('delayed events wait until they can be written', { error });
     this.#isFailing = true;
-    if (event.state === 'unsettled') {
-      event.state = 'ready';
-      this.#dueEvents.push(event);
-    }
     // It is tried again before the later ones, so if it alone let attempts go, these never would.
     if (store.failure === null) this.#endAllOverdue();
-    if (!this.#isStarted) return;
     this.#pause ??= clock.startTimer(PAUSE_MS, () => {
       this.#pause = null;
-      this.#beginDueEvents();
+      this.#loop.requestRun();
     });
   }
 }
 
-function isBefore(left: DelayedEvent, right: DelayedEvent): boolean {
-  return left.deliverAt === right.deliverAt
-    ? left.id < right.id : left.deliverAt < right.deliverAt;
+function computeBeginMs(
+  store: Store, { identifier, deliverAt }: DelayedEvent, nowMs: number,
+): number {
+  const record = store.collection(eventCollection.name).findBytes(identifier);
+  const createdAt = record === undefined ? deliverAt : decodeEventHead(record).createdAt;
+  return computeDueMs(deliverAt, createdAt, nowMs);
 }
 
-function decodeDelayedEvent(bytes: Buffer): { readonly deliverAt: string } {
-  return decodeRecordAs<{ readonly deliverAt: string }>(bytes, ({ deliverAt }) =>
-    typeof deliverAt === 'string');
+function decodeDelayedEvent(bytes: Buffer): DelayedEvent {
+  return decodeRecordAs<DelayedEvent>(bytes, ({ identifier, deliverAt }) =>
+    typeof identifier === 'string' && typeof deliverAt === 'string');
 }

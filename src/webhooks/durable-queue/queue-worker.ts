@@ -23,7 +23,6 @@ import type { LongLane } from '../scheduler/lanes.ts';
 import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
 import type { TaskOrder } from '../scheduler/task-queues.ts';
 import type { AttemptHealth, LaneName, RunningTask } from '../scheduler/task.ts';
-import { BackgroundTasks } from './background-tasks.ts';
 import {
   endPending, stageEndOfPending, type Ending, type RemovalListener,
 } from './end-pending.ts';
@@ -78,10 +77,11 @@ export interface Transport<Item, Result> {
   runAttempt(
     id: string, lease: QueueLease, cutOff: AbortSignal, onWaiting: (isWaiting: boolean) => void,
   ): MaybePromise<AttemptResult<Result> | null>;
-  /** Counts the attempt as soon as it is over, before its result is written. */
-  countAttempt(result: Result): void;
-  /** Returns what the attempt showed of its queue or target; null for nothing. */
-  assessHealth(result: Result): AttemptHealth | null;
+  /**
+   * Counts the attempt as soon as it is over, before its result is written. Returns what it showed
+   * of its queue or target; null for nothing.
+   */
+  countAttempt(result: Result): AttemptHealth | null;
   /**
    * Writes the result, unless the record is gone or the lease has ended. Where the store refuses
    * it, it is tried again until the worker closes.
@@ -347,7 +347,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
           : scheduler.settle(id, clock.now() + attemptResult.postponedMs);
       }
       const { result } = attemptResult;
-      scheduler.release(runningTask, this.#countAndAssess(id, result));
+      scheduler.release(runningTask, this.#countAttempt(id, result));
       try {
         await this.#transport.writeResult(result);
       } catch (thrown) {
@@ -360,10 +360,9 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   }
 
   /** A bug in here is logged alone: the result must be written, or the attempt is made again. */
-  #countAndAssess(id: string, result: Result): AttemptHealth | null {
+  #countAttempt(id: string, result: Result): AttemptHealth | null {
     try {
-      this.#transport.countAttempt(result);
-      return this.#transport.assessHealth(result);
+      return this.#transport.countAttempt(result);
     } catch (thrown) {
       this.#logProblem(id, 'could not be counted', thrown);
       return null;
@@ -405,5 +404,48 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   #logProblem(id: string, problem: string, thrown: unknown): void {
     const labels = this.#transport.logLabels(id);
     this.#deps.log.error(`${this.#transport.noun} ${problem}`, { ...labels, error: thrown });
+  }
+}
+
+/** Owns promises that nobody awaits: it counts them until they settle, and logs their failures. */
+class BackgroundTasks {
+  readonly #log: Logger;
+  readonly #failureMessage: string;
+  readonly #onEnd: () => void;
+  #count = 0;
+  #onIdle: (() => void)[] = [];
+  readonly #onDone = (): void => this.#end();
+  readonly #onFailed = (thrown: unknown): void => {
+    this.#log.error(this.#failureMessage, { error: thrown });
+    this.#end();
+  };
+
+  /** `failureMessage` is logged with an unexpected error; `onEnd` is called after each task. */
+  constructor(log: Logger, failureMessage: string, onEnd: () => void) {
+    this.#log = log;
+    this.#failureMessage = failureMessage;
+    this.#onEnd = onEnd;
+  }
+
+  /** The number of tasks under way. */
+  get count(): number {
+    return this.#count;
+  }
+
+  run(task: Promise<void>): void {
+    this.#count += 1;
+    void task.then(this.#onDone, this.#onFailed);
+  }
+
+  /** Resolves when nothing is under way. */
+  async whenIdle(): Promise<void> {
+    if (this.#count > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  #end(): void {
+    this.#count -= 1;
+    this.#onEnd();
+    if (this.#count > 0) return;
+    for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 }

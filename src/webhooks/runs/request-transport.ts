@@ -133,14 +133,11 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     return whenDone(run, toAttemptResult);
   }
 
-  countAttempt({ storedItem, outcome: { kind, attempt } }: FinishedRun): void {
+  countAttempt({ storedItem, outcome: { kind, attempt } }: FinishedRun): AttemptHealth | null {
     const { success, message, at } = attempt;
     const isCoalesced = kind === 'coalesced';
     this.#deps.onRun(storedItem.item.hook,
       { success, message, isCoalesced, isCallersFault: false }, parseTimestamp(at));
-  }
-
-  assessHealth({ outcome: { kind } }: FinishedRun): AttemptHealth | null {
     return kind === 'delivered' ? 'healthy' : null;
   }
 

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import type { Task } from './task.ts';
 
-/** A task or a delayed event that may wait. */
+/** A task or a probe, which may wait. */
 export type TimedTask = Pick<Task, 'state' | 'dueAtMs'>;
 
 type Wait<T extends TimedTask> = {

@@ -169,14 +169,11 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
     return attempt === null ? null : { result: attempt };
   }
 
-  countAttempt({ outcome, storedDelivery }: FinishedAttempt): void {
+  countAttempt({ outcome, storedDelivery }: FinishedAttempt): AttemptHealth | null {
     const { kind, isUnsent = false, attempt: { durationMs } } = outcome;
     this.#deps.onOutcome('deliveries', storedDelivery.item.hook,
       kind === 'delivered' ? kind : 'failed', isUnsent ? null : durationMs);
     this.#counters.record(storedDelivery.item, outcome, this.#deps.clock.now());
-  }
-
-  assessHealth({ outcome }: FinishedAttempt): AttemptHealth | null {
     return assessHealth(outcome);
   }
 

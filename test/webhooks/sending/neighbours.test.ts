@@ -93,8 +93,8 @@ class Neighbours {
     const turns = createTurns(clock);
     this.#loop = new QueueWorker({ store, scheduler, ownership: ALL_OWNED, clock, log, turns }, {
       ...createTaskStubs((id) => this.#retryMs.get(id) ?? null),
-      noun: 'a delivery', mayBegin: () => true, countAttempt() {},
-      assessHealth: ({ outcome }) => assessHealth(outcome), logLabels: (id) => ({ id }),
+      noun: 'a delivery', mayBegin: () => true,
+      countAttempt: ({ outcome }) => assessHealth(outcome), logLabels: (id) => ({ id }),
       runAttempt: (id, _lease, cutOff) => this.#attempt(id, cutOff),
       writeResult: (finished) => this.#write(finished),
     });

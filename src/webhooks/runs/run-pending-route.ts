@@ -10,7 +10,7 @@ import type { RunTurn } from '../actions/action-registry.ts';
 import { toRunOutcome } from '../incoming/intake/build-request.ts';
 import type { RecentRequests } from '../incoming/intake/recent-requests.ts';
 import { joinStoredHeaders } from '../incoming/join-headers.ts';
-import { StoredActionCall } from '../incoming/receiving/incoming-action-call.ts';
+import { IncomingActionCall, RouteRequest } from '../incoming/receiving/incoming-action-call.ts';
 import {
   createIncomingBody, type IncomingBody, type LastBody,
 } from '../incoming/receiving/incoming-body.ts';
@@ -70,6 +70,9 @@ export type FinishedRun = {
 /** A run that did not begin, as its action is switched off: it waits, and that is no attempt. */
 type PostponedRun = { readonly postponedMs: number };
 
+/** null: nothing was run, or its result is of no use any more. */
+type RunEnd = FinishedRun | PostponedRun | null;
+
 /** Says that there is no memory for the payload at present, so that the run must wait. */
 export const NO_ROOM = 'no room';
 
@@ -84,7 +87,7 @@ const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
  */
 export function runPendingRoute(
   deps: RunDeps, deliveryId: string, attempt: RouteAttempt,
-): typeof NO_ROOM | MaybePromise<FinishedRun | PostponedRun | null> {
+): typeof NO_ROOM | MaybePromise<RunEnd> {
   const pendingRoute = findPendingRoute(deps, deliveryId);
   if (pendingRoute === null) return null;
   const { storedItem: { item: request }, recentRequest, delivery, webhook } = pendingRoute;
@@ -98,23 +101,24 @@ export function runPendingRoute(
   const runBytes = body.weighRun(1);
   const { memoryBudget } = deps;
   if (!memoryBudget.beginRun(runBytes)) return NO_ROOM;
-  const call = new StoredActionCall(webhook, {
-    request, body, headers, route: webhookRoute.name, attemptNumber: delivery.attemptCount + 1,
-    log: deps.log,
-    createTurn: () =>
-      createTurn(deps, pendingRoute, attempt, runBytes - body.heldBytes),
-  });
+  const routeRequest = new RouteRequest(
+    webhook, request, headers, body, { route: webhookRoute.name, log: deps.log });
+  const call = new IncomingActionCall(routeRequest,
+    () => createTurn(deps, pendingRoute, attempt, runBytes - body.heldBytes),
+    request.id, delivery.attemptCount + 1);
+  const finish = (outcome: RouteOutcome): RunEnd =>
+    finishRun(pendingRoute, attempt, outcome, call.isGivenUp, routeRequest.unparsed);
   // `runRoute` never throws, so the bytes are released in any case.
   const running = runRoute(deps, webhookRoute, call);
   if (!isPromised(running)) {
     memoryBudget.endRun(runBytes);
-    return finishRun(pendingRoute, attempt, call, running);
+    return finish(running);
   }
   // A run that is cut off still holds its payload, until it ends.
   const releaseBytes = (): void => memoryBudget.endRun(runBytes);
   running.then(releaseBytes, releaseBytes);
   return unlessCutOff(running, attempt.cutOff).then((outcome) =>
-    outcome === null ? null : finishRun(pendingRoute, attempt, call, outcome));
+    outcome === null ? null : finish(outcome));
 }
 
 /** A run that waits parses nothing, and so holds `payloadBytes` less. */
@@ -134,16 +138,16 @@ function createTurn(
   });
 }
 
-/** null: the run was given up while it waited. Throws what kept the action from running. */
+/** `isGivenUp`: while the run waited for others. Throws what kept the action from running. */
 function finishRun(
-  { storedItem, index }: PendingRoute, { lease }: RouteAttempt, call: StoredActionCall,
-  outcome: RouteOutcome,
-): FinishedRun | PostponedRun | null {
+  { storedItem, index }: PendingRoute, { lease }: RouteAttempt, outcome: RouteOutcome,
+  isGivenUp: boolean, unparsed: UnparsedBody | null | undefined,
+): RunEnd {
   const { refusal } = outcome;
   if (refusal instanceof SwitchedOffError) return { postponedMs: refusal.remainingMs };
-  if (refusal !== null && call.isGivenUp) return null;
+  if (refusal !== null && isGivenUp) return null;
   if (refusal !== null) throw refusal;
-  return { storedItem, index, outcome: toRunOutcome(outcome), lease, unparsed: call.unparsed };
+  return { storedItem, index, outcome: toRunOutcome(outcome), lease, unparsed };
 }
 
 /** The run of a route that the webhook, which was changed meanwhile, no longer has. */

@@ -34,19 +34,9 @@ const HEADER_BYTES = 3;
 export function buildAcceptedRequest(
   request: AdmittedRequest, state: RequestOutcome,
 ): StoredRequest {
-  const { exchange, webhook, body: { received: body }, verified, signedAtMs } = request;
-  const { receivedAtMs: atMs } = request;
-  const receivedBody = { body, bodyBytes: body.length, atMs };
-  // Which of the webhook's secrets verified it, and not the secret itself.
-  const secretName = verified?.secret ?? null;
-  return buildRequest(exchange, webhook, receivedBody, state, {
-    event: request.event, eventId: request.eventId, unparsed: request.unparsed,
-    verdict: {
-      preset: verified?.preset ?? null, accepted: true, failedCheck: null,
-      secret: secretName,
-      signedAt: signedAtMs === null ? null : formatTimestamp(signedAtMs),
-    },
-  });
+  const { exchange, webhook, body: { received: body }, receivedAtMs: atMs } = request;
+  return buildRequest(
+    exchange, webhook, { body, bodyBytes: body.length, atMs }, state, request);
 }
 
 /** The form of a request that failed a check; `body` is null when it was not read. */

@@ -68,10 +68,10 @@ export class Duplicates {
 
   /** For a webhook that looks for duplicates; null: the request has no event id. */
   createEvent(
-    { webhook, eventId, body: { received }, verified, receivedAtMs }: AdmittedRequest,
+    { webhook, eventId, body: { received }, verdict, receivedAtMs }: AdmittedRequest,
   ): Event | null {
     if (eventId === null || eventId === '') return null;
-    const isSigned = verified !== null && webhook.isEventIdSigned;
+    const isSigned = verdict.preset !== null && webhook.isEventIdSigned;
     return new Event({
       webhookId: webhook.identifier, eventId,
       bodySha256: isSigned ? null : loadCrypto().hash('sha256', received, 'hex'),

@@ -8,6 +8,7 @@ import type { AppError } from '../../../base/errors.ts';
 import { encodeJson } from '../../../base/json/encode.ts';
 import { statusOf } from '../../../server/problem.ts';
 import { ActionResult } from '../../actions/action.ts';
+import type { RunTurn } from '../../actions/action-registry.ts';
 import {
   ChainRefusal, CoalescedResult, OwnChainRefusal, recordMessageOf,
 } from '../../actions/run-action.ts';
@@ -21,7 +22,7 @@ import {
   type WebhookResponse,
 } from '../receiving/webhook-response.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
-import { AdmittedActionCall } from '../receiving/incoming-action-call.ts';
+import { IncomingActionCall } from '../receiving/incoming-action-call.ts';
 import {
   assertEventRoom, runRoute, runRouteAction, runRoutes, type RouteOutcome,
 } from '../run-webhook-routes.ts';
@@ -48,6 +49,9 @@ type RunContext = {
 export class ResultRuns {
   readonly #deps: IntakeDeps;
   readonly #inboxWriter: InboxWriter;
+  /** The sender of a request waits for the result, so a run may begin as long as that. */
+  readonly #createTurn = (): RunTurn =>
+    ({ place: this.#deps.makeId(), cutOff: null, onWaiting: () => {} });
 
   constructor(deps: IntakeDeps, inboxWriter: InboxWriter) {
     this.#deps = deps;
@@ -78,7 +82,7 @@ export class ResultRuns {
   runOnlyRoute(
     request: AdmittedRequest, route: ReadyWebhookRoute,
   ): MaybePromise<WebhookResponse> {
-    const call = new AdmittedActionCall(request, this.#deps.makeId);
+    const call = new IncomingActionCall(request, this.#createTurn);
     const result = runRouteAction(this.#deps, route, call);
     return isPromised(result) ? result.then((later) => this.#finishOnlyRun(request, route, later))
       : this.#finishOnlyRun(request, route, result);
@@ -88,7 +92,7 @@ export class ResultRuns {
   async runAgain(
     request: AdmittedRequest, failedRequest: StoredRequest,
   ): Promise<RunResult> {
-    const { clock, store, health, makeId } = this.#deps;
+    const { clock, store, health } = this.#deps;
     store.checkWritable();
     const { webhook, receivedAtMs } = request;
     const { id: requestId } = failedRequest;
@@ -98,7 +102,7 @@ export class ResultRuns {
       const route = webhook.routes.find((other) => other.name === name);
       return route === undefined ? createGoneOutcome(name, clock.now())
         : runRoute(this.#deps, route,
-          new AdmittedActionCall(request, makeId, requestId, delivery.attemptCount + 1));
+          new IncomingActionCall(request, this.#createTurn, requestId, delivery.attemptCount + 1));
     }));
     this.#report(request, outcomes, failedRequest);
     const refusal = findRefusal(outcomes);
@@ -214,7 +218,7 @@ export class ResultRuns {
     request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], id: string | null,
   ): MaybePromise<readonly RouteOutcome[]> {
     const running = runRoutes(this.#deps, routes,
-      () => new AdmittedActionCall(request, this.#deps.makeId, id), request.body.contentBytes);
+      () => new IncomingActionCall(request, this.#createTurn, id), request.body.contentBytes);
     if (!isPromised(running)) return running;
     const { traffic } = request.webhook;
     // The request itself is counted as one already.

@@ -1,33 +1,33 @@
 /** A request that passed its checks and is not stored yet. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { formatTimestamp } from '../../../base/clock.ts';
 import { createTaggedLogger, type Logger } from '../../../base/log.ts';
 import type { Exchange } from '../../../server/http-route.ts';
-import type { VerifiedSender } from '../../actions/action.ts';
 import { createEmptyPayload } from '../../actions/action-payload.ts';
 import { Facts } from '../../filters/facts.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
-import type { UnparsedBody } from '../../inbox/stored-request.ts';
+import type { StoredVerdict, UnparsedBody } from '../../inbox/stored-request.ts';
 import type { RequestReader } from '../../senders/request/request-reader.ts';
 import type { ValueSources } from '../../senders/scheme/scheme.ts';
+import type { CalledHead, CalledRequest } from './incoming-action-call.ts';
 import type { IncomingBody } from './incoming-body.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 
 /** Longer names and ids are ignored: no sender has them. */
 const NAME_LENGTH_MAX = 1000;
 
-export class AdmittedRequest {
+export class AdmittedRequest implements CalledRequest {
   readonly exchange: Exchange;
   readonly webhook: ReadyIncomingWebhook;
   readonly body: IncomingBody;
   /** null: neither verification nor event id looked into the request. */
   readonly reader: RequestReader | null;
-  readonly verified: VerifiedSender | null;
-  /** Milliseconds since the epoch; null where no time is signed. */
-  readonly signedAtMs: number | null;
+  readonly verdict: StoredVerdict;
   /** Milliseconds since the epoch. */
   readonly receivedAtMs: number;
   /**
    * Set once an action or a condition has asked for the payload, and none can be made of the body
-   * (`noteUnparsed`). It is stored with the request (build-request.ts).
+   * (`notePayload`). It is stored with the request (build-request.ts).
    */
   unparsed: UnparsedBody | null = null;
   #event: string | null | undefined;
@@ -35,17 +35,13 @@ export class AdmittedRequest {
 
   constructor(
     exchange: Exchange, webhook: ReadyIncomingWebhook, body: IncomingBody,
-    reader: RequestReader | null, { verified, signedAtMs, receivedAtMs }: {
-      readonly verified: VerifiedSender | null; readonly signedAtMs: number | null;
-      readonly receivedAtMs: number;
-    },
+    reader: RequestReader | null, verdict: StoredVerdict, receivedAtMs: number,
   ) {
     this.exchange = exchange;
     this.webhook = webhook;
     this.body = body;
     this.reader = reader;
-    this.verified = verified;
-    this.signedAtMs = signedAtMs;
+    this.verdict = verdict;
     this.receivedAtMs = receivedAtMs;
     if (reader === null) this.#event = this.#eventId = null;
   }
@@ -66,14 +62,29 @@ export class AdmittedRequest {
     return this.#eventId;
   }
 
+  get headers(): IncomingHttpHeaders {
+    return this.exchange.request.headers;
+  }
+
+  get head(): CalledHead {
+    const { exchange: { request: { method = '' }, search }, event, eventId, verdict } = this;
+    return {
+      method, path: `/webhook/in/${this.webhook.pathSegment}`, query: search,
+      receivedAt: formatTimestamp(this.receivedAtMs), event, eventId, verdict, isReplay: false,
+    };
+  }
+
+  get origin(): RequestOrigin {
+    return resolveOrigin(this.exchange);
+  }
+
   /** Its lines name the webhook. */
   get log(): Logger {
     return createTaggedLogger(this.exchange.log, this.webhook.labels);
   }
 
-  /** To be called when somebody has asked for the payload and none can be made of the body. */
-  noteUnparsed(): void {
-    if (this.unparsed !== null || this.body.received.length === 0) return;
+  notePayload(isParsed: boolean): void {
+    if (isParsed || this.unparsed !== null || this.body.received.length === 0) return;
     this.unparsed = this.body.explainUnparsed();
     this.webhook.traffic.unparsedCount += 1;
   }
@@ -84,7 +95,7 @@ export class AdmittedRequest {
     return new Facts({
       payload: () => {
         const payload = this.body.readPayload();
-        if (payload === null) this.noteUnparsed();
+        this.notePayload(payload !== null);
         return payload ?? createEmptyPayload();
       },
       event: () => this.event, headers, query: search, method: method ?? '',

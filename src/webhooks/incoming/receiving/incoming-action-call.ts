@@ -4,7 +4,6 @@
  * which are never stored.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { formatTimestamp } from '../../../base/clock.ts';
 import { createTaggedLogger, type Logger } from '../../../base/log.ts';
 import {
   createTraceFields, readTraceContext, type TraceContext,
@@ -15,15 +14,31 @@ import { createEmptyPayload, type Payload } from '../../actions/action-payload.t
 import type { ActionCall, RunTurn } from '../../actions/action-registry.ts';
 import type { RequestOrigin } from '../../http/pass-through.ts';
 import {
-  findRequestTrace, type StoredRequestHead, type UnparsedBody,
+  findRequestTrace, type StoredRequestHead, type StoredVerdict, type UnparsedBody,
 } from '../../inbox/stored-request.ts';
 import type { ValueSource } from '../../senders/scheme/scheme.ts';
 import { listRawHeaders } from '../join-headers.ts';
-import { resolveOrigin, type AdmittedRequest } from './admitted-request.ts';
 import type { IncomingBody } from './incoming-body.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 
-export abstract class IncomingActionCall implements ActionCall {
+/** A request whose action is called. */
+export interface CalledRequest {
+  readonly webhook: ReadyIncomingWebhook;
+  readonly body: IncomingBody;
+  /** By names in lower case, as Node gives them. */
+  readonly headers: IncomingHttpHeaders;
+  /** What the action is told of it beside these. */
+  readonly head: CalledHead;
+  readonly origin: RequestOrigin;
+  readonly log: Logger;
+  /** Must be called when an action asks for the payload: whether one can be made of the body. */
+  notePayload(isParsed: boolean): void;
+}
+
+export type CalledHead = Pick<StoredRequestHead,
+  'method' | 'path' | 'query' | 'receivedAt' | 'event' | 'eventId' | 'verdict' | 'isReplay'>;
+
+export class IncomingActionCall implements ActionCall {
   /** This and `options` are set once the action configuration of the route is found. */
   configuration = '';
   options: ActionOptions = {};
@@ -32,146 +47,44 @@ export abstract class IncomingActionCall implements ActionCall {
   readonly timeoutMs: number | null;
   readonly secretSources: readonly ValueSource[];
   readonly storedRequestId: string | null;
-  protected readonly body: IncomingBody;
-  protected readonly headers: IncomingHttpHeaders;
+  readonly #request: CalledRequest;
+  readonly #attemptNumber: number;
+  readonly #createTurn: () => RunTurn;
+  #turn: RunTurn | null = null;
 
-  /** `storedRequestId` is null for a request that is not stored, or only after the run. */
+  /**
+   * `createTurn` makes the turn of the run, if its action asks. `storedRequestId` is null for a
+   * request that is not stored, or only after the run. The first attempt is 1.
+   */
   constructor(
-    { identifier, actionTimeoutMs, bodyReading }: ReadyIncomingWebhook, body: IncomingBody,
-    headers: IncomingHttpHeaders, storedRequestId: string | null,
+    request: CalledRequest, createTurn: () => RunTurn, storedRequestId: string | null = null,
+    attemptNumber = 1,
   ) {
+    const { identifier, actionTimeoutMs, bodyReading } = request.webhook;
     this.webhookId = identifier;
     this.timeoutMs = actionTimeoutMs;
     this.secretSources = bodyReading.secretSources;
     this.storedRequestId = storedRequestId;
-    this.body = body;
-    this.headers = headers;
-  }
-
-  abstract get context(): ActionContext;
-  abstract get turn(): RunTurn | null;
-  abstract get requestOrigin(): RequestOrigin;
-  abstract get log(): Logger;
-  /** Called when the action asks for the payload: whether one can be made of the body. */
-  protected abstract onPayloadRead(isParsed: boolean): void;
-
-  payload(): Payload {
-    const payload = this.body.readPayload();
-    this.onPayloadRead(payload !== null);
-    return payload ?? createEmptyPayload();
-  }
-
-  bytes(): Buffer | null {
-    const json = this.body.readJson();
-    this.onPayloadRead(json !== null);
-    return json;
-  }
-
-  plainBody(): Buffer {
-    const { plain, received } = this.body;
-    if (plain === null) this.onPayloadRead(false);
-    return plain ?? received;
-  }
-
-  get hops(): number {
-    return parseHops(this.headers[CHAIN_HEADER]);
-  }
-
-  get trace(): TraceContext | null {
-    return readTraceContext(this.headers);
-  }
-}
-
-/** A run before the response: the request is stored after it, or not at all. */
-export class AdmittedActionCall extends IncomingActionCall {
-  readonly #request: AdmittedRequest;
-  readonly #attemptNumber: number;
-  readonly #makeId: () => string;
-
-  /** `makeId` makes the place of the run, if its action asks. The first attempt is 1. */
-  constructor(
-    request: AdmittedRequest, makeId: () => string, storedRequestId: string | null = null,
-    attemptNumber = 1,
-  ) {
-    super(request.webhook, request.body, request.exchange.request.headers, storedRequestId);
     this.#request = request;
     this.#attemptNumber = attemptNumber;
-    this.#makeId = makeId;
+    this.#createTurn = createTurn;
   }
 
   get context(): ActionContext {
-    const { exchange: { request: { method = '' }, search }, webhook } = this.#request;
-    const { event, eventId, verified, receivedAtMs } = this.#request;
+    const { webhook, head, body, headers: shared } = this.#request;
+    const { method, path, query, receivedAt, event, eventId, verdict, isReplay } = head;
     // With several routes, each has headers of its own.
-    const headers = webhook.hasRoutes ? { ...this.headers } : this.headers;
+    const headers = webhook.hasRoutes ? { ...shared } : shared;
     return {
-      headers, query: search, body: this.body.received,
-      contentType: headers['content-type'] ?? null, method,
-      path: `/webhook/in/${webhook.pathSegment}`,
-      receivedAt: formatTimestamp(receivedAtMs), event, eventId, verified,
-      request: this.storedRequestId, attempt: this.#attemptNumber, replay: false,
-    };
-  }
-
-  /** Its sender waits for the result, so it may begin as long as that. */
-  get turn(): RunTurn {
-    return { place: this.#makeId(), cutOff: null, onWaiting: () => {} };
-  }
-
-  get requestOrigin(): RequestOrigin {
-    return resolveOrigin(this.#request.exchange);
-  }
-
-  get log(): Logger {
-    return this.#request.log;
-  }
-
-  protected onPayloadRead(isParsed: boolean): void {
-    if (!isParsed) this.#request.noteUnparsed();
-  }
-}
-
-/** One run of a stored request. */
-type StoredRun = {
-  readonly request: StoredRequestHead;
-  readonly body: IncomingBody;
-  /** By names in lower case, as Node gives them. */
-  readonly headers: IncomingHttpHeaders;
-  readonly route: string;
-  /** The first is 1. */
-  readonly attemptNumber: number;
-  readonly log: Logger;
-  /** Makes the turn of the run, if its action asks. */
-  readonly createTurn: () => RunTurn;
-};
-
-export class StoredActionCall extends IncomingActionCall {
-  /** undefined: the action did not ask for the payload; null: it could be parsed. */
-  unparsed: UnparsedBody | null | undefined;
-  readonly #webhook: ReadyIncomingWebhook;
-  readonly #run: StoredRun;
-  #turn: RunTurn | null = null;
-
-  constructor(webhook: ReadyIncomingWebhook, run: StoredRun) {
-    super(webhook, run.body, run.headers, run.request.id);
-    this.#webhook = webhook;
-    this.#run = run;
-  }
-
-  get context(): ActionContext {
-    const { request, attemptNumber } = this.#run;
-    const { query, method, path, receivedAt, event, eventId, isReplay } = request;
-    return {
-      headers: this.headers, query, body: this.body.received,
-      contentType: this.headers['content-type'] ?? null, method, path,
-      receivedAt, event, eventId, verified: getVerified(request),
-      request: request.id, attempt: attemptNumber, replay: isReplay,
+      headers, query, body: body.received, contentType: headers['content-type'] ?? null,
+      method, path, receivedAt, event, eventId, verified: getVerified(verdict),
+      request: this.storedRequestId, attempt: this.#attemptNumber, replay: isReplay,
     };
   }
 
   /** Made at most once. */
   get turn(): RunTurn {
-    this.#turn ??= this.#run.createTurn();
+    this.#turn ??= this.#createTurn();
     return this.#turn;
   }
 
@@ -181,30 +94,83 @@ export class StoredActionCall extends IncomingActionCall {
   }
 
   get requestOrigin(): RequestOrigin {
-    const { id, client, host, protocol } = this.#run.request;
-    return {
-      rawHeaders: listRawHeaders(this.#run.request),
-      clientAddress: client, host, protocol, requestId: id,
-    };
+    return this.#request.origin;
   }
 
   get log(): Logger {
-    const { log, request, route } = this.#run;
-    return createTaggedLogger(log, {
-      request: request.id, ...createTraceFields(findRequestTrace(request)),
-      ...this.#webhook.labels, route,
-    });
+    return this.#request.log;
   }
 
-  protected onPayloadRead(isParsed: boolean): void {
-    if (this.unparsed !== undefined || this.body.received.length === 0) return;
-    this.unparsed = isParsed ? null : this.body.explainUnparsed();
+  get hops(): number {
+    return parseHops(this.#request.headers[CHAIN_HEADER]);
+  }
+
+  get trace(): TraceContext | null {
+    return readTraceContext(this.#request.headers);
+  }
+
+  payload(): Payload {
+    const payload = this.#request.body.readPayload();
+    this.#request.notePayload(payload !== null);
+    return payload ?? createEmptyPayload();
+  }
+
+  bytes(): Buffer | null {
+    const json = this.#request.body.readJson();
+    this.#request.notePayload(json !== null);
+    return json;
+  }
+
+  plainBody(): Buffer {
+    const { plain, received } = this.#request.body;
+    if (plain === null) this.#request.notePayload(false);
+    return plain ?? received;
   }
 }
 
 /** null: the webhook asked for no signature when the request came. */
-function getVerified(
-  { verdict: { preset, secret } }: StoredRequestHead,
-): VerifiedSender | null {
+function getVerified({ preset, secret }: StoredVerdict): VerifiedSender | null {
   return preset === null || secret === null ? null : { preset, secret };
+}
+
+/** A stored request that a route runs for. */
+export class RouteRequest implements CalledRequest {
+  readonly webhook: ReadyIncomingWebhook;
+  readonly body: IncomingBody;
+  readonly headers: IncomingHttpHeaders;
+  readonly head: StoredRequestHead;
+  /** undefined: the action did not ask for the payload; null: it could be parsed. */
+  unparsed: UnparsedBody | null | undefined;
+  readonly #route: string;
+  readonly #log: Logger;
+
+  constructor(
+    webhook: ReadyIncomingWebhook, head: StoredRequestHead, headers: IncomingHttpHeaders,
+    body: IncomingBody, { route, log }: { readonly route: string; readonly log: Logger },
+  ) {
+    this.webhook = webhook;
+    this.head = head;
+    this.headers = headers;
+    this.body = body;
+    this.#route = route;
+    this.#log = log;
+  }
+
+  get origin(): RequestOrigin {
+    const { id, client, host, protocol } = this.head;
+    const rawHeaders = listRawHeaders(this.head);
+    return { rawHeaders, clientAddress: client, host, protocol, requestId: id };
+  }
+
+  get log(): Logger {
+    return createTaggedLogger(this.#log, {
+      request: this.head.id, ...createTraceFields(findRequestTrace(this.head)),
+      ...this.webhook.labels, route: this.#route,
+    });
+  }
+
+  notePayload(isParsed: boolean): void {
+    if (this.unparsed !== undefined || this.body.received.length === 0) return;
+    this.unparsed = isParsed ? null : this.body.explainUnparsed();
+  }
 }

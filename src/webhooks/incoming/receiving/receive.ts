@@ -278,7 +278,7 @@ function admit(
     }) : verifySender(sender, reader, atMs);
   // A verdict is an admission, the response to a handshake (it has a status), or a refusal.
   if ('status' in verdict) return verdict;
-  if (!('isAdmitted' in verdict)) {
+  if (!('accepted' in verdict)) {
     throw recordAndReject(deps, exchange, webhook, received, describeUnverified(webhook, verdict));
   }
   const missing = reader === null ? null
@@ -286,9 +286,7 @@ function admit(
   if (missing !== null) {
     throw recordAndReject(deps, exchange, webhook, received, describeMissingParts(missing));
   }
-  const { verified, signedAtMs } = verdict;
-  if (verified?.secret === 'previous') deps.previousSecretUses.record(webhook, atMs);
+  if (verdict.secret === 'previous') deps.previousSecretUses.record(webhook, atMs);
   if (body instanceof DecodedBody) throwIfTooLarge(exchange, webhook, body.findExcessBytes());
-  return new AdmittedRequest(exchange, webhook, body, reader,
-    { verified, signedAtMs, receivedAtMs: atMs });
+  return new AdmittedRequest(exchange, webhook, body, reader, verdict, atMs);
 }

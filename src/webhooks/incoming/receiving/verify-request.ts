@@ -3,7 +3,7 @@
  * admitted or rejected. Each request costs at most one verification.
  */
 import type { Exchange } from '../../../server/http-route.ts';
-import type { VerifiedSender } from '../../actions/action.ts';
+import { formatTimestampOrNull } from '../../../base/clock.ts';
 import {
   buildChallengeResponse, findChallenge, isChallengeAttempt, type ChallengeResponse,
 } from '../../senders/verification/challenge.ts';
@@ -11,20 +11,21 @@ import { RequestReader } from '../../senders/request/request-reader.ts';
 import { createRejection, type SenderRejection } from '../../senders/verification/verdict.ts';
 import { verify } from '../../senders/verification/verify.ts';
 import { isSignatureValid, explainInvalidSignature } from '../../senders/x-signature.ts';
+import type { StoredVerdict } from '../../inbox/stored-request.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 import { X_SIGNATURE_PRESET, type SenderVerifier } from '../verification-member.ts';
 
-/** `verified` is null if the webhook asks for no signature. */
-type Admission = {
-  readonly isAdmitted: true; readonly verified: VerifiedSender | null;
-  readonly signedAtMs: number | null;
-};
+/** The verdict on a request that is admitted. */
+function createAdmission(
+  preset: string | null, secret: StoredVerdict['secret'], signedAtMs: number | null = null,
+): StoredVerdict {
+  const signedAt = formatTimestampOrNull(signedAtMs);
+  return { preset, accepted: true, failedCheck: null, secret, signedAt };
+}
 
-const UNSIGNED_ADMISSION: Admission = { isAdmitted: true, verified: null, signedAtMs: null };
-const CURRENT_ADMISSION: Admission = { ...UNSIGNED_ADMISSION,
-  verified: { preset: X_SIGNATURE_PRESET, secret: 'current' } };
-const PREVIOUS_ADMISSION: Admission = { ...UNSIGNED_ADMISSION,
-  verified: { preset: X_SIGNATURE_PRESET, secret: 'previous' } };
+const UNSIGNED_ADMISSION = createAdmission(null, null);
+const CURRENT_ADMISSION = createAdmission(X_SIGNATURE_PRESET, 'current');
+const PREVIOUS_ADMISSION = createAdmission(X_SIGNATURE_PRESET, 'previous');
 
 const NO_SECRET = 'the webhook has no secret, and incoming.allowUnsignedWhenSecretMissing is false';
 const NO_BODY = Buffer.alloc(0);
@@ -33,7 +34,7 @@ const NO_BODY = Buffer.alloc(0);
 export function verifySignature(
   { signatureKeys }: ReadyIncomingWebhook, exchange: Exchange, body: Buffer,
   { nowMs, isUnsignedAllowed }: { readonly nowMs: number; readonly isUnsignedAllowed: boolean },
-): Admission | SenderRejection {
+): StoredVerdict | SenderRejection {
   const [current, previous] = signatureKeys;
   if (current === undefined) {
     return isUnsignedAllowed ? UNSIGNED_ADMISSION : createRejection('configuration', NO_SECRET);
@@ -48,7 +49,7 @@ export function verifySignature(
 /** Verifies by the scheme of a webhook's `verification`. */
 export function verifySender(
   { preset, verifier }: SenderVerifier, reader: RequestReader, nowMs: number,
-): Admission | ChallengeResponse | SenderRejection {
+): StoredVerdict | ChallengeResponse | SenderRejection {
   const { scheme, problem } = verifier;
   const unsignedChallenge = findChallenge(scheme, reader, 'unsigned');
   if (unsignedChallenge !== null) {
@@ -65,7 +66,7 @@ export function verifySender(
   const { secret, signedAtMs } = verdict;
   const signedChallenge = findChallenge(scheme, reader, 'signed');
   return signedChallenge === null
-    ? { isAdmitted: true, verified: { preset: preset.name, secret }, signedAtMs }
+    ? createAdmission(preset.name, secret, signedAtMs)
     : buildChallengeResponse(signedChallenge, verifier, reader, nowMs, secret);
 }
 

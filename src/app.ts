@@ -502,9 +502,8 @@ function composeBooks(deps: RoomDeps, events: EventPublisher, verifier: TokenVer
   readonly close: () => void;
 } {
   const { store, keys, clock, turns, makeId, settings, maxMemoryBytes } = deps;
-  const now = (): number => clock.now();
   const catalog = createCatalog({
-    store, turns, now, makeId,
+    store, turns, clock, makeId,
     ...settings.catalog.events ? { stageWithChange: createBookEvents(events) } : {},
   });
   const collection = store.collection(bookResource.collection.name);

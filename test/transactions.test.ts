@@ -34,7 +34,7 @@ function build(statusCode = 200): House {
     outgoing: { retrySchedule: [] },
   }));
   const catalog = createCatalog({
-    ...context, now: () => clock.now(),
+    ...context,
     stageWithChange: createBookEvents(webhooks.events),
   });
   const tokens = new Tokens(context);

@@ -2,6 +2,7 @@
  * The catalog: books as a repository, and imports, whose books keep their ids and dates. It tells
  * of changes through a hook inside their transaction, and does not know who listens.
  */
+import type { Clock } from '../base/clock.ts';
 import { encodeChecked } from '../base/json/encode.ts';
 import { parseJsonText } from '../base/json/exact-parser.ts';
 import { lazyImport } from '../base/lazy-import.ts';
@@ -24,8 +25,7 @@ const { collection: { name: collection } } = bookResource;
 type CatalogOptions = {
   readonly store: Store;
   readonly turns: Turns;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly clock: Pick<Clock, 'now'>;
   readonly makeId: () => string;
   /** Called for each change of a book but those of imports. */
   readonly stageWithChange?: ChangeHook;
@@ -40,7 +40,7 @@ export interface Catalog extends Repository {
 }
 
 export function createCatalog(options: CatalogOptions): Catalog {
-  const { store, turns, now, makeId } = options;
+  const { store } = options;
   const repository = createRepository({ ...options, resource: bookResource });
   const records = store.collection(collection);
   let openImport: ((mode: MatchMode) => BookImport) | null = null;
@@ -50,7 +50,7 @@ export function createCatalog(options: CatalogOptions): Catalog {
       return records.size;
     },
     openImport: (mode) => new OpeningImport(loadImports(({ createImportOpener }) => {
-      openImport ??= createImportOpener({ store, turns, now, makeId });
+      openImport ??= createImportOpener(options);
       return openImport(mode);
     })),
   };

@@ -3,6 +3,7 @@
  * write, an apply (webhooks/configuration/) one for many. The format of a stored record is
  * record.ts's.
  */
+import type { Clock } from '../base/clock.ts';
 import type { FieldError } from '../base/errors.ts';
 import { invalid, isJsonObject, pointerStep, readObjectInto, trimUnknown } from '../base/fields.ts';
 import { applyMergePatch } from '../base/json/merge-patch.ts';
@@ -29,8 +30,7 @@ export type RepositoryResource = Pick<Resource,
 
 export type StagerOptions = {
   readonly resource: RepositoryResource;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly clock: Pick<Clock, 'now'>;
   readonly makeId: () => string;
   readonly stageWithChange?: ChangeHook;
   /**
@@ -63,8 +63,8 @@ export class RecordStager {
   }
 
   createInputs(hops = 0): TransactionInputs {
-    const { now, makeId } = this.#options;
-    return new LazyInputs(now(), makeId, hops);
+    const { clock, makeId } = this.#options;
+    return new LazyInputs(clock.now(), makeId, hops);
   }
 
   /**

@@ -8,14 +8,13 @@ import type { EventPublisher } from './deliveries/event-publisher.ts';
 import type { SystemEvents } from './deliveries/system-events.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import { Intake } from './incoming/intake/intake.ts';
-import { storeAwaitedSecret } from './incoming/awaited-secret.ts';
 import { createSearchedFacts, findStoredRequestRoutes } from './incoming/intake/stored-facts.ts';
 import { buildRejectedRequest } from './incoming/intake/build-request.ts';
 import { RecentRequests } from './incoming/intake/recent-requests.ts';
 import { RejectedRing } from './incoming/intake/rejected-requests.ts';
 import type { IncomingWebhookIndex } from './incoming/receiving/incoming-webhook-index.ts';
 import { PreviousSecretUses } from './incoming/receiving/previous-secret-uses.ts';
-import type { ReceiveDeps } from './incoming/receiving/receive.ts';
+import type { Reception } from './incoming/receiving/receive.ts';
 import type { LookUpEvent } from './incoming/diagnostics/duplicate-check.ts';
 import type { OnRun } from './outcome-listeners.ts';
 import type { RelayContext } from './relay-context.ts';
@@ -33,7 +32,7 @@ import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { QueueRetention } from './durable-queue/queue-retention.ts';
 
 type Incoming = {
-  readonly receive: ReceiveDeps;
+  readonly reception: Reception;
   readonly requests: RequestService;
   readonly removal: RemovalListener;
   /** See `Webhooks.listLongLanes`. */
@@ -58,9 +57,8 @@ export function composeIncoming(context: RelayContext, options: WebhooksOptions,
   const states = new RequestStates(store);
   const capacity = new InboxCapacity(store, states, inbox);
   const recentRequests = new RecentRequests();
-  const intake = new Intake({
-    store, clock, turns, makeId, capacity, recentRequests, configurations, actions, runner,
-    log, systemEvents, events, health,
+  const intake = new Intake(context, {
+    capacity, recentRequests, configurations, actions, runner, systemEvents, events, health,
     onRun(webhookId, result, atMs) {
       onRun(webhookId, result, atMs);
       // Most of these runs store nothing that the health could be written with.
@@ -90,12 +88,10 @@ export function composeIncoming(context: RelayContext, options: WebhooksOptions,
   return {
     requests, removal: transport.loop, listLongLanes: (max) => transport.loop.listLongLanes(max),
     lookUpEvent: (...event) => intake.lookUp(...event),
-    receive: {
-      webhooks, clock, intake, limits: incoming, onOutcome, health, memoryBudget,
+    reception: {
+      ...context, webhooks, intake, limits: incoming, onOutcome, health, memoryBudget,
       addRejected: createRejectionRecorder(context, options, rejectedRequests),
       previousSecretUses: new PreviousSecretUses(store, log),
-      storeSecret: (webhookId, secret) =>
-        storeAwaitedSecret(store, webhookId, secret, clock.now()),
     },
     start() {
       transport.start();
@@ -115,7 +111,7 @@ export function composeIncoming(context: RelayContext, options: WebhooksOptions,
 /** Keeps a rejected request in memory, and announces it. */
 function createRejectionRecorder(
   { makeId, clock }: RelayContext, { onRejected }: WebhooksOptions, rejectedRequests: RejectedRing,
-): ReceiveDeps['addRejected'] {
+): Reception['addRejected'] {
   return (exchange, webhook, body, { check }) => {
     const inputs = { id: makeId(), atMs: clock.now(), failedCheck: check };
     const request = buildRejectedRequest(exchange, webhook, body, inputs);

@@ -103,7 +103,7 @@ export function composeOutgoing(context: RelayContext, options: WebhooksOptions,
   const eventRetention = new EventRetention({
     store, eventUse, clock, log, ownership, limits: options.events,
   });
-  const keptEvents = new EventService({ store, fanOuts, webhooks });
+  const keptEvents = new EventService(store, fanOuts, webhooks);
   const deliveries = createDeliveryService({
     store, fanOuts, webhooks, clock, makeId, capacity, requests,
     findHoldProblems: () => findHoldProblems(store),

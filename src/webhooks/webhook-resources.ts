@@ -22,6 +22,7 @@ import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { outgoingResource, toPublicOutgoingWebhook } from './outgoing/outgoing-resource.ts';
 import { outgoingCollection } from './outgoing/outgoing-webhook.ts';
 import { decodeOutgoingWebhook } from './outgoing/outgoing-webhook-index.ts';
+import type { RelayContext } from './relay-context.ts';
 import { formatWebhookLabel } from './webhook-label.ts';
 
 /** The part of a webhook that names its configurations, and the one that names itself. */
@@ -34,10 +35,7 @@ export type WebhookResources = {
   readonly outgoing: Repository;
 };
 
-type ResourceDeps = {
-  readonly store: Store;
-  readonly now: () => number;
-  readonly makeId: () => string;
+type ResourceServices = {
   readonly actions: ActionRegistry;
   readonly optionsChecks: OptionsChecks;
   readonly removals: { readonly incoming: RemovalListener; readonly outgoing: RemovalListener };
@@ -46,17 +44,20 @@ type ResourceDeps = {
   readonly findHostWait: (identifier: string) => HostWait | null;
 };
 
-export function createWebhookResources(deps: ResourceDeps): WebhookResources {
-  const { now, findHostWait, isDeniedTarget } = deps;
-  const listUsers = (transaction: Transaction, identifier: string): string[] =>
-    findUsers(deps.store, transaction, identifier);
+export function createWebhookResources(
+  context: RelayContext, services: ResourceServices,
+): WebhookResources {
+  const { store, clock } = context;
+  const { actions, optionsChecks, findHostWait, isDeniedTarget } = services;
   return {
-    incoming: createWebhookRepository(deps, 'incoming', {
-      ...incomingResource, toPublic: (record) => toPublicIncomingWebhook(record, now()),
+    incoming: createWebhookRepository(context, services, 'incoming', {
+      ...incomingResource, toPublic: (record) => toPublicIncomingWebhook(record, clock.now()),
     }, decodeIncomingWebhook),
-    configurations: createActionConfigurationRepository({ ...deps, listUsers }),
-    outgoing: createWebhookRepository(deps, 'outgoing', {
-      ...outgoingResource, toPublic: (record) => toPublicOutgoingWebhook(record, now()),
+    configurations: createActionConfigurationRepository(
+      context, actions, optionsChecks, isDeniedTarget,
+      (transaction, identifier) => findUsers(store, transaction, identifier)),
+    outgoing: createWebhookRepository(context, services, 'outgoing', {
+      ...outgoingResource, toPublic: (record) => toPublicOutgoingWebhook(record, clock.now()),
     }, decodeOutgoingWebhook, {
       findWait: findHostWait,
       check(change) {
@@ -76,20 +77,21 @@ type OwnRules = {
 };
 
 function createWebhookRepository(
-  deps: ResourceDeps, direction: 'incoming' | 'outgoing', resource: Resource,
-  decode: (bytes: Buffer) => UsingWebhook, { findWait, check }: OwnRules = {},
+  context: RelayContext, services: ResourceServices, direction: 'incoming' | 'outgoing',
+  resource: Resource, decode: (bytes: Buffer) => UsingWebhook,
+  { findWait, check }: OwnRules = {},
 ): Repository {
-  const { store, now, makeId } = deps;
-  const removal = deps.removals[direction];
-  const health = deps.health[direction];
+  const { store, clock } = context;
+  const removal = services.removals[direction];
+  const health = services.health[direction];
   const checkUses = createUseCheck(direction, store, (bytes) => listReferences(decode(bytes)));
   return createRepository({
-    store, now, makeId,
+    ...context,
     afterRemoved: (identifier) => removal.afterRemoved(identifier),
     resource: {
       ...resource,
       observe: (record) => observeHealth(
-        health, record, now(), findWait?.(String(record['identifier']))),
+        health, record, clock.now(), findWait?.(String(record['identifier']))),
     },
     stageWithChange(transaction, change, inputs) {
       check?.(change);

@@ -8,9 +8,7 @@ import { notFoundError } from '../resources/not-found.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import type { CollectionSpec } from '../store/store-port.ts';
 import { configurationCollection } from './actions/action-configuration.ts';
-import {
-  createConfigurationIndex, type ConfigurationIndex,
-} from './actions/configuration-index.ts';
+import { ConfigurationIndex } from './actions/configuration-index.ts';
 import { createEmitEventAction } from './actions/emit-event-action.ts';
 import { createHttpForwardAction } from './actions/http-forward-action.ts';
 import { createLogAction } from './actions/log-action.ts';
@@ -37,7 +35,7 @@ import { healthCollection } from './health/health-record.ts';
 import { composeIncoming } from './compose-incoming.ts';
 import { appliedCollection } from './applied-records.ts';
 import { configurationRoutes } from './configuration/configuration-routes.ts';
-import type { ConfigurationDeps } from './configuration/configuration-service.ts';
+import type { ConfiguredServices } from './configuration/configuration-service.ts';
 import type { RelayContext } from './relay-context.ts';
 import {
   IncomingWebhookIndex, warnOfUnusableWebhooks,
@@ -136,7 +134,7 @@ export interface Webhooks {
 
 /** Throws `usage` for an unsound custom action. */
 export function createWebhooks(context: RelayContext, options: WebhooksOptions): Webhooks {
-  const { store, clock, log, makeId } = context;
+  const { store, log, makeId } = context;
   const { keys = null, isDeniedTarget = () => false } = options;
   const indexes = openIndexes(context, options);
   const queue = composeQueue(context, options, indexes);
@@ -154,33 +152,31 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
   });
   const { sender, transport, deliveries, keptEvents, findHostWait, listHostWaits } = outgoing;
   const { requests } = incoming;
-  const now = (): number => clock.now();
-  const shared = { keys, searches: new Searches(context), now };
+  const searches = new Searches(context);
   const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
   const { jobs, routes: jobRoutes } = composeJobs(context, {
     keys, webhooks: indexes, requests, findSearched: lookup.findSearched, outgoing, queue,
   });
   const removals = { incoming: incoming.removal, outgoing: outgoing.removal };
   const optionsChecks = new OptionsChecks(actions);
-  const resources = createWebhookResources({
-    store, actions, optionsChecks, makeId, health, now, removals, isDeniedTarget, findHostWait,
+  const resources = createWebhookResources(context, {
+    actions, optionsChecks, health, removals, isDeniedTarget, findHostWait,
   });
   const routes = [
-    ...createIncomingEndpoints({
-      store, makeId, requests, records: resources.incoming, baseUri: options.baseUri,
-      receive: incoming.receive, lookUpEvent: incoming.lookUpEvent,
+    ...createIncomingEndpoints(context, incoming.reception, resources.incoming, {
+      requests, lookUpEvent: incoming.lookUpEvent, baseUri: options.baseUri,
     }),
     ...createActionEndpoints(actions, resources.configurations),
-    ...outgoingRoutes({
-      records: resources.outgoing, webhooks: indexes.outgoing, store, now, health: health.outgoing,
+    ...outgoingRoutes(context, {
+      records: resources.outgoing, webhooks: indexes.outgoing, health: health.outgoing,
       send: (...input) => sender.sendText(...input),
     }),
-    ...emitRoutes({ events, service: deliveries, ...shared }),
-    ...deliveryRoutes({ service: deliveries, webhooks: directories, ...shared }),
-    ...eventRoutes(keptEvents, shared.searches),
-    ...requestRoutes({ service: requests, webhooks: directories.incoming, ...shared }),
+    ...emitRoutes(context, events, deliveries, keys),
+    ...deliveryRoutes(deliveries, directories, keys, searches),
+    ...eventRoutes(keptEvents, searches),
+    ...requestRoutes(requests, directories.incoming, keys, searches),
     ...jobRoutes,
-    ...configurationRoutes(createConfigurationDeps(context, resources, optionsChecks, removals)),
+    ...configurationRoutes(context, createConfigured(resources, removals, optionsChecks)),
   ];
   return {
     routes, resources, actions, deliveries, requests, events, directories, listHostWaits,
@@ -214,13 +210,12 @@ function tellBackupFailed(
   return store.transact((transaction) => systemEvents.backupFailed(transaction, inputs, failure));
 }
 
-function createConfigurationDeps(
-  { store, makeId, log, turns }: RelayContext,
-  resources: WebhookResources, optionsChecks: OptionsChecks,
-  removals: Readonly<Record<WebhookDirection, RemovalListener>>,
-): ConfigurationDeps {
+function createConfigured(
+  resources: WebhookResources, removals: Readonly<Record<WebhookDirection, RemovalListener>>,
+  optionsChecks: OptionsChecks,
+): ConfiguredServices {
   return {
-    store, makeId, log, optionsChecks, turns,
+    optionsChecks,
     repositories: {
       actionConfigurations: resources.configurations, incomingWebhooks: resources.incoming,
       outgoingWebhooks: resources.outgoing,
@@ -297,21 +292,15 @@ function findStoredKey({ identifier, name = '', targetUrl }: SendingWebhook): st
   return identifier ?? (targetUrl === undefined ? name : '');
 }
 
-function openIndexes(
-  { store, clock, log }: RelayContext, { incoming, onOutcome }: WebhooksOptions,
-): {
+function openIndexes(context: RelayContext, { incoming, onOutcome }: WebhooksOptions): {
   readonly configurations: ConfigurationIndex;
   readonly outgoing: OutgoingWebhookIndex;
   readonly incoming: IncomingWebhookIndex;
 } {
   return {
-    configurations: createConfigurationIndex(store.collection(configurationCollection.name)),
-    outgoing: new OutgoingWebhookIndex(store.collection(outgoingCollection.name)),
-    incoming: new IncomingWebhookIndex({
-      collection: store.collection(incomingCollection.name),
-      defaultMethods: incoming.defaultAllowedMethods, rateLimit: incoming.rateLimit,
-      bodyBytesMax: incoming.bodyBytesMax, clock, log, onOutcome,
-    }),
+    configurations: new ConfigurationIndex(context.store),
+    outgoing: new OutgoingWebhookIndex(context.store),
+    incoming: new IncomingWebhookIndex(context, { ...incoming, onOutcome }),
   };
 }
 

@@ -19,7 +19,7 @@ async function writesOfBook(
   const webhooks = createWebhooks(context, createOptions({ events: { keep } }));
   await webhooks.resources.outgoing.add({ targetUrl: 'http://a/', triggerEvent, enabled });
   const catalog = createCatalog({
-    ...context, now: Date.now,
+    ...context,
     stageWithChange: createBookEvents(webhooks.events),
   });
   const from = store.lines.length;

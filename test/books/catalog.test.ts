@@ -24,9 +24,9 @@ beforeEach(() => {
 });
 
 function catalogOf(stageWithChange?: ChangeHook): Catalog {
-  const now = () => Date.parse(NOW);
+  const clock = { now: () => Date.parse(NOW) };
   return createCatalog({
-    store, now, makeId: createIdSource({ now }), turns: createTurns(systemClock),
+    store, clock, makeId: createIdSource(clock), turns: createTurns(systemClock),
     ...stageWithChange === undefined ? {} : { stageWithChange },
   });
 }

@@ -42,7 +42,7 @@ function repositoryOf(
     collection: { name: 'notes', key: 'id' }, noun: 'note', schema, ...changes,
   };
   return createRepository({
-    store, resource, now: () => nowMs, makeId: () => `n${nextId++}`, stageWithChange,
+    store, resource, clock: { now: () => nowMs }, makeId: () => `n${nextId++}`, stageWithChange,
   });
 }
 

@@ -47,7 +47,7 @@ export async function startBookServer(options: {
   const { store = createMemoryStore([bookResource.collection]), clock = systemClock } = options;
   const turns = createTurns(systemClock);
   const catalog = createCatalog({
-    store, turns, now: () => clock.now(), makeId: createIdSource(clock),
+    store, turns, clock, makeId: createIdSource(clock),
     ...options.stageWithChange === undefined ? {}
       : { stageWithChange: options.stageWithChange },
   });

@@ -18,19 +18,18 @@ import {
 } from './configuration-references.ts';
 import type { ActionRegistry } from './action-registry.ts';
 import type { OptionsChecks } from './options-checks.ts';
+import type { RelayContext } from '../relay-context.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 
-export function createActionConfigurationRepository(deps: {
-  readonly store: Store;
-  readonly actions: ActionRegistry;
-  readonly optionsChecks: OptionsChecks;
-  readonly now: () => number;
-  readonly makeId: () => string;
-  readonly isDeniedTarget: (url: string) => boolean;
-  /** The labels of the webhooks that use a configuration, as the transaction sees them. */
-  readonly listUsers: (transaction: Transaction, identifier: string) => readonly string[];
-}): Repository {
-  const { store, actions, optionsChecks, now, makeId, isDeniedTarget, listUsers } = deps;
+/**
+ * `listUsers` gives the labels of the webhooks that use a configuration, as the transaction sees
+ * them.
+ */
+export function createActionConfigurationRepository(
+  context: RelayContext, actions: ActionRegistry, optionsChecks: OptionsChecks,
+  isDeniedTarget: (url: string) => boolean,
+  listUsers: (transaction: Transaction, identifier: string) => readonly string[],
+): Repository {
   const findTarget = (record: Buffer): string | null => {
     const { actionType, options = {} } = decodeConfiguration(record);
     return actions.find(actionType)?.findTargetUrl?.(options) ?? null;
@@ -38,7 +37,7 @@ export function createActionConfigurationRepository(deps: {
   const check = createOptionsCheck(actions, optionsChecks);
   const schema = { ...configurationResource.schema, check };
   const records = createRepository({
-    store, now, makeId, resource: { ...configurationResource, schema },
+    ...context, resource: { ...configurationResource, schema },
     stageWithChange(transaction, change) {
       stageMarkRemoval(transaction, change);
       checkTarget(change, '/options/url', findTarget, isDeniedTarget);

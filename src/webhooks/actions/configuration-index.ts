@@ -1,9 +1,9 @@
 /** An index of action configurations, parsed once for each change and not for each request. */
 import type { JsonObject } from '../../base/schema.ts';
-import type { Collection } from '../../store/store-port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import type { ActionConfiguration } from './action-configuration.ts';
+import { configurationCollection, type ActionConfiguration } from './action-configuration.ts';
 
 type RunnableConfiguration = {
   readonly identifier: string;
@@ -12,18 +12,22 @@ type RunnableConfiguration = {
   readonly options: JsonObject;
 };
 
-export interface ConfigurationIndex {
-  find(identifier: string): RunnableConfiguration | undefined;
-  close(): void;
-}
+export class ConfigurationIndex {
+  readonly #configurations = new Map<string, RunnableConfiguration>();
+  /** Ends the following of changes. */
+  readonly close: () => void;
 
-export function createConfigurationIndex(collection: Collection): ConfigurationIndex {
-  const configurations = new Map<string, RunnableConfiguration>();
-  const close = followRecords(collection, ({ id, after }) => {
-    if (after === null) configurations.delete(id);
-    else configurations.set(id, toRunnable(decodeConfiguration(after)));
-  });
-  return { find: (identifier) => configurations.get(identifier), close };
+  constructor(store: Store) {
+    const { name } = configurationCollection;
+    this.close = followRecords(store.collection(name), ({ id, after }) => {
+      if (after === null) this.#configurations.delete(id);
+      else this.#configurations.set(id, toRunnable(decodeConfiguration(after)));
+    });
+  }
+
+  find(identifier: string): RunnableConfiguration | undefined {
+    return this.#configurations.get(identifier);
+  }
 }
 
 export function decodeConfiguration(bytes: Buffer): ActionConfiguration {

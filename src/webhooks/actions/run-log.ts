@@ -22,10 +22,10 @@ type LoggedRun = {
 
 /** `kind` is the message of the line. */
 export function logRun(
-  { configurations, actions, log }: {
+  { configurations, actions }: {
     readonly configurations: ConfigurationIndex; readonly actions: ActionRegistry;
-    readonly log: Logger;
-  }, kind: string, run: LoggedRun,
+  },
+  log: Logger, kind: string, run: LoggedRun,
 ): void {
   const { labels, actionConfiguration, success, isChainRefused, message, data, durationMs } = run;
   const fields = {

@@ -9,7 +9,8 @@ import { ETAG_HEADER, IF_NONE_MATCH } from '../../resources/send-representation.
 import type { HttpRoute, ParameterSpec } from '../../server/http-route.ts';
 import { problemResponses } from '../../server/problem.ts';
 import { parseChoiceParameter, parseQuery } from '../../server/query.ts';
-import type { ConfigurationDeps, ConfigurationService } from './configuration-service.ts';
+import type { ConfigurationService, ConfiguredServices } from './configuration-service.ts';
+import type { RelayContext } from '../relay-context.ts';
 import { PLAN_SIGNS, createDocumentSchema } from './document-schema.ts';
 import { RECORD_KINDS } from './record-kinds.ts';
 
@@ -20,10 +21,12 @@ const loadService = lazyImport(() => import('./configuration-service.ts'));
 type UseService =
   (use: (service: ConfigurationService) => MaybePromise<void>) => MaybePromise<void>;
 
-export function configurationRoutes(deps: ConfigurationDeps): readonly HttpRoute[] {
+export function configurationRoutes(
+  context: RelayContext, services: ConfiguredServices,
+): readonly HttpRoute[] {
   let service: ConfigurationService | null = null;
   const useService: UseService = (use) => loadService((module) =>
-    use(service ??= new module.ConfigurationService(deps)));
+    use(service ??= new module.ConfigurationService(context, services)));
   return [exportRoute(useService), applyRoute(useService)];
 }
 

@@ -5,51 +5,43 @@
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import { DOCUMENT_BYTES_MAX } from '../../base/files/bounded-read.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Turns } from '../../base/turns.ts';
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import { logChange } from '../../resources/change-log.ts';
 import { evaluateConditions } from '../../resources/conditional-request.ts';
 import { JSON_TYPE } from '../../resources/route-specs.ts';
 import { readLargeJson } from '../../server/exchange/large-json.ts';
 import type { Exchange } from '../../server/http-route.ts';
-import type { Store } from '../../store/store-port.ts';
 import type { OptionsChecks } from '../actions/options-checks.ts';
+import type { RelayContext } from '../relay-context.ts';
 import { parseDocument, type ConfigurationDocument } from './configuration-document.ts';
 import type { ConfigurationPlan } from './configuration-plan.ts';
 import { exportConfiguration } from './export-configuration.ts';
-import type { RecordKind } from './record-kinds.ts';
 import {
-  parseAhead, stageApply, type ApplicableDocument, type Repositories, type StagedApply,
+  parseAhead, stageApply, type ApplicableDocument, type ConfiguredRecords, type StagedApply,
 } from './stage-apply.ts';
 import {
   computeConfigurationTag, createCommittedSource, readStoredConfiguration,
 } from './stored-configuration.ts';
 
-export type ConfigurationDeps = {
-  readonly store: Store;
-  readonly repositories: Repositories;
-  readonly makeId: () => string;
+export type ConfiguredServices = ConfiguredRecords & {
   readonly optionsChecks: Pick<OptionsChecks, 'checkAhead'>;
-  readonly log: Logger;
-  readonly turns: Turns;
-  /** How many requests or deliveries wait for a webhook. */
-  readonly countWaiting: (kind: RecordKind, id: string) => number;
 };
 
 /** `etag` is the tag of the stored configuration: see `StoredConfiguration`. */
 type TaggedPlan = { readonly plan: ConfigurationPlan; readonly etag: string };
 
 export class ConfigurationService {
-  readonly #deps: ConfigurationDeps;
+  readonly #context: RelayContext;
+  readonly #services: ConfiguredServices;
 
-  constructor(deps: ConfigurationDeps) {
-    this.#deps = deps;
+  constructor(context: RelayContext, services: ConfiguredServices) {
+    this.#context = context;
+    this.#services = services;
   }
 
   /** Sends the stored configuration as a document, secrets as references to variables. */
   export(exchange: Exchange, isOnlyApplied: boolean): void {
-    const stored = readStoredConfiguration(createCommittedSource(this.#deps.store));
+    const stored = readStoredConfiguration(createCommittedSource(this.#context.store));
     const { etag } = stored;
     const headers = ['ETag', etag, 'Cache-Control', 'no-cache'];
     const { 'if-none-match': noneMatch } = exchange.request.headers;
@@ -75,7 +67,8 @@ export class ConfigurationService {
 
   /** Makes the configuration what the document says, in one transaction. */
   async #apply(document: ConfigurationDocument, exchange: Exchange): Promise<TaggedPlan> {
-    const { makeId, optionsChecks, repositories } = this.#deps;
+    const { makeId } = this.#context;
+    const { optionsChecks, repositories } = this.#services;
     const records = document.records.map((record) => ({
       ...record,
       newId: record.kind.naming === 'identifier' ? record.name : makeId(),
@@ -93,7 +86,8 @@ export class ConfigurationService {
 
   /** A dry run is staged as well, as only that tells of all conflicts, and then given up. */
   async #transact(document: ApplicableDocument, exchange: Exchange): Promise<TaggedApply> {
-    const { store, countWaiting, turns, repositories } = this.#deps;
+    const { store, turns } = this.#context;
+    const { repositories } = this.#services;
     const { headers } = exchange.request;
     // Any stager could make the inputs: all have one clock and one maker of ids.
     const inputs = repositories.outgoingWebhooks.stager.createInputs(
@@ -108,7 +102,7 @@ export class ConfigurationService {
         const stored = readStoredConfiguration(transaction);
         checkTag(stored.etag);
         const staged = stageApply(
-          { repositories, parsedRecords, countWaiting }, transaction, document, stored, inputs);
+          this.#services, parsedRecords, transaction, document, stored, inputs);
         if (!document.isDryRun && !document.isConfirmed) checkConfirmed(staged);
         if (!document.isDryRun) return { staged, etag: computeConfigurationTag(transaction) };
         dryRun = { staged, etag: stored.etag };
@@ -123,7 +117,7 @@ export class ConfigurationService {
   #log({ set }: ConfigurationDocument, { plan: { changes, unchanged } }: StagedApply): void {
     if (changes.length === 0) return;
     const count = (wanted: string): number => changes.filter(({ sign }) => sign === wanted).length;
-    this.#deps.log.info('a configuration document was applied', {
+    this.#context.log.info('a configuration document was applied', {
       set, created: count('+'), changed: count('~'), deleted: count('-'), unchanged,
     });
   }

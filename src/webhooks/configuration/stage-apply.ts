@@ -25,10 +25,10 @@ import {
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import type { ConfiguredRecord, StoredConfiguration } from './stored-configuration.ts';
 
-export type Repositories = Readonly<Record<RecordKind['member'], Repository>>;
+type Repositories = Readonly<Record<RecordKind['member'], Repository>>;
 
-type StageApplyDeps = {
-  readonly parsedRecords: ParsedRecords;
+/** The records that a document is for. */
+export type ConfiguredRecords = {
   readonly repositories: Repositories;
   /** How many requests or deliveries wait for a webhook. */
   readonly countWaiting: (kind: RecordKind, id: string) => number;
@@ -84,21 +84,22 @@ export type StagedApply = {
  * pointers into the document, and `conflict`.
  */
 export function stageApply(
-  deps: StageApplyDeps, transaction: Transaction, document: ApplicableDocument,
-  stored: StoredConfiguration, inputs: TransactionInputs,
+  { repositories, countWaiting }: ConfiguredRecords, parsedRecords: ParsedRecords,
+  transaction: Transaction, document: ApplicableDocument, stored: StoredConfiguration,
+  inputs: TransactionInputs,
 ): StagedApply {
-  const context = { deps, transaction, inputs };
-  const writes = planWrites(context, document, stored);
+  const context = { repositories, transaction, inputs };
+  const writes = planWrites(context, parsedRecords, document, stored);
   // Those of new records have no list of changed members, and are kept.
   const changedWrites = writes.filter(({ changedMembers }) => changedMembers?.length !== 0);
   const pruned = document.isPruning ? listPruned(document, stored) : [];
   const removals = pruned.map(({ kind, record }) => ({
-    kind, change: deps.repositories[kind.member].stager.remove(transaction, record, inputs),
+    kind, change: repositories[kind.member].stager.remove(transaction, record, inputs),
   }));
   freeNames(context, writes);
   const puts = stageWrites(context, changedWrites, document.set);
   for (const { kind, change } of [...puts, ...removals]) {
-    deps.repositories[kind.member].stager.check(transaction, change, inputs);
+    repositories[kind.member].stager.check(transaction, change, inputs);
   }
   const descriptions = [...puts, ...removals]
     .map(({ kind, change }) => describeChange(kind.noun, change));
@@ -107,7 +108,8 @@ export function stageApply(
     plan: {
       changes: [
         ...changedWrites.map((write) => describeWrite(write, inputs.nowMs)),
-        ...pruned.map(({ kind, record }) => describeRemoval(deps, kind, record)),
+        ...pruned.map(({ kind, record }) =>
+          describeRemoval(kind, record, countWaiting(kind, record.id))),
       ],
       unchanged: writes.length - changedWrites.length,
     },
@@ -119,7 +121,7 @@ export function stageApply(
 const ERRORS_MAX = 100;
 
 type StageContext = {
-  readonly deps: StageApplyDeps;
+  readonly repositories: Repositories;
   readonly transaction: Transaction;
   readonly inputs: TransactionInputs;
 };
@@ -134,7 +136,8 @@ type PlannedWrite = {
 };
 
 function planWrites(
-  { deps, inputs }: StageContext, document: ApplicableDocument, stored: StoredConfiguration,
+  { repositories, inputs }: StageContext, parsedRecords: ParsedRecords,
+  document: ApplicableDocument, stored: StoredConfiguration,
 ): readonly PlannedWrite[] {
   const { records, overlaps } = document;
   const beforeByName = indexByName(stored);
@@ -144,10 +147,10 @@ function planWrites(
     const { kind, body, name } = record;
     const before = beforeByName.get(kind)?.get(name) ?? null;
     return collectErrors(record, errors, () => {
-      const ahead = deps.parsedRecords.get(record);
+      const ahead = parsedRecords.get(record);
       const isSame = ahead !== undefined && isSameVersion(ahead.bytes, before?.bytes ?? null);
       const parsed = isSame ? ahead.fields
-        : deps.repositories[kind.member].stager.parse(body, before, 'apply', inputs.nowMs).fields;
+        : repositories[kind.member].stager.parse(body, before, 'apply', inputs.nowMs).fields;
       if (before === null) return { record, before, fields: parsed, changedMembers: null };
       const fields = replaceSecret(kind, before.members, parsed, overlaps ? inputs.nowMs : null);
       const changedMembers =
@@ -225,12 +228,12 @@ function stageWrites(
 }
 
 function stageWrite(
-  { deps, transaction, inputs }: StageContext, { record, before, fields }: PlannedWrite,
-  set: string,
+  { repositories, transaction, inputs }: StageContext,
+  { record, before, fields }: PlannedWrite, set: string,
 ): StagedChange {
   const { kind } = record;
   const id = before?.id ?? record.newId;
-  const { stager } = deps.repositories[kind.member];
+  const { stager } = repositories[kind.member];
   const version = stager.encode(id, fields, before?.bytes ?? null, inputs.nowMs);
   const { change } = stager.put(transaction, version, inputs);
   if (before === null) {
@@ -251,9 +254,8 @@ function describeWrite(
 }
 
 function describeRemoval(
-  { countWaiting }: StageApplyDeps, kind: RecordKind, { id, name }: ConfiguredRecord,
+  kind: RecordKind, { id, name }: ConfiguredRecord, waiting: number,
 ): PlannedChange {
-  const waiting = countWaiting(kind, id);
   return {
     sign: '-', kind: kind.noun, name: name ?? id, ...waiting === 0 ? {} : { waiting },
   };

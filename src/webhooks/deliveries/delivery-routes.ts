@@ -40,11 +40,10 @@ const { path: PATH } = deliveryResource;
 const ITEM_PATH = `${PATH}/{identifier}`;
 const IDENTIFIER = pathParameter('identifier', 'Of the delivery');
 
-export function deliveryRoutes(deps: {
-  readonly service: DeliveryService; readonly webhooks: WebhookDirectories;
-  readonly keys: IdempotencyKeys | null; readonly searches: Searches;
-}): readonly HttpRoute[] {
-  const { service, webhooks, keys, searches } = deps;
+export function deliveryRoutes(
+  service: DeliveryService, webhooks: WebhookDirectories, keys: IdempotencyKeys | null,
+  searches: Searches,
+): readonly HttpRoute[] {
   return [
     listRoute(service, webhooks, searches),
     getDeliveryRoute(service),

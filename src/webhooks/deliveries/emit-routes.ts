@@ -2,6 +2,7 @@
  * The HTTP routes by which events come in: for all webhooks that hear them, or durably for one. An
  * event that begins later is cancelled here.
  */
+import type { Clock } from '../../base/clock.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { readTraceContext } from '../../base/trace-context.ts';
 import { AppError } from '../../base/errors.ts';
@@ -18,6 +19,7 @@ import { parsePayload } from '../../resources/payload-body.ts';
 import { createKeyParameter } from '../../resources/resource-routes.ts';
 import { ANY_JSON, JSON_TYPE, jsonResponse, pathParameter } from '../../resources/route-specs.ts';
 import { SYSTEM_EVENTS, findEmitProblem } from '../actions/event-name.ts';
+import type { RelayContext } from '../relay-context.ts';
 import { outgoingResource } from '../outgoing/outgoing-resource.ts';
 import { deliverySchema, emittedSchema } from './delivery-schema.ts';
 import type { DeliveryService } from './delivery-service.ts';
@@ -25,15 +27,13 @@ import { SENT_EVENT_NAME } from './durable-send.ts';
 import type { EventOrigin, EventPublisher, EventTerms } from './event-publisher.ts';
 import { checkEventTerms, eventTermMembers, parseEventTerms } from './event-terms.ts';
 
-type EmitRouteDeps = {
-  readonly events: Pick<EventPublisher, 'emitJson'>;
-  readonly service: Pick<DeliveryService, 'cancelEvent' | 'sendDurably' | 'toPublic'>;
-  readonly keys: IdempotencyKeys | null;
-  readonly now: () => number;
-};
-
-export function emitRoutes(deps: EmitRouteDeps): readonly HttpRoute[] {
-  return [emitRoute(deps), cancelRoute(deps), durableSendRoute(deps)];
+export function emitRoutes(
+  { clock }: RelayContext, events: EventPublisher, service: DeliveryService,
+  keys: IdempotencyKeys | null,
+): readonly HttpRoute[] {
+  return [
+    emitRoute(clock, events, keys), cancelRoute(service), durableSendRoute(clock, service, keys),
+  ];
 }
 
 const NAME_SCHEMA: StringSchema = {
@@ -71,7 +71,9 @@ const SEND_SCHEMA: ObjectSchema = {
 
 const PROBLEMS = [400, 409, 413, 415, 422, 503, 507] as const;
 
-function emitRoute({ events, keys, now }: EmitRouteDeps): HttpRoute {
+function emitRoute(
+  clock: Clock, events: EventPublisher, keys: IdempotencyKeys | null,
+): HttpRoute {
   return {
     method: 'POST', path: '/api/events', operationId: 'emitEvent', access: 'emit',
     summary: 'Emit an event, now or at a time: every enabled outgoing webhook that it triggers '
@@ -90,7 +92,7 @@ function emitRoute({ events, keys, now }: EmitRouteDeps): HttpRoute {
         const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
         const name = String(members['name']);
         checkEventGranted(exchange, name);
-        const origin = readOrigin(exchange, parseEventTerms(members, now()));
+        const origin = readOrigin(exchange, parseEventTerms(members, clock.now()));
         return events.emitJson(name, payloadJson.toString(), origin, (transaction, event) =>
           keepResponse(transaction, {
             status: 202, headers: ['Content-Type', JSON_TYPE],
@@ -121,7 +123,7 @@ function readOrigin(
   };
 }
 
-function cancelRoute({ service }: EmitRouteDeps): HttpRoute {
+function cancelRoute(service: DeliveryService): HttpRoute {
   return {
     method: 'DELETE', path: '/api/events/{id}', operationId: 'cancelEvent',
     access: 'write', summary: 'Cancel an event that has not begun: nothing is left of it',
@@ -136,7 +138,9 @@ function cancelRoute({ service }: EmitRouteDeps): HttpRoute {
   };
 }
 
-function durableSendRoute({ service, keys, now }: EmitRouteDeps): HttpRoute {
+function durableSendRoute(
+  clock: Clock, service: DeliveryService, keys: IdempotencyKeys | null,
+): HttpRoute {
   return {
     method: 'POST', path: '/api/outgoing-webhooks/{identifier}/deliveries', access: 'write',
     operationId: 'sendOutgoingWebhookDurably',
@@ -155,7 +159,7 @@ function durableSendRoute({ service, keys, now }: EmitRouteDeps): HttpRoute {
       return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
         const { members, payloadJson } = parsePayload(SEND_SCHEMA, body);
         const send = {
-          ...readOrigin(exchange, parseEventTerms(members, now())),
+          ...readOrigin(exchange, parseEventTerms(members, clock.now())),
           webhook: exchange.params[0] ?? '', name: String(members['event']),
           payloadJson: payloadJson.toString(),
         };

@@ -15,24 +15,18 @@ import {
   listEventDeliveries, toPublicEvent, type PublicEvent, type PublicEventWithDeliveries,
 } from './public-event.ts';
 
-type EventServiceDeps = {
-  readonly store: Store;
-  readonly fanOuts: Pick<FanOuts, 'whenWritten'>;
-  readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
-};
-
 const loadSearch = lazyImport(() => import('./event-search.ts'));
 
 export class EventService {
   readonly #store: Store;
-  readonly #fanOuts: EventServiceDeps['fanOuts'];
-  readonly #webhooks: EventServiceDeps['webhooks'];
+  readonly #fanOuts: FanOuts;
+  readonly #webhooks: OutgoingWebhookIndex;
   readonly #events: Collection;
   readonly #find: FindRecord;
   readonly #list: RecordList<PublicEvent, EventFilter>;
   readonly #unlisten: () => void;
 
-  constructor({ store, fanOuts, webhooks }: EventServiceDeps) {
+  constructor(store: Store, fanOuts: FanOuts, webhooks: OutgoingWebhookIndex) {
     this.#store = store;
     this.#fanOuts = fanOuts;
     this.#webhooks = webhooks;

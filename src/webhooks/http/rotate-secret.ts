@@ -18,7 +18,7 @@ import { createKeyParameter } from '../../resources/resource-routes.ts';
 import { announcesBody } from '../../server/exchange/mounted-request.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
-import type { Store } from '../../store/store-port.ts';
+import type { RelayContext } from '../relay-context.ts';
 import { createSecretBytes, encodeSecret, type SecretShape } from './new-secret.ts';
 
 export type PreviousSecret = {
@@ -91,11 +91,9 @@ function isValidAt(previous: JsonObject, nowMs: number): boolean {
 const OVERLAP_HOURS = 24;
 const HOUR_MS = 3_600_000;
 
-type RotationDeps = {
+type SecretOwner = {
   readonly resource: Resource & { readonly schema: { readonly name: string } };
   readonly records: Repository;
-  readonly store: Store;
-  readonly now: () => number;
   readonly secretSchema: StringSchema;
   /**
    * The shape of a new secret for a stored webhook, or a sentence that says why none can be made
@@ -117,8 +115,8 @@ function createRotatedSchema(schema: ObjectSchema & { readonly name: string }): 
   return { ...schema, name: `Rotated${schema.name}`, members: { ...schema.members, secret } };
 }
 
-export function rotationRoute(deps: RotationDeps): HttpRoute {
-  const { resource: { path, noun, schema, collection }, records, secretSchema } = deps;
+export function rotationRoute(context: RelayContext, owner: SecretOwner): HttpRoute {
+  const { resource: { path, noun, schema, collection }, records, secretSchema } = owner;
   const inputSchema: ObjectSchema = {
     kind: 'object', name: `${schema.name}Rotation`,
     members: {
@@ -152,7 +150,7 @@ export function rotationRoute(deps: RotationDeps): HttpRoute {
       const input = parseObject(inputSchema,
         announcesBody(exchange.request) ? await exchange.readJson() : {});
       const newSecret = await logWrite(exchange, noun, (options) =>
-        rotate(deps, id, input, options));
+        rotate(context, owner, id, input, options));
       const webhook: unknown = parseJsonText(String(records.find(id)?.bytes ?? '{}'));
       const secret = input['secret'] === undefined ? { secret: newSecret } : {};
       exchange.sendJson(200, { ...isJsonObject(webhook) ? webhook : {}, ...secret });
@@ -164,11 +162,11 @@ export function rotationRoute(deps: RotationDeps): HttpRoute {
  * Resolves with the new secret. Throws `not_found`, `invalid`, and `conflict` within an overlap.
  */
 async function rotate(
-  { resource: { noun, collection }, store, now, shapeFor, findProblem,
-    canOverlap = () => true }: RotationDeps,
+  { store, clock }: RelayContext,
+  { resource: { noun, collection }, shapeFor, findProblem, canOverlap = () => true }: SecretOwner,
   idOrName: string, input: JsonObject, { onStaged }: WriteOptions,
 ): Promise<string> {
-  const nowMs = now();
+  const nowMs = clock.now();
   const bytes = createSecretBytes();
   const { name } = collection;
   return store.transact((transaction) => {
@@ -198,7 +196,7 @@ async function rotate(
   });
 }
 
-function getShape(shape: ReturnType<RotationDeps['shapeFor']>): SecretShape {
+function getShape(shape: ReturnType<SecretOwner['shapeFor']>): SecretShape {
   if (typeof shape !== 'string') return shape.shape;
   throw invalid([{ pointer: '/secret', detail: shape }]);
 }

@@ -42,13 +42,10 @@ const IF_MATCH: ParameterSpec = {
   description: 'Tag of the version to be changed: 412 when another is stored',
 };
 
-export function requestRoutes(deps: {
-  readonly service: RequestService;
-  readonly webhooks: WebhookDirectory;
-  readonly keys: IdempotencyKeys | null;
-  readonly searches: Searches;
-}): readonly HttpRoute[] {
-  const { service, webhooks, keys, searches } = deps;
+export function requestRoutes(
+  service: RequestService, webhooks: WebhookDirectory, keys: IdempotencyKeys | null,
+  searches: Searches,
+): readonly HttpRoute[] {
   return [
     requestListRoute(service, webhooks, searches),
     getRoute(service),

@@ -17,18 +17,15 @@ import { jsonResponse } from '../../resources/route-specs.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { Store } from '../../store/store-port.ts';
+import type { RelayContext } from '../relay-context.ts';
 import { incomingResource } from './incoming-resource.ts';
 import { decodeIncomingWebhook, incomingCollection, incomingSchema } from './incoming-webhook.ts';
 import { bringsSecret, isSecretAwaited } from './verification-member.ts';
 
 const AWAITED_MS = 600_000;
 
-type AwaitDeps = {
-  readonly records: Repository; readonly store: Store; readonly now: () => number;
-};
-
 /** `POST /api/incoming-webhooks/{identifier}/await-secret`. */
-export function awaitSecretRoute(deps: AwaitDeps): HttpRoute {
+export function awaitSecretRoute(context: RelayContext, records: Repository): HttpRoute {
   const { path, noun } = incomingResource;
   return {
     method: 'POST', path: `${path}/{identifier}/await-secret`, access: 'admin',
@@ -41,8 +38,8 @@ export function awaitSecretRoute(deps: AwaitDeps): HttpRoute {
     ],
     async handle(exchange) {
       const id = exchange.params[0] ?? '';
-      await logWrite(exchange, noun, (options) => awaitSecret(deps, id, options));
-      const webhook: unknown = parseJsonText(String(deps.records.find(id)?.bytes ?? '{}'));
+      await logWrite(exchange, noun, (options) => awaitSecret(context, id, options));
+      const webhook: unknown = parseJsonText(String(records.find(id)?.bytes ?? '{}'));
       exchange.sendJson(200, isJsonObject(webhook) ? webhook : {});
     },
   };
@@ -50,9 +47,9 @@ export function awaitSecretRoute(deps: AwaitDeps): HttpRoute {
 
 /** Throws `not_found`, and `conflict` for a webhook that has a secret or gets none in this way. */
 async function awaitSecret(
-  { store, now }: AwaitDeps, idOrName: string, { onStaged }: WriteOptions,
+  { store, clock }: RelayContext, idOrName: string, { onStaged }: WriteOptions,
 ): Promise<void> {
-  const nowMs = now();
+  const nowMs = clock.now();
   const { name } = incomingCollection;
   await store.transact((transaction) => {
     const id = transaction.findId(name, idOrName) ?? idOrName;

@@ -5,42 +5,37 @@ import type { Repository } from '../../resources/repository.ts';
 import { JSON_TYPE, ANY_JSON, pathParameter } from '../../resources/route-specs.ts';
 import { resourceRoutes } from '../../resources/resource-routes.ts';
 import type { ResponseSpec, HttpRoute } from '../../server/http-route.ts';
-import type { Store } from '../../store/store-port.ts';
+import type { RelayContext } from '../relay-context.ts';
 import { stateFilter } from '../health/public-health.ts';
 import { rotationRoute } from '../http/rotate-secret.ts';
 import { secretSchema } from '../http/secret-members.ts';
 import { receiveErrorFormat } from './receiving/webhook-response.ts';
 import {
-  createReceiveHandler, createUnknownPathHandler, type ReceiveDeps,
+  createReceiveHandler, createUnknownPathHandler, type Reception,
 } from './receiving/receive.ts';
 import { awaitSecretRoute } from './awaited-secret.ts';
 import { incomingResource } from './incoming-resource.ts';
 import { diagnosticRoutes } from './diagnostics/diagnostic-routes.ts';
-import type { DiagnosticDeps } from './diagnostics/run-diagnosis.ts';
+import type { DiagnosisSources } from './diagnostics/run-diagnosis.ts';
 import { chooseSecretShape } from './verification-member.ts';
 
-type IncomingEndpointDeps =
-  Pick<DiagnosticDeps, 'requests' | 'makeId' | 'lookUpEvent' | 'baseUri'> & {
-    readonly records: Repository;
-    readonly store: Store;
-    readonly receive: ReceiveDeps;
-  };
-
-export function createIncomingEndpoints(deps: IncomingEndpointDeps): readonly HttpRoute[] {
-  const { store, receive: { webhooks, clock, limits } } = deps;
-  const now = (): number => clock.now();
+export function createIncomingEndpoints(
+  context: RelayContext, reception: Reception, records: Repository,
+  diagnosisSources: Pick<DiagnosisSources, 'requests' | 'lookUpEvent' | 'baseUri'>,
+): readonly HttpRoute[] {
+  const { webhooks, health, limits } = reception;
   return [
-    ...createReceiveEndpoints(deps.receive),
+    ...createReceiveEndpoints(reception),
     ...diagnosticRoutes({
-      ...deps, webhooks, now, isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
+      ...context, ...diagnosisSources, webhooks,
+      isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
     }),
-    awaitSecretRoute({ records: deps.records, store, now }),
-    rotationRoute({
-      resource: incomingResource, records: deps.records, store, now,
-      secretSchema, shapeFor: chooseSecretShape,
+    awaitSecretRoute(context, records),
+    rotationRoute(context, {
+      resource: incomingResource, records, secretSchema, shapeFor: chooseSecretShape,
     }),
-    collectionRoute(incomingResource, deps.records, stateFilter(deps.receive.health, 'incoming')),
-    ...resourceRoutes(incomingResource, deps.records),
+    collectionRoute(incomingResource, records, stateFilter(health, 'incoming')),
+    ...resourceRoutes(incomingResource, records),
   ];
 }
 
@@ -56,7 +51,7 @@ const RESPONSE_SCHEMA: ObjectSchema = {
   },
 };
 
-function createReceiveEndpoints(deps: ReceiveDeps): readonly HttpRoute[] {
+function createReceiveEndpoints(reception: Reception): readonly HttpRoute[] {
   const describeResponse = (status: number, description: string): ResponseSpec =>
     ({ status, description, mediaType: JSON_TYPE, schema: RESPONSE_SCHEMA });
   // The longer path comes first: in the OpenAPI document a rest looks like one segment, so the
@@ -68,7 +63,7 @@ function createReceiveEndpoints(deps: ReceiveDeps): readonly HttpRoute[] {
     parameters: [pathParameter('pathSegment', 'Anything else')],
     responses: [describeResponse(404, 'Webhook not found or disabled')],
     errorFormat: receiveErrorFormat,
-    handle: createUnknownPathHandler(deps.webhooks),
+    handle: createUnknownPathHandler(reception.webhooks),
   }, {
     method: 'ANY', path: '/webhook/in/{pathSegment}', operationId: 'receiveWebhook',
     access: 'public',
@@ -102,6 +97,6 @@ function createReceiveEndpoints(deps: ReceiveDeps): readonly HttpRoute[] {
       { ...describeResponse(507, 'The disk is full'), headers: { 'Retry-After': 'Seconds' } },
     ],
     errorFormat: receiveErrorFormat,
-    handle: createReceiveHandler(deps),
+    handle: createReceiveHandler(reception),
   }];
 }

@@ -7,7 +7,6 @@
  *   runRouteAction  finds the action of the route, and has `runAction` run it
  */
 import { AppError } from '../../base/errors.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { Steps, Turns } from '../../base/turns.ts';
 import { isPromised, type MaybePromise } from '../../base/when-done.ts';
 import type { ConfigurationIndex } from '../actions/configuration-index.ts';
@@ -20,7 +19,8 @@ import type { EventPublisher } from '../deliveries/event-publisher.ts';
 import type { Facts } from '../filters/facts.ts';
 import type { ReadyWebhookRoute } from './webhook-routes.ts';
 
-export type RouteDeps = {
+/** The actions of routes, by the configurations that name them, and what runs them. */
+export type RouteActions = {
   readonly configurations: ConfigurationIndex;
   readonly actions: ActionRegistry;
   readonly runner: ActionRunner;
@@ -28,12 +28,6 @@ export type RouteDeps = {
 
 /** A call that gets its action configuration once that of the route is found. */
 type RouteCall = ActionCall & { configuration: string; options: ActionOptions };
-
-type TimeDeps = { readonly clock: Clock; readonly turns: Turns };
-
-export type EventDeps = Pick<RouteDeps, 'configurations'> & {
-  readonly events: Pick<EventPublisher, 'assertRoom'>;
-};
 
 /** The actions of all routes take 20 ms together with a body of that size. */
 const TURN_BYTES_MAX = 32_768;
@@ -43,8 +37,8 @@ const CHECKED_BYTES_MIN = 1 << 16;
 
 /** Throws `unavailable` when the events that the routes emit have no room: see `assertRoom`. */
 export function assertEventRoom(
-  { configurations, events }: EventDeps, routes: readonly ReadyWebhookRoute[], bytes: number,
-  begin: 'now' | 'later',
+  configurations: ConfigurationIndex, events: Pick<EventPublisher, 'assertRoom'>,
+  routes: readonly ReadyWebhookRoute[], bytes: number, begin: 'now' | 'later',
 ): void {
   if (routes.length * bytes < CHECKED_BYTES_MIN) return;
   const names = routes.flatMap(({ actionConfiguration }) => {
@@ -77,7 +71,7 @@ export function findMatchingRoutes(
 
 /** The result, at once when the action gave it at once. Throws what `runAction` throws. */
 export function runRouteAction(
-  { configurations, actions, runner }: RouteDeps, { actionConfiguration }: ReadyWebhookRoute,
+  { configurations, actions, runner }: RouteActions, { actionConfiguration }: ReadyWebhookRoute,
   call: RouteCall,
 ): MaybePromise<ActionResult> {
   const configuration = configurations.find(actionConfiguration);
@@ -99,14 +93,14 @@ export function runRouteAction(
  * for each route. The actions of a body with many bytes begin in turns. Rejects for a bug alone.
  */
 export function runRoutes(
-  deps: RouteDeps & TimeDeps, routes: readonly ReadyWebhookRoute[],
+  actions: RouteActions, turns: Turns, routes: readonly ReadyWebhookRoute[],
   makeCall: () => RouteCall, bodyBytes: number,
 ): MaybePromise<readonly RouteOutcome[]> {
   if (routes.length > 1 && bodyBytes > TURN_BYTES_MAX) {
-    return deps.turns.run(beginRoutes(deps, routes, makeCall))
+    return turns.run(beginRoutes(actions, routes, makeCall))
       .then((runs) => Promise.all(runs ?? []));
   }
-  const runs = routes.map((route) => runRoute(deps, route, makeCall()));
+  const runs = routes.map((route) => runRoute(actions, route, makeCall()));
   const outcomes: RouteOutcome[] = [];
   for (const run of runs) {
     if (isPromised(run)) return Promise.all(runs);
@@ -117,12 +111,11 @@ export function runRoutes(
 
 /** Begins the run of a route in each step. */
 function* beginRoutes(
-  deps: RouteDeps & TimeDeps, routes: readonly ReadyWebhookRoute[],
-  makeCall: () => RouteCall,
+  actions: RouteActions, routes: readonly ReadyWebhookRoute[], makeCall: () => RouteCall,
 ): Steps<MaybePromise<RouteOutcome>[]> {
   const runs: MaybePromise<RouteOutcome>[] = [];
   for (const route of routes) {
-    const run = runRoute(deps, route, makeCall());
+    const run = runRoute(actions, route, makeCall());
     // It is awaited once all have begun: a bug rejects it before that.
     if (isPromised(run)) run.catch(() => {});
     runs.push(run);
@@ -136,9 +129,9 @@ function* beginRoutes(
  * and for nothing else.
  */
 export function runRoute(
-  deps: RouteDeps & Pick<TimeDeps, 'clock'>, route: ReadyWebhookRoute, call: RouteCall,
+  actions: RouteActions, route: ReadyWebhookRoute, call: RouteCall,
 ): MaybePromise<RouteOutcome> {
-  const { clock } = deps;
+  const { clock } = actions.runner;
   const startedAtMs = clock.now();
   const startedMs = clock.monotonicMs();
   const finish = (result: ActionResult, refusal: AppError | null = null): RouteOutcome => {
@@ -152,7 +145,7 @@ export function runRoute(
   const refuse = (thrown: unknown): MaybePromise<RouteOutcome> => thrown instanceof AppError
     ? finish(ActionResult.fail(FAILED_MESSAGE), thrown) : Promise.reject(thrown);
   try {
-    const result = runRouteAction(deps, route, call);
+    const result = runRouteAction(actions, route, call);
     return isPromised(result) ? result.then(finish, refuse) : finish(result);
   } catch (thrown) {
     return refuse(thrown);

@@ -14,7 +14,7 @@ import { createKeyParameter, resourceRoutes } from '../../resources/resource-rou
 import { announcesBody } from '../../server/exchange/mounted-request.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
-import type { Store } from '../../store/store-port.ts';
+import type { RelayContext } from '../relay-context.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { stateFilter } from '../health/public-health.ts';
 import { rotationRoute } from '../http/rotate-secret.ts';
@@ -26,12 +26,10 @@ import {
 } from './signing-member.ts';
 import type { OutgoingWebhookIndex, ReadyOutgoingWebhook } from './outgoing-webhook-index.ts';
 
-type OutgoingRouteDeps = {
+type OutgoingServices = {
   readonly records: Repository;
   readonly webhooks: OutgoingWebhookIndex;
   readonly health: HealthMonitor;
-  readonly store: Store;
-  readonly now: () => number;
   /** Sends at once, and resolves with the result also when sending fails. */
   readonly send: (
     webhook: ReadyOutgoingWebhook, payloadJson: Buffer,
@@ -43,16 +41,18 @@ type OutgoingRouteDeps = {
   ) => Promise<object>;
 };
 
-export function outgoingRoutes(deps: OutgoingRouteDeps): readonly HttpRoute[] {
+export function outgoingRoutes(
+  context: RelayContext, services: OutgoingServices,
+): readonly HttpRoute[] {
+  const { records, health } = services;
   return [
-    sendRoute(deps),
-    rotationRoute({
-      resource: outgoingResource, records: deps.records, store: deps.store, now: deps.now,
-      secretSchema, shapeFor: chooseOutgoingSecretShape,
+    sendRoute(services),
+    rotationRoute(context, {
+      resource: outgoingResource, records, secretSchema, shapeFor: chooseOutgoingSecretShape,
       findProblem: findDialectSecretProblem, canOverlap: canHoldPrevious,
     }),
-    collectionRoute(outgoingResource, deps.records, stateFilter(deps.health, 'outgoing')),
-    ...resourceRoutes(outgoingResource, deps.records),
+    collectionRoute(outgoingResource, records, stateFilter(health, 'outgoing')),
+    ...resourceRoutes(outgoingResource, records),
   ];
 }
 
@@ -65,7 +65,7 @@ const SEND_SCHEMA: ObjectSchema = {
   },
 };
 
-function sendRoute({ webhooks, send }: OutgoingRouteDeps): HttpRoute {
+function sendRoute({ webhooks, send }: OutgoingServices): HttpRoute {
   return {
     method: 'POST', path: '/api/outgoing-webhooks/{identifier}/send', access: 'write',
     operationId: 'sendOutgoingWebhook',

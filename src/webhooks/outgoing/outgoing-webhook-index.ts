@@ -7,7 +7,7 @@ import { encodeJson } from '../../base/json/encode.ts';
 import { addChainHeader } from '../../base/webhook-chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
-import type { Collection } from '../../store/store-port.ts';
+import type { Collection, Store } from '../../store/store-port.ts';
 import { resolveKey } from '../../resources/resolve-key.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
@@ -19,7 +19,9 @@ import { prepareCondition, type Predicate } from '../filters/prepare-condition.t
 import { createKeyReader, findKeyPath, type KeyReader } from '../filters/order.ts';
 import { formatTargetLabel, createWebhookFields, type WebhookFields } from '../webhook-label.ts';
 import { isSystemEventName } from '../actions/event-name.ts';
-import { outgoingSchema, listTriggers, type OutgoingWebhook } from './outgoing-webhook.ts';
+import {
+  listTriggers, outgoingCollection, outgoingSchema, type OutgoingWebhook,
+} from './outgoing-webhook.ts';
 import { parseTemplate } from './payload-template.ts';
 import { prepareSuccessTest, type SuccessTest } from './success-when.ts';
 import type { BodyTemplate } from '../templates/body-template.ts';
@@ -60,9 +62,9 @@ export class OutgoingWebhookIndex {
   readonly #conditions = new Map<string, Predicate>();
   readonly #unfollow: () => void;
 
-  constructor(collection: Collection) {
-    this.#collection = collection;
-    this.#unfollow = followRecords(collection, ({ id, after }) => this.#follow(id, after));
+  constructor(store: Store) {
+    this.#collection = store.collection(outgoingCollection.name);
+    this.#unfollow = followRecords(this.#collection, ({ id, after }) => this.#follow(id, after));
   }
 
   find(identifier: string): ReadyOutgoingWebhook | undefined {

@@ -258,7 +258,7 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     const { route = null, attemptCount = 0 } = item.routes[index] ?? {};
     const after = written?.routes[index];
     const { labels = { hook, hookName: null }, routes = [] } = this.#deps.webhooks.find(hook) ?? {};
-    logRun(this.#deps, 'a stored request was run', {
+    logRun(this.#deps, this.#deps.log, 'a stored request was run', {
       labels: {
         request: id, ...createTraceFields(findRequestTrace(item)), ...labels, route,
         status: after === undefined ? null : shownStatusOf(after), attempt: attemptCount + 1,

@@ -18,7 +18,7 @@ import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../incoming/receiving/incoming-webhook-index.ts';
 import {
-  runRoute, type RouteOutcome, type RouteDeps,
+  runRoute, type RouteOutcome, type RouteActions,
 } from '../incoming/run-webhook-routes.ts';
 import { parseRequestId, parseRouteIndex } from '../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../inbox/request-body.ts';
@@ -32,7 +32,7 @@ import { createLaterPlace } from './route-order.ts';
 import type { WaitingRuns } from './waiting-runs.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 
-export type RunDeps = RouteDeps & {
+export type RunDeps = RouteActions & {
   readonly store: Store;
   readonly webhooks: Pick<IncomingWebhookIndex, 'find' | 'all'>;
   readonly clock: Clock;

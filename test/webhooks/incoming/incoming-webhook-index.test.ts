@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../../src/base/clock.ts';
-import { silentLogger } from '../../../src/base/log.ts';
 import {
   IncomingWebhookIndex,
 } from '../../../src/webhooks/incoming/receiving/incoming-webhook-index.ts';
 import { FakeCollection } from '../../support/fake-collection.ts';
+import { createMemoryStore } from '../../support/memory-store.ts';
+import { createContext } from '../context.ts';
 
 test('two webhooks that swap their path segments are found at the new ones', (context) => {
   const collection = new FakeCollection();
@@ -14,9 +14,10 @@ test('two webhooks that swap their path segments are found at the new ones', (co
   };
   put('one', 'first');
   put('two', 'second');
-  const index = new IncomingWebhookIndex({
-    collection, defaultMethods: ['POST'], bodyBytesMax: 1 << 20, rateLimit: 0,
-    clock: systemClock, log: silentLogger, onOutcome: () => {},
+  const store = { ...createMemoryStore([]), collection: () => collection };
+  const index = new IncomingWebhookIndex(createContext({ store }), {
+    defaultAllowedMethods: ['POST'], bodyBytesMax: 1 << 20, rateLimit: 0,
+    onOutcome: () => {},
   });
   context.after(() => index.close());
   put('one', 'second');

@@ -16,7 +16,7 @@ function open(): Fixture {
   const store = createMemoryStore([outgoingCollection]);
   const { name } = outgoingCollection;
   return {
-    index: new OutgoingWebhookIndex(store.collection(name)),
+    index: new OutgoingWebhookIndex(store),
     put: (identifier, members) => store.transact((transaction) =>
       transaction.put(name, identifier, JSON.stringify({
         identifier, targetUrl: 'http://127.0.0.1:1/', httpMethod: 'POST', enabled: true, ...members,

@@ -1,5 +1,6 @@
 /** Imports into the catalog, each with what it needs to find the books that its records match. */
 import { assert } from '../../../base/assert.ts';
+import type { Clock } from '../../../base/clock.ts';
 import type { Turns } from '../../../base/turns.ts';
 import type { Collection, Store } from '../../../store/store-port.ts';
 import { bookResource } from '../../book-resource.ts';
@@ -16,8 +17,7 @@ import type { StoreDeps } from './store-record.ts';
 type CatalogImportDeps = {
   readonly store: Store;
   readonly turns: Turns;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly clock: Pick<Clock, 'now'>;
   readonly makeId: () => string;
 };
 
@@ -90,8 +90,8 @@ class CatalogImport implements BookImport {
   }
 
   #run(records: readonly ImportRecord[]): Promise<readonly ImportedBook[]> {
-    const { store, now, makeId } = this.#deps;
-    const nowMs = now();
+    const { store, clock, makeId } = this.#deps;
+    const nowMs = clock.now();
     if (this.#dryRun !== null) return Promise.resolve(this.#dryRun.run(records, nowMs));
     // Drawn once, as the transaction may run again.
     const newIds = records.map(({ id }) => id ?? makeId());

@@ -8,13 +8,13 @@ import { describePresets } from '../../senders/presets/describe-presets.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import { explainMatches } from './explain-matches.ts';
 import { makeSample, type SampleCall } from './make-sample.ts';
-import { runDiagnosis, type DiagnosticDeps } from './run-diagnosis.ts';
+import { runDiagnosis, type DiagnosisSources } from './run-diagnosis.ts';
 import { buildWebhookExamples } from './webhook-examples.ts';
 
-export function sendExamples(exchange: Exchange, deps: DiagnosticDeps): void {
-  const webhook = getReadyWebhook(exchange, deps);
+export function sendExamples(exchange: Exchange, sources: DiagnosisSources): void {
+  const webhook = getReadyWebhook(exchange, sources);
   const { identifier, pathSegment, hasSecret } = webhook;
-  const url = `${deps.baseUri()}/webhook/in/${pathSegment}`;
+  const url = `${sources.baseUri()}/webhook/in/${pathSegment}`;
   exchange.sendJson(200,
     { identifier, pathSegment, hasSecret, ...buildWebhookExamples(webhook, url) });
 }
@@ -24,11 +24,11 @@ export function sendPresets(exchange: Exchange): void {
 }
 
 export async function sendSample(
-  exchange: Exchange, deps: DiagnosticDeps, inputSchema: ObjectSchema,
+  exchange: Exchange, sources: DiagnosisSources, inputSchema: ObjectSchema,
 ): Promise<void> {
-  const webhook = getReadyWebhook(exchange, deps);
+  const webhook = getReadyWebhook(exchange, sources);
   const input = parseObject(inputSchema, await exchange.readJson());
-  const inputs = { id: deps.makeId(), atMs: deps.now() };
+  const inputs = { id: sources.makeId(), atMs: sources.clock.now() };
   const sample: SampleCall = {
     ...makeSample(webhook, input, inputs),
     isAddressLimited: webhook.addresses !== null,
@@ -37,24 +37,24 @@ export async function sendSample(
 }
 
 export async function sendDiagnosis(
-  exchange: Exchange, deps: DiagnosticDeps, inputSchema: ObjectSchema,
+  exchange: Exchange, sources: DiagnosisSources, inputSchema: ObjectSchema,
 ): Promise<void> {
-  const webhook = getReadyWebhook(exchange, deps);
+  const webhook = getReadyWebhook(exchange, sources);
   const input = parseObject(inputSchema, await exchange.readJson());
-  exchange.sendJson(200, await runDiagnosis(deps, webhook, input));
+  exchange.sendJson(200, await runDiagnosis(sources, webhook, input));
 }
 
 export async function sendMatches(
-  exchange: Exchange, deps: DiagnosticDeps, inputSchema: ObjectSchema,
+  exchange: Exchange, sources: DiagnosisSources, inputSchema: ObjectSchema,
 ): Promise<void> {
-  const webhook = getReadyWebhook(exchange, deps);
+  const webhook = getReadyWebhook(exchange, sources);
   const input = parseObject(inputSchema, await exchange.readJson());
-  exchange.sendJson(200, explainMatches(deps, webhook, input));
+  exchange.sendJson(200, explainMatches(sources, webhook, input));
 }
 
 /** The webhook that the path names, by any of its names. Throws `not_found`. */
 function getReadyWebhook(
-  { params: [name = ''] }: Exchange, { webhooks }: DiagnosticDeps,
+  { params: [name = ''] }: Exchange, { webhooks }: DiagnosisSources,
 ): ReadyIncomingWebhook {
   const webhook = webhooks.findNamed(name);
   if (webhook === undefined) throw notFoundError('incoming webhook', name);

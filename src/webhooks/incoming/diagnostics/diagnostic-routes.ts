@@ -18,16 +18,17 @@ import { CHECKS } from '../../senders/diagnosis/diagnosis-report.ts';
 import { decodeBytes } from '../../senders/verification/encoding.ts';
 import { incomingResource } from '../incoming-resource.ts';
 import { routesMember } from '../webhook-routes.ts';
-import type { DiagnosticDeps } from './run-diagnosis.ts';
+import type { DiagnosisSources } from './run-diagnosis.ts';
 
 const loadHandlers = lazyImport(() => import('./diagnostic-handlers.ts'));
 
 const PATH = '/api/incoming-webhooks/{identifier}';
 const HEADERS_BYTES_MAX = 64 * 1024;
 
-export function diagnosticRoutes(deps: DiagnosticDeps): readonly HttpRoute[] {
+export function diagnosticRoutes(sources: DiagnosisSources): readonly HttpRoute[] {
   return [
-    examplesRoute(deps), sampleRoute(deps), presetsRoute(), diagnoseRoute(deps), matchRoute(deps),
+    examplesRoute(sources), sampleRoute(sources), presetsRoute(), diagnoseRoute(sources),
+    matchRoute(sources),
   ];
 }
 
@@ -57,7 +58,7 @@ function refuseBesideRequest(description: JsonObject): FieldError[] {
 }
 
 /** Gives calls to copy, and says how to set up the sender. */
-function examplesRoute(deps: DiagnosticDeps): HttpRoute {
+function examplesRoute(sources: DiagnosisSources): HttpRoute {
   return {
     method: 'GET', path: `${PATH}/examples`, access: 'read',
     operationId: 'getIncomingWebhookExamples',
@@ -75,7 +76,7 @@ function examplesRoute(deps: DiagnosticDeps): HttpRoute {
       }, { nullable: ['curl', 'php', 'curlObstacle', 'setup'] })),
       ...problemResponses(404),
     ],
-    handle: (exchange) => loadHandlers(({ sendExamples }) => sendExamples(exchange, deps)),
+    handle: (exchange) => loadHandlers(({ sendExamples }) => sendExamples(exchange, sources)),
   };
 }
 
@@ -123,7 +124,7 @@ const SAMPLE_INPUT: ObjectSchema = {
  * The sample lets its owner call the webhook, and holds the secret itself if the sender proves
  * itself by a token or a password. So it needs the right to give the webhook another secret.
  */
-function sampleRoute(deps: DiagnosticDeps): HttpRoute {
+function sampleRoute(sources: DiagnosisSources): HttpRoute {
   return {
     method: 'POST', path: `${PATH}/sample`, access: 'admin',
     operationId: 'makeSampleRequest', summary: 'A request as the sender would make it',
@@ -138,7 +139,7 @@ function sampleRoute(deps: DiagnosticDeps): HttpRoute {
       ...problemResponses(400, 404, 409, 413, 415, 422),
     ],
     handle: (exchange) => loadHandlers(({ sendSample }) =>
-      sendSample(exchange, deps, SAMPLE_INPUT)),
+      sendSample(exchange, sources, SAMPLE_INPUT)),
   };
 }
 
@@ -178,7 +179,7 @@ const DIAGNOSIS_INPUT: ObjectSchema = {
   },
 };
 
-function diagnoseRoute(deps: DiagnosticDeps): HttpRoute {
+function diagnoseRoute(sources: DiagnosisSources): HttpRoute {
   return {
     method: 'POST', path: `${PATH}/diagnose`, access: 'write',
     operationId: 'diagnoseIncomingWebhook',
@@ -197,7 +198,7 @@ function diagnoseRoute(deps: DiagnosticDeps): HttpRoute {
       ...problemResponses(400, 404, 413, 415, 422),
     ],
     handle: (exchange) => loadHandlers(({ sendDiagnosis }) =>
-      sendDiagnosis(exchange, deps, DIAGNOSIS_INPUT)),
+      sendDiagnosis(exchange, sources, DIAGNOSIS_INPUT)),
   };
 }
 
@@ -233,7 +234,7 @@ const MATCH_INPUT: ObjectSchema = {
   },
 };
 
-function matchRoute(deps: DiagnosticDeps): HttpRoute {
+function matchRoute(sources: DiagnosisSources): HttpRoute {
   return {
     method: 'POST', path: `${PATH}/match`, access: 'write',
     operationId: 'matchIncomingWebhook',
@@ -251,6 +252,6 @@ function matchRoute(deps: DiagnosticDeps): HttpRoute {
       ...problemResponses(400, 404, 413, 415, 422),
     ],
     handle: (exchange) => loadHandlers(({ sendMatches }) =>
-      sendMatches(exchange, deps, MATCH_INPUT)),
+      sendMatches(exchange, sources, MATCH_INPUT)),
   };
 }

@@ -13,16 +13,16 @@ import { hasRoutes, type WebhookRoute } from '../webhook-routes.ts';
 import { createStoredFacts } from '../intake/stored-facts.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import { parseRawHeaders } from './diagnosed-request.ts';
-import type { DiagnosticDeps } from './run-diagnosis.ts';
+import type { DiagnosisSources } from './run-diagnosis.ts';
 
 /** `input` is the body of the call. Throws `not_found` for a request that is not stored. */
 export function explainMatches(
-  deps: Pick<DiagnosticDeps, 'requests'>, webhook: ReadyIncomingWebhook, input: JsonObject,
+  sources: Pick<DiagnosisSources, 'requests'>, webhook: ReadyIncomingWebhook, input: JsonObject,
 ): object {
   const { request, routes: candidateRoutes } = input;
   const facts = request === undefined
     ? createDescribedFacts(webhook, input)
-    : findStoredFacts(deps, webhook, String(request));
+    : findStoredFacts(sources, webhook, String(request));
   const routes: readonly Pick<WebhookRoute, 'name' | 'when'>[] =
     hasRoutes(candidateRoutes) ? candidateRoutes : webhook.routes;
   return {
@@ -36,7 +36,8 @@ export function explainMatches(
 }
 
 function findStoredFacts(
-  { requests }: Pick<DiagnosticDeps, 'requests'>, { bodyReading }: ReadyIncomingWebhook, id: string,
+  { requests }: Pick<DiagnosisSources, 'requests'>, { bodyReading }: ReadyIncomingWebhook,
+  id: string,
 ): Facts {
   const request = requests.find(id);
   const body = requests.findBody(id);

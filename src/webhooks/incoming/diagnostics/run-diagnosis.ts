@@ -14,18 +14,18 @@ import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../receiving/incoming-webhook-index.ts';
 import { listSecrets } from '../../senders/verification/webhook-secrets.ts';
+import type { RelayContext } from '../../relay-context.ts';
 import { createSenderVerifier } from '../verification-member.ts';
 import {
   loadStoredRequest, parseDescribedRequest, type DiagnosedRequest,
 } from './diagnosed-request.ts';
 import { checkDuplicate, type LookUpEvent } from './duplicate-check.ts';
 
-export type DiagnosticDeps = {
+/** Where the routes that help to set up a webhook find what they need. */
+export type DiagnosisSources = Pick<RelayContext, 'clock' | 'makeId'> & {
   readonly webhooks: IncomingWebhookIndex;
   readonly requests: Pick<RequestService, 'find' | 'findBody'>;
   readonly lookUpEvent: LookUpEvent;
-  readonly now: () => number;
-  readonly makeId: () => string;
   /** An absolute URL without a slash at its end. */
   readonly baseUri: () => string;
   /** Whether a webhook without a secret takes any request. */
@@ -33,8 +33,8 @@ export type DiagnosticDeps = {
 };
 
 export async function runDiagnosis(
-  { requests, lookUpEvent, now, isUnsignedAllowed }: DiagnosticDeps, webhook: ReadyIncomingWebhook,
-  input: JsonObject,
+  { requests, lookUpEvent, clock, isUnsignedAllowed }: DiagnosisSources,
+  webhook: ReadyIncomingWebhook, input: JsonObject,
 ): Promise<Diagnosis> {
   const { preset, verifier } = webhook.sender ?? createSenderVerifier(webhook);
   const { request: id, at } = input;
@@ -53,7 +53,7 @@ export async function runDiagnosis(
     },
     duplicate: checkDuplicate(webhook, diagnosedRequest, lookUpEvent),
     bodyHint: findBodyHint(webhook, diagnosedRequest),
-    nowMs: (at === undefined ? diagnosedRequest.atMs : parseTime(String(at))) ?? now(),
+    nowMs: (at === undefined ? diagnosedRequest.atMs : parseTime(String(at))) ?? clock.now(),
   });
 }
 

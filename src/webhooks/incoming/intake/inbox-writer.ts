@@ -1,32 +1,23 @@
 /** Stores requests in the inbox: those whose routes have run, and duplicates. */
-import type { Turns } from '../../../base/turns.ts';
-import { formatTimestamp, type Clock } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/log.ts';
+import { formatTimestamp } from '../../../base/clock.ts';
 import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
-import type { Store } from '../../../store/store-port.ts';
 import type { InboxCapacity } from '../../inbox/inbox-capacity.ts';
 import type { SystemEvents } from '../../deliveries/system-events.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
-import type { OnRun } from '../../outcome-listeners.ts';
 import { putEventId } from '../../inbox/event-ids.ts';
 import { addRequest } from '../../inbox/request-changes.ts';
 import { afterAttempt, createRouteDelivery } from '../../deliveries/delivery.ts';
 import { computeStatus, type StoredRequest } from '../../inbox/stored-request.ts';
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
-import type { EventDeps, RouteOutcome, RouteDeps } from '../run-webhook-routes.ts';
+import type { RelayContext } from '../../relay-context.ts';
+import type { RouteOutcome } from '../run-webhook-routes.ts';
 import type { DuplicateEvent } from './duplicates.ts';
 import type { Event } from './event.ts';
 import { buildAcceptedRequest, estimateRequestBytes, toRunOutcome } from './build-request.ts';
 
-export type IntakeDeps = RouteDeps & EventDeps & {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly turns: Turns;
-  readonly makeId: () => string;
+export type InboxServices = {
   readonly capacity: InboxCapacity;
   readonly systemEvents: Pick<SystemEvents, 'requestFailed'>;
-  readonly log: Logger;
-  readonly onRun: OnRun;
   readonly health: HealthMonitor;
 };
 
@@ -47,13 +38,15 @@ type RequestEnd = {
 const NO_RETRY: readonly number[] = [];
 
 export class InboxWriter {
-  readonly #deps: IntakeDeps;
+  readonly #context: RelayContext;
+  readonly #services: InboxServices;
   readonly #failureLog: RateLimitedLog;
 
-  constructor(deps: IntakeDeps) {
-    this.#deps = deps;
-    this.#failureLog = new RateLimitedLog(deps.clock, (leftOut) =>
-      deps.log.warning('more requests could not be kept', { leftOut }));
+  constructor(context: RelayContext, services: InboxServices) {
+    this.#context = context;
+    this.#services = services;
+    this.#failureLog = new RateLimitedLog(context.clock, (leftOut) =>
+      context.log.warning('more requests could not be kept', { leftOut }));
   }
 
   close(): void {
@@ -85,7 +78,7 @@ export class InboxWriter {
     status: number,
   ): Promise<void> {
     await this.#writeIfPossible(buildAcceptedRequest(request, {
-      id: this.#deps.makeId(), routes: [], status: 'duplicate', duplicateOf: requestId,
+      id: this.#context.makeId(), routes: [], status: 'duplicate', duplicateOf: requestId,
       answered: this.#buildAnswered(request, status), eventIdReused: isIdReused,
     }), request, { status });
   }
@@ -98,7 +91,7 @@ export class InboxWriter {
     const isRoomReserved = typeof end.id === 'string';
     try {
       await (isRoomReserved ? write()
-        : this.#deps.capacity.reserveWhile(estimateRequestBytes(request), write));
+        : this.#services.capacity.reserveWhile(estimateRequestBytes(request), write));
       return storedRequest.id;
     } catch (error) {
       this.#failureLog.warning(exchange, 'a request could not be kept', {
@@ -112,7 +105,8 @@ export class InboxWriter {
     storedRequest: StoredRequest, { body: { received } }: AdmittedRequest,
     { event = null }: RequestEnd,
   ): Promise<void> {
-    const { store, systemEvents, clock, makeId, health } = this.#deps;
+    const { store, clock, makeId } = this.#context;
+    const { systemEvents, health } = this.#services;
     const inputs = storedRequest.status === 'failed'
       ? { nowMs: clock.now(), seed: makeId() } : null;
     return store.transact((transaction) => {
@@ -129,7 +123,7 @@ export class InboxWriter {
   ): StoredRequest {
     const { receivedAtMs, webhook } = request;
     const at = formatTimestamp(receivedAtMs);
-    const requestId = id ?? this.#deps.makeId();
+    const requestId = id ?? this.#context.makeId();
     const origin = { id: requestId, hook: webhook.identifier };
     // Written once, with its end: this is its first version.
     const routes = outcomes.map((outcome, index) =>
@@ -143,6 +137,6 @@ export class InboxWriter {
   }
 
   #buildAnswered({ receivedAtMs }: AdmittedRequest, status: number): StoredRequest['answered'] {
-    return { status, afterMs: Math.max(0, this.#deps.clock.now() - receivedAtMs) };
+    return { status, afterMs: Math.max(0, this.#context.clock.now() - receivedAtMs) };
   }
 }

@@ -34,12 +34,13 @@ import type { ReadyWebhookRoute } from '../webhook-routes.ts';
 import { stageAccepted, type Acceptance } from './stage-accepted.ts';
 import { Duplicates, type DuplicateEvent, type EventLookup } from './duplicates.ts';
 import { Claim, type Event } from './event.ts';
-import { InboxWriter, type IntakeDeps } from './inbox-writer.ts';
+import { InboxWriter } from './inbox-writer.ts';
 import { estimateRequestBytes } from './build-request.ts';
 import type { RecentRequests } from './recent-requests.ts';
-import { ResultRuns, type RunResult } from './result-runs.ts';
+import { ResultRuns, type ResultServices, type RunResult } from './result-runs.ts';
+import type { RelayContext } from '../../relay-context.ts';
 
-type Deps = IntakeDeps & { readonly recentRequests: RecentRequests };
+type IntakeServices = ResultServices & { readonly recentRequests: RecentRequests };
 
 /** The routes that match a request; null: they are found when they are needed. */
 type MatchingRoutes = readonly ReadyWebhookRoute[] | null;
@@ -48,16 +49,18 @@ type MatchingRoutes = readonly ReadyWebhookRoute[] | null;
 const SEARCHED_BYTES_MAX = 1 << 20;
 
 export class Intake {
-  readonly #deps: Deps;
+  readonly #context: RelayContext;
+  readonly #services: IntakeServices;
   readonly #inboxWriter: InboxWriter;
   readonly #runs: ResultRuns;
   readonly #duplicates: Duplicates;
 
-  constructor(deps: Deps) {
-    this.#deps = deps;
-    this.#inboxWriter = new InboxWriter(deps);
-    this.#runs = new ResultRuns(deps, this.#inboxWriter);
-    this.#duplicates = new Duplicates(deps.store, deps.clock);
+  constructor(context: RelayContext, services: IntakeServices) {
+    this.#context = context;
+    this.#services = services;
+    this.#inboxWriter = new InboxWriter(context, services);
+    this.#runs = new ResultRuns(context, services, this.#inboxWriter);
+    this.#duplicates = new Duplicates(context.store, context.clock);
   }
 
   /**
@@ -87,7 +90,7 @@ export class Intake {
     const { routes } = request.webhook;
     const facts = request.createFacts();
     const tests = routes.flatMap(({ containsTests }) => containsTests);
-    await this.#deps.turns.run(facts.searchAhead(tests));
+    await this.#context.turns.run(facts.searchAhead(tests));
     return this.#handleByMode(request, findMatchingRoutes(routes, facts));
   }
 
@@ -176,10 +179,11 @@ export class Intake {
   #writeAccepted(
     request: AdmittedRequest, event: Event | null, matchingRoutes: MatchingRoutes,
   ): Promise<Acceptance> {
-    const { clock, makeId, store, capacity, recentRequests } = this.#deps;
+    const { clock, makeId, store } = this.#context;
+    const { capacity, recentRequests, configurations, events } = this.#services;
     const bytes = estimateRequestBytes(request);
     const routes = matchingRoutes ?? findRoutes(request);
-    assertEventRoom(this.#deps, routes, request.body.contentBytes, 'later');
+    assertEventRoom(configurations, events, routes, request.body.contentBytes, 'later');
     const arrival = {
       request, event, id: makeId(), nowMs: clock.now(), routes: routes.map(({ name }) => name),
     };

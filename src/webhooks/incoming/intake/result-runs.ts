@@ -13,6 +13,7 @@ import {
   ChainRefusal, CoalescedResult, OwnChainRefusal, recordMessageOf,
 } from '../../actions/run-action.ts';
 import { logRun } from '../../actions/run-log.ts';
+import type { EventPublisher } from '../../deliveries/event-publisher.ts';
 import { afterUncountedAttempt, routeNameOf, type Delivery } from '../../deliveries/delivery.ts';
 import { changeItem } from '../../durable-queue/change-items.ts';
 import { requestQueue } from '../../inbox/request-changes.ts';
@@ -24,13 +25,20 @@ import {
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
 import { IncomingActionCall } from '../receiving/incoming-action-call.ts';
 import {
-  assertEventRoom, runRoute, runRouteAction, runRoutes, type RouteOutcome,
+  assertEventRoom, runRoute, runRouteAction, runRoutes, type RouteActions, type RouteOutcome,
 } from '../run-webhook-routes.ts';
+import type { OnRun } from '../../outcome-listeners.ts';
+import type { RelayContext } from '../../relay-context.ts';
 import type { ReadyIncomingWebhook } from '../receiving/incoming-webhook-index.ts';
 import type { ReadyWebhookRoute } from '../webhook-routes.ts';
 import type { Event } from './event.ts';
-import type { IntakeDeps, InboxWriter } from './inbox-writer.ts';
+import type { InboxServices, InboxWriter } from './inbox-writer.ts';
 import { estimateRequestBytes, toRunOutcome } from './build-request.ts';
+
+export type ResultServices = InboxServices & RouteActions & {
+  readonly events: Pick<EventPublisher, 'assertRoom'>;
+  readonly onRun: OnRun;
+};
 
 export type RunResult = {
   readonly response: WebhookResponse;
@@ -47,14 +55,16 @@ type RunContext = {
 };
 
 export class ResultRuns {
-  readonly #deps: IntakeDeps;
+  readonly #context: RelayContext;
+  readonly #services: ResultServices;
   readonly #inboxWriter: InboxWriter;
   /** The sender of a request waits for the result, so a run may begin as long as that. */
   readonly #createTurn = (): RunTurn =>
-    ({ place: this.#deps.makeId(), cutOff: null, onWaiting: () => {} });
+    ({ place: this.#context.makeId(), cutOff: null, onWaiting: () => {} });
 
-  constructor(deps: IntakeDeps, inboxWriter: InboxWriter) {
-    this.#deps = deps;
+  constructor(context: RelayContext, services: ResultServices, inboxWriter: InboxWriter) {
+    this.#context = context;
+    this.#services = services;
     this.#inboxWriter = inboxWriter;
   }
 
@@ -65,8 +75,9 @@ export class ResultRuns {
   run(
     request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], event: Event | null,
   ): MaybePromise<RunResult> {
-    const { capacity, makeId, store } = this.#deps;
-    assertEventRoom(this.#deps, routes, request.body.contentBytes, 'now');
+    const { makeId, store } = this.#context;
+    const { capacity, configurations, events } = this.#services;
+    assertEventRoom(configurations, events, routes, request.body.contentBytes, 'now');
     if (request.webhook.inbox !== 'all') return this.#run(request, routes, { id: null, event });
     // Checked before anything runs: a sender that is told to try again would have it run each time.
     store.checkWritable();
@@ -83,7 +94,7 @@ export class ResultRuns {
     request: AdmittedRequest, route: ReadyWebhookRoute,
   ): MaybePromise<WebhookResponse> {
     const call = new IncomingActionCall(request, this.#createTurn);
-    const result = runRouteAction(this.#deps, route, call);
+    const result = runRouteAction(this.#services, route, call);
     return isPromised(result) ? result.then((later) => this.#finishOnlyRun(request, route, later))
       : this.#finishOnlyRun(request, route, result);
   }
@@ -92,7 +103,7 @@ export class ResultRuns {
   async runAgain(
     request: AdmittedRequest, failedRequest: StoredRequest,
   ): Promise<RunResult> {
-    const { clock, store, health } = this.#deps;
+    const { clock, store } = this.#context;
     store.checkWritable();
     const { webhook, receivedAtMs } = request;
     const { id: requestId } = failedRequest;
@@ -101,7 +112,7 @@ export class ResultRuns {
       const name = routeNameOf(delivery);
       const route = webhook.routes.find((other) => other.name === name);
       return route === undefined ? createGoneOutcome(name, clock.now())
-        : runRoute(this.#deps, route,
+        : runRoute(this.#services, route,
           new IncomingActionCall(request, this.#createTurn, requestId, delivery.attemptCount + 1));
     }));
     this.#report(request, outcomes, failedRequest);
@@ -113,7 +124,7 @@ export class ResultRuns {
     await store.transact((transaction) => {
       changeItem(requestQueue, transaction, requestId, (before) =>
         applyRepeatedRun(before, outcomes, answer, nowMs));
-      health.stage(transaction, webhook.identifier);
+      this.#services.health.stage(transaction, webhook.identifier);
     });
     if (refusal !== null) throw refusal;
     return { response, requestId };
@@ -131,17 +142,15 @@ export class ResultRuns {
       if (refusal !== null) continue;
       const { success, data } = result;
       const message = recordMessageOf(result);
-      this.#deps.onRun(identifier, {
+      this.#services.onRun(identifier, {
         success, message, isCoalesced: result instanceof CoalescedResult,
         isCallersFault: result instanceof OwnChainRefusal,
       }, startedAtMs);
       // To gather the fields of each line takes a sixth of a request (bench `incoming`).
-      if (success && this.#deps.log.isWritten?.('debug') === false) continue;
+      if (success && this.#context.log.isWritten?.('debug') === false) continue;
       const { attemptCount = 0 } = previous?.routes.find(({ route }) => route === name) ?? {};
       const isChainRefused = result instanceof ChainRefusal;
-      const { configurations, actions } = this.#deps;
-      const { log } = exchange;
-      logRun({ configurations, actions, log }, 'the action of an incoming webhook was run', {
+      logRun(this.#services, exchange.log, 'the action of an incoming webhook was run', {
         labels: { ...labels, route: name, attempt: attemptCount + 1 },
         actionConfiguration: routes.find((route) => route.name === name)?.actionConfiguration,
         success, message, data, durationMs, isChainRefused,
@@ -157,7 +166,7 @@ export class ResultRuns {
     const response = buildResultResponse(result, request);
     const outcome = {
       name, result: response.result, dataJson: response.dataJson, refusal: null,
-      startedAtMs: receivedAtMs, durationMs: Math.max(0, this.#deps.clock.now() - receivedAtMs),
+      startedAtMs: receivedAtMs, durationMs: Math.max(0, this.#context.clock.now() - receivedAtMs),
     };
     this.#report(request, [outcome]);
     if (response.status === 200 || webhook.inbox === 'off') return response;
@@ -217,7 +226,7 @@ export class ResultRuns {
   #runRoutes(
     request: AdmittedRequest, routes: readonly ReadyWebhookRoute[], id: string | null,
   ): MaybePromise<readonly RouteOutcome[]> {
-    const running = runRoutes(this.#deps, routes,
+    const running = runRoutes(this.#services, this.#context.turns, routes,
       () => new IncomingActionCall(request, this.#createTurn, id), request.body.contentBytes);
     if (!isPromised(running)) return running;
     const { traffic } = request.webhook;

@@ -5,16 +5,20 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import { AddressSet } from '../../../base/network/address-set.ts';
 import type { Collection } from '../../../store/store-port.ts';
+import type { OnOutcome } from '../../outcome-listeners.ts';
+import type { RelayContext } from '../../relay-context.ts';
 import { resolveKey } from '../../../resources/resolve-key.ts';
 import { followRecords } from '../../../resources/projection.ts';
 import { resolveBodyReading, type BodyReading } from '../body-format.ts';
 import type { CustomResponses } from '../custom-response.ts';
-import { decodeIncomingWebhook, type IncomingWebhook } from '../incoming-webhook.ts';
+import {
+  decodeIncomingWebhook, incomingCollection, type IncomingWebhook,
+} from '../incoming-webhook.ts';
 import { prepareInbox, type ReadyInbox } from '../inbox-members.ts';
 import { prepareRoutes, type ReadyWebhookRoute } from '../webhook-routes.ts';
 import type { ReadyResponses } from './webhook-response.ts';
 import { WebhookTraffic, TokenBucket } from './webhook-traffic.ts';
-import { Rejections, type RejectionDeps, type RejectionCheck } from './rejections.ts';
+import { Rejections, type RejectionCheck } from './rejections.ts';
 import { prepareSenderVerifier, type SenderVerifier } from '../verification-member.ts';
 import type { HmacKey } from '../../senders/hmac.ts';
 import { listSecrets } from '../../senders/verification/webhook-secrets.ts';
@@ -65,9 +69,9 @@ type TimedKey = {
   readonly validUntilMs: number;
 };
 
-type IndexOptions = RejectionDeps & {
-  readonly collection: Collection;
-  readonly defaultMethods: readonly string[];
+type IndexOptions = {
+  readonly onOutcome: OnOutcome;
+  readonly defaultAllowedMethods: readonly string[];
   /** Requests a second for a webhook that has no limit of its own; 0: no limit. */
   readonly rateLimit: number;
   readonly bodyBytesMax: number;
@@ -78,17 +82,20 @@ export class IncomingWebhookIndex {
   readonly bodyBytesMax: number;
   /** Counts the requests to paths that no webhook has. */
   readonly unknownPathRejections: Rejections;
+  readonly #context: RelayContext;
   readonly #options: IndexOptions;
+  readonly #collection: Collection;
   readonly #byPath = new Map<string, ReadyIncomingWebhook>();
   readonly #byIdentifier = new Map<string, ReadyIncomingWebhook>();
   readonly #unfollow: () => void;
 
-  constructor(options: IndexOptions) {
+  constructor(context: RelayContext, options: IndexOptions) {
     this.bodyBytesMax = options.bodyBytesMax;
-    this.unknownPathRejections = new Rejections(null, options);
+    this.unknownPathRejections = new Rejections(null, context, options.onOutcome);
+    this.#context = context;
     this.#options = options;
-    this.#unfollow = followRecords(options.collection,
-      ({ id, after }) => this.#follow(id, after));
+    this.#collection = context.store.collection(incomingCollection.name);
+    this.#unfollow = followRecords(this.#collection, ({ id, after }) => this.#follow(id, after));
   }
 
   findByPath(pathSegment: string): ReadyIncomingWebhook | undefined {
@@ -103,7 +110,7 @@ export class IncomingWebhookIndex {
    * Finds by identifier first, as a path segment may look like one, then by name or path segment.
    */
   findNamed(name: string): ReadyIncomingWebhook | undefined {
-    return this.#byIdentifier.get(resolveKey(this.#options.collection, name) ?? '');
+    return this.#byIdentifier.get(resolveKey(this.#collection, name) ?? '');
   }
 
   all(): Iterable<ReadyIncomingWebhook> {
@@ -140,8 +147,9 @@ export class IncomingWebhookIndex {
     }
     const options = this.#options;
     const stored = decodeIncomingWebhook(after);
-    const traffic = previous?.traffic ?? new WebhookTraffic(new Rejections(id, options));
-    updateBucket(traffic, stored.rateLimit ?? options.rateLimit, options.clock);
+    const traffic = previous?.traffic ?? new WebhookTraffic(
+      new Rejections(id, this.#context, options.onOutcome));
+    updateBucket(traffic, stored.rateLimit ?? options.rateLimit, this.#context.clock);
     const webhook = toReadyWebhook(stored, options, traffic);
     this.#byIdentifier.set(id, webhook);
     this.#byPath.set(webhook.pathSegment, webhook);
@@ -156,9 +164,7 @@ function updateBucket(traffic: WebhookTraffic, rateLimit: number, clock: Clock):
 
 function toReadyWebhook(
   webhook: IncomingWebhook,
-  { defaultMethods, bodyBytesMax }: {
-    readonly defaultMethods: readonly string[]; readonly bodyBytesMax: number;
-  },
+  { defaultAllowedMethods, bodyBytesMax }: IndexOptions,
   traffic: WebhookTraffic,
 ): ReadyIncomingWebhook {
   const { allowedMethods = [], allowedAddresses, actionTimeout, response } = webhook;
@@ -170,7 +176,7 @@ function toReadyWebhook(
     actionTimeoutMs: actionTimeout === undefined ? null : actionTimeout * 1000,
     routes, hasRoutes: webhook.routes !== undefined,
     hasConditions: routes.some(({ matches }) => matches !== null),
-    methods: allowedMethods.length > 0 ? allowedMethods : defaultMethods,
+    methods: allowedMethods.length > 0 ? allowedMethods : defaultAllowedMethods,
     signatureKeys: sender !== null ? [] : listSecrets(webhook).map(({ text, validUntilMs }) =>
       ({ key: createSignatureKey(text), validUntilMs })),
     hasSecret: webhook.secret !== undefined,

@@ -4,7 +4,6 @@
  * allow it. rejection-reasons.ts has what the sender and the owner are told of each.
  */
 import { AppError, type ErrorCode } from '../../../base/errors.ts';
-import type { Clock } from '../../../base/clock.ts';
 import { lazyImport } from '../../../base/lazy-import.ts';
 import { createTaggedLogger } from '../../../base/log.ts';
 import type { MemoryBudget } from '../../../base/memory-budget.ts';
@@ -26,13 +25,15 @@ import {
 } from './rejection-reasons.ts';
 import type { Rejection } from './rejections.ts';
 import type { OnOutcome } from '../../outcome-listeners.ts';
+import type { RelayContext } from '../../relay-context.ts';
+import { storeAwaitedSecret } from '../awaited-secret.ts';
 import {
   createReader, isHandshakeMethod, verifySender, verifySignature,
 } from './verify-request.ts';
 
-export type ReceiveDeps = {
+/** What the public endpoint works with. */
+export type Reception = Pick<RelayContext, 'store' | 'clock'> & {
   readonly webhooks: IncomingWebhookIndex;
-  readonly clock: Clock;
   /** Runs or stores the request. See `Intake.handle` for its errors. */
   readonly intake: { handle(request: AdmittedRequest): MaybePromise<WebhookResponse> };
   /** Keeps a rejected request for people to look at; `body` is null when it was not read. */
@@ -40,8 +41,6 @@ export type ReceiveDeps = {
     exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer | null, rejection: Rejection,
   ) => void;
   readonly previousSecretUses: PreviousSecretUses;
-  /** Stores the secret that a handshake brought; false: the webhook awaits none any more. */
-  readonly storeSecret: (webhookId: string, secret: string) => Promise<boolean>;
   readonly health: HealthMonitor;
   readonly memoryBudget: MemoryBudget;
   readonly onOutcome: OnOutcome;
@@ -56,23 +55,23 @@ const loadCustomResponse = lazyImport(() => import('./send-custom-response.ts'))
 
 const REJECTED_CODES: readonly ErrorCode[] = ['unauthorized', 'forbidden'];
 
-export function createReceiveHandler(deps: ReceiveDeps): Handler {
+export function createReceiveHandler(reception: Reception): Handler {
   return (exchange) => {
-    const webhook = deps.webhooks.findByPath(exchange.params[0] ?? '');
-    if (webhook === undefined) throw rejectUnknown(deps.webhooks, exchange);
-    if (webhook.responses !== null) return receiveOrReject(deps, exchange, webhook);
-    checkBeforeBody(deps, exchange, webhook);
-    return receive(deps, exchange, webhook);
+    const webhook = reception.webhooks.findByPath(exchange.params[0] ?? '');
+    if (webhook === undefined) throw rejectUnknown(reception.webhooks, exchange);
+    if (webhook.responses !== null) return receiveOrReject(reception, exchange, webhook);
+    checkBeforeBody(reception, exchange, webhook);
+    return receive(reception, exchange, webhook);
   };
 }
 
 /** For a webhook that may have its own response to what it rejects with 401 and 403. */
 async function receiveOrReject(
-  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
+  reception: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook,
 ): Promise<void> {
   try {
-    checkBeforeBody(deps, exchange, webhook);
-    await receive(deps, exchange, webhook);
+    checkBeforeBody(reception, exchange, webhook);
+    await receive(reception, exchange, webhook);
   } catch (thrown) {
     const custom = findCustomResponse({ webhook, exchange }, 'rejected');
     const isRejection = thrown instanceof AppError && REJECTED_CODES.includes(thrown.code);
@@ -101,7 +100,7 @@ function reject(exchange: Exchange, webhook: ReadyIncomingWebhook, rejection: Re
  * `body` is null when it was not read.
  */
 function recordAndReject(
-  { addRejected, health, clock }: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
+  { addRejected, health, clock }: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook,
   body: Buffer | null, rejection: Rejection,
 ): AppError {
   const { check } = rejection;
@@ -121,7 +120,7 @@ function rejectUnstored(
 }
 
 function checkBeforeBody(
-  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
+  reception: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook,
 ): void {
   const { enabled, methods, addresses, traffic } = webhook;
   const { method = '' } = exchange.request;
@@ -132,18 +131,19 @@ function checkBeforeBody(
   // A request over the control socket has no address, and may change the webhook as well.
   if (addresses !== null && !exchange.isControl
     && !addresses.hasLiteral(exchange.clientAddress)) {
-    throw recordAndReject(deps, exchange, webhook, null, describeWrongAddress(exchange));
+    throw recordAndReject(reception, exchange, webhook, null, describeWrongAddress(exchange));
   }
-  const retryAfterS = traffic.bucket?.take(deps.clock.monotonicMs()) ?? 0;
+  const retryAfterS = traffic.bucket?.take(reception.clock.monotonicMs()) ?? 0;
   if (retryAfterS > 0) {
-    throw recordAndReject(deps, exchange, webhook, null, describeRateExcess(webhook, retryAfterS));
+    throw recordAndReject(
+      reception, exchange, webhook, null, describeRateExcess(webhook, retryAfterS));
   }
 }
 
 async function receive(
-  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
+  reception: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook,
 ): Promise<void> {
-  const { memoryBudget } = deps;
+  const { memoryBudget } = reception;
   let received: Buffer;
   try {
     received = await exchange.readBody();
@@ -151,14 +151,14 @@ async function receive(
     const rejection = thrown instanceof AppError ? describeUnreadBody(thrown) : null;
     throw rejection === null ? thrown : reject(exchange, webhook, rejection);
   }
-  const admission = admit(deps, exchange, webhook, received);
+  const admission = admit(reception, exchange, webhook, received);
   if (!(admission instanceof AdmittedRequest)) {
-    return answerChallenge(deps, exchange, webhook, received, admission);
+    return answerChallenge(reception, exchange, webhook, received, admission);
   }
   const { body, reader } = admission;
-  deps.health.recordPassedRequest(webhook.identifier, deps.clock.now());
+  reception.health.recordPassedRequest(webhook.identifier, reception.clock.now());
   const { traffic, maxConcurrent } = webhook;
-  const runningMax = maxConcurrent ?? deps.limits.maxConcurrent;
+  const runningMax = maxConcurrent ?? reception.limits.maxConcurrent;
   // `traffic.running` counts every request that is being handled. The limit is for those that run
   // their actions now: a request that is answered as accepted is only stored, and runs later.
   const runsNow = webhook.answer === 'result';
@@ -179,9 +179,9 @@ async function receive(
   }
   traffic.running += 1;
   try {
-    const result = deps.intake.handle(admission);
+    const result = reception.intake.handle(admission);
     const response = isPromised(result) ? await result : result;
-    reportOutcome(deps, exchange, webhook, response.status === 200 ? 'accepted' : 'failed');
+    reportOutcome(reception, exchange, webhook, response.status === 200 ? 'accepted' : 'failed');
     const custom = webhook.responses === null ? null
       : findCustomResponse(admission, response.outcome);
     if (custom === null) sendWebhookResponse(exchange, response);
@@ -190,7 +190,7 @@ async function receive(
         sendCustomResponse(admission, custom, response));
     }
   } catch (thrown) {
-    if (!(thrown instanceof AppError)) reportOutcome(deps, exchange, webhook, 'failed');
+    if (!(thrown instanceof AppError)) reportOutcome(reception, exchange, webhook, 'failed');
     throw rejectUnstored(exchange, webhook, thrown);
   } finally {
     traffic.running -= 1;
@@ -203,27 +203,30 @@ async function receive(
  * nothing is stored but the secret that it may bring.
  */
 async function answerChallenge(
-  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer,
+  reception: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer,
   { status, type, body: text, headers, newSecret }: ChallengeResponse,
 ): Promise<void> {
-  if (newSecret !== null) await takeSecret(deps, exchange, webhook, body, newSecret);
-  deps.health.recordPassedRequest(webhook.identifier, deps.clock.now());
-  reportOutcome(deps, exchange, webhook, 'accepted');
+  if (newSecret !== null) await takeSecret(reception, exchange, webhook, body, newSecret);
+  reception.health.recordPassedRequest(webhook.identifier, reception.clock.now());
+  reportOutcome(reception, exchange, webhook, 'accepted');
   exchange.send(status, ['Content-Type', type, ...headers], status === 204 ? undefined : text);
 }
 
 /** Throws `unauthorized` if another handshake was first. */
 async function takeSecret(
-  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer,
+  reception: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook, body: Buffer,
   secret: string,
 ): Promise<void> {
+  const { store, clock } = reception;
   let isStored: boolean;
   try {
-    isStored = await deps.storeSecret(webhook.identifier, secret);
+    isStored = await storeAwaitedSecret(store, webhook.identifier, secret, clock.now());
   } catch (thrown) {
     throw rejectUnstored(exchange, webhook, thrown);
   }
-  if (!isStored) throw recordAndReject(deps, exchange, webhook, body, LATE_HANDSHAKE_REJECTION);
+  if (!isStored) {
+    throw recordAndReject(reception, exchange, webhook, body, LATE_HANDSHAKE_REJECTION);
+  }
   createTaggedLogger(exchange.log, webhook.labels).info(
     'the secret that a handshake brought is the webhook\'s', { client: exchange.clientAddress });
 }
@@ -250,7 +253,7 @@ function throwIfTooLarge(
 }
 
 function reportOutcome(
-  { clock, onOutcome }: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook,
+  { clock, onOutcome }: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook,
   outcome: 'accepted' | 'failed',
 ): void {
   const durationMs = clock.monotonicMs() - exchange.startedMs;
@@ -264,29 +267,30 @@ function reportOutcome(
  * makes us decode none, unless it is a form, or the plain body is what is signed.
  */
 function admit(
-  deps: ReceiveDeps, exchange: Exchange, webhook: ReadyIncomingWebhook, received: Buffer,
+  reception: Reception, exchange: Exchange, webhook: ReadyIncomingWebhook, received: Buffer,
 ): AdmittedRequest | ChallengeResponse {
   const { sender, eventIdSources, bodyReading } = webhook;
   const reader = sender === null && eventIdSources === null ? null
     : createReader(exchange, received, sender, bodyReading.plainBytesMax);
   const body = createIncomingBody(received, exchange.request.headers, bodyReading, reader);
   if (body instanceof DecodedBody) throwIfTooLarge(exchange, webhook, body.findExcessFields());
-  const atMs = deps.clock.now();
+  const atMs = reception.clock.now();
   const verdict = sender === null || reader === null
     ? verifySignature(webhook, exchange, received, {
-      nowMs: atMs, isUnsignedAllowed: deps.limits.allowUnsignedWhenSecretMissing,
+      nowMs: atMs, isUnsignedAllowed: reception.limits.allowUnsignedWhenSecretMissing,
     }) : verifySender(sender, reader, atMs);
   // A verdict is an admission, the response to a handshake (it has a status), or a refusal.
   if ('status' in verdict) return verdict;
   if (!('accepted' in verdict)) {
-    throw recordAndReject(deps, exchange, webhook, received, describeUnverified(webhook, verdict));
+    throw recordAndReject(
+      reception, exchange, webhook, received, describeUnverified(webhook, verdict));
   }
   const missing = reader === null ? null
     : sender?.verifier.quirk.findContentProblem?.(reader) ?? null;
   if (missing !== null) {
-    throw recordAndReject(deps, exchange, webhook, received, describeMissingParts(missing));
+    throw recordAndReject(reception, exchange, webhook, received, describeMissingParts(missing));
   }
-  if (verdict.secret === 'previous') deps.previousSecretUses.record(webhook, atMs);
+  if (verdict.secret === 'previous') reception.previousSecretUses.record(webhook, atMs);
   if (body instanceof DecodedBody) throwIfTooLarge(exchange, webhook, body.findExcessBytes());
   return new AdmittedRequest(exchange, webhook, body, reader, verdict, atMs);
 }

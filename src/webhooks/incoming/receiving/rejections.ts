@@ -3,9 +3,9 @@
  * webhook's owner has to know. No secret is logged.
  */
 import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
-import type { Clock } from '../../../base/clock.ts';
+import type { RelayContext } from '../../relay-context.ts';
 import { AppError, type ErrorCode, type ErrorDetails } from '../../../base/errors.ts';
-import type { LogFields, Logger } from '../../../base/log.ts';
+import type { LogFields } from '../../../base/log.ts';
 import { statusOf } from '../../../server/problem.ts';
 import type { Exchange } from '../../../server/http-route.ts';
 import type { CheckName } from '../../senders/verification/verdict.ts';
@@ -30,12 +30,6 @@ export type Rejection = {
 /** The members of a webhook that its rejections are logged with. */
 type RejectingWebhook = { readonly pathSegment: string; readonly labels: LogFields };
 
-export type RejectionDeps = {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly onOutcome: OnOutcome;
-};
-
 const REJECTED = 'a call of an incoming webhook was rejected';
 const MORE_REJECTED = 'more calls of an incoming webhook were rejected';
 
@@ -44,12 +38,15 @@ export class Rejections {
   readonly #webhookId: string | null;
   /** The webhook's labels when it last rejected a request. */
   #labels: LogFields;
-  readonly #clock: Clock;
+  readonly #clock: RelayContext['clock'];
   readonly #onOutcome: OnOutcome;
   readonly #lines: RateLimitedLog;
 
   /** `webhookId` is null for requests to paths that no webhook has. */
-  constructor(webhookId: string | null, { clock, log, onOutcome }: RejectionDeps) {
+  constructor(
+    webhookId: string | null, { clock, log }: Pick<RelayContext, 'clock' | 'log'>,
+    onOutcome: OnOutcome,
+  ) {
     this.#webhookId = webhookId;
     this.#labels = { hook: webhookId };
     this.#clock = clock;

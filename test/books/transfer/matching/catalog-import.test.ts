@@ -32,10 +32,10 @@ let changes = 0;
 beforeEach(() => {
   changes = 0;
   let nowMs = Date.UTC(2026, 0, 1);
-  const now = (): number => nowMs += 1;
+  const clock = { now: () => nowMs += 1 };
   store = createMemoryStore([bookResource.collection]);
   catalog = createCatalog({
-    store, now, makeId: createIdSource({ now }), turns: createTurns(systemClock),
+    store, clock, makeId: createIdSource(clock), turns: createTurns(systemClock),
     stageWithChange: () => { changes += 1; },
   });
 });

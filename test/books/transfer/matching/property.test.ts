@@ -71,7 +71,7 @@ class PropertyRun {
     this.#random = random;
     this.#told = told;
     this.#catalog = createCatalog({
-      store, now: () => 0, turns: createTurns(systemClock),
+      store, clock: { now: () => 0 }, turns: createTurns(systemClock),
       makeId: () => numberedId(this.#idCount += 1),
     });
   }
@@ -254,7 +254,8 @@ async function openNodes(): Promise<readonly CatalogNode[]> {
     await openSharedStore(engine, { number: 2, specs: SPECS })];
   return stores.map((store) => {
     const catalog = createCatalog({
-      store, now: Date.now, turns: createTurns(systemClock), makeId: createIdSource(systemClock),
+      store, clock: systemClock, turns: createTurns(systemClock),
+      makeId: createIdSource(systemClock),
     });
     return { store, catalog };
   });

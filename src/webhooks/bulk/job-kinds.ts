@@ -7,7 +7,7 @@ import type { FindRecord } from '../../store/store-port.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import { decodeDelivery } from '../deliveries/delivery-codec.ts';
 import { isOutgoingKind, type RequestLookup } from '../deliveries/delivery-fields.ts';
-import { SearchedDelivery } from '../deliveries/delivery-search.ts';
+import { openDelivery } from '../deliveries/delivery-search.ts';
 import type { DeliveryService } from '../deliveries/delivery-service.ts';
 import { eventCollection } from '../deliveries/event-record.ts';
 import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
@@ -83,7 +83,7 @@ function createDeliveryResend(
       const test = prepareWhere(filter, EVENT_FACT_SOURCES);
       const events = store.collection(eventCollection.name);
       const selection = createSelection(store.collection(deliveryCollection.name), matches,
-        test && { turns, holds: ({ bytes }) => test(new SearchedDelivery(events, bytes)) });
+        test && { turns, holds: ({ bytes, id }) => test(openDelivery(events, bytes, id)) });
       return {
         ...selection,
         async begin() {

@@ -1,23 +1,27 @@
 /**
- * The part of an event that a search sees: its payload, and of a queued forward the body that it
- * sends.
+ * What a search sees of an event, also by a delivery of it: its name and its payload, and of a
+ * queued forward the body that it sends.
  */
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import { Facts, type FactSource } from '../filters/facts.ts';
+import type { SearchedContent } from '../search/search-query.ts';
 import { decodeForward, isEvent, readPayloadBytes } from './event-record.ts';
 
 /** The facts that the conditions of a search among events or deliveries may read. */
 export const EVENT_FACT_SOURCES: readonly FactSource[] = ['payload', 'event'];
 
-/** Reads what is searched; null: the event is gone, or is a forward without a body. */
-export function readSearchedPayload(eventRecord: Buffer | undefined): Buffer | null {
-  if (eventRecord === undefined) return null;
-  return isEvent(eventRecord) ? readPayloadBytes(eventRecord) : decodeForward(eventRecord).body;
-}
-
-/** The facts of an event; `name` is null for a queued forward. */
-export function createEventFacts(name: string | null, payload: Buffer | null): Facts {
-  return new Facts({ event: () => name, payload: () => parsePayload(payload) });
+/** `name` is null for a queued forward; `eventRecord` is undefined when the event is gone. */
+export function readSearchedEvent(
+  ids: readonly string[], name: string | null, eventRecord: Buffer | undefined,
+): SearchedContent {
+  const readPayload = (): Buffer | null => {
+    if (eventRecord === undefined) return null;
+    return isEvent(eventRecord) ? readPayloadBytes(eventRecord) : decodeForward(eventRecord).body;
+  };
+  return {
+    ids, texts: name === null ? [] : [name], readPayload,
+    createFacts: () => new Facts({ event: () => name, payload: () => parsePayload(readPayload()) }),
+  };
 }
 
 /** undefined: it is no JSON, which only a forward can send. */

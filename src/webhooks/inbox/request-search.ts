@@ -4,15 +4,13 @@
  */
 import { MASK, decodePercent } from '../../base/log.ts';
 import { findCommitted } from '../../store/find-record.ts';
-import type { FindRecord, Store } from '../../store/store-port.ts';
+import type { Store } from '../../store/store-port.ts';
 import type { Facts } from '../filters/facts.ts';
 import { RecordWalk } from '../search/record-walk.ts';
-import type { SearchedRecord } from '../search/search-query.ts';
+import type { SearchedContent, SearchedRecord } from '../search/search-query.ts';
 import type { SearchPosition, SearchWalk } from '../search/searches.ts';
 import { getRequestBody } from './request-body.ts';
-import {
-  decodeRequestHead, decodeRequest, hasBodyRecord, readRequestId,
-} from './request-codec.ts';
+import { decodeRequestHead, decodeRequest, hasBodyRecord } from './request-codec.ts';
 import type { RejectedRequests, RequestSelection } from './request-list.ts';
 import {
   requestBodyCollection, requestCollection, type StoredRequestHead, type StoredRequest,
@@ -40,7 +38,7 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
     this.#deps = deps;
     this.#stored = new RecordWalk(deps.store.collection(requestCollection.name), {
       before, matches, readAt: (bytes) => decodeRequestHead(bytes).receivedAt,
-      open: (bytes) => new StoredSearchedRequest(deps, bytes),
+      open: (bytes, id) => openStored(deps, bytes, id),
     });
     this.#rejected = [...rejected];
   }
@@ -53,7 +51,7 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
       this.#nextStored = stored;
       this.#rejected.shift();
       this.#lastRejected = rejected;
-      return new RejectedSearchedRequest(this.#deps, rejected);
+      return openRejected(this.#deps, rejected);
     }
     this.#nextStored = undefined;
     this.#lastRejected = null;
@@ -78,95 +76,52 @@ export function findSearchedRequest(
   deps: RequestSearchDeps, id: string,
 ): SearchedRecord<StoredRequest> | null {
   const bytes = deps.store.collection(requestCollection.name).findBytes(id);
-  return bytes === undefined ? null : new StoredSearchedRequest(deps, bytes);
+  return bytes === undefined ? null : openStored(deps, bytes, id);
 }
 
-class StoredSearchedRequest implements SearchedRecord<StoredRequest> {
-  readonly encodedParts: readonly Buffer[];
-  readonly #deps: RequestSearchDeps;
-  readonly #find: FindRecord;
-  readonly #bytes: Buffer;
-  #head: StoredRequestHead | null = null;
-
-  constructor(deps: RequestSearchDeps, bytes: Buffer) {
-    this.#deps = deps;
-    this.#bytes = bytes;
-    this.#find = findCommitted(deps.store);
-    const bodyRecord = hasBodyRecord(bytes) ? this.#findBodyRecord() : undefined;
-    this.encodedParts = bodyRecord === undefined ? [bytes] : [bytes, bodyRecord];
-  }
-
-  listIds(): readonly string[] {
-    return [this.#readHead().id];
-  }
-
-  listTexts(): Iterable<string> {
-    return listHeadTexts(this.#readHead());
-  }
-
-  readPayload(): Buffer | null {
-    const isGone = hasBodyRecord(this.#bytes) && this.#findBodyRecord() === undefined;
-    return isGone ? null : getRequestBody(this.#readHead(), () => this.#findBodyRecord());
-  }
-
-  createFacts(): Facts {
-    return createShownFacts(this.#deps, this.#readHead(), this.readPayload());
-  }
-
-  decode(): StoredRequest {
-    return decodeRequest(this.#bytes, this.#find);
-  }
-
-  #readHead(): StoredRequestHead {
-    this.#head ??= decodeRequestHead(this.#bytes);
-    return this.#head;
-  }
-
-  #findBodyRecord(): Buffer | undefined {
-    return this.#find(requestBodyCollection.name, readRequestId(this.#bytes));
-  }
+function openStored(
+  { store, createFacts }: RequestSearchDeps, bytes: Buffer, id: string,
+): SearchedRecord<StoredRequest> {
+  const isApart = hasBodyRecord(bytes);
+  const bodyRecord = isApart ? store.collection(requestBodyCollection.name).findBytes(id)
+    : undefined;
+  return {
+    encodedParts: bodyRecord === undefined ? [bytes] : [bytes, bodyRecord],
+    read() {
+      const head = decodeRequestHead(bytes);
+      return readShown(createFacts, head, () =>
+        isApart && bodyRecord === undefined ? null : getRequestBody(head, () => bodyRecord));
+    },
+    decode: () => decodeRequest(bytes, findCommitted(store)),
+  };
 }
 
-class RejectedSearchedRequest implements SearchedRecord<StoredRequest> {
-  readonly encodedParts = null;
-  readonly #deps: RequestWalkDeps;
-  readonly #request: StoredRequest;
-
-  constructor(deps: RequestWalkDeps, request: StoredRequest) {
-    this.#deps = deps;
-    this.#request = request;
-  }
-
-  listIds(): readonly string[] {
-    return [this.#request.id];
-  }
-
-  listTexts(): Iterable<string> {
-    return listHeadTexts(this.#request);
-  }
-
-  readPayload(): Buffer | null {
-    return this.#deps.rejected.find(this.#request.id)?.body ?? null;
-  }
-
-  createFacts(): Facts {
-    return createShownFacts(this.#deps, this.#request, this.readPayload());
-  }
-
-  decode(): StoredRequest {
-    return this.#request;
-  }
+function openRejected(
+  { rejected, createFacts }: RequestWalkDeps, request: StoredRequest,
+): SearchedRecord<StoredRequest> {
+  return {
+    encodedParts: null,
+    read: () =>
+      readShown(createFacts, request, () => rejected.find(request.id)?.body ?? null),
+    decode: () => request,
+  };
 }
 
-/** Creates the facts of a request without what is shown as `***`. */
-function createShownFacts(
-  { createFacts }: RequestSearchDeps, request: StoredRequestHead, body: Buffer | null,
-): Facts {
-  return createFacts(hideMasked(request), body ?? Buffer.alloc(0));
+/** Reads what of a request is not shown as `***`. */
+function readShown(
+  createFacts: RequestSearchDeps['createFacts'], head: StoredRequestHead,
+  readPayload: SearchedContent['readPayload'],
+): SearchedContent {
+  const shown = hideMasked(head);
+  return {
+    ids: [head.id], texts: listHeadTexts(shown), readPayload,
+    createFacts: () => createFacts(shown, readPayload() ?? Buffer.alloc(0)),
+  };
 }
 
-function* listHeadTexts(request: StoredRequestHead): Generator<string, void, void> {
-  const { event, eventId, path, headers } = hideMasked(request);
+function* listHeadTexts(
+  { event, eventId, path, headers }: StoredRequestHead,
+): Generator<string, void, void> {
   if (event !== null) yield event;
   if (eventId !== null) yield eventId;
   yield path;

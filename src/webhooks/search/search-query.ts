@@ -13,19 +13,25 @@ import { listPayloadTexts } from './payload-texts.ts';
 import { MissingWords, parseSearchWords } from './search-words.ts';
 import { WHERE_MAX, parseWhere } from './where-parameter.ts';
 
-/** A record that a search looks at. Its methods decode it when called; most records never are. */
-export interface SearchedRecord<Item> {
+/** A record that a search looks at. Most are never decoded. */
+export type SearchedRecord<Item> = {
   /** All that is searched, as it is stored; null: it is not stored, so it is always decoded. */
   readonly encodedParts: readonly Buffer[] | null;
+  /** Decodes what is searched. */
+  readonly read: () => SearchedContent;
+  readonly decode: () => Item;
+};
+
+/** What a search sees of a record. */
+export type SearchedContent = {
   /** The ids that we have given: a word of eight or more characters finds them. */
-  listIds(): readonly string[];
+  readonly ids: readonly string[];
   /** The texts beside the payload that are searched for words. */
-  listTexts(): Iterable<string>;
+  readonly texts: Iterable<string>;
   /** null: there is none. */
-  readPayload(): Buffer | null;
-  createFacts(): Facts;
-  decode(): Item;
-}
+  readonly readPayload: () => Buffer | null;
+  readonly createFacts: () => Facts;
+};
 
 export type SearchQuery = {
   /** null: nothing has the text that is searched for. */
@@ -145,21 +151,22 @@ export function* matchesRecord<Item>(
   { predicates, containsTests }: Pick<SearchQuery, 'predicates' | 'containsTests'>,
   record: SearchedRecord<Item>,
 ): Steps<boolean> {
-  if (words.length > 0 && !(yield* hasWords(words, record))) return false;
+  const content = record.read();
+  if (words.length > 0 && !(yield* hasWords(words, content))) return false;
   if (predicates.length === 0) return true;
-  const facts = record.createFacts();
+  const facts = content.createFacts();
   yield* facts.searchAhead(containsTests);
   return predicates.every((predicate) => predicate(facts));
 }
 
-function* hasWords<Item>(
-  words: readonly Word[], record: SearchedRecord<Item>,
+function* hasWords(
+  words: readonly Word[], { ids, texts: otherTexts, readPayload }: SearchedContent,
 ): Steps<boolean> {
   const missing = new MissingWords(words);
-  for (const id of record.listIds()) missing.lookIntoId(id);
-  for (const text of record.listTexts()) missing.lookInto(text);
+  for (const id of ids) missing.lookIntoId(id);
+  for (const text of otherTexts) missing.lookInto(text);
   if (missing.isEmpty) return true;
-  const payload = record.readPayload();
+  const payload = readPayload();
   if (payload === null) return false;
   let texts = 0;
   let length = 0;

@@ -24,8 +24,11 @@ class NumberWalk implements SearchWalk<number> {
     const number = this.#next;
     const bytes = Buffer.from(`{"n":"n${number}"}`);
     return {
-      encodedParts: [bytes], listIds: () => [], listTexts: () => [], readPayload: () => bytes,
-      createFacts: () => new Facts({ payload: () => ({ n: number }), event: () => null }),
+      encodedParts: [bytes],
+      read: () => ({
+        ids: [], texts: [], readPayload: () => bytes,
+        createFacts: () => new Facts({ payload: () => ({ n: number }), event: () => null }),
+      }),
       decode: () => number,
     };
   }
@@ -94,8 +97,11 @@ test('a search is many short steps, even within one large record', async () => {
   const texts = JSON.stringify({ texts: Array.from({ length: 50_000 }, (_, n) => `text ${n}`) });
   const payload = Buffer.from(texts);
   const record = {
-    encodedParts: null, listIds: () => [], listTexts: () => [], readPayload: () => payload,
-    createFacts: () => new Facts({ payload: () => null, event: () => null }), decode: () => 1,
+    encodedParts: null, decode: () => 1,
+    read: () => ({
+      ids: [], texts: [], readPayload: () => payload,
+      createFacts: () => new Facts({ payload: () => null, event: () => null }),
+    }),
   };
   let steps = 0;
   const turns = createTurns({ monotonicMs: () => 0 });

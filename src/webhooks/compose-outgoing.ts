@@ -24,6 +24,7 @@ import type { OutgoingWebhookIndex } from './outgoing/outgoing-webhook-index.ts'
 import { EventService } from './events/event-service.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { createBodyMaker } from './sending/body-maker.ts';
+import { isBodyToMake } from './sending/request-builder.ts';
 import { createWebhookSender, type WebhookSender } from './sending/webhook-sender.ts';
 import { StoreFailureEvents } from './sending/store-failure-events.ts';
 import { DeliveryTransport } from './sending/delivery-transport.ts';
@@ -84,11 +85,11 @@ export function composeOutgoing(context: RelayContext, options: WebhooksOptions,
   const { http, outgoing, onOutcome, cloudEventSource } = options;
   const { webhooks, configurations, actions, runner, health, requests } = shared;
   const { fanOuts, delayedEvents, eventUse, capacity, systemEvents } = shared.queue;
+  const bodies = createBodyMaker({ configurations, actions, runner, clock });
   const scheduler = new Scheduler(clock, {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
     runningPerTargetMax: outgoing.maxInFlightPerHost,
-  });
-  const bodies = createBodyMaker({ configurations, actions, runner, clock });
+  }, ({ id, queue }) => !isBodyToMake({ store, webhooks, bodies }, queue.key, id));
   const sender = createWebhookSender({ http, bodies, makeId, clock, log, cloudEventSource });
   const transport = new DeliveryTransport({
     store, webhooks, fanOuts, delayedEvents, capacity, scheduler, bodies, sender, clock, log,

@@ -31,8 +31,11 @@ import type { QueueLease, Ownership } from './ownership.ts';
 import type { StoredItem } from './queue-spec.ts';
 import { retryUntilWritten } from './write-retry.ts';
 
-/** An attempt ends with a result to write, or it is postponed and the task waits as it is. */
-export type AttemptResult<Result> = { readonly result: Result } | { readonly postponedMs: number };
+/** Says that a task waits as it is: there was no attempt. */
+export type Postponement = { readonly postponedMs: number };
+
+/** An attempt ends with a result to write, or it is postponed. */
+export type AttemptResult<Result> = { readonly result: Result } | Postponement;
 
 /** The records whose tasks a loop attempts. */
 export type TaskRecords<Item> = {

@@ -9,7 +9,7 @@
 import { createTraceFields } from '../../base/trace-context.ts';
 import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
 import type { Turns } from '../../base/turns.ts';
-import { whenDone, type MaybePromise } from '../../base/when-done.ts';
+import type { MaybePromise } from '../../base/when-done.ts';
 import type { Change } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
 import { createTaskRecords } from '../deliveries/delivery-codec.ts';
@@ -125,12 +125,9 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     id: string, lease: QueueLease, cutOff: AbortSignal, onWaiting: (isWaiting: boolean) => void,
   ): MaybePromise<AttemptResult<FinishedRun> | null> {
     const run = runPendingRoute(this.#runDeps, id, { lease, cutOff, onWaiting });
-    if (run === NO_ROOM) {
-      this.#isWaitingForRoom = true;
-      // It stays due: the loop stops at `mayBegin` until the memory budget has room again.
-      return { postponedMs: 0 };
-    }
-    return whenDone(run, toAttemptResult);
+    // It stays due: the loop stops at `mayBegin` until the memory budget has room again.
+    if (run === NO_ROOM) this.#isWaitingForRoom = true;
+    return run;
   }
 
   countAttempt({ storedItem, outcome: { kind, attempt } }: FinishedRun): AttemptHealth | null {
@@ -278,10 +275,4 @@ function failForRemovedWebhook(before: StoredRequest, nowMs: number): StoredRequ
   return changeRoutes(before, nowMs, (deliveries, updatedAt) => deliveries.map((delivery) =>
     delivery.status !== 'pending' ? delivery
       : afterAttempt(delivery, { kind: 'failed', attempt }, [], nowMs, 0, updatedAt)));
-}
-
-function toAttemptResult(
-  run: FinishedRun | { readonly postponedMs: number } | null,
-): AttemptResult<FinishedRun> | null {
-  return run === null || 'postponedMs' in run ? run : { result: run };
 }

@@ -28,6 +28,7 @@ import {
   requestBodyCollection, requestCollection, type StoredRequest, type UnparsedBody,
 } from '../inbox/stored-request.ts';
 import type { StoredItem } from '../durable-queue/queue-spec.ts';
+import type { AttemptResult, Postponement } from '../durable-queue/queue-worker.ts';
 import { createLaterPlace } from './route-order.ts';
 import type { WaitingRuns } from './waiting-runs.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
@@ -67,14 +68,11 @@ export type FinishedRun = {
   readonly lease: QueueLease;
 };
 
-/** A run that did not begin, as its action is switched off: it waits, and that is no attempt. */
-type PostponedRun = { readonly postponedMs: number };
-
 /** null: nothing was run, or its result is of no use any more. */
-type RunEnd = FinishedRun | PostponedRun | null;
+type RunEnd = AttemptResult<FinishedRun> | null;
 
-/** Says that there is no memory for the payload at present, so that the run must wait. */
-export const NO_ROOM = 'no room';
+/** There is no memory for the payload at present. */
+export const NO_ROOM: Postponement = { postponedMs: 0 };
 
 const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
 
@@ -87,7 +85,7 @@ const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
  */
 export function runPendingRoute(
   deps: RunDeps, deliveryId: string, attempt: RouteAttempt,
-): typeof NO_ROOM | MaybePromise<RunEnd> {
+): MaybePromise<RunEnd> {
   const pendingRoute = findPendingRoute(deps, deliveryId);
   if (pendingRoute === null) return null;
   const { storedItem: { item: request }, recentRequest, delivery, webhook } = pendingRoute;
@@ -147,18 +145,19 @@ function finishRun(
   if (refusal instanceof SwitchedOffError) return { postponedMs: refusal.remainingMs };
   if (refusal !== null && isGivenUp) return null;
   if (refusal !== null) throw refusal;
-  return { storedItem, index, outcome: toRunOutcome(outcome), lease, unparsed };
+  return { result: { storedItem, index, outcome: toRunOutcome(outcome), lease, unparsed } };
 }
 
 /** The run of a route that the webhook, which was changed meanwhile, no longer has. */
 function finishUnknownRoute(
   { clock }: RunDeps, { storedItem, index }: PendingRoute, { lease }: RouteAttempt,
-): FinishedRun {
+): AttemptResult<FinishedRun> {
   const attempt = {
     at: formatTimestamp(clock.now()), durationMs: 0, success: false,
     message: UNKNOWN_ROUTE_MESSAGE, data: {},
   };
-  return { storedItem, index, outcome: { kind: 'failed', attempt }, lease, unparsed: undefined };
+  const outcome: RunOutcome = { kind: 'failed', attempt };
+  return { result: { storedItem, index, outcome, lease, unparsed: undefined } };
 }
 
 type PendingRoute = {

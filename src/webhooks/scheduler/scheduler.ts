@@ -26,7 +26,7 @@ export type QueueSettings = {
   readonly runningMax?: number | undefined;
 };
 
-/** The pace of a queue, and the timer of its wait: one, however many tasks wait. */
+/** The pace of a queue, and the timer of its wait, which all its tasks share; null: none waits. */
 type PacedQueue = { readonly pace: Pace; timer: Timer | null };
 
 /** An attempt that holds its place for longer is slow. */
@@ -34,6 +34,7 @@ const SLOW_MS = 1000;
 
 export class Scheduler {
   readonly #clock: Clock;
+  readonly #takesTurn: (task: Task) => boolean;
   /** Tasks by identifier, in the order they were added, which is about the order of creation. */
   readonly #tasks = new Map<string, Task>();
   readonly #queues: TaskQueues;
@@ -46,9 +47,12 @@ export class Scheduler {
   #onRunnable: () => void = () => {};
   #isClosed = false;
 
-  constructor(clock: Clock, limits: RunLimits) {
+  /** `takesTurn` says whether the next start of a task takes a turn of the pace of its queue. */
+  constructor(clock: Clock, limits: RunLimits, takesTurn: (task: Task) => boolean = () => true) {
     this.#clock = clock;
-    this.#queues = new TaskQueues(limits);
+    this.#takesTurn = takesTurn;
+    this.#queues = new TaskQueues(limits, (task) =>
+      this.#findPacedQueue(task)?.timer != null && takesTurn(task));
     this.#dueTimes = new DueTimes(clock, (task) => this.#makeReady(task));
   }
 
@@ -238,7 +242,7 @@ export class Scheduler {
   }
 
   /**
-   * Lets attempts of the queue of that key start no faster than `startLimit`, and none within
+   * Lets attempts of the queue of that key take turns no faster than `startLimit`, and none within
    * `firstWaitMs`, whether or not there is such a queue now. null: as fast as may be.
    */
   setPace(key: string, startLimit: StartLimit | null, firstWaitMs = 0): void {
@@ -247,7 +251,7 @@ export class Scheduler {
       if (existing === undefined) return;
       existing.timer?.cancel();
       this.#pacedQueues.delete(key);
-      this.#queues.endPaceWait(key);
+      this.#queues.wake(key);
       return this.#onRunnable();
     }
     const firstMs = this.#clock.monotonicMs() + firstWaitMs;
@@ -278,13 +282,13 @@ export class Scheduler {
   startNext(): RunningTask | null {
     const runningTask = this.#queues.startNext(this.#clock.now());
     if (runningTask === null) return null;
-    const { id, queue: { key } } = runningTask.task;
-    this.#unsettledIds.add(id);
+    const { task } = runningTask;
+    this.#unsettledIds.add(task.id);
     runningTask.placeSinceMs = this.#clock.monotonicMs();
-    const pacedQueue = this.#pacedQueues.size === 0 ? undefined : this.#pacedQueues.get(key);
-    if (pacedQueue !== undefined) {
+    const pacedQueue = this.#findPacedQueue(task);
+    if (pacedQueue !== undefined && this.#takesTurn(task)) {
       pacedQueue.pace.countStart(runningTask.placeSinceMs);
-      this.#waitForPace(key, pacedQueue);
+      this.#waitForPace(task.queue.key, pacedQueue);
     }
     return runningTask;
   }
@@ -333,16 +337,19 @@ export class Scheduler {
     this.#onRunnable();
   }
 
-  /** Lets the queue start nothing until its pace allows it. */
+  #findPacedQueue({ queue: { key } }: Task): PacedQueue | undefined {
+    return this.#pacedQueues.size === 0 ? undefined : this.#pacedQueues.get(key);
+  }
+
+  /** Lets the queue start nothing that takes a turn until its pace allows it. */
   #waitForPace(key: string, pacedQueue: PacedQueue): void {
     pacedQueue.timer?.cancel();
     pacedQueue.timer = null;
     const waitMs = pacedQueue.pace.getWaitMs(this.#clock.monotonicMs());
     if (waitMs === 0) {
-      this.#queues.endPaceWait(key);
+      this.#queues.wake(key);
       return this.#onRunnable();
     }
-    this.#queues.beginPaceWait(key);
     if (this.#isClosed) return;
     // A timer may come a part of a millisecond early: then the rest is waited for.
     pacedQueue.timer = this.#clock.startTimer(

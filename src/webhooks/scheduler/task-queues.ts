@@ -91,8 +91,7 @@ export class TaskQueues {
   readonly #targets = new Map<string, TaskTarget>();
   /** Keys of suspended queues, whether or not the queues exist now. */
   readonly #suspendedKeys = new Set<string>();
-  /** Keys of queues whose pace lets nothing start now, whether or not the queues exist now. */
-  readonly #pacedKeys = new Set<string>();
+  readonly #mustWaitForPace: (task: Task) => boolean;
   /** By key of a queue, the place from which on its tasks must not start. */
   readonly #holdPlaces = new Map<string, string>();
   /**
@@ -111,8 +110,9 @@ export class TaskQueues {
   /** The turn of the queue that started last. */
   #turn = 0;
 
-  constructor(limits: RunLimits) {
+  constructor(limits: RunLimits, mustWaitForPace: (task: Task) => boolean = () => false) {
     this.#limits = limits;
+    this.#mustWaitForPace = mustWaitForPace;
     this.#runningPerTargetMax = limits.runningPerTargetMax ?? Infinity;
     this.#sharedMax = Math.max(1, Math.floor(limits.runningMax / 2));
     this.#trialMax = Math.max(1, Math.floor(limits.runningMax * TRIAL_SHARE));
@@ -206,29 +206,22 @@ export class TaskQueues {
 
   resume(key: string): void {
     this.#suspendedKeys.delete(key);
-    const queue = this.#queues.get(key);
-    if (queue !== undefined) this.#runnableQueues.add(queue);
+    this.wake(key);
   }
 
   isSuspended(key: string): boolean {
     return this.#suspendedKeys.has(key);
   }
 
-  /** Lets the queue start nothing until the wait that its pace asks for is over. */
-  beginPaceWait(key: string): void {
-    this.#pacedKeys.add(key);
-  }
-
-  endPaceWait(key: string): void {
-    this.#pacedKeys.delete(key);
-    const queue = this.#queues.get(key);
-    if (queue !== undefined) this.#runnableQueues.add(queue);
-  }
-
   /** Lets a queue start only tasks placed before `place`; null: all of them again. */
   hold(key: string, place: string | null): void {
     if (place === null) this.#holdPlaces.delete(key);
     else this.#holdPlaces.set(key, place);
+    this.wake(key);
+  }
+
+  /** Must be called when the queue of that key, if there is one, may be able to start a task. */
+  wake(key: string): void {
     const queue = this.#queues.get(key);
     if (queue !== undefined) this.#runnableQueues.add(queue);
   }
@@ -403,10 +396,9 @@ export class TaskQueues {
     if (!queue.mayStart && !queue.startsOnce) return undefined;
     if (runningCount >= runningMax || this.#suspendedKeys.has(key)) return undefined;
     if (runningCount - queue.waitingCount >= RUNNING_MAX_BY_HEALTH[queue.health]) return undefined;
-    if (this.#pacedKeys.size > 0 && this.#pacedKeys.has(key)) return undefined;
     ready.popWhile((task) => !this.#lanes.confirmOffer(task));
     const first = ready.peek();
-    if (first === undefined) return undefined;
+    if (first === undefined || this.#mustWaitForPace(first)) return undefined;
     const holdPlace = this.#holdPlaces.size === 0 ? undefined : this.#holdPlaces.get(key);
     if (holdPlace !== undefined && first.place >= holdPlace) return undefined;
     if (all === null) return first;

@@ -2,33 +2,26 @@
 import type { SendOutcome, SentHead } from '../deliveries/delivery.ts';
 import type { AttemptHealth } from '../scheduler/task.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
+import type { AttemptResult } from '../durable-queue/queue-worker.ts';
 import type { FinishedAttempt } from './attempt-recorder.ts';
-import type { DeliveryPaces } from './delivery-paces.ts';
-import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import {
-  createFailure, NO_BODY_ROOM, prepareRequest, type PreparedAttempt, type RequestDeps,
+  createFailure, prepareRequest, type PreparedAttempt, type RequestDeps,
 } from './request-builder.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
 export type AttemptDeps = RequestDeps & {
   readonly sender: Pick<WebhookSender, 'attempt'>;
-  readonly paces: Pick<DeliveryPaces, 'waitToSend'>;
-  /** Aborted as soon as nothing more is to wait for its turn. */
-  readonly closing: AbortSignal;
 };
 
 /**
- * Prepares and sends the request. `onWaiting` is told of its wait for the rate. Resolves with null
- * when the delivery must not be attempted any more, its lease has ended or `cutOff` came first, and
- * with `NO_BODY_ROOM` when there is no room for the body. Rejects when it could not be prepared.
+ * Prepares and sends the request. Resolves with null when the delivery must not be attempted any
+ * more, its lease has ended or `cutOff` came first. Rejects when it could not be prepared.
  */
 export async function attemptDelivery(
   deps: AttemptDeps, identifier: string, lease: QueueLease, cutOff: AbortSignal,
-  onWaiting: (isWaiting: boolean) => void,
-): Promise<FinishedAttempt | typeof NO_BODY_ROOM | SwitchedOffError | null> {
-  const preparedAttempt = await prepareInTurn(deps, identifier, cutOff, onWaiting);
-  if (preparedAttempt === null || preparedAttempt === NO_BODY_ROOM
-    || preparedAttempt instanceof SwitchedOffError) return preparedAttempt;
+): Promise<AttemptResult<FinishedAttempt> | null> {
+  const preparedAttempt = await unlessCutOff(prepareRequest(deps, identifier), cutOff);
+  if (preparedAttempt === null || 'postponedMs' in preparedAttempt) return preparedAttempt;
   // The lease may have ended while the request was prepared.
   if (!lease.mayContinue()) return null;
   const { sent, isPayload, storedDelivery } = preparedAttempt;
@@ -40,33 +33,15 @@ export async function attemptDelivery(
   const isUnsent = outcome.kind === 'proxy' || outcome.isUnsent === true;
   const head = isUnsent ? null : addShownParts(sent, outcome);
   const targetUrl = 'request' in preparedAttempt ? preparedAttempt.request.url : null;
-  return { outcome, sent: head, targetUrl, isPayload, isProbe, storedDelivery, lease };
+  return {
+    result: { outcome, sent: head, targetUrl, isPayload, isProbe, storedDelivery, lease },
+  };
 }
 
 /** The head with what another sender's dialect made of the request. */
 function addShownParts(sent: SentHead | null, { shown = null }: SendOutcome): SentHead | null {
   if (sent === null || shown === null) return sent;
   return { method: sent.method, url: shown.url, headers: [...sent.headers, ...shown.headers] };
-}
-
-/** Prepares the request, and waits until the rate of its webhook lets it leave. */
-async function prepareInTurn(
-  deps: AttemptDeps, identifier: string, cutOff: AbortSignal,
-  onWaiting: (isWaiting: boolean) => void,
-): ReturnType<typeof prepareRequest> {
-  const preparedAttempt = await unlessCutOff(prepareRequest(deps, identifier), cutOff);
-  if (preparedAttempt === null || preparedAttempt === NO_BODY_ROOM
-    || preparedAttempt instanceof SwitchedOffError || 'failure' in preparedAttempt) {
-    return preparedAttempt;
-  }
-  const turn = deps.paces.waitToSend(preparedAttempt.storedDelivery.item, cutOff);
-  if (turn === null) return preparedAttempt;
-  onWaiting(true);
-  await turn;
-  onWaiting(false);
-  if (deps.closing.aborted) return null;
-  // The delivery may be cancelled by now, or its webhook changed. The body is made already.
-  return unlessCutOff(prepareRequest(deps, identifier), cutOff);
 }
 
 /** Returns what an outcome shows of the webhook, or of its host; null for nothing. */

@@ -7,7 +7,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Turns } from '../../base/turns.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { findCommitted } from '../../store/find-record.ts';
-import type { Change, Store } from '../../store/store-port.ts';
+import type { Store } from '../../store/store-port.ts';
 import { createTaskRecords } from '../deliveries/delivery-codec.ts';
 import {
   cancelIfPending, deliveryCollection, type Delivery, type StoredDelivery,
@@ -38,7 +38,6 @@ import {
 import { attemptDelivery, assessHealth, type AttemptDeps } from './delivery-attempt.ts';
 import { DeliveryPaces } from './delivery-paces.ts';
 import { recordOutcome, type FinishedAttempt, type RecorderDeps } from './attempt-recorder.ts';
-import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import { findForwardHost, NO_BODY_ROOM, type RequestDeps } from './request-builder.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 import { WebhookProbes } from './webhook-probes.ts';
@@ -63,8 +62,7 @@ type DeliveryTransportDeps = RequestDeps & {
   readonly health: HealthMonitor;
 };
 
-/** A delivery whose body finds no room waits this long. That is logged once a minute. */
-const NO_ROOM_DELAY_MS = 10_000;
+/** How often it is logged that bodies find no room. */
 const NO_ROOM_LOG_MS = 60_000;
 /**
  * The key of a queue is the identifier of a webhook, or, for the queued forwards to one host, this
@@ -94,9 +92,7 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
   constructor(deps: DeliveryTransportDeps) {
     this.loop = new QueueWorker(deps, this);
     this.#paces = new DeliveryPaces(deps);
-    this.#deps = {
-      ...deps, paces: this.#paces, closing: this.loop.closing,
-    };
+    this.#deps = { ...deps, closing: this.loop.closing };
     this.records = createTaskRecords(deps.store, (id) => !isRouteDeliveryId(id));
     this.#probes = new WebhookProbes(deps);
     this.loop.follow([...deps.webhooks.all()].map(({ identifier }) => identifier));
@@ -128,7 +124,6 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
   /** See `QueueWorker.close`. */
   async close(graceMs: number): Promise<void> {
     this.#probes.close();
-    this.#paces.close();
     await this.loop.close(graceMs);
     for (const unfollow of this.#unfollow) unfollow();
   }
@@ -161,12 +156,11 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
   }
 
   async runAttempt(
-    id: string, lease: QueueLease, cutOff: AbortSignal, onWaiting: (isWaiting: boolean) => void,
+    id: string, lease: QueueLease, cutOff: AbortSignal,
   ): Promise<AttemptResult<FinishedAttempt> | null> {
-    const attempt = await attemptDelivery(this.#deps, id, lease, cutOff, onWaiting);
-    if (attempt === NO_BODY_ROOM) return this.#postponeForRoom(id);
-    if (attempt instanceof SwitchedOffError) return { postponedMs: attempt.remainingMs };
-    return attempt === null ? null : { result: attempt };
+    const attempt = await attemptDelivery(this.#deps, id, lease, cutOff);
+    if (attempt === NO_BODY_ROOM) this.#logNoRoom(id);
+    return attempt;
   }
 
   countAttempt({ outcome, storedDelivery }: FinishedAttempt): AttemptHealth | null {
@@ -185,9 +179,7 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
     return { delivery: id };
   }
 
-  onChange({ id }: Change, isPending: boolean): void {
-    if (!isPending) this.#paces.endWait(id);
-  }
+  onChange(): void {}
 
   placeTask(stored: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
     const { store, clock } = this.#deps;
@@ -223,15 +215,13 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
     return webhookId === null ? null : this.#deps.webhooks.find(webhookId)?.readKey ?? null;
   }
 
-  #postponeForRoom(id: string): { readonly postponedMs: number } {
+  #logNoRoom(id: string): void {
     const { clock, log } = this.#deps;
     const nowMs = clock.monotonicMs();
-    if (nowMs - this.#roomLoggedMs >= NO_ROOM_LOG_MS) {
-      this.#roomLoggedMs = nowMs;
-      log.warning('deliveries wait until there is room for their bodies (outgoing.maxPendingBytes)',
-        { delivery: id });
-    }
-    return { postponedMs: NO_ROOM_DELAY_MS };
+    if (nowMs - this.#roomLoggedMs < NO_ROOM_LOG_MS) return;
+    this.#roomLoggedMs = nowMs;
+    log.warning('deliveries wait until there is room for their bodies (outgoing.maxPendingBytes)',
+      { delivery: id });
   }
 }
 

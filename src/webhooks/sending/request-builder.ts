@@ -31,6 +31,7 @@ import type {
 } from '../outgoing/outgoing-webhook-index.ts';
 import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
+import type { Postponement } from '../durable-queue/queue-worker.ts';
 import {
   addTrace, buildWebhookRequest, type Dialect, type OutgoingRequest,
 } from './outgoing-request.ts';
@@ -56,8 +57,30 @@ export type PreparedAttempt = {
   readonly storedDelivery: StoredDelivery;
 } & ({ readonly request: OutgoingRequest } | { readonly failure: SendOutcome });
 
-/** Says that there is no room for a body at present, so that the delivery must wait as it is. */
-export const NO_BODY_ROOM = 'no room for a body';
+/** There is no room for a body at present. */
+export const NO_BODY_ROOM: Postponement = { postponedMs: 10_000 };
+
+/**
+ * Whether the next start of a delivery makes its body and sends nothing. That takes no turn of the
+ * pace of its webhook, which has a `rate`: in its turn the request can leave at once. A webhook
+ * that is off is probed in one start.
+ */
+export function isBodyToMake(
+  { store, webhooks, bodies }: Pick<RequestDeps, 'store' | 'webhooks' | 'bodies'>,
+  webhookId: string, deliveryId: string,
+): boolean {
+  const webhook = webhooks.find(webhookId);
+  if (webhook === undefined || !isBodyMadeApart(webhook)) return false;
+  if (!bodies.needsMaking(webhook)) return false;
+  const bytes = store.collection(deliveryCollection.name).findBytes(deliveryId);
+  if (bytes === undefined) return false;
+  const delivery = decodeDelivery(bytes);
+  return !delivery.isPayload && findMadeBody(findCommitted(store), delivery) === null;
+}
+
+function isBodyMadeApart({ enabled, rate }: ReadyOutgoingWebhook): boolean {
+  return enabled && rate !== undefined;
+}
 
 /**
  * Prepares the request by the present settings of the webhook. Returns a failure when there is
@@ -66,7 +89,7 @@ export const NO_BODY_ROOM = 'no room for a body';
  */
 export async function prepareRequest(
   deps: RequestDeps, identifier: string,
-): Promise<PreparedAttempt | typeof NO_BODY_ROOM | SwitchedOffError | null> {
+): Promise<PreparedAttempt | Postponement | null> {
   const bytes = deps.store.collection(deliveryCollection.name).findBytes(identifier);
   if (bytes === undefined) return null;
   const delivery = decodeDelivery(bytes);
@@ -103,9 +126,10 @@ export async function prepareRequest(
   // The action runs beside the request and not after it, so what it sends is the same hop.
   const cause = { hops: hops - 1, trace };
   const failure = await makeAndStoreBody(deps, webhook, identifier, cause, payload);
-  if (failure === NO_BODY_ROOM || failure instanceof SwitchedOffError) return failure;
+  if (failure !== null) return 'postponedMs' in failure ? failure : fail(failure);
+  if (isBodyMadeApart(webhook)) return { postponedMs: 0 };
   // All is checked again: the delivery may be cancelled meanwhile, or its webhook changed.
-  return failure === null ? prepareRequest(deps, identifier) : fail(failure);
+  return prepareRequest(deps, identifier);
 }
 
 /** Resolves with a text where the webhook's `signing` cannot be used. */
@@ -189,7 +213,7 @@ function addSystemEventHeader(request: OutgoingRequest, event: string | null): O
 async function makeAndStoreBody(
   deps: RequestDeps, webhook: ReadyOutgoingWebhook, identifier: string,
   cause: Required<Pick<BodyOrigin, 'hops' | 'trace'>>, payload: Buffer,
-): Promise<SendOutcome | typeof NO_BODY_ROOM | SwitchedOffError | null> {
+): Promise<SendOutcome | Postponement | null> {
   const { capacity } = deps;
   if (!capacity.mayMakeBody(identifier)) return NO_BODY_ROOM;
   let text: string;
@@ -210,8 +234,7 @@ async function makeAndStoreBody(
     text = body.toString('utf8');
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
-    // The delivery waits as it is.
-    if (thrown instanceof SwitchedOffError) return thrown;
+    if (thrown instanceof SwitchedOffError) return { postponedMs: thrown.remainingMs };
     return { ...createFailure(deps.clock, messageOf(thrown)), isChainRefused };
   }
   const record = encodeBodyRecord(identifier, text);

@@ -129,18 +129,19 @@ test('a rate holds from the change on, and is taken away at once', async () => {
 
 type StalledPlace = {
   readonly simulation: Simulation; readonly hook: string;
-  /** Each lets one body be made. */
-  readonly waiting: readonly (() => void)[];
+  /** Each lets one body be made, or fail. */
+  readonly waiting: readonly ((failure?: string) => void)[];
 };
 
 /** A webhook whose bodies are made when the test says so. */
 async function placeStalled(members: object): Promise<StalledPlace> {
-  const waiting: (() => void)[] = [];
+  const waiting: ((failure?: string) => void)[] = [];
   class Stalls {
     static identifier(): string { return 'stalls'; }
     static label(): string { return 'Stalls'; }
     execute(payload: object): Promise<ActionResult> {
-      return new Promise((resolve) => waiting.push(() => resolve(ActionResult.ok(payload))));
+      return new Promise((resolve) => waiting.push((failure) =>
+        resolve(failure === undefined ? ActionResult.ok(payload) : ActionResult.fail(failure))));
     }
   }
   const simulation = new Simulation({ actions: [Stalls] });
@@ -227,6 +228,29 @@ test('requests whose bodies are made at one moment leave one after the other, or
     assert.deepEqual(simulation.requests.map(({ id }) => id), [ids[0], ids[2], ids[3]]);
     assert.ok(gapsOf(simulation, 'slow').every((ms) => ms >= 500));
   });
+
+test('the next body is made while the request before it keeps the rate, in strict order too',
+  async () => {
+    const { simulation, waiting } = await placeStalled({ ...TWO_A_SECOND, order: 'strict' });
+    await emitMany(simulation, 3);
+    await simulation.clock.advance(600);
+    for (const [index, end] of [() => waiting[0]?.(), () => waiting[1]?.()].entries()) {
+      assert.deepEqual([waiting.length, simulation.requests.length], [index + 1, index]);
+      end();
+      await simulation.clock.advance(500);
+    }
+    assert.deepEqual([waiting.length, gapsOf(simulation, 'slow')], [3, [500]]);
+  });
+
+test('an attempt whose body cannot be made takes no turn', async () => {
+  const { simulation, waiting } = await placeStalled(TWO_A_SECOND);
+  const ids = await emitMany(simulation, 4);
+  await simulation.clock.advance(600);
+  for (const [index, end] of waiting.entries()) end(index % 2 === 0 ? 'not today' : undefined);
+  await simulation.clock.advance(1200);
+  assert.deepEqual(simulation.requests.map(({ id }) => id), [ids[1], ids[3]]);
+  assert.deepEqual(gapsOf(simulation, 'slow'), [500]);
+});
 
 test('a queue that comes from another node begins an interval later', async () => {
   const ownership = new ScriptedOwnership();

@@ -19,9 +19,7 @@ import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
 import { refuseChained } from '../http/refuse-chained.ts';
 import { resolveHook, type WebhookDirectories } from '../naming/directory.ts';
 import { SOURCES } from '../filters/facts.ts';
-import { ORDER_PARAMETER, listParameters } from '../records/list-route.ts';
-import { SEARCH_PARAMETERS } from '../search/search-query.ts';
-import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
+import { searchableListRoute } from '../search/searchable-list.ts';
 import type { Searches } from '../search/searches.ts';
 import { EVENT_FACT_SOURCES } from './searched-event.ts';
 import type { Delivery, PublicDelivery } from './delivery.ts';
@@ -61,25 +59,16 @@ export function deliveryRoutes(
 function listRoute(
   service: DeliveryService, webhooks: WebhookDirectories, searches: Searches,
 ): HttpRoute {
-  return {
-    method: 'GET', path: PATH, operationId: 'listDeliveries', access: 'read',
-    summary: 'Deliveries, oldest first or newest first',
-    parameters: [...SEARCH_PARAMETERS, ...listParameters(service.fields), ORDER_PARAMETER],
-    responses: [
-      searchableListResponse('Deliveries', deliverySchema), ...problemResponses(400, 503),
-    ],
-    handle: (exchange) => sendSearchableList<Delivery, DeliveryFilter>(exchange, {
-      path: PATH, fields: service.fields, hasOrder: true,
-      resolve: (filter) => resolveHookOfKind(webhooks, filter),
-      idOf: ({ identifier }) => identifier,
-      toPublic: (delivery) => service.toPublic(delivery),
-      list: (...args) => service.list(...args),
-      count: (filter) => service.count(filter),
-      // Conditions may read more of the request of a delivery to a route than of an event.
-      listSources: ({ kind }) => kind === 'route' || kind === null ? SOURCES : EVENT_FACT_SOURCES,
-      openWalk: (filter, before) => service.openSearch(filter, before),
-    }, searches),
-  };
+  return searchableListRoute<Delivery, DeliveryFilter>({
+    operationId: 'listDeliveries', summary: 'Deliveries, oldest first or newest first',
+    description: 'Deliveries', items: deliverySchema,
+  }, {
+    path: PATH, fields: service.fields, service, hasOrder: true,
+    resolve: (filter) => resolveHookOfKind(webhooks, filter),
+    // Conditions may read more of the request of a delivery to a route than of an event.
+    listSources: ({ kind }) => kind === 'route' || kind === null ? SOURCES : EVENT_FACT_SOURCES,
+    idOf: ({ identifier }) => identifier, toPublic: (delivery) => service.toPublic(delivery),
+  }, searches);
 }
 
 /** A name may be one of an outgoing and of an incoming webhook. */

@@ -15,9 +15,7 @@ import { OUTGOING_STATUSES } from '../deliveries/delivery.ts';
 import { EVENT_SOURCE_NAMES } from '../deliveries/event-record.ts';
 import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
 import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
-import { listParameters } from '../records/list-route.ts';
-import { SEARCH_PARAMETERS } from '../search/search-query.ts';
-import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
+import { searchableListRoute } from '../search/searchable-list.ts';
 import type { Searches } from '../search/searches.ts';
 import { eventFields, type EventFilter } from './event-fields.ts';
 import { eventResource } from './event-resource.ts';
@@ -68,22 +66,13 @@ export function eventRoutes(
 }
 
 function listRoute(service: EventService, searches: Searches): HttpRoute {
-  return {
-    method: 'GET', path: PATH, operationId: 'listEvents', access: 'read',
-    summary: 'Events that are kept, newest first, whole or page by page',
-    parameters: [...SEARCH_PARAMETERS, ...listParameters(eventFields)],
-    responses: [
-      searchableListResponse('The events', keptEventSchema), ...problemResponses(400, 503),
-    ],
-    handle: (exchange) => sendSearchableList<PublicEvent, EventFilter>(exchange, {
-      path: PATH, fields: eventFields,
-      idOf: ({ id }) => id, toPublic: (event) => event,
-      list: (filter, from, limit) => service.list(filter, from, limit),
-      count: (filter) => service.count(filter),
-      listSources: () => EVENT_FACT_SOURCES,
-      openWalk: (filter, before) => service.openSearch(filter, before),
-    }, searches),
-  };
+  return searchableListRoute<PublicEvent, EventFilter>({
+    operationId: 'listEvents', summary: 'Events that are kept, newest first, whole or page by page',
+    description: 'The events', items: keptEventSchema,
+  }, {
+    path: PATH, fields: eventFields, service, listSources: () => EVENT_FACT_SOURCES,
+    idOf: ({ id }) => id, toPublic: (event) => event,
+  }, searches);
 }
 
 function getRoute(service: EventService): HttpRoute {

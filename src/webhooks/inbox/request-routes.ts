@@ -19,9 +19,7 @@ import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
 import { refuseChained } from '../http/refuse-chained.ts';
 import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
 import { SOURCES } from '../filters/facts.ts';
-import { listParameters } from '../records/list-route.ts';
-import { SEARCH_PARAMETERS } from '../search/search-query.ts';
-import { searchableListResponse, sendSearchableList } from '../search/searchable-list.ts';
+import { searchableListRoute } from '../search/searchable-list.ts';
 import type { Searches } from '../search/searches.ts';
 import type { ReplayOptions } from './replay.ts';
 import { requestFields, type RequestFilter } from './request-fields.ts';
@@ -200,23 +198,14 @@ function getRequest(service: RequestService, exchange: Exchange): StoredRequest 
 function requestListRoute(
   service: RequestService, webhooks: WebhookDirectory, searches: Searches,
 ): HttpRoute {
-  return {
-    method: 'GET', path: PATH, operationId: 'listRequests', access: 'read',
+  return searchableListRoute<StoredRequest, RequestFilter>({
+    operationId: 'listRequests',
     summary: 'Requests that were kept, newest first, whole or page by page',
-    parameters: [...SEARCH_PARAMETERS, ...listParameters(requestFields)],
-    responses: [
-      searchableListResponse('The requests', requestSchema), ...problemResponses(400, 503),
-    ],
-    handle: (exchange) => sendSearchableList<StoredRequest, RequestFilter>(exchange, {
-      path: PATH, fields: requestFields,
-      resolve: (filter) => filter.hook === null ? filter
-        : { ...filter, hook: resolveHook(webhooks, filter.hook) },
-      idOf: ({ id }) => id,
-      toPublic: (request) => service.toPublic(request),
-      list: (filter, from, limit) => service.list(filter, from, limit),
-      count: (filter) => service.count(filter),
-      listSources: () => SOURCES,
-      openWalk: (filter, before) => service.openSearch(filter, before),
-    }, searches),
-  };
+    description: 'The requests', items: requestSchema,
+  }, {
+    path: PATH, fields: requestFields, service, listSources: () => SOURCES,
+    resolve: (filter) => filter.hook === null ? filter
+      : { ...filter, hook: resolveHook(webhooks, filter.hook) },
+    idOf: ({ id }) => id, toPublic: (request) => service.toPublic(request),
+  }, searches);
 }

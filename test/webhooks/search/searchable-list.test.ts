@@ -37,7 +37,7 @@ test('a page whose time is over has a link to go on, even if it holds nothing', 
     path: '/api/things', fields: { kind: textField('kind', 'Only these', () => null) },
     listSources: () => ['payload'] as const,
     idOf: (item: string) => item, toPublic: (item: string) => ({ item }),
-    list: async () => [], count: async () => 0, openWalk: () => walk,
+    service: { list: async () => [], count: async () => 0, openSearch: async () => walk },
   };
   await sendSearchableList<string, { readonly kind: string | null }>(
     exchange as unknown as Exchange, list, new Searches({ clock, turns: createTurns(clock) }));

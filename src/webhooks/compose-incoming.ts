@@ -24,7 +24,7 @@ import { estimateStoredBytes } from './inbox/request-codec.ts';
 import { EVENT_ID_LIMITS, readExpiryMs, eventIdCollection } from './inbox/event-ids.ts';
 import { requestRetention } from './inbox/inbox-retention.ts';
 import { RequestStates } from './inbox/request-states.ts';
-import { createRequestService, type RequestService } from './inbox/request-service.ts';
+import { RequestService } from './inbox/request-service.ts';
 import { requestQueue } from './inbox/request-changes.ts';
 import type { LongLane } from './scheduler/lanes.ts';
 import { RequestTransport } from './runs/request-transport.ts';
@@ -65,8 +65,8 @@ export function composeIncoming(context: RelayContext, options: WebhooksOptions,
       if (!health.isWritten(webhookId)) health.writeSoon();
     },
   });
-  const requests = createRequestService({
-    store, clock, makeId, states, rejected: rejectedRequests, webhooks,
+  const requests = new RequestService(context, {
+    states, rejected: rejectedRequests, webhooks,
     findRoutes(request, body) {
       const webhook = webhooks.find(request.hook);
       return webhook === undefined ? null : findStoredRequestRoutes(webhook, request, body);
@@ -75,9 +75,8 @@ export function composeIncoming(context: RelayContext, options: WebhooksOptions,
     reserveRoom: (transaction, request) =>
       capacity.reserve(transaction, estimateStoredBytes(request)),
   });
-  const retention = new QueueRetention({
-    ...requestRetention(states, inbox), queue: requestQueue, store, clock, log, ownership,
-  });
+  const retention =
+    new QueueRetention(context, requestQueue, requestRetention(states, inbox));
   const eventIds = createExpiringEventIds(context);
   const transport = new RequestTransport({
     store, webhooks, configurations, actions, runner, clock, log, random, makeId,

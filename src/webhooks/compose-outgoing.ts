@@ -61,7 +61,7 @@ export function composeQueue(
   webhooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
 ): Queue {
   const { store, clock, log, makeId, ownership, turns } = context;
-  const fanOuts = new FanOuts({ store, clock, log });
+  const fanOuts = new FanOuts(context);
   const eventUse = new EventUse(store);
   const capacity = new QueueCapacity(store, eventUse, fanOuts, {
     pendingMax: outgoing.maxPending, bytesMax: outgoing.maxPendingBytes,
@@ -96,14 +96,10 @@ export function composeOutgoing(context: RelayContext, options: WebhooksOptions,
     random, ownership, systemEvents, makeId, onOutcome, health, turns,
     schedule: outgoing.retrySchedule, cloudEventSource,
   });
-  const storeWatch = new StoreFailureEvents({ store, clock, log, makeId, systemEvents });
-  const retention = new QueueRetention({
-    ...deliveryRetention(outgoing, store, eventUse),
-    queue: deliveryQueue, store, clock, log, ownership,
-  });
-  const eventRetention = new EventRetention({
-    store, eventUse, clock, log, ownership, limits: options.events,
-  });
+  const storeWatch = new StoreFailureEvents(context, systemEvents);
+  const retention = new QueueRetention(
+    context, deliveryQueue, deliveryRetention(outgoing, store, eventUse));
+  const eventRetention = new EventRetention(context, eventUse, options.events);
   const keptEvents = new EventService(store, fanOuts, webhooks);
   const deliveries = createDeliveryService({
     store, fanOuts, webhooks, clock, makeId, capacity, requests,

@@ -263,10 +263,8 @@ function createRequestLookup(
       const bytes = store.collection(requestCollection.name).findBytes(id);
       return bytes === undefined ? null : decodeRequestHead(bytes).event;
     },
-    findSearched: (id) => findSearchedRequest({
-      store,
-      createFacts: (request, body) => createSearchedFacts(webhooks, request, body),
-    }, id),
+    findSearched: (id) => findSearchedRequest(
+      store, (request, body) => createSearchedFacts(webhooks, request, body), id),
     findWebhook: (identifier) => webhooks.find(identifier),
   };
 }
@@ -305,18 +303,17 @@ function openIndexes(context: RelayContext, { incoming, onOutcome }: WebhooksOpt
 }
 
 function createMonitors(
-  { store, clock, log }: RelayContext,
+  context: RelayContext,
   { incoming, outgoing }: {
     readonly incoming: IncomingWebhookIndex; readonly outgoing: OutgoingWebhookIndex;
   },
 ): HealthMonitors {
-  const deps = { store, clock, log };
   return {
-    incoming: new HealthMonitor({
-      ...deps, direction: 'incoming', collection: incomingCollection.name, webhooks: incoming,
+    incoming: new HealthMonitor(context, {
+      direction: 'incoming', collection: incomingCollection.name, webhooks: incoming,
     }),
-    outgoing: new HealthMonitor({
-      ...deps, direction: 'outgoing', collection: outgoingCollection.name, webhooks: outgoing,
+    outgoing: new HealthMonitor(context, {
+      direction: 'outgoing', collection: outgoingCollection.name, webhooks: outgoing,
     }),
   };
 }

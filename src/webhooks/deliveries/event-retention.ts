@@ -4,16 +4,13 @@
  * are still being written. That it may go is checked once more inside the transaction that removes
  * it, so a delivery that is staged at the same time keeps it.
  */
-import { parseTimestamp, type Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/log.ts';
+import { parseTimestamp } from '../../base/clock.ts';
 import { Sweeper } from '../../base/sweeper.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
-import type {
-  Collection, FindRecord, Store, Transaction,
-} from '../../store/store-port.ts';
-import type { Ownership } from '../durable-queue/ownership.ts';
+import type { Collection, FindRecord, Transaction } from '../../store/store-port.ts';
 import { CHUNK_ITEMS_MAX, takeChunk } from '../durable-queue/queue-spec.ts';
 import { visitInSteps } from '../records/stepped-scan.ts';
+import type { RelayContext } from '../relay-context.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { fanOutCollection } from './delivery-changes.ts';
 import { deliveryCollection } from './delivery.ts';
@@ -23,31 +20,28 @@ import {
 } from './event-record.ts';
 import type { EventUse } from './event-use.ts';
 
-type EventRetentionDeps = {
-  readonly store: Store;
-  readonly eventUse: Pick<EventUse, 'unusedBytes' | 'isUnused' | 'onUnused'>;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly ownership: Pick<Ownership, 'isMaintainer'>;
-  /** How long, and how many bytes of, events without deliveries are kept. */
-  readonly limits: { readonly retentionMs: number; readonly bytesMax: number };
-};
+/** How long, and how many bytes of, events without deliveries are kept. */
+type EventLimits = { readonly retentionMs: number; readonly bytesMax: number };
 
 type UnusedEvent = { readonly id: string; readonly bytes: number };
 
 export class EventRetention {
-  readonly #deps: EventRetentionDeps;
+  readonly #context: RelayContext;
+  readonly #eventUse: EventUse;
+  readonly #limits: EventLimits;
   readonly #events: Collection;
   readonly #sweeper: Sweeper;
   readonly #unfollow: () => void;
   /** No event up to this id is unused, so no sweep need look at them. */
   #sweptUpTo: string | null = null;
 
-  constructor(deps: EventRetentionDeps) {
-    this.#deps = deps;
-    this.#events = deps.store.collection(eventCollection.name);
-    this.#sweeper = new Sweeper({ ...deps, noun: 'events' }, () => this.#sweepAll());
-    deps.eventUse.onUnused((eventId) => this.#onUnused(eventId));
+  constructor(context: RelayContext, eventUse: EventUse, limits: EventLimits) {
+    this.#context = context;
+    this.#eventUse = eventUse;
+    this.#limits = limits;
+    this.#events = context.store.collection(eventCollection.name);
+    this.#sweeper = new Sweeper({ ...context, noun: 'events' }, () => this.#sweepAll());
+    eventUse.onUnused((eventId) => this.#onUnused(eventId));
     this.#unfollow = this.#events.onChange(({ id, before }) => {
       if (before === null) this.#onUnused(id);
     });
@@ -67,15 +61,15 @@ export class EventRetention {
     if (this.#sweptUpTo !== null && eventId <= this.#sweptUpTo) {
       this.#sweptUpTo = eventId.slice(0, -1);
     }
-    if (this.#computeExcess() > 0 && this.#deps.ownership.isMaintainer()) this.#sweeper.sweep();
+    if (this.#computeExcess() > 0 && this.#context.ownership.isMaintainer()) this.#sweeper.sweep();
   }
 
   #computeExcess(): number {
-    return this.#deps.eventUse.unusedBytes - this.#deps.limits.bytesMax;
+    return this.#eventUse.unusedBytes - this.#limits.bytesMax;
   }
 
   async #sweepAll(): Promise<void> {
-    const { store, ownership } = this.#deps;
+    const { store, ownership } = this.#context;
     while (this.#sweeper.isStarted && ownership.isMaintainer()) {
       const removable = await this.#findRemovable();
       if (removable.length === 0) return;
@@ -89,15 +83,15 @@ export class EventRetention {
 
   /** Finds the oldest events that have to go, as many as one transaction may remove. */
   async #findRemovable(): Promise<UnusedEvent[]> {
-    const { store, clock, eventUse, limits } = this.#deps;
-    const oldestMs = clock.now() - limits.retentionMs;
+    const { store, clock } = this.#context;
+    const oldestMs = clock.now() - this.#limits.retentionMs;
     const removable: UnusedEvent[] = [];
     let excess = this.#computeExcess();
     let lastUsedId = this.#sweptUpTo;
     let isUnusedFound = false;
     await visitInSteps(this.#events, (event, slot) => {
       const id = this.#events.idAt(slot) ?? '';
-      if (!eventUse.isUnused(slot)) {
+      if (!this.#eventUse.isUnused(slot)) {
         // The mark follows the walk, unless `#onUnused` has lowered it in the meantime.
         if (!isUnusedFound && this.#sweptUpTo === lastUsedId) {
           lastUsedId = id;

@@ -11,15 +11,15 @@
  * "<the same>~", "written": <how many deliveries>}` stands beside it. Both are deleted with the
  * last chunk.
  */
-import { sleep, type Clock } from '../../base/clock.ts';
+import { sleep } from '../../base/clock.ts';
 import { isTemporary, type AppError } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
 import { deriveIds } from '../../base/uuid.ts';
-import type { Change, FindRecord, Store, Transaction } from '../../store/store-port.ts';
+import type { Change, FindRecord, Transaction } from '../../store/store-port.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { createDelivery } from './delivery.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
+import type { RelayContext } from '../relay-context.ts';
 import { fanOutCollection, stageDelivery } from './delivery-changes.ts';
 
 type FanOut = {
@@ -53,7 +53,7 @@ export function putFanOut(transaction: Transaction, fanOut: FanOut): void {
 }
 
 export class FanOuts {
-  readonly #deps: { readonly store: Store; readonly clock: Clock; readonly log: Logger };
+  readonly #context: RelayContext;
   readonly #unfollow: () => void;
   /** The fan-outs that are not written yet, by event, in the order of commit. */
   readonly #openFanOuts = new Map<string, OpenFanOut>();
@@ -66,9 +66,9 @@ export class FanOuts {
   /** Whether the time to write while closing is over. */
   #isCutOff = false;
 
-  constructor(deps: { readonly store: Store; readonly clock: Clock; readonly log: Logger }) {
-    this.#deps = deps;
-    const collection = deps.store.collection(fanOutCollection.name);
+  constructor(context: RelayContext) {
+    this.#context = context;
+    const collection = context.store.collection(fanOutCollection.name);
     this.#unfollow = followRecords(collection, (change) => this.#applyChange(change));
   }
 
@@ -99,7 +99,7 @@ export class FanOuts {
   /** Goes on writing for up to `graceMs`; the next start does the rest. */
   async close(graceMs: number): Promise<void> {
     this.#closing.abort();
-    const timer = this.#deps.clock.startTimer(graceMs, () => {
+    const timer = this.#context.clock.startTimer(graceMs, () => {
       this.#isCutOff = true;
     });
     await this.#running;
@@ -132,14 +132,14 @@ export class FanOuts {
       const [open] = this.#openFanOuts.values();
       if (open === undefined) break;
       try {
-        await this.#deps.store.transact((transaction) =>
+        await this.#context.store.transact((transaction) =>
           writeFanOutChunk(transaction, open.fanOut));
         this.#isFailing = false;
       } catch (thrown) {
         if (isTemporary(thrown)) {
           this.#noteFailure(thrown);
           if (this.#closing.signal.aborted) break;
-          await sleep(this.#deps.clock, RETRY_MS, this.#closing.signal);
+          await sleep(this.#context.clock, RETRY_MS, this.#closing.signal);
         } else {
           this.#leave(open.fanOut.identifier, thrown);
         }
@@ -150,7 +150,7 @@ export class FanOuts {
 
   #noteFailure(error: AppError): void {
     if (!this.#isFailing) {
-      this.#deps.log.error('the deliveries of an event wait to be written', { error });
+      this.#context.log.error('the deliveries of an event wait to be written', { error });
     }
     this.#isFailing = true;
     this.#resolveWaiters(() => true);
@@ -158,7 +158,7 @@ export class FanOuts {
 
   /** Leaves a fan-out to the next start: after a bug those behind it must not wait for it. */
   #leave(eventId: string, error: unknown): void {
-    this.#deps.log.error('the deliveries of an event cannot be written until the next start',
+    this.#context.log.error('the deliveries of an event cannot be written until the next start',
       { event: eventId, error });
     this.#isFailing = false;
     this.#end(eventId);

@@ -3,14 +3,12 @@
  * ended when it is finished or has failed. It finds the ended items by following what is applied.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/log.ts';
 import { Sweeper } from '../../base/sweeper.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
-import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
+import type { Collection, FindRecord } from '../../store/store-port.ts';
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
+import type { RelayContext } from '../relay-context.ts';
 import { removeItems } from './change-items.ts';
-import type { Ownership } from './ownership.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, type RemovalSpec } from './queue-spec.ts';
 
 /** How and when an item has ended. */
@@ -54,14 +52,6 @@ export type RetentionRules = {
   readonly bytesTotal: () => number;
 };
 
-type RetentionDeps = RetentionRules & {
-  readonly queue: RemovalSpec;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly ownership: Pick<Ownership, 'isMaintainer'>;
-};
-
 /** An item as it was when it ended. It no longer counts if the record was written since. */
 type EndedItem = {
   readonly id: string;
@@ -73,7 +63,9 @@ type EndedItem = {
 const DROPPED_PER_TURN = 1000;
 
 export class QueueRetention {
-  readonly #deps: RetentionDeps;
+  readonly #context: RelayContext;
+  readonly #queue: RemovalSpec;
+  readonly #rules: RetentionRules;
   readonly #records: Collection;
   readonly #sweeper: Sweeper;
   readonly #unfollow: () => void;
@@ -84,12 +76,13 @@ export class QueueRetention {
   #finishedCount = 0;
   #finishedBytes = 0;
 
-  constructor(deps: RetentionDeps) {
-    this.#deps = deps;
-    const { store, queue, follow } = deps;
-    this.#records = store.collection(queue.collection.name);
-    this.#sweeper = new Sweeper({ ...deps, noun: queue.noun }, () => this.#sweepAll());
-    this.#unfollow = follow((change) => this.#applyChange(change));
+  constructor(context: RelayContext, queue: RemovalSpec, rules: RetentionRules) {
+    this.#context = context;
+    this.#queue = queue;
+    this.#rules = rules;
+    this.#records = context.store.collection(queue.collection.name);
+    this.#sweeper = new Sweeper({ ...context, noun: queue.noun }, () => this.#sweepAll());
+    this.#unfollow = rules.follow((change) => this.#applyChange(change));
   }
 
   start(): void {
@@ -111,7 +104,7 @@ export class QueueRetention {
   }
 
   #sweepIfOverLimits(): void {
-    if (!this.#sweeper.isStarted || !this.#deps.ownership.isMaintainer()) return;
+    if (!this.#sweeper.isStarted || !this.#context.ownership.isMaintainer()) return;
     if (this.#isOverLimits()) this.#sweeper.sweep();
   }
 
@@ -125,25 +118,25 @@ export class QueueRetention {
   }
 
   #isOverLimits(): boolean {
-    if (this.#finishedCount > this.#deps.finishedMax) return true;
+    if (this.#finishedCount > this.#rules.finishedMax) return true;
     if (this.#computeExcessFinishedBytes() > 0) return true;
     const { count, bytes } = this.#computeExcess();
     return (count > 0 || bytes > 0) && this.#peekOldest() !== undefined;
   }
 
   #computeExcessFinishedBytes(): number {
-    const { finishedBytesMax, otherFinishedBytes } = this.#deps;
+    const { finishedBytesMax, otherFinishedBytes } = this.#rules;
     return this.#finishedBytes + otherFinishedBytes() - finishedBytesMax;
   }
 
   /** Computes by how much all items together are over their limits. */
   #computeExcess(): { count: number; bytes: number } {
-    const { countMax, bytesMax, bytesTotal } = this.#deps;
+    const { countMax, bytesMax, bytesTotal } = this.#rules;
     return { count: this.#records.size - countMax, bytes: bytesTotal() - bytesMax };
   }
 
   async #sweepAll(): Promise<void> {
-    if (!this.#deps.ownership.isMaintainer()) return this.#dropOutdated();
+    if (!this.#context.ownership.isMaintainer()) return this.#dropOutdated();
     for (;;) {
       let removable = this.#takeRemovable();
       if (removable.length === 0) return;
@@ -163,7 +156,7 @@ export class QueueRetention {
 
   /** Drops the items that another node, the maintainer, has removed, and those changed since. */
   async #dropOutdated(): Promise<void> {
-    const find = findCommitted(this.#deps.store);
+    const find = findCommitted(this.#context.store);
     const isOutdated = (item: EndedItem): boolean => !this.#isStillEnded(item, find);
     let droppedCount = 0;
     for (const items of Object.values(this.#endedItems)) {
@@ -177,30 +170,28 @@ export class QueueRetention {
   }
 
   async #remove(chunk: readonly EndedItem[]): Promise<void> {
-    const { queue, store } = this.#deps;
-    await store.transact((transaction) => {
+    await this.#context.store.transact((transaction) => {
       const find = findStaged(transaction);
       const endedItems = chunk.filter((item) => this.#isStillEnded(item, find));
-      removeItems(queue, transaction, endedItems.map(({ id }) => id), 'agedOut');
+      removeItems(this.#queue, transaction, endedItems.map(({ id }) => id), 'agedOut');
     });
   }
 
   /** Whether the record is there, and was not written since the item ended. */
   #isStillEnded({ id, endedAtMs }: EndedItem, find: FindRecord): boolean {
-    const { queue, readEnd } = this.#deps;
-    const bytes = find(queue.collection.name, id);
-    return bytes !== undefined && readEnd(bytes, find)?.atMs === endedAtMs;
+    const bytes = find(this.#queue.collection.name, id);
+    return bytes !== undefined && this.#rules.readEnd(bytes, find)?.atMs === endedAtMs;
   }
 
   /** Bytes that removing the item frees. Looked up here rather than for each item that ends. */
   #bytesOf({ id }: EndedItem): number {
-    return this.#deps.bytesOf(id);
+    return this.#rules.bytesOf(id);
   }
 
   /** Takes from their queues the items that have to go, at most CHUNK_ITEMS_MAX. */
   #takeRemovable(): EndedItem[] {
-    const { clock, ageMsMax, finishedMax } = this.#deps;
-    const nowMs = clock.now();
+    const { ageMsMax, finishedMax } = this.#rules;
+    const nowMs = this.#context.clock.now();
     const removable: EndedItem[] = [];
     let excessCount = this.#finishedCount - finishedMax;
     let excessBytes = this.#computeExcessFinishedBytes();

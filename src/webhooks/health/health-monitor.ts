@@ -3,14 +3,12 @@
  * few numbers, and keeps the records that health-record.ts describes. The transaction that writes
  * the result of a try stages the health with it (`stage`); the monitor itself writes the rest.
  */
-import {
-  formatTimestampOrNull, parseTimestamp, type Clock, type Timer,
-} from '../../base/clock.ts';
+import { formatTimestampOrNull, parseTimestamp, type Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
 import { decodeRecord } from '../../resources/record.ts';
 import { followRecords } from '../../resources/projection.ts';
-import type { Change, Store, Transaction } from '../../store/store-port.ts';
+import type { Change, Transaction } from '../../store/store-port.ts';
+import type { RelayContext } from '../relay-context.ts';
 import type { WebhookDirection } from '../webhook-label.ts';
 import { explainDisabling, type DisabledMembers } from './disabled-members.ts';
 import {
@@ -41,11 +39,9 @@ type UnhealthyWebhook = {
 
 export type HealthMonitors = Readonly<Record<WebhookDirection, HealthMonitor>>;
 
-type MonitorDeps = {
+/** The webhooks of one direction. */
+type MonitoredWebhooks = {
   readonly direction: WebhookDirection;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Logger;
   /** The name of the webhooks' collection. */
   readonly collection: string;
   readonly webhooks: {
@@ -77,7 +73,8 @@ export function listUnhealthyWebhooks(
 }
 
 export class HealthMonitor {
-  readonly #deps: MonitorDeps;
+  readonly #context: RelayContext;
+  readonly #monitored: MonitoredWebhooks;
   readonly #entries = new Map<string, HealthEntry>();
   readonly #unfollow: readonly (() => void)[];
   /** The webhooks whose health is to be written. */
@@ -87,12 +84,13 @@ export class HealthMonitor {
   #isClosed = false;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(deps: MonitorDeps) {
-    this.#deps = deps;
-    const { store, collection } = deps;
+  constructor(context: RelayContext, monitored: MonitoredWebhooks) {
+    this.#context = context;
+    this.#monitored = monitored;
+    const { store } = context;
     this.#unfollow = [
       followRecords(store.collection(healthCollection.name), (change) => this.#applyRecord(change)),
-      store.collection(collection).onChange((change) => this.#applyWebhook(change)),
+      store.collection(monitored.collection).onChange((change) => this.#applyWebhook(change)),
     ];
   }
 
@@ -184,7 +182,7 @@ export class HealthMonitor {
 
   /** Whether lists of this state have it: `failing` also those that a failure has switched off. */
   isListedAs(identifier: string, state: PublicState): boolean {
-    const webhook = this.#deps.webhooks.find(identifier);
+    const webhook = this.#monitored.webhooks.find(identifier);
     if (webhook === undefined) return false;
     return this.getState(webhook) === state
       || (state === 'failing' && explainDisabling(webhook) !== null);
@@ -193,14 +191,14 @@ export class HealthMonitor {
   /** The number of webhooks in each state. */
   countStates(): Readonly<Record<PublicState, number>> {
     const counts = { healthy: 0, failing: 0, rejecting: 0, off: 0 };
-    for (const webhook of this.#deps.webhooks.all()) counts[this.getState(webhook)] += 1;
+    for (const webhook of this.#monitored.webhooks.all()) counts[this.getState(webhook)] += 1;
     return counts;
   }
 
   /** Webhooks that fail or reject, or that a failure has switched off, in no particular order. */
   listUnhealthy(): readonly UnhealthyWebhook[] {
     const unhealthy: UnhealthyWebhook[] = [];
-    for (const webhook of this.#deps.webhooks.all()) {
+    for (const webhook of this.#monitored.webhooks.all()) {
       const { identifier, labels: { webhook: label }, disabledAt = '' } = webhook;
       const state = this.getState(webhook);
       const health = this.find(identifier);
@@ -231,7 +229,7 @@ export class HealthMonitor {
     if (existing !== undefined) return existing;
     const entry = { health: INITIAL_HEALTH, requests: NO_REQUESTS, committedHealth: null };
     // A try may end after its webhook was removed: its entry is not kept.
-    if (this.#deps.webhooks.find(webhookId) !== undefined) this.#entries.set(webhookId, entry);
+    if (this.#monitored.webhooks.find(webhookId) !== undefined) this.#entries.set(webhookId, entry);
     return entry;
   }
 
@@ -240,7 +238,7 @@ export class HealthMonitor {
     entry.health = health;
     this.#unwrittenIds.add(webhookId);
     if (this.#timer === null && !this.#isClosed) {
-      this.#timer = this.#deps.clock.startTimer(WRITE_DELAY_MS, () => {
+      this.#timer = this.#context.clock.startTimer(WRITE_DELAY_MS, () => {
         this.#timer = null;
         this.#write([...this.#unwrittenIds]);
       });
@@ -252,7 +250,8 @@ export class HealthMonitor {
 
   /** Logs one line when a webhook begins to fail or to reject, and one when that ends. */
   #logTransition(identifier: string, before: Health, after: Health): void {
-    const { webhooks, log, direction } = this.#deps;
+    const { log } = this.#context;
+    const { webhooks, direction } = this.#monitored;
     const webhook = webhooks.find(identifier);
     if (webhook?.enabled !== true) return;
     const fields = { direction, ...webhook.labels };
@@ -285,7 +284,7 @@ export class HealthMonitor {
 
   async #writeChunk(webhookIds: readonly string[]): Promise<void> {
     try {
-      await this.#deps.store.transact((transaction) => {
+      await this.#context.store.transact((transaction) => {
         for (const webhookId of webhookIds) {
           const entry = this.#entries.get(webhookId);
           if (entry !== undefined) this.#put(transaction, webhookId, entry);
@@ -294,7 +293,7 @@ export class HealthMonitor {
     } catch (error) {
       // The store itself has logged why it takes no writes.
       if (!(error instanceof AppError)) {
-        this.#deps.log.error('the health of webhooks could not be written', { error });
+        this.#context.log.error('the health of webhooks could not be written', { error });
       }
       // To be written later, with the timer that `#update` starts.
       for (const webhookId of webhookIds) {
@@ -305,7 +304,8 @@ export class HealthMonitor {
   }
 
   #put(transaction: Transaction, webhookId: string, { health }: HealthEntry): void {
-    const { store, collection, direction } = this.#deps;
+    const { store } = this.#context;
+    const { collection, direction } = this.#monitored;
     // The webhook may have been removed by now, on disk or in this transaction.
     if (transaction.find(collection, webhookId) === undefined) return;
     const record = transaction.find(healthCollection.name, webhookId);
@@ -319,14 +319,14 @@ export class HealthMonitor {
   #applyRecord({ id, after }: Change): void {
     if (after === null) return;
     const { direction, health } = decodeHealth(after);
-    if (direction !== this.#deps.direction) return;
+    if (direction !== this.#monitored.direction) return;
     const entry = this.#entries.get(id);
     if (entry === undefined) {
       this.#entries.set(id, { health, requests: NO_REQUESTS, committedHealth: health });
       return;
     }
     entry.committedHealth = health;
-    if (this.#deps.store.replica === null) return;
+    if (this.#context.store.replica === null) return;
     // Another node may have written the record, and knows tries that this node does not. Its state
     // counts, unless this node has a state of its own to write.
     entry.health = this.#unwrittenIds.has(id)

@@ -16,17 +16,13 @@ import {
   requestBodyCollection, requestCollection, type StoredRequestHead, type StoredRequest,
 } from './stored-request.ts';
 
-type RequestSearchDeps = {
-  readonly store: Pick<Store, 'collection'>;
-  /** The facts of a request as its webhook would have them, without what is shown as `***`. */
-  readonly createFacts: (request: StoredRequestHead, body: Buffer) => Facts;
-};
-
-type RequestWalkDeps = RequestSearchDeps & { readonly rejected: Pick<RejectedRequests, 'find'> };
+/** Creates the facts of a request as its webhook would have them. */
+export type CreateRequestFacts = (request: StoredRequestHead, body: Buffer) => Facts;
 
 /** A walk through stored requests, and among them those that were rejected. */
 export class RequestSearchWalk implements SearchWalk<StoredRequest> {
-  readonly #deps: RequestWalkDeps;
+  readonly #createFacts: CreateRequestFacts;
+  readonly #ring: Pick<RejectedRequests, 'find'>;
   readonly #stored: RecordWalk<StoredRequest>;
   readonly #rejected: StoredRequest[];
   /** The stored one that comes next, if a rejected one came before it; else undefined. */
@@ -34,11 +30,16 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   /** The last request, if that was rejected. */
   #lastRejected: StoredRequest | null = null;
 
-  constructor(deps: RequestWalkDeps, { before, matches, rejected }: RequestSelection) {
-    this.#deps = deps;
-    this.#stored = new RecordWalk(deps.store.collection(requestCollection.name), {
+  /** `ring` has the rejected requests that are still there. */
+  constructor(
+    store: Store, createFacts: CreateRequestFacts, ring: Pick<RejectedRequests, 'find'>,
+    { before, matches, rejected }: RequestSelection,
+  ) {
+    this.#createFacts = createFacts;
+    this.#ring = ring;
+    this.#stored = new RecordWalk(store.collection(requestCollection.name), {
       before, matches, readAt: (bytes) => decodeRequestHead(bytes).receivedAt,
-      open: (bytes, id) => openStored(deps, bytes, id),
+      open: (bytes, id) => openStored(store, createFacts, bytes, id),
     });
     this.#rejected = [...rejected];
   }
@@ -51,7 +52,7 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
       this.#nextStored = stored;
       this.#rejected.shift();
       this.#lastRejected = rejected;
-      return openRejected(this.#deps, rejected);
+      return openRejected(this.#createFacts, this.#ring, rejected);
     }
     this.#nextStored = undefined;
     this.#lastRejected = null;
@@ -67,20 +68,20 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   isStillListed(): boolean {
     // A rejected request does not change, but goes when there is no room for it any more.
     return this.#lastRejected === null ? this.#stored.isStillListed()
-      : this.#deps.rejected.find(this.#lastRejected.id) !== undefined;
+      : this.#ring.find(this.#lastRejected.id) !== undefined;
   }
 }
 
 /** Finds what a search sees of a stored request; null: it is gone. */
 export function findSearchedRequest(
-  deps: RequestSearchDeps, id: string,
+  store: Store, createFacts: CreateRequestFacts, id: string,
 ): SearchedRecord<StoredRequest> | null {
-  const bytes = deps.store.collection(requestCollection.name).findBytes(id);
-  return bytes === undefined ? null : openStored(deps, bytes, id);
+  const bytes = store.collection(requestCollection.name).findBytes(id);
+  return bytes === undefined ? null : openStored(store, createFacts, bytes, id);
 }
 
 function openStored(
-  { store, createFacts }: RequestSearchDeps, bytes: Buffer, id: string,
+  store: Store, createFacts: CreateRequestFacts, bytes: Buffer, id: string,
 ): SearchedRecord<StoredRequest> {
   const isApart = hasBodyRecord(bytes);
   const bodyRecord = isApart ? store.collection(requestBodyCollection.name).findBytes(id)
@@ -97,19 +98,19 @@ function openStored(
 }
 
 function openRejected(
-  { rejected, createFacts }: RequestWalkDeps, request: StoredRequest,
+  createFacts: CreateRequestFacts, ring: Pick<RejectedRequests, 'find'>, request: StoredRequest,
 ): SearchedRecord<StoredRequest> {
   return {
     encodedParts: null,
     read: () =>
-      readShown(createFacts, request, () => rejected.find(request.id)?.body ?? null),
+      readShown(createFacts, request, () => ring.find(request.id)?.body ?? null),
     decode: () => request,
   };
 }
 
 /** Reads what of a request is not shown as `***`. */
 function readShown(
-  createFacts: RequestSearchDeps['createFacts'], head: StoredRequestHead,
+  createFacts: CreateRequestFacts, head: StoredRequestHead,
   readPayload: SearchedContent['readPayload'],
 ): SearchedContent {
   const shown = hideMasked(head);

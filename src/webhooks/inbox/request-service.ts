@@ -1,5 +1,4 @@
 /** The operations on stored requests: list, find, pin, delete and replay. */
-import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
@@ -7,11 +6,11 @@ import { notFoundError } from '../../resources/not-found.ts';
 import type { Precondition } from '../../resources/repository.ts';
 import { Representation } from '../../resources/representation.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
-import type { Store, Transaction } from '../../store/store-port.ts';
+import type { Transaction } from '../../store/store-port.ts';
 import { changeItem, removeItems } from '../durable-queue/change-items.ts';
 import { addAccepted, readRemovals } from '../durable-queue/removals.ts';
 import type { WebhookDirectory } from '../naming/directory.ts';
-import type { Facts } from '../filters/facts.ts';
+import type { RelayContext } from '../relay-context.ts';
 import type { SearchWalk } from '../search/searches.ts';
 import { getRequestBody } from './request-body.ts';
 import { decodeRequestHead, decodeRequest, findCommittedRequest } from './request-codec.ts';
@@ -23,159 +22,174 @@ import {
 } from './replay.ts';
 import {
   requestBodyCollection, requestCollection, toPublicRequest, withUpdatedAt, type PublicRequest,
-  type StoredRequestHead, type StoredRequest,
+  type StoredRequest,
 } from './stored-request.ts';
-import { RequestSearchWalk } from './request-search.ts';
+import { RequestSearchWalk, type CreateRequestFacts } from './request-search.ts';
 import { requestResource } from './request-resource.ts';
 import { addRequest, requestQueue } from './request-changes.ts';
 import type { RequestStates, RequestTotals } from './request-states.ts';
 
-export interface RequestService {
-  /** Lists up to `limit` requests older than the one with the id `before`, newest first. */
-  list(filter: RequestFilter, before: string | null, limit: number): Promise<StoredRequest[]>;
-  /** Opens a search through the requests that match, from behind the id `before`. */
-  openSearch(filter: RequestFilter, before: string | null): Promise<SearchWalk<StoredRequest>>;
-  /** Counts the requests that match, on all pages. */
-  count(filter: RequestFilter): Promise<number>;
-  /** Returns the request as callers see it, with its webhook's present name. */
-  toPublic(request: StoredRequest): PublicRequest;
-  /** Returns the request as callers see it, with its version. */
-  represent(request: StoredRequest): Representation;
-  /** Finds a stored or a rejected request. */
-  find(id: string): StoredRequest | undefined;
-  /** Returns what was kept of the body; null when there is no such request. */
-  findBody(id: string): Buffer | null;
-  /**
-   * Pins or unpins a request; null changes nothing. Throws `not_found`, `conflict` for a rejected
-   * request, and what `expect` throws.
-   */
-  pin(id: string, pinned: boolean | null, expect?: Precondition): Promise<StoredRequest>;
-  /**
-   * Deletes a request. Throws like `pin`, and `conflict` also for a pending request, because its
-   * sender was told that it will be handled.
-   */
-  remove(id: string, expect?: Precondition): Promise<void>;
-  /**
-   * Makes a request due, or a copy of it. Throws `not_found`, `conflict`, `invalid`, and
-   * `unavailable` when there is no room for a copy. What `stageMore` stages is committed with it.
-   */
-  replay(
-    id: string, options: ReplayOptions,
-    stageMore?: (transaction: Transaction, request: StoredRequest) => void,
-  ): Promise<StoredRequest>;
-  /** Does what `replay` does within another transaction, with inputs drawn before it. */
-  stageReplay(
-    transaction: Transaction, id: string, options: ReplayOptions, inputs: ReplayInputs,
-  ): StoredRequest;
-  reconcile(): Promise<RequestReconciliation>;
-  totals(): RequestTotals;
-  close(): void;
-}
-
 /** Values drawn before a transaction, which may run again. `id` is for a copy. */
 type ReplayInputs = { readonly nowMs: number; readonly id: string };
 
-type RequestServiceDeps = {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly makeId: () => string;
+type InboxParts = {
   readonly states: RequestStates;
   readonly rejected: RejectedRequests;
   readonly webhooks: Pick<WebhookDirectory, 'find'>;
   /** Finds the routes of the request's webhook; null when the webhook was removed. */
   readonly findRoutes: (request: StoredRequest, body: () => Buffer) => AvailableRoutes | null;
-  /** The facts of a request as its webhook would have them. */
-  readonly createFacts: (request: StoredRequestHead, body: Buffer) => Facts;
+  readonly createFacts: CreateRequestFacts;
   /** Reserves room for a new request. Throws `unavailable` when there is none. */
   readonly reserveRoom: (transaction: Transaction, request: StoredRequest) => void;
 };
 
 const loadReconciliation = lazyImport(() => import('./request-reconciliation.ts'));
 
-export function createRequestService(deps: RequestServiceDeps): RequestService {
-  const { store, clock, makeId, rejected, webhooks } = deps;
-  const records = store.collection(requestCollection.name);
-  const list = new RequestList(store, deps.states, rejected);
-  const totals = (): RequestTotals => addAccepted({
-    ...deps.states.countByStatus(), ...readRemovals(findCommitted(store), requestQueue.noun),
-  });
-  const toPublic = (request: StoredRequest): PublicRequest =>
-    toPublicRequest(request, webhooks.find(request.hook)?.name ?? null);
-  const represent = (request: StoredRequest): Representation => {
-    const bytes = Buffer.from(encodeJson(toPublic(request)));
+export class RequestService {
+  readonly #context: RelayContext;
+  readonly #parts: InboxParts;
+  readonly #list: RequestList;
+
+  constructor(context: RelayContext, parts: InboxParts) {
+    this.#context = context;
+    this.#parts = parts;
+    this.#list = new RequestList(context.store, parts.states, parts.rejected);
+  }
+
+  /** Lists up to `limit` requests older than the one with the id `before`, newest first. */
+  list(filter: RequestFilter, before: string | null, limit: number): Promise<StoredRequest[]> {
+    return this.#list.listPage(filter, before, limit);
+  }
+
+  /** Opens a search through the requests that match, from behind the id `before`. */
+  async openSearch(
+    filter: RequestFilter, before: string | null,
+  ): Promise<SearchWalk<StoredRequest>> {
+    const { createFacts, rejected } = this.#parts;
+    const selection = await this.#list.select(filter, before);
+    return new RequestSearchWalk(this.#context.store, createFacts, rejected, selection);
+  }
+
+  /** Counts the requests that match, on all pages. */
+  count(filter: RequestFilter): Promise<number> {
+    return this.#list.count(filter);
+  }
+
+  /** Returns the request as callers see it, with its webhook's present name. */
+  toPublic(request: StoredRequest): PublicRequest {
+    return toPublicRequest(request, this.#parts.webhooks.find(request.hook)?.name ?? null);
+  }
+
+  /** Returns the request as callers see it, with its version. */
+  represent(request: StoredRequest): Representation {
+    const bytes = Buffer.from(encodeJson(this.toPublic(request)));
     return new Representation(request.id, bytes, Date.parse(request.updatedAt));
-  };
-  const change = <T>(
-    id: string, expect: Precondition | undefined,
-    apply: (transaction: Transaction, before: StoredRequest) => T,
-  ): Promise<T> => store.transact((transaction) => {
-    const before = getStaged(transaction, id, rejected);
-    expect?.(represent(before));
-    return apply(transaction, before);
-  });
-  const stageReplay: RequestService['stageReplay'] = (transaction, id, options, inputs) =>
-    stageReplayedRequest(deps, transaction, id, options, inputs);
-  return {
-    stageReplay, toPublic, represent,
-    list: (filter, before, limit) => list.listPage(filter, before, limit),
-    openSearch: async (filter, before) =>
-      new RequestSearchWalk(deps, await list.select(filter, before)),
-    count: (filter) => list.count(filter),
-    find: (id) => findCommittedRequest(store, id) ?? rejected.find(id)?.request,
-    findBody(id) {
-      const bytes = records.findBytes(id);
-      if (bytes === undefined) return rejected.find(id)?.body ?? null;
-      const bodies = store.collection(requestBodyCollection.name);
-      return getRequestBody(decodeRequestHead(bytes), () => bodies.findBytes(id));
-    },
-    pin: (id, pinned, expect) => {
-      const nowMs = clock.now();
-      return change(id, expect, (transaction, before) => {
-        if (pinned === null || before.pinned === pinned) return before;
-        const after = changeItem(requestQueue, transaction, id, (request) =>
-          ({ ...withUpdatedAt(request, nowMs), pinned }));
-        return after ?? before;
-      });
-    },
-    remove: (id, expect) => change(id, expect, (transaction, { status }) => {
+  }
+
+  /** Finds a stored or a rejected request. */
+  find(id: string): StoredRequest | undefined {
+    return findCommittedRequest(this.#context.store, id) ?? this.#parts.rejected.find(id)?.request;
+  }
+
+  /** Returns what was kept of the body; null when there is no such request. */
+  findBody(id: string): Buffer | null {
+    const { store } = this.#context;
+    const bytes = store.collection(requestCollection.name).findBytes(id);
+    if (bytes === undefined) return this.#parts.rejected.find(id)?.body ?? null;
+    const bodies = store.collection(requestBodyCollection.name);
+    return getRequestBody(decodeRequestHead(bytes), () => bodies.findBytes(id));
+  }
+
+  /**
+   * Pins or unpins a request; null changes nothing. Throws `not_found`, `conflict` for a rejected
+   * request, and what `expect` throws.
+   */
+  pin(id: string, pinned: boolean | null, expect?: Precondition): Promise<StoredRequest> {
+    const nowMs = this.#context.clock.now();
+    return this.#change(id, expect, (transaction, before) => {
+      if (pinned === null || before.pinned === pinned) return before;
+      const after = changeItem(requestQueue, transaction, id, (request) =>
+        ({ ...withUpdatedAt(request, nowMs), pinned }));
+      return after ?? before;
+    });
+  }
+
+  /**
+   * Deletes a request. Throws like `pin`, and `conflict` also for a pending request, because its
+   * sender was told that it will be handled.
+   */
+  remove(id: string, expect?: Precondition): Promise<void> {
+    return this.#change(id, expect, (transaction, { status }) => {
       if (status === 'pending') throw stillPendingError(id);
       removeItems(requestQueue, transaction, [id], 'deleted');
-    }),
-    async replay(id, options, stageMore) {
-      const inputs = { nowMs: clock.now(), id: makeId() };
-      return store.transact((transaction) => {
-        const request = stageReplay(transaction, id, options, inputs);
-        stageMore?.(transaction, request);
-        return request;
-      });
-    },
-    totals,
-    reconcile: async () => loadReconciliation(({ reconcileRequests }) =>
-      reconcileRequests(store, totals)),
-    close: () => list.close(),
-  };
-}
+    });
+  }
 
-function stageReplayedRequest(
-  { rejected, findRoutes, reserveRoom }: RequestServiceDeps, transaction: Transaction, id: string,
-  { routes, isNew }: ReplayOptions, inputs: ReplayInputs,
-): StoredRequest {
-  const { request, body, isStored } = getReplaySource(transaction, id, rejected);
-  const available = findRoutes(request, body);
-  if (available === null) {
-    throw new AppError('conflict', `the webhook of request ${id} is gone: it cannot be run again`);
+  /**
+   * Makes a request due, or a copy of it. Throws `not_found`, `conflict`, `invalid`, and
+   * `unavailable` when there is no room for a copy. What `stageMore` stages is committed with it.
+   */
+  async replay(
+    id: string, options: ReplayOptions,
+    stageMore?: (transaction: Transaction, request: StoredRequest) => void,
+  ): Promise<StoredRequest> {
+    const { store, clock, makeId } = this.#context;
+    const inputs = { nowMs: clock.now(), id: makeId() };
+    return store.transact((transaction) => {
+      const request = this.stageReplay(transaction, id, options, inputs);
+      stageMore?.(transaction, request);
+      return request;
+    });
   }
-  const names = chooseRoutes(request, available, routes);
-  if (isStored && !isNew) {
-    const after = changeItem(requestQueue, transaction, id, (before) =>
-      retryRequest(before, names, inputs.nowMs));
-    return after ?? request;
+
+  /** Does what `replay` does within another transaction, with inputs drawn before it. */
+  stageReplay(
+    transaction: Transaction, id: string, { routes, isNew }: ReplayOptions, inputs: ReplayInputs,
+  ): StoredRequest {
+    const { rejected, findRoutes, reserveRoom } = this.#parts;
+    const { request, body, isStored } = getReplaySource(transaction, id, rejected);
+    const available = findRoutes(request, body);
+    if (available === null) {
+      throw new AppError('conflict',
+        `the webhook of request ${id} is gone: it cannot be run again`);
+    }
+    const names = chooseRoutes(request, available, routes);
+    if (isStored && !isNew) {
+      const after = changeItem(requestQueue, transaction, id, (before) =>
+        retryRequest(before, names, inputs.nowMs));
+      return after ?? request;
+    }
+    const bytes = body();
+    const copy = copyRequest(request, bytes, names, inputs);
+    reserveRoom(transaction, copy);
+    addRequest(transaction, copy, bytes);
+    return copy;
   }
-  const bytes = body();
-  const copy = copyRequest(request, bytes, names, inputs);
-  reserveRoom(transaction, copy);
-  addRequest(transaction, copy, bytes);
-  return copy;
+
+  async reconcile(): Promise<RequestReconciliation> {
+    return loadReconciliation(({ reconcileRequests }) =>
+      reconcileRequests(this.#context.store, () => this.totals()));
+  }
+
+  totals(): RequestTotals {
+    const removals = readRemovals(findCommitted(this.#context.store), requestQueue.noun);
+    return addAccepted({ ...this.#parts.states.countByStatus(), ...removals });
+  }
+
+  close(): void {
+    this.#list.close();
+  }
+
+  #change<T>(
+    id: string, expect: Precondition | undefined,
+    apply: (transaction: Transaction, before: StoredRequest) => T,
+  ): Promise<T> {
+    return this.#context.store.transact((transaction) => {
+      const before = getStaged(transaction, id, this.#parts.rejected);
+      expect?.(this.represent(before));
+      return apply(transaction, before);
+    });
+  }
 }
 
 type ReplaySource = {

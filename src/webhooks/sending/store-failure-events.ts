@@ -3,18 +3,9 @@
  * store takes writes again, because nothing can be written before; then both events, of the failure
  * and of its end, are written in one transaction.
  */
-import { formatTimestamp, type Clock, type Timer } from '../../base/clock.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Store } from '../../store/store-port.ts';
+import { formatTimestamp, type Timer } from '../../base/clock.ts';
 import type { SystemEvents } from '../deliveries/system-events.ts';
-
-type StoreFailureDeps = {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly makeId: () => string;
-  readonly systemEvents: Pick<SystemEvents, 'storeRecovered' | 'mayKeepStoreEvents'>;
-};
+import type { RelayContext } from '../relay-context.ts';
 
 type StoreFailure = { readonly sinceMs: number; readonly reason: string };
 
@@ -22,19 +13,21 @@ type StoreFailure = { readonly sinceMs: number; readonly reason: string };
 const RETRY_MS = 5000;
 
 export class StoreFailureEvents {
-  readonly #deps: StoreFailureDeps;
+  readonly #context: RelayContext;
+  readonly #systemEvents: SystemEvents;
   #unfollow: () => void = () => {};
   #failure: StoreFailure | null = null;
   #isStopped = false;
   #retryTimer: Timer | null = null;
   #publishing: Promise<void> = Promise.resolve();
 
-  constructor(deps: StoreFailureDeps) {
-    this.#deps = deps;
+  constructor(context: RelayContext, systemEvents: SystemEvents) {
+    this.#context = context;
+    this.#systemEvents = systemEvents;
   }
 
   start(): void {
-    this.#unfollow = this.#deps.store.onFailure((reason) => this.#onStateChange(reason));
+    this.#unfollow = this.#context.store.onFailure((reason) => this.#onStateChange(reason));
   }
 
   async close(): Promise<void> {
@@ -47,7 +40,7 @@ export class StoreFailureEvents {
   #onStateChange(reason: string | null): void {
     this.#isStopped = reason !== null;
     if (reason !== null) {
-      this.#failure ??= { sinceMs: this.#deps.clock.now(), reason };
+      this.#failure ??= { sinceMs: this.#context.clock.now(), reason };
     } else {
       // Not at once: the store calls this in the middle of its own work.
       this.#publishNext();
@@ -60,14 +53,14 @@ export class StoreFailureEvents {
 
   async #publish(): Promise<void> {
     const failure = this.#failure;
-    const { store, clock, log, makeId, systemEvents } = this.#deps;
+    const { store, clock, log, makeId } = this.#context;
     this.#failure = null;
-    if (failure === null || !systemEvents.mayKeepStoreEvents()) return;
+    if (failure === null || !this.#systemEvents.mayKeepStoreEvents()) return;
     const nowMs = clock.now();
     const seeds = [makeId(), makeId()] as const;
     try {
       await store.transact((transaction) =>
-        systemEvents.storeRecovered(transaction, seeds, nowMs, failure));
+        this.#systemEvents.storeRecovered(transaction, seeds, nowMs, failure));
     } catch (thrown) {
       // The store has failed again: the events will say that it failed since the first time.
       this.#failure = failure;
@@ -80,7 +73,7 @@ export class StoreFailureEvents {
   #publishLater(): void {
     this.#retryTimer?.cancel();
     if (this.#isStopped) return;
-    this.#retryTimer = this.#deps.clock.startTimer(RETRY_MS, () => {
+    this.#retryTimer = this.#context.clock.startTimer(RETRY_MS, () => {
       if (!this.#isStopped) this.#publishNext();
     });
   }

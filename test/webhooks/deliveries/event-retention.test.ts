@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentLogger } from '../../../src/base/log.ts';
 import { EventRetention } from '../../../src/webhooks/deliveries/event-retention.ts';
 import { EventUse } from '../../../src/webhooks/deliveries/event-use.ts';
+import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
+import { createContext } from '../context.ts';
 import { SimulatedClock, Simulation } from '../sending/simulation.ts';
 import { encodeSampleEvent, encodeSampleDelivery } from './sample-records.ts';
 
@@ -16,11 +17,9 @@ function openRetention(
   isMaintainer = true,
 ): { readonly clock: SimulatedClock; readonly ids: () => string[] } {
   const clock = new SimulatedClock();
-  const retention = new EventRetention({
-    store, eventUse: new EventUse(store), clock, log: silentLogger,
-    ownership: { isMaintainer: () => isMaintainer },
-    limits: { retentionMs: HOUR_MS, bytesMax: 1 << 20, ...limits },
-  });
+  const ownership = { ...ALL_OWNED, isMaintainer: () => isMaintainer };
+  const retention = new EventRetention(createContext({ store, clock, ownership }),
+    new EventUse(store), { retentionMs: HOUR_MS, bytesMax: 1 << 20, ...limits });
   retention.start();
   const events = store.collection('events');
   return {

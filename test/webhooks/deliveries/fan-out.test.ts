@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { createLogger } from '../../../src/base/log.ts';
 import { isUuid } from '../../../src/base/uuid.ts';
 import type { Store } from '../../../src/store/store-port.ts';
 import { deliveryCollection } from '../../../src/webhooks/deliveries/delivery.ts';
@@ -13,6 +12,7 @@ import { createMemoryStore, type MemoryStore } from '../../support/memory-store.
 import {
   DOWN, SimulatedClock, Simulation, UP, type SimulationOptions,
 } from '../sending/simulation.ts';
+import { createContext } from '../context.ts';
 
 // More than two steps make deliveries for: they take 250 each, and the last one a single one.
 const HOOKS = IS_LONG ? 1001 : 501;
@@ -165,9 +165,6 @@ function openFanOuts(brokenId: string | null = null): FanOutPlace {
   const clock = new SimulatedClock();
   const store = createMemoryStore([fanOutCollection, deliveryCollection]);
   const logLines: string[] = [];
-  const log = createLogger({
-    level: 'debug', format: 'json', now: () => clock.now(), write: (line) => logLines.push(line),
-  });
   const failing: Store = {
     ...store,
     transact: (prepare) => store.transact((transaction) => prepare({
@@ -178,8 +175,11 @@ function openFanOuts(brokenId: string | null = null): FanOutPlace {
       },
     })),
   };
+  const context = createContext({
+    store: failing, clock, writeLog: (line) => logLines.push(line),
+  });
   return {
-    clock, store, logLines, fanOuts: new FanOuts({ store: failing, clock, log }),
+    clock, store, logLines, fanOuts: new FanOuts(context),
     put: (eventId, count) => store.transact((transaction) => putFanOut(transaction, {
       identifier: eventId, seed: eventId, createdAt: '2026-01-01T00:00:00.000Z', event: 'thing',
       hooks: Array.from({ length: count }, (_, index) => `hook-${index}`),

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { createLogger } from '../../../src/base/log.ts';
 import {
   getState, getStateSinceMs, type PublicState,
 } from '../../../src/webhooks/health/health.ts';
@@ -10,6 +9,7 @@ import { HealthMonitor, stageHealthRemoval } from '../../../src/webhooks/health/
 import { decodeHealth, healthCollection } from '../../../src/webhooks/health/health-record.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
+import { createContext } from '../context.ts';
 
 const HOOKS = { name: 'hooks', key: 'identifier' } as const;
 const STAMPS = '"createdAt":"2026-01-01T00:00:00.000Z","updatedAt":"2026-01-01T00:00:09.000Z"';
@@ -17,7 +17,7 @@ const OFF_AT = '2026-01-02T00:00:00.000Z';
 const NO = 'no';
 const GONE = 'its target answered 410';
 
-type HookFinder = ConstructorParameters<typeof HealthMonitor>[0]['webhooks']['find'];
+type HookFinder = ConstructorParameters<typeof HealthMonitor>[1]['webhooks']['find'];
 
 class Place {
   readonly clock = new ManualClock();
@@ -67,13 +67,10 @@ class Place {
       return bytes === undefined ? undefined
         : { ...JSON.parse(bytes.toString()), labels: { webhook: identifier } };
     };
-    return new HealthMonitor({
-      direction: 'outgoing', store, clock, collection: HOOKS.name,
+    const writeLog = (line: string): void => void this.lines.push(JSON.parse(line));
+    return new HealthMonitor(createContext({ store, clock, writeLog }), {
+      direction: 'outgoing', collection: HOOKS.name,
       webhooks: { find, all: () => ['a', 'b', 'c', 'd'].flatMap((id) => find(id) ?? []) },
-      log: createLogger({
-        level: 'debug', format: 'json', now: () => clock.now(),
-        write: (line) => this.lines.push(JSON.parse(line)),
-      }),
     });
   }
 }

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { formatTimestamp } from '../../../src/base/clock.ts';
-import { silentLogger } from '../../../src/base/log.ts';
 import {
   requestBodyCollection, requestCollection, type StoredRequest, type RequestStatus,
 } from '../../../src/webhooks/inbox/stored-request.ts';
@@ -14,10 +13,9 @@ import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';
 import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { QueueRetention } from '../../../src/webhooks/durable-queue/queue-retention.ts';
-import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
-import { INBOX } from '../context.ts';
+import { INBOX, createContext } from '../context.ts';
 import { makeStoredRequest } from './sample-request.ts';
 
 const DAY_MS = 86_400_000;
@@ -52,11 +50,8 @@ async function inbox(context: TestContext, limits: Partial<InboxLimits> = {}): P
 }> {
   const store = createMemoryStore(webhookCollections);
   const clock = new ManualClock(START_MS);
-  const retention = new QueueRetention({
-    ...requestRetention(new RequestStates(store), { ...INBOX, ...limits }), queue: requestQueue,
-    store, clock,
-    log: silentLogger, ownership: ALL_OWNED,
-  });
+  const retention = new QueueRetention(createContext({ store, clock }), requestQueue,
+    requestRetention(new RequestStates(store), { ...INBOX, ...limits }));
   retention.start();
   context.after(() => retention.close());
   return {

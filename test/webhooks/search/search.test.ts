@@ -203,10 +203,10 @@ test('what is deleted, or matches no more, while it is searched is not found', (
     const ids = (json as unknown as { id: string }[]).map(({ id }) => id).sort();
     const requests = relay.store.collection('requests');
     let filteredId: string | undefined;
-    const walk = new RequestSearchWalk({
-      store: relay.store, rejected: { find: () => undefined },
-      createFacts: () => new Facts({ payload: () => null, event: () => null }),
-    }, { before: null, matches: (slot) => requests.idAt(slot) !== filteredId, rejected: [] });
+    const createFacts = () => new Facts({ payload: () => null, event: () => null });
+    const walk = new RequestSearchWalk(relay.store, createFacts, { find: () => undefined }, {
+      before: null, matches: (slot) => requests.idAt(slot) !== filteredId, rejected: [],
+    });
     const clock = { monotonicMs: () => 0 };
     let [nowMs, step] = [0, 0];
     // Each takes five steps, the newest is the first.
@@ -226,16 +226,13 @@ test('a rejected request that made room for another while it was searched is not
     const requests = ['b', 'a'].map((id) =>
       makeStoredRequest({ given: { id, status: 'rejected' } }));
     const keptIds = new Set(['a', 'b']);
-    const walk = new RequestSearchWalk({
-      store: relay.store,
-      rejected: {
-        find: (id) => {
-          const request = requests.find((other) => other.id === id);
-          return request === undefined || !keptIds.has(id) ? undefined
-            : { request, body: Buffer.from('{}'), isWhole: true };
-        },
+    const createFacts = () => new Facts({ payload: () => ({}), event: () => null });
+    const walk = new RequestSearchWalk(relay.store, createFacts, {
+      find(id) {
+        const request = requests.find((other) => other.id === id);
+        return request === undefined || !keptIds.has(id) ? undefined
+          : { request, body: Buffer.from('{}'), isWhole: true };
       },
-      createFacts: () => new Facts({ payload: () => ({}), event: () => null }),
     }, { before: null, matches: null, rejected: requests });
     assert.notEqual(walk.next(), null);
     assert.equal(walk.isStillListed(), true);

@@ -118,10 +118,10 @@ export function composeOutgoing(context: RelayContext, options: WebhooksOptions,
     },
     isAllHeld: (webhookId) => scheduler.isAllHeld(webhookId),
     findHostWait(webhookId) {
-      const wait = scheduler.findWait(webhookId);
+      const wait = scheduler.findBlockedQueue(webhookId);
       return wait === null ? null : toHostWait(wait);
     },
-    listHostWaits: () => scheduler.listWaits()
+    listHostWaits: () => scheduler.listBlockedQueues()
       .map((wait) => ({ hook: wait.queueKey, ...toHostWait(wait) })),
     start() {
       for (const part of [transport, ...upkeep]) part.start();

@@ -75,10 +75,10 @@ export interface Transport<Item, Result> {
    * Makes an attempt. Returns null when nothing was done or `cutOff` came first. Throws or rejects
    * when our own state kept it from having a result: then no attempt is counted, and the task is
    * due again: after seconds, or after a minute for a bug of ours; without end. The result is
-   * written only if `lease` is held then. `onWaiting` is `Scheduler.setWaiting` for the attempt.
+   * written only if `lease` is held then. `setParked` parks the attempt, or lets it go on.
    */
   runAttempt(
-    id: string, lease: QueueLease, cutOff: AbortSignal, onWaiting: (isWaiting: boolean) => void,
+    id: string, lease: QueueLease, cutOff: AbortSignal, setParked: (isParked: boolean) => void,
   ): MaybePromise<AttemptResult<Result> | null>;
   /**
    * Counts the attempt as soon as it is over, before its result is written. Returns what it showed
@@ -106,8 +106,8 @@ type QueueWorkerDeps = {
 /** While the store takes no writes no attempt begins, and we check it at this interval. */
 const STORE_CHECK_MS = 1000;
 /**
- * No attempt begins while so many run, or have a result to be written. An attempt that waits for
- * its turn does not count (`Scheduler.setWaiting`).
+ * No attempt begins while so many run, or have a result to be written. One that is parked does not
+ * count.
  */
 const UNWRITTEN_MAX = 1024;
 /** Delays of the next attempt after an `AppError`, as of the store, and after a bug of ours. */
@@ -296,7 +296,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     if (!ownership.mayBegin()) return;
     const endMs = clock.monotonicMs() + TURN_MS_MAX;
     while (!this.#closing.signal.aborted
-      && this.#background.count - scheduler.waitingCount < UNWRITTEN_MAX) {
+      && this.#background.count - scheduler.parkedCount < UNWRITTEN_MAX) {
       // The attempt before may have taken what the next one needs.
       if (!this.#transport.mayBegin()) return;
       const runningTask = scheduler.startNext();
@@ -338,7 +338,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
       let attemptResult: AttemptResult<Result> | null;
       try {
         const attempt = this.#transport.runAttempt(id, lease, this.#cutOffSignal(lease),
-          (isWaiting) => scheduler.setWaiting(runningTask, isWaiting));
+          (isParked) => scheduler.setParked(runningTask, isParked));
         attemptResult = isPromised(attempt) ? await attempt : attempt;
       } catch (thrown) {
         scheduler.release(runningTask, null);

@@ -122,9 +122,9 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
   }
 
   runAttempt(
-    id: string, lease: QueueLease, cutOff: AbortSignal, onWaiting: (isWaiting: boolean) => void,
+    id: string, lease: QueueLease, cutOff: AbortSignal, setParked: (isParked: boolean) => void,
   ): MaybePromise<AttemptResult<FinishedRun> | null> {
-    const run = runPendingRoute(this.#runDeps, id, { lease, cutOff, onWaiting });
+    const run = runPendingRoute(this.#runDeps, id, { lease, cutOff, onWaiting: setParked });
     // It stays due: the loop stops at `mayBegin` until the memory budget has room again.
     if (run === NO_ROOM) this.#isWaitingForRoom = true;
     return run;

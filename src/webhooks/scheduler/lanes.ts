@@ -87,7 +87,7 @@ export class Lanes {
 
   /**
    * Returns whether a task that was offered is ready, and its lane lets it start. If not, the offer
-   * is void: the lane offers it anew when its turn comes.
+   * is void: the lane offers it anew when it is the first.
    */
   confirmOffer(task: Task): boolean {
     const { lane, state } = task;

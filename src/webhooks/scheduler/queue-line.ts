@@ -4,57 +4,58 @@
  */
 import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 
-type LineEntry<Q> = { readonly queue: Q; readonly turn: number };
+type LineEntry<Q> = { readonly queue: Q; readonly lastStart: number };
 
-export class QueueLine<Q extends { readonly turn: number }> {
-  /** The turn with which each queue stands in the line. */
-  readonly #turns = new Map<Q, number>();
+export class QueueLine<Q extends { readonly lastStart: number }> {
+  /** The queues in the line, with their last starts when they joined it. */
+  readonly #lastStarts = new Map<Q, number>();
   /** May hold entries of queues that have left the line, or joined it again. */
-  readonly #entries = new PriorityQueue<LineEntry<Q>>((left, right) => left.turn < right.turn);
+  readonly #entries =
+    new PriorityQueue<LineEntry<Q>>((left, right) => left.lastStart < right.lastStart);
 
   add(queue: Q): void {
-    const { turn } = queue;
-    if (this.#turns.get(queue) === turn) return;
-    this.#turns.set(queue, turn);
-    this.#entries.push({ queue, turn });
+    const { lastStart } = queue;
+    if (this.#lastStarts.get(queue) === lastStart) return;
+    this.#lastStarts.set(queue, lastStart);
+    this.#entries.push({ queue, lastStart });
   }
 
   /** Returns whether the queue was in the line. */
   remove(queue: Q): boolean {
-    return this.#turns.delete(queue);
+    return this.#lastStarts.delete(queue);
   }
 
   /**
    * Takes the first queue out of the line. Returns undefined if the line is empty, or the last
-   * start of its first queue came after `lastTurn`.
+   * start of its first queue came after `lastStartMax`.
    */
-  take(lastTurn = Infinity): Q | undefined {
-    this.#entries.popWhile(({ queue, turn }) => this.#turns.get(queue) !== turn);
+  take(lastStartMax = Infinity): Q | undefined {
+    this.#entries.popWhile(({ queue, lastStart }) => this.#lastStarts.get(queue) !== lastStart);
     const first = this.#entries.peek();
-    if (first === undefined || first.turn > lastTurn) return undefined;
+    if (first === undefined || first.lastStart > lastStartMax) return undefined;
     this.#entries.pop();
-    this.#turns.delete(first.queue);
+    this.#lastStarts.delete(first.queue);
     return first.queue;
   }
 }
 
-type TargetQueue = { readonly turn: number; readonly health: string };
+type TargetQueue = { readonly lastStart: number; readonly health: string };
 
 /**
- * The line for the places at one target. All queues that are not known to be healthy take turns
- * with the healthy ones as if they were one queue: each may hold its place for a whole time-out,
+ * The line for the permits of one target. All queues that are not known to be healthy alternate
+ * with the healthy ones as if they were one queue: each may hold its permit for a whole time-out,
  * and so a healthy one waits for no more than one of them.
  */
 export class TargetLine<Q extends TargetQueue> {
   readonly #healthy = new QueueLine<Q>();
   readonly #others = new QueueLine<Q>();
-  /** The queues that were given a place, and may start next. Nobody gets ahead of them. */
-  readonly #placeHolders = new Set<Q>();
-  /** The turn when an attempt of the others last began or ended. */
-  #othersTurn = -Infinity;
+  /** The queues that were given a permit, and may start next. Nobody gets ahead of them. */
+  readonly #permitHolders = new Set<Q>();
+  /** How many starts there were when an attempt of the others last began or ended. */
+  #othersLastStart = -Infinity;
 
-  get placeHolderCount(): number {
-    return this.#placeHolders.size;
+  get permitHolderCount(): number {
+    return this.#permitHolders.size;
   }
 
   add(queue: Q): void {
@@ -65,24 +66,24 @@ export class TargetLine<Q extends TargetQueue> {
   remove(queue: Q): void {
     this.#healthy.remove(queue);
     this.#others.remove(queue);
-    this.#placeHolders.delete(queue);
+    this.#permitHolders.delete(queue);
   }
 
-  /** Gives a place to the first queue. */
+  /** Gives a permit to the first queue. */
   take(): Q | undefined {
-    const queue = this.#healthy.take(this.#othersTurn) ?? this.#others.take()
+    const queue = this.#healthy.take(this.#othersLastStart) ?? this.#others.take()
       ?? this.#healthy.take();
-    if (queue !== undefined) this.#placeHolders.add(queue);
+    if (queue !== undefined) this.#permitHolders.add(queue);
     return queue;
   }
 
-  /** Takes back the place that a queue may have been given. */
+  /** Takes back the permit that a queue may have been given. */
   takeBack(queue: Q): void {
-    this.#placeHolders.delete(queue);
+    this.#permitHolders.delete(queue);
   }
 
-  /** Must be called when an attempt of a queue has begun or ended. */
-  countTurn(queue: Q, turn: number): void {
-    if (queue.health !== 'healthy') this.#othersTurn = turn;
+  /** Must be called when an attempt of a queue has begun or ended, after so many starts. */
+  noteAttempt(queue: Q, startCount: number): void {
+    if (queue.health !== 'healthy') this.#othersLastStart = startCount;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Says which task is attempted next. A task waits until it is due, and then for its turn within the
+ * Says which task is attempted next. A task waits until it is due, and then starts within the
  * limits of its queue, of its target and of the whole. The scheduler knows nothing of a task but
  * its identifier, so it serves any stored task. It does no I/O, and the clock is a parameter.
  *
@@ -11,7 +11,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { DueTimes } from './due-times.ts';
 import type { LongLane } from './lanes.ts';
 import { Pace, type StartLimit } from './pace.ts';
-import { TaskQueues, type QueueWait, type RunLimits, type TaskOrder } from './task-queues.ts';
+import { TaskQueues, type BlockedQueue, type RunLimits, type TaskOrder } from './task-queues.ts';
 import {
   isBefore, type AttemptHealth, type LaneName, type RunningTask, type Task, type TaskQueue,
   type TaskTarget,
@@ -26,15 +26,15 @@ export type QueueSettings = {
   readonly runningMax?: number | undefined;
 };
 
-/** The pace of a queue, and the timer of its wait, which all its tasks share; null: none waits. */
+/** The pace of a queue, and the timer until its next start; null: a task may start now. */
 type PacedQueue = { readonly pace: Pace; timer: Timer | null };
 
-/** An attempt that holds its place for longer is slow. */
+/** An attempt that holds its permit for longer is slow. */
 const SLOW_MS = 1000;
 
 export class Scheduler {
   readonly #clock: Clock;
-  readonly #takesTurn: (task: Task) => boolean;
+  readonly #isPaced: (task: Task) => boolean;
   /** Tasks by identifier, in the order they were added, which is about the order of creation. */
   readonly #tasks = new Map<string, Task>();
   readonly #queues: TaskQueues;
@@ -47,12 +47,12 @@ export class Scheduler {
   #onRunnable: () => void = () => {};
   #isClosed = false;
 
-  /** `takesTurn` says whether the next start of a task takes a turn of the pace of its queue. */
-  constructor(clock: Clock, limits: RunLimits, takesTurn: (task: Task) => boolean = () => true) {
+  /** `isPaced` says whether the pace of its queue counts the next start of a task. */
+  constructor(clock: Clock, limits: RunLimits, isPaced: (task: Task) => boolean = () => true) {
     this.#clock = clock;
-    this.#takesTurn = takesTurn;
+    this.#isPaced = isPaced;
     this.#queues = new TaskQueues(limits, (task) =>
-      this.#findPacedQueue(task)?.timer != null && takesTurn(task));
+      this.#findPacedQueue(task)?.timer != null && isPaced(task));
     this.#dueTimes = new DueTimes(clock, (task) => this.#makeReady(task));
   }
 
@@ -83,9 +83,9 @@ export class Scheduler {
     return this.#queues.runningCount;
   }
 
-  /** The number of attempts under way that wait, which `runningCount` leaves out. */
-  get waitingCount(): number {
-    return this.#queues.waitingCount;
+  /** The number of attempts under way that are parked, which `runningCount` leaves out. */
+  get parkedCount(): number {
+    return this.#queues.parkedCount;
   }
 
   /**
@@ -208,14 +208,14 @@ export class Scheduler {
     return this.#queues.listLongLanes(max);
   }
 
-  /** See `TaskQueues.listWaits`. */
-  listWaits(): readonly QueueWait[] {
-    return this.#queues.listWaits(this.#clock.now());
+  /** See `TaskQueues.listBlockedQueues`. */
+  listBlockedQueues(): readonly BlockedQueue[] {
+    return this.#queues.listBlockedQueues(this.#clock.now());
   }
 
-  /** See `TaskQueues.findWait`. */
-  findWait(key: string): QueueWait | null {
-    return this.#queues.findWait(key, this.#clock.now());
+  /** See `TaskQueues.findBlockedQueue`. */
+  findBlockedQueue(key: string): BlockedQueue | null {
+    return this.#queues.findBlockedQueue(key, this.#clock.now());
   }
 
   /** Lets the queue of that key start nothing until `resume`, whatever its settings say. */
@@ -242,7 +242,7 @@ export class Scheduler {
   }
 
   /**
-   * Lets attempts of the queue of that key take turns no faster than `startLimit`, and none within
+   * Lets paced tasks of the queue of that key start no faster than `startLimit`, and none within
    * `firstWaitMs`, whether or not there is such a queue now. null: as fast as may be.
    */
   setPace(key: string, startLimit: StartLimit | null, firstWaitMs = 0): void {
@@ -258,11 +258,11 @@ export class Scheduler {
     if (existing === undefined) {
       const pacedQueue = { pace: new Pace(startLimit, firstMs), timer: null };
       this.#pacedQueues.set(key, pacedQueue);
-      return this.#waitForPace(key, pacedQueue);
+      return this.#followPace(key, pacedQueue);
     }
     existing.pace.change(startLimit);
     existing.pace.postpone(firstMs);
-    this.#waitForPace(key, existing);
+    this.#followPace(key, existing);
   }
 
   /** Whether the queue of that key has tasks, and all of them are held. */
@@ -284,28 +284,28 @@ export class Scheduler {
     if (runningTask === null) return null;
     const { task } = runningTask;
     this.#unsettledIds.add(task.id);
-    runningTask.placeSinceMs = this.#clock.monotonicMs();
+    runningTask.permitSinceMs = this.#clock.monotonicMs();
     const pacedQueue = this.#findPacedQueue(task);
-    if (pacedQueue !== undefined && this.#takesTurn(task)) {
-      pacedQueue.pace.countStart(runningTask.placeSinceMs);
-      this.#waitForPace(task.queue.key, pacedQueue);
+    if (pacedQueue !== undefined && this.#isPaced(task)) {
+      pacedQueue.pace.countStart(runningTask.permitSinceMs);
+      this.#followPace(task.queue.key, pacedQueue);
     }
     return runningTask;
   }
 
   /** Ends an attempt. `health` is null when the attempt showed nothing. */
   release(runningTask: RunningTask, health: AttemptHealth | null): void {
-    const { state, placeSinceMs } = runningTask;
-    const isSlow = state === 'running' && this.#clock.monotonicMs() - placeSinceMs >= SLOW_MS;
+    const { state, permitSinceMs } = runningTask;
+    const isSlow = state === 'running' && this.#clock.monotonicMs() - permitSinceMs >= SLOW_MS;
     const pauseMs = this.#queues.release(runningTask, health, isSlow);
     if (pauseMs > 0 && !this.#isClosed) this.#pauseTarget(runningTask.target, pauseMs);
     this.#onRunnable();
   }
 
-  /** Says whether an attempt under way waits for something of its own: see task-queues.ts. */
-  setWaiting(runningTask: RunningTask, isWaiting: boolean): void {
-    if (runningTask.state === 'waiting') runningTask.placeSinceMs = this.#clock.monotonicMs();
-    this.#queues.setWaiting(runningTask, isWaiting);
+  /** Parks an attempt under way, or lets it go on: see task-queues.ts. */
+  setParked(runningTask: RunningTask, isParked: boolean): void {
+    if (runningTask.state === 'parked') runningTask.permitSinceMs = this.#clock.monotonicMs();
+    this.#queues.setParked(runningTask, isParked);
     this.#onRunnable();
   }
 
@@ -341,8 +341,8 @@ export class Scheduler {
     return this.#pacedQueues.size === 0 ? undefined : this.#pacedQueues.get(key);
   }
 
-  /** Lets the queue start nothing that takes a turn until its pace allows it. */
-  #waitForPace(key: string, pacedQueue: PacedQueue): void {
+  /** Lets the queue start no paced task until its pace allows it. */
+  #followPace(key: string, pacedQueue: PacedQueue): void {
     pacedQueue.timer?.cancel();
     pacedQueue.timer = null;
     const waitMs = pacedQueue.pace.getWaitMs(this.#clock.monotonicMs());
@@ -353,7 +353,7 @@ export class Scheduler {
     if (this.#isClosed) return;
     // A timer may come a part of a millisecond early: then the rest is waited for.
     pacedQueue.timer = this.#clock.startTimer(
-      Math.ceil(waitMs), () => this.#waitForPace(key, pacedQueue));
+      Math.ceil(waitMs), () => this.#followPace(key, pacedQueue));
   }
 
   // The target itself is paused already; this is the timer that ends the pause.

@@ -2,28 +2,28 @@
  * The queues of the scheduler: chooses which of the ready tasks starts next. A queue holds the
  * tasks of one source, such as a webhook. This file does no I/O; its one time is a parameter.
  *
- * Queues take turns: next is the queue whose last start is longest ago, among those that may start
- * a task now. Three limits are on the attempts under way: of all queues, of one queue and of one
- * target.
+ * Queues alternate: next is the queue whose last start is longest ago, among those that may start a
+ * task now. Three limits are on the attempts under way: of all queues, of one queue and of one
+ * target. What a target gives, one for each attempt that it may have, is called a permit here.
  *
  * What the last attempt of a queue showed says how many attempts the queue may have at once, so
- * that a webhook that never answers holds one place at its host, and its neighbours have the
- * others. Where a target has no place left, all its queues that are not known to be healthy take
- * turns with the healthy ones as if they were one (`TargetLine`), so that a healthy one waits for
- * no more than one of them. A target that takes no connection gets one attempt at a time.
+ * that a webhook that never answers holds one permit of its host, and its neighbours have the
+ * others. Where a target has no permit left, all its queues that are not known to be healthy
+ * alternate with the healthy ones as if they were one (`TargetLine`), so that a healthy one waits
+ * for no more than one of them. A target that takes no connection gets one attempt at a time.
  *
  * All that are not known to be healthy share one half of the attempts, or the only one, so that
  * they leave the others to the healthy ones. For trials there are more: the first attempt of a
  * queue, of which nothing is known, and that of a healthy queue at a target that takes no
- * connection. What is under way when that changes keeps its place until it ends.
+ * connection. What is under way when that changes keeps its permit until it ends.
  *
  * A queue that cannot start its next task now waits for what it lacks: a change of its own, an
- * attempt at its target, or one of that half. Each place that becomes free is the turn of a queue
- * that waits for it. A queue that does not use its turn passes it on to the next one.
+ * attempt at its target, or one of that half. Each permit that becomes free is given to a
+ * queue that waits for it. A queue that does not use its permit passes it on to the next one.
  *
- * An attempt may wait for something of its own. Meanwhile it counts in its queue and its lane
- * alone, so that others start in its place. When it goes on it counts again at once, above the
- * limits too: who has it wait limits how many go on.
+ * An attempt may be parked while it waits for something of its own. Meanwhile it counts in its
+ * queue and its lane alone, so that others start instead. When it goes on it counts again at once,
+ * above the limits too: who parks attempts limits how many go on.
  *
  * Among its ready tasks a queue starts the one whose place is first. Lanes (lanes.ts) say which of
  * them may be there at all.
@@ -54,12 +54,12 @@ export type RunLimits = {
   readonly runningPerTargetMax?: number;
 };
 
-/** A queue whose first task waits for a place at its target. */
-export type QueueWait = {
+/** A queue whose first task waits for a permit of its target. */
+export type BlockedQueue = {
   readonly queueKey: string;
   readonly target: string;
   readonly sinceMs: number;
-  /** The keys of the queues that have the places there, some of them if they are many. */
+  /** The keys of the queues that have the permits, some of them if they are many. */
   readonly behind: readonly string[];
 };
 
@@ -71,9 +71,9 @@ const RUNNING_MAX_BY_HEALTH: Readonly<Record<QueueHealth, number>> = {
 const TRIAL_SHARE = 7 / 8;
 /** Above this number of queues, idle ones are forgotten, and what was known of their health. */
 const QUEUES_MAX = 10_000;
-/** A wait for a place at a target is told when it is so long. */
+/** A wait for a permit is told when it is so long. */
 const TOLD_WAIT_MS = 5000;
-/** Most queues named that have the places a queue waits for. */
+/** Most queues named that have the permits which a queue waits for. */
 const BEHIND_MAX = 5;
 /**
  * An unreachable target refuses connections at once, and each refusal costs as much as an accepted
@@ -91,7 +91,7 @@ export class TaskQueues {
   readonly #targets = new Map<string, TaskTarget>();
   /** Keys of suspended queues, whether or not the queues exist now. */
   readonly #suspendedKeys = new Set<string>();
-  readonly #mustWaitForPace: (task: Task) => boolean;
+  readonly #isAheadOfPace: (task: Task) => boolean;
   /** By key of a queue, the place from which on its tasks must not start. */
   readonly #holdPlaces = new Map<string, string>();
   /**
@@ -103,16 +103,16 @@ export class TaskQueues {
   /** The same of queues whose attempt would be a trial. */
   readonly #blockedTrials = new QueueLine<TaskQueue>();
   readonly #lanes = new Lanes();
-  /** The number of attempts under way, and of those in the places that are shared. */
+  /** The number of attempts under way that are not parked, and of those with shared permits. */
   #runningCount = 0;
   #sharedRunningCount = 0;
-  #waitingCount = 0;
-  /** The turn of the queue that started last. */
-  #turn = 0;
+  #parkedCount = 0;
+  /** The number of starts so far. */
+  #startCount = 0;
 
-  constructor(limits: RunLimits, mustWaitForPace: (task: Task) => boolean = () => false) {
+  constructor(limits: RunLimits, isAheadOfPace: (task: Task) => boolean = () => false) {
     this.#limits = limits;
-    this.#mustWaitForPace = mustWaitForPace;
+    this.#isAheadOfPace = isAheadOfPace;
     this.#runningPerTargetMax = limits.runningPerTargetMax ?? Infinity;
     this.#sharedMax = Math.max(1, Math.floor(limits.runningMax / 2));
     this.#trialMax = Math.max(1, Math.floor(limits.runningMax * TRIAL_SHARE));
@@ -122,9 +122,9 @@ export class TaskQueues {
     return this.#runningCount;
   }
 
-  /** The number of attempts under way that wait, which are not in `runningCount`. */
-  get waitingCount(): number {
-    return this.#waitingCount;
+  /** The number of attempts under way that are parked, which are not in `runningCount`. */
+  get parkedCount(): number {
+    return this.#parkedCount;
   }
 
   listTargets(): Iterable<TaskTarget> {
@@ -155,11 +155,11 @@ export class TaskQueues {
     }
     const target = this.#getOrCreateTarget(targetKey);
     // A queue that never started anything comes before all that have.
-    const turn = Number.MIN_SAFE_INTEGER + this.#takeTurn();
+    const lastStart = Number.MIN_SAFE_INTEGER + this.#countStart();
     const queue: TaskQueue = {
       key, ready: new PriorityQueue(isBefore), all: runningMax === 1 ? orderByPlace([]) : null,
-      lanes: null, target, health: 'unknown', turn, blockedSinceMs: null,
-      mayStart, startsOnce: false, runningMax, runningCount: 0, waitingCount: 0, size: 0,
+      lanes: null, target, health: 'unknown', lastStart, blockedSinceMs: null,
+      mayStart, startsOnce: false, runningMax, runningCount: 0, parkedCount: 0, size: 0,
     };
     target.queues.add(queue);
     this.#queues.set(key, queue);
@@ -274,13 +274,13 @@ export class TaskQueues {
     return this.#lanes.listLongLanes(max);
   }
 
-  /** Lists the queues that have waited long for a place at their target by now, in no order. */
-  listWaits(nowMs: number): readonly QueueWait[] {
-    return this.listKeys().flatMap((key) => this.findWait(key, nowMs) ?? []);
+  /** Lists the queues that have waited long for a permit of their target by now, in no order. */
+  listBlockedQueues(nowMs: number): readonly BlockedQueue[] {
+    return this.listKeys().flatMap((key) => this.findBlockedQueue(key, nowMs) ?? []);
   }
 
-  /** Finds such a wait of one queue. One behind nobody but itself is none. */
-  findWait(key: string, nowMs: number): QueueWait | null {
+  /** Finds such a queue. One behind nobody but itself is none. */
+  findBlockedQueue(key: string, nowMs: number): BlockedQueue | null {
     const queue = this.#queues.get(key);
     if (queue === undefined || queue.blockedSinceMs === null) return null;
     const { target, blockedSinceMs: sinceMs } = queue;
@@ -305,50 +305,50 @@ export class TaskQueues {
       if (task !== undefined && blocked === null) return this.#start(task, target);
       blocked?.add(queue);
       queue.blockedSinceMs = blocked === target.blocked ? queue.blockedSinceMs ?? nowMs : null;
-      // The queue starts nothing, so another one gets its turn.
-      this.#passOnTurn(target);
+      // The queue starts nothing, so another one gets its permit.
+      this.#admitBlocked(target);
     }
     return null;
   }
 
   /**
    * Ends an attempt. `health` is null when the attempt showed nothing, and `isSlow` says whether it
-   * held its place for long. Returns the milliseconds after which the caller must call
+   * held its permit for long. Returns the milliseconds after which the caller must call
    * `resumeTarget`, or 0 when there is no pause.
    */
   release(runningTask: RunningTask, health: AttemptHealth | null, isSlow = false): number {
     const { task: { queue }, target, lane } = runningTask;
-    this.setWaiting(runningTask, false);
+    this.setParked(runningTask, false);
     runningTask.state = 'ended';
     queue.runningCount -= 1;
     this.#countRunning(runningTask, -1);
     if (queue.target === target) updateQueueHealth(queue, health, isSlow);
     const pauseMs = health === null ? 0 : this.#updateTargetHealth(target, health);
-    target.blocked.countTurn(queue, this.#turn);
+    target.blocked.noteAttempt(queue, this.#startCount);
     if (lane !== null) this.#lanes.endAttempt(lane);
     this.#runnableQueues.add(queue);
-    this.#passOnTurn(target);
+    this.#admitBlocked(target);
     this.#dropIfIdle(queue);
     this.#dropTargetIfIdle(target);
     return pauseMs;
   }
 
-  /** Says whether an attempt waits. Does nothing once it was released. */
-  setWaiting(runningTask: RunningTask, isWaiting: boolean): void {
+  /** Says whether an attempt is parked. Does nothing once it was released. */
+  setParked(runningTask: RunningTask, isParked: boolean): void {
     const { state, target, task: { queue } } = runningTask;
-    if (state === 'ended' || (state === 'waiting') === isWaiting) return;
-    runningTask.state = isWaiting ? 'waiting' : 'running';
-    this.#waitingCount += isWaiting ? 1 : -1;
-    queue.waitingCount += isWaiting ? 1 : -1;
-    this.#countRunning(runningTask, isWaiting ? -1 : 1);
-    if (!isWaiting) return;
+    if (state === 'ended' || (state === 'parked') === isParked) return;
+    runningTask.state = isParked ? 'parked' : 'running';
+    this.#parkedCount += isParked ? 1 : -1;
+    queue.parkedCount += isParked ? 1 : -1;
+    this.#countRunning(runningTask, isParked ? -1 : 1);
+    if (!isParked) return;
     this.#runnableQueues.add(queue);
-    this.#passOnTurn(target);
+    this.#admitBlocked(target);
   }
 
   resumeTarget(target: TaskTarget): void {
     target.isPaused = false;
-    this.#passOnTurn(target);
+    this.#admitBlocked(target);
   }
 
   #begin(task: Task): void {
@@ -363,22 +363,22 @@ export class TaskQueues {
     queue.ready.pop();
     queue.startsOnce = false;
     queue.blockedSinceMs = null;
-    queue.turn = this.#takeTurn();
+    queue.lastStart = this.#countStart();
     task.state = 'unsettled';
     queue.runningCount += 1;
     const runningTask: RunningTask = {
-      task, target, lane, state: 'running', isShared: needsSharedPlace(queue), placeSinceMs: 0,
+      task, target, lane, state: 'running', isShared: needsSharedPermit(queue), permitSinceMs: 0,
     };
     this.#countRunning(runningTask, 1);
-    target.blocked.countTurn(queue, queue.turn);
+    target.blocked.noteAttempt(queue, queue.lastStart);
     if (lane !== null) this.#lanes.beginAttempt(lane);
     this.#runnableQueues.add(queue);
     return runningTask;
   }
 
-  #takeTurn(): number {
-    this.#turn += 1;
-    return this.#turn;
+  #countStart(): number {
+    this.#startCount += 1;
+    return this.#startCount;
   }
 
   #countRunning({ target, isShared }: RunningTask, by: 1 | -1): void {
@@ -395,10 +395,10 @@ export class TaskQueues {
     const { runningCount, runningMax, ready, all, key } = queue;
     if (!queue.mayStart && !queue.startsOnce) return undefined;
     if (runningCount >= runningMax || this.#suspendedKeys.has(key)) return undefined;
-    if (runningCount - queue.waitingCount >= RUNNING_MAX_BY_HEALTH[queue.health]) return undefined;
+    if (runningCount - queue.parkedCount >= RUNNING_MAX_BY_HEALTH[queue.health]) return undefined;
     ready.popWhile((task) => !this.#lanes.confirmOffer(task));
     const first = ready.peek();
-    if (first === undefined || this.#mustWaitForPace(first)) return undefined;
+    if (first === undefined || this.#isAheadOfPace(first)) return undefined;
     const holdPlace = this.#holdPlaces.size === 0 ? undefined : this.#holdPlaces.get(key);
     if (holdPlace !== undefined && first.place >= holdPlace) return undefined;
     if (all === null) return first;
@@ -408,12 +408,12 @@ export class TaskQueues {
   }
 
   /**
-   * Finds the line that the queue has to stand in: for a place at its target, or for one of those
+   * Finds the line that the queue has to stand in: for a permit of its target, or for one of those
    * that are shared. null: its attempt may start.
    */
   #findLine(queue: TaskQueue): Pick<QueueLine<TaskQueue>, 'add'> | null {
-    if (this.#countFreePlaces(queue.target) <= 0) return queue.target.blocked;
-    if (!needsSharedPlace(queue)) return null;
+    if (this.#countFreePermits(queue.target) <= 0) return queue.target.blocked;
+    if (!needsSharedPermit(queue)) return null;
     const [runningMax, line] = isTrial(queue) ? [this.#trialMax, this.#blockedTrials]
       : [this.#sharedMax, this.#blockedShared];
     return this.#sharedRunningCount < runningMax ? null : line;
@@ -429,7 +429,7 @@ export class TaskQueues {
     return PAUSE_MS;
   }
 
-  /** A healthy queue that waited for a shared place need not any more. */
+  /** A healthy queue that waited for a shared permit need not any more. */
   #setUnreachable(target: TaskTarget, isUnreachable: boolean): void {
     if (target.isUnreachable === isUnreachable) return;
     target.isUnreachable = isUnreachable;
@@ -439,9 +439,9 @@ export class TaskQueues {
     }
   }
 
-  /** Gives the free places at a target, and those that are shared, to queues that wait. */
-  #passOnTurn(target: TaskTarget): void {
-    this.#unblock(target.blocked, this.#countFreePlaces(target));
+  /** Gives the free permits of a target, and those that are shared, to queues that wait. */
+  #admitBlocked(target: TaskTarget): void {
+    this.#unblock(target.blocked, this.#countFreePermits(target));
     this.#unblock(this.#blockedTrials, this.#trialMax - this.#sharedRunningCount);
     this.#unblock(this.#blockedShared, this.#sharedMax - this.#sharedRunningCount);
   }
@@ -455,10 +455,10 @@ export class TaskQueues {
   }
 
   /** How many more attempts at the target may start. */
-  #countFreePlaces({ isUnreachable, isPaused, runningCount, blocked }: TaskTarget): number {
+  #countFreePermits({ isUnreachable, isPaused, runningCount, blocked }: TaskTarget): number {
     if (isPaused) return 0;
-    const placesMax = isUnreachable ? 1 : this.#runningPerTargetMax;
-    return placesMax - runningCount - blocked.placeHolderCount;
+    const permitsMax = isUnreachable ? 1 : this.#runningPerTargetMax;
+    return permitsMax - runningCount - blocked.permitHolderCount;
   }
 
   #getOrCreateTarget(key: string): TaskTarget {
@@ -470,7 +470,7 @@ export class TaskQueues {
     return target;
   }
 
-  /** Takes a queue away from its target. A turn that it may have there is passed on. */
+  /** Takes a queue away from its target. A permit that it may have there is passed on. */
   #leaveTarget(queue: TaskQueue): void {
     const { target } = queue;
     target.blocked.remove(queue);
@@ -478,7 +478,7 @@ export class TaskQueues {
     this.#blockedTrials.remove(queue);
     target.queues.delete(queue);
     queue.blockedSinceMs = null;
-    this.#passOnTurn(target);
+    this.#admitBlocked(target);
     this.#dropTargetIfIdle(target);
   }
 
@@ -508,12 +508,12 @@ function updateQueueHealth(
   else if (isSlow && queue.health !== 'silent') queue.health = 'slow';
 }
 
-/** Whether the next attempt, which needs a shared place, is a trial: of what may be well. */
+/** Whether the next attempt, which needs a shared permit, is a trial: of what may be well. */
 function isTrial({ health, runningCount }: TaskQueue): boolean {
   return health === 'unknown' ? runningCount === 0 : health === 'healthy';
 }
 
-function needsSharedPlace({ health, target }: TaskQueue): boolean {
+function needsSharedPermit({ health, target }: TaskQueue): boolean {
   return health !== 'healthy' || target.isUnreachable;
 }
 

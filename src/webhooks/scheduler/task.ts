@@ -22,7 +22,7 @@ import type { TargetLine } from './queue-line.ts';
 
 /**
  * - `waiting`: the task is not due yet.
- * - `ready`: it is due, and waits for its turn.
+ * - `ready`: it is due, and may start once nothing keeps it from that.
  * - `unsettled`: its attempt is under way, or the result of the attempt is not written yet.
  * - `gone`: it was finished or removed. Its queue drops it when it meets it.
  */
@@ -77,18 +77,18 @@ export type TaskQueue = {
   lanes: Map<string, Lane> | null;
   target: TaskTarget;
   health: QueueHealth;
-  /** Rises with each start in any queue: the queue with the lowest is next. */
-  turn: number;
-  /** Since when a task waits for a place at the target; null: none does. */
+  /** The number of its last start among those of all queues: the queue with the lowest is next. */
+  lastStart: number;
+  /** Since when a task waits for a permit of the target; null: none does. */
   blockedSinceMs: number | null;
   /** Most attempts at once; 1 means strict order. */
   runningMax: number;
   mayStart: boolean;
   /** Whether its first task may start although `mayStart` is false; until one has. */
   startsOnce: boolean;
-  /** The number of attempts under way, and of those that wait for something of their own. */
+  /** The number of attempts under way, and of those among them that are parked. */
   runningCount: number;
-  waitingCount: number;
+  parkedCount: number;
   /** The number of tasks that are not gone. */
   size: number;
 };
@@ -118,19 +118,19 @@ export type AttemptHealth = 'healthy' | 'silent' | 'unreachable';
 
 /**
  * The health of a webhook, as the last attempt that reached it showed it. `slow`: whatever else it
- * showed, the attempt held its place for so long that others were kept from being served.
+ * showed, the attempt held its permit for so long that others were kept from being served.
  */
 export type QueueHealth = Exclude<AttemptHealth, 'unreachable'> | 'slow' | 'unknown';
 
 /** An attempt under way. Target and lane are those it began with; it may have others by now. */
 export type RunningTask = {
   readonly task: Task; readonly target: TaskTarget; readonly lane: Lane | null;
-  /** `waiting`: for something that it has not got yet; only its queue and lane count it then. */
-  state: 'running' | 'waiting' | 'ended';
-  /** Whether it has one of the places that all share who are not known to be healthy. */
+  /** `parked`: it waits for something of its own; only its queue and lane count it then. */
+  state: 'running' | 'parked' | 'ended';
+  /** Whether it has one of the permits that all queues share which are not known to be healthy. */
   readonly isShared: boolean;
-  /** Monotonic: when it began, or its last wait ended. */
-  placeSinceMs: number;
+  /** Monotonic: since when it holds its permit: when it began, or ceased to be parked. */
+  permitSinceMs: number;
 };
 
 /** Whether the first task of the two starts before the other. */

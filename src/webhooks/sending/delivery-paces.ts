@@ -2,8 +2,8 @@
  * Gives the queues of webhooks with a `rate` their pace. The pace itself is only in memory, as the
  * node that owns a webhook's queue is the only one that attempts it.
  *
- * The making of a body, for which an action may run for long, is a step of its own, which takes no
- * turn (`isBodyToMake` in request-builder.ts): in its turn a delivery has its body.
+ * The making of a body, for which an action may run for long, is a start of its own, which the pace
+ * does not count (`isBodyToMake` in request-builder.ts): at the one that counts the body is there.
  *
  * After a start, or when the queue came from another node, the attempts of before are known by the
  * webhook's health, whose record is written with each result of a webhook that has a rate

@@ -149,7 +149,11 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
     };
   }
 
-  // A later delivery must not overtake one that a fan-out or an overdue event has still to make.
+  /**
+   * A fan-out and an overdue event have deliveries that are still to be made, and later ones of
+   * their webhooks, which are there already, must not overtake these. Such an event may have nearly
+   * all webhooks, and is written within seconds: so all deliveries wait, and no webhook is asked.
+   */
   mayBegin(): boolean {
     const { fanOuts, delayedEvents } = this.#deps;
     return fanOuts.unwrittenCount === 0 && delayedEvents.overdueCount === 0;

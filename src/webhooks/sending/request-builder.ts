@@ -61,9 +61,9 @@ export type PreparedAttempt = {
 export const NO_BODY_ROOM: Postponement = { postponedMs: 10_000 };
 
 /**
- * Whether the next start of a delivery makes its body and sends nothing. That takes no turn of the
- * pace of its webhook, which has a `rate`: in its turn the request can leave at once. A webhook
- * that is off is probed in one start.
+ * Whether the next start of a delivery makes its body and sends nothing. The pace of its webhook,
+ * which has a `rate`, does not count it: at the start that counts the request can leave at once. A
+ * webhook that is off is probed in one start.
  */
 export function isBodyToMake(
   { store, webhooks, bodies }: Pick<RequestDeps, 'store' | 'webhooks' | 'bodies'>,

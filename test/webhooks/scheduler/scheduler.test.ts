@@ -55,7 +55,7 @@ test('an attempt is slow that holds its place for a second, waits left out', asy
     for (let index = 10; index <= 30; index += 1) scheduler.add(`${index}`, QUEUE, 0);
     const attempt = started(scheduler);
     for (const durationMs of durationsMs) {
-      scheduler.setWaiting(attempt, durationMs === 5000);
+      scheduler.setParked(attempt, durationMs === 5000);
       await clock.advance(durationMs);
     }
     scheduler.release(attempt, 'healthy');
@@ -65,19 +65,19 @@ test('an attempt is slow that holds its place for a second, waits left out', asy
   }
 });
 
-test('attempts that wait leave their places to other queues, and go on above the limit', () => {
+test('parked attempts leave their permits to other queues, and go on above the limit', () => {
   const { scheduler, counted } = schedulerWith(new ManualClock());
-  // One of the eight places is for those that are known to be healthy.
+  // One of the eight permits is for those that are known to be healthy.
   const waiting = startEight(scheduler, 'a');
   assert.equal(waiting.length, 7);
   const before = counted.runnable;
-  for (const runningTask of waiting) scheduler.setWaiting(runningTask, true);
+  for (const runningTask of waiting) scheduler.setParked(runningTask, true);
   assert.ok(counted.runnable > before);
-  assert.deepEqual([scheduler.runningCount, scheduler.waitingCount], [0, 7]);
+  assert.deepEqual([scheduler.runningCount, scheduler.parkedCount], [0, 7]);
   const others = [started(scheduler)];
   assert.equal(scheduler.startNext(), null);
-  for (const runningTask of waiting) scheduler.setWaiting(runningTask, false);
-  assert.deepEqual([scheduler.runningCount, scheduler.waitingCount], [8, 0]);
+  for (const runningTask of waiting) scheduler.setParked(runningTask, false);
+  assert.deepEqual([scheduler.runningCount, scheduler.parkedCount], [8, 0]);
   for (const runningTask of [...waiting, ...others]) scheduler.release(runningTask, null);
   assert.equal(scheduler.runningCount, 0);
   assert.equal(startEight(scheduler, 'b').length, 7);
@@ -87,7 +87,7 @@ test('an attempt that waits still counts in its queue', () => {
   const { scheduler } = schedulerWith(new ManualClock());
   for (const id of ['a', 'b']) scheduler.add(id, { ...QUEUE, runningMax: 1 }, 0);
   const first = started(scheduler);
-  scheduler.setWaiting(first, true);
+  scheduler.setParked(first, true);
   assert.equal(scheduler.startNext(), null);
   scheduler.release(first, 'healthy');
   scheduler.settle('a', null);
@@ -98,12 +98,12 @@ test('an attempt that was released while it waited is counted no more', () => {
   const { scheduler } = schedulerWith(new ManualClock());
   scheduler.add('a', QUEUE, 0);
   const runningTask = started(scheduler);
-  scheduler.setWaiting(runningTask, true);
-  scheduler.setWaiting(runningTask, true);
+  scheduler.setParked(runningTask, true);
+  scheduler.setParked(runningTask, true);
   scheduler.release(runningTask, null);
-  scheduler.setWaiting(runningTask, false);
-  scheduler.setWaiting(runningTask, true);
-  assert.deepEqual([scheduler.runningCount, scheduler.waitingCount], [0, 0]);
+  scheduler.setParked(runningTask, false);
+  scheduler.setParked(runningTask, true);
+  assert.deepEqual([scheduler.runningCount, scheduler.parkedCount], [0, 0]);
 });
 
 test('does not start a task again until it is settled, then gives it its next time', async () => {

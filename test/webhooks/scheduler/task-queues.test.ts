@@ -41,7 +41,7 @@ test('a queue starts in order of creation, whatever the order of readiness', () 
   assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['a', 'b', 'c']);
 });
 
-test('queues take turns', () => {
+test('queues alternate', () => {
   const queues = createQueues(4, 8);
   for (const key of ['a', 'b', 'c']) fill(queues, queues.getOrCreate(key, 'one', true), key, 10);
   const started = startAll(queues);
@@ -264,7 +264,7 @@ test('a healthy queue whose target is reached again waits for none that is not h
   fill(queues, first, 'first', 1);
   const [attempt] = startAll(queues);
   assert.ok(attempt !== undefined);
-  queues.setWaiting(attempt, true);
+  queues.setParked(attempt, true);
   first.target.isUnreachable = true;
   second.health = 'healthy';
   for (const queue of dead) fill(queues, queue, queue.key, 3);
@@ -275,7 +275,7 @@ test('a healthy queue whose target is reached again waits for none that is not h
   assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['second-0000']);
 });
 
-test('at a target that is full, those who are not well take turns with the others as one', () => {
+test('at a target that is full, those who are not well alternate with the others as one', () => {
   const queues = new TaskQueues({ runningMax: 64, runningPerQueueMax: 8, runningPerTargetMax: 1 });
   const keys = ['silent-0', 'well-0', 'silent-1', 'well-1'];
   for (const key of keys) fill(queues, queues.getOrCreate(key, 'host', true), key, 4);

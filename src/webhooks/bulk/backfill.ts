@@ -15,13 +15,13 @@ import { createDelivery } from '../deliveries/delivery.ts';
 import { addLateDeliveries } from '../deliveries/late-deliveries.ts';
 import { decodeEventHead, eventCollection } from '../deliveries/event-record.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
-import {
-  createMissedEventMatcher, type EventCriteria, type MissedEventMatcher,
-} from '../deliveries/missed-events.ts';
+import { createMissedEventMatcher, type MissedEventMatcher } from '../deliveries/missed-events.ts';
 import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
+import { eventFields } from '../events/event-fields.ts';
 import type {
   OutgoingWebhookIndex, ReadyOutgoingWebhook,
 } from '../outgoing/outgoing-webhook-index.ts';
+import { createFieldTest, parseFilterBody } from '../records/fields.ts';
 import type { JobKind, RecordSelection } from './job-kind.ts';
 import { createSelection } from './record-selection.ts';
 
@@ -79,13 +79,13 @@ function readStagedEvents(transaction: Transaction): void {
 function createMatcher(
   webhooks: BackfillWork['webhooks'], filter: JsonObject,
 ): MissedEventMatcher {
-  const criteria = readCriteria(filter);
+  const isSelected = createFieldTest(eventFields, parseFilterBody(eventFields, filter));
   let webhook: ReadyOutgoingWebhook | undefined;
   let matches: MissedEventMatcher = () => false;
   return (...event) => {
     const current = webhooks.find(readWebhookId(filter));
     if (current === undefined) return false;
-    if (current !== webhook) matches = createMissedEventMatcher(current, criteria);
+    if (current !== webhook) matches = createMissedEventMatcher(current, isSelected);
     webhook = current;
     return matches(...event);
   };
@@ -94,15 +94,6 @@ function createMatcher(
 /** Reads the webhook of a filter that the route has made. */
 function readWebhookId({ hook }: JsonObject): string {
   return typeof hook === 'string' ? hook : '';
-}
-
-function readCriteria({ since, until, name }: JsonObject): EventCriteria {
-  const timeOrNull = (value: unknown): number | null =>
-    typeof value === 'string' ? Date.parse(value) : null;
-  return {
-    sinceMs: timeOrNull(since), untilMs: timeOrNull(until),
-    name: typeof name === 'string' ? name : null,
-  };
 }
 
 function findMissedEvents(

@@ -5,44 +5,32 @@
  * - events that have not begun, because they are delayed;
  * - events that were sent to one webhook, and what a queued forward sends: nobody hears these.
  */
-import { assert } from '../../base/assert.ts';
-import { parseTimestamp } from '../../base/clock.ts';
-import { EVERY_EVENT, createNameTest } from '../../base/event-name.ts';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { FindRecord } from '../../store/store-port.ts';
 import { createEventMatcher } from '../outgoing/outgoing-webhook-index.ts';
 import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
-import { isWithin } from '../records/columns.ts';
 import { findLateDeliveries } from './late-deliveries.ts';
-import { decodeEventDeliveries, decodeEventHead, readPayloadBytes } from './event-record.ts';
+import {
+  decodeEventDeliveries, decodeEventHead, readPayloadBytes, type StoredEventHead,
+} from './event-record.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { findFanOutWebhookIds } from './fan-out.ts';
 import { isAboutWebhook } from './system-events.ts';
 
-/** Which events are looked at; null stands for no criterion. */
-export type EventCriteria = {
-  readonly sinceMs: number | null;
-  readonly untilMs: number | null;
-  /** A name, or a prefix that ends in `.*`, as in a trigger. */
-  readonly name: string | null;
-};
-
 /** Whether the webhook has missed the event of that record. `find` finds what stands beside it. */
 export type MissedEventMatcher = (id: string, record: Buffer, find: FindRecord) => boolean;
 
+/** `isSelected` says of which events it is asked. */
 export function createMissedEventMatcher(
-  webhook: OutgoingWebhook, criteria: EventCriteria,
+  webhook: OutgoingWebhook, isSelected: (event: StoredEventHead) => boolean,
 ): MissedEventMatcher {
   const { identifier: webhookId } = webhook;
   const hears = createEventMatcher(webhook);
-  const isNamed = createNameTest(criteria.name ?? EVERY_EVENT);
-  assert(isNamed !== null, 'the route has checked the name');
   return (id, record, find) => {
-    const { name, to, createdAt } = decodeEventHead(record);
-    if (!isWithin(criteria, parseTimestamp(createdAt))) return false;
-    if (name === null || to !== null) return false;
-    if (!isNamed(name)) return false;
+    const event = decodeEventHead(record);
+    const { name, to } = event;
+    if (name === null || to !== null || !isSelected(event)) return false;
     if (find(delayedEventCollection.name, id) !== undefined) return false;
     let parsedPayload: JsonValue | undefined;
     const payload = (): JsonValue => parsedPayload ??= parsePayload(record);

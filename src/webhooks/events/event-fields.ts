@@ -2,14 +2,19 @@
 import { AppError } from '../../base/errors.ts';
 import { NAME_PATTERN_RULE, createNameTest } from '../../base/event-name.ts';
 import { quote } from '../../base/text/error-message.ts';
-import { EVENT_SOURCE_NAMES, type EventSource } from '../deliveries/event-record.ts';
+import {
+  EVENT_SOURCE_NAMES, type EventSource, type StoredEventHead,
+} from '../deliveries/event-record.ts';
 import { SharedTextColumn, type TimeSpan } from '../records/columns.ts';
 import {
   choiceField, flagField, textField, timeField, type RecordField, type RecordFields,
 } from '../records/fields.ts';
-import type { PublicEvent } from './public-event.ts';
 
 type NameTest = (name: string) => boolean;
+
+/** An event as its fields have it. */
+export type ListedEvent = Pick<StoredEventHead, 'name' | 'source' | 'key' | 'createdAt'>
+  & { readonly heard?: boolean };
 
 export type EventFilter = {
   readonly name: NameTest | null;
@@ -20,7 +25,7 @@ export type EventFilter = {
   readonly time: TimeSpan | null;
 };
 
-const nameField: RecordField<PublicEvent, NameTest> = {
+const nameField: RecordField<ListedEvent, NameTest> = {
   parameters: {
     name: {
       schema: { kind: 'string' },
@@ -28,16 +33,16 @@ const nameField: RecordField<PublicEvent, NameTest> = {
     },
   },
   parse: (query) => parseNamePattern(query.get('name')),
-  isMet: (isName, { name }) => isName(name),
+  isMet: (isName, { name }) => name !== null && isName(name),
   createColumn: () => new SharedTextColumn(({ name }) => name),
 };
 
-export const eventFields: RecordFields<PublicEvent, EventFilter> = {
+export const eventFields: RecordFields<ListedEvent, EventFilter> = {
   name: nameField,
   source: choiceField('source', 'Only these', EVENT_SOURCE_NAMES, ({ source }) => source),
   heard: flagField('heard',
     '`true`: only those that have or had a delivery; `false`: only the others',
-    ({ heard }) => heard),
+    ({ heard = false }) => heard),
   key: textField('key', 'Only those of this key', ({ key }) => key, { isRare: true }),
   time: timeField('Created', ({ createdAt }) => createdAt),
 };

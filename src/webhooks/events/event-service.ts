@@ -1,21 +1,25 @@
-/** Lists, finds and shows the events that are kept. */
+/**
+ * Lists, searches, finds and shows the events that are kept. A search sees the id, the name and the
+ * payload of an event.
+ */
 import { AppError } from '../../base/errors.ts';
-import { lazyImport } from '../../base/lazy-import.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Collection, FindRecord, Store } from '../../store/store-port.ts';
-import { eventCollection, isEvent, readPayloadBytes } from '../deliveries/event-record.ts';
+import {
+  decodeEventHead, eventCollection, isEvent, isEventHeard, readPayloadBytes,
+} from '../deliveries/event-record.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import { lateDeliveryCollection } from '../deliveries/late-deliveries.ts';
+import { readSearchedEvent } from '../deliveries/searched-event.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { RecordList } from '../records/record-list.ts';
+import { RecordWalk } from '../search/record-walk.ts';
 import type { SearchWalk } from '../search/searches.ts';
-import { eventFields, type EventFilter } from './event-fields.ts';
+import { eventFields, type EventFilter, type ListedEvent } from './event-fields.ts';
 import {
   listEventDeliveries, toPublicEvent, type PublicEvent, type PublicEventWithDeliveries,
 } from './public-event.ts';
-
-const loadSearch = lazyImport(() => import('./event-search.ts'));
 
 export class EventService {
   readonly #store: Store;
@@ -23,7 +27,7 @@ export class EventService {
   readonly #webhooks: OutgoingWebhookIndex;
   readonly #events: Collection;
   readonly #find: FindRecord;
-  readonly #list: RecordList<PublicEvent, EventFilter>;
+  readonly #list: RecordList<ListedEvent, EventFilter>;
   readonly #unlisten: () => void;
 
   constructor(store: Store, fanOuts: FanOuts, webhooks: OutgoingWebhookIndex) {
@@ -32,9 +36,12 @@ export class EventService {
     this.#webhooks = webhooks;
     this.#events = store.collection(eventCollection.name);
     this.#find = findCommitted(store);
-    this.#list = new RecordList(store, eventCollection.name, {
+    this.#list = new RecordList<ListedEvent, EventFilter>(store, eventCollection.name, {
       fields: eventFields, hasUnlisted: true,
-      decode: (record) => isEvent(record) ? toPublicEvent(record, this.#find) : null,
+      decode: (record, id) => {
+        const head = decodeEventHead(record);
+        return head.name === null ? null : { ...head, heard: isEventHeard(this.#find, id, record) };
+      },
     });
     // Whether an event is heard changes with them.
     this.#unlisten = store.collection(lateDeliveryCollection.name).onChange(({ id, after }) => {
@@ -58,7 +65,14 @@ export class EventService {
   /** Opens a search among the events that match, from behind the id `before`. */
   async openSearch(filter: EventFilter, before: string | null): Promise<SearchWalk<PublicEvent>> {
     const matches = await this.#list.matcher(filter);
-    return loadSearch(({ walkEvents }) => walkEvents(this.#store, matches, before));
+    return new RecordWalk(this.#events, {
+      before, matches, readAt: (record) => decodeEventHead(record).createdAt,
+      open: (record, id) => ({
+        encodedParts: [record],
+        read: () => readSearchedEvent([id], decodeEventHead(record).name, record),
+        decode: () => toPublicEvent(record, this.#find),
+      }),
+    });
   }
 
   /** Counts the events that match, on all pages. */

@@ -6,7 +6,7 @@ import type { OutgoingWebhook } from '../../../src/webhooks/outgoing/outgoing-we
 
 const EVENT = '019a0000-0000-7000-8000-000000000001';
 const AT = '2026-11-01T00:00:00.000Z';
-const EVER = { sinceMs: null, untilMs: null, name: null };
+const EVER = () => true;
 const WEBHOOK = {
   identifier: 'mine', targetUrl: 'http://localhost/', httpMethod: 'POST', enabled: false,
   triggerEvent: '*',

@@ -16,35 +16,14 @@ export type Row = Readonly<Record<string, unknown>>;
 /** The bytes of each column, as PostgreSQL writes them; null for an SQL null. */
 export type Columns = readonly (Buffer | null)[];
 
+/** Of a statement: `$1`… */
+export type SqlParameters = readonly (string | number)[];
+
 export type QueryResult = {
   readonly rows: readonly Row[];
   /** The server's last WARNING during the statement: a commit may not last. Null: none came. */
   readonly warning: string | null;
 };
-
-export interface Connection {
-  /**
-   * Runs one statement with `$1`…, or several without parameters. Resolves with all their rows
-   * together. Rejects with `unknown_outcome` when the connection is lost, else with the server's
-   * refusal: nothing was changed then.
-   */
-  query(text: string, parameters?: readonly (string | number)[]): Promise<QueryResult>;
-  /** Runs one statement whose rows are large. Decoding them as text would cost 1 µs a kB. */
-  queryBytes(
-    text: string, parameters: readonly (string | number)[],
-  ): Promise<readonly Columns[]>;
-  /** Does the same with several statements, and resolves with all their rows together. */
-  queryAllBytes(text: string): Promise<readonly Columns[]>;
-  /**
-   * Runs the last statement of a transaction and its commit, which are sent together. Rejects as
-   * `query` does; the transaction is rolled back then.
-   */
-  queryAndCommit(text: string, parameters: readonly (string | number)[]): Promise<QueryResult>;
-  /** Why the connection is lost; null while it is in use. */
-  readonly lossError: AppError | null;
-  /** Closes the socket. The server still finishes a statement under way. Idempotent. */
-  close(): void;
-}
 
 type DriverOptions = {
   readonly open: () => Promise<Socket>;
@@ -75,7 +54,7 @@ export async function openConnection(options: DriverOptions): Promise<Connection
     throw new AppError('misconfigured', 'the URL is of a PostgreSQL database, and the package '
       + 'that speaks to it is not installed: npm install postgres');
   }
-  const connection = new DriverConnection(options, postgres);
+  const connection = new Connection(options, postgres);
   try {
     await connection.start();
     return connection;
@@ -98,7 +77,8 @@ function padStatement(text: string): string {
   return text.padEnd(STATEMENT_BYTES_MIN);
 }
 
-class DriverConnection implements Connection {
+/** Use `openConnection`. */
+export class Connection {
   readonly #options: DriverOptions;
   readonly #client: ReturnType<typeof import('postgres').default>;
   /** Rejects the statement under way: the package leaves some of them pending for ever. */
@@ -107,6 +87,7 @@ class DriverConnection implements Connection {
   #isOpened = false;
   #turn: Promise<unknown> = Promise.resolve();
   #warning: string | null = null;
+  /** Why the connection is lost; null while it is in use. */
   lossError: AppError | null = null;
 
   constructor(options: DriverOptions, postgres: typeof import('postgres').default) {
@@ -162,21 +143,30 @@ class DriverConnection implements Connection {
     }
   }
 
-  query(text: string, parameters: readonly (string | number)[] = []): Promise<QueryResult> {
+  /**
+   * Runs one statement with `$1`…, or several without parameters. Resolves with all their rows
+   * together. Rejects with `unknown_outcome` when the connection is lost, else with the server's
+   * refusal: nothing was changed then.
+   */
+  query(text: string, parameters: SqlParameters = []): Promise<QueryResult> {
     return this.#inTurn(async () => this.#createResult(await this.#send(text, parameters)));
   }
 
-  queryBytes(
-    text: string, parameters: readonly (string | number)[],
-  ): Promise<readonly Columns[]> {
+  /** Runs one statement whose rows are large. Decoding them as text would cost 1 µs a kB. */
+  queryBytes(text: string, parameters: SqlParameters): Promise<readonly Columns[]> {
     return this.#inTurn(() => this.#client.unsafe(text, [...parameters], PREPARED).raw());
   }
 
+  /** Does the same with several statements, and resolves with all their rows together. */
   queryAllBytes(text: string): Promise<readonly Columns[]> {
     return this.#inTurn(async () => (await this.#client.unsafe(padStatement(text)).raw()).flat());
   }
 
-  queryAndCommit(text: string, parameters: readonly (string | number)[]): Promise<QueryResult> {
+  /**
+   * Runs the last statement of a transaction and its commit, which are sent together. Rejects as
+   * `query` does; the transaction is rolled back then.
+   */
+  queryAndCommit(text: string, parameters: SqlParameters): Promise<QueryResult> {
     return this.#inTurn(async () => {
       // Both go in one packet: the server would be woken twice otherwise.
       const socket = this.#socket;
@@ -211,9 +201,7 @@ class DriverConnection implements Connection {
     }
   }
 
-  #send(
-    text: string, parameters: readonly (string | number)[],
-  ): Promise<readonly (Row | readonly Row[])[]> {
+  #send(text: string, parameters: SqlParameters): Promise<readonly (Row | readonly Row[])[]> {
     return parameters.length === 0 ? this.#client.unsafe(padStatement(text))
       : this.#client.unsafe(text, [...parameters], PREPARED);
   }
@@ -229,6 +217,7 @@ class DriverConnection implements Connection {
     });
   }
 
+  /** Closes the socket. The server still finishes a statement under way. Idempotent. */
   close(): void {
     this.#markLost('the connection is closed');
   }

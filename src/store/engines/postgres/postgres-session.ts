@@ -13,7 +13,7 @@ import { AppError } from '../../../base/errors.ts';
 import type {
   BuildEntry, EngineSession, EngineSnapshots, LogEntry, LogHead, LogPosition,
 } from '../engine.ts';
-import type { QueryResult, Connection } from './driver.ts';
+import type { Connection, SqlParameters, QueryResult } from './driver.ts';
 import { Notifications } from './notifications.ts';
 import { PostgresRejection } from './postgres-errors.ts';
 import {
@@ -42,8 +42,7 @@ type PostgresSessionDeps = {
 /** Entries that `appendLocked` has read up to `lastSequence`, and not yet given to `build`. */
 type MissedEntries = { lastSequence: number; readonly entries: LogEntry[] };
 
-type RunStatement = (text: string, parameters: readonly (string | number)[]) =>
-  Promise<QueryResult>;
+type RunStatement = (text: string, parameters: SqlParameters) => Promise<QueryResult>;
 
 const PAGE_LINES_BYTES_MAX = 16 << 20;
 const PAGE_ENTRIES = 64;
@@ -154,7 +153,7 @@ export class PostgresSession implements EngineSession {
   }
 
   /** Runs a statement that may take long, on the third connection. */
-  async #ask(text: string, parameters: readonly (string | number)[]): Promise<QueryResult> {
+  async #ask(text: string, parameters: SqlParameters): Promise<QueryResult> {
     if (this.#lost !== null) throw this.#lost;
     const opening = this.#third ??= this.#deps.openThird();
     opening.catch(() => {
@@ -235,9 +234,7 @@ export class PostgresSession implements EngineSession {
     }
   }
 
-  async #write(
-    text: string, parameters: readonly (string | number)[],
-  ): Promise<QueryResult['rows']> {
+  async #write(text: string, parameters: SqlParameters): Promise<QueryResult['rows']> {
     const result = await this.#repeat(() => this.#deps.writer.query(text, parameters));
     return this.#assertConfirmed(result).rows;
   }

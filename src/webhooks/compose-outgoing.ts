@@ -12,7 +12,7 @@ import { createEventPublisher, type EventPublisher } from './deliveries/event-pu
 import { FanOuts } from './deliveries/fan-out.ts';
 import { createSystemEvents, type SystemEvents } from './deliveries/system-events.ts';
 import { deliveryRetention } from './deliveries/delivery-retention.ts';
-import { createDeliveryService, type DeliveryService } from './deliveries/delivery-service.ts';
+import { DeliveryService } from './deliveries/delivery-service.ts';
 import { deliveryQueue } from './deliveries/delivery-changes.ts';
 import type { RequestLookup } from './deliveries/delivery-fields.ts';
 import type { RelayContext } from './relay-context.ts';
@@ -101,9 +101,8 @@ export function composeOutgoing(context: RelayContext, options: WebhooksOptions,
     context, deliveryQueue, deliveryRetention(outgoing, store, eventUse));
   const eventRetention = new EventRetention(context, eventUse, options.events);
   const keptEvents = new EventService(store, fanOuts, webhooks);
-  const deliveries = createDeliveryService({
-    store, fanOuts, webhooks, clock, makeId, capacity, requests,
-    findHoldProblems: () => findHoldProblems(store),
+  const deliveries = new DeliveryService(context, {
+    fanOuts, webhooks, capacity, requests, findHoldProblems: () => findHoldProblems(store),
   });
   const upkeep = [storeWatch, retention, eventRetention, delayedEvents];
   return {

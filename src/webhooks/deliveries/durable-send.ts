@@ -4,15 +4,16 @@
  * first attempt is at that time; it is no delayed event, as who hears it is known.
  */
 import { nextHop } from '../../base/webhook-chain.ts';
-import { formatTimestamp, type Clock } from '../../base/clock.ts';
+import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import { notFoundError } from '../../resources/not-found.ts';
-import type { Store, Transaction } from '../../store/store-port.ts';
+import type { Transaction } from '../../store/store-port.ts';
 import { findEmitProblem } from '../actions/event-name.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
+import type { RelayContext } from '../relay-context.ts';
 import { stageEventWithDeliveries } from './delivery-changes.ts';
 import { createDelivery, type Delivery } from './delivery.ts';
 import type { EventOrigin, EventTerms } from './event-publisher.ts';
@@ -32,7 +33,7 @@ export function nameSentEvent(
   return isSentByHand ? SENT_BY_HAND : event;
 }
 
-type DurableSend = EventOrigin & EventTerms & {
+export type DurableSend = EventOrigin & EventTerms & {
   /** The identifier or name of the webhook. */
   readonly webhook: string;
   /** The name of the event. */
@@ -46,43 +47,36 @@ type DurableSend = EventOrigin & EventTerms & {
  * committed with it. Throws `not_found`; `invalid` for a bad name or a chain that is too long;
  * `unavailable` when the queue is full.
  */
-export type SendDurably = (
-  send: DurableSend, onStaged: (transaction: Transaction, delivery: Delivery) => void,
-) => Promise<Delivery>;
-
-export function createDurableSender(deps: {
-  readonly store: Store; readonly clock: Clock; readonly makeId: () => string;
-  readonly webhooks: Pick<OutgoingWebhookIndex, 'findNamed'>;
-  readonly capacity: Pick<QueueCapacity, 'reserve'>;
-}): SendDurably {
-  const { store, clock, makeId, webhooks, capacity } = deps;
-  return async (send, onStaged) => {
-    const { webhook: webhookName, name, payloadJson, hops, deliverAt } = send;
-    const webhook = await getNamedWebhook(store, webhooks, webhookName);
-    const problem = findEmitProblem(name);
-    if (problem !== null) throw new AppError('invalid', `the event ${problem}`);
-    const { webhook: label, target } = webhook.labels;
-    nextHop(hops, () => `the event ${name}, which webhook ${label} sends to ${target}`);
-    const { identifier: hook } = webhook;
-    const eventId = makeId();
-    const createdAt = formatTimestamp(clock.now());
-    const delivery = createDelivery({
-      identifier: deriveIds(eventId)(), hook, event: name, eventId,
-      queuedAt: deliverAt, nextAttemptAt: deliverAt,
-    }, createdAt);
-    const json = encodeEvent({
-      ...send, identifier: eventId, createdAt, to: hook, webhookIds: [hook], hops: hops + 1,
-      deliveries: [delivery.identifier],
-    }, payloadJson);
-    const bytes = Buffer.byteLength(payloadJson);
-    return store.transact((transaction) => {
-      if (transaction.find(outgoingCollection.name, hook) === undefined) {
-        throw notFoundError('outgoing webhook', webhookName);
-      }
-      capacity.reserve(transaction, 1, bytes);
-      stageEventWithDeliveries(transaction, [delivery], { identifier: eventId, json });
-      onStaged(transaction, delivery);
-      return delivery;
-    });
-  };
+export async function sendDurably(
+  { store, clock, makeId }: RelayContext, webhooks: Pick<OutgoingWebhookIndex, 'findNamed'>,
+  capacity: Pick<QueueCapacity, 'reserve'>, send: DurableSend,
+  onStaged: (transaction: Transaction, delivery: Delivery) => void,
+): Promise<Delivery> {
+  const { webhook: webhookName, name, payloadJson, hops, deliverAt } = send;
+  const webhook = await getNamedWebhook(store, webhooks, webhookName);
+  const problem = findEmitProblem(name);
+  if (problem !== null) throw new AppError('invalid', `the event ${problem}`);
+  const { webhook: label, target } = webhook.labels;
+  nextHop(hops, () => `the event ${name}, which webhook ${label} sends to ${target}`);
+  const { identifier: hook } = webhook;
+  const eventId = makeId();
+  const createdAt = formatTimestamp(clock.now());
+  const delivery = createDelivery({
+    identifier: deriveIds(eventId)(), hook, event: name, eventId,
+    queuedAt: deliverAt, nextAttemptAt: deliverAt,
+  }, createdAt);
+  const json = encodeEvent({
+    ...send, identifier: eventId, createdAt, to: hook, webhookIds: [hook], hops: hops + 1,
+    deliveries: [delivery.identifier],
+  }, payloadJson);
+  const bytes = Buffer.byteLength(payloadJson);
+  return store.transact((transaction) => {
+    if (transaction.find(outgoingCollection.name, hook) === undefined) {
+      throw notFoundError('outgoing webhook', webhookName);
+    }
+    capacity.reserve(transaction, 1, bytes);
+    stageEventWithDeliveries(transaction, [delivery], { identifier: eventId, json });
+    onStaged(transaction, delivery);
+    return delivery;
+  });
 }

@@ -48,6 +48,13 @@ export type TaskRecords<Item> = {
 };
 
 /**
+ * Parks an attempt while it waits for others before it does anything, or with null lets it go on.
+ * `giveUp` is called when it must not begin any more: its task is not pending now, its queue may
+ * start nothing, or the worker closes, which waits for no parked attempt.
+ */
+export type SetParked = (giveUp: (() => void) | null) => void;
+
+/**
  * Makes the attempts of pending records, and writes their results. An `id` is that of a task and of
  * its record. The key of a queue is the identifier of its webhook, if it has one.
  */
@@ -75,10 +82,10 @@ export interface Transport<Item, Result> {
    * Makes an attempt. Returns null when nothing was done or `cutOff` came first. Throws or rejects
    * when our own state kept it from having a result: then no attempt is counted, and the task is
    * due again: after seconds, or after a minute for a bug of ours; without end. The result is
-   * written only if `lease` is held then. `setParked` parks the attempt, or lets it go on.
+   * written only if `lease` is held then.
    */
   runAttempt(
-    id: string, lease: QueueLease, cutOff: AbortSignal, setParked: (isParked: boolean) => void,
+    id: string, lease: QueueLease, cutOff: AbortSignal, setParked: SetParked,
   ): MaybePromise<AttemptResult<Result> | null>;
   /**
    * Counts the attempt as soon as it is over, before its result is written. Returns what it showed
@@ -129,6 +136,8 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   readonly #cutOff = new AbortController();
   /** For a lease that may end: the signal that aborts when it has ended, or `close` cuts off. */
   readonly #cutOffByLease = new WeakMap<QueueLease, AbortSignal>();
+  /** The parked attempts by the ids of their tasks, each with the key of its queue. */
+  readonly #parked = new Map<string, { readonly key: string; readonly giveUp: () => void }>();
   #isStarted = false;
   /** Resolves when nothing is under way; null before `close`. */
   #whenClosed: Promise<void> | null = null;
@@ -167,7 +176,9 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   updateQueue(key: string): void {
     if (this.#closing.signal.aborted) return;
     this.#laneUpdates.follow(key, this.#transport.describeOrder(key));
-    this.#deps.scheduler.update(this.#describeQueue(key));
+    const queue = this.#describeQueue(key);
+    this.#deps.scheduler.update(queue);
+    if (!queue.mayStart) this.#giveUpParked((parked) => parked.key === key);
     if (this.#isStarted) this.#endIfOrphaned(key);
   }
 
@@ -212,6 +223,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
 
   async #close(graceMs: number): Promise<void> {
     this.#closing.abort();
+    this.#giveUpParked(() => true);
     this.#laneUpdates.close();
     this.#deps.scheduler.close();
     this.#storeTimer?.cancel();
@@ -244,7 +256,10 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     if (!records.isTask(id)) return;
     const isPending = after !== null && records.isPending(after);
     this.#transport.onChange(change, isPending);
-    if (!isPending) return scheduler.remove(id);
+    if (!isPending) {
+      this.#parked.get(id)?.giveUp();
+      return scheduler.remove(id);
+    }
     // A new record is not looked up: among many tasks that costs a cache miss or two.
     const task = before === null ? undefined : scheduler.find(id);
     // Such a task gets its next time when its result is written: see `#settleByRecord`.
@@ -338,7 +353,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
       let attemptResult: AttemptResult<Result> | null;
       try {
         const attempt = this.#transport.runAttempt(id, lease, this.#cutOffSignal(lease),
-          (isParked) => scheduler.setParked(runningTask, isParked));
+          (giveUp) => this.#setParked(runningTask, giveUp));
         attemptResult = isPromised(attempt) ? await attempt : attempt;
       } catch (thrown) {
         scheduler.release(runningTask, null);
@@ -360,6 +375,18 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     } finally {
       lease.endAttempt();
     }
+  }
+
+  #setParked(runningTask: RunningTask, giveUp: (() => void) | null): void {
+    const { id, queue: { key } } = runningTask.task;
+    if (giveUp === null) this.#parked.delete(id);
+    else this.#parked.set(id, { key, giveUp });
+    this.#deps.scheduler.setParked(runningTask, giveUp !== null);
+    if (this.#closing.signal.aborted) giveUp?.();
+  }
+
+  #giveUpParked(isMeant: (parked: { readonly key: string }) => boolean): void {
+    for (const parked of this.#parked.values()) if (isMeant(parked)) parked.giveUp();
   }
 
   /** A bug in here is logged alone: the result must be written, or the attempt is made again. */

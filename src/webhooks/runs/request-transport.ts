@@ -32,13 +32,12 @@ import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
 import { changeItem, writeAttempt } from '../durable-queue/change-items.ts';
 import { retryUntilWritten } from '../durable-queue/write-retry.ts';
 import {
-  QueueWorker, type AttemptResult, type TaskRecords, type Transport,
+  QueueWorker, type AttemptResult, type SetParked, type TaskRecords, type Transport,
 } from '../durable-queue/queue-worker.ts';
 import { createLaterPlace, describeOrders, findRouteLane } from './route-order.ts';
-import { WaitingRuns } from './waiting-runs.ts';
 import { NO_ROOM, runPendingRoute, type FinishedRun, type RunDeps } from './run-pending-route.ts';
 
-type RequestTransportDeps = Omit<RunDeps, 'waitingRuns' | 'lastBody'> & {
+type RequestTransportDeps = Omit<RunDeps, 'lastBody'> & {
   /** Seconds between attempts, unless the webhook says others. */
   readonly schedule: readonly number[];
   /** In [0, 1). */
@@ -71,7 +70,6 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
   };
   readonly #deps: RequestTransportDeps;
   readonly #runDeps: RunDeps;
-  readonly #waitingRuns = new WaitingRuns();
   readonly loop: QueueWorker<Delivery, FinishedRun>;
   readonly #scheduler: Scheduler;
   readonly #unfollow: readonly (() => void)[];
@@ -88,7 +86,7 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     this.loop = new QueueWorker({ ...deps, scheduler: this.#scheduler }, this);
     this.#deps = deps;
     this.records = createTaskRecords(store, isRouteDeliveryId);
-    this.#runDeps = { ...deps, waitingRuns: this.#waitingRuns, lastBody: new LastBody() };
+    this.#runDeps = { ...deps, lastBody: new LastBody() };
     deps.memoryBudget.onFree(() => {
       this.#isWaitingForRoom = false;
       this.loop.requestRun();
@@ -99,10 +97,8 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
         this.#forgetOutdatedRequest(change);
         if (this.#deliveriesAwaitingRequest.size > 0) this.#setLanes(change.id);
       }),
-      store.collection(incomingCollection.name).onChange(({ id }) => {
-        this.loop.updateQueue(id);
-        if (deps.webhooks.find(id)?.enabled !== true) this.#waitingRuns.giveUpAll(id);
-      }),
+      store.collection(incomingCollection.name).onChange(({ id }) =>
+        this.loop.updateQueue(id)),
     ];
   }
 
@@ -110,9 +106,8 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     this.loop.start();
   }
 
-  /** See `QueueWorker.close`. Runs that wait for others are not waited for: none begins now. */
+  /** See `QueueWorker.close`. */
   async close(graceMs: number): Promise<void> {
-    this.#waitingRuns.close();
     await this.loop.close(graceMs);
     for (const unfollow of this.#unfollow) unfollow();
   }
@@ -122,9 +117,9 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
   }
 
   runAttempt(
-    id: string, lease: QueueLease, cutOff: AbortSignal, setParked: (isParked: boolean) => void,
+    id: string, lease: QueueLease, cutOff: AbortSignal, setParked: SetParked,
   ): MaybePromise<AttemptResult<FinishedRun> | null> {
-    const run = runPendingRoute(this.#runDeps, id, { lease, cutOff, onWaiting: setParked });
+    const run = runPendingRoute(this.#runDeps, id, { lease, cutOff, setParked });
     // It stays due: the loop stops at `mayBegin` until the memory budget has room again.
     if (run === NO_ROOM) this.#isWaitingForRoom = true;
     return run;
@@ -150,9 +145,8 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     return { request: parseRequestId(id) };
   }
 
-  onChange({ id, before }: Change, isPending: boolean): void {
+  onChange({ id, before }: Change): void {
     if (before !== null) this.#deps.recentRequests.delete(parseRequestId(id));
-    if (!isPending) this.#waitingRuns.giveUp(id);
   }
 
   placeTask({ item }: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {

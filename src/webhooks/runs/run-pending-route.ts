@@ -28,9 +28,8 @@ import {
   requestBodyCollection, requestCollection, type StoredRequest, type UnparsedBody,
 } from '../inbox/stored-request.ts';
 import type { StoredItem } from '../durable-queue/queue-spec.ts';
-import type { AttemptResult, Postponement } from '../durable-queue/queue-worker.ts';
+import type { AttemptResult, Postponement, SetParked } from '../durable-queue/queue-worker.ts';
 import { createLaterPlace } from './route-order.ts';
-import type { WaitingRuns } from './waiting-runs.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 
 export type RunDeps = RouteActions & {
@@ -41,7 +40,6 @@ export type RunDeps = RouteActions & {
   readonly recentRequests: RecentRequests;
   readonly memoryBudget: MemoryBudget;
   readonly lastBody: LastBody;
-  readonly waitingRuns: WaitingRuns;
 };
 
 /** What a run needs to know of the attempt that it is. */
@@ -49,8 +47,7 @@ type RouteAttempt = {
   readonly lease: QueueLease;
   /** Aborted when the run is of no use any more. */
   readonly cutOff: AbortSignal;
-  /** Must be called when the run begins to wait for others, and when it has waited. */
-  readonly onWaiting: (isWaiting: boolean) => void;
+  readonly setParked: SetParked;
 };
 
 /** A run that has ended, with the request as it was before. */
@@ -119,21 +116,31 @@ export function runPendingRoute(
     outcome === null ? null : finish(outcome));
 }
 
-/** A run that waits parses nothing, and so holds `payloadBytes` less. */
+/**
+ * The turn of a run that may come to wait for others, such as a hook command for a slot. While it
+ * waits it parses nothing, and so holds `payloadBytes` less.
+ */
 function createTurn(
-  { waitingRuns, memoryBudget }: RunDeps,
-  { delivery: { identifier, queuedAt }, webhook }: PendingRoute,
-  { cutOff, onWaiting }: RouteAttempt, payloadBytes: number,
+  { memoryBudget }: RunDeps, { delivery: { identifier, queuedAt } }: PendingRoute,
+  { cutOff, setParked }: RouteAttempt, payloadBytes: number,
 ): RunTurn {
-  return waitingRuns.createTurn({
-    id: identifier, webhookId: webhook.identifier, cutOff,
+  const controller = new AbortController();
+  const giveUp = (): void => controller.abort();
+  if (cutOff.aborted) giveUp();
+  return {
     place: queuedAt === null ? identifier : createLaterPlace(identifier, queuedAt),
+    cutOff: controller.signal,
     onWaiting(isWaiting) {
-      if (isWaiting) memoryBudget.endRun(payloadBytes);
-      else memoryBudget.resumeRun(payloadBytes);
-      onWaiting(isWaiting);
+      if (isWaiting) {
+        cutOff.addEventListener('abort', giveUp);
+        memoryBudget.endRun(payloadBytes);
+      } else {
+        cutOff.removeEventListener('abort', giveUp);
+        memoryBudget.resumeRun(payloadBytes);
+      }
+      setParked(isWaiting ? giveUp : null);
     },
-  });
+  };
 }
 
 /** `isGivenUp`: while the run waited for others. Throws what kept the action from running. */

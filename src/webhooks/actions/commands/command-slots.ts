@@ -79,9 +79,11 @@ export class CommandSlots {
     // A waiting turn could not begin before, so the run that takes it over cannot begin either.
     if (waitingTurn === null && this.#mayBegin(request)) return this.#begin(request);
     if (waitingTurn !== null && isOlder(request, waitingTurn.request)) return COALESCED;
+    const waiting = this.#wait(request, waitingTurn);
+    // It may be given up at once.
     request.onWaiting?.(true);
     try {
-      const outcome = await this.#wait(request, waitingTurn);
+      const outcome = await waiting;
       if (outcome instanceof AppError) throw outcome;
       return outcome;
     } finally {

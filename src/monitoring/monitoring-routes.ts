@@ -2,7 +2,9 @@
 import { LOG_LEVELS } from '../base/log.ts';
 import type { JsonNumber } from '../base/exact-number.ts';
 import type { Schema } from '../base/schema.ts';
-import { arraySchema, objectSchema, jsonResponse, TEXT } from '../resources/route-specs.ts';
+import {
+  arraySchema, objectSchema, jsonResponse, TEXT, COUNT, TIME,
+} from '../resources/route-specs.ts';
 import { problemResponses } from '../server/problem.ts';
 import { parseChoiceParameter, parseIntegerParameter, parseQuery } from '../server/query.ts';
 import type { ParameterSpec, HttpRoute } from '../server/http-route.ts';
@@ -103,10 +105,8 @@ export function monitoringRoutes(deps: MonitoringDeps): readonly HttpRoute[] {
   return [statusRoute(deps), statisticsRoute(deps), logRoute(deps), settingsRoute(deps)];
 }
 
-const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const seconds: Schema = { kind: 'number', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const flag: Schema = { kind: 'boolean' };
-const time: Schema = { kind: 'string', format: 'date-time' };
 const anything: Schema = { kind: 'json', isObject: false, bytesMax: Infinity, depthMax: 64 };
 
 function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
@@ -114,48 +114,48 @@ function statusRoute({ getStatus }: MonitoringDeps): HttpRoute {
     method: 'GET', path: '/api/status', operationId: 'getStatus', access: 'read',
     summary: 'Whether the service is ready, what it holds and what waits',
     responses: [jsonResponse('The state of this moment', objectSchema('Status', {
-      isReady: flag, reason: TEXT, version: TEXT, node: TEXT, startedAt: time,
+      isReady: flag, reason: TEXT, version: TEXT, node: TEXT, startedAt: TIME,
       store: objectSchema('StoreStatus', {
-        records: integer, bytes: integer, journalBytes: integer, generation: integer,
-        sequence: integer, isCompacting: flag, compactedAt: time, backedUpAt: time,
+        records: COUNT, bytes: COUNT, journalBytes: COUNT, generation: COUNT,
+        sequence: COUNT, isCompacting: flag, compactedAt: TIME, backedUpAt: TIME,
       }, { nullable: ['compactedAt', 'backedUpAt'] }),
       catalog: objectSchema('CatalogStatus', {
         indexes: arraySchema(objectSchema('CatalogIndex', {
-          index: TEXT, bytes: integer, state: { kind: 'string', values: ['making', 'ready'] },
+          index: TEXT, bytes: COUNT, state: { kind: 'string', values: ['making', 'ready'] },
         })),
       }),
       deliveries: objectSchema('DeliveryQueueStatus', {
-        pending: integer, inFlight: integer, oldestPendingMs: integer,
+        pending: COUNT, inFlight: COUNT, oldestPendingMs: COUNT,
       }),
-      requests: objectSchema('InboxStatus', { pending: integer, failed: integer }),
+      requests: objectSchema('InboxStatus', { pending: COUNT, failed: COUNT }),
       webhooks: objectSchema('WebhookCounts', {
-        healthy: integer, failing: integer, rejecting: integer, off: integer,
+        healthy: COUNT, failing: COUNT, rejecting: COUNT, off: COUNT,
       }),
       heldBack: arraySchema(objectSchema('HeldBackKey', {
-        hook: TEXT, key: anything, waiting: integer,
+        hook: TEXT, key: anything, waiting: COUNT,
       })),
       unhealthy: arraySchema(objectSchema('UnhealthyWebhook', {
         direction: { kind: 'string', values: ['incoming', 'outgoing'] }, hook: TEXT, webhook: TEXT,
-        state: { kind: 'string', values: ['failing', 'rejecting', 'off'] }, since: time,
+        state: { kind: 'string', values: ['failing', 'rejecting', 'off'] }, since: TIME,
         reason: TEXT,
       }, { nullable: ['reason'] })),
       waiting: arraySchema(objectSchema('WaitingWebhook', {
-        hook: TEXT, target: TEXT, since: time, behind: arraySchema(TEXT),
+        hook: TEXT, target: TEXT, since: TIME, behind: arraySchema(TEXT),
       })),
       backups: objectSchema('BackupsStatus', {
-        to: TEXT, everyHours: seconds, newestAt: time,
-        failure: objectSchema('BackupFailure', { at: time, reason: TEXT }),
+        to: TEXT, everyHours: seconds, newestAt: TIME,
+        failure: objectSchema('BackupFailure', { at: TIME, reason: TEXT }),
       }, { nullable: ['newestAt', 'failure'] }),
       followers: arraySchema(objectSchema('Follower', {
         copy: { kind: 'string', format: 'uuid' }, name: TEXT, address: TEXT, isConnected: flag,
-        sequence: integer, behindTransactions: integer, behindSeconds: seconds, seenAt: time,
+        sequence: COUNT, behindTransactions: COUNT, behindSeconds: seconds, seenAt: TIME,
       })),
     }, { nullable: ['reason', 'backups'] }))],
     handle: (exchange) => exchange.sendJson(200, getStatus()),
   };
 }
 
-const COUNTS = arraySchema(integer);
+const COUNTS = arraySchema(COUNT);
 // Each element is a number, or null where nothing was counted. Our schemas cannot say that of the
 // elements of an array.
 const P95 = { p95Ms: arraySchema(anything) };
@@ -178,7 +178,7 @@ function statisticsRoute({ statistics, describeWebhook }: MonitoringDeps): HttpR
     responses: [
       jsonResponse('Counters of the window; those from before `since`, the start of the process, '
         + 'are lost', objectSchema('Statistics', {
-        window: { kind: 'string', values: WINDOWS }, since: time, times: arraySchema(time),
+        window: { kind: 'string', values: WINDOWS }, since: TIME, times: arraySchema(TIME),
         requests: REQUESTS, runs: RUNS, deliveries: DELIVERIES,
         hooks: arraySchema(objectSchema('HookStatistics', {
           hook: TEXT, hookName: TEXT, target: TEXT, requests: REQUESTS, runs: RUNS,
@@ -206,7 +206,7 @@ const LOG_PARAMETERS: readonly ParameterSpec[] = [
     name: 'requestId', in: 'query', description: 'Lines of this request',
     schema: { kind: 'string', maxLength: ID_LENGTH_MAX },
   },
-  { name: 'after', in: 'query', description: 'Lines after that number', schema: integer },
+  { name: 'after', in: 'query', description: 'Lines after that number', schema: COUNT },
 ];
 
 function logRoute({ logLines }: MonitoringDeps): HttpRoute {
@@ -216,7 +216,7 @@ function logRoute({ logLines }: MonitoringDeps): HttpRoute {
     parameters: LOG_PARAMETERS,
     responses: [
       jsonResponse('The lines', arraySchema(objectSchema('LogLine', {
-        number: integer, time, level: { kind: 'string', values: LOG_LEVELS }, message: TEXT,
+        number: COUNT, time: TIME, level: { kind: 'string', values: LOG_LEVELS }, message: TEXT,
         fields: { kind: 'json', isObject: true, bytesMax: Infinity, depthMax: 64 },
       }))),
       ...problemResponses(400),

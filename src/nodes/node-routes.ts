@@ -1,7 +1,7 @@
 /** The nodes that share the log, over HTTP. */
 import type { Schema } from '../base/schema.ts';
 import {
-  TEXT, arraySchema, listResponse, objectSchema, sendList,
+  TEXT, arraySchema, listResponse, objectSchema, sendList, COUNT, TIME,
 } from '../resources/route-specs.ts';
 import type { HttpRoute } from '../server/http-route.ts';
 import { SHARDS } from './node-records.ts';
@@ -26,8 +26,6 @@ export type NodeView = {
 };
 
 const flag: Schema = { kind: 'boolean' };
-const time: Schema = { kind: 'string', format: 'date-time' };
-const count: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 
 export function createNodeRoutes(list: () => readonly NodeView[]): readonly HttpRoute[] {
   return [{
@@ -36,7 +34,7 @@ export function createNodeRoutes(list: () => readonly NodeView[]): readonly Http
     responses: [listResponse('By identifier, with the shards of webhooks whose work each does',
       objectSchema('Node', {
         identifier: TEXT, isSelf: flag, isLive: flag, version: TEXT, address: TEXT,
-        startedAt: time, lastHeardAt: time, position: count, lag: count,
+        startedAt: TIME, lastHeardAt: TIME, position: COUNT, lag: COUNT,
         shards: arraySchema({ kind: 'integer', minimum: 0, maximum: SHARDS - 1 }),
       }, { nullable: ['address'] }))],
     handle: (exchange) => sendList(exchange, list()),

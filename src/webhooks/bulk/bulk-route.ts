@@ -4,7 +4,7 @@ import type { JsonObject, MemberSchema, ObjectSchema } from '../../base/schema.t
 import {
   IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, parseBody, serveOnce, type IdempotencyKeys,
 } from '../../resources/idempotency-keys.ts';
-import { JSON_TYPE, objectSchema, jsonResponse } from '../../resources/route-specs.ts';
+import { JSON_TYPE, objectSchema, jsonResponse, COUNT } from '../../resources/route-specs.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
 import { refuseChained } from '../http/refuse-chained.ts';
@@ -12,9 +12,7 @@ import { JOB_SCHEMA, toPublicJob } from './job.ts';
 import type { Jobs } from './jobs.ts';
 import { jobResource } from './job-resource.ts';
 
-const COUNT_SCHEMA = objectSchema('Count', {
-  count: { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-});
+const COUNT_SCHEMA = objectSchema('Count', { count: COUNT });
 
 /** Describes a route that adds jobs of one kind. */
 type BulkSpec = Pick<HttpRoute, 'path' | 'operationId' | 'summary' | 'parameters'> & {

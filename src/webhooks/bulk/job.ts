@@ -11,7 +11,7 @@
  */
 import type { JsonObject } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import { objectSchema, TEXT } from '../../resources/route-specs.ts';
+import { objectSchema, TEXT, COUNT } from '../../resources/route-specs.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
 
 export const jobCollection: CollectionSpec = { name: 'jobs', key: 'id', unique: ['running'] };
@@ -42,11 +42,10 @@ export type Job = {
 /** Counts the records of a chunk with which it was done, and with which it could not be done. */
 export type JobCounts = { readonly done: number; readonly failed: number };
 
-const count = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 
 export const JOB_SCHEMA = objectSchema('Job', {
   id: TEXT, kind: TEXT, status: { kind: 'string', values: JOB_STATUSES },
-  total: count, done: count, failed: count, hook: TEXT,
+  total: COUNT, done: COUNT, failed: COUNT, hook: TEXT,
 }, { nullable: ['hook'] });
 
 /** Returns the job as callers see it. */

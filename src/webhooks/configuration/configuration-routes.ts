@@ -3,7 +3,7 @@ import { lazyImport } from '../../base/lazy-import.ts';
 import type { ObjectSchema } from '../../base/schema.ts';
 import type { MaybePromise } from '../../base/when-done.ts';
 import {
-  ANY_JSON, JSON_TYPE, TEXT, arraySchema, jsonResponse, objectSchema,
+  ANY_JSON, JSON_TYPE, TEXT, arraySchema, jsonResponse, objectSchema, COUNT,
 } from '../../resources/route-specs.ts';
 import { ETAG_HEADER, IF_NONE_MATCH } from '../../resources/send-representation.ts';
 import type { HttpRoute, ParameterSpec } from '../../server/http-route.ts';
@@ -70,8 +70,7 @@ const CHANGE_SCHEMA: ObjectSchema = objectSchema('PlannedChange', {
 }, { optional: ['members', 'details', 'confirm', 'waiting'] });
 
 const PLAN_SCHEMA = objectSchema('ConfigurationPlan', {
-  changes: arraySchema(CHANGE_SCHEMA),
-  unchanged: { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  changes: arraySchema(CHANGE_SCHEMA), unchanged: COUNT,
 });
 
 function applyRoute(useService: UseService): HttpRoute {

@@ -1,13 +1,13 @@
 /** The schemas of deliveries as the API shows them. */
-import type { ObjectSchema, Schema } from '../../base/schema.ts';
-import { ANY_JSON, arraySchema, objectSchema, TEXT } from '../../resources/route-specs.ts';
+import type { ObjectSchema } from '../../base/schema.ts';
+import {
+  ANY_JSON, arraySchema, objectSchema, TEXT, COUNT, TIME,
+} from '../../resources/route-specs.ts';
 import { DELIVERY_KINDS, DELIVERY_STATUSES } from './delivery.ts';
 
-const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-const time: Schema = { kind: 'string', format: 'date-time' };
 
 const attemptSchema = objectSchema('DeliveryAttempt', {
-  at: time, durationMs: integer, statusCode: integer, error: TEXT, response: TEXT,
+  at: TIME, durationMs: COUNT, statusCode: COUNT, error: TEXT, response: TEXT,
   success: { kind: 'boolean' },
   message: {
     kind: 'string',
@@ -21,7 +21,7 @@ const attemptSchema = objectSchema('DeliveryAttempt', {
 });
 
 const sentSchema = objectSchema('SentRequest', {
-  method: TEXT, url: TEXT, headers: arraySchema(arraySchema(TEXT)), bodyBytes: integer,
+  method: TEXT, url: TEXT, headers: arraySchema(arraySchema(TEXT)), bodyBytes: COUNT,
 });
 
 const members = {
@@ -48,7 +48,7 @@ const members = {
     kind: 'string', values: DELIVERY_STATUSES,
     description: '`coalesced`, of a route alone: it was not run, as a newer request did for both',
   },
-  createdAt: time, nextAttemptAt: time,
+  createdAt: TIME, nextAttemptAt: TIME,
   waitsFor: {
     kind: 'string', values: ['webhook'],
     description: '`webhook`: it is off; nothing is attempted until it is on again, whatever '
@@ -80,7 +80,7 @@ export const resendSchema: ObjectSchema = {
   },
 };
 
-export const retriedSchema = objectSchema('Retried', { retried: integer });
+export const retriedSchema = objectSchema('Retried', { retried: COUNT });
 export const emittedSchema = objectSchema('Emitted', {
   event: {
     kind: 'string', description: 'Its id; null: it is not kept, as nobody heard it',
@@ -88,7 +88,7 @@ export const emittedSchema = objectSchema('Emitted', {
   deliveries: arraySchema(TEXT),
 }, { nullable: ['event'] });
 export const reconciliationSchema = objectSchema('Reconciliation', {
-  accepted: integer, pending: integer, delivered: integer, failed: integer, cancelled: integer,
-  agedOut: integer, isReconciled: { kind: 'boolean' },
+  accepted: COUNT, pending: COUNT, delivered: COUNT, failed: COUNT, cancelled: COUNT,
+  agedOut: COUNT, isReconciled: { kind: 'boolean' },
   problems: { kind: 'array', items: TEXT, maxItems: 100 },
 });

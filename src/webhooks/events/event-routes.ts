@@ -4,7 +4,7 @@ import { encodeJson } from '../../base/json/encode.ts';
 import type { Schema } from '../../base/schema.ts';
 import { Representation } from '../../resources/representation.ts';
 import {
-  ANY_JSON, JSON_TYPE, TEXT, arraySchema, jsonResponse, objectSchema, pathParameter,
+  ANY_JSON, JSON_TYPE, TEXT, arraySchema, jsonResponse, objectSchema, pathParameter, COUNT, TIME,
 } from '../../resources/route-specs.ts';
 import {
   CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendUndatedRepresentation,
@@ -26,10 +26,8 @@ const { path: PATH, noun: NOUN } = eventResource;
 const ITEM_PATH = `${PATH}/{id}`;
 const ID = pathParameter('id', 'Of the event');
 
-const count: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-const time: Schema = { kind: 'string', format: 'date-time' };
 const members: Readonly<Record<string, Schema>> = {
-  id: TEXT, createdAt: time, name: TEXT,
+  id: TEXT, createdAt: TIME, name: TEXT,
   source: {
     kind: 'string', values: EVENT_SOURCE_NAMES,
     description: 'Who made it: a change of the catalog, a caller of the API, a command on the '
@@ -40,7 +38,7 @@ const members: Readonly<Record<string, Schema>> = {
     kind: 'string', format: 'date-time',
     description: 'When its deliveries begin; null: at once',
   },
-  hops: count, payloadBytes: count, heard: { kind: 'boolean' },
+  hops: COUNT, payloadBytes: COUNT, heard: { kind: 'boolean' },
 };
 const nullable = ['key', 'deliverAt'];
 

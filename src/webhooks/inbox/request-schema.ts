@@ -1,14 +1,14 @@
 /** The schemas of stored requests as the API shows them. */
 import type { ObjectSchema, Schema } from '../../base/schema.ts';
-import { ANY_JSON, arraySchema, objectSchema, TEXT } from '../../resources/route-specs.ts';
+import {
+  ANY_JSON, arraySchema, objectSchema, TEXT, COUNT, TIME,
+} from '../../resources/route-specs.ts';
 import { FITTING_FORMATS, REQUEST_STATUSES, ROUTE_STATUSES } from './stored-request.ts';
 
-const integer: Schema = { kind: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-const time: Schema = { kind: 'string', format: 'date-time' };
 const BOOLEAN: Schema = { kind: 'boolean' };
 
 const ATTEMPT = objectSchema('RequestAttempt', {
-  at: time, durationMs: integer, success: BOOLEAN, message: TEXT, data: ANY_JSON,
+  at: TIME, durationMs: COUNT, success: BOOLEAN, message: TEXT, data: ANY_JSON,
 }, { nullable: ['message', 'data'] });
 const ROUTE = objectSchema('RequestRoute', {
   name: TEXT,
@@ -16,11 +16,11 @@ const ROUTE = objectSchema('RequestRoute', {
     kind: 'string', values: ROUTE_STATUSES,
     description: '`coalesced`: it was not run, as a newer request did for both',
   },
-  attempts: arraySchema(ATTEMPT), nextAttemptAt: time,
+  attempts: arraySchema(ATTEMPT), nextAttemptAt: TIME,
 }, { nullable: ['nextAttemptAt'] });
 const VERDICT = objectSchema('RequestVerdict', {
   preset: TEXT, accepted: BOOLEAN, failedCheck: TEXT,
-  secret: { kind: 'string', values: ['current', 'previous'] }, signedAt: time,
+  secret: { kind: 'string', values: ['current', 'previous'] }, signedAt: TIME,
 }, { nullable: ['preset', 'failedCheck', 'secret', 'signedAt'] });
 
 const headers = arraySchema(arraySchema(TEXT));
@@ -29,11 +29,11 @@ export const headersSchema = objectSchema('RequestHeaders', { query: TEXT, heade
 export const requestSchema: ObjectSchema = objectSchema('Request', {
   id: TEXT, hook: TEXT,
   hookName: { kind: 'string', description: 'What people call the webhook; null without a name' },
-  receivedAt: time, method: TEXT, path: TEXT, query: TEXT,
-  headers, bodyBytes: integer, bodySha256: TEXT, client: TEXT,
+  receivedAt: TIME, method: TEXT, path: TEXT, query: TEXT,
+  headers, bodyBytes: COUNT, bodySha256: TEXT, client: TEXT,
   event: TEXT, eventId: TEXT, eventIdReused: BOOLEAN, verdict: VERDICT,
   status: { kind: 'string', values: REQUEST_STATUSES }, routes: arraySchema(ROUTE),
-  answered: objectSchema('RequestAnswer', { status: integer, afterMs: integer }),
+  answered: objectSchema('RequestAnswer', { status: COUNT, afterMs: COUNT }),
   duplicateOf: TEXT, replayOf: TEXT, pinned: BOOLEAN,
   unparsed: BOOLEAN,
   fittingBodyFormat: {
@@ -54,8 +54,8 @@ export const requestSchema: ObjectSchema = objectSchema('Request', {
 });
 
 export const reconciliationSchema: ObjectSchema = objectSchema('RequestReconciliation', {
-  accepted: integer, filtered: integer, duplicate: integer, pending: integer, done: integer,
-  failed: integer, agedOut: integer, deleted: integer, isReconciled: BOOLEAN,
+  accepted: COUNT, filtered: COUNT, duplicate: COUNT, pending: COUNT, done: COUNT,
+  failed: COUNT, agedOut: COUNT, deleted: COUNT, isReconciled: BOOLEAN,
   problems: { kind: 'array', items: TEXT, maxItems: 100 },
 });
 

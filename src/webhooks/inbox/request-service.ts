@@ -1,7 +1,6 @@
 /** The operations on stored requests: list, find, pin, delete and replay. */
 import { AppError } from '../../base/errors.ts';
 import { encodeJson } from '../../base/json/encode.ts';
-import { lazyImport } from '../../base/lazy-import.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { Precondition } from '../../resources/repository.ts';
 import { Representation } from '../../resources/representation.ts';
@@ -16,7 +15,7 @@ import { getRequestBody } from './request-body.ts';
 import { decodeRequestHead, decodeRequest, findCommittedRequest } from './request-codec.ts';
 import type { RequestFilter } from './request-fields.ts';
 import { RequestList, type RejectedRequests } from './request-list.ts';
-import type { RequestReconciliation } from './request-reconciliation.ts';
+import { reconcileRequests, type RequestReconciliation } from './request-reconciliation.ts';
 import {
   chooseRoutes, copyRequest, retryRequest, type AvailableRoutes, type ReplayOptions,
 } from './replay.ts';
@@ -42,8 +41,6 @@ type InboxParts = {
   /** Reserves room for a new request. Throws `unavailable` when there is none. */
   readonly reserveRoom: (transaction: Transaction, request: StoredRequest) => void;
 };
-
-const loadReconciliation = lazyImport(() => import('./request-reconciliation.ts'));
 
 export class RequestService {
   readonly #context: RelayContext;
@@ -166,9 +163,8 @@ export class RequestService {
     return copy;
   }
 
-  async reconcile(): Promise<RequestReconciliation> {
-    return loadReconciliation(({ reconcileRequests }) =>
-      reconcileRequests(this.#context.store, () => this.totals()));
+  reconcile(): Promise<RequestReconciliation> {
+    return reconcileRequests(this.#context.store, () => this.totals());
   }
 
   totals(): RequestTotals {

@@ -10,6 +10,7 @@ import { previousSecretMember, type PreviousSecret } from '../http/rotate-secret
 import { secretMembers, secretSchema } from '../http/secret-members.ts';
 import type { Order } from '../filters/order.ts';
 import { descriptionMember, nameSchema } from '../naming/members.ts';
+import { readScheme } from '../senders/presets/preset-table.ts';
 import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject, MemberSchema } from '../../base/schema.ts';
 import {
@@ -19,8 +20,7 @@ import {
   configurationNameSchema, findRouteOrderProblems, findRouteProblems, orderMember, routesMember,
   type WebhookRoute,
 } from './webhook-routes.ts';
-import type { BodyFormat } from './body-format.ts';
-import { bodyMembers, findBodyProblems } from './body-members.ts';
+import { BODY_FORMATS, resolveSchemeFormat, type BodyFormat } from './body-format.ts';
 import { findUnmatchedProblems, responseMember, type CustomResponses } from './custom-response.ts';
 import { verificationSchema, type Verification } from './verification-member.ts';
 
@@ -70,6 +70,11 @@ export const incomingCollection: CollectionSpec = {
 const COUNT_MAX = 1_000_000_000;
 const IN_FLIGHT_MAX = 65_535;
 const TIMEOUT_S_MIN = 0.001;
+
+// The bounds of `jsonFields`.
+const JSON_FIELDS_MAX = 20;
+const FIELD_NAME_LENGTH_MAX = 128;
+const FORMATS_WITH_FIELDS: readonly BodyFormat[] = ['form', 'multipart', 'auto'];
 
 /** The limits of its own, which stand in place of settings. */
 const limitMembers: Readonly<Record<string, MemberSchema>> = {
@@ -146,7 +151,19 @@ export const incomingSchema: NamedSchema = {
       },
       description: 'Who may call: addresses and CIDR blocks. Absent: every address',
     },
-    ...bodyMembers,
+    bodyFormat: {
+      schema: { kind: 'string', values: BODY_FORMATS },
+      description: 'How the payload is made of the body; absent: auto with a `verification` whose '
+        + 'scheme says nothing else, json without',
+    },
+    jsonFields: {
+      schema: {
+        kind: 'array', maxItems: JSON_FIELDS_MAX, isUnique: true,
+        items: { kind: 'string', minLength: 1, maxLength: FIELD_NAME_LENGTH_MAX },
+      },
+      description: 'Names of fields of a form or of a multipart body: where one holds JSON, the '
+        + 'payload has that JSON in its place; any other text stays text',
+    },
     allowedMethods: {
       schema: {
         kind: 'array', maxItems: 40, isUnique: true,
@@ -179,6 +196,22 @@ export const incomingSchema: NamedSchema = {
     ...findBodyProblems(webhook), ...findUnmatchedProblems(webhook),
   ],
 };
+
+/** Refuses `jsonFields` where no body is read as a form. */
+function findBodyProblems(
+  { bodyFormat, jsonFields, verification }: JsonObject,
+): FieldError[] {
+  if (!Array.isArray(jsonFields)) return [];
+  const pointer = '/jsonFields';
+  if (jsonFields.length === 0) {
+    return [{ pointer, detail: 'must name a field; null removes the member' }];
+  }
+  const scheme = verification === undefined ? null : readScheme(verification);
+  const usedFormat = bodyFormat ?? resolveSchemeFormat(scheme);
+  const hasFields = FORMATS_WITH_FIELDS.some((format) => format === usedFormat);
+  return hasFields ? []
+    : [{ pointer, detail: `needs the bodyFormat ${FORMATS_WITH_FIELDS.join(', ')}` }];
+}
 
 /** An empty list would let nobody call, which `enabled` says better. */
 function findAddressProblems({ allowedAddresses }: JsonObject): FieldError[] {

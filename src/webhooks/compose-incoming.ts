@@ -1,9 +1,7 @@
 /** Composes the receiving side: the public endpoint, and the inbox of stored requests. */
 import { MemoryBudget } from '../base/memory-budget.ts';
 import { ExpiringRecords } from '../resources/expiring-records.ts';
-import type { ConfigurationIndex } from './actions/configuration-index.ts';
-import type { ActionRegistry } from './actions/action-registry.ts';
-import { FAILED_MESSAGE, type ActionRunner } from './actions/run-action.ts';
+import { FAILED_MESSAGE, type ConfiguredActions } from './actions/run-action.ts';
 import type { EventPublisher } from './deliveries/event-publisher.ts';
 import type { SystemEvents } from './deliveries/system-events.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
@@ -42,23 +40,22 @@ type Incoming = {
   close(graceMs: number): Promise<void>;
 };
 
-export function composeIncoming(context: RelayContext, options: WebhooksOptions, shared: {
-  readonly webhooks: IncomingWebhookIndex; readonly configurations: ConfigurationIndex;
-  readonly runner: ActionRunner; readonly actions: ActionRegistry;
-  readonly systemEvents: SystemEvents;
-  readonly events: EventPublisher;
-  readonly health: HealthMonitor;
-}): Incoming {
-  const { store, clock, log, makeId, random, ownership, turns } = context;
+export function composeIncoming(
+  context: RelayContext, options: WebhooksOptions, shared: ConfiguredActions & {
+    readonly webhooks: IncomingWebhookIndex; readonly systemEvents: SystemEvents;
+    readonly events: EventPublisher; readonly health: HealthMonitor;
+  },
+): Incoming {
+  const { store, log } = context;
   const { incoming, inbox, onOutcome, memoryBudget = new MemoryBudget() } = options;
-  const { webhooks, configurations, runner, actions, systemEvents, events, health } = shared;
+  const { webhooks, health } = shared;
   const onRun = createRunListener(onOutcome, health);
   const rejectedRequests = new RejectedRing();
   const states = new RequestStates(store);
   const capacity = new InboxCapacity(store, states, inbox);
   const recentRequests = new RecentRequests();
   const intake = new Intake(context, {
-    capacity, recentRequests, configurations, actions, runner, systemEvents, events, health,
+    ...shared, capacity, recentRequests,
     onRun(webhookId, result, atMs) {
       onRun(webhookId, result, atMs);
       // Most of these runs store nothing that the health could be written with.
@@ -78,9 +75,8 @@ export function composeIncoming(context: RelayContext, options: WebhooksOptions,
   const retention =
     new QueueRetention(context, requestQueue, requestRetention(states, inbox));
   const eventIds = createExpiringEventIds(context);
-  const transport = new RequestTransport({
-    store, webhooks, configurations, actions, runner, clock, log, random, makeId,
-    systemEvents, recentRequests, ownership, memoryBudget, turns,
+  const transport = new RequestTransport(context, {
+    ...shared, recentRequests, memoryBudget,
     schedule: incoming.retrySchedule, runningPerHookMax: incoming.maxInFlightPerHook, onRun,
     health,
   });

@@ -1,7 +1,5 @@
 /** Composes the sending side: events, their deliveries, and the transport that attempts them. */
-import type { ConfigurationIndex } from './actions/configuration-index.ts';
-import type { ActionRegistry } from './actions/action-registry.ts';
-import type { ActionRunner } from './actions/run-action.ts';
+import type { ConfiguredActions } from './actions/run-action.ts';
 import { formatTimestamp } from '../base/clock.ts';
 import { stageHoldingJobCancel, findHoldProblems } from './bulk/stage-job.ts';
 import { DelayedEvents } from './deliveries/delayed-events.ts';
@@ -60,7 +58,7 @@ export function composeQueue(
   context: RelayContext, { events: { keep }, outgoing }: WebhooksOptions,
   webhooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
 ): Queue {
-  const { store, clock, log, makeId, ownership, turns } = context;
+  const { store, clock, log, makeId } = context;
   const fanOuts = new FanOuts(context);
   const eventUse = new EventUse(store);
   const capacity = new QueueCapacity(store, eventUse, fanOuts, {
@@ -70,31 +68,30 @@ export function composeQueue(
     store, webhooks: webhooks.outgoing, fanOuts, makeId, clock, capacity,
     keepsUnheard: keep === 'all',
   });
-  const delayedEvents =
-    new DelayedEvents({ store, clock, log, makeId, ownership, turns, audienceFinder: events });
+  const delayedEvents = new DelayedEvents(context, events);
   const systemEvents = createSystemEvents({ events, log, webhooks });
   return { fanOuts, delayedEvents, eventUse, capacity, events, systemEvents };
 }
 
-export function composeOutgoing(context: RelayContext, options: WebhooksOptions, shared: {
-  readonly webhooks: OutgoingWebhookIndex; readonly configurations: ConfigurationIndex;
-  readonly actions: ActionRegistry; readonly runner: ActionRunner; readonly queue: Queue;
-  readonly health: HealthMonitor; readonly requests: RequestLookup;
-}): Outgoing {
-  const { store, log, clock, makeId, random, ownership, turns } = context;
+export function composeOutgoing(
+  context: RelayContext, options: WebhooksOptions, shared: ConfiguredActions & {
+    readonly webhooks: OutgoingWebhookIndex; readonly queue: Queue;
+    readonly health: HealthMonitor; readonly requests: RequestLookup;
+  },
+): Outgoing {
+  const { store, clock } = context;
   const { http, outgoing, onOutcome, cloudEventSource } = options;
-  const { webhooks, configurations, actions, runner, health, requests } = shared;
+  const { webhooks, health, requests } = shared;
   const { fanOuts, delayedEvents, eventUse, capacity, systemEvents } = shared.queue;
-  const bodies = createBodyMaker({ configurations, actions, runner, clock });
+  const bodies = createBodyMaker(shared);
   const scheduler = new Scheduler(clock, {
     runningMax: outgoing.maxInFlight, runningPerQueueMax: outgoing.maxInFlightPerHook,
     runningPerTargetMax: outgoing.maxInFlightPerHost,
   }, ({ id, queue }) => !isBodyToMake({ store, webhooks, bodies }, queue.key, id));
-  const sender = createWebhookSender({ http, bodies, makeId, clock, log, cloudEventSource });
-  const transport = new DeliveryTransport({
-    store, webhooks, fanOuts, delayedEvents, capacity, scheduler, bodies, sender, clock, log,
-    random, ownership, systemEvents, makeId, onOutcome, health, turns,
-    schedule: outgoing.retrySchedule, cloudEventSource,
+  const sender = createWebhookSender(context, http, bodies, cloudEventSource);
+  const transport = new DeliveryTransport(context, {
+    webhooks, fanOuts, delayedEvents, capacity, scheduler, bodies, sender, systemEvents, onOutcome,
+    health, schedule: outgoing.retrySchedule, cloudEventSource,
   });
   const storeWatch = new StoreFailureEvents(context, systemEvents);
   const retention = new QueueRetention(

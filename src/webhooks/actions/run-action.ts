@@ -6,8 +6,9 @@ import type { Logger } from '../../base/log.ts';
 import type { RateLimitedLog } from '../../base/rate-limited-log.ts';
 import { ActionResult } from './action.ts';
 import { toActionResult } from './action-registry.ts';
+import type { ConfigurationIndex } from './configuration-index.ts';
 import { SwitchedOffError } from './switched-off-error.ts';
-import type { ActionCall, RegisteredAction } from './action-registry.ts';
+import type { ActionCall, ActionRegistry, RegisteredAction } from './action-registry.ts';
 
 export type ActionRunner = {
   /** For a call that has no time limit of its own. */
@@ -18,6 +19,13 @@ export type ActionRunner = {
    * causes it.
    */
   readonly chainRefusalLog: RateLimitedLog;
+};
+
+/** The actions, by the configurations that name them, and what runs them. */
+export type ConfiguredActions = {
+  readonly configurations: ConfigurationIndex;
+  readonly actions: ActionRegistry;
+  readonly runner: ActionRunner;
 };
 
 /** The result of a run whose chain was refused, here or further on. It is logged there alone. */

@@ -3,8 +3,7 @@
  * failed, whether a sender waited for it or its request was stored.
  */
 import type { LogFields, Logger } from '../../base/log.ts';
-import type { ConfigurationIndex } from './configuration-index.ts';
-import type { ActionRegistry } from './action-registry.ts';
+import type { ConfiguredActions } from './run-action.ts';
 
 /** A finished run, as it is logged. */
 type LoggedRun = {
@@ -22,9 +21,7 @@ type LoggedRun = {
 
 /** `kind` is the message of the line. */
 export function logRun(
-  { configurations, actions }: {
-    readonly configurations: ConfigurationIndex; readonly actions: ActionRegistry;
-  },
+  { configurations, actions }: Omit<ConfiguredActions, 'runner'>,
   log: Logger, kind: string, run: LoggedRun,
 ): void {
   const { labels, actionConfiguration, success, isChainRefused, message, data, durationMs } = run;

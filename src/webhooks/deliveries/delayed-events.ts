@@ -23,17 +23,15 @@
  * takes writes, attempts start without these events: nothing says when there will be room.
  */
 import { assert } from '../../base/assert.ts';
-import { formatTimestamp, parseTimestamp, type Clock, type Timer } from '../../base/clock.ts';
+import { formatTimestamp, parseTimestamp, type Timer } from '../../base/clock.ts';
 import { isTemporary, type AppError } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Turns } from '../../base/turns.ts';
 import { deriveIds } from '../../base/uuid.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type {
   Change, CollectionSpec, Store, Transaction, TransactionInputs,
 } from '../../store/store-port.ts';
 import type { Ending } from '../durable-queue/end-pending.ts';
-import { ALL_OWNED, type Ownership } from '../durable-queue/ownership.ts';
+import { ALL_OWNED } from '../durable-queue/ownership.ts';
 import { CHUNK_ITEMS_MAX, type StoredItem } from '../durable-queue/queue-spec.ts';
 import {
   QueueWorker, type TaskRecords, type Transport,
@@ -42,6 +40,7 @@ import { computeDueMs } from '../durable-queue/retry-time.ts';
 import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
 import type { TaskOrder } from '../scheduler/task-queues.ts';
 import { createPlace } from '../scheduler/task.ts';
+import type { RelayContext } from '../relay-context.ts';
 import { WAITING, stageEventWithDeliveries } from './delivery-changes.ts';
 import { createDelivery } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
@@ -51,16 +50,6 @@ import {
 import { putFanOut } from './fan-out.ts';
 
 export const delayedEventCollection: CollectionSpec = { name: 'delayed-events', key: 'identifier' };
-
-type DelayedEventDeps = {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly makeId: () => string;
-  readonly ownership: Ownership;
-  readonly turns: Turns;
-  readonly audienceFinder: AudienceFinder;
-};
 
 /** Says which webhooks hear an event at this moment, and what becomes of one that nobody hears. */
 export interface AudienceFinder {
@@ -153,7 +142,8 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
   readonly isOrphaned = (): boolean => false;
   readonly describeOrder = (): null => null;
   readonly findLane = (): null => null;
-  readonly #deps: DelayedEventDeps;
+  readonly #context: RelayContext;
+  readonly #audienceFinder: AudienceFinder;
   readonly #scheduler: Scheduler;
   readonly #loop: QueueWorker<DelayedEvent, string>;
   /** The ids of the events that hold back all attempts: see the head of this file. */
@@ -167,9 +157,10 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
   /** The pause of all events after that. */
   #pause: Timer | null = null;
 
-  constructor(deps: DelayedEventDeps) {
-    const { store, clock } = deps;
-    this.#deps = deps;
+  constructor(context: RelayContext, audienceFinder: AudienceFinder) {
+    const { store, clock } = context;
+    this.#context = context;
+    this.#audienceFinder = audienceFinder;
     this.records = {
       collection: store.collection(delayedEventCollection.name),
       isTask: () => true, isPending: () => true, decode: decodeDelayedEvent,
@@ -178,7 +169,7 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
     this.#scheduler = new Scheduler(clock, LIMITS);
     // `mayBegin` asks who the maintainer is, whatever leases this node has.
     this.#loop =
-      new QueueWorker({ ...deps, scheduler: this.#scheduler, ownership: ALL_OWNED }, this);
+      new QueueWorker({ ...context, ownership: ALL_OWNED }, this.#scheduler, this);
     this.#loop.follow([]);
   }
 
@@ -193,7 +184,7 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
   }
 
   start(): void {
-    const { ownership, store } = this.#deps;
+    const { ownership, store } = this.#context;
     this.#unfollow = [
       ownership.onChange(() => this.#onOwnershipChange()),
       store.onFailure((reason) => {
@@ -213,7 +204,7 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
 
   /** Of several nodes the maintainer begins them; another one does when it takes its place. */
   mayBegin(): boolean {
-    return this.#pause === null && this.#deps.ownership.isMaintainer();
+    return this.#pause === null && this.#context.ownership.isMaintainer();
   }
 
   runAttempt(id: string): { readonly result: string } {
@@ -225,10 +216,11 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
   }
 
   async writeResult(id: string): Promise<void> {
-    const { store, clock, makeId, audienceFinder } = this.#deps;
+    const { store, clock, makeId } = this.#context;
     const inputs = { seed: makeId(), nowMs: clock.now() };
     try {
-      await store.transact((transaction) => stageBegin(transaction, audienceFinder, id, inputs));
+      await store.transact((transaction) =>
+        stageBegin(transaction, this.#audienceFinder, id, inputs));
       this.#isFailing = false;
     } catch (thrown) {
       if (isTemporary(thrown)) return this.#pauseAll(thrown);
@@ -257,7 +249,7 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
 
   /** Makes all events overdue whose time has come. Only the maintainer may have any. */
   #addOverdue(): void {
-    const nowMs = this.#deps.clock.now();
+    const nowMs = this.#context.clock.now();
     for (const id of this.#scheduler.listTaskIds(QUEUE_KEY, Infinity)) {
       if ((this.#scheduler.find(id)?.dueAtMs ?? Infinity) <= nowMs) this.#overdueIds.add(id);
     }
@@ -273,7 +265,7 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
   }
 
   #onOwnershipChange(): void {
-    const isMaintainer = this.#deps.ownership.isMaintainer();
+    const isMaintainer = this.#context.ownership.isMaintainer();
     if (!isMaintainer) this.#endAllOverdue();
     else if (!this.#wasMaintainer) this.#addOverdue();
     this.#wasMaintainer = isMaintainer;
@@ -282,7 +274,7 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
 
   /** Transactions staged together fail together, and each event is due at its place as before. */
   #pauseAll(error: AppError): void {
-    const { store, clock, log } = this.#deps;
+    const { store, clock, log } = this.#context;
     if (!this.#isFailing) log.error('delayed events wait until they can be written', { error });
     this.#isFailing = true;
     // It is tried again before the later ones, so if it alone let attempts go, these never would.

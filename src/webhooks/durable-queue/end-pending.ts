@@ -1,7 +1,7 @@
 /** Ends all items that are pending for a removed webhook, one chunk in each transaction. */
-import type { Clock } from '../../base/clock.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { RelayContext } from '../relay-context.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from './queue-spec.ts';
 
 /** How the items of a queue end with its webhook. An item may have several tasks. */
@@ -13,13 +13,6 @@ export type Ending = {
   readonly stageEnd: (transaction: Transaction, itemId: string, nowMs: number) => void;
   /** What is logged when the items of a removed webhook cannot be ended at once. */
   readonly message: string;
-};
-
-type EndPendingDeps = {
-  readonly store: Store;
-  /** Has the committed items that are pending for a webhook, in the queue of its identifier. */
-  readonly scheduler: Pick<Scheduler, 'listTaskIds'>;
-  readonly clock: Pick<Clock, 'now'>;
 };
 
 /** Is told when a webhook is removed. */
@@ -34,30 +27,37 @@ export interface RemovalListener {
 
 /** Lists items that are pending in a queue, as many as one transaction should change. */
 function listPendingChunk(
-  { store, scheduler }: EndPendingDeps, { collection, itemIdOf }: Ending, key: string,
+  store: Store, scheduler: Scheduler, { collection, itemIdOf }: Ending, key: string,
 ): readonly string[] {
   const ids = new Set(scheduler.listTaskIds(key, CHUNK_ITEMS_MAX).map(itemIdOf));
   return takeChunk([...ids], createSizeLookup(store.collection(collection)));
 }
 
-/** Stages the end of the first chunk of pending items; `endPending` does the rest. */
+/**
+ * Stages the end of the first chunk of pending items; `endPending` does the rest. The scheduler has
+ * the committed ones in the queue of that key.
+ */
 export function stageEndOfPending(
-  deps: EndPendingDeps, ending: Ending, transaction: Transaction, key: string, nowMs: number,
+  store: Store, scheduler: Scheduler, ending: Ending, transaction: Transaction, key: string,
+  nowMs: number,
 ): void {
-  for (const id of listPendingChunk(deps, ending, key)) ending.stageEnd(transaction, id, nowMs);
+  for (const id of listPendingChunk(store, scheduler, ending, key)) {
+    ending.stageEnd(transaction, id, nowMs);
+  }
 }
 
 /** Ends the pending items of a queue, chunk by chunk, as long as its webhook is gone. */
 export async function endPending(
-  deps: EndPendingDeps, ending: Ending, key: string, isGone: () => boolean,
+  { store, clock }: RelayContext, scheduler: Scheduler, ending: Ending, key: string,
+  isGone: () => boolean,
 ): Promise<void> {
   // Not at once: the caller heard of a transaction of which the rest is not applied yet.
   await Promise.resolve();
   for (;;) {
-    const ids = listPendingChunk(deps, ending, key);
+    const ids = listPendingChunk(store, scheduler, ending, key);
     if (ids.length === 0 || !isGone()) return;
-    const nowMs = deps.clock.now();
-    await deps.store.transact((transaction) => {
+    const nowMs = clock.now();
+    await store.transact((transaction) => {
       for (const id of ids) ending.stageEnd(transaction, id, nowMs);
     });
   }

@@ -4,30 +4,33 @@
  * the queue must start nothing meanwhile: see `isUnderWay`. Tasks that are added meanwhile have the
  * lane of the new order already.
  */
-import type { Logger } from '../../base/log.ts';
-import type { Steps, Turns } from '../../base/turns.ts';
+import type { Steps } from '../../base/turns.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { LaneName } from '../scheduler/task.ts';
-
-type LaneUpdatesDeps = {
-  readonly scheduler: Pick<Scheduler, 'listTaskIds' | 'setLane'>;
-  readonly turns: Turns;
-  readonly log: Logger;
-  /** Finds the lane of a task by its webhook's present order; null: none. */
-  readonly findLane: (taskId: string) => LaneName | null;
-  /** Called when the queue of that key may start tasks again. */
-  readonly onEnd: (queueKey: string) => void;
-};
+import type { RelayContext } from '../relay-context.ts';
 
 export class LaneUpdates {
-  readonly #deps: LaneUpdatesDeps;
+  readonly #context: RelayContext;
+  readonly #scheduler: Scheduler;
+  readonly #findLane: (taskId: string) => LaneName | null;
+  readonly #onEnd: (queueKey: string) => void;
   /** The orders of each queue with lanes, as text: the lanes follow from them. */
   readonly #orderByQueue = new Map<string, string>();
   /** The update of each queue that is under way; the value tells it from an earlier one. */
   readonly #updates = new Map<string, object>();
 
-  constructor(deps: LaneUpdatesDeps) {
-    this.#deps = deps;
+  /**
+   * `findLane` finds the lane of a task by its webhook's present order; null: none. `onEnd` is
+   * called when the queue of that key may start tasks again.
+   */
+  constructor(
+    context: RelayContext, scheduler: Scheduler, findLane: (taskId: string) => LaneName | null,
+    onEnd: (queueKey: string) => void,
+  ) {
+    this.#context = context;
+    this.#scheduler = scheduler;
+    this.#findLane = findLane;
+    this.#onEnd = onEnd;
   }
 
   /** Must be told of each webhook, and of its changes. `order` is null for one without lanes. */
@@ -35,7 +38,7 @@ export class LaneUpdates {
     if ((this.#orderByQueue.get(queueKey) ?? null) === order) return;
     if (order === null) this.#orderByQueue.delete(queueKey);
     else this.#orderByQueue.set(queueKey, order);
-    const ids = this.#deps.scheduler.listTaskIds(queueKey, Infinity);
+    const ids = this.#scheduler.listTaskIds(queueKey, Infinity);
     if (ids.length > 0) this.#begin(queueKey, ids);
   }
 
@@ -52,19 +55,18 @@ export class LaneUpdates {
     const update = {};
     const isWanted = (): boolean => this.#updates.get(queueKey) === update;
     this.#updates.set(queueKey, update);
-    this.#deps.turns.runLater(this.#updateAll(ids), isWanted).then(() => {
+    this.#context.turns.runLater(this.#updateAll(ids), isWanted).then(() => {
       if (!isWanted()) return;
       this.#updates.delete(queueKey);
-      this.#deps.onEnd(queueKey);
-    }, (thrown: unknown) => this.#deps.log.error(
+      this.#onEnd(queueKey);
+    }, (thrown: unknown) => this.#context.log.error(
       'a queue stands still: the order of its tasks could not be found',
       { hook: queueKey, error: thrown }));
   }
 
   *#updateAll(ids: readonly string[]): Steps<void> {
-    const { scheduler, findLane } = this.#deps;
     for (const id of ids) {
-      scheduler.setLane(id, findLane(id));
+      this.#scheduler.setLane(id, this.#findLane(id));
       yield;
     }
   }

@@ -12,22 +12,22 @@
  * task waits; a result that is written in two steps.
  */
 import { setMaxListeners } from 'node:events';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { isPromised, type MaybePromise } from '../../base/when-done.ts';
-import type { Turns } from '../../base/turns.ts';
 import { followRecords } from '../../resources/projection.ts';
-import type { Change, Collection, Store, Transaction } from '../../store/store-port.ts';
+import type { Change, Collection, Transaction } from '../../store/store-port.ts';
 import type { LongLane } from '../scheduler/lanes.ts';
 import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
 import type { TaskOrder } from '../scheduler/task-queues.ts';
 import type { AttemptHealth, LaneName, RunningTask } from '../scheduler/task.ts';
+import type { RelayContext } from '../relay-context.ts';
 import {
   endPending, stageEndOfPending, type Ending, type RemovalListener,
 } from './end-pending.ts';
 import { LaneUpdates } from './lane-updates.ts';
-import type { QueueLease, Ownership } from './ownership.ts';
+import type { QueueLease } from './ownership.ts';
 import type { StoredItem } from './queue-spec.ts';
 import { retryUntilWritten } from './write-retry.ts';
 
@@ -101,15 +101,6 @@ export interface Transport<Item, Result> {
   logLabels(id: string): object;
 }
 
-type QueueWorkerDeps = {
-  readonly store: Store;
-  readonly scheduler: Scheduler;
-  readonly ownership: Ownership;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly turns: Turns;
-};
-
 /** While the store takes no writes no attempt begins, and we check it at this interval. */
 const STORE_CHECK_MS = 1000;
 /**
@@ -126,7 +117,8 @@ const NO_LEASE_DELAY_MS = 1000;
 const TURN_MS_MAX = 5;
 
 export class QueueWorker<Item, Result> implements RemovalListener {
-  readonly #deps: QueueWorkerDeps;
+  readonly #context: RelayContext;
+  readonly #scheduler: Scheduler;
   readonly #transport: Transport<Item, Result>;
   readonly #laneUpdates: LaneUpdates;
   #unfollow: readonly (() => void)[] = [];
@@ -144,15 +136,16 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   #isRunRequested = false;
   #storeTimer: Timer | null = null;
 
-  constructor(deps: QueueWorkerDeps, transport: Transport<Item, Result>) {
-    this.#deps = deps;
+  constructor(
+    context: RelayContext, scheduler: Scheduler, transport: Transport<Item, Result>,
+  ) {
+    this.#context = context;
+    this.#scheduler = scheduler;
     this.#transport = transport;
     this.#background = new BackgroundTasks(
-      deps.log, `${transport.noun} failed unexpectedly`, () => this.requestRun());
-    this.#laneUpdates = new LaneUpdates({
-      ...deps, findLane: (id) => this.#findLane(id),
-      onEnd: (key) => deps.scheduler.update(this.#describeQueue(key)),
-    });
+      context.log, `${transport.noun} failed unexpectedly`, () => this.requestRun());
+    this.#laneUpdates = new LaneUpdates(context, scheduler, (id) => this.#findLane(id),
+      (key) => scheduler.update(this.#describeQueue(key)));
     // Node warns above ten listeners, and here every attempt under way listens.
     setMaxListeners(0, this.#cutOff.signal);
   }
@@ -165,8 +158,8 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     for (const key of keys) this.#laneUpdates.follow(key, this.#transport.describeOrder(key));
     this.#unfollow = [
       followRecords(this.#transport.records.collection, (change) => this.#applyChange(change)),
-      this.#deps.ownership.onChange(() => {
-        for (const key of this.#deps.scheduler.listQueueKeys()) this.updateQueue(key);
+      this.#context.ownership.onChange(() => {
+        for (const key of this.#scheduler.listQueueKeys()) this.updateQueue(key);
         this.requestRun();
       }),
     ];
@@ -177,27 +170,29 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     if (this.#closing.signal.aborted) return;
     this.#laneUpdates.follow(key, this.#transport.describeOrder(key));
     const queue = this.#describeQueue(key);
-    this.#deps.scheduler.update(queue);
+    this.#scheduler.update(queue);
     if (!queue.mayStart) this.#giveUpParked((parked) => parked.key === key);
     if (this.#isStarted) this.#endIfOrphaned(key);
   }
 
   /** See `Lanes.listLongLanes`. */
   listLongLanes(max: number): readonly LongLane[] {
-    return this.#deps.scheduler.listLongLanes(max);
+    return this.#scheduler.listLongLanes(max);
   }
 
   onRemoved(transaction: Transaction, webhookId: string, nowMs: number): void {
-    stageEndOfPending(this.#deps, this.#transport.ending, transaction, webhookId, nowMs);
+    const { store } = this.#context;
+    stageEndOfPending(
+      store, this.#scheduler, this.#transport.ending, transaction, webhookId, nowMs);
   }
 
   afterRemoved(webhookId: string): Promise<void> {
-    return endPending(this.#deps, this.#transport.ending, webhookId,
+    return endPending(this.#context, this.#scheduler, this.#transport.ending, webhookId,
       () => this.#transport.isOrphaned(webhookId));
   }
 
   countPending(webhookId: string): number {
-    const taskIds = this.#deps.scheduler.listTaskIds(webhookId, Infinity);
+    const taskIds = this.#scheduler.listTaskIds(webhookId, Infinity);
     return new Set(taskIds.map(this.#transport.ending.itemIdOf)).size;
   }
 
@@ -208,8 +203,8 @@ export class QueueWorker<Item, Result> implements RemovalListener {
 
   start(): void {
     this.#isStarted = true;
-    this.#deps.scheduler.start(() => this.requestRun());
-    for (const key of this.#deps.scheduler.listKeysThatMayNotStart()) this.#endIfOrphaned(key);
+    this.#scheduler.start(() => this.requestRun());
+    for (const key of this.#scheduler.listKeysThatMayNotStart()) this.#endIfOrphaned(key);
   }
 
   /**
@@ -225,9 +220,9 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     this.#closing.abort();
     this.#giveUpParked(() => true);
     this.#laneUpdates.close();
-    this.#deps.scheduler.close();
+    this.#scheduler.close();
     this.#storeTimer?.cancel();
-    const timer = this.#deps.clock.startTimer(graceMs, () => this.#cutOff.abort());
+    const timer = this.#context.clock.startTimer(graceMs, () => this.#cutOff.abort());
     await this.#background.whenIdle();
     timer.cancel();
     // Only now: `endPending` goes on until no task is left, and these listeners remove tasks.
@@ -251,25 +246,25 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   /** Makes the task of a record what the record says. */
   #applyChange(change: Change): void {
     const { id, before, after } = change;
-    const { scheduler, clock } = this.#deps;
+    const { clock } = this.#context;
     const { records } = this.#transport;
     if (!records.isTask(id)) return;
     const isPending = after !== null && records.isPending(after);
     this.#transport.onChange(change, isPending);
     if (!isPending) {
       this.#parked.get(id)?.giveUp();
-      return scheduler.remove(id);
+      return this.#scheduler.remove(id);
     }
     // A new record is not looked up: among many tasks that costs a cache miss or two.
-    const task = before === null ? undefined : scheduler.find(id);
+    const task = before === null ? undefined : this.#scheduler.find(id);
     // Such a task gets its next time when its result is written: see `#settleByRecord`.
     if (task?.state === 'unsettled') return;
     const item = records.decode(after);
     const dueAtMs = records.computeDueMs(item, clock.now());
-    if (task !== undefined) return scheduler.reschedule(task, dueAtMs);
+    if (task !== undefined) return this.#scheduler.reschedule(task, dueAtMs);
     const { key, order } = this.#transport.placeTask({ bytes: after, item });
     const queue = this.#describeQueue(key);
-    scheduler.add(id, queue, dueAtMs, order);
+    this.#scheduler.add(id, queue, dueAtMs, order);
     if (this.#isStarted && !queue.mayStart) this.#endIfOrphaned(key);
   }
 
@@ -289,7 +284,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   }
 
   #ownsQueue(key: string): boolean {
-    return this.#deps.ownership.findLease(key) !== null;
+    return this.#context.ownership.findLease(key) !== null;
   }
 
   /**
@@ -298,37 +293,37 @@ export class QueueWorker<Item, Result> implements RemovalListener {
    */
   #endIfOrphaned(key: string): void {
     if (!this.#transport.isOrphaned(key) || !this.#ownsQueue(key)) return;
-    if (this.#deps.scheduler.countTasks(key) === 0) return;
-    this.#background.run(retryUntilWritten(this.#deps, this.closing,
+    if (this.#scheduler.countTasks(key) === 0) return;
+    this.#background.run(retryUntilWritten(this.#context, this.closing,
       this.#transport.ending.message, { hook: key }, () => this.afterRemoved(key)));
   }
 
   #startTasks(): void {
     if (this.#closing.signal.aborted) return;
-    const { store, scheduler, ownership, clock } = this.#deps;
+    const { store, ownership, clock } = this.#context;
     // An attempt whose result cannot be written would be made again after a restart.
     if (store.failure !== null) return this.#checkStoreLater();
     if (!ownership.mayBegin()) return;
     const endMs = clock.monotonicMs() + TURN_MS_MAX;
     while (!this.#closing.signal.aborted
-      && this.#background.count - scheduler.parkedCount < UNWRITTEN_MAX) {
+      && this.#background.count - this.#scheduler.parkedCount < UNWRITTEN_MAX) {
       // The attempt before may have taken what the next one needs.
       if (!this.#transport.mayBegin()) return;
-      const runningTask = scheduler.startNext();
+      const runningTask = this.#scheduler.startNext();
       if (runningTask === null) return;
       const lease = ownership.findLease(runningTask.task.queue.key);
       if (lease?.beginAttempt() === true) {
         this.#background.run(this.#attempt(runningTask, lease));
       } else {
-        scheduler.release(runningTask, null);
-        scheduler.settle(runningTask.task.id, clock.now() + NO_LEASE_DELAY_MS);
+        this.#scheduler.release(runningTask, null);
+        this.#scheduler.settle(runningTask.task.id, clock.now() + NO_LEASE_DELAY_MS);
       }
       if (clock.monotonicMs() >= endMs) return this.requestRun();
     }
   }
 
   #checkStoreLater(): void {
-    this.#storeTimer ??= this.#deps.clock.startTimer(STORE_CHECK_MS, () => {
+    this.#storeTimer ??= this.#context.clock.startTimer(STORE_CHECK_MS, () => {
       this.#storeTimer = null;
       this.requestRun();
     });
@@ -347,7 +342,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   }
 
   async #attempt(runningTask: RunningTask, lease: QueueLease): Promise<void> {
-    const { scheduler, clock } = this.#deps;
+    const { clock } = this.#context;
     const { id } = runningTask.task;
     try {
       let attemptResult: AttemptResult<Result> | null;
@@ -356,16 +351,16 @@ export class QueueWorker<Item, Result> implements RemovalListener {
           (giveUp) => this.#setParked(runningTask, giveUp));
         attemptResult = isPromised(attempt) ? await attempt : attempt;
       } catch (thrown) {
-        scheduler.release(runningTask, null);
+        this.#scheduler.release(runningTask, null);
         return this.#postpone(id, 'ended without a result', thrown);
       }
       if (attemptResult === null || 'postponedMs' in attemptResult) {
-        scheduler.release(runningTask, null);
+        this.#scheduler.release(runningTask, null);
         return attemptResult === null ? this.#settleByRecord(id)
-          : scheduler.settle(id, clock.now() + attemptResult.postponedMs);
+          : this.#scheduler.settle(id, clock.now() + attemptResult.postponedMs);
       }
       const { result } = attemptResult;
-      scheduler.release(runningTask, this.#countAttempt(id, result));
+      this.#scheduler.release(runningTask, this.#countAttempt(id, result));
       try {
         await this.#transport.writeResult(result);
       } catch (thrown) {
@@ -381,7 +376,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     const { id, queue: { key } } = runningTask.task;
     if (giveUp === null) this.#parked.delete(id);
     else this.#parked.set(id, { key, giveUp });
-    this.#deps.scheduler.setParked(runningTask, giveUp !== null);
+    this.#scheduler.setParked(runningTask, giveUp !== null);
     if (this.#closing.signal.aborted) giveUp?.();
   }
 
@@ -410,14 +405,14 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     } catch (thrown) {
       return this.#postpone(id, 'has an unreadable record', thrown);
     }
-    this.#deps.scheduler.settle(id, dueAtMs);
+    this.#scheduler.settle(id, dueAtMs);
   }
 
   /** Finds when the task is due by its stored record; null when it is done. */
   #findDueMs(id: string): number | null {
-    const { scheduler, clock } = this.#deps;
+    const { clock } = this.#context;
     // Most tasks are done by now, and then the record need not be looked up.
-    if (scheduler.find(id) === undefined) return null;
+    if (this.#scheduler.find(id) === undefined) return null;
     const { collection, isPending, decode, computeDueMs } = this.#transport.records;
     const bytes = collection.findBytes(id);
     return bytes === undefined || !isPending(bytes) ? null
@@ -425,15 +420,15 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   }
 
   #postpone(id: string, problem: string, thrown: unknown): void {
-    const { scheduler, clock } = this.#deps;
+    const { clock } = this.#context;
     this.#logProblem(id, problem, thrown);
     const delayMs = thrown instanceof AppError ? STORE_ERROR_DELAY_MS : BUG_DELAY_MS;
-    scheduler.settle(id, clock.now() + delayMs);
+    this.#scheduler.settle(id, clock.now() + delayMs);
   }
 
   #logProblem(id: string, problem: string, thrown: unknown): void {
     const labels = this.#transport.logLabels(id);
-    this.#deps.log.error(`${this.#transport.noun} ${problem}`, { ...labels, error: thrown });
+    this.#context.log.error(`${this.#transport.noun} ${problem}`, { ...labels, error: thrown });
   }
 }
 

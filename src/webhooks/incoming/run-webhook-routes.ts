@@ -12,19 +12,12 @@ import { isPromised, type MaybePromise } from '../../base/when-done.ts';
 import type { ConfigurationIndex } from '../actions/configuration-index.ts';
 import { ActionResult, type ActionOptions } from '../actions/action.ts';
 import { EMIT_EVENT } from '../actions/emit-event-action.ts';
-import type { ActionCall, ActionRegistry } from '../actions/action-registry.ts';
+import type { ActionCall } from '../actions/action-registry.ts';
 import { FAILED_MESSAGE, encodeData, runAction } from '../actions/run-action.ts';
-import type { ActionRunner } from '../actions/run-action.ts';
+import type { ConfiguredActions } from '../actions/run-action.ts';
 import type { EventPublisher } from '../deliveries/event-publisher.ts';
 import type { Facts } from '../filters/facts.ts';
 import type { ReadyWebhookRoute } from './webhook-routes.ts';
-
-/** The actions of routes, by the configurations that name them, and what runs them. */
-export type RouteActions = {
-  readonly configurations: ConfigurationIndex;
-  readonly actions: ActionRegistry;
-  readonly runner: ActionRunner;
-};
 
 /** A call that gets its action configuration once that of the route is found. */
 type RouteCall = ActionCall & { configuration: string; options: ActionOptions };
@@ -71,8 +64,8 @@ export function findMatchingRoutes(
 
 /** The result, at once when the action gave it at once. Throws what `runAction` throws. */
 export function runRouteAction(
-  { configurations, actions, runner }: RouteActions, { actionConfiguration }: ReadyWebhookRoute,
-  call: RouteCall,
+  { configurations, actions, runner }: ConfiguredActions,
+  { actionConfiguration }: ReadyWebhookRoute, call: RouteCall,
 ): MaybePromise<ActionResult> {
   const configuration = configurations.find(actionConfiguration);
   const action = configuration === undefined ? undefined : actions.find(configuration.actionType);
@@ -93,7 +86,7 @@ export function runRouteAction(
  * for each route. The actions of a body with many bytes begin in turns. Rejects for a bug alone.
  */
 export function runRoutes(
-  actions: RouteActions, turns: Turns, routes: readonly ReadyWebhookRoute[],
+  actions: ConfiguredActions, turns: Turns, routes: readonly ReadyWebhookRoute[],
   makeCall: () => RouteCall, bodyBytes: number,
 ): MaybePromise<readonly RouteOutcome[]> {
   if (routes.length > 1 && bodyBytes > TURN_BYTES_MAX) {
@@ -111,7 +104,7 @@ export function runRoutes(
 
 /** Begins the run of a route in each step. */
 function* beginRoutes(
-  actions: RouteActions, routes: readonly ReadyWebhookRoute[], makeCall: () => RouteCall,
+  actions: ConfiguredActions, routes: readonly ReadyWebhookRoute[], makeCall: () => RouteCall,
 ): Steps<MaybePromise<RouteOutcome>[]> {
   const runs: MaybePromise<RouteOutcome>[] = [];
   for (const route of routes) {
@@ -129,7 +122,7 @@ function* beginRoutes(
  * and for nothing else.
  */
 export function runRoute(
-  actions: RouteActions, route: ReadyWebhookRoute, call: RouteCall,
+  actions: ConfiguredActions, route: ReadyWebhookRoute, call: RouteCall,
 ): MaybePromise<RouteOutcome> {
   const { clock } = actions.runner;
   const startedAtMs = clock.now();

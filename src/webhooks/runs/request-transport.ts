@@ -8,7 +8,6 @@
  */
 import { createTraceFields } from '../../base/trace-context.ts';
 import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
-import type { Turns } from '../../base/turns.ts';
 import type { MaybePromise } from '../../base/when-done.ts';
 import type { Change } from '../../store/store-port.ts';
 import { logRun } from '../actions/run-log.ts';
@@ -28,25 +27,23 @@ import type { LaneName, AttemptHealth } from '../scheduler/task.ts';
 import type { Ending } from '../durable-queue/end-pending.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import type { OnRun } from '../outcome-listeners.ts';
-import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
+import type { QueueLease } from '../durable-queue/ownership.ts';
 import { changeItem, writeAttempt } from '../durable-queue/change-items.ts';
 import { retryUntilWritten } from '../durable-queue/write-retry.ts';
 import {
   QueueWorker, type AttemptResult, type SetParked, type TaskRecords, type Transport,
 } from '../durable-queue/queue-worker.ts';
+import type { RelayContext } from '../relay-context.ts';
 import { createLaterPlace, describeOrders, findRouteLane } from './route-order.ts';
-import { NO_ROOM, runPendingRoute, type FinishedRun, type RunDeps } from './run-pending-route.ts';
+import {
+  NO_ROOM, runPendingRoute, type FinishedRun, type RouteRunContext,
+} from './run-pending-route.ts';
 
-type RequestTransportDeps = Omit<RunDeps, 'lastBody'> & {
+type RunServices = Omit<RouteRunContext, keyof RelayContext | 'lastBody'> & {
   /** Seconds between attempts, unless the webhook says others. */
   readonly schedule: readonly number[];
-  /** In [0, 1). */
-  readonly random: () => number;
-  readonly makeId: () => string;
-  readonly turns: Turns;
   readonly onRun: OnRun;
   readonly health: HealthMonitor;
-  readonly ownership: Ownership;
   readonly systemEvents: Pick<SystemEvents, 'requestFailed'>;
   /** Runs at once for a webhook that has no limit of its own; 1 means strict order of arrival. */
   readonly runningPerHookMax: number;
@@ -68,8 +65,7 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     },
     message: 'requests of a removed webhook wait to be failed',
   };
-  readonly #deps: RequestTransportDeps;
-  readonly #runDeps: RunDeps;
+  readonly #context: RouteRunContext & RunServices;
   readonly loop: QueueWorker<Delivery, FinishedRun>;
   readonly #scheduler: Scheduler;
   readonly #unfollow: readonly (() => void)[];
@@ -78,20 +74,20 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
   /** True while a run waits for memory for its payload. All other runs wait behind it. */
   #isWaitingForRoom = false;
 
-  constructor(deps: RequestTransportDeps) {
-    const { store, clock, runningPerHookMax } = deps;
+  constructor(context: RelayContext, services: RunServices) {
+    const { store, clock } = context;
+    const { webhooks, runningPerHookMax } = services;
     this.#scheduler = new Scheduler(clock, {
       runningMax: RUNNING_MAX, runningPerQueueMax: runningPerHookMax,
     });
-    this.loop = new QueueWorker({ ...deps, scheduler: this.#scheduler }, this);
-    this.#deps = deps;
+    this.loop = new QueueWorker(context, this.#scheduler, this);
     this.records = createTaskRecords(store, isRouteDeliveryId);
-    this.#runDeps = { ...deps, lastBody: new LastBody() };
-    deps.memoryBudget.onFree(() => {
+    this.#context = { ...context, ...services, lastBody: new LastBody() };
+    services.memoryBudget.onFree(() => {
       this.#isWaitingForRoom = false;
       this.loop.requestRun();
     });
-    this.loop.follow([...deps.webhooks.all()].map(({ identifier }) => identifier));
+    this.loop.follow([...webhooks.all()].map(({ identifier }) => identifier));
     this.#unfollow = [
       store.collection(requestCollection.name).onChange((change) => {
         this.#forgetOutdatedRequest(change);
@@ -119,7 +115,7 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
   runAttempt(
     id: string, lease: QueueLease, cutOff: AbortSignal, setParked: SetParked,
   ): MaybePromise<AttemptResult<FinishedRun> | null> {
-    const run = runPendingRoute(this.#runDeps, id, { lease, cutOff, setParked });
+    const run = runPendingRoute(this.#context, id, { lease, cutOff, setParked });
     // It stays due: the loop stops at `mayBegin` until the memory budget has room again.
     if (run === NO_ROOM) this.#isWaitingForRoom = true;
     return run;
@@ -128,13 +124,13 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
   countAttempt({ storedItem, outcome: { kind, attempt } }: FinishedRun): AttemptHealth | null {
     const { success, message, at } = attempt;
     const isCoalesced = kind === 'coalesced';
-    this.#deps.onRun(storedItem.item.hook,
+    this.#context.onRun(storedItem.item.hook,
       { success, message, isCoalesced, isCallersFault: false }, parseTimestamp(at));
     return kind === 'delivered' ? 'healthy' : null;
   }
 
   async writeResult(run: FinishedRun): Promise<StoredRequest | undefined> {
-    const written = await retryUntilWritten(this.#deps, this.loop.closing,
+    const written = await retryUntilWritten(this.#context, this.loop.closing,
       'the result of a run waits to be written', { request: run.storedItem.item.id },
       () => this.#write(run));
     this.#log(run, written);
@@ -146,7 +142,7 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
   }
 
   onChange({ id, before }: Change): void {
-    if (before !== null) this.#deps.recentRequests.delete(parseRequestId(id));
+    if (before !== null) this.#context.recentRequests.delete(parseRequestId(id));
   }
 
   placeTask({ item }: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
@@ -159,12 +155,12 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
 
   /** The webhook is both the queue and the target: its actions run here, at no other host. */
   describeQueue(key: string): QueueSettings {
-    const { enabled = false, maxInFlight } = this.#deps.webhooks.find(key) ?? {};
+    const { enabled = false, maxInFlight } = this.#context.webhooks.find(key) ?? {};
     return { key, target: key, mayStart: enabled, runningMax: maxInFlight };
   }
 
   describeOrder(key: string): string | null {
-    return describeOrders(this.#deps.webhooks.find(key));
+    return describeOrders(this.#context.webhooks.find(key));
   }
 
   findLane({ item }: StoredDelivery): LaneName | null {
@@ -172,12 +168,12 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
   }
 
   isOrphaned(key: string): boolean {
-    return this.#deps.webhooks.find(key) === undefined;
+    return this.#context.webhooks.find(key) === undefined;
   }
 
   /** null: no lane orders the run. undefined: that cannot be said before the request is there. */
   #findLane(delivery: Delivery): LaneName | null | undefined {
-    return findRouteLane(this.#runDeps, delivery, this.#deps.webhooks.find(delivery.hook ?? ''));
+    return findRouteLane(this.#context, delivery, this.#context.webhooks.find(delivery.hook ?? ''));
   }
 
   /** Tasks start in a later turn of the event loop, so each gets its lane before it can start. */
@@ -191,7 +187,7 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
 
   /** Drops the cached request unless this change adds exactly the record it was staged with. */
   #forgetOutdatedRequest({ id, before, after }: Change): void {
-    const { recentRequests } = this.#deps;
+    const { recentRequests } = this.#context;
     if (before !== null || after === null || recentRequests.find(id, after) === undefined) {
       recentRequests.delete(id);
     }
@@ -200,9 +196,9 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
   async #write(
     { storedItem, index, outcome, unparsed, lease }: FinishedRun,
   ): Promise<StoredRequest | undefined> {
-    const { clock, webhooks, random, makeId, systemEvents, health } = this.#deps;
+    const { clock, webhooks, random, makeId, systemEvents, health } = this.#context;
     const { hook: webhookId, routes } = storedItem.item;
-    const schedule = webhooks.find(webhookId)?.retrySchedule ?? this.#deps.schedule;
+    const schedule = webhooks.find(webhookId)?.retrySchedule ?? this.#context.schedule;
     const nowMs = clock.now();
     const inputs = { nowMs, seed: makeId() };
     const randomness = random();
@@ -222,7 +218,7 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     // The request cannot fail here, and nothing of its webhook's health is left to be written.
     const { success, at } = outcome.attempt;
     const writesResultAlone = success && routes.length === 1 && health.isWritten(webhookId);
-    const written = await writeAttempt(this.#deps.store, requestQueue, {
+    const written = await writeAttempt(this.#context.store, requestQueue, {
       stored: storedItem, lease, change,
       stageMore: writesResultAlone ? null : (transaction, after) => {
         if (hasFailed) health.recordFinalFailure(webhookId, parseTimestamp(at));
@@ -236,7 +232,7 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
 
   /** Counts here and not with the attempt: several routes may find at once that it is unparsed. */
   #countUnparsed(webhookId: string): void {
-    const webhook = this.#deps.webhooks.find(webhookId);
+    const webhook = this.#context.webhooks.find(webhookId);
     if (webhook !== undefined) webhook.traffic.unparsedCount += 1;
   }
 
@@ -244,12 +240,13 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     { storedItem: { item }, index, outcome: { attempt, isChainRefused = false } }: FinishedRun,
     written: StoredRequest | undefined,
   ): void {
-    if (attempt.success && this.#deps.log.isWritten?.('debug') === false) return;
+    if (attempt.success && this.#context.log.isWritten?.('debug') === false) return;
     const { id, hook } = item;
     const { route = null, attemptCount = 0 } = item.routes[index] ?? {};
     const after = written?.routes[index];
-    const { labels = { hook, hookName: null }, routes = [] } = this.#deps.webhooks.find(hook) ?? {};
-    logRun(this.#deps, this.#deps.log, 'a stored request was run', {
+    const webhook = this.#context.webhooks.find(hook);
+    const { labels = { hook, hookName: null }, routes = [] } = webhook ?? {};
+    logRun(this.#context, this.#context.log, 'a stored request was run', {
       labels: {
         request: id, ...createTraceFields(findRequestTrace(item)), ...labels, route,
         status: after === undefined ? null : shownStatusOf(after), attempt: attemptCount + 1,

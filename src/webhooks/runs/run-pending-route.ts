@@ -1,10 +1,9 @@
 /** Runs one route of a stored request: the action gets the call that the request came with. */
-import { formatTimestamp, type Clock } from '../../base/clock.ts';
-import type { Logger } from '../../base/log.ts';
+import { formatTimestamp } from '../../base/clock.ts';
 import type { MemoryBudget } from '../../base/memory-budget.ts';
 import { isPromised, type MaybePromise } from '../../base/when-done.ts';
 import { findCommitted } from '../../store/find-record.ts';
-import type { Store } from '../../store/store-port.ts';
+import type { ConfiguredActions } from '../actions/run-action.ts';
 import { SwitchedOffError } from '../actions/switched-off-error.ts';
 import type { RunTurn } from '../actions/action-registry.ts';
 import { toRunOutcome } from '../incoming/intake/build-request.ts';
@@ -18,7 +17,7 @@ import type {
   IncomingWebhookIndex, ReadyIncomingWebhook,
 } from '../incoming/receiving/incoming-webhook-index.ts';
 import {
-  runRoute, type RouteOutcome, type RouteActions,
+  runRoute, type RouteOutcome,
 } from '../incoming/run-webhook-routes.ts';
 import { parseRequestId, parseRouteIndex } from '../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../inbox/request-body.ts';
@@ -31,12 +30,11 @@ import type { StoredItem } from '../durable-queue/queue-spec.ts';
 import type { AttemptResult, Postponement, SetParked } from '../durable-queue/queue-worker.ts';
 import { createLaterPlace } from './route-order.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
+import type { RelayContext } from '../relay-context.ts';
 
-export type RunDeps = RouteActions & {
-  readonly store: Store;
-  readonly webhooks: Pick<IncomingWebhookIndex, 'find' | 'all'>;
-  readonly clock: Clock;
-  readonly log: Logger;
+/** What the runs of stored requests work with. */
+export type RouteRunContext = RelayContext & ConfiguredActions & {
+  readonly webhooks: IncomingWebhookIndex;
   readonly recentRequests: RecentRequests;
   readonly memoryBudget: MemoryBudget;
   readonly lastBody: LastBody;
@@ -81,30 +79,30 @@ const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
  * was no attempt.
  */
 export function runPendingRoute(
-  deps: RunDeps, deliveryId: string, attempt: RouteAttempt,
+  context: RouteRunContext, deliveryId: string, attempt: RouteAttempt,
 ): MaybePromise<RunEnd> {
-  const pendingRoute = findPendingRoute(deps, deliveryId);
+  const pendingRoute = findPendingRoute(context, deliveryId);
   if (pendingRoute === null) return null;
   const { storedItem: { item: request }, recentRequest, delivery, webhook } = pendingRoute;
   const webhookRoute = webhook.routes.find(({ name }) => name === delivery.route);
-  if (webhookRoute === undefined) return finishUnknownRoute(deps, pendingRoute, attempt);
+  if (webhookRoute === undefined) return finishUnknownRoute(context, pendingRoute, attempt);
   const headers = recentRequest?.headers ?? joinStoredHeaders(request);
   const createBody = (): IncomingBody => createIncomingBody(
-    recentRequest?.body ?? findBody(deps, request), headers, webhook.bodyReading);
+    recentRequest?.body ?? findBody(context, request), headers, webhook.bodyReading);
   const body = webhook.hasRoutes
-    ? deps.lastBody.share(request.id, webhook.bodyReading, createBody) : createBody();
+    ? context.lastBody.share(request.id, webhook.bodyReading, createBody) : createBody();
   const runBytes = body.weighRun(1);
-  const { memoryBudget } = deps;
+  const { memoryBudget } = context;
   if (!memoryBudget.beginRun(runBytes)) return NO_ROOM;
   const routeRequest = new RouteRequest(
-    webhook, request, headers, body, { route: webhookRoute.name, log: deps.log });
+    webhook, request, headers, body, { route: webhookRoute.name, log: context.log });
   const call = new IncomingActionCall(routeRequest,
-    () => createTurn(deps, pendingRoute, attempt, runBytes - body.heldBytes),
+    () => createTurn(context, pendingRoute, attempt, runBytes - body.heldBytes),
     request.id, delivery.attemptCount + 1);
   const finish = (outcome: RouteOutcome): RunEnd =>
     finishRun(pendingRoute, attempt, outcome, call.isGivenUp, routeRequest.unparsed);
   // `runRoute` never throws, so the bytes are released in any case.
-  const running = runRoute(deps, webhookRoute, call);
+  const running = runRoute(context, webhookRoute, call);
   if (!isPromised(running)) {
     memoryBudget.endRun(runBytes);
     return finish(running);
@@ -121,7 +119,7 @@ export function runPendingRoute(
  * waits it parses nothing, and so holds `payloadBytes` less.
  */
 function createTurn(
-  { memoryBudget }: RunDeps, { delivery: { identifier, queuedAt } }: PendingRoute,
+  { memoryBudget }: RouteRunContext, { delivery: { identifier, queuedAt } }: PendingRoute,
   { cutOff, setParked }: RouteAttempt, payloadBytes: number,
 ): RunTurn {
   const controller = new AbortController();
@@ -157,7 +155,7 @@ function finishRun(
 
 /** The run of a route that the webhook, which was changed meanwhile, no longer has. */
 function finishUnknownRoute(
-  { clock }: RunDeps, { storedItem, index }: PendingRoute, { lease }: RouteAttempt,
+  { clock }: RouteRunContext, { storedItem, index }: PendingRoute, { lease }: RouteAttempt,
 ): AttemptResult<FinishedRun> {
   const attempt = {
     at: formatTimestamp(clock.now()), durationMs: 0, success: false,
@@ -177,28 +175,30 @@ type PendingRoute = {
 };
 
 /** null: the request is gone, the route is not pending, or the webhook is gone or disabled. */
-function findPendingRoute(deps: RunDeps, deliveryId: string): PendingRoute | null {
+function findPendingRoute(context: RouteRunContext, deliveryId: string): PendingRoute | null {
   const id = parseRequestId(deliveryId);
   // A request in `recentRequests` is pending and is not looked up: the worker follows the records,
   // and removes from `recentRequests` each of which a record has changed.
-  const recentRequest = deps.recentRequests.get(id);
-  const storedItem = recentRequest?.stored ?? findStoredRequest(deps, id);
+  const recentRequest = context.recentRequests.get(id);
+  const storedItem = recentRequest?.stored ?? findStoredRequest(context, id);
   if (storedItem === null) return null;
   const index = parseRouteIndex(deliveryId);
   const delivery = storedItem.item.routes[index];
-  const webhook = deps.webhooks.find(storedItem.item.hook);
+  const webhook = context.webhooks.find(storedItem.item.hook);
   if (delivery?.status !== 'pending' || webhook === undefined || !webhook.enabled) return null;
   return { storedItem, recentRequest, index, delivery, webhook };
 }
 
-function findStoredRequest({ store }: RunDeps, id: string): StoredItem<StoredRequest> | null {
+function findStoredRequest(
+  { store }: RouteRunContext, id: string,
+): StoredItem<StoredRequest> | null {
   const bytes = store.collection(requestCollection.name).findBytes(id);
   if (bytes === undefined) return null;
   const find = findCommitted(store);
   return { bytes, item: decodeRequest(bytes, find), partBytes: listRouteRecords(id, find) };
 }
 
-function findBody({ store }: RunDeps, request: StoredRequest): Buffer {
+function findBody({ store }: RouteRunContext, request: StoredRequest): Buffer {
   const bodies = store.collection(requestBodyCollection.name);
   return getRequestBody(request, () => bodies.findBytes(request.id));
 }

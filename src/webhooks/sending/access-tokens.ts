@@ -9,8 +9,6 @@ import type { HttpSender } from '../http/http-sender.ts';
 import type { Oauth2 } from '../outgoing/oauth2-member.ts';
 import { requestToken } from './token-request.ts';
 
-type AccessTokensDeps = { readonly http: HttpSender; readonly clock: Clock };
-
 /** The token of one webhook. */
 type TokenSlot = {
   /** null: there is none that can be used. */
@@ -31,12 +29,14 @@ const MARGIN_MS = 60_000;
 const REFUSAL_MS_MAX = 3_600_000;
 
 export class AccessTokens {
-  readonly #deps: AccessTokensDeps;
+  readonly #http: HttpSender;
+  readonly #clock: Clock;
   // The credentials are an object of one version of one webhook.
   readonly #slots = new WeakMap<Oauth2, TokenSlot>();
 
-  constructor(deps: AccessTokensDeps) {
-    this.#deps = deps;
+  constructor(http: HttpSender, clock: Clock) {
+    this.#http = http;
+    this.#clock = clock;
   }
 
   /**
@@ -46,7 +46,7 @@ export class AccessTokens {
   get(oauth2: Oauth2, timeoutMs: number | undefined): Promise<string> {
     const slot = this.#findSlot(oauth2);
     const { token, refusal } = slot;
-    const nowMs = this.#deps.clock.monotonicMs();
+    const nowMs = this.#clock.monotonicMs();
     if (token !== null && nowMs < slot.usableUntilMs) return Promise.resolve(token);
     if (refusal !== null && nowMs < slot.refusedUntilMs) {
       return Promise.reject(new AppError(refusal.code, refusal.message,
@@ -75,9 +75,9 @@ export class AccessTokens {
   async #request(
     oauth2: Oauth2, slot: TokenSlot, timeoutMs: number | undefined,
   ): Promise<string> {
-    const askedMs = this.#deps.clock.monotonicMs();
+    const askedMs = this.#clock.monotonicMs();
     try {
-      const { text, lifeMs } = await requestToken(this.#deps, oauth2, timeoutMs);
+      const { text, lifeMs } = await requestToken(this.#http, this.#clock, oauth2, timeoutMs);
       slot.token = text;
       slot.refusal = null;
       slot.usableUntilMs = lifeMs === null ? Infinity
@@ -87,7 +87,7 @@ export class AccessTokens {
       const { retryAfterS } = thrown instanceof AppError ? thrown.details : {};
       if (thrown instanceof AppError && retryAfterS !== undefined) {
         slot.refusal = thrown;
-        slot.refusedUntilMs = this.#deps.clock.monotonicMs()
+        slot.refusedUntilMs = this.#clock.monotonicMs()
           + Math.min(retryAfterS * 1000, REFUSAL_MS_MAX);
       }
       throw thrown;

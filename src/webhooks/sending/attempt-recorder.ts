@@ -5,45 +5,24 @@
  */
 import { createTraceFields } from '../../base/trace-context.ts';
 import { parseTimestamp } from '../../base/clock.ts';
-import type { Logger } from '../../base/log.ts';
 import { findCommitted } from '../../store/find-record.ts';
-import type { Store, Transaction } from '../../store/store-port.ts';
+import type { Transaction } from '../../store/store-port.ts';
 import {
   afterAttempt, afterProbe, type Delivery, type StoredDelivery, type SendOutcome, type SentHead,
 } from '../deliveries/delivery.ts';
 import { deliveryQueue } from '../deliveries/delivery-changes.ts';
 import { findEventHead, findForwardTarget } from '../deliveries/event-record.ts';
-import type { SystemEvents } from '../deliveries/system-events.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { disableFailingWebhook, enableProbedWebhook } from '../outgoing/automatic-disabling.ts';
-import type {
-  OutgoingWebhookIndex, ReadyOutgoingWebhook,
-} from '../outgoing/outgoing-webhook-index.ts';
+import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
 import { isTriedAgain } from '../outgoing/retry-on.ts';
 import type { QueueLease } from '../durable-queue/ownership.ts';
 import { writeAttempt } from '../durable-queue/change-items.ts';
 import { retryUntilWritten } from '../durable-queue/write-retry.ts';
 import {
-  retireWebhook, type AttemptEvents, type DeliveryWrite, type RetirementDeps,
+  retireWebhook, type AttemptEvents, type DeliveryWrite,
 } from './webhook-retirement.ts';
-
-export type RecorderDeps = RetirementDeps & AttemptEventDeps & {
-  readonly log: Logger;
-  /** Aborted when the program closes: then no write is repeated. */
-  readonly closing: AbortSignal;
-  /** Seconds between attempts, for webhooks without a schedule of their own. */
-  readonly schedule: readonly number[];
-  /** In [0, 1). */
-  readonly random: () => number;
-  readonly health: HealthMonitor;
-};
-
-type AttemptEventDeps = {
-  readonly store: Store;
-  readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
-  readonly systemEvents: Pick<SystemEvents, 'deliveryFailed' | 'webhookDisabled'>;
-  readonly makeId: () => string;
-};
+import type { DeliveryContext } from './delivery-context.ts';
 
 /** An attempt that was made, with the delivery as it was before. */
 export type FinishedAttempt = {
@@ -62,32 +41,32 @@ export type FinishedAttempt = {
 
 /** Resolves with the delivery as written; undefined when it is gone, or `closing` came first. */
 export async function recordOutcome(
-  deps: RecorderDeps, attempt: FinishedAttempt,
+  context: DeliveryContext, attempt: FinishedAttempt,
 ): Promise<Delivery | undefined> {
   const { identifier } = attempt.storedDelivery.item;
-  reportToHealth(deps, attempt);
-  const delivery = await retryUntilWritten(deps, deps.closing,
+  reportToHealth(context, attempt);
+  const delivery = await retryUntilWritten(context, context.closing,
     'the result of an attempt waits to be written', { delivery: identifier },
-    () => writeOutcome(deps, attempt));
-  logAttempt(deps, attempt, delivery);
+    () => writeOutcome(context, attempt));
+  logAttempt(context, attempt, delivery);
   return delivery;
 }
 
 function writeOutcome(
-  deps: RecorderDeps, attempt: FinishedAttempt,
+  context: DeliveryContext, attempt: FinishedAttempt,
 ): Promise<Delivery | undefined> {
   const { outcome, sent, targetUrl, isPayload, storedDelivery, lease } = attempt;
   const { hook: webhookId } = storedDelivery.item;
-  const webhook = webhookId === null ? undefined : deps.webhooks.find(webhookId);
-  const { retrySchedule = deps.schedule, retryOn } = webhook ?? {};
+  const webhook = webhookId === null ? undefined : context.webhooks.find(webhookId);
+  const { retrySchedule = context.schedule, retryOn } = webhook ?? {};
   const { statusCode, error } = outcome.attempt;
   // With an error beside it, a 401 tells of a token server that may be well at the next attempt,
   // and a 2xx of a response that `successWhen` takes for a failure.
   const mayTryAgain = isTriedAgain(retryOn, error === null ? statusCode : null);
   // An attempt that began while the webhook was on, and ended later, is as good as a probe.
   const isProbe = attempt.isProbe || webhook?.isProbed === true;
-  const nowMs = deps.clock.now();
-  const random = deps.random();
+  const nowMs = context.clock.now();
+  const random = context.random();
   // Set whenever `change` runs, and read in `stageMore`, which the same transaction calls after it.
   let hasFailed = false;
   const change = (before: Delivery): Delivery => {
@@ -97,28 +76,28 @@ function writeOutcome(
     return sent === null ? after : { ...after, sent, isPayload };
   };
   const systemEvents = outcome.kind === 'delivered' ? null
-    : createAttemptEvents(deps, storedDelivery, nowMs);
+    : createAttemptEvents(context, storedDelivery, nowMs);
   const stageMore: DeliveryWrite['stageMore'] = (transaction, after) => {
     if (webhookId !== null) {
-      stageHealthRecord(deps.health, transaction, webhookId, {
+      stageHealthRecord(context.health, transaction, webhookId, {
         outcome, hasFailed, isTimeNeeded: webhook?.rate !== undefined || isProbe,
       });
     }
     if (hasFailed) systemEvents?.deliveryFailed(transaction, after);
   };
   // If several attempts hear that the target is gone, the first one retires the webhook.
-  if (outcome.kind === 'gone' && webhookId !== null && !deps.scheduler.isSuspended(webhookId)) {
+  if (outcome.kind === 'gone' && webhookId !== null && !context.scheduler.isSuspended(webhookId)) {
     const write = { storedDelivery, lease, targetUrl, change, stageMore, systemEvents };
-    return writeAndRetire(deps, webhookId, write);
+    return writeAndRetire(context, webhookId, write);
   }
   // If the target was not asked, the webhook is not failing.
   if (webhook === undefined || !isDisabledWhenFailing(webhook) || outcome.kind === 'proxy') {
-    return writeAttempt(deps.store, deliveryQueue, {
+    return writeAttempt(context.store, deliveryQueue, {
       stored: storedDelivery, lease, change, stageMore,
     });
   }
   const write = { change, stageMore, systemEvents, webhook, nowMs };
-  return writeAndSwitch(deps, attempt, write);
+  return writeAndSwitch(context, attempt, write);
 }
 
 /**
@@ -126,7 +105,7 @@ function writeOutcome(
  * stages them may run again.
  */
 function createAttemptEvents(
-  { store, webhooks, systemEvents, makeId }: AttemptEventDeps, storedDelivery: StoredDelivery,
+  { store, webhooks, systemEvents, makeId }: DeliveryContext, storedDelivery: StoredDelivery,
   nowMs: number,
 ): AttemptEvents {
   const [failedSeed, disabledSeed] = [makeId(), makeId()];
@@ -152,7 +131,7 @@ function createAttemptEvents(
 
 /** Reports an attempt to the health monitor, unless the target was not asked. */
 function reportToHealth(
-  { health, webhooks }: RecorderDeps, { outcome, storedDelivery }: FinishedAttempt,
+  { health, webhooks }: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
 ): void {
   const { kind, attempt: { at, statusCode, error } } = outcome;
   const { hook: webhookId } = storedDelivery.item;
@@ -198,12 +177,12 @@ function isDisabling(kind: SendOutcome['kind']): boolean {
 
 /** Writes the result of an attempt whose target is gone, and retires the webhook. */
 async function writeAndRetire(
-  deps: RecorderDeps, webhookId: string, write: Parameters<typeof retireWebhook>[2],
+  context: DeliveryContext, webhookId: string, write: Parameters<typeof retireWebhook>[2],
 ): Promise<Delivery | undefined> {
-  const webhook = deps.webhooks.find(webhookId);
-  const { attemptedDelivery, isDisabled } = await retireWebhook(deps, webhookId, write);
+  const webhook = context.webhooks.find(webhookId);
+  const { attemptedDelivery, isDisabled } = await retireWebhook(context, webhookId, write);
   if (isDisabled && webhook !== undefined) {
-    deps.log.warning('an outgoing webhook was disabled: its target answered 410',
+    context.log.warning('an outgoing webhook was disabled: its target answered 410',
       { ...webhook.labels, reason: 'gone' });
   }
   return attemptedDelivery;
@@ -218,14 +197,14 @@ type SwitchingWrite = DeliveryWrite & {
  * probed then. Any success switches a probed webhook on, also if it was disabled a moment ago.
  */
 async function writeAndSwitch(
-  deps: RecorderDeps, { outcome, storedDelivery, lease }: FinishedAttempt,
+  context: DeliveryContext, { outcome, storedDelivery, lease }: FinishedAttempt,
   { change, stageMore, systemEvents, webhook, nowMs }: SwitchingWrite,
 ): Promise<Delivery | undefined> {
   const { identifier, labels, disabledAt } = webhook;
-  const { failurePeriod } = deps.health.find(identifier);
+  const { failurePeriod } = context.health.find(identifier);
   const mayEnable = outcome.kind === 'delivered' && webhook.probe === true;
   let [failingSince, isEnabled]: [string | null, boolean] = [null, false];
-  const delivery = await writeAttempt(deps.store, deliveryQueue, {
+  const delivery = await writeAttempt(context.store, deliveryQueue, {
     stored: storedDelivery, lease, change,
     stageMore(transaction, after) {
       isEnabled = mayEnable && enableProbedWebhook(transaction, identifier, nowMs);
@@ -237,15 +216,15 @@ async function writeAndSwitch(
   if (delivery === undefined) {
     // The record is gone, and what was set is from an earlier run of the transaction.
     failingSince = null;
-    isEnabled = mayEnable && await deps.store.transact((transaction) =>
+    isEnabled = mayEnable && await context.store.transact((transaction) =>
       lease.isHeld(transaction) && enableProbedWebhook(transaction, identifier, nowMs));
   }
   if (failingSince !== null) {
-    deps.log.warning('an outgoing webhook was disabled: every attempt has failed for as long as '
+    context.log.warning('an outgoing webhook was disabled: every attempt has failed for as long as '
       + 'its disableAfterHours', { ...labels, reason: 'failing', failingSince });
   }
   if (isEnabled) {
-    deps.log.info('an outgoing webhook is on again: it was off for failing, and a delivery has '
+    context.log.info('an outgoing webhook is on again: it was off for failing, and a delivery has '
       + 'arrived', { ...labels, disabledAt });
   }
   return delivery;
@@ -253,7 +232,7 @@ async function writeAndSwitch(
 
 /** Logs an attempt, by the same rule as for runs: see `actions/run-log.ts`. */
 function logAttempt(
-  { log, webhooks, store }: RecorderDeps, { outcome, storedDelivery }: FinishedAttempt,
+  { log, webhooks, store }: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
   written: Delivery | undefined,
 ): void {
   const isQuiet = outcome.kind === 'delivered' || outcome.isChainRefused === true;

@@ -2,26 +2,19 @@
  * Makes the body of an outgoing request: an action turns the payload into other data, and a
  * template is filled with that. Each step takes JSON and returns JSON.
  */
-import { formatTimestamp, type Clock } from '../../base/clock.ts';
+import { formatTimestamp } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { Logger } from '../../base/log.ts';
 import type { TraceContext } from '../../base/trace-context.ts';
 import type { JsonValue } from '../../base/schema.ts';
-import type { ConfigurationIndex } from '../actions/configuration-index.ts';
-import type { ActionRegistry } from '../actions/action-registry.ts';
-import { ChainRefusal, encodeData, runAction, type ActionRunner } from '../actions/run-action.ts';
+import {
+  ChainRefusal, encodeData, runAction, type ConfiguredActions,
+} from '../actions/run-action.ts';
 import { createEmptyPayload, toPayload } from '../actions/action-payload.ts';
 import type { Payload } from '../actions/action-payload.ts';
 import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
 import { fillTemplate } from '../outgoing/payload-template.ts';
-
-export interface BodyMaker {
-  /** Whether the body is something other than the payload. */
-  needsMaking(webhook: ReadyOutgoingWebhook): boolean;
-  /** Makes the body. Throws `invalid` if the action or the template fails: nothing must go out. */
-  make(webhook: ReadyOutgoingWebhook, payloadJson: Buffer, origin: BodyOrigin): Promise<Buffer>;
-}
 
 /** The context that a body is made in. */
 export type BodyOrigin = {
@@ -35,19 +28,20 @@ export type BodyOrigin = {
   readonly onChainRefused?: () => void;
 };
 
-export function createBodyMaker(deps: {
-  readonly configurations: ConfigurationIndex;
-  readonly actions: ActionRegistry;
-  readonly runner: ActionRunner;
-  readonly clock: Clock;
-}): BodyMaker {
+export type BodyMaker = ReturnType<typeof createBodyMaker>;
+
+export function createBodyMaker(actions: ConfiguredActions) {
   return {
-    needsMaking: ({ actionConfiguration, template }) =>
+    /** Whether the body is something other than the payload. */
+    needsMaking: ({ actionConfiguration, template }: ReadyOutgoingWebhook): boolean =>
       actionConfiguration !== undefined || template !== null,
-    async make(webhook, payloadJson, origin) {
+    /** Throws `invalid` if the action or the template fails: nothing must go out. */
+    async make(
+      webhook: ReadyOutgoingWebhook, payloadJson: Buffer, origin: BodyOrigin,
+    ): Promise<Buffer> {
       const { actionConfiguration } = webhook;
       const actedJson = actionConfiguration === undefined ? payloadJson
-        : await runConfiguredAction(deps, actionConfiguration, payloadJson, origin);
+        : await runConfiguredAction(actions, actionConfiguration, payloadJson, origin);
       if (webhook.template === null) return actedJson;
       const payload = parseJsonText(actedJson.toString('utf8')) as JsonValue;
       try {
@@ -59,15 +53,13 @@ export function createBodyMaker(deps: {
   };
 }
 
-type BodyMakerDeps = Parameters<typeof createBodyMaker>[0];
-
 async function runConfiguredAction(
-  deps: BodyMakerDeps, identifier: string, payloadJson: Buffer,
+  { configurations, actions, runner }: ConfiguredActions, identifier: string, payloadJson: Buffer,
   { hops, trace = null, log, onChainRefused }: BodyOrigin,
 ): Promise<Buffer> {
-  const configuration = deps.configurations.find(identifier);
+  const configuration = configurations.find(identifier);
   const action = configuration === undefined
-    ? undefined : deps.actions.find(configuration.actionType);
+    ? undefined : actions.find(configuration.actionType);
   if (configuration === undefined || action === undefined) {
     throw new AppError('invalid', 'the action is not there');
   }
@@ -77,7 +69,7 @@ async function runConfiguredAction(
     plainBody: () => payloadJson,
     context: {
       headers: {}, query: '', body: payloadJson, contentType: 'application/json', method: 'POST',
-      path: '', receivedAt: formatTimestamp(deps.clock.now()), event: null, eventId: null,
+      path: '', receivedAt: formatTimestamp(runner.clock.now()), event: null, eventId: null,
       verified: null,
       request: null, attempt: 1, replay: false,
     },
@@ -94,7 +86,7 @@ async function runConfiguredAction(
     isChainRefused: false,
     log,
   };
-  const result = await runAction(action, call, deps.runner);
+  const result = await runAction(action, call, runner);
   if (result instanceof ChainRefusal) onChainRefused?.();
   if (!result.success) {
     const detail = result.message === null ? '' : `: ${result.message}`;

@@ -5,29 +5,25 @@ import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 import type { AttemptResult } from '../durable-queue/queue-worker.ts';
 import type { FinishedAttempt } from './attempt-recorder.ts';
 import {
-  createFailure, prepareRequest, type PreparedAttempt, type RequestDeps,
+  createFailure, prepareRequest, type PreparedAttempt,
 } from './request-builder.ts';
-import type { WebhookSender } from './webhook-sender.ts';
-
-export type AttemptDeps = RequestDeps & {
-  readonly sender: Pick<WebhookSender, 'attempt'>;
-};
+import type { DeliveryContext } from './delivery-context.ts';
 
 /**
  * Prepares and sends the request. Resolves with null when the delivery must not be attempted any
  * more, its lease has ended or `cutOff` came first. Rejects when it could not be prepared.
  */
 export async function attemptDelivery(
-  deps: AttemptDeps, identifier: string, lease: QueueLease, cutOff: AbortSignal,
+  context: DeliveryContext, identifier: string, lease: QueueLease, cutOff: AbortSignal,
 ): Promise<AttemptResult<FinishedAttempt> | null> {
-  const preparedAttempt = await unlessCutOff(prepareRequest(deps, identifier), cutOff);
+  const preparedAttempt = await unlessCutOff(prepareRequest(context, identifier), cutOff);
   if (preparedAttempt === null || 'postponedMs' in preparedAttempt) return preparedAttempt;
   // The lease may have ended while the request was prepared.
   if (!lease.mayContinue()) return null;
   const { sent, isPayload, storedDelivery } = preparedAttempt;
   const { hook: webhookId } = storedDelivery.item;
-  const isProbe = webhookId !== null && deps.webhooks.find(webhookId)?.isProbed === true;
-  const outcome = await send(deps, preparedAttempt, cutOff);
+  const isProbe = webhookId !== null && context.webhooks.find(webhookId)?.isProbed === true;
+  const outcome = await send(context, preparedAttempt, cutOff);
   if (outcome === null) return null;
   // A target that was not asked got no request.
   const isUnsent = outcome.kind === 'proxy' || outcome.isUnsent === true;
@@ -54,15 +50,15 @@ export function assessHealth(
 }
 
 async function send(
-  deps: AttemptDeps, preparedAttempt: PreparedAttempt, cutOff: AbortSignal,
+  context: DeliveryContext, preparedAttempt: PreparedAttempt, cutOff: AbortSignal,
 ): Promise<SendOutcome | null> {
   if (cutOff.aborted) return null;
   if ('failure' in preparedAttempt) return preparedAttempt.failure;
   try {
-    return await deps.sender.attempt(preparedAttempt.request, cutOff);
+    return await context.sender.attempt(preparedAttempt.request, cutOff);
   } catch (thrown) {
     // The request may have left, but counts as unsent: nothing is concluded about the target.
-    deps.log.error('an attempt failed unexpectedly', { error: thrown });
-    return createFailure(deps.clock, 'internal error');
+    context.log.error('an attempt failed unexpectedly', { error: thrown });
+    return createFailure(context.clock, 'internal error');
   }
 }

@@ -11,38 +11,27 @@
  * waits a whole interval in any case, but no longer than a minute: else a webhook with a rate of
  * one an hour would never be attempted where a process starts every half hour.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Ownership, QueueLease } from '../durable-queue/ownership.ts';
-import type { HealthMonitor } from '../health/health-monitor.ts';
-import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
+import type { QueueLease } from '../durable-queue/ownership.ts';
 import type { Rate } from '../outgoing/rate.ts';
-import type { Scheduler } from '../scheduler/scheduler.ts';
-
-type DeliveryPacesDeps = {
-  readonly scheduler: Pick<Scheduler, 'setPace'>;
-  readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'all'>;
-  readonly ownership: Pick<Ownership, 'findLease'>;
-  readonly health: Pick<HealthMonitor, 'find'>;
-  readonly clock: Clock;
-};
+import type { DeliveryContext } from './delivery-context.ts';
 
 const FIRST_WAIT_MS_MAX = 60_000;
 
 export class DeliveryPaces {
-  readonly #deps: DeliveryPacesDeps;
+  readonly #context: DeliveryContext;
   /** By webhook with a rate, the lease of its queue; null: another node has it. */
   readonly #leases = new Map<string, QueueLease | null>();
 
-  constructor(deps: DeliveryPacesDeps) {
-    this.#deps = deps;
-    for (const { identifier, rate } of deps.webhooks.all()) {
+  constructor(context: DeliveryContext) {
+    this.#context = context;
+    for (const { identifier, rate } of context.webhooks.all()) {
       if (rate !== undefined) this.#enter(identifier, rate, null);
     }
   }
 
   /** Must be called when a webhook was added, changed or removed. */
   follow(webhookId: string): void {
-    const { webhooks, scheduler, ownership } = this.#deps;
+    const { webhooks, scheduler, ownership } = this.#context;
     const rate = webhooks.find(webhookId)?.rate;
     if (rate === undefined) {
       if (this.#leases.delete(webhookId)) scheduler.setPace(webhookId, null);
@@ -57,26 +46,26 @@ export class DeliveryPaces {
   /** Must be called when leases came or went, before an attempt begins under a new one. */
   onOwnershipChange(): void {
     for (const [webhookId, previousLease] of this.#leases) {
-      const rate = this.#deps.webhooks.find(webhookId)?.rate;
+      const rate = this.#context.webhooks.find(webhookId)?.rate;
       if (rate !== undefined) this.#enter(webhookId, rate, previousLease);
     }
   }
 
   #enter(webhookId: string, rate: Rate, previousLease: QueueLease | null): void {
-    const lease = this.#deps.ownership.findLease(webhookId);
+    const lease = this.#context.ownership.findLease(webhookId);
     this.#leases.set(webhookId, lease);
     if (lease === null) return;
     const intervalMs = rate.seconds * 1000 / rate.limit;
     const knownWaitMs = this.#computeKnownWaitMs(webhookId, intervalMs);
     const firstWaitMs = lease === previousLease ? knownWaitMs
       : Math.max(knownWaitMs, Math.min(intervalMs, FIRST_WAIT_MS_MAX));
-    this.#deps.scheduler.setPace(
+    this.#context.scheduler.setPace(
       webhookId, { limit: rate.limit, windowMs: rate.seconds * 1000 }, firstWaitMs);
   }
 
   /** What is left of the interval after the last attempt that is known of. */
   #computeKnownWaitMs(webhookId: string, intervalMs: number): number {
-    const { health, clock } = this.#deps;
+    const { health, clock } = this.#context;
     const { lastSuccessMs, lastFailure } = health.find(webhookId);
     const lastMs = Math.max(lastSuccessMs ?? -Infinity, lastFailure?.atMs ?? -Infinity);
     // The clock of another node may be ahead, or ours was set back.

@@ -3,8 +3,6 @@ import { parseTimestamp } from '../../base/clock.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import { timeOfUuidV7 } from '../../base/uuid.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Turns } from '../../base/turns.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
@@ -18,48 +16,33 @@ import type { DelayedEvents } from '../deliveries/delayed-events.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
 import { decodeEventHead, findEventRecord, readPayloadBytes } from '../deliveries/event-record.ts';
 import { isRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
-import type { SystemEvents } from '../deliveries/system-events.ts';
-import type { HealthMonitor } from '../health/health-monitor.ts';
 import { formatWebhookLabel } from '../webhook-label.ts';
 import { Facts } from '../filters/facts.ts';
 import { findKeyPath, type KeyReader } from '../filters/order.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
-import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import type { TaskOrder } from '../scheduler/task-queues.ts';
-import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
+import type { QueueSettings } from '../scheduler/scheduler.ts';
 import { createPlace, type AttemptHealth, type LaneName } from '../scheduler/task.ts';
 import type { OnOutcome } from '../outcome-listeners.ts';
-import type { QueueLease, Ownership } from '../durable-queue/ownership.ts';
+import type { QueueLease } from '../durable-queue/ownership.ts';
 import { changeItem } from '../durable-queue/change-items.ts';
 import type { Ending } from '../durable-queue/end-pending.ts';
 import {
   QueueWorker, type AttemptResult, type TaskRecords, type Transport,
 } from '../durable-queue/queue-worker.ts';
-import { attemptDelivery, assessHealth, type AttemptDeps } from './delivery-attempt.ts';
+import type { RelayContext } from '../relay-context.ts';
+import { attemptDelivery, assessHealth } from './delivery-attempt.ts';
+import type { DeliveryContext } from './delivery-context.ts';
 import { DeliveryPaces } from './delivery-paces.ts';
-import { recordOutcome, type FinishedAttempt, type RecorderDeps } from './attempt-recorder.ts';
-import { findForwardHost, NO_BODY_ROOM, type RequestDeps } from './request-builder.ts';
-import type { WebhookSender } from './webhook-sender.ts';
+import { recordOutcome, type FinishedAttempt } from './attempt-recorder.ts';
+import { findForwardHost, NO_BODY_ROOM } from './request-builder.ts';
 import { WebhookProbes } from './webhook-probes.ts';
 import { DeliveryCounters, type DeliveryStatistics } from './delivery-statistics.ts';
 
-type DeliveryTransportDeps = RequestDeps & {
-  readonly webhooks: OutgoingWebhookIndex;
-  readonly scheduler: Scheduler;
-  readonly ownership: Ownership;
-  readonly sender: Pick<WebhookSender, 'attempt'>;
-  readonly fanOuts: Pick<FanOuts, 'unwrittenCount' | 'onIdle'>;
-  readonly delayedEvents: Pick<DelayedEvents, 'overdueCount' | 'onOverdueEnd'>;
-  readonly log: Logger;
-  readonly turns: Turns;
-  /** Seconds between attempts. */
-  readonly schedule: readonly number[];
-  readonly systemEvents: SystemEvents;
-  readonly makeId: () => string;
-  /** In [0, 1). */
-  readonly random: () => number;
+type DeliveryServices = Omit<DeliveryContext, keyof RelayContext | 'closing'> & {
+  readonly fanOuts: FanOuts;
+  readonly delayedEvents: DelayedEvents;
   readonly onOutcome: OnOutcome;
-  readonly health: HealthMonitor;
 };
 
 /** How often it is logged that bodies find no room. */
@@ -81,7 +64,7 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
     },
     message: 'deliveries of a removed webhook wait to be cancelled',
   };
-  readonly #deps: DeliveryTransportDeps & AttemptDeps & RecorderDeps;
+  readonly #context: DeliveryContext & DeliveryServices;
   readonly loop: QueueWorker<Delivery, FinishedAttempt>;
   readonly #unfollow: readonly (() => void)[];
   readonly #counters = new DeliveryCounters();
@@ -89,31 +72,33 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
   readonly #probes: WebhookProbes;
   #roomLoggedMs = -Infinity;
 
-  constructor(deps: DeliveryTransportDeps) {
-    this.loop = new QueueWorker(deps, this);
-    this.#paces = new DeliveryPaces(deps);
-    this.#deps = { ...deps, closing: this.loop.closing };
-    this.records = createTaskRecords(deps.store, (id) => !isRouteDeliveryId(id));
-    this.#probes = new WebhookProbes(deps);
-    this.loop.follow([...deps.webhooks.all()].map(({ identifier }) => identifier));
+  constructor(context: RelayContext, services: DeliveryServices) {
+    const { store, ownership } = context;
+    const { webhooks, scheduler, fanOuts, delayedEvents } = services;
+    this.loop = new QueueWorker(context, scheduler, this);
+    this.#context = { ...context, ...services, closing: this.loop.closing };
+    this.#paces = new DeliveryPaces(this.#context);
+    this.records = createTaskRecords(store, (id) => !isRouteDeliveryId(id));
+    this.#probes = new WebhookProbes(this.#context);
+    this.loop.follow([...webhooks.all()].map(({ identifier }) => identifier));
     this.#unfollow = [
       // The id of a job is a place, too: tasks behind it are held (backfill-hold.ts).
-      followRecords(deps.store.collection(backfillCollection.name), ({ id, after }) =>
-        deps.scheduler.hold(id, after === null ? null : decodeHoldingJobId(after))),
-      deps.ownership.onChange(() => {
+      followRecords(store.collection(backfillCollection.name), ({ id, after }) =>
+        scheduler.hold(id, after === null ? null : decodeHoldingJobId(after))),
+      ownership.onChange(() => {
         this.#paces.onOwnershipChange();
         this.#probes.onOwnershipChange();
       }),
       // The index of webhooks follows the collection, too, and earlier: it has the change already.
-      deps.store.collection(outgoingCollection.name).onChange(({ id }) => {
+      store.collection(outgoingCollection.name).onChange(({ id }) => {
         if (this.loop.closing.aborted) return;
         this.#paces.follow(id);
         this.#probes.follow(id);
         this.loop.updateQueue(id);
       }),
     ];
-    deps.fanOuts.onIdle(() => this.loop.requestRun());
-    deps.delayedEvents.onOverdueEnd(() => this.loop.requestRun());
+    fanOuts.onIdle(() => this.loop.requestRun());
+    delayedEvents.onOverdueEnd(() => this.loop.requestRun());
   }
 
   start(): void {
@@ -129,7 +114,7 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
   }
 
   statistics(): DeliveryStatistics {
-    const { scheduler, clock, webhooks } = this.#deps;
+    const { scheduler, clock, webhooks } = this.#context;
     const { oldestPlace } = scheduler;
     // A series that has no webhook, such as that of the forwards, is its own label.
     const formatLabel = (series: string): string => {
@@ -155,28 +140,28 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
    * all webhooks, and is written within seconds: so all deliveries wait, and no webhook is asked.
    */
   mayBegin(): boolean {
-    const { fanOuts, delayedEvents } = this.#deps;
+    const { fanOuts, delayedEvents } = this.#context;
     return fanOuts.unwrittenCount === 0 && delayedEvents.overdueCount === 0;
   }
 
   async runAttempt(
     id: string, lease: QueueLease, cutOff: AbortSignal,
   ): Promise<AttemptResult<FinishedAttempt> | null> {
-    const attempt = await attemptDelivery(this.#deps, id, lease, cutOff);
+    const attempt = await attemptDelivery(this.#context, id, lease, cutOff);
     if (attempt === NO_BODY_ROOM) this.#logNoRoom(id);
     return attempt;
   }
 
   countAttempt({ outcome, storedDelivery }: FinishedAttempt): AttemptHealth | null {
     const { kind, isUnsent = false, attempt: { durationMs } } = outcome;
-    this.#deps.onOutcome('deliveries', storedDelivery.item.hook,
+    this.#context.onOutcome('deliveries', storedDelivery.item.hook,
       kind === 'delivered' ? kind : 'failed', isUnsent ? null : durationMs);
-    this.#counters.record(storedDelivery.item, outcome, this.#deps.clock.now());
+    this.#counters.record(storedDelivery.item, outcome, this.#context.clock.now());
     return assessHealth(outcome);
   }
 
   writeResult(attempt: FinishedAttempt): Promise<Delivery | undefined> {
-    return recordOutcome(this.#deps, attempt);
+    return recordOutcome(this.#context, attempt);
   }
 
   logLabels(id: string): object {
@@ -186,7 +171,7 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
   onChange(): void {}
 
   placeTask(stored: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
-    const { store, clock } = this.#deps;
+    const { store, clock } = this.#context;
     const { hook: webhookId } = stored.item;
     // A delivery without a webhook is a queued forward.
     const key = webhookId ?? `${FORWARD_PREFIX}${findForwardHost(store, stored.item)}`;
@@ -198,29 +183,30 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
     if (key.startsWith(FORWARD_PREFIX)) {
       return { key, target: key.slice(FORWARD_PREFIX.length), mayStart: true };
     }
-    const { host = '', enabled = false, maxInFlight, order } = this.#deps.webhooks.find(key) ?? {};
+    const webhook = this.#context.webhooks.find(key);
+    const { host = '', enabled = false, maxInFlight, order } = webhook ?? {};
     const runningMax = order === 'strict' ? 1 : maxInFlight;
     return { key, target: host, mayStart: enabled, runningMax };
   }
 
   describeOrder(key: string): string | null {
-    return findKeyPath(this.#deps.webhooks.find(key)?.order);
+    return findKeyPath(this.#context.webhooks.find(key)?.order);
   }
 
   findLane(stored: StoredDelivery): LaneName | null {
-    return findDeliveryLane(this.#deps.store, stored, this.#findKeyReader(stored.item));
+    return findDeliveryLane(this.#context.store, stored, this.#findKeyReader(stored.item));
   }
 
   isOrphaned(key: string): boolean {
-    return !key.startsWith(FORWARD_PREFIX) && this.#deps.webhooks.find(key) === undefined;
+    return !key.startsWith(FORWARD_PREFIX) && this.#context.webhooks.find(key) === undefined;
   }
 
   #findKeyReader({ hook: webhookId }: Pick<Delivery, 'hook'>): KeyReader | null {
-    return webhookId === null ? null : this.#deps.webhooks.find(webhookId)?.readKey ?? null;
+    return webhookId === null ? null : this.#context.webhooks.find(webhookId)?.readKey ?? null;
   }
 
   #logNoRoom(id: string): void {
-    const { clock, log } = this.#deps;
+    const { clock, log } = this.#context;
     const nowMs = clock.monotonicMs();
     if (nowMs - this.#roomLoggedMs < NO_ROOM_LOG_MS) return;
     this.#roomLoggedMs = nowMs;

@@ -4,12 +4,11 @@ import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createTraceFields } from '../../base/trace-context.ts';
 import { createTaggedLogger, MASK } from '../../base/log.ts';
-import type { Logger } from '../../base/log.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store, Transaction } from '../../store/store-port.ts';
 import { isSystemEventName, SYSTEM_EVENT_HEADER } from '../actions/event-name.ts';
 import { SwitchedOffError } from '../actions/switched-off-error.ts';
-import type { BodyMaker, BodyOrigin } from './body-maker.ts';
+import type { BodyOrigin } from './body-maker.ts';
 import { decodeDelivery, deliveryHead } from '../deliveries/delivery-codec.ts';
 import {
   deliveryCollection, type SendOutcome, type Delivery, type SentHead, type StoredDelivery,
@@ -26,26 +25,13 @@ import { SIGNATURES } from '../deliveries/sent-request.ts';
 import { redactHeaders } from '../http/redact-headers.ts';
 import { resolveHeaders } from '../http/target-rules.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
-import type {
-  OutgoingWebhookIndex, ReadyOutgoingWebhook,
-} from '../outgoing/outgoing-webhook-index.ts';
-import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
+import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
 import type { Postponement } from '../durable-queue/queue-worker.ts';
 import {
   addTrace, buildWebhookRequest, type Dialect, type OutgoingRequest,
 } from './outgoing-request.ts';
-
-export type RequestDeps = {
-  readonly store: Store;
-  readonly webhooks: Pick<OutgoingWebhookIndex, 'find'>;
-  readonly bodies: BodyMaker;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly capacity: Pick<QueueCapacity, 'mayMakeBody' | 'checkBodyRoom' | 'reserveBodyWhile'>;
-  /** The source of events in the format `cloudevents`; undefined: the one of all hookshelves. */
-  readonly cloudEventSource?: string | undefined;
-};
+import type { DeliveryContext } from './delivery-context.ts';
 
 const loadCloudEvent = lazyImport(() => import('./cloud-event.ts'));
 
@@ -66,7 +52,7 @@ export const NO_BODY_ROOM: Postponement = { postponedMs: 10_000 };
  * webhook that is off is probed in one start.
  */
 export function isBodyToMake(
-  { store, webhooks, bodies }: Pick<RequestDeps, 'store' | 'webhooks' | 'bodies'>,
+  { store, webhooks, bodies }: Pick<DeliveryContext, 'store' | 'webhooks' | 'bodies'>,
   webhookId: string, deliveryId: string,
 ): boolean {
   const webhook = webhooks.find(webhookId);
@@ -88,48 +74,49 @@ function isBodyMadeApart({ enabled, rate }: ReadyOutgoingWebhook): boolean {
  * or a template makes is stored before the first attempt, so that every retry sends the same bytes.
  */
 export async function prepareRequest(
-  deps: RequestDeps, identifier: string,
+  context: DeliveryContext, identifier: string,
 ): Promise<PreparedAttempt | Postponement | null> {
-  const bytes = deps.store.collection(deliveryCollection.name).findBytes(identifier);
+  const bytes = context.store.collection(deliveryCollection.name).findBytes(identifier);
   if (bytes === undefined) return null;
   const delivery = decodeDelivery(bytes);
   if (delivery.status !== 'pending') return null;
   const storedDelivery = { bytes, item: delivery };
-  const eventRecord = findEventRecord(findCommitted(deps.store), delivery);
+  const eventRecord = findEventRecord(findCommitted(context.store), delivery);
   const fail = (failure: SendOutcome): PreparedAttempt =>
     ({ failure, sent: null, isPayload: delivery.isPayload, storedDelivery });
-  if (eventRecord === undefined) return fail(createFailure(deps.clock, 'its payload is gone'));
+  if (eventRecord === undefined) return fail(createFailure(context.clock, 'its payload is gone'));
   const head = decodeEventHead(eventRecord);
-  if (isDelayedSend(delivery, head) && await isCancelled(deps, identifier)) return null;
+  if (isDelayedSend(delivery, head) && await isCancelled(context, identifier)) return null;
   if (delivery.hook === null) {
     const request = buildForwardRequest(identifier, eventRecord);
     return { request, sent: null, isPayload: delivery.isPayload, storedDelivery };
   }
-  const webhook = deps.webhooks.find(delivery.hook);
+  const webhook = context.webhooks.find(delivery.hook);
   if (webhook === undefined || (!webhook.enabled && !webhook.isProbed)) return null;
   const { hops, trace } = head;
   const dialect = webhook.getSigner === null ? null
     : await prepareDialect(webhook.getSigner, nameSentEvent(delivery, head));
-  if (typeof dialect === 'string') return fail(createFailure(deps.clock, dialect));
+  if (typeof dialect === 'string') return fail(createFailure(context.clock, dialect));
   const sendBody = (
     body: Buffer, isPayload: boolean,
   ): PreparedAttempt | Promise<PreparedAttempt> => {
     const request = addTrace(addSystemEventHeader(
       buildWebhookRequest(webhook, identifier, body, hops, dialect), delivery.event), trace);
     const attempt = { request, sent: buildSentHead(webhook), isPayload, storedDelivery };
-    return webhook.format === 'cloudevents' ? withCloudEvent(deps, attempt, eventRecord) : attempt;
+    return webhook.format === 'cloudevents'
+      ? withCloudEvent(context, attempt, eventRecord) : attempt;
   };
   const payload = readPayloadBytes(eventRecord);
-  const madeBody = findMadeBody(findCommitted(deps.store), delivery);
+  const madeBody = findMadeBody(findCommitted(context.store), delivery);
   if (madeBody !== null) return sendBody(madeBody, false);
-  if (delivery.isPayload || !deps.bodies.needsMaking(webhook)) return sendBody(payload, true);
+  if (delivery.isPayload || !context.bodies.needsMaking(webhook)) return sendBody(payload, true);
   // The action runs beside the request and not after it, so what it sends is the same hop.
   const cause = { hops: hops - 1, trace };
-  const failure = await makeAndStoreBody(deps, webhook, identifier, cause, payload);
+  const failure = await makeAndStoreBody(context, webhook, identifier, cause, payload);
   if (failure !== null) return 'postponedMs' in failure ? failure : fail(failure);
   if (isBodyMadeApart(webhook)) return { postponedMs: 0 };
   // All is checked again: the delivery may be cancelled meanwhile, or its webhook changed.
-  return prepareRequest(deps, identifier);
+  return prepareRequest(context, identifier);
 }
 
 /** Resolves with a text where the webhook's `signing` cannot be used. */
@@ -150,7 +137,7 @@ function isDelayedSend({ queuedAt, attempts }: Delivery, { to }: StoredEventHead
 }
 
 /** Whether a delivery that is still there was cancelled: its removal may be being written. */
-async function isCancelled({ store }: RequestDeps, identifier: string): Promise<boolean> {
+async function isCancelled({ store }: DeliveryContext, identifier: string): Promise<boolean> {
   const find = (transaction: Transaction): Buffer | undefined =>
     transaction.find(deliveryCollection.name, identifier);
   return await store.transact(find) === undefined;
@@ -190,7 +177,7 @@ function buildSentHead(webhook: ReadyOutgoingWebhook): SentHead {
 async function withCloudEvent<
   Attempt extends { readonly request: OutgoingRequest; readonly sent: SentHead;
     readonly storedDelivery: StoredDelivery; },
->({ cloudEventSource }: RequestDeps, attempt: Attempt, eventRecord: Buffer): Promise<Attempt> {
+>({ cloudEventSource }: DeliveryContext, attempt: Attempt, eventRecord: Buffer): Promise<Attempt> {
   const { request, sent, storedDelivery } = attempt;
   return loadCloudEvent(({ addCloudEvent, listCloudEventHeaders, readCloudEvent }) => {
     const event = readCloudEvent(storedDelivery.item, eventRecord, cloudEventSource);
@@ -211,16 +198,16 @@ function addSystemEventHeader(request: OutgoingRequest, event: string | null): O
  * are made at the same time.
  */
 async function makeAndStoreBody(
-  deps: RequestDeps, webhook: ReadyOutgoingWebhook, identifier: string,
+  context: DeliveryContext, webhook: ReadyOutgoingWebhook, identifier: string,
   cause: Required<Pick<BodyOrigin, 'hops' | 'trace'>>, payload: Buffer,
 ): Promise<SendOutcome | Postponement | null> {
-  const { capacity } = deps;
+  const { capacity } = context;
   if (!capacity.mayMakeBody(identifier)) return NO_BODY_ROOM;
   let text: string;
   let isChainRefused = false;
   const origin = {
     ...cause,
-    log: createTaggedLogger(deps.log, {
+    log: createTaggedLogger(context.log, {
       delivery: identifier, ...webhook.labels, ...createTraceFields(cause.trace),
     }),
     onChainRefused: () => {
@@ -230,22 +217,22 @@ async function makeAndStoreBody(
   try {
     // The length of the body is not known yet, so that of the payload is reserved.
     const body = await capacity.reserveBodyWhile(payload.length, () =>
-      deps.bodies.make(webhook, payload, origin));
+      context.bodies.make(webhook, payload, origin));
     text = body.toString('utf8');
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     if (thrown instanceof SwitchedOffError) return { postponedMs: thrown.remainingMs };
-    return { ...createFailure(deps.clock, messageOf(thrown)), isChainRefused };
+    return { ...createFailure(context.clock, messageOf(thrown)), isChainRefused };
   }
   const record = encodeBodyRecord(identifier, text);
   const recordBytes = Buffer.byteLength(record);
   const room = capacity.checkBodyRoom(identifier, recordBytes, payload.length);
   if (room === 'later') return NO_BODY_ROOM;
   if (room === 'never') {
-    return createFailure(deps.clock,
+    return createFailure(context.clock,
       'there is no room to keep its body (outgoing.maxPendingBytes)');
   }
-  await capacity.reserveBodyWhile(recordBytes, () => deps.store.transact((transaction) => {
+  await capacity.reserveBodyWhile(recordBytes, () => context.store.transact((transaction) => {
     const bytes = transaction.find(deliveryCollection.name, identifier);
     if (bytes === undefined || deliveryHead.readStatus(bytes) !== 'pending') return;
     transaction.put(deliveryBodyCollection.name, identifier, record);

@@ -22,8 +22,6 @@ type AccessToken = {
   readonly lifeMs: number | null;
 };
 
-type TokenRequestDeps = { readonly http: HttpSender; readonly clock: Clock };
-
 const RESPONSE_BYTES_MAX = 64 * 1024;
 const TIMEOUT_MS_MAX = 30_000;
 /** How long a server that gave no token is left alone, unless it asks for more. */
@@ -44,7 +42,7 @@ const ERROR_CODES = [
  * limit of the client does.
  */
 export async function requestToken(
-  { http, clock }: TokenRequestDeps, oauth2: Oauth2, timeoutMs: number | undefined,
+  http: HttpSender, clock: Clock, oauth2: Oauth2, timeoutMs: number | undefined,
 ): Promise<AccessToken> {
   const limitMs = timeoutMs === undefined ? undefined : Math.min(timeoutMs, TIMEOUT_MS_MAX);
   const { headers, body } = encodeTokenRequest(oauth2);

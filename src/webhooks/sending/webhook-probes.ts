@@ -4,21 +4,9 @@
  * attempt is known from the webhook's health, whose record is written with the result of each
  * probe, so that a restart makes none sooner.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Ownership } from '../durable-queue/ownership.ts';
-import type { HealthMonitor } from '../health/health-monitor.ts';
 import { computeNextProbeMs, findLastTryMs, PROBE_INTERVAL_MS } from '../health/probe.ts';
-import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { DueTimes, type TimedTask } from '../scheduler/due-times.ts';
-import type { Scheduler } from '../scheduler/scheduler.ts';
-
-type WebhookProbesDeps = {
-  readonly scheduler: Pick<Scheduler, 'startOnce'>;
-  readonly webhooks: Pick<OutgoingWebhookIndex, 'find' | 'all'>;
-  readonly ownership: Pick<Ownership, 'findLease'>;
-  readonly health: Pick<HealthMonitor, 'find'>;
-  readonly clock: Clock;
-};
+import type { DeliveryContext } from './delivery-context.ts';
 
 type Probe = TimedTask & { readonly webhookId: string };
 
@@ -31,17 +19,17 @@ const EMPTY_DELAY_MS = 60_000;
 const SPACING_MS = 100;
 
 export class WebhookProbes {
-  readonly #deps: WebhookProbesDeps;
+  readonly #context: DeliveryContext;
   readonly #dueTimes: DueTimes<Probe>;
   /** The next probe of each webhook that is probed here. */
   readonly #probes = new Map<string, Probe>();
   /** Monotonic: when the last probe began. */
   #lastBeginMs = -Infinity;
 
-  constructor(deps: WebhookProbesDeps) {
-    this.#deps = deps;
-    this.#dueTimes = new DueTimes(deps.clock, (probe) => this.#begin(probe));
-    for (const { identifier } of deps.webhooks.all()) this.follow(identifier);
+  constructor(context: DeliveryContext) {
+    this.#context = context;
+    this.#dueTimes = new DueTimes(context.clock, (probe) => this.#begin(probe));
+    for (const { identifier } of context.webhooks.all()) this.follow(identifier);
   }
 
   start(): void {
@@ -54,7 +42,7 @@ export class WebhookProbes {
 
   /** Must be called when a webhook was added, changed or removed. */
   follow(webhookId: string): void {
-    const { webhooks, ownership } = this.#deps;
+    const { webhooks, ownership } = this.#context;
     const webhook = webhooks.find(webhookId);
     const isProbedHere = webhook?.isProbed === true && ownership.findLease(webhookId) !== null;
     const probe = this.#probes.get(webhookId);
@@ -72,12 +60,12 @@ export class WebhookProbes {
 
   /** Must be called when leases came or went. */
   onOwnershipChange(): void {
-    for (const { identifier } of this.#deps.webhooks.all()) this.follow(identifier);
+    for (const { identifier } of this.#context.webhooks.all()) this.follow(identifier);
   }
 
   #begin(probe: Probe): void {
     probe.state = 'ready';
-    const { scheduler, webhooks, health, clock } = this.#deps;
+    const { scheduler, webhooks, health, clock } = this.#context;
     const { webhookId } = probe;
     const nowMs = clock.now();
     const { disabledAt } = webhooks.find(webhookId) ?? {};
@@ -95,7 +83,7 @@ export class WebhookProbes {
   }
 
   #computeDueMs(webhookId: string): number {
-    const { webhooks, health, clock } = this.#deps;
+    const { webhooks, health, clock } = this.#context;
     const { disabledAt } = webhooks.find(webhookId) ?? {};
     return computeNextProbeMs(disabledAt, health.find(webhookId), clock.now());
   }

@@ -3,24 +3,18 @@
  * and its pending deliveries fail, one chunk in each transaction, unless its owner has given it
  * another target since. Meanwhile nothing is sent to it.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Store, Transaction } from '../../store/store-port.ts';
+import type { Transaction } from '../../store/store-port.ts';
 import { disableGoneWebhook } from '../outgoing/automatic-disabling.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import { decodeOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
-import type { Scheduler } from '../scheduler/scheduler.ts';
 import { failIfPending, type Delivery, type StoredDelivery } from '../deliveries/delivery.ts';
 import { deliveryQueue } from '../deliveries/delivery-changes.ts';
 import { changeItem } from '../durable-queue/change-items.ts';
 import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/queue-spec.ts';
 import type { QueueLease } from '../durable-queue/ownership.ts';
+import type { DeliveryContext } from './delivery-context.ts';
 
-export type RetirementDeps = {
-  readonly store: Store;
-  /** Has the committed pending deliveries of a webhook in the queue of its identifier. */
-  readonly scheduler: Pick<Scheduler, 'listTaskIds' | 'suspend' | 'resume' | 'isSuspended'>;
-  readonly clock: Clock;
-};
+type RetiringContext = Pick<DeliveryContext, 'store' | 'clock' | 'scheduler'>;
 
 /** Stages the system events about what an attempt has led to. */
 export interface AttemptEvents {
@@ -56,13 +50,13 @@ type RetirementResult = {
  * target is still the one that was asked.
  */
 export async function retireWebhook(
-  deps: RetirementDeps, webhookId: string, write: AttemptedWrite,
+  context: RetiringContext, webhookId: string, write: AttemptedWrite,
 ): Promise<RetirementResult> {
-  deps.scheduler.suspend(webhookId);
+  context.scheduler.suspend(webhookId);
   try {
-    return await failAllAndDisable(deps, webhookId, write);
+    return await failAllAndDisable(context, webhookId, write);
   } finally {
-    deps.scheduler.resume(webhookId);
+    context.scheduler.resume(webhookId);
   }
 }
 
@@ -74,17 +68,17 @@ const LEASE_LOST: RetirementResult = { attemptedDelivery: undefined, isDisabled:
  * transaction checks lease and target anew: both may have changed since the one before.
  */
 async function failAllAndDisable(
-  deps: RetirementDeps, webhookId: string,
+  context: RetiringContext, webhookId: string,
   { storedDelivery, lease, targetUrl, change, stageMore, systemEvents }: AttemptedWrite,
 ): Promise<RetirementResult> {
-  const { store, clock } = deps;
+  const { store, clock } = context;
   const { identifier } = storedDelivery.item;
   const nowMs = clock.now();
   const fail = (transaction: Transaction, ids: readonly string[]): void => {
     const change = (before: Delivery): Delivery | null => failIfPending(before, nowMs);
     for (const id of ids) changeItem(deliveryQueue, transaction, id, change);
   };
-  let chunk = takeOthers(deps, webhookId, identifier);
+  let chunk = takeOthers(context, webhookId, identifier);
   while (!chunk.isLast) {
     const { ids } = chunk;
     const hasFailed = await store.transact((transaction) => {
@@ -93,7 +87,7 @@ async function failAllAndDisable(
       return true;
     });
     if (!hasFailed) break;
-    chunk = takeOthers(deps, webhookId, identifier);
+    chunk = takeOthers(context, webhookId, identifier);
   }
   return store.transact((transaction) => {
     if (!lease.isHeld(transaction)) return LEASE_LOST;
@@ -112,7 +106,7 @@ async function failAllAndDisable(
  * `isLast`: these are all.
  */
 function takeOthers(
-  { store, scheduler }: RetirementDeps, webhookId: string, attemptedId: string,
+  { store, scheduler }: RetiringContext, webhookId: string, attemptedId: string,
 ): { readonly ids: readonly string[]; readonly isLast: boolean } {
   const others = scheduler.listTaskIds(webhookId, CHUNK_ITEMS_MAX + 1)
     .filter((id) => id !== attemptedId);

@@ -8,7 +8,6 @@ import { isChainRefused, nextHop } from '../../base/webhook-chain.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import { lazyImport } from '../../base/lazy-import.ts';
 import { createTaggedLogger } from '../../base/log.ts';
-import type { Logger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
 import { NetworkError, type NetworkErrorKind } from '../../client/network-error.ts';
@@ -17,7 +16,7 @@ import {
   isSuccessStatus, formatResponseBody, decodeTextStart, hideSecrets, listHeaderSecrets,
   SHOWN_BYTES_MAX, wasServerNotAsked, type TargetResponse, type HttpSender,
 } from '../http/http-sender.ts';
-import type { AuthorizedResponse, SendAuthorized } from './authorized-request.ts';
+import type { AuthorizedResponse, AuthorizedSender } from './authorized-request.ts';
 import type { BodyMaker, BodyOrigin } from './body-maker.ts';
 import { RESPONSE_BYTES_MAX, type SendOutcome } from '../deliveries/delivery.ts';
 import { SENT_BY_HAND } from '../deliveries/durable-send.ts';
@@ -25,6 +24,7 @@ import { encodePayload } from '../outgoing/encode-payload.ts';
 import type { Oauth2 } from '../outgoing/oauth2-member.ts';
 import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
 import type { SendOptions } from '../outgoing/send-options.ts';
+import type { RelayContext } from '../relay-context.ts';
 import {
   addTrace, buildWebhookRequest, signRequest, type OutgoingRequest,
 } from './outgoing-request.ts';
@@ -38,19 +38,6 @@ export type SendResult = {
   readonly response: unknown;
 };
 
-export interface WebhookSender {
-  /** Sends a payload, also to a disabled webhook. Never throws for a failure to deliver. */
-  send(
-    webhook: ReadyOutgoingWebhook, payload: JsonValue, options: SendOptions,
-  ): Promise<SendResult>;
-  /** Does what `send` does with JSON text, which is sent byte for byte. */
-  sendText(
-    webhook: ReadyOutgoingWebhook, payloadJson: Buffer, origin: BodyOrigin, options: SendOptions,
-  ): Promise<SendResult>;
-  /** Makes one attempt of a delivery. Resolves with null when the signal aborted it. */
-  attempt(request: OutgoingRequest, signal: AbortSignal): Promise<SendOutcome | null>;
-}
-
 const GONE = 410;
 /** The error of an attempt whose status alone would have been a success. */
 const UNMET_ERROR = 'the answer does not meet successWhen';
@@ -59,33 +46,46 @@ const UNREACHABLE_KINDS: ReadonlySet<NetworkErrorKind> =
   new Set(['network', 'certificate', 'denied']);
 const DISABLED_MESSAGE = 'The webhook is disabled: events are not sent to it';
 
-type WebhookSenderDeps = {
-  readonly http: HttpSender;
-  readonly bodies: BodyMaker;
-  readonly makeId: () => string;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** The source of events in the format `cloudevents`; undefined: the one of all hookshelves. */
-  readonly cloudEventSource?: string | undefined;
-};
-
 const loadCloudEvent = lazyImport(() => import('./cloud-event.ts'));
 
-type SenderParts = WebhookSenderDeps & { readonly sendRequest: RequestSender };
+type SenderParts = Pick<RelayContext, 'clock' | 'makeId'> & {
+  readonly bodies: Pick<BodyMaker, 'make'>;
+  readonly sendRequest: RequestSender;
+  readonly cloudEventSource: string | undefined;
+};
 
-export function createWebhookSender(options: WebhookSenderDeps): WebhookSender {
-  const deps = { ...options, sendRequest: createRequestSender(options) };
+export type WebhookSender = ReturnType<typeof createWebhookSender>;
+
+/**
+ * `cloudEventSource` is the source of events in the format `cloudevents`; undefined: the one of all
+ * hookshelves.
+ */
+export function createWebhookSender(
+  { clock, makeId, log }: RelayContext, http: HttpSender, bodies: Pick<BodyMaker, 'make'>,
+  cloudEventSource?: string,
+) {
+  const parts: SenderParts = {
+    clock, makeId, bodies, sendRequest: createRequestSender(http, clock), cloudEventSource,
+  };
   return {
-    async send(webhook, payload, options) {
-      const origin = { hops: 0, log: deps.log };
+    /** Sends a payload, also to a disabled webhook. Never throws for a failure to deliver. */
+    async send(
+      webhook: ReadyOutgoingWebhook, payload: JsonValue, options: SendOptions,
+    ): Promise<SendResult> {
+      const encode = (): Buffer => Buffer.from(encodePayload(payload));
       return mentionDisabled(webhook,
-        await sendNow(deps, webhook, () => Buffer.from(encodePayload(payload)), origin, options));
+        await sendNow(parts, webhook, encode, { hops: 0, log }, options));
     },
-    async sendText(webhook, payloadJson, origin, options) {
+    /** Does what `send` does with JSON text, which is sent byte for byte. */
+    async sendText(
+      webhook: ReadyOutgoingWebhook, payloadJson: Buffer, origin: BodyOrigin, options: SendOptions,
+    ): Promise<SendResult> {
       return mentionDisabled(webhook,
-        await sendNow(deps, webhook, () => payloadJson, origin, options));
+        await sendNow(parts, webhook, () => payloadJson, origin, options));
     },
-    attempt: (request, signal) => makeAttempt(deps, request, signal),
+    /** Makes one attempt of a delivery. Resolves with null when the signal aborted it. */
+    attempt: (request: OutgoingRequest, signal: AbortSignal): Promise<SendOutcome | null> =>
+      makeAttempt(parts, request, signal),
   };
 }
 
@@ -106,25 +106,23 @@ function mentionDisabled(webhook: ReadyOutgoingWebhook, result: SendResult): Sen
 type RequestSender =
   (request: HttpRequest, oauth2: Oauth2 | undefined) => Promise<AuthorizedResponse>;
 
-const loadAuthorizedRequests = lazyImport(() => import('./authorized-request.ts'));
+const loadAuthorizedSender = lazyImport(() => import('./authorized-request.ts'));
 
 /** What only webhooks with `oauth2` need is loaded with their first request. */
-function createRequestSender(
-  { http, clock }: Pick<WebhookSenderDeps, 'http' | 'clock'>,
-): RequestSender {
-  let sendAuthorized: SendAuthorized | null = null;
-  const load = async (): Promise<SendAuthorized> =>
-    loadAuthorizedRequests(({ createAuthorizedSending }) =>
-      sendAuthorized ??= createAuthorizedSending({ http, clock }));
-  return (request, oauth2) => oauth2 === undefined ? http.request(request)
-    : load().then((send) => send(oauth2, request));
+function createRequestSender(http: HttpSender, clock: Clock): RequestSender {
+  let sender: AuthorizedSender | null = null;
+  return async (request, oauth2) => oauth2 === undefined ? http.request(request)
+    : loadAuthorizedSender((module) => {
+      sender ??= new module.AuthorizedSender(http, clock);
+      return sender.send(oauth2, request);
+    });
 }
 
 async function sendNow(
-  deps: SenderParts, webhook: ReadyOutgoingWebhook, encode: () => Buffer, origin: BodyOrigin,
+  parts: SenderParts, webhook: ReadyOutgoingWebhook, encode: () => Buffer, origin: BodyOrigin,
   { retries = 0 }: SendOptions,
 ): Promise<SendResult> {
-  const { sendRequest, clock } = deps;
+  const { sendRequest, clock, bodies, makeId } = parts;
   const log = createTaggedLogger(origin.log, webhook.labels);
   let isActionRefused = false;
   const onChainRefused = (): void => {
@@ -136,12 +134,12 @@ async function sendNow(
   let request: OutgoingRequest;
   try {
     const hops = nextHop(origin.hops, () => webhook.labels.target);
-    const body = await deps.bodies.make(webhook, encode(), { ...origin, log, onChainRefused });
+    const body = await bodies.make(webhook, encode(), { ...origin, log, onChainRefused });
     const dialect = webhook.getSigner === null ? null
       : { signer: await webhook.getSigner(), event: SENT_BY_HAND };
     request = addTrace(
-      buildWebhookRequest(webhook, deps.makeId(), body, hops, dialect), origin.trace ?? null);
-    if (webhook.format === 'cloudevents') request = await addSentByHand(deps, request);
+      buildWebhookRequest(webhook, makeId(), body, hops, dialect), origin.trace ?? null);
+    if (webhook.format === 'cloudevents') request = await addSentByHand(parts, request);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     const { chainHops: hops } = thrown.details;
@@ -181,7 +179,7 @@ async function sendNow(
 
 /** Adds the attributes of an event that is sent by hand, in the format `cloudevents`. */
 async function addSentByHand(
-  { clock, cloudEventSource }: WebhookSenderDeps, request: OutgoingRequest,
+  { clock, cloudEventSource }: SenderParts, request: OutgoingRequest,
 ): Promise<OutgoingRequest> {
   const time = formatTimestamp(clock.now());
   return loadCloudEvent(({ addCloudEvent, createSentByHand }) =>

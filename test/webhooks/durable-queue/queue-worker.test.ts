@@ -2,16 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { createLogger } from '../../../src/base/log.ts';
-import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import {
   QueueWorker, type Transport,
 } from '../../../src/webhooks/durable-queue/queue-worker.ts';
-import { createTurns } from '../../../src/base/turns.ts';
 import { Scheduler } from '../../../src/webhooks/scheduler/scheduler.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { turnsUntil } from '../../support/turns.ts';
+import { createContext } from '../context.ts';
 import { createTaskStubs } from './task-stubs.ts';
 
 /** A worker with one task, whose attempt succeeds unless `members` say otherwise. */
@@ -21,14 +19,11 @@ function open(
 ) {
   const clock = new ManualClock();
   const logLines: string[] = [];
-  const log = createLogger({
-    level: 'debug', format: 'json', now: () => 0, write: (line) => logLines.push(line),
-  });
   const store = createMemoryStore([]);
   const scheduler = new Scheduler(clock, { runningMax: 8, runningPerQueueMax: 8 });
   const written: string[] = [];
   const worker = new QueueWorker<string, string>(
-    { store, scheduler, ownership: ALL_OWNED, clock, log, turns: createTurns(clock) }, {
+    createContext({ store, clock, writeLog: (line) => logLines.push(line) }), scheduler, {
       ...createTaskStubs(findDueMs),
       noun: 'an attempt', mayBegin: () => true, runAttempt: (id) => ({ result: id }),
       countAttempt: () => 'healthy',

@@ -31,7 +31,7 @@ function open(answer: (count: number) => TargetResponse | NetworkError): Place {
       return result;
     },
   };
-  return { tokens: new AccessTokens({ http, clock }), clock, requests };
+  return { tokens: new AccessTokens(http, clock), clock, requests };
 }
 
 function giveToken(members: object): (count: number) => TargetResponse {

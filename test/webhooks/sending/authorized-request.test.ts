@@ -5,7 +5,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import type { HttpRequest } from '../../../src/client/http-client.ts';
 import type { TargetResponse } from '../../../src/webhooks/http/http-sender.ts';
 import {
-  createAuthorizedSending, type AuthorizedResponse,
+  AuthorizedSender, type AuthorizedResponse,
 } from '../../../src/webhooks/sending/authorized-request.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -33,10 +33,10 @@ function open(tokenDurationsMs: readonly number[], refusals = 0): Place {
       return { statusCode: refusalsLeft < 0 ? 200 : 401, headers: {}, body: Buffer.alloc(0) };
     },
   };
-  const send = createAuthorizedSending({ http, clock });
+  const sender = new AuthorizedSender(http, clock);
   return {
     requests,
-    send: () => send(OAUTH2, { method: 'POST', url: TARGET, timeoutMs: 5000 }),
+    send: () => sender.send(OAUTH2, { method: 'POST', url: TARGET, timeoutMs: 5000 }),
   };
 }
 

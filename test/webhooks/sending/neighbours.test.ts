@@ -4,21 +4,19 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLogger } from '../../../src/base/log.ts';
-import { createTurns } from '../../../src/base/turns.ts';
+import { silentLogger } from '../../../src/base/log.ts';
 import type { HttpRequest } from '../../../src/client/http-client.ts';
 import { NetworkError } from '../../../src/client/network-error.ts';
 import type { SendOutcome } from '../../../src/webhooks/deliveries/delivery.ts';
-import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
 import { QueueWorker } from '../../../src/webhooks/durable-queue/queue-worker.ts';
 import type { TargetResponse } from '../../../src/webhooks/http/http-sender.ts';
 import { Scheduler } from '../../../src/webhooks/scheduler/scheduler.ts';
 import { assessHealth } from '../../../src/webhooks/sending/delivery-attempt.ts';
 import { createWebhookSender } from '../../../src/webhooks/sending/webhook-sender.ts';
 import { IS_LONG } from '../../support/long.ts';
-import { createMemoryStore } from '../../support/memory-store.ts';
 import { below, createRandom, type Random } from '../../support/random.ts';
 import { createTaskStubs } from '../durable-queue/task-stubs.ts';
+import { createContext } from '../context.ts';
 import { SimulatedClock } from './simulation.ts';
 
 const WEBHOOKS = 500;
@@ -78,20 +76,16 @@ class Neighbours {
     this.#random = createRandom(seed);
     this.#webhooks = createWebhooks(this.#random, hasLimits);
     const clock = this.#clock;
-    const log = createLogger({
-      level: 'error', format: 'json', now: () => 0, write: (line) => assert.fail(line),
+    const context = createContext({
+      clock, log: { ...silentLogger, error: (line) => assert.fail(line) },
     });
     const scheduler = new Scheduler(clock, {
       runningMax: 64, runningPerQueueMax: 8, runningPerTargetMax,
     });
     this.#scheduler = scheduler;
-    this.#sender = createWebhookSender({
-      http: { request: (request) => this.#serve(request) }, clock, log, makeId: () => '',
-      bodies: { needsMaking: () => false, make: () => assert.fail() },
-    });
-    const store = createMemoryStore([]);
-    const turns = createTurns(clock);
-    this.#loop = new QueueWorker({ store, scheduler, ownership: ALL_OWNED, clock, log, turns }, {
+    const http = { request: (request: HttpRequest) => this.#serve(request) };
+    this.#sender = createWebhookSender(context, http, { make: () => assert.fail() });
+    this.#loop = new QueueWorker(context, scheduler, {
       ...createTaskStubs((id) => this.#retryMs.get(id) ?? null),
       noun: 'a delivery', mayBegin: () => true,
       countAttempt: ({ outcome }) => assessHealth(outcome), logLabels: (id) => ({ id }),

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { stageDelivery } from '../../../src/webhooks/deliveries/delivery-changes.ts';
 import { createDelivery, failIfPending } from '../../../src/webhooks/deliveries/delivery.ts';
 import type { QueueLease } from '../../../src/webhooks/durable-queue/ownership.ts';
+import { Scheduler } from '../../../src/webhooks/scheduler/scheduler.ts';
 import { retireWebhook } from '../../../src/webhooks/sending/webhook-retirement.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -31,10 +32,9 @@ test('a lease that has ended retires no webhook, and writes no result', async ()
     beginAttempt: () => true, endAttempt() {}, mayContinue: () => true, endSignal: null,
     isHeld: () => false,
   };
-  const scheduler = {
-    listTaskIds: () => ['d1'], suspend() {}, resume() {}, isSuspended: () => false,
-  };
   const clock = new ManualClock();
+  const scheduler = new Scheduler(clock, { runningMax: 1, runningPerQueueMax: 1 });
+  scheduler.add('d1', { key: 'h1', target: 'a', mayStart: true }, 0);
   const result = await retireWebhook(
     { store, scheduler, clock }, 'h1', {
       storedDelivery: { item, bytes: Buffer.alloc(0) }, lease, targetUrl: 'http://a/',

@@ -1,7 +1,6 @@
 /** What a send and an attempt make of what happens, with a scripted client and body. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLogger } from '../../../src/base/log.ts';
 import type { JsonValue } from '../../../src/base/schema.ts';
 import { CHAIN_HEADER, CHAIN_REFUSED } from '../../../src/base/webhook-chain.ts';
 import { NetworkError } from '../../../src/client/network-error.ts';
@@ -15,6 +14,7 @@ import {
   createWebhookSender, type WebhookSender,
 } from '../../../src/webhooks/sending/webhook-sender.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { createContext } from '../context.ts';
 
 const REFUSED = { [CHAIN_HEADER]: CHAIN_REFUSED };
 const WEBHOOK = {
@@ -31,19 +31,17 @@ function open(
   request: () => Promise<TargetResponse>, makeBody: (origin: BodyOrigin) => void = () => {},
 ): { readonly sender: WebhookSender; readonly levels: () => unknown[] } {
   const logLines: string[] = [];
-  const log = createLogger({
-    level: 'debug', format: 'json', now: () => 0, write: (line) => logLines.push(line),
-  });
   const bodies = {
-    needsMaking: () => true,
     async make(_: unknown, payloadJson: Buffer, origin: BodyOrigin) {
       makeBody(origin);
       return payloadJson;
     },
   };
-  const deps = { http: { request }, bodies, makeId: () => 'id', clock: new ManualClock(), log };
+  const context = createContext({
+    clock: new ManualClock(), writeLog: (line) => logLines.push(line),
+  });
   return {
-    sender: createWebhookSender(deps),
+    sender: createWebhookSender(context, { request }, bodies),
     levels: () => logLines.map((line) => JSON.parse(line).level),
   };
 }

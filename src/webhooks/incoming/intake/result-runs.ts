@@ -10,7 +10,7 @@ import { statusOf } from '../../../server/problem.ts';
 import { ActionResult } from '../../actions/action.ts';
 import type { RunTurn } from '../../actions/action-registry.ts';
 import {
-  ChainRefusal, CoalescedResult, OwnChainRefusal, recordMessageOf,
+  ChainRefusal, CoalescedResult, OwnChainRefusal, recordMessageOf, type ConfiguredActions,
 } from '../../actions/run-action.ts';
 import { logRun } from '../../actions/run-log.ts';
 import type { EventPublisher } from '../../deliveries/event-publisher.ts';
@@ -25,7 +25,7 @@ import {
 import type { AdmittedRequest } from '../receiving/admitted-request.ts';
 import { IncomingActionCall } from '../receiving/incoming-action-call.ts';
 import {
-  assertEventRoom, runRoute, runRouteAction, runRoutes, type RouteActions, type RouteOutcome,
+  assertEventRoom, runRoute, runRouteAction, runRoutes, type RouteOutcome,
 } from '../run-webhook-routes.ts';
 import type { OnRun } from '../../outcome-listeners.ts';
 import type { RelayContext } from '../../relay-context.ts';
@@ -35,7 +35,7 @@ import type { Event } from './event.ts';
 import type { InboxServices, InboxWriter } from './inbox-writer.ts';
 import { estimateRequestBytes, toRunOutcome } from './build-request.ts';
 
-export type ResultServices = InboxServices & RouteActions & {
+export type ResultServices = InboxServices & ConfiguredActions & {
   readonly events: Pick<EventPublisher, 'assertRoom'>;
   readonly onRun: OnRun;
 };

@@ -290,7 +290,8 @@ function computeBeginMs(
   store: Store, { identifier, deliverAt }: DelayedEvent, nowMs: number,
 ): number {
   const record = store.collection(eventCollection.name).findBytes(identifier);
-  const createdAt = record === undefined ? deliverAt : decodeEventHead(record).createdAt;
+  const createdAt = record === undefined ? formatTimestamp(nowMs)
+    : decodeEventHead(record).createdAt;
   return computeDueMs(deliverAt, createdAt, nowMs);
 }
 

@@ -14,7 +14,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Timer } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
 import { isPromised, type MaybePromise } from '../../base/when-done.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection, Transaction } from '../../store/store-port.ts';
@@ -122,7 +121,18 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   readonly #transport: Transport<Item, Result>;
   readonly #laneUpdates: LaneUpdates;
   #unfollow: readonly (() => void)[] = [];
-  readonly #background: BackgroundTasks;
+  /** The number of attempts, and of ends of orphaned queues, that are under way. */
+  #underWayCount = 0;
+  readonly #onEnd = (): void => {
+    this.#underWayCount -= 1;
+    this.requestRun();
+    if (this.#underWayCount === 0) this.#onIdle();
+  };
+  readonly #onFailure = (thrown: unknown): void => {
+    this.#context.log.error(`${this.#transport.noun} failed unexpectedly`, { error: thrown });
+    this.#onEnd();
+  };
+  #onIdle: () => void = () => {};
   readonly #closing = new AbortController();
   /** Aborts the attempts that are still under way when the time to close is over. */
   readonly #cutOff = new AbortController();
@@ -142,8 +152,6 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     this.#context = context;
     this.#scheduler = scheduler;
     this.#transport = transport;
-    this.#background = new BackgroundTasks(
-      context.log, `${transport.noun} failed unexpectedly`, () => this.requestRun());
     this.#laneUpdates = new LaneUpdates(context, scheduler, (id) => this.#findLane(id),
       (key) => scheduler.update(this.#describeQueue(key)));
     // Node warns above ten listeners, and here every attempt under way listens.
@@ -223,7 +231,11 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     this.#scheduler.close();
     this.#storeTimer?.cancel();
     const timer = this.#context.clock.startTimer(graceMs, () => this.#cutOff.abort());
-    await this.#background.whenIdle();
+    if (this.#underWayCount > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
     timer.cancel();
     // Only now: `endPending` goes on until no task is left, and these listeners remove tasks.
     for (const unfollow of this.#unfollow) unfollow();
@@ -271,7 +283,8 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   #describeQueue(key: string): QueueSettings {
     const queue = this.#transport.describeQueue(key);
     if (!queue.mayStart) return queue;
-    const mayStart = this.#ownsQueue(key) && !this.#laneUpdates.isUnderWay(key);
+    const mayStart = this.#context.ownership.findLease(key) !== null
+      && !this.#laneUpdates.isUnderWay(key);
     return mayStart ? queue : { ...queue, mayStart };
   }
 
@@ -283,18 +296,15 @@ export class QueueWorker<Item, Result> implements RemovalListener {
       : this.#transport.findLane({ bytes, item: decode(bytes) });
   }
 
-  #ownsQueue(key: string): boolean {
-    return this.#context.ownership.findLease(key) !== null;
-  }
-
   /**
    * Ends what is pending in a queue whose webhook is gone. An item may be staged for a webhook
    * while the removal of the webhook is staged, too.
    */
   #endIfOrphaned(key: string): void {
-    if (!this.#transport.isOrphaned(key) || !this.#ownsQueue(key)) return;
+    if (!this.#transport.isOrphaned(key)) return;
+    if (this.#context.ownership.findLease(key) === null) return;
     if (this.#scheduler.countTasks(key) === 0) return;
-    this.#background.run(retryUntilWritten(this.#context, this.closing,
+    this.#awaitEnd(retryUntilWritten(this.#context, this.closing,
       this.#transport.ending.message, { hook: key }, () => this.afterRemoved(key)));
   }
 
@@ -306,20 +316,25 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     if (!ownership.mayBegin()) return;
     const endMs = clock.monotonicMs() + TURN_MS_MAX;
     while (!this.#closing.signal.aborted
-      && this.#background.count - this.#scheduler.parkedCount < UNWRITTEN_MAX) {
+      && this.#underWayCount - this.#scheduler.parkedCount < UNWRITTEN_MAX) {
       // The attempt before may have taken what the next one needs.
       if (!this.#transport.mayBegin()) return;
       const runningTask = this.#scheduler.startNext();
       if (runningTask === null) return;
       const lease = ownership.findLease(runningTask.task.queue.key);
       if (lease?.beginAttempt() === true) {
-        this.#background.run(this.#attempt(runningTask, lease));
+        this.#awaitEnd(this.#attempt(runningTask, lease));
       } else {
         this.#scheduler.release(runningTask, null);
         this.#scheduler.settle(runningTask.task.id, clock.now() + NO_LEASE_DELAY_MS);
       }
       if (clock.monotonicMs() >= endMs) return this.requestRun();
     }
+  }
+
+  #awaitEnd(work: Promise<void>): void {
+    this.#underWayCount += 1;
+    void work.then(this.#onEnd, this.#onFailure);
   }
 
   #checkStoreLater(): void {
@@ -399,24 +414,18 @@ export class QueueWorker<Item, Result> implements RemovalListener {
    * an unsettled task.
    */
   #settleByRecord(id: string): void {
-    let dueAtMs: number | null;
+    const { collection, isPending, decode, computeDueMs } = this.#transport.records;
+    let dueAtMs: number | null = null;
     try {
-      dueAtMs = this.#findDueMs(id);
+      // Most tasks are done by now, and then the record need not be looked up.
+      const bytes = this.#scheduler.find(id) === undefined ? undefined : collection.findBytes(id);
+      if (bytes !== undefined && isPending(bytes)) {
+        dueAtMs = computeDueMs(decode(bytes), this.#context.clock.now());
+      }
     } catch (thrown) {
       return this.#postpone(id, 'has an unreadable record', thrown);
     }
     this.#scheduler.settle(id, dueAtMs);
-  }
-
-  /** Finds when the task is due by its stored record; null when it is done. */
-  #findDueMs(id: string): number | null {
-    const { clock } = this.#context;
-    // Most tasks are done by now, and then the record need not be looked up.
-    if (this.#scheduler.find(id) === undefined) return null;
-    const { collection, isPending, decode, computeDueMs } = this.#transport.records;
-    const bytes = collection.findBytes(id);
-    return bytes === undefined || !isPending(bytes) ? null
-      : computeDueMs(decode(bytes), clock.now());
   }
 
   #postpone(id: string, problem: string, thrown: unknown): void {
@@ -429,48 +438,5 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   #logProblem(id: string, problem: string, thrown: unknown): void {
     const labels = this.#transport.logLabels(id);
     this.#context.log.error(`${this.#transport.noun} ${problem}`, { ...labels, error: thrown });
-  }
-}
-
-/** Owns promises that nobody awaits: it counts them until they settle, and logs their failures. */
-class BackgroundTasks {
-  readonly #log: Logger;
-  readonly #failureMessage: string;
-  readonly #onEnd: () => void;
-  #count = 0;
-  #onIdle: (() => void)[] = [];
-  readonly #onDone = (): void => this.#end();
-  readonly #onFailed = (thrown: unknown): void => {
-    this.#log.error(this.#failureMessage, { error: thrown });
-    this.#end();
-  };
-
-  /** `failureMessage` is logged with an unexpected error; `onEnd` is called after each task. */
-  constructor(log: Logger, failureMessage: string, onEnd: () => void) {
-    this.#log = log;
-    this.#failureMessage = failureMessage;
-    this.#onEnd = onEnd;
-  }
-
-  /** The number of tasks under way. */
-  get count(): number {
-    return this.#count;
-  }
-
-  run(task: Promise<void>): void {
-    this.#count += 1;
-    void task.then(this.#onDone, this.#onFailed);
-  }
-
-  /** Resolves when nothing is under way. */
-  async whenIdle(): Promise<void> {
-    if (this.#count > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
-  }
-
-  #end(): void {
-    this.#count -= 1;
-    this.#onEnd();
-    if (this.#count > 0) return;
-    for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 }

@@ -218,20 +218,6 @@ export class Scheduler {
     return this.#queues.findBlockedQueue(key, this.#clock.now());
   }
 
-  /** Lets the queue of that key start nothing until `resume`, whatever its settings say. */
-  suspend(key: string): void {
-    this.#queues.suspend(key);
-  }
-
-  resume(key: string): void {
-    this.#queues.resume(key);
-    this.#onRunnable();
-  }
-
-  isSuspended(key: string): boolean {
-    return this.#queues.isSuspended(key);
-  }
-
   /**
    * Lets the queue of that key start only tasks placed before `place`, whether or not there is such
    * a queue now; null: all of them again.

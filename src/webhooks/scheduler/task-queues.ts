@@ -89,8 +89,6 @@ export class TaskQueues {
   readonly #runningPerTargetMax: number;
   readonly #queues = new Map<string, TaskQueue>();
   readonly #targets = new Map<string, TaskTarget>();
-  /** Keys of suspended queues, whether or not the queues exist now. */
-  readonly #suspendedKeys = new Set<string>();
   readonly #isAheadOfPace: (task: Task) => boolean;
   /** By key of a queue, the place from which on its tasks must not start. */
   readonly #holdPlaces = new Map<string, string>();
@@ -197,20 +195,6 @@ export class TaskQueues {
   startOnce(queue: TaskQueue): void {
     queue.startsOnce = true;
     this.#runnableQueues.add(queue);
-  }
-
-  /** Lets the queue start nothing until `resume`, even if it is dropped and created again. */
-  suspend(key: string): void {
-    this.#suspendedKeys.add(key);
-  }
-
-  resume(key: string): void {
-    this.#suspendedKeys.delete(key);
-    this.wake(key);
-  }
-
-  isSuspended(key: string): boolean {
-    return this.#suspendedKeys.has(key);
   }
 
   /** Lets a queue start only tasks placed before `place`; null: all of them again. */
@@ -394,7 +378,7 @@ export class TaskQueues {
   #findNextTask(queue: TaskQueue): Task | undefined {
     const { runningCount, runningMax, ready, all, key } = queue;
     if (!queue.mayStart && !queue.startsOnce) return undefined;
-    if (runningCount >= runningMax || this.#suspendedKeys.has(key)) return undefined;
+    if (runningCount >= runningMax) return undefined;
     if (runningCount - queue.parkedCount >= RUNNING_MAX_BY_HEALTH[queue.health]) return undefined;
     ready.popWhile((task) => !this.#lanes.confirmOffer(task));
     const first = ready.peek();

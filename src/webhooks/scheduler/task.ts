@@ -1,10 +1,9 @@
 /**
  * The data of the scheduler: tasks stand in queues, and a queue sends its tasks to a target.
  *
- * Besides the limits, five things keep a ready task from starting:
- * - its queue must not start anything (`mayStart`), because the webhook is disabled or gone, or
- *   another process attempts the queue;
- * - its queue is suspended for as long as the webhook is being retired (`Scheduler.suspend`);
+ * Besides the limits, four things keep a ready task from starting:
+ * - its queue must not start anything (`mayStart`), because the webhook is disabled, being retired
+ *   or gone, or another process attempts the queue;
  * - its pace lets no further attempt start yet (`Scheduler.setPace`);
  * - a backfill of the webhook runs, and the task is placed after its begin (`Scheduler.hold`);
  * - its target is paused for a moment, after many failures in a row (`isPaused`).

@@ -86,7 +86,7 @@ function writeOutcome(
     if (hasFailed) systemEvents?.deliveryFailed(transaction, after);
   };
   // If several attempts hear that the target is gone, the first one retires the webhook.
-  if (outcome.kind === 'gone' && webhookId !== null && !context.scheduler.isSuspended(webhookId)) {
+  if (outcome.kind === 'gone' && webhookId !== null && !context.retiringIds.has(webhookId)) {
     const write = { storedDelivery, lease, targetUrl, change, stageMore, systemEvents };
     return writeAndRetire(context, webhookId, write);
   }

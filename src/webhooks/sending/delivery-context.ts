@@ -15,6 +15,10 @@ export type DeliveryContext = RelayContext & {
   readonly bodies: BodyMaker;
   readonly sender: WebhookSender;
   readonly capacity: QueueCapacity;
+  /** The webhooks that are being retired. Their queues start nothing. */
+  readonly retiringIds: Set<string>;
+  /** Must be called when `retiringIds` was changed. */
+  readonly updateQueue: (webhookId: string) => void;
   readonly systemEvents: SystemEvents;
   readonly health: HealthMonitor;
   /** Seconds between attempts, for webhooks without a schedule of their own. */

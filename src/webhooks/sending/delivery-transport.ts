@@ -39,7 +39,8 @@ import { findForwardHost, NO_BODY_ROOM } from './request-builder.ts';
 import { WebhookProbes } from './webhook-probes.ts';
 import { DeliveryCounters, type DeliveryStatistics } from './delivery-statistics.ts';
 
-type DeliveryServices = Omit<DeliveryContext, keyof RelayContext | 'closing'> & {
+type DeliveryServices = Omit<DeliveryContext,
+  keyof RelayContext | 'closing' | 'retiringIds' | 'updateQueue'> & {
   readonly fanOuts: FanOuts;
   readonly delayedEvents: DelayedEvents;
   readonly onOutcome: OnOutcome;
@@ -76,7 +77,10 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
     const { store, ownership } = context;
     const { webhooks, scheduler, fanOuts, delayedEvents } = services;
     this.loop = new QueueWorker(context, scheduler, this);
-    this.#context = { ...context, ...services, closing: this.loop.closing };
+    this.#context = {
+      ...context, ...services, closing: this.loop.closing, retiringIds: new Set(),
+      updateQueue: (webhookId) => this.loop.updateQueue(webhookId),
+    };
     this.#paces = new DeliveryPaces(this.#context);
     this.records = createTaskRecords(store, (id) => !isRouteDeliveryId(id));
     this.#probes = new WebhookProbes(this.#context);
@@ -186,7 +190,8 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
     const webhook = this.#context.webhooks.find(key);
     const { host = '', enabled = false, maxInFlight, order } = webhook ?? {};
     const runningMax = order === 'strict' ? 1 : maxInFlight;
-    return { key, target: host, mayStart: enabled, runningMax };
+    const mayStart = enabled && !this.#context.retiringIds.has(key);
+    return { key, target: host, mayStart, runningMax };
   }
 
   describeOrder(key: string): string | null {

@@ -14,7 +14,8 @@ import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/q
 import type { QueueLease } from '../durable-queue/ownership.ts';
 import type { DeliveryContext } from './delivery-context.ts';
 
-type RetiringContext = Pick<DeliveryContext, 'store' | 'clock' | 'scheduler'>;
+type RetiringContext = Pick<DeliveryContext,
+  'store' | 'clock' | 'scheduler' | 'retiringIds' | 'updateQueue'>;
 
 /** Stages the system events about what an attempt has led to. */
 export interface AttemptEvents {
@@ -52,11 +53,13 @@ type RetirementResult = {
 export async function retireWebhook(
   context: RetiringContext, webhookId: string, write: AttemptedWrite,
 ): Promise<RetirementResult> {
-  context.scheduler.suspend(webhookId);
+  context.retiringIds.add(webhookId);
+  context.updateQueue(webhookId);
   try {
     return await failAllAndDisable(context, webhookId, write);
   } finally {
-    context.scheduler.resume(webhookId);
+    context.retiringIds.delete(webhookId);
+    context.updateQueue(webhookId);
   }
 }
 

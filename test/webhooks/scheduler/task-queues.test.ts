@@ -138,15 +138,6 @@ test('a host that never answers is paused after 32 attempts, and then resumed', 
   assert.equal(attempts, 32);
 });
 
-test('a suspended queue starts nothing, though it is created anew', () => {
-  const queues = createQueues(64, 64);
-  queues.suspend('a');
-  fill(queues, queues.getOrCreate('a', 'host', true), 'a', 3);
-  assert.deepEqual(startAll(queues), []);
-  queues.resume('a');
-  assert.equal(startAll(queues).length, 3);
-});
-
 test('an attempt that holds its place for long and shows nothing makes its queue slow', () => {
   const queues = createQueues(64, 64);
   const queue = queues.getOrCreate('a', 'host', true);
@@ -215,7 +206,6 @@ for (const [limit, runningMax, targetKeys] of [
   for (const [title, leave] of [
     ['may not start any more', (queues, { queue }) =>
       queues.update(queue, queue.target.key, false)],
-    ['is suspended', (queues, { queue }) => queues.suspend(queue.key)],
     ['has no task any more', (queues, task) => queues.remove(task)],
     ['goes to a paused target', (queues, { queue }) => {
       queues.update(queue, 'paused', true);
@@ -362,7 +352,8 @@ function listForgotten(queues: TaskQueues, running: readonly RunningTask[]): str
   const placesByHealth = { healthy: Infinity, slow: 8, unknown: 4, silent: 1 };
   return queues.listKeys().filter((key) => {
     const queue = queues.find(key);
-    if (queue === undefined || !queue.mayStart || queues.isSuspended(key)) return false;
+    if (queue === undefined || !queue.mayStart) return false;
+    if (queues.findHoldPlace(key) !== undefined) return false;
     const { ready, runningCount, runningMax, target, health } = queue;
     ready.popWhile(({ state }) => state !== 'ready');
     return ready.peek() !== undefined && runningCount < runningMax && running.length < 10
@@ -397,8 +388,7 @@ for (const seed of [1, 2, 3]) {
       } else if (choice === 4 && queue !== undefined) {
         queues.update(queue, host, below(random, 3) > 0);
       } else if (choice === 5) {
-        if (queues.isSuspended(key)) queues.resume(key);
-        else queues.suspend(key);
+        queues.hold(key, below(random, 2) === 0 ? '' : null);
       } else if (choice === 6) {
         const [task] = tasks.splice(below(random, tasks.length), 1);
         if (task?.state === 'ready') queues.remove(task);

@@ -54,8 +54,7 @@ type MonitoredWebhooks = {
 type HealthEntry = {
   health: Health;
   requests: RequestWindow;
-  /** null: there is no record. */
-  committedHealth: Health | null;
+  committedHealth: Health;
 };
 
 const WRITE_DELAY_MS = 10_000;
@@ -144,8 +143,8 @@ export class HealthMonitor {
 
   /** Whether the state of a webhook is committed. */
   isWritten(webhookId: string): boolean {
-    const committedHealth = this.#entries.get(webhookId)?.committedHealth ?? INITIAL_HEALTH;
-    return isSameState(this.find(webhookId), committedHealth);
+    const entry = this.#entries.get(webhookId);
+    return entry === undefined || isSameState(entry.health, entry.committedHealth);
   }
 
   /**
@@ -227,7 +226,9 @@ export class HealthMonitor {
   #getOrCreateEntry(webhookId: string): HealthEntry {
     const existing = this.#entries.get(webhookId);
     if (existing !== undefined) return existing;
-    const entry = { health: INITIAL_HEALTH, requests: NO_REQUESTS, committedHealth: null };
+    const entry = {
+      health: INITIAL_HEALTH, requests: NO_REQUESTS, committedHealth: INITIAL_HEALTH,
+    };
     // A try may end after its webhook was removed: its entry is not kept.
     if (this.#monitored.webhooks.find(webhookId) !== undefined) this.#entries.set(webhookId, entry);
     return entry;

@@ -32,7 +32,7 @@ export async function openHookCommands(deps: {
   readonly clock: Clock; readonly logger: Logger;
 }): Promise<HookCommands> {
   const { settings: { actions, incoming }, runsFolder, isServer, clock, logger: log } = deps;
-  const runner = new CommandRunner({ runsFolder, clock, log });
+  const runner = new CommandRunner({ clock, log }, runsFolder);
   const slots = new CommandSlots({ max: actions.maxCommands });
   if (isServer) await runner.recover();
   const close = (): Promise<void> => {

@@ -8,7 +8,7 @@ import { EventRetention } from './deliveries/event-retention.ts';
 import { EventUse } from './deliveries/event-use.ts';
 import { createEventPublisher, type EventPublisher } from './deliveries/event-publisher.ts';
 import { FanOuts } from './deliveries/fan-out.ts';
-import { createSystemEvents, type SystemEvents } from './deliveries/system-events.ts';
+import { SystemEvents } from './deliveries/system-events.ts';
 import { deliveryRetention } from './deliveries/delivery-retention.ts';
 import { DeliveryService } from './deliveries/delivery-service.ts';
 import { deliveryQueue } from './deliveries/delivery-changes.ts';
@@ -69,7 +69,7 @@ export function composeQueue(
     keepsUnheard: keep === 'all',
   });
   const delayedEvents = new DelayedEvents(context, events);
-  const systemEvents = createSystemEvents({ events, log, webhooks });
+  const systemEvents = new SystemEvents(events, log, webhooks);
   return { fanOuts, delayedEvents, eventUse, capacity, events, systemEvents };
 }
 

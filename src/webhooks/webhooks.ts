@@ -339,7 +339,7 @@ function makeRegistry(
   return createActionRegistry({
     builtIn: [
       createLogAction(),
-      createHttpForwardAction({ http, queue: (forward) => events.queueForward(forward) }),
+      createHttpForwardAction(http, (forward) => events.queueForward(forward)),
       createEmitEventAction(async (name, readPayload, { hops, trace }) => {
         if (!events.mayKeep(name)) {
           nextHop(hops, () => `the event ${name}`);

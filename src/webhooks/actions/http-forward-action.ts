@@ -53,9 +53,7 @@ const OPTIONS: readonly OptionDoc[] = [
   { name: 'passAuthorization', description: 'pass the header Authorization, too', default: false },
 ];
 
-export function createHttpForwardAction(deps: {
-  readonly http: HttpSender; readonly queue: QueueForward;
-}): RegisteredAction {
+export function createHttpForwardAction(http: HttpSender, queue: QueueForward): RegisteredAction {
   return {
     identifier: 'http-forward',
     label: 'Forward to a URL',
@@ -66,7 +64,7 @@ export function createHttpForwardAction(deps: {
     formatTarget: ({ url }) => formatTargetLabel(String(url)),
     findTargetUrl: ({ url }) => typeof url === 'string' ? url : null,
     run: (call) => call.options['mode'] === 'queue'
-      ? forwardLater(call, deps.queue) : forwardNow(call, deps.http),
+      ? forwardLater(call, queue) : forwardNow(call, http),
   };
 }
 

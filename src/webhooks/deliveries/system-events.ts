@@ -43,91 +43,100 @@ type DisabledWebhook = {
   readonly delivery: Pick<Delivery, 'identifier' | 'event'>;
 };
 
+const SYSTEM = { isSystem: true };
+
 /** Stages system events. `inputs.hops` is the length of the chain that led to the event. */
-export interface SystemEvents {
-  deliveryFailed(transaction: Transaction, inputs: TransactionInputs, delivery: Delivery): void;
+export class SystemEvents {
+  readonly #events: Pick<EventPublisher, 'stageEvent' | 'mayKeep'>;
+  readonly #log: Logger;
+  readonly #webhooks: WebhookDirectories;
+
+  constructor(
+    events: Pick<EventPublisher, 'stageEvent' | 'mayKeep'>, log: Logger,
+    webhooks: WebhookDirectories,
+  ) {
+    this.#events = events;
+    this.#log = log;
+    this.#webhooks = webhooks;
+  }
+
+  deliveryFailed(transaction: Transaction, inputs: TransactionInputs, delivery: Delivery): void {
+    if (isSystemEventName(delivery.event)) return;
+    const { name = null } = this.#webhooks.outgoing.find(delivery.hook ?? '') ?? {};
+    const data = { delivery: describeDelivery(delivery, name) };
+    this.#stage(transaction, inputs, 'delivery.failed', data);
+  }
+
   /** Stages the event for every listener but the disabled webhook itself. */
   webhookDisabled(
-    transaction: Transaction, inputs: TransactionInputs, webhook: DisabledWebhook,
-  ): void;
+    transaction: Transaction, inputs: TransactionInputs,
+    { identifier, targetUrl, reason, delivery }: DisabledWebhook,
+  ): void {
+    if (delivery.event === 'webhook.disabled') return;
+    const { name = null } = this.#webhooks.outgoing.find(identifier) ?? {};
+    const webhook = { identifier, name, targetUrl: hideUrlSecrets(targetUrl) };
+    const data = { webhook, reason, delivery: delivery.identifier };
+    this.#stage(transaction, inputs, 'webhook.disabled', data, identifier);
+  }
+
   requestFailed(
     transaction: Transaction, inputs: Omit<TransactionInputs, 'hops'>, request: FailedRequest,
-  ): void;
+  ): void {
+    const valuesOf = (headerName: string): string[] => request.headers.flatMap(([name, value]) =>
+      name.toLowerCase() === headerName ? [value] : []);
+    if (valuesOf(SYSTEM_EVENT_HEADER).some(isSystemEventName)) return;
+    const hops = parseHops(valuesOf(CHAIN_HEADER));
+    const { name = null } = this.#webhooks.incoming.find(request.hook) ?? {};
+    const data = { request: describeRequest(request, name) };
+    this.#stage(transaction, { ...inputs, hops }, 'request.failed', data);
+  }
+
   /**
    * Stages two events, each with its seed: the store took no writes since `sinceMs`, and it takes
    * writes again.
    */
   storeRecovered(
-    transaction: Transaction, seeds: readonly [string, string], nowMs: number,
-    failure: { readonly sinceMs: number; readonly reason: string },
-  ): void;
+    transaction: Transaction, [first, second]: readonly [string, string], nowMs: number,
+    { sinceMs, reason }: { readonly sinceMs: number; readonly reason: string },
+  ): void {
+    const since = formatTimestamp(sinceMs);
+    const inputs = (seed: string): TransactionInputs => ({ nowMs, seed, hops: 0 });
+    this.#stage(transaction, inputs(first), 'store.unwritable', { since, reason });
+    this.#stage(transaction, inputs(second), 'store.recovered',
+      { since, until: formatTimestamp(nowMs), reason });
+  }
+
   /** A backup that the server was to make by itself has failed. */
   backupFailed(
     transaction: Transaction, inputs: TransactionInputs,
-    failure: { readonly at: string; readonly to: string; readonly reason: string },
-  ): void;
+    { at, to, reason }: { readonly at: string; readonly to: string; readonly reason: string },
+  ): void {
+    this.#stage(transaction, inputs, 'store.backup_failed', { at, to, reason });
+  }
+
   /** Whether the events about the store may be kept. */
-  mayKeepStoreEvents(): boolean;
-}
+  mayKeepStoreEvents(): boolean {
+    return this.#events.mayKeep('store.unwritable', SYSTEM)
+      || this.#events.mayKeep('store.recovered', SYSTEM);
+  }
 
-const SYSTEM = { isSystem: true };
-
-export function createSystemEvents(deps: {
-  readonly events: Pick<EventPublisher, 'stageEvent' | 'mayKeep'>; readonly log: Logger;
-  readonly webhooks: WebhookDirectories;
-}): SystemEvents {
-  const { events, log, webhooks } = deps;
-  const stage = (
+  #stage(
     transaction: Transaction, inputs: TransactionInputs, name: SystemEventName, data: object,
     except: string | null = null,
-  ): void => {
-    if (!events.mayKeep(name, SYSTEM)) return;
+  ): void {
+    if (!this.#events.mayKeep(name, SYSTEM)) return;
     const payload = { type: name, timestamp: formatTimestamp(inputs.nowMs), data };
     try {
       const options = { source: 'own', except, isSystem: true } as const;
-      events.stageEvent(transaction, inputs, name, encodeJson(payload), options);
+      this.#events.stageEvent(transaction, inputs, name, encodeJson(payload), options);
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       const { chainHops: hops, chainTarget: target } = thrown.details;
-      log.warning('an event of our own could not be told', {
+      this.#log.warning('an event of our own could not be told', {
         event: name, error: thrown, ...hops === undefined ? {} : { target, hops },
       });
     }
-  };
-  return {
-    deliveryFailed(transaction, inputs, delivery) {
-      if (isSystemEventName(delivery.event)) return;
-      const { name = null } = webhooks.outgoing.find(delivery.hook ?? '') ?? {};
-      stage(transaction, inputs, 'delivery.failed', { delivery: describeDelivery(delivery, name) });
-    },
-    webhookDisabled(transaction, inputs, { identifier, targetUrl, reason, delivery }) {
-      if (delivery.event === 'webhook.disabled') return;
-      const { name = null } = webhooks.outgoing.find(identifier) ?? {};
-      const webhook = { identifier, name, targetUrl: hideUrlSecrets(targetUrl) };
-      stage(transaction, inputs, 'webhook.disabled',
-        { webhook, reason, delivery: delivery.identifier }, identifier);
-    },
-    requestFailed(transaction, inputs, request) {
-      const valuesOf = (headerName: string): string[] => request.headers.flatMap(([name, value]) =>
-        name.toLowerCase() === headerName ? [value] : []);
-      if (valuesOf(SYSTEM_EVENT_HEADER).some(isSystemEventName)) return;
-      const hops = parseHops(valuesOf(CHAIN_HEADER));
-      const { name = null } = webhooks.incoming.find(request.hook) ?? {};
-      stage(transaction, { ...inputs, hops }, 'request.failed',
-        { request: describeRequest(request, name) });
-    },
-    storeRecovered(transaction, [first, second], nowMs, { sinceMs, reason }) {
-      const since = formatTimestamp(sinceMs);
-      const inputs = (seed: string): TransactionInputs => ({ nowMs, seed, hops: 0 });
-      stage(transaction, inputs(first), 'store.unwritable', { since, reason });
-      stage(transaction, inputs(second), 'store.recovered',
-        { since, until: formatTimestamp(nowMs), reason });
-    },
-    backupFailed: (transaction, inputs, { at, to, reason }) =>
-      stage(transaction, inputs, 'store.backup_failed', { at, to, reason }),
-    mayKeepStoreEvents: () =>
-      events.mayKeep('store.unwritable', SYSTEM) || events.mayKeep('store.recovered', SYSTEM),
-  };
+  }
 }
 
 /** Whether it is a system event about that webhook, which does not get it itself. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { AppError } from '../../../src/base/errors.ts';
-import { createSystemEvents } from '../../../src/webhooks/deliveries/system-events.ts';
+import { SystemEvents } from '../../../src/webhooks/deliveries/system-events.ts';
 import { SYSTEM_EVENTS } from '../../../src/webhooks/actions/event-name.ts';
 import type { EmittedEvent } from '../../../src/webhooks/deliveries/event-publisher.ts';
 import type { Transaction } from '../../../src/store/store-port.ts';
@@ -257,13 +257,12 @@ test('a request that one of these events has caused is not told of', () => {
   const find = (identifier: string) =>
     identifier === 'h1' ? { identifier, name: 'shop' } : undefined;
   const directory = { find, findNamed: find };
-  const { requestFailed } = createSystemEvents({
-    events, log: silentLogger, webhooks: { incoming: directory, outgoing: directory },
-  });
+  const systemEvents = new SystemEvents(
+    events, silentLogger, { incoming: directory, outgoing: directory });
   const transaction = { find: () => undefined } as unknown as Transaction;
   const RUN = { at: '', durationMs: 0, message: 'no' };
   const tell = (headers: readonly [string, string][]): void =>
-    requestFailed(transaction, { nowMs: 0, seed: '' }, {
+    systemEvents.requestFailed(transaction, { nowMs: 0, seed: '' }, {
       id: 'r1', hook: 'h1', event: 'paid', receivedAt: '2026-01-01T00:00:00.000Z', headers,
       routes: [
         { route: 'a', status: 'delivered', attemptCount: 1, attempts: [] },

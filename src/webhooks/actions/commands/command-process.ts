@@ -4,6 +4,7 @@ import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Clock, Timer } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
+import type { RelayContext } from '../../relay-context.ts';
 import { killSession, signalGroup, signalSession } from './process-table.ts';
 
 type ProcessStart = {
@@ -87,14 +88,14 @@ export class CommandProcess {
   #giveUp: () => void = () => {};
 
   constructor(
-    { child, pid }: StartedProcess,
-    deps: { readonly clock: Clock; readonly log: Logger; readonly timeoutMs: number },
+    { child, pid }: StartedProcess, { clock, log }: Pick<RelayContext, 'clock' | 'log'>,
+    timeoutMs: number,
   ) {
-    this.#clock = deps.clock;
-    this.#log = deps.log;
+    this.#clock = clock;
+    this.#log = log;
     this.#pid = pid;
-    this.#startedMs = deps.clock.monotonicMs();
-    this.#timer = deps.clock.startTimer(deps.timeoutMs, () => {
+    this.#startedMs = clock.monotonicMs();
+    this.#timer = clock.startTimer(timeoutMs, () => {
       this.#isTimedOut = true;
       this.#terminate();
     });

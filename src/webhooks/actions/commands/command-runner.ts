@@ -5,10 +5,10 @@
  */
 import type { StdioOptions } from 'node:child_process';
 import { closeSync, openSync, readFileSync, readdirSync } from 'node:fs';
-import type { Clock } from '../../../base/clock.ts';
 import { AppError, systemCodeOf } from '../../../base/errors.ts';
 import { VARIABLE_NAME_PATTERN } from '../../../base/hook-variables.ts';
 import type { Logger } from '../../../base/log.ts';
+import type { RelayContext } from '../../relay-context.ts';
 import { CommandOutputs, type KeptOutput } from './command-output.ts';
 import { CommandProcess, startProcess } from './command-process.ts';
 import type { ProcessEnd, StartedProcess } from './command-process.ts';
@@ -39,29 +39,25 @@ export type HookCommandRun = {
 
 export type HookCommandEnd = ProcessEnd & KeptOutput;
 
-type CommandRunnerDeps = {
-  /** `<data>/command-runs`; made when missing. */
-  readonly runsFolder: string;
-  readonly clock: Clock;
-  readonly log: Logger;
-};
-
 export const NOT_STARTED = 'The command could not be started';
 /** The system may start a command another time. */
 const TEMPORARY_CODES = ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETXTBSY'];
 const DISK_FULL_CODES = ['ENOSPC', 'EDQUOT'];
 
 export class CommandRunner {
-  readonly #deps: CommandRunnerDeps;
+  readonly #context: Pick<RelayContext, 'clock' | 'log'>;
+  readonly #runsFolder: string;
   readonly #processes = new Set<CommandProcess>();
   readonly #runs = new Set<Promise<HookCommandEnd>>();
   readonly #inheritedDescriptors = findInheritedDescriptors();
   readonly #pipes: CommandOutputPipes;
   #isClosing = false;
 
-  constructor(deps: CommandRunnerDeps) {
-    this.#deps = deps;
-    this.#pipes = new CommandOutputPipes(deps.runsFolder);
+  /** `runsFolder` is `<data>/command-runs`; made when missing. */
+  constructor(context: Pick<RelayContext, 'clock' | 'log'>, runsFolder: string) {
+    this.#context = context;
+    this.#runsFolder = runsFolder;
+    this.#pipes = new CommandOutputPipes(runsFolder);
   }
 
   /**
@@ -69,7 +65,7 @@ export class CommandRunner {
    * before anything runs, by the holder of the data directory's lock.
    */
   recover(): Promise<void> {
-    return recoverCommandRuns(this.#deps);
+    return recoverCommandRuns(this.#context, this.#runsFolder);
   }
 
   /**
@@ -101,7 +97,7 @@ export class CommandRunner {
 
   async #runInFolder(run: HookCommandRun): Promise<HookCommandEnd> {
     this.#assertOpen();
-    const folder = await RunFolder.make(this.#deps.runsFolder);
+    const folder = await RunFolder.make(this.#runsFolder);
     try {
       return await this.#runPrepared(run, folder);
     } finally {
@@ -140,13 +136,12 @@ export class CommandRunner {
     started: StartedProcess, { timeoutMs }: HookCommandRun, outputs: CommandOutputs,
   ): Promise<HookCommandEnd> {
     outputs.readFrom(started.child);
-    const { clock, log } = this.#deps;
-    const process = new CommandProcess(started, { clock, log, timeoutMs });
+    const process = new CommandProcess(started, this.#context, timeoutMs);
     this.#processes.add(process);
     if (this.#isClosing) process.stop();
     try {
       const end = await process.end;
-      await outputs.waitUntilRead(clock);
+      await outputs.waitUntilRead(this.#context.clock);
       return { ...end, ...outputs.take() };
     } finally {
       this.#processes.delete(process);
@@ -162,7 +157,7 @@ export class CommandRunner {
     try {
       await remove();
     } catch (error) {
-      this.#deps.log.warning('the folder of a command run cannot be removed', { error });
+      this.#context.log.warning('the folder of a command run cannot be removed', { error });
     }
   }
 }

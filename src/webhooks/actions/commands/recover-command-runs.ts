@@ -4,6 +4,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import { createNodeFiles } from '../../../store/disk/files.ts';
 import { isInThisNamespace, readStartTime } from '../../../store/lock/process-identity.ts';
+import type { RelayContext } from '../../relay-context.ts';
 import { TERMINATION_MS } from './command-process.ts';
 import {
   holdsFileBelow, killSession, listProcesses, signalSession, worksBelow,
@@ -12,12 +13,6 @@ import type { ProcessEntry } from './process-table.ts';
 import { listRunFolders } from './run-folder.ts';
 import type { RunFolder } from './run-folder.ts';
 
-type RecoveryDeps = {
-  readonly runsFolder: string;
-  readonly clock: Clock;
-  readonly log: Logger;
-};
-
 const POLL_MS = 20;
 const files = createNodeFiles();
 
@@ -25,7 +20,9 @@ const files = createNodeFiles();
  * Resolves when all has ended. Only the holder of the data directory's lock may call this. What
  * cannot be ended or removed is logged.
  */
-export async function recoverCommandRuns({ runsFolder, clock, log }: RecoveryDeps): Promise<void> {
+export async function recoverCommandRuns(
+  { clock, log }: Pick<RelayContext, 'clock' | 'log'>, runsFolder: string,
+): Promise<void> {
   const folders = listRunFolders(runsFolder);
   if (folders.length === 0) return;
   const processes = await listProcesses();

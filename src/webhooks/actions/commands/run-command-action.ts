@@ -26,7 +26,7 @@ import { NOT_STARTED, type HookCommandRun, type CommandRunner } from './command-
 import { COALESCED, type CommandSlots } from './command-slots.ts';
 import { fillTextTemplate } from './text-template.ts';
 
-type RunCommandDeps = {
+type CommandResources = {
   readonly directory: CommandDirectory;
   readonly slots: Pick<CommandSlots, 'take'>;
   readonly runner: Pick<CommandRunner, 'run'>;
@@ -49,8 +49,8 @@ const EMPTY_PAYLOAD = Buffer.from('[]');
 const NO_INTERPRETER = 'the program that the first line names after #! is not there; where it is, '
   + 'that line may end in CR LF: save the file with LF alone';
 
-export function createRunCommandAction(deps: RunCommandDeps): RegisteredAction {
-  const { directory, allowedVariables } = deps;
+export function createRunCommandAction(resources: CommandResources): RegisteredAction {
+  const { directory, allowedVariables } = resources;
   // All runs of a configuration get the same frozen options.
   const commands = new WeakMap<object, HookCommand>();
   const getCommand = (options: JsonObject): HookCommand => {
@@ -70,7 +70,7 @@ export function createRunCommandAction(deps: RunCommandDeps): RegisteredAction {
     validateOptions: (options) => findCommandOptionProblems(options, directory, allowedVariables),
     run: (call) => call.webhookId === null
       ? ActionResult.fail('run-command is not for an outgoing webhook')
-      : runInSlot(call, getCommand(call.options), deps),
+      : runInSlot(call, getCommand(call.options), resources),
   };
 }
 
@@ -84,10 +84,10 @@ function listCommandNames(directory: CommandDirectory): readonly string[] {
 }
 
 async function runInSlot(
-  call: ActionCall, command: HookCommand, deps: RunCommandDeps,
+  call: ActionCall, command: HookCommand, resources: CommandResources,
 ): Promise<ActionResult> {
   const { configuration, turn, context } = call;
-  const release = await deps.slots.take({
+  const release = await resources.slots.take({
     configuration, max: command.maxCommands,
     order: command.coalesces && turn !== null ? turn.place : null,
     isRetry: context.attempt > 1,
@@ -96,7 +96,7 @@ async function runInSlot(
   });
   if (release === COALESCED) return new CoalescedResult();
   try {
-    return await runCommand(call, command, deps);
+    return await runCommand(call, command, resources);
   } finally {
     release();
   }
@@ -104,16 +104,16 @@ async function runInSlot(
 
 /** Rejects only with errors of ours that are temporary: those say nothing about the command. */
 async function runCommand(
-  call: ActionCall, command: HookCommand, deps: RunCommandDeps,
+  call: ActionCall, command: HookCommand, resources: CommandResources,
 ): Promise<ActionResult> {
-  const timeoutMs = command.timeoutMs ?? call.timeoutMs ?? deps.timeoutMs;
+  const timeoutMs = command.timeoutMs ?? call.timeoutMs ?? resources.timeoutMs;
   let run: HookCommandRun;
   try {
-    run = createRun(call, command, deps, timeoutMs);
+    run = createRun(call, command, resources, timeoutMs);
   } catch (thrown) {
     return toStartFailure(thrown, call, command);
   }
-  const end = await deps.runner.run(run).catch((thrown: unknown) =>
+  const end = await resources.runner.run(run).catch((thrown: unknown) =>
     toStartFailure(thrown, call, command));
   if (end instanceof ActionResult) return end;
   const result = toCommandResult(end, command, timeoutMs);
@@ -128,9 +128,9 @@ async function runCommand(
 
 /** Throws `usage` for a command that must not run, `invalid` for one that cannot. */
 function createRun(
-  call: ActionCall, command: HookCommand, deps: RunCommandDeps, timeoutMs: number,
+  call: ActionCall, command: HookCommand, resources: CommandResources, timeoutMs: number,
 ): HookCommandRun {
-  const { directory, allowedVariables, baseEnvironment } = deps;
+  const { directory, allowedVariables, baseEnvironment } = resources;
   const [forbidden] = findForbiddenVariables(command, allowedVariables);
   if (forbidden !== undefined) throw new AppError('usage', formatOptionError(forbidden));
   const facts = createCommandFacts(call);
@@ -150,7 +150,7 @@ function createRun(
 /** Fills all templates of a command. Throws `invalid` for what is too long or not base64. */
 function fillTemplates(
   command: HookCommand, facts: Facts, call: ActionCall,
-  baseEnvironment: RunCommandDeps['baseEnvironment'],
+  baseEnvironment: CommandResources['baseEnvironment'],
 ): Pick<HookCommandRun, 'arguments' | 'environment' | 'files'> {
   const budget = new FilledBudget(facts, FILLED_LENGTH_MAX);
   const ownVariables = command.environment.map(({ name, template }) =>

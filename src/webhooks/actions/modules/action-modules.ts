@@ -9,9 +9,9 @@ import { pathToFileURL } from 'node:url';
 import type { Clock } from '../../../base/clock.ts';
 import { AppError, isError, messageOf } from '../../../base/errors.ts';
 import { toDoubles } from '../../../base/exact-number.ts';
-import type { Logger } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import type { HttpSender } from '../../http/http-sender.ts';
+import type { RelayContext } from '../../relay-context.ts';
 import {
   checkNames, createNoActionError, createUnmadeError, reportFailedCheck,
 } from '../action-registry.ts';
@@ -31,9 +31,7 @@ export type ModuleFile = {
   readonly resolvePath: () => string;
 };
 
-type ActionModulesDeps = {
-  readonly clock: Clock;
-  readonly log: Logger;
+type ModuleOptions = Pick<RelayContext, 'clock' | 'log'> & {
   /** The time of a run, and of a check of options. */
   readonly callTimeoutMs: number;
   readonly memoryMiBMax: number;
@@ -72,7 +70,7 @@ const LOAD_PROBLEMS: Readonly<Record<WorkerEnd['reason'], string>> = {
 };
 
 export class ActionModules {
-  readonly #deps: ActionModulesDeps;
+  readonly #options: ModuleOptions;
   readonly #modules: readonly LoadedModule[];
   /** Counts the ends of workers that cannot be laid to a module. */
   readonly #unknownModuleHealth: ModuleHealth;
@@ -83,11 +81,11 @@ export class ActionModules {
   #isStarted = false;
   #isClosed = false;
 
-  constructor(files: readonly ModuleFile[], deps: ActionModulesDeps) {
-    this.#deps = deps;
-    this.#unknownModuleHealth = new ModuleHealth(deps.clock);
+  constructor(files: readonly ModuleFile[], options: ModuleOptions) {
+    this.#options = options;
+    this.#unknownModuleHealth = new ModuleHealth(options.clock);
     this.#modules = files.map((file, id) => ({
-      id, file, fileName: basename(file.origin), health: new ModuleHealth(deps.clock), url: '',
+      id, file, fileName: basename(file.origin), health: new ModuleHealth(options.clock), url: '',
     }));
   }
 
@@ -151,7 +149,7 @@ export class ActionModules {
   }
 
   async #validate(module: LoadedModule, options: JsonObject): Promise<readonly string[]> {
-    const { log, callTimeoutMs } = this.#deps;
+    const { log, callTimeoutMs } = this.#options;
     this.#checkSwitchedOn(module);
     const { thread } = await this.#prepare(module) ?? {};
     const report = await thread?.ask((callId) => ({
@@ -198,11 +196,10 @@ export class ActionModules {
 
   /** Throws `unavailable` where the system gives no thread. */
   #createWorker(): ActionWorker {
-    const { clock, log, memoryMiBMax } = this.#deps;
     let thread: ActionWorkerThread;
     try {
       thread = new ActionWorkerThread({
-        clock, log, memoryMiBMax, getHttp: () => this.#getHttp(),
+        ...this.#options, getHttp: () => this.#getHttp(),
         onEnd: (end) => this.#onEnd(worker, end),
       });
     } catch (thrown) {
@@ -243,7 +240,7 @@ export class ActionModules {
     previousLoad: Promise<unknown>, worker: ActionWorker, module: LoadedModule,
   ): Promise<Names> {
     await previousLoad;
-    const { log } = this.#deps;
+    const { log } = this.#options;
     const { thread, loads, loadedIds } = worker;
     worker.loadingId = module.id;
     try {
@@ -272,7 +269,7 @@ export class ActionModules {
   #onEnd(worker: ActionWorker, end: WorkerEnd): void {
     if (this.#worker === worker) this.#worker = null;
     if (!this.#isStarted || this.#isClosed) return;
-    const { log } = this.#deps;
+    const { log } = this.#options;
     const module = this.#findCulprit(worker, end);
     const fields = { module: module?.fileName ?? null, reason: end.reason };
     log.error('the worker of the action modules has ended', {

@@ -4,11 +4,12 @@
  * memory, all that is under way in it has ended. `ActionModules` says what follows from that.
  */
 import { Worker } from 'node:worker_threads';
-import { endsInTime, type Clock, type Timer } from '../../../base/clock.ts';
+import { endsInTime, type Timer } from '../../../base/clock.ts';
 import { systemCodeOf } from '../../../base/errors.ts';
 import { countThread } from '../../../base/live-threads.ts';
-import { createTaggedLogger, formatMessage, type Logger } from '../../../base/log.ts';
+import { createTaggedLogger, formatMessage } from '../../../base/log.ts';
 import type { HttpSender } from '../../http/http-sender.ts';
+import type { RelayContext } from '../../relay-context.ts';
 import type { ActionCall } from '../action-registry.ts';
 import { ActionResult, type ActionContext } from '../action.ts';
 import { ChainedHttpSender } from '../chained-http-sender.ts';
@@ -66,9 +67,7 @@ const UNANSWERED_KIB_MAX = 131_072;
 const ALLOCATION_MIB_MAX = 2048;
 const MIB = 2 ** 20;
 
-type ActionWorkerThreadDeps = {
-  readonly clock: Clock;
-  readonly log: Logger;
+type ThreadOptions = Pick<RelayContext, 'clock' | 'log'> & {
   readonly memoryMiBMax: number;
   readonly getHttp: () => HttpSender;
   /** Called once, as soon as it is known how the worker ended. */
@@ -76,7 +75,7 @@ type ActionWorkerThreadDeps = {
 };
 
 export class ActionWorkerThread {
-  readonly #deps: ActionWorkerThreadDeps;
+  readonly #options: ThreadOptions;
   readonly #marks: WorkerMarks = {
     enteredModule: createMark(), exitingModule: createMark(), unreadLines: createMark(),
     unansweredKiB: createMark(), inspector: createMark(),
@@ -109,13 +108,13 @@ export class ActionWorkerThread {
   readonly ended: Promise<void>;
   #resolveEnded = (): void => {};
 
-  constructor(deps: ActionWorkerThreadDeps) {
-    this.#deps = deps;
+  constructor(options: ThreadOptions) {
+    this.#options = options;
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
     const setup: WorkerSetup = {
-      writesDebug: deps.log.isWritten?.('debug') !== false, marks: this.#marks,
+      writesDebug: options.log.isWritten?.('debug') !== false, marks: this.#marks,
       unreadLinesMax: UNREAD_LINES_MAX, unansweredKiBMax: UNANSWERED_KIB_MAX,
     };
     try {
@@ -125,7 +124,7 @@ export class ActionWorkerThread {
     }
     this.#thread = new Worker(createWorkerProgram(), {
       eval: true, workerData: setup,
-      resourceLimits: { maxOldGenerationSizeMb: deps.memoryMiBMax + ALLOCATION_MIB_MAX },
+      resourceLimits: { maxOldGenerationSizeMb: options.memoryMiBMax + ALLOCATION_MIB_MAX },
     });
     this.#thread.unref();
     countThread(this.#thread);
@@ -185,7 +184,7 @@ export class ActionWorkerThread {
       end: (report) => resolve(report !== null && 'report' in report ? report : null),
     }));
     this.#send(createOrder(callId));
-    if (await endsInTime(this.#deps.clock, timeoutMs, answer)) return answer;
+    if (await endsInTime(this.#options.clock, timeoutMs, answer)) return answer;
     this.#delete(callId);
     void this.ping();
     return LATE;
@@ -269,7 +268,7 @@ export class ActionWorkerThread {
     const answer = new Promise<void>((resolve) => {
       this.#pings.set(pingId, resolve);
     });
-    if (await endsInTime(this.#deps.clock, ms, answer)) return true;
+    if (await endsInTime(this.#options.clock, ms, answer)) return true;
     // The answer may be here, and this thread has not come to read it.
     await new Promise(setImmediate);
     return !this.#pings.delete(pingId);
@@ -307,7 +306,7 @@ export class ActionWorkerThread {
   async #terminate(): Promise<void> {
     this.#inspector?.close();
     this.#inspector = null;
-    const { clock, log } = this.#deps;
+    const { clock, log } = this.#options;
     if (await endsInTime(clock, TERMINATION_MS_MAX, this.#thread.terminate())) return;
     log.error('a thread of the action modules cannot be ended while it waits within the system');
     // `terminate` has this process wait for it.
@@ -339,7 +338,7 @@ export class ActionWorkerThread {
     for (const call of this.#calls.values()) call.end(null);
     this.#calls.clear();
     this.#thread.unref();
-    this.#deps.onEnd(end);
+    this.#options.onEnd(end);
     this.#resolveEnded();
   }
 
@@ -380,7 +379,7 @@ export class ActionWorkerThread {
   /** An action may log, or send a request, after it has returned its result. */
   #logLine({ callId, logTags, level, message, thrownMessage, fields, errors }: LogReport): void {
     const log = this.#calls.get(callId)?.action?.log
-      ?? createTaggedLogger(this.#deps.log, logTags);
+      ?? createTaggedLogger(this.#options.log, logTags);
     const errorFields = Object.entries(errors).map(([name, thrown]) =>
       [name, rebuildThrown(thrown)]);
     const value = thrownMessage === null ? message : rebuildThrown(thrownMessage);
@@ -394,7 +393,7 @@ export class ActionWorkerThread {
     let settlement: RequestSettlement;
     try {
       const sender = new ChainedHttpSender(
-        this.#deps.getHttp(), call?.action ?? { hops, trace, isChainRefused: false });
+        this.#options.getHttp(), call?.action ?? { hops, trace, isChainRefused: false });
       const { statusCode, headers, body } =
         await sender.request({ ...request, signal: abort.signal });
       settlement = { response: { statusCode, headers, body: copyBytes(body) } };
@@ -419,7 +418,7 @@ export class ActionWorkerThread {
       const reading = this.#inspect().readStack().then((urls) => {
         stack = urls;
       });
-      await endsInTime(this.#deps.clock, STACK_MS_MAX, reading);
+      await endsInTime(this.#options.clock, STACK_MS_MAX, reading);
     } catch {
       // Without an inspector only the mark tells the module.
     }
@@ -435,7 +434,7 @@ export class ActionWorkerThread {
   #watchMemory(): void {
     if (this.#memoryTimer !== null || this.#isCheckingMemory) return;
     this.#memoryTimer =
-      this.#deps.clock.startTimer(MEMORY_CHECK_MS, () => void this.#checkMemory());
+      this.#options.clock.startTimer(MEMORY_CHECK_MS, () => void this.#checkMemory());
   }
 
   async #checkMemory(): Promise<void> {
@@ -455,12 +454,12 @@ export class ActionWorkerThread {
   /** Judges at the first look above, once garbage is collected where that is possible. */
   async #isMemoryTooLarge(): Promise<boolean> {
     const inspector = this.#inspect();
-    const bytesMax = this.#deps.memoryMiBMax * MIB;
+    const bytesMax = this.#options.memoryMiBMax * MIB;
     // The answer, which a busy thread owes, is there at the next look.
     this.#sendPing();
     if (await inspector.readHeapBytes() + this.#bufferBytes <= bytesMax) return false;
     if (!await this.#answersIn(BUSY_MS_MAX)) return true;
-    const { clock } = this.#deps;
+    const { clock } = this.#options;
     if (!await endsInTime(clock, COLLECTION_MS_MAX, inspector.collectGarbage())) return true;
     if (!await this.#answersIn(COLLECTION_MS_MAX)) return true;
     return await inspector.readHeapBytes() + this.#bufferBytes > bytesMax;

@@ -39,9 +39,7 @@ export class CommandHarness {
     this.log = {
       debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error'),
     };
-    this.runner = new CommandRunner({
-      runsFolder: this.runsFolder, clock: systemClock, log: this.log,
-    });
+    this.runner = new CommandRunner({ clock: systemClock, log: this.log }, this.runsFolder);
     context.after(async () => {
       await this.runner.close();
       rmSync(this.directory, { recursive: true, force: true });

@@ -8,7 +8,7 @@ import { silentLogger } from '../../../../src/base/log.ts';
 import { CommandRunner } from '../../../../src/webhooks/actions/commands/command-runner.ts';
 
 const [runsFolder = '', ...scripts] = process.argv.slice(2);
-const runner = new CommandRunner({ runsFolder, clock: systemClock, log: silentLogger });
+const runner = new CommandRunner({ clock: systemClock, log: silentLogger }, runsFolder);
 await runner.recover();
 process.stdout.write('recovered\n');
 await Promise.all(scripts.map(async (script) => {

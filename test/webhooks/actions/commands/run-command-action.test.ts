@@ -32,7 +32,7 @@ async function startFor(
 ): Promise<Started> {
   const place = new CommandPlace();
   const runs = join(place.folder, 'command-runs');
-  const runner = new CommandRunner({ runsFolder: runs, clock: systemClock, log: silentLogger });
+  const runner = new CommandRunner({ clock: systemClock, log: silentLogger }, runs);
   const slots = new CommandSlots({ max });
   const relay = await startRelay({
     optionalActions: [createRunCommandAction({

@@ -20,7 +20,7 @@ import { isRouteDeliveryId, parseRequestId } from '../webhooks/deliveries/route-
 import { fanOutCollection } from '../webhooks/deliveries/delivery-changes.ts';
 import { deliveryCollection } from '../webhooks/deliveries/delivery.ts';
 import { eventCollection } from '../webhooks/deliveries/event-record.ts';
-import { requestCollection } from '../webhooks/inbox/stored-request.ts';
+import { requestCollection } from '../webhooks/inbox/request-codec.ts';
 
 type NodesDeps = {
   readonly store: Store;

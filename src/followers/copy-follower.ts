@@ -16,7 +16,7 @@ import { connectionLostError } from '../server/local/api-call.ts';
 import type { ApiCall } from '../server/local/api-call.ts';
 import type { Copy } from '../store/copy/copy.ts';
 import { decodeTransaction, hasChecksum, parseLine } from '../store/journal/journal-line.ts';
-import type { JournalLine } from '../store/journal/journal-line.ts';
+import type { DecodedCollections, JournalLine } from '../store/journal/journal-line.ts';
 import type { LoggedTransaction } from '../store/store-port.ts';
 import { FOLLOW_BACKUP_PATH, FOLLOW_LOG_PATH, FOLLOW_PROGRESS_PATH } from './follow-routes.ts';
 
@@ -89,7 +89,7 @@ export class CopyFollower {
     const response = await this.#openLog();
     const progress = new FollowProgress(this.#deps, (error) => void response.destroy(error));
     try {
-      for await (const lines of readLines(response, this.#deps.clock)) {
+      for await (const lines of readLines(response, this.#deps)) {
         const isLevel = await this.#take(lines);
         if (!isLevel) continue;
         this.#noteLevel();
@@ -257,7 +257,7 @@ async function* readBeatingChunks(
 
 /** The whole lines that have come together: transactions, and notes as they are. */
 async function* readLines(
-  response: FollowResponse, clock: Clock,
+  response: FollowResponse, { clock, copy }: Pick<CopyFollowerDeps, 'clock' | 'copy'>,
 ): AsyncGenerator<readonly (LoggedTransaction | JournalLine)[]> {
   // A line may be large, and come in many chunks.
   let partialLine: Buffer[] = [];
@@ -267,11 +267,13 @@ async function* readLines(
     const bytes = Buffer.concat(partialLine);
     const end = bytes.lastIndexOf(LINE_FEED) + 1;
     partialLine = [bytes.subarray(end)];
-    yield parseLines(bytes.subarray(0, end));
+    yield parseLines(bytes.subarray(0, end), copy.collections);
   }
 }
 
-function parseLines(bytes: Buffer): readonly (LoggedTransaction | JournalLine)[] {
+function parseLines(
+  bytes: Buffer, collections: DecodedCollections,
+): readonly (LoggedTransaction | JournalLine)[] {
   const lines: (LoggedTransaction | JournalLine)[] = [];
   for (let start = 0; start < bytes.length;) {
     const end = bytes.indexOf(LINE_FEED, start);
@@ -282,7 +284,7 @@ function parseLines(bytes: Buffer): readonly (LoggedTransaction | JournalLine)[]
           + 'it with a hookshelf of its release')
         : createBrokenError();
     }
-    lines.push(line.kind === 'ops' ? decodeTransaction(bytes, line, end) : line);
+    lines.push(line.kind === 'ops' ? decodeTransaction(bytes, line, end, collections) : line);
     start = end + 1;
   }
   return lines;

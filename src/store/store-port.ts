@@ -38,14 +38,25 @@ export type CollectionSpec = {
   readonly unique?: readonly string[];
   /** Whether callers may name a record by a unique value in place of its key. */
   readonly hasNames?: boolean;
+  /**
+   * Makes the operations that a put of these bytes may imply: see `Operation.isImplied`. They
+   * follow from the bytes alone. Absent: none.
+   */
+  readonly imply?: (bytes: Buffer) => readonly Operation[];
 };
 
-/** One put or removal of a record, as a transaction stages it and the journal holds it. */
+/** One put or removal of a record, as a transaction stages it. */
 export type Operation = {
   readonly collection: string;
   readonly id: string;
   /** The whole record; null removes it. */
   readonly bytes: Buffer | null;
+  /**
+   * Whether it is one of those that the put before them implies. A line of the journal does not
+   * hold it, as whoever decodes the line makes it again; in memory it is an operation like any
+   * other.
+   */
+  readonly isImplied?: boolean;
 };
 
 /** The change of a record by an applied operation; null stands for no record. */
@@ -124,8 +135,11 @@ export interface Transaction {
    * Stages the whole record. `json` is one line that begins `{"<key>":"<id>"`, as text or in UTF-8;
    * it is copied. Returns the record with the copy, so that its representation can be cached at
    * once. Throws `conflict` when another record has one of its unique values.
+   *
+   * `isImplied`: the put before it implies this one. All that `CollectionSpec.imply` makes of that
+   * record must be staged directly after it, with the same bytes in the same order.
    */
-  put(collection: string, id: string, json: string | Buffer): StoredRecord;
+  put(collection: string, id: string, json: string | Buffer, isImplied?: boolean): StoredRecord;
   /** Stages the removal of a record. False when there is none. */
   delete(collection: string, id: string): boolean;
   /**

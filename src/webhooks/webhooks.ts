@@ -57,9 +57,9 @@ import {
 import type { WebhookDirectories } from './naming/directory.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/outgoing-webhook.ts';
 import { eventIdCollection } from './inbox/event-ids.ts';
-import { requestBodyCollection, requestCollection } from './inbox/stored-request.ts';
+import { requestBodyCollection } from './inbox/stored-request.ts';
 import type { RequestLookup } from './deliveries/delivery-fields.ts';
-import { decodeRequestHead } from './inbox/request-codec.ts';
+import { decodeRequestHead, requestCollection } from './inbox/request-codec.ts';
 import { findSearchedRequest } from './inbox/request-search.ts';
 import { requestRoutes } from './inbox/request-routes.ts';
 import type { RequestService } from './inbox/request-service.ts';

@@ -32,8 +32,7 @@ async function toldOf(
 test('a new event is told', async () => {
   const store = createMemoryStore(webhookCollections);
   const json = encodeEvent({
-    identifier: NEW, createdAt: AT, name: 'thing.happened', source: 'api', hops: 1, deliveries: [],
-    webhookIds: [],
+    identifier: NEW, createdAt: AT, name: 'thing.happened', source: 'api', hops: 1, webhookIds: [],
   }, '{}');
   const told = await toldOf(store, () =>
     store.transact((transaction) => transaction.put('events', NEW, json)));

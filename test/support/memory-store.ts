@@ -1,7 +1,8 @@
 /**
  * A store in memory behind the same port: what is transacted is staged, and committed in the next
  * turn of the loop, so that tests see staged and committed state apart. Every transaction is run
- * twice, as the port allows, and has to stage the same both times.
+ * twice, as the port allows, and has to stage the same both times. What is staged as implied has to
+ * be what the record before it implies, byte for byte: a journal would not hold it.
  */
 import assert from 'node:assert/strict';
 import { AppError } from '../../src/base/errors.ts';
@@ -23,6 +24,9 @@ export type MemoryStore = Store & {
 export type Operation = {
   readonly collection: string; readonly id: string; readonly json: string | null;
 };
+
+/** Those that were staged as implied. */
+const impliedOperations = new WeakSet<Operation>();
 
 type Reservation = { readonly resource: string; readonly amount: number };
 
@@ -94,6 +98,7 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
         reservations: [...reservedBefore] }));
       const reservations = [...reservedBefore];
       const result = prepare(transactionOver(get, { before, operations, reservations }));
+      checkImplied(get, operations);
       assert.deepEqual(operations, rehearsed, 'a transaction that ran again staged something else');
       if (staged.length === 0) setImmediate(flush);
       staged.push({
@@ -118,6 +123,23 @@ export function createMemoryStore(specs: readonly CollectionSpec[]): MemoryStore
     compact: async () => {},
     close: async () => {},
   };
+}
+
+function checkImplied(
+  get: (name: string) => MemoryCollection, operations: readonly Operation[],
+): void {
+  const isImplied = (operation: Operation | undefined): boolean =>
+    operation !== undefined && impliedOperations.has(operation);
+  for (const [index, operation] of operations.entries()) {
+    if (isImplied(operation) || !isImplied(operations[index + 1])) continue;
+    const rest = operations.slice(index + 1);
+    const end = rest.findIndex((other) => !isImplied(other));
+    const implied = end === -1 ? rest : rest.slice(0, end);
+    const { collection, json } = operation;
+    const made = get(collection).spec.imply?.(Buffer.from(json ?? ''));
+    assert.deepEqual(implied, made?.map(({ bytes, ...other }) =>
+      ({ ...other, json: String(bytes) })), `what a record of ${collection} implies`);
+  }
 }
 
 function transactionOver(
@@ -165,7 +187,7 @@ function transactionOver(
         yield { collection, id, bytes: json === null ? null : Buffer.from(json) };
       }
     },
-    put(collection, id, given) {
+    put(collection, id, given, isImplied = false) {
       const json = given.toString();
       const bytes = Buffer.from(json);
       const { key, unique = [] } = get(collection).spec;
@@ -177,7 +199,9 @@ function transactionOver(
           throw new AppError('conflict', `${member} ${value} is taken`);
         }
       }
-      operations.push({ collection, id, json });
+      const operation = { collection, id, json };
+      operations.push(operation);
+      if (isImplied) impliedOperations.add(operation);
       return { bytes, representation: undefined };
     },
     delete(collection, id) {

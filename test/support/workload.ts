@@ -7,13 +7,13 @@ import assert from 'node:assert/strict';
 import { StoredCollection } from '../../src/store/records/collection.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type {
-  CollectionSpec, Store, StoredRecord, Transaction,
+  CollectionSpec, Operation, Store, StoredRecord, Transaction,
 } from '../../src/store/store-port.ts';
 import { below, createRandom, type Random } from './random.ts';
 
 export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'books', key: 'id' },
-  { name: 'hooks', key: 'identifier', unique: ['slug'] },
+  { name: 'hooks', key: 'identifier', unique: ['slug'], imply: implyOwner },
   { name: 'marks', key: 'id' },
 ];
 
@@ -154,7 +154,7 @@ function createPrepare(name: string, random: Random): Step['prepare'] {
   };
   const putHook = (transaction: Transaction): void => {
     transaction.put('hooks', `h-${name}`, JSON.stringify({ identifier: `h-${name}`, slug }));
-    transaction.put('books', slug, JSON.stringify({ id: slug, owner: `h-${name}` }));
+    transaction.put('books', slug, JSON.stringify({ id: slug, owner: `h-${name}` }), true);
   };
   if (kind < 5) return marked(name, putBook);
   if (kind < 7) return marked(name, (transaction) => {
@@ -174,6 +174,12 @@ function createPrepare(name: string, random: Random): Step['prepare'] {
     putBook(transaction);
     putHook(transaction);
   });
+}
+
+/** The record that says whose a slug is follows from that of its holder. */
+function implyOwner(hook: Buffer): Operation[] {
+  const { identifier: owner, slug: id } = JSON.parse(String(hook));
+  return [{ collection: 'books', id, bytes: Buffer.from(JSON.stringify({ id, owner })) }];
 }
 
 /** `change`, and one more mark in the same transaction. */

@@ -28,6 +28,7 @@ import {
   clearStage, finishReplacements, replaceState, stagePath,
 } from '../generations/replacement.ts';
 import { repairDirectory } from '../generations/repair.ts';
+import type { DecodedCollections } from '../journal/journal-line.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import type { CollectionSpec, LoggedTransaction } from '../store-port.ts';
 import { ChangeFeed, checkCollections } from '../transactions/change-feed.ts';
@@ -74,6 +75,11 @@ export class Copy {
 
   get sequence(): number {
     return this.#state?.journal.sequence ?? 0;
+  }
+
+  /** Its collections, by name; none while it holds nothing. */
+  get collections(): DecodedCollections {
+    return this.#state?.collections ?? new Map();
   }
 
   /** Null while it holds nothing. */

@@ -45,6 +45,7 @@ export class FileJournal implements Journal {
   readonly maxBatchBytes = Infinity;
   readonly maxRecordBytes = Infinity;
   readonly #options: FileJournalOptions;
+  readonly #collections: RecoveredState['collections'];
   readonly #writer: JournalWriter;
   readonly #compaction: Compaction;
   readonly #probe: SpaceProbe;
@@ -54,6 +55,7 @@ export class FileJournal implements Journal {
     const { directory, files, logger, clock, failureLogger = logger } = options;
     const { base, collections, inventory, journals: replayedJournals, sequence } = state;
     this.#options = options;
+    this.#collections = collections;
     this.failureLog = new FailureLog(clock, failureLogger, 'the disk');
     this.#probe = new SpaceProbe(directory, files, clock, () => this.#writer.clearFailure());
     this.#writer = new JournalWriter({
@@ -122,7 +124,8 @@ export class FileJournal implements Journal {
   }
 
   read(sequence: number): Promise<LogReader | null> {
-    return openReader(this.#options.files, this.#options.directory, sequence);
+    const { files, directory } = this.#options;
+    return openReader(files, directory, sequence, this.#collections);
   }
 
   /**

@@ -11,7 +11,7 @@ import { readFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { journalName, readInventory } from '../disk/inventory.ts';
 import { decodeTransaction, parseLine, sequenceAt } from '../journal/journal-line.ts';
-import type { JournalLine } from '../journal/journal-line.ts';
+import type { DecodedCollections, JournalLine } from '../journal/journal-line.ts';
 import type { LogReader, LoggedTransaction } from '../store-port.ts';
 import { readJournalStart } from './journal-start.ts';
 import type { JournalStart } from './journal-start.ts';
@@ -26,7 +26,7 @@ type OpenJournal = { readonly generation: number; readonly descriptor: Descripto
 
 /** Opens a reader of all after `sequence`, to be closed; null: no journal goes back so far. */
 export async function openReader(
-  files: Files, directory: string, sequence: number,
+  files: Files, directory: string, sequence: number, collections: DecodedCollections,
 ): Promise<LogReader | null> {
   const { journals } = readInventory(files, directory);
   for (const generation of journals.toReversed()) {
@@ -39,7 +39,7 @@ export async function openReader(
     if (descriptor === null) return null;
     const offset = await findOffset(files, descriptor, sequence);
     const journal = { generation, descriptor };
-    return new JournalReader(files, directory, journal, offset, sequence);
+    return new JournalReader(files, directory, collections, journal, offset, sequence);
   }
   return null;
 }
@@ -47,6 +47,7 @@ export async function openReader(
 class JournalReader implements LogReader {
   readonly #files: Files;
   readonly #directory: string;
+  readonly #collections: DecodedCollections;
   #journal: OpenJournal;
   #offset: number;
   #sequence: number;
@@ -54,10 +55,12 @@ class JournalReader implements LogReader {
   #isClosed = false;
 
   constructor(
-    files: Files, directory: string, journal: OpenJournal, offset: number, sequence: number,
+    files: Files, directory: string, collections: DecodedCollections, journal: OpenJournal,
+    offset: number, sequence: number,
   ) {
     this.#files = files;
     this.#directory = directory;
+    this.#collections = collections;
     this.#journal = journal;
     this.#offset = offset;
     this.#sequence = sequence;
@@ -123,7 +126,7 @@ class JournalReader implements LogReader {
   #decode(piece: Buffer, line: JournalLine, end: number): LoggedTransaction {
     if (line.sequence !== this.#sequence + 1) throw goneError();
     this.#sequence = line.sequence;
-    return decodeTransaction(piece, line, end);
+    return decodeTransaction(piece, line, end, this.#collections);
   }
 
   /** Continues in the next journal: this one has ended before the last applied transaction. */

@@ -22,12 +22,14 @@ export class ReadOnlyJournal implements Journal {
   readonly bytes: number;
   readonly snapshots: Snapshots;
   readonly #options: FileJournalOptions;
+  readonly #collections: RecoveredState['collections'];
   readonly #extent: JournalExtent;
 
   /** `refusal` says why nothing can be written. */
   constructor(options: FileJournalOptions, state: RecoveredState, refusal: AppError) {
-    const { base, journals, sequence } = state;
+    const { base, collections, journals, sequence } = state;
     this.#options = options;
+    this.#collections = collections;
     this.failureLog = new FailureLog(options.clock, options.logger, 'the disk');
     this.failure = refusal;
     this.sequence = sequence;
@@ -49,7 +51,7 @@ export class ReadOnlyJournal implements Journal {
 
   read(sequence: number): Promise<LogReader | null> {
     const { files, directory } = this.#options;
-    return openReader(files, directory, sequence);
+    return openReader(files, directory, sequence, this.#collections);
   }
 
   /** See `FileJournal.runBetweenBatches`: there are no batches. */

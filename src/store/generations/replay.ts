@@ -178,7 +178,7 @@ class Replay {
   #apply(buffer: Buffer, line: JournalLine, end: number, position: FilePosition): void {
     const { collections, skipsUnknownCollections } = this.#target;
     try {
-      const { operations } = decodeTransaction(buffer, line, end);
+      const { operations } = decodeTransaction(buffer, line, end, collections);
       const unknown = operations.find(({ collection }) => !collections.has(collection));
       if (unknown !== undefined && !skipsUnknownCollections) {
         throw damageError(position,

@@ -47,11 +47,13 @@ export class JournalLineEncoder {
     // All text before a record is encoded as one string.
     let text = `{"crc":"00000000","seq":${sequence},"durable":${durable},"ops":[`;
     let separator = '';
-    for (const { collection, id, bytes } of operations) {
+    for (const [index, { collection, id, bytes, isImplied }] of operations.entries()) {
+      if (isImplied === true) continue;
       if (bytes === null) {
         text += `${separator}{"delete":"${collection}","key":"${id}"}`;
       } else {
-        text += `${separator}{"put":"${collection}","bytes":${bytes.length},"record":`;
+        const implies = operations[index + 1]?.isImplied === true ? ',"implies":true' : '';
+        text += `${separator}{"put":"${collection}","bytes":${bytes.length}${implies},"record":`;
         this.#addText(text, bytes.length + 1);
         this.#used += bytes.copy(this.#buffer, this.#used);
         this.#addByte(CLOSING_BRACE);

@@ -12,6 +12,7 @@
  * An operation O is one of
  *
  *   {"put":"S","bytes":B,"record":R}
+ *   {"put":"S","bytes":B,"implies":true,"record":R}
  *   {"delete":"S","key":"K"}
  *
  * C: eight lower-case hex digits: the CRC-32 (zlib) of the line's bytes after these digits, without
@@ -27,12 +28,17 @@
  * them. The stored bytes of a record are exactly R. K: the key of a record.
  * N, D, G and B are decimal integers.
  *
+ * A put that `implies` stands for itself and, directly after it, the operations that
+ * `CollectionSpec.imply` of its collection makes of R: so a record that follows from another is not
+ * written. Operations apply in order, so those that come later in the line may change what is
+ * implied. A reader that does not know the collection skips both.
+ *
  * This is the one format that is read: a directory with another is refused as a whole.
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '../../base/assert.ts';
 import { readId } from '../records/record-table.ts';
-import type { LoggedTransaction, Operation } from '../store-port.ts';
+import type { CollectionSpec, LoggedTransaction, Operation } from '../store-port.ts';
 
 export const JOURNAL_FORMAT = 'hookshelf-journal-2';
 
@@ -130,40 +136,60 @@ function parseNote(reader: JournalLineReader, note: Omit<JournalLine, 'kind'>): 
   return { ...note, kind: 'start', generation };
 }
 
+/** The collections whose specs say what a put implies, by name. */
+export type DecodedCollections = ReadonlyMap<string, { readonly spec: CollectionSpec }>;
+
 /**
- * Decodes the transaction in a line that `parseLine` has parsed; its records are slices of
- * `buffer`. Throws when the line is not of the format.
+ * Decodes the transaction in a line that `parseLine` has parsed, with the operations that others
+ * imply; the records of those that stand there are slices of `buffer`. Throws when the line is not
+ * of the format.
  */
 export function decodeTransaction(
   buffer: Buffer, { sequence, operationsAt }: JournalLine, end: number,
+  collections: DecodedCollections,
 ): LoggedTransaction {
   const reader = new JournalLineReader(buffer, operationsAt, end);
   const operations: Operation[] = [];
   do {
-    operations.push(decodeOperation(reader, buffer));
+    decodeOperation(reader, buffer, collections, operations);
   } while (reader.accept(','));
   reader.expect(']}');
   assert(reader.position === end);
   return { sequence, operations };
 }
 
-function decodeOperation(reader: JournalLineReader, buffer: Buffer): Operation {
+/** Adds the next operation of a line, and what it implies. */
+function decodeOperation(
+  reader: JournalLineReader, buffer: Buffer, collections: DecodedCollections,
+  operations: Operation[],
+): void {
   if (reader.accept('{"put":"')) {
     const collection = reader.readText();
     reader.expect(',"bytes":');
     const length = reader.readInteger();
+    const implies = reader.accept(',"implies":true');
     reader.expect(',"record":');
     const bytes = buffer.subarray(reader.position, reader.position + length);
     reader.position += length;
     reader.expect('}');
-    return { collection, id: readId(bytes), bytes };
+    operations.push({ collection, id: readId(bytes), bytes });
+    if (implies) addImplied(collections.get(collection)?.spec, bytes, operations);
+    return;
   }
   reader.expect('{"delete":"');
   const collection = reader.readText();
   reader.expect(',"key":"');
   const id = reader.readText();
   reader.expect('}');
-  return { collection, id, bytes: null };
+  operations.push({ collection, id, bytes: null });
+}
+
+function addImplied(
+  spec: CollectionSpec | undefined, bytes: Buffer, operations: Operation[],
+): void {
+  if (spec === undefined) return;
+  assert(spec.imply !== undefined, `a record of ${spec.name} implies none`);
+  for (const operation of spec.imply(bytes)) operations.push({ ...operation, isImplied: true });
 }
 
 /** Reads a line from left to right; throws where it is not exactly of the format. */

@@ -131,7 +131,7 @@ export class EngineJournal implements Journal {
   }
 
   async read(sequence: number): Promise<LogReader | null> {
-    return openEngineReader(this.#link, sequence);
+    return openEngineReader(this.#link, sequence, this.records.collections);
   }
 
   /** Calls `listener` when all records begin to be loaded anew, and when they may be read. */

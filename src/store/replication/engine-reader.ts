@@ -1,6 +1,7 @@
 /** Reads committed transactions back from the engine's log, for who follows the changes. */
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry } from '../engines/engine.ts';
+import type { DecodedCollections } from '../journal/journal-line.ts';
 import type { LogReader, LoggedTransaction } from '../store-port.ts';
 import { decodeEntries } from './log-entry.ts';
 import type { EngineLink } from './engine-link.ts';
@@ -11,20 +12,23 @@ const ENTRIES_MAX = 4;
 
 /** A reader of what was committed after `sequence`; null when the log begins later. */
 export async function openEngineReader(
-  link: EngineLink, sequence: number,
+  link: EngineLink, sequence: number, collections: DecodedCollections,
 ): Promise<LogReader | null> {
   const [next] = await readEntries(link, sequence, 1);
-  return next !== undefined && next.first > sequence + 1 ? null : new EngineReader(link, sequence);
+  return next !== undefined && next.first > sequence + 1 ? null
+    : new EngineReader(link, sequence, collections);
 }
 
 class EngineReader implements LogReader {
   readonly #link: EngineLink;
+  readonly #collections: DecodedCollections;
   #sequence: number;
   #isClosed = false;
 
-  constructor(link: EngineLink, sequence: number) {
+  constructor(link: EngineLink, sequence: number, collections: DecodedCollections) {
     this.#link = link;
     this.#sequence = sequence;
+    this.#collections = collections;
   }
 
   get sequence(): number {
@@ -34,7 +38,7 @@ class EngineReader implements LogReader {
   async next(applied: number): Promise<readonly LoggedTransaction[]> {
     if (this.#isClosed || this.#sequence >= applied) return [];
     const entries = await readEntries(this.#link, this.#sequence, ENTRIES_MAX);
-    const transactions = decodeEntries(entries)
+    const transactions = decodeEntries(entries, this.#collections)
       .filter(({ sequence }) => sequence > this.#sequence && sequence <= applied);
     if (transactions[0]?.sequence !== this.#sequence + 1) {
       throw new AppError('gone', 'what was still to be read is no longer in the log');

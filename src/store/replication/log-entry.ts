@@ -4,6 +4,7 @@ import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import type { LogEntry, LogHead, LogPosition } from '../engines/engine.ts';
 import { decodeTransaction, parseLine } from '../journal/journal-line.ts';
+import type { DecodedCollections } from '../journal/journal-line.ts';
 import type { JournalLineEncoder } from '../journal/journal-line-encoder.ts';
 import type { LoggedTransaction, Operation } from '../store-port.ts';
 import { FORMAT_HINT } from '../generations/damage-error.ts';
@@ -44,7 +45,9 @@ export function encodeEntry(
  * Decodes the transactions of entries; the checksum of each line is verified. Throws `damaged` for
  * lines that this version cannot read.
  */
-export function decodeEntries(entries: readonly LogEntry[]): LoggedTransaction[] {
+export function decodeEntries(
+  entries: readonly LogEntry[], collections: DecodedCollections,
+): LoggedTransaction[] {
   const transactions: LoggedTransaction[] = [];
   for (const { lines, first, sequence: last } of entries) {
     let dueSequence = first;
@@ -53,7 +56,7 @@ export function decodeEntries(entries: readonly LogEntry[]): LoggedTransaction[]
         const end = lines.indexOf(LINE_FEED, start);
         const line = parseLine(lines, start, end);
         assert(line !== null && line.kind === 'ops' && line.sequence === dueSequence);
-        transactions.push(decodeTransaction(lines, line, end));
+        transactions.push(decodeTransaction(lines, line, end, collections));
         start = end + 1;
       }
       assert(dueSequence === last + 1);

@@ -74,7 +74,7 @@ export class ReplicatedRecords {
       }
       position = entry;
     }
-    const transactions = decodeEntries(entries);
+    const transactions = decodeEntries(entries, this.collections);
     if (transactions.length === 0) return true;
     const logEnd = findClosing(transactions);
     if (logEnd !== null) {

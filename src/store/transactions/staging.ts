@@ -37,6 +37,7 @@ export function createBatch(number: number): Batch {
 }
 
 type StagedOperation = Operation & {
+  readonly isImplied: boolean;
   readonly area: StagingArea;
   readonly owner: StagedTransaction;
   readonly span: RecordSpan | null;
@@ -156,8 +157,10 @@ export class StagedTransaction implements Transaction {
     }
   }
 
-  put(collection: string, id: string, json: string | Buffer): StoredRecord {
-    assert(!this.#isSealed);
+  put(
+    collection: string, id: string, json: string | Buffer, isImplied = false,
+  ): StoredRecord {
+    assert(!this.#isSealed && (!isImplied || this.#mayImply()));
     const area = this.#staging.getArea(collection);
     const { table: { arena }, unique } = area.committedRecords;
     assert(isRecordFor(json, area.committedRecords, id));
@@ -171,7 +174,7 @@ export class StagedTransaction implements Transaction {
     const bytes = arena.chunk(span.chunk).subarray(span.offset, end);
     const record: StoredRecord = { bytes, representation: undefined };
     this.#stage({
-      area, collection, id, bytes, span, record, uniqueValues, owner: this,
+      area, collection, id, bytes, isImplied, span, record, uniqueValues, owner: this,
       replacedOperation: undefined,
     });
     return record;
@@ -181,8 +184,8 @@ export class StagedTransaction implements Transaction {
     assert(!this.#isSealed);
     if (this.find(collection, id) === undefined) return false;
     this.#stage({
-      area: this.#staging.getArea(collection), collection, id, bytes: null, span: null,
-      record: null, uniqueValues: [], owner: this, replacedOperation: undefined,
+      area: this.#staging.getArea(collection), collection, id, bytes: null, isImplied: false,
+      span: null, record: null, uniqueValues: [], owner: this, replacedOperation: undefined,
     });
     return true;
   }
@@ -236,6 +239,13 @@ export class StagedTransaction implements Transaction {
       releaseBytes(operation);
     }
     this.seal();
+  }
+
+  /** Whether the last operation is a put that may imply others, or is implied itself. */
+  #mayImply(): boolean {
+    const last = this.operations.at(-1);
+    return last !== undefined && last.bytes !== null
+      && (last.isImplied || last.area.committedRecords.spec.imply !== undefined);
   }
 
   #checkUnique(collection: string, id: string, { member, value }: UniqueValue): void {

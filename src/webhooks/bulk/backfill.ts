@@ -10,7 +10,7 @@ import type { JsonObject } from '../../base/schema.ts';
 import { deriveIds, timeOfUuidV7 } from '../../base/uuid.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { FindRecord, Store, Transaction } from '../../store/store-port.ts';
-import { stageEventWithDeliveries } from '../deliveries/delivery-changes.ts';
+import { stageDelivery } from '../deliveries/delivery-changes.ts';
 import { createDelivery } from '../deliveries/delivery.ts';
 import { addLateDeliveries } from '../deliveries/late-deliveries.ts';
 import { decodeEventHead, eventCollection } from '../deliveries/event-record.ts';
@@ -130,16 +130,14 @@ function stageDeliveries(
   },
 ): void {
   const createdAt = formatTimestamp(nowMs);
-  const deliveries = missedEvents.map(({ id: eventId, record }) => {
+  for (const { id: eventId, record } of missedEvents) {
     const { name: event, deliverAt } = decodeEventHead(record);
     const identifier = nextId();
     addLateDeliveries(transaction, eventId, [identifier], [hook]);
-    return {
-      ...createDelivery({ identifier, hook, event, eventId }, createdAt),
-      queuedAt: formatTimestamp(Math.min(findPlaceMs(eventId, deliverAt), beginMs - 1)),
-    };
-  });
-  stageEventWithDeliveries(transaction, deliveries, null);
+    const queuedAt = formatTimestamp(Math.min(findPlaceMs(eventId, deliverAt), beginMs - 1));
+    stageDelivery(transaction,
+      createDelivery({ identifier, hook, event, eventId, queuedAt }, createdAt));
+  }
 }
 
 /** Finds when the event began: a delayed one at its time, any other when it was made. */

@@ -41,7 +41,7 @@ import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
 import type { TaskOrder } from '../scheduler/task-queues.ts';
 import { createPlace } from '../scheduler/task.ts';
 import type { RelayContext } from '../relay-context.ts';
-import { WAITING, stageEventWithDeliveries } from './delivery-changes.ts';
+import { WAITING, stageDelivery } from './delivery-changes.ts';
 import { createDelivery } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
 import {
@@ -121,7 +121,7 @@ function stageBegin(
       ...queuedAt === null ? {} : { queuedAt },
     });
   } else {
-    stageEventWithDeliveries(transaction, deliveries, null);
+    for (const delivery of deliveries) stageDelivery(transaction, delivery);
   }
   addLateDeliveries(transaction, id, deliveries.map(({ identifier }) => identifier), webhookIds);
   // One of the deliveries takes the place that the event has in the queue.

@@ -9,7 +9,9 @@ import type { Removal } from '../durable-queue/removals.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
 import { decodeDelivery, encodeDelivery, readEventId } from './delivery-codec.ts';
 import { deliveryCollection, type Delivery, type OutgoingStatus } from './delivery.ts';
-import { deleteEvent, eventCollection } from './event-record.ts';
+import {
+  createDeliveries, deleteEvent, eventCollection, type DeliveredEvent,
+} from './event-record.ts';
 import { isRouteDeliveryId } from './route-delivery-id.ts';
 
 /**
@@ -45,17 +47,18 @@ export function followDeliveries(
 }
 
 /**
- * Stages new pending deliveries, and the event that they share. The caller has reserved their
- * room. Once they are committed, durable-queue/queue-worker.ts learns of them, as it follows the
- * collection.
+ * Stages a new event, or a queued forward, and the pending deliveries that it implies; returns
+ * these. `json` is its record. The caller has reserved their room. Once they are committed,
+ * durable-queue/queue-worker.ts learns of them, as it follows the collection.
  */
 export function stageEventWithDeliveries(
-  transaction: Transaction, deliveries: readonly Delivery[],
-  event: { readonly identifier: string; readonly json: string } | null,
-): void {
+  transaction: Transaction, event: DeliveredEvent, json: string,
+): readonly Delivery[] {
   // The event comes first: when a delivery is applied, its event must be there.
-  if (event !== null) transaction.put(eventCollection.name, event.identifier, event.json);
-  for (const delivery of deliveries) stageDelivery(transaction, delivery);
+  transaction.put(eventCollection.name, event.identifier, json);
+  const deliveries = createDeliveries(event);
+  for (const delivery of deliveries) stageDelivery(transaction, delivery, true);
+  return deliveries;
 }
 
 /**
@@ -69,10 +72,12 @@ function stageChange(transaction: Transaction, delivery: Delivery, before: Deliv
   stageDelivery(transaction, delivery);
 }
 
-/** Returns the record. */
-export function stageDelivery(transaction: Transaction, delivery: Delivery): Buffer {
+/** Returns the record. `isImplied` is that of `Transaction.put`. */
+export function stageDelivery(
+  transaction: Transaction, delivery: Delivery, isImplied = false,
+): Buffer {
   return transaction.put(
-    deliveryCollection.name, delivery.identifier, encodeDelivery(delivery)).bytes;
+    deliveryCollection.name, delivery.identifier, encodeDelivery(delivery), isImplied).bytes;
 }
 
 /** Stages the removal of a delivery. Its event stays, unless it is what a queued forward sends. */

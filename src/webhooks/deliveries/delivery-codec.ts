@@ -29,7 +29,7 @@ import { encodeJson, encodeString, isEmptyObject } from '../../base/json/encode.
 import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import type { Store } from '../../store/store-port.ts';
+import type { Operation, Store } from '../../store/store-port.ts';
 import type { TaskRecords } from '../durable-queue/queue-worker.ts';
 import { RecordHead } from '../durable-queue/record-head.ts';
 import {
@@ -132,6 +132,14 @@ export function encodeDelivery(delivery: Delivery): string {
   const attemptsJson = route === null ? JSON.stringify(attempts)
     : `[${attempts.map(encodeRun).join(',')}]`;
   return `${json},"attempts":${attemptsJson}}`;
+}
+
+/** Creates the puts of new deliveries, for a record that implies them. */
+export function createPuts(deliveries: readonly Delivery[]): Operation[] {
+  return deliveries.map((delivery) => ({
+    collection: deliveryCollection.name, id: delivery.identifier,
+    bytes: Buffer.from(encodeDelivery(delivery)),
+  }));
 }
 
 function encodeRun({ at, durationMs, success, message = null, data = {} }: Attempt): string {

@@ -190,6 +190,16 @@ export function createRouteDelivery(
     { identifier: createRouteDeliveryId(id, index), hook, request: id, route, queuedAt }, at);
 }
 
+/** The name of the route of a webhook that names none. */
+export const DEFAULT_ROUTE = 'default';
+
+/** Makes the deliveries of a new request to its routes of these names, all due at once. */
+export function createRouteDeliveries(
+  request: { readonly id: string; readonly hook: string }, names: readonly string[], at: string,
+): Delivery[] {
+  return names.map((name, index) => createRouteDelivery(request, index, name, at));
+}
+
 export function kindOf(hook: string | null, route: string | null): DeliveryKind {
   if (route !== null) return 'route';
   return hook === null ? 'forward' : 'webhook';

@@ -3,10 +3,10 @@
  * and that nobody else hears, with its one delivery. A delayed one has its delivery at once, whose
  * first attempt is at that time; it is no delayed event, as who hears it is known.
  */
+import { assert } from '../../base/assert.ts';
 import { nextHop } from '../../base/webhook-chain.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { deriveIds } from '../../base/uuid.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { Transaction } from '../../store/store-port.ts';
 import { findEmitProblem } from '../actions/event-name.ts';
@@ -15,7 +15,7 @@ import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { stageEventWithDeliveries } from './delivery-changes.ts';
-import { createDelivery, type Delivery } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 import type { EventOrigin, EventTerms } from './event-publisher.ts';
 import { encodeEvent, type StoredEventHead } from './event-record.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
@@ -52,7 +52,7 @@ export async function sendDurably(
   capacity: Pick<QueueCapacity, 'reserve'>, send: DurableSend,
   onStaged: (transaction: Transaction, delivery: Delivery) => void,
 ): Promise<Delivery> {
-  const { webhook: webhookName, name, payloadJson, hops, deliverAt } = send;
+  const { webhook: webhookName, name, payloadJson, hops } = send;
   const webhook = await getNamedWebhook(store, webhooks, webhookName);
   const problem = findEmitProblem(name);
   if (problem !== null) throw new AppError('invalid', `the event ${problem}`);
@@ -61,21 +61,18 @@ export async function sendDurably(
   const { identifier: hook } = webhook;
   const eventId = makeId();
   const createdAt = formatTimestamp(clock.now());
-  const delivery = createDelivery({
-    identifier: deriveIds(eventId)(), hook, event: name, eventId,
-    queuedAt: deliverAt, nextAttemptAt: deliverAt,
-  }, createdAt);
-  const json = encodeEvent({
+  const head = {
     ...send, identifier: eventId, createdAt, to: hook, webhookIds: [hook], hops: hops + 1,
-    deliveries: [delivery.identifier],
-  }, payloadJson);
+  };
+  const json = encodeEvent(head, payloadJson);
   const bytes = Buffer.byteLength(payloadJson);
   return store.transact((transaction) => {
     if (transaction.find(outgoingCollection.name, hook) === undefined) {
       throw notFoundError('outgoing webhook', webhookName);
     }
     capacity.reserve(transaction, 1, bytes);
-    stageEventWithDeliveries(transaction, [delivery], { identifier: eventId, json });
+    const [delivery] = stageEventWithDeliveries(transaction, head, json);
+    assert(delivery !== undefined, 'one webhook gets one delivery');
     onStaged(transaction, delivery);
     return delivery;
   });

@@ -16,12 +16,12 @@ import type { JsonValue } from '../../base/schema.ts';
 import type { TransactionInputs, Store, Transaction } from '../../store/store-port.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
 import { stageDelayedEvent, type AudienceFinder } from './delayed-events.ts';
-import { createDelivery } from './delivery.ts';
 import { putFanOut, type FanOuts } from './fan-out.ts';
 import { CHUNK_ITEMS_MAX } from '../durable-queue/queue-spec.ts';
 import { stageEventWithDeliveries } from './delivery-changes.ts';
 import {
-  encodeEvent, encodeForward, eventCollection, type EventHead, type EventSource,
+  deriveDeliveryIds, encodeEvent, encodeForward, eventCollection,
+  type EventHead, type EventSource,
 } from './event-record.ts';
 import type { EventKind, OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { findEmitProblem } from '../actions/event-name.ts';
@@ -137,18 +137,15 @@ export function createEventPublisher(deps: {
     emitValue: async (name, payload) =>
       emitJson(name, encodePayload(payload), { source: 'api', hops: 0 }),
     async queueForward(forward) {
-      const eventId = makeId();
-      const identifier = deriveIds(eventId)();
-      const createdAt = formatTimestamp(clock.now());
-      const delivery =
-        createDelivery({ identifier, hook: null, event: null, eventId }, createdAt);
-      const json = encodeForward({ identifier: eventId, createdAt }, identifier, forward);
+      const origin = { identifier: makeId(), createdAt: formatTimestamp(clock.now()) };
+      const json = encodeForward(origin, forward);
       const bytes = Buffer.byteLength(json);
-      await store.transact((transaction) => {
+      const [delivery] = await store.transact((transaction) => {
         capacity.reserve(transaction, 1, bytes);
-        stageEventWithDeliveries(transaction, [delivery], { identifier: eventId, json });
+        return stageEventWithDeliveries(
+          transaction, { ...origin, name: null, webhookIds: [null] }, json);
       });
-      return identifier;
+      return delivery?.identifier ?? '';
     },
   };
 }
@@ -228,10 +225,8 @@ function createHead(
   webhookIds: readonly string[],
 ): EventHead {
   const identifier = deriveIds(seed)();
-  const nextId = deriveIds(identifier);
-  const deliveries = webhookIds.map(() => nextId());
   const createdAt = formatTimestamp(nowMs);
-  return { identifier, createdAt, name, source, key, hops, trace, deliveries, webhookIds };
+  return { identifier, createdAt, name, source, key, hops, trace, webhookIds };
 }
 
 /** Finds the identifiers of the webhooks that hear an event. */
@@ -269,18 +264,15 @@ function stageDeliveries(
   const { payloadJson } = emission;
   capacity.reserve(transaction, webhookIds.length, Buffer.byteLength(payloadJson));
   const head = createHead(emission, hops, webhookIds);
-  const { identifier, createdAt, name, deliveries: deliveryIds } = head;
+  const { identifier, createdAt, name } = head;
   const json = encodeEvent(head, payloadJson);
   if (webhookIds.length > CHUNK_ITEMS_MAX) {
-    stageEventWithDeliveries(transaction, [], { identifier, json });
+    transaction.put(eventCollection.name, identifier, json);
     putFanOut(transaction, {
       identifier, seed: identifier, createdAt, event: name, hooks: webhookIds,
     });
-    return { eventId: identifier, deliveries: deliveryIds };
+    return { eventId: identifier, deliveries: deriveDeliveryIds(identifier, webhookIds) };
   }
-  const deliveries = webhookIds.map((webhookId, index) => createDelivery({
-    identifier: deliveryIds[index] ?? '', hook: webhookId, event: name, eventId: identifier,
-  }, createdAt));
-  stageEventWithDeliveries(transaction, deliveries, { identifier, json });
-  return { eventId: identifier, deliveries: deliveryIds };
+  const deliveries = stageEventWithDeliveries(transaction, head, json);
+  return { eventId: identifier, deliveries: deliveries.map((delivery) => delivery.identifier) };
 }

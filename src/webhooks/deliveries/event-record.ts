@@ -5,38 +5,49 @@
  *     {"identifier":"<UUIDv7>","createdAt":"<time>","name":"<name>","source":"<source>",
  *      "depth":<hops>,"key":"<key>"?,"deliverAt":"<time>"?,"to":"<webhook>"?,"url":"<URL>"?,
  *      "traceparent":"<trace>"?,"tracestate":"<state>"?,
- *      "hooks":["<webhook>",…],"deliveries":["<delivery>",…],"payload":<JSON>}
+ *      "hooks":["<webhook>",…],"payload":<JSON>}
  *
  * - `depth` is the number of hops that led to the event;
  * - `to` is the only webhook that an event is for, if it was sent to that one;
  * - `traceparent` and `tracestate` are the trace that it belongs to (base/trace-context.ts);
- * - `hooks` and `deliveries` are parallel: the deliveries that were made with the event, and their
- *   webhooks. What is made later is in the collection `event-receivers` (late-deliveries.ts);
+ * - `hooks` are the webhooks of the deliveries that are made with the event. Their ids follow from
+ *   its own, in this order. They are pending at first, so its put implies theirs: see
+ *   `createDeliveries`. What is made later is in the collection `event-receivers`
+ *   (late-deliveries.ts);
  * - the payload comes last, so that its bytes are a slice of the record, as they were received. A
  *   payload with line breaks, which a record cannot hold, is the string `payloadText` instead.
  *
  * What stands before `hooks` is the head. An unescaped quote is never inside a string, so the marks
- * at which a record is cut into head, lists and payload are first found there, whatever the payload
- * holds. Each part is parsed when it is asked for: lists and payload may be large.
+ * at which a record is cut into head, list and payload are first found there, whatever the payload
+ * holds. Each part is parsed when it is asked for: list and payload may be large.
  *
- * A queued forward is a record of the same collection. It has the URL that it goes to, and its
- * `name` is null: nobody hears it, and it is deleted with its one delivery. Its payload is what is
- * sent there: `{"method","headers","hiddenParameters"?,"encoding"?,"text":"<body>"}`. `text` is the
- * received body in UTF-8, or in base64 if `encoding` says so, or null.
+ * A queued forward is a record of the same collection. It has the URL that it goes to, its `name`
+ * is null, and its `hooks` are `[null]`: nobody hears it, and it is deleted with its one delivery.
+ * Its payload is what is sent there:
+ * `{"method","headers","hiddenParameters"?,"encoding"?,"text":"<body>"}`. `text` is the received
+ * body in UTF-8, or in base64 if `encoding` says so, or null.
  */
 import { isUtf8 } from 'node:buffer';
 import { assert } from '../../base/assert.ts';
 import { encodeString } from '../../base/json/encode.ts';
 import { readTraceContext, type TraceContext } from '../../base/trace-context.ts';
+import { deriveIds } from '../../base/uuid.ts';
 import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
 import type { CollectionSpec, FindRecord, Transaction } from '../../store/store-port.ts';
 import type { Forward } from '../actions/http-forward-action.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
-import type { Delivery } from './delivery.ts';
+import { createPuts } from './delivery-codec.ts';
+import { createDelivery, type Delivery } from './delivery.ts';
 import { deleteLateDeliveries, lateDeliveryCollection } from './late-deliveries.ts';
 
-export const eventCollection: CollectionSpec = { name: 'events', key: 'identifier' };
+export const eventCollection: CollectionSpec = {
+  name: 'events', key: 'identifier',
+  imply(record) {
+    const { hooks, ...head } = parseWithList(record);
+    return createPuts(createDeliveries({ ...head, webhookIds: hooks }));
+  },
+};
 
 /**
  * Who made an event: a change of the catalog, a caller of the API, a command on this machine, an
@@ -59,10 +70,14 @@ export type EventHead = {
   readonly to?: string | undefined;
   readonly trace?: TraceContext | null | undefined;
   readonly hops: number;
-  /** The identifiers of the deliveries made with it, and of their webhooks, in the same order. */
-  readonly deliveries: readonly string[];
-  readonly webhookIds: readonly string[];
+  /** The webhooks of the deliveries made with it; null for that of a queued forward. */
+  readonly webhookIds: readonly (string | null)[];
 };
+
+/** What the deliveries follow from that are made with an event or a queued forward. */
+export type DeliveredEvent =
+  Pick<EventHead, 'identifier' | 'createdAt' | 'deliverAt' | 'webhookIds'>
+  & { readonly name: string | null };
 
 /** What the head of a record says of an event or a queued forward. No webhook hears a forward. */
 export type StoredEventHead = Pick<EventHead, 'identifier' | 'createdAt' | 'source' | 'hops'> & {
@@ -82,13 +97,13 @@ type HeadRecord = Pick<EventHead, 'identifier' | 'createdAt' | 'source'> & {
   readonly traceparent?: string; readonly tracestate?: string;
 };
 
-type ListsRecord = { readonly hooks: readonly string[]; readonly deliveries: readonly string[] };
+type RecordWithList = HeadRecord & { readonly hooks: EventHead['webhookIds'] };
 
 type ForwardRecord = Omit<Forward, 'url' | 'body'> & {
   readonly encoding?: 'base64'; readonly text: string | null;
 };
 
-const LISTS_MARK = Buffer.from(',"hooks":[');
+const LIST_MARK = Buffer.from(',"hooks":[');
 const PAYLOAD_MARK = Buffer.from('],"payload":');
 const PAYLOAD_TEXT_MARK = Buffer.from('],"payloadText":');
 const QUOTE = 0x22;
@@ -100,8 +115,8 @@ export function isEvent(record: Buffer): boolean {
 
 /** Whether an event has or had a delivery: one that was made with it, or later. */
 export function isEventHeard(find: FindRecord, id: string, event: Buffer): boolean {
-  const listsDeliveries = event[event.indexOf(LISTS_MARK) + LISTS_MARK.length] === QUOTE;
-  return listsDeliveries || find(lateDeliveryCollection.name, id) !== undefined;
+  const listsWebhooks = event[event.indexOf(LIST_MARK) + LIST_MARK.length] === QUOTE;
+  return listsWebhooks || find(lateDeliveryCollection.name, id) !== undefined;
 }
 
 /** Deletes an event, and what stands beside it. Its deliveries are the caller's. */
@@ -132,34 +147,48 @@ export function encodeEvent(
     json += `,"traceparent":${encodeString(traceparent)}`;
     if (tracestate !== null) json += `,"tracestate":${encodeString(tracestate)}`;
   }
-  json += `,"hooks":${encodeTexts(event.webhookIds)},"deliveries":${encodeTexts(event.deliveries)}`;
+  json += `,"hooks":${JSON.stringify(event.webhookIds)}`;
   return isOneLine ? `${json},"payload":${payloadJson}}`
     : `${json},"payloadText":${JSON.stringify(payloadJson)}}`;
 }
 
-function encodeTexts(texts: readonly string[]): string {
-  const [first] = texts;
-  return texts.length === 1 && first !== undefined ? `[${encodeString(first)}]`
-    : JSON.stringify(texts);
+/**
+ * Creates the deliveries that are made with an event or a queued forward, as they are before the
+ * first attempt. One that is for a single webhook may be delayed.
+ */
+export function createDeliveries(
+  { identifier: eventId, createdAt, name: event, deliverAt, webhookIds }: DeliveredEvent,
+): Delivery[] {
+  const nextId = deriveIds(eventId);
+  return webhookIds.map((hook) => createDelivery({
+    identifier: nextId(), hook, event, eventId, queuedAt: deliverAt, nextAttemptAt: deliverAt,
+  }, createdAt));
+}
+
+/** Derives the ids of the deliveries made with an event, which sort after it, from its own. */
+export function deriveDeliveryIds(
+  eventId: string, webhookIds: EventHead['webhookIds'],
+): readonly string[] {
+  const nextId = deriveIds(eventId);
+  return webhookIds.map(() => nextId());
 }
 
 /** Encodes what the delivery of a queued forward sends. Its hops and trace are in its headers. */
 export function encodeForward(
-  event: Pick<EventHead, 'identifier' | 'createdAt'>, delivery: string,
-  { url, body, ...forward }: Forward,
+  event: Pick<EventHead, 'identifier' | 'createdAt'>, { url, body, ...forward }: Forward,
 ): string {
   const encoding = body === null || isUtf8(body) ? undefined : 'base64';
   const text = body === null ? null : body.toString(encoding ?? 'utf8');
   return encodeEvent({
     identifier: event.identifier, createdAt: event.createdAt, name: null, source: 'action', url,
     hops: parseHops(forward.headers[CHAIN_HEADER]), trace: readTraceContext(forward.headers),
-    webhookIds: [], deliveries: [delivery],
+    webhookIds: [null],
   }, JSON.stringify({ ...forward, encoding, text }));
 }
 
 /** Decodes the head of an event or a queued forward. */
 export function decodeEventHead(record: Buffer): StoredEventHead {
-  const json = `${record.toString('utf8', 0, record.indexOf(LISTS_MARK))}}`;
+  const json = `${record.toString('utf8', 0, record.indexOf(LIST_MARK))}}`;
   const head = decodeRecordAs<HeadRecord>(json, ({ identifier, createdAt, source }) =>
     typeof identifier === 'string' && typeof createdAt === 'string' && typeof source === 'string',
   JSON.parse);
@@ -172,15 +201,20 @@ export function decodeEventHead(record: Buffer): StoredEventHead {
   };
 }
 
-/** Decodes the lists of the deliveries that were made with an event, and of their webhooks. */
-export function decodeEventDeliveries(
-  record: Buffer,
-): Pick<EventHead, 'deliveries' | 'webhookIds'> {
-  const start = record.indexOf(LISTS_MARK) + 1;
-  const json = `{${record.toString('utf8', start, findPayload(record).markAt)}]}`;
-  const { hooks, deliveries } = decodeRecordAs<ListsRecord>(json, (lists) =>
-    Array.isArray(lists['hooks']) && Array.isArray(lists['deliveries']), JSON.parse);
-  return { deliveries, webhookIds: hooks };
+/** Decodes the list of the webhooks of the deliveries that were made with an event. */
+export function decodeEventDeliveries(record: Buffer): {
+  readonly deliveries: readonly string[]; readonly webhookIds: EventHead['webhookIds'];
+} {
+  const { identifier, hooks } = parseWithList(record);
+  return { deliveries: deriveDeliveryIds(identifier, hooks), webhookIds: hooks };
+}
+
+/** Parses all of a record but the payload. */
+function parseWithList(record: Buffer): RecordWithList {
+  const json = `${record.toString('utf8', 0, findPayload(record).markAt)}]}`;
+  return decodeRecordAs<RecordWithList>(json, ({ identifier, createdAt, hooks }) =>
+    typeof identifier === 'string' && typeof createdAt === 'string' && Array.isArray(hooks),
+  JSON.parse);
 }
 
 /** Reads an event's payload, mostly as a slice of its record. */

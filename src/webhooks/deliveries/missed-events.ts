@@ -46,7 +46,7 @@ function parsePayload(record: Buffer): JsonValue {
 /** Finds the webhooks that had, or are about to have, a delivery of an event. */
 function findReceivingWebhookIds(
   id: string, record: Buffer, find: FindRecord,
-): readonly string[] {
+): readonly (string | null)[] {
   const { webhookIds } = decodeEventDeliveries(record);
   const lateWebhookIds = findLateDeliveries({ find }, id).webhookIds;
   return [...webhookIds, ...lateWebhookIds, ...findFanOutWebhookIds(find, id)];

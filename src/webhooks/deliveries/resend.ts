@@ -19,8 +19,10 @@ import {
   type Delivery, type DeliveryStatus, type StoredDelivery,
 } from './delivery.ts';
 import { addLateDeliveries } from './late-deliveries.ts';
-import { decodeForward, encodeForward, findEventRecord } from './event-record.ts';
-import { stageEventWithDeliveries, deliveryQueue } from './delivery-changes.ts';
+import {
+  decodeForward, deriveDeliveryIds, encodeForward, eventCollection, findEventRecord,
+} from './event-record.ts';
+import { deliveryQueue, stageDelivery } from './delivery-changes.ts';
 
 export type ResendMode = 'retry' | 'new';
 
@@ -140,17 +142,19 @@ function stageNewDelivery(
   if (hook === null) {
     // The request of a forward is deleted with its delivery, so another delivery has its own.
     const origin = { identifier: nextId(), createdAt };
+    const [id = ''] = deriveDeliveryIds(origin.identifier, [hook]);
     const delivery = createDelivery({
-      identifier: nextId(), hook, event, eventId: origin.identifier, resendOf: identifier,
+      identifier: id, hook, event, eventId: origin.identifier, resendOf: identifier,
     }, createdAt);
-    const json = encodeForward(origin, delivery.identifier, decodeForward(eventRecord));
-    stageEventWithDeliveries(transaction, [delivery], { identifier: origin.identifier, json });
+    const json = encodeForward(origin, decodeForward(eventRecord));
+    transaction.put(eventCollection.name, origin.identifier, json);
+    stageDelivery(transaction, delivery);
     return delivery;
   }
   const eventId = readEventId(stored.bytes);
   const delivery =
     createDelivery({ identifier: nextId(), hook, event, eventId, resendOf: identifier }, createdAt);
-  stageEventWithDeliveries(transaction, [delivery], null);
+  stageDelivery(transaction, delivery);
   addLateDeliveries(transaction, eventId, [delivery.identifier], [hook]);
   return delivery;
 }

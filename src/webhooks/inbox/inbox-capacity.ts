@@ -12,7 +12,7 @@
 import { AppError } from '../../base/errors.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import type { RequestState, RequestStates } from './request-states.ts';
-import { requestCollection } from './stored-request.ts';
+import { requestCollection } from './request-codec.ts';
 
 const RETRY_AFTER_FULL_S = 10;
 /** The wait while retention removes old requests. */

@@ -7,7 +7,9 @@ import { formatTimestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { invalid, pointerStep } from '../../base/fields.ts';
 import { createInlineBody } from './request-body.ts';
-import { createRouteDelivery, resetForRetry, routeNameOf } from '../deliveries/delivery.ts';
+import {
+  createRouteDeliveries, createRouteDelivery, resetForRetry, routeNameOf,
+} from '../deliveries/delivery.ts';
 import { changeRoutes, type StoredRequest } from './stored-request.ts';
 
 export type ReplayOptions = {
@@ -49,8 +51,7 @@ export function copyRequest(
   const at = formatTimestamp(inputs.nowMs);
   return {
     ...source, id: inputs.id, receivedAt: at, updatedAt: at, status: 'pending', pinned: false,
-    routes: names.map((name, index) =>
-      createRouteDelivery({ id: inputs.id, hook: source.hook }, index, name, at)),
+    routes: createRouteDeliveries({ id: inputs.id, hook: source.hook }, names, at),
     answered: null, duplicateOf: null, replayOf: source.id, isReplay: true,
     inlineBody: createInlineBody(body),
   };

@@ -5,7 +5,7 @@
  */
 import { findStaged } from '../../store/find-record.ts';
 import type { FindRecord, Transaction } from '../../store/store-port.ts';
-import { deliveryCollection } from '../deliveries/delivery.ts';
+import { deliveryCollection, type Delivery } from '../deliveries/delivery.ts';
 import { stageDelivery } from '../deliveries/delivery-changes.ts';
 import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import {
@@ -13,12 +13,10 @@ import {
 } from '../durable-queue/queue-spec.ts';
 import { encodeBodyRecord } from './request-body.ts';
 import {
-  decodeRequest, encodeRequest, listRouteRecords, readStatusWithRoutes,
+  decodeRequest, encodeRequest, listRouteRecords, readStatusWithRoutes, requestCollection,
 } from './request-codec.ts';
 import { deleteEventId } from './event-ids.ts';
-import {
-  requestBodyCollection, requestCollection, type StoredRequest,
-} from './stored-request.ts';
+import { requestBodyCollection, type StoredRequest } from './stored-request.ts';
 
 export const requestQueue: QueueSpec<StoredRequest> = {
   noun: 'requests',
@@ -34,14 +32,23 @@ export const requestQueue: QueueSpec<StoredRequest> = {
 export function addRequest(
   transaction: Transaction, request: StoredRequest, body: Buffer,
 ): StoredItem<StoredRequest> {
-  const { id, inlineBody } = request;
-  // Body and deliveries come first: when the request is applied, its body must be there, and its
-  // status follows from its deliveries.
+  const { id, inlineBody, routes } = request;
+  // When the request is applied, its body must be there, and when a delivery is, its request.
   if (inlineBody === null) {
     transaction.put(requestBodyCollection.name, id, encodeBodyRecord(id, body));
   }
-  const partBytes = request.routes.map((route) => stageDelivery(transaction, route));
-  return { item: request, bytes: putRecord(transaction, request), partBytes };
+  const bytes = putRecord(transaction, request);
+  const isImplied = routes.every((route) => isAsMade(route, request.receivedAt));
+  const partBytes = routes.map((route) => stageDelivery(transaction, route, isImplied));
+  return { item: request, bytes, partBytes };
+}
+
+/** Whether it is as `createRouteDeliveries` makes it for a request of that time. */
+function isAsMade(
+  { status, updatedAt, nextAttemptAt, queuedAt, attemptCount }: Delivery, at: string,
+): boolean {
+  return status === 'pending' && attemptCount === 0 && updatedAt === at && nextAttemptAt === at
+    && queuedAt === null;
 }
 
 /** `partBytes` are the deliveries of the stored request, in the order of its routes. */
@@ -56,10 +63,7 @@ function isCurrent(
   });
 }
 
-/**
- * Stages the records that differ from those of `before`. The deliveries come first: when the record
- * of the request is applied, they are there, and its status follows from them.
- */
+/** Stages the records that differ from those of `before`. */
 function stageChange(
   transaction: Transaction, request: StoredRequest, before: StoredRequest,
 ): void {

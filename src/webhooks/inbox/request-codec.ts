@@ -12,7 +12,9 @@
  * from damaged data.
  *
  * `status` is `accepted`, `filtered` or `duplicate`. What became of an accepted request is said by
- * its deliveries, one for each route (deliveries/delivery-codec.ts).
+ * its deliveries, one for each route (deliveries/delivery-codec.ts). `routes` are their names when
+ * the record was written, left out where that is `default` alone: the put of a new request that is
+ * pending implies its deliveries.
  */
 import { assert } from '../../base/assert.ts';
 import { isJsonObject } from '../../base/fields.ts';
@@ -22,15 +24,26 @@ import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { RecordHead } from '../durable-queue/record-head.ts';
 import { BODY_MARK, BODY_APART, appendInlineBody } from './request-body.ts';
-import { deliveryCollection } from '../deliveries/delivery.ts';
-import { decodeDelivery, deliveryHead } from '../deliveries/delivery-codec.ts';
+import {
+  DEFAULT_ROUTE, createRouteDeliveries, deliveryCollection, routeNameOf,
+} from '../deliveries/delivery.ts';
+import { createPuts, decodeDelivery, deliveryHead } from '../deliveries/delivery-codec.ts';
 import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import { findCommitted } from '../../store/find-record.ts';
-import type { FindRecord, Store } from '../../store/store-port.ts';
+import type { CollectionSpec, FindRecord, Store } from '../../store/store-port.ts';
 import {
-  combineStatuses, computeStatus, requestCollection, type RequestStatus, type StoredRequest,
-  type StoredRequestHead, type StoredVerdict,
+  combineStatuses, computeStatus, type RequestStatus, type StoredRequest, type StoredRequestHead,
+  type StoredVerdict,
 } from './stored-request.ts';
+
+export const requestCollection: CollectionSpec = {
+  name: 'requests', key: 'id',
+  imply(bytes) {
+    const record = parseRecord(bytes, findBody(bytes));
+    const { updatedAt, receivedAt = updatedAt, routes = [DEFAULT_ROUTE] } = record;
+    return createPuts(createRouteDeliveries(record, routes, receivedAt));
+  },
+};
 
 /** The status of a record whose deliveries say what became of the request. */
 const ACCEPTED = 'accepted';
@@ -54,6 +67,7 @@ type RequestRecord = Omit<Partial<StoredRequest>, 'verdict' | 'routes' | 'status
   & Pick<StoredRequest, 'id' | 'updatedAt' | 'pinned' | 'hook' | 'method' | 'path' | 'headers'
   | 'bodyBytes' | 'bodySha256' | 'client'> & {
     readonly status: RecordStatus;
+    readonly routes?: readonly string[];
     readonly verdict: Partial<StoredVerdict> & Pick<StoredVerdict, 'accepted'>;
   };
 
@@ -216,6 +230,9 @@ function encodeHead(request: StoredRequest): string {
   if (replayOf !== null) json += `,"replayOf":"${replayOf}"`;
   if (request.isReplay) json += ',"isReplay":true';
   if (unparsed !== null) json += `,"unparsed":${JSON.stringify(unparsed)}`;
+  if (routes.length > 1 || (routes[0] !== undefined && routes[0].route !== DEFAULT_ROUTE)) {
+    json += `,"routes":${JSON.stringify(routes.map(routeNameOf))}`;
+  }
   return `${json},"bodyBytes":${request.bodyBytes}`;
 }
 

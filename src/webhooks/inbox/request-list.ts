@@ -4,10 +4,10 @@ import type { FindRecord, Store } from '../../store/store-port.ts';
 import type { SlotTest } from '../records/columns.ts';
 import { createFieldTest } from '../records/fields.ts';
 import { RecordList } from '../records/record-list.ts';
-import { decodeRequest, decodeRequestHead } from './request-codec.ts';
+import { decodeRequest, decodeRequestHead, requestCollection } from './request-codec.ts';
 import { requestFields, type ListedRequest, type RequestFilter } from './request-fields.ts';
 import type { RequestStates } from './request-states.ts';
-import { requestCollection, type StoredRequest } from './stored-request.ts';
+import type { StoredRequest } from './stored-request.ts';
 
 /** The rejected requests, which are in memory alone. */
 export interface RejectedRequests {

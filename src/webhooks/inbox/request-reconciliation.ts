@@ -7,9 +7,11 @@ import {
   findOrphans, reportProblems, type QueueReconciliation,
 } from '../durable-queue/queue-reconciliation.ts';
 import { visitInSteps } from '../records/stepped-scan.ts';
-import { hasBodyRecord, hasDeliveries, listRouteRecords } from './request-codec.ts';
+import {
+  hasBodyRecord, hasDeliveries, listRouteRecords, requestCollection,
+} from './request-codec.ts';
 import type { RequestTotals } from './request-states.ts';
-import { requestBodyCollection, requestCollection } from './stored-request.ts';
+import { requestBodyCollection } from './stored-request.ts';
 
 export type RequestReconciliation = QueueReconciliation<RequestTotals>;
 

@@ -10,10 +10,12 @@ import { RecordWalk } from '../search/record-walk.ts';
 import type { SearchedContent, SearchedRecord } from '../search/search-query.ts';
 import type { SearchPosition, SearchWalk } from '../search/searches.ts';
 import { getRequestBody } from './request-body.ts';
-import { decodeRequestHead, decodeRequest, hasBodyRecord } from './request-codec.ts';
+import {
+  decodeRequestHead, decodeRequest, hasBodyRecord, requestCollection,
+} from './request-codec.ts';
 import type { RejectedRequests, RequestSelection } from './request-list.ts';
 import {
-  requestBodyCollection, requestCollection, type StoredRequestHead, type StoredRequest,
+  requestBodyCollection, type StoredRequestHead, type StoredRequest,
 } from './stored-request.ts';
 
 /** Creates the facts of a request as its webhook would have them. */

@@ -12,7 +12,9 @@ import type { WebhookDirectory } from '../naming/directory.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { SearchWalk } from '../search/searches.ts';
 import { getRequestBody } from './request-body.ts';
-import { decodeRequestHead, decodeRequest, findCommittedRequest } from './request-codec.ts';
+import {
+  decodeRequestHead, decodeRequest, findCommittedRequest, requestCollection,
+} from './request-codec.ts';
 import type { RequestFilter } from './request-fields.ts';
 import { RequestList, type RejectedRequests } from './request-list.ts';
 import { reconcileRequests, type RequestReconciliation } from './request-reconciliation.ts';
@@ -20,7 +22,7 @@ import {
   chooseRoutes, copyRequest, retryRequest, type AvailableRoutes, type ReplayOptions,
 } from './replay.ts';
 import {
-  requestBodyCollection, requestCollection, toPublicRequest, withUpdatedAt, type PublicRequest,
+  requestBodyCollection, toPublicRequest, withUpdatedAt, type PublicRequest,
   type StoredRequest,
 } from './stored-request.ts';
 import { RequestSearchWalk, type CreateRequestFacts } from './request-search.ts';

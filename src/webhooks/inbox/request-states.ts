@@ -14,11 +14,11 @@ import { deliveryCollection } from '../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
 import type { Removal } from '../durable-queue/removals.ts';
 import {
-  hasBodyRecord, isPinned, listRouteRecords, readRequestId, readRequestUpdatedMs,
-  readStatusWithRoutes,
+  hasBodyRecord, hasDeliveries, isPinned, listRouteRecords, readRequestId, readRequestUpdatedMs,
+  readStatusWithRoutes, requestCollection,
 } from './request-codec.ts';
 import {
-  REQUEST_STATUSES, combineStatuses, requestBodyCollection, requestCollection, type RequestStatus,
+  REQUEST_STATUSES, combineStatuses, requestBodyCollection, type RequestStatus,
 } from './stored-request.ts';
 
 /** The status of a request that is on disk. */
@@ -68,7 +68,8 @@ export class RequestStates {
     this.#unfollow = [
       followRecords(this.#requests, ({ id, after }, slot) =>
         this.#set(id, slot, after === null ? null : readRequestState(after, this.#find))),
-      // The deliveries that are there already are read with their requests.
+      // The deliveries that are there already are read with their requests. Those of a new request
+      // are applied after it.
       store.collection(deliveryCollection.name).onChange((change) => {
         if (isRouteDeliveryId(change.id)) this.#applyRoute(change);
       }),
@@ -119,9 +120,9 @@ export class RequestStates {
     const slot = this.#requests.findSlot(requestId);
     const bytes = slot === -1 ? undefined : this.#requests.bytesAt(slot);
     const state = this.#read(slot);
-    // A delivery is applied before its new request, and after a removed one.
-    if (bytes === undefined || state === null) return;
-    const isTold = state.hasOneRoute && before !== null && after !== null;
+    // It may be applied after the removal of its request.
+    if (bytes === undefined) return;
+    const isTold = state?.hasOneRoute === true && before !== null && after !== null;
     this.#set(requestId, slot, !isTold ? readRequestState(bytes, this.#find) : {
       status: combineStatuses([deliveryHead.readStatus(after)]), isPinned: state.isPinned,
       hasOneRoute: true,
@@ -132,6 +133,7 @@ export class RequestStates {
 
   #set(id: string, slot: number, after: RequestState | null): void {
     const before = this.#read(slot);
+    if (before === null && after === null) return;
     if (slot >= this.#codes.length) this.#grow(slot + 1);
     this.#codes[slot] = after === null ? EMPTY : encodeState(after);
     this.#updatedMs[slot] = after?.updatedMs ?? 0;
@@ -160,10 +162,14 @@ export class RequestStates {
   }
 }
 
-/** Reads the state of a request from its record and those that `find` finds beside it. */
-export function readRequestState(bytes: Buffer, find: FindRecord): RequestState {
+/**
+ * Reads the state of a request from its record and those that `find` finds beside it; null: its
+ * deliveries, from which its status follows, are not there.
+ */
+export function readRequestState(bytes: Buffer, find: FindRecord): RequestState | null {
   const id = readRequestId(bytes);
   const routes = listRouteRecords(id, find);
+  if (routes.length === 0 && hasDeliveries(bytes)) return null;
   const routeBytes = routes.reduce((sum, { length }) => sum + length, 0);
   const bodyBytes = hasBodyRecord(bytes) ? find(requestBodyCollection.name, id)?.length ?? 0 : 0;
   return {

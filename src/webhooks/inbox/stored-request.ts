@@ -99,7 +99,6 @@ type FittingFormat = (typeof FITTING_FORMATS)[number];
 /** A body as it was received, or encoded as the last member of its record (request-body.ts). */
 export type InlineBody = { readonly bytes: Buffer; readonly isEncoded: boolean };
 
-export const requestCollection: CollectionSpec = { name: 'requests', key: 'id' };
 /** The bodies that have a record of their own, under the id of their request. */
 export const requestBodyCollection: CollectionSpec = { name: 'request-bodies', key: 'id' };
 

@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue, MemberSchema, StringSchema } from '../../ba
 import {
   conditionSchema, findConditionProblems, type Condition,
 } from '../filters/condition.ts';
+import { DEFAULT_ROUTE } from '../deliveries/delivery.ts';
 import { SOURCES, type ContainsTest } from '../filters/facts.ts';
 import {
   createKeyReader, findKeyPath, findOrderProblems, orderSchema, type KeyReader, type Order,
@@ -134,7 +135,6 @@ export function findRouteOrderProblems(
 }
 
 /** The name of the route of a webhook with an `actionConfiguration`. */
-const DEFAULT_ROUTE = 'default';
 
 type RouteMembers = {
   readonly actionConfiguration?: string; readonly routes?: readonly WebhookRoute[];

@@ -17,8 +17,9 @@ import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-
 import type { SystemEvents } from '../deliveries/system-events.ts';
 import { LastBody } from '../incoming/receiving/incoming-body.ts';
 import { incomingCollection } from '../incoming/incoming-webhook.ts';
+import { requestCollection } from '../inbox/request-codec.ts';
 import {
-  changeRoutes, findRequestTrace, requestCollection, shownStatusOf, type StoredRequest,
+  changeRoutes, findRequestTrace, shownStatusOf, type StoredRequest,
 } from '../inbox/stored-request.ts';
 import { requestQueue } from '../inbox/request-changes.ts';
 import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
@@ -67,20 +68,17 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
   };
   readonly #context: RouteRunContext & RunServices;
   readonly loop: QueueWorker<Delivery, FinishedRun>;
-  readonly #scheduler: Scheduler;
   readonly #unfollow: readonly (() => void)[];
-  /** The deliveries whose lane follows from a request that the same transaction adds after them. */
-  readonly #deliveriesAwaitingRequest = new Set<Delivery>();
   /** True while a run waits for memory for its payload. All other runs wait behind it. */
   #isWaitingForRoom = false;
 
   constructor(context: RelayContext, services: RunServices) {
     const { store, clock } = context;
     const { webhooks, runningPerHookMax } = services;
-    this.#scheduler = new Scheduler(clock, {
+    const scheduler = new Scheduler(clock, {
       runningMax: RUNNING_MAX, runningPerQueueMax: runningPerHookMax,
     });
-    this.loop = new QueueWorker(context, this.#scheduler, this);
+    this.loop = new QueueWorker(context, scheduler, this);
     this.records = createTaskRecords(store, isRouteDeliveryId);
     this.#context = { ...context, ...services, lastBody: new LastBody() };
     services.memoryBudget.onFree(() => {
@@ -89,12 +87,9 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     });
     this.loop.follow([...webhooks.all()].map(({ identifier }) => identifier));
     this.#unfollow = [
-      store.collection(requestCollection.name).onChange((change) => {
-        this.#forgetOutdatedRequest(change);
-        if (this.#deliveriesAwaitingRequest.size > 0) this.#setLanes(change.id);
-      }),
-      store.collection(incomingCollection.name).onChange(({ id }) =>
-        this.loop.updateQueue(id)),
+      store.collection(requestCollection.name).onChange((change) =>
+        this.#forgetOutdatedRequest(change)),
+      store.collection(incomingCollection.name).onChange(({ id }) => this.loop.updateQueue(id)),
     ];
   }
 
@@ -145,12 +140,10 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     if (before !== null) this.#context.recentRequests.delete(parseRequestId(id));
   }
 
-  placeTask({ item }: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
-    const { identifier: id, queuedAt } = item;
-    const lane = this.#findLane(item);
-    if (lane === undefined) this.#deliveriesAwaitingRequest.add(item);
+  placeTask(stored: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
+    const { identifier: id, queuedAt, hook } = stored.item;
     const place = queuedAt === null ? id : createLaterPlace(id, queuedAt);
-    return { key: item.hook ?? '', order: { lane: lane ?? null, place } };
+    return { key: hook ?? '', order: { lane: this.findLane(stored), place } };
   }
 
   /** The webhook is both the queue and the target: its actions run here, at no other host. */
@@ -164,25 +157,11 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
   }
 
   findLane({ item }: StoredDelivery): LaneName | null {
-    return this.#findLane(item) ?? null;
+    return findRouteLane(this.#context, item, this.#context.webhooks.find(item.hook ?? ''));
   }
 
   isOrphaned(key: string): boolean {
     return this.#context.webhooks.find(key) === undefined;
-  }
-
-  /** null: no lane orders the run. undefined: that cannot be said before the request is there. */
-  #findLane(delivery: Delivery): LaneName | null | undefined {
-    return findRouteLane(this.#context, delivery, this.#context.webhooks.find(delivery.hook ?? ''));
-  }
-
-  /** Tasks start in a later turn of the event loop, so each gets its lane before it can start. */
-  #setLanes(requestId: string): void {
-    for (const delivery of this.#deliveriesAwaitingRequest) {
-      if (delivery.request !== requestId) continue;
-      this.#deliveriesAwaitingRequest.delete(delivery);
-      this.#scheduler.setLane(delivery.identifier, this.#findLane(delivery) ?? null);
-    }
   }
 
   /** Drops the cached request unless this change adds exactly the record it was staged with. */

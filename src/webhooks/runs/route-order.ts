@@ -35,20 +35,17 @@ export function createLaterPlace(id: string, queuedAt: string): string {
   return createPlace(parseTimestamp(queuedAt), id);
 }
 
-/**
- * Finds the lane of a delivery; null: its route keeps no order, or it has no key; undefined: it
- * cannot be told before the request is there.
- */
+/** Finds the lane of a delivery; null: its route keeps no order, or it has no key. */
 export function findRouteLane(
   source: RequestSource, { identifier, route }: Pick<Delivery, 'identifier' | 'route'>,
   webhook: ReadyIncomingWebhook | undefined,
-): LaneName | null | undefined {
+): LaneName | null {
   const { name: routeName = '', order = 'none', readKey = null } =
     webhook?.routes.find(({ name }) => name === route) ?? {};
   if (order === 'strict') return { name: routeName, key: null };
   if (webhook === undefined || readKey === null) return null;
   const found = findRequest(source, parseRequestId(identifier));
-  if (found === undefined) return undefined;
+  if (found === undefined) return null;
   const { request, body } = found;
   const key = readKey(createStoredFacts(request, body, webhook.bodyReading, source.lastBody), null);
   // Names of routes have no spaces.

@@ -21,10 +21,10 @@ import {
 } from '../incoming/run-webhook-routes.ts';
 import { parseRequestId, parseRouteIndex } from '../deliveries/route-delivery-id.ts';
 import { getRequestBody } from '../inbox/request-body.ts';
-import { decodeRequest, listRouteRecords } from '../inbox/request-codec.ts';
+import { decodeRequest, listRouteRecords, requestCollection } from '../inbox/request-codec.ts';
 import type { Delivery, RunOutcome } from '../deliveries/delivery.ts';
 import {
-  requestBodyCollection, requestCollection, type StoredRequest, type UnparsedBody,
+  requestBodyCollection, type StoredRequest, type UnparsedBody,
 } from '../inbox/stored-request.ts';
 import type { StoredItem } from '../durable-queue/queue-spec.ts';
 import type { AttemptResult, Postponement, SetParked } from '../durable-queue/queue-worker.ts';

@@ -179,13 +179,12 @@ test('from files completion offers no forward as an event, and no route delivery
   const createdAt = '2026-01-01T00:00:00.000Z';
   await withAppStore(data, (store) => store.transact((transaction) => {
     transaction.put('events', event, encodeEvent({
-      identifier: event, createdAt, name: 'a.b', source: 'api', hops: 0, deliveries: [],
-      webhookIds: [],
+      identifier: event, createdAt, name: 'a.b', source: 'api', hops: 0, webhookIds: [],
     }, '1'));
-    transaction.put('events', forward, encodeForward({ identifier: forward, createdAt }, delivery,
+    transaction.put('events', forward, encodeForward({ identifier: forward, createdAt },
       { url: 'http://there/', method: 'POST', headers: {}, body: null }));
     transaction.put('deliveries', delivery, encodeDelivery(createDelivery(
-      { identifier: delivery, hook: null, event: null, eventId: forward }, createdAt)));
+      { identifier: delivery, hook: null, event: null, eventId: forward }, createdAt)), true);
     const route = createRouteDelivery({ id: event, hook: 'hook' }, 0, 'default', createdAt);
     transaction.put('deliveries', route.identifier, encodeDelivery(route));
   }));

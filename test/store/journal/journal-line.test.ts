@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { JournalLineEncoder } from '../../../src/store/journal/journal-line-encoder.ts';
 import { decodeTransaction, parseLine } from '../../../src/store/journal/journal-line.ts';
+import type { Operation } from '../../../src/store/store-port.ts';
 
 function encode(add: (encoder: JournalLineEncoder) => void): Buffer {
   const encoder = new JournalLineEncoder();
@@ -36,10 +37,51 @@ test('operations come back in order, records as the bytes they were', () => {
   const line = parseLine(transaction, 0, end);
   assert.deepEqual([line?.kind, line?.sequence, line?.durable], ['ops', 7, 5]);
   assert.ok(line !== null);
-  const { operations } = decodeTransaction(transaction, line, end);
+  const { operations } = decodeTransaction(transaction, line, end, new Map());
   assert.deepEqual(
     operations.map(({ collection, id, bytes }) => `${collection} ${bytes?.toString() ?? `-${id}`}`),
     ['books {"id":"a","title":"é"}', 'tokens -b']);
+});
+
+/** A record of `parents` implies one of `books` that has its id. */
+const collections = new Map([
+  ['books', { spec: { name: 'books', key: 'id' as const } }],
+  ['parents', { spec: {
+    name: 'parents', key: 'id' as const,
+    imply: (bytes: Buffer) => [{ collection: 'books', id: JSON.parse(String(bytes)).id, bytes }],
+  } }],
+]);
+const [a, b] = [Buffer.from('{"id":"a"}'), Buffer.from('{"id":"b"}')];
+
+function roundTrip(operations: readonly Operation[], known = collections): readonly Operation[] {
+  const written = encode((encoder) => encoder.addTransaction(7, 5, operations));
+  const line = parseLine(written, 0, written.length - 1);
+  assert.ok(line !== null);
+  return decodeTransaction(written, line, written.length - 1, known).operations;
+}
+
+const IMPLYING: readonly Operation[] = [
+  { collection: 'parents', id: 'a', bytes: a },
+  { collection: 'books', id: 'a', bytes: a, isImplied: true },
+  { collection: 'parents', id: 'b', bytes: b },
+  { collection: 'books', id: 'a', bytes: null },
+];
+
+test('what a put implies is not written, and comes back directly after it', () => {
+  const line = JSON.parse(String(
+    encode((encoder) => encoder.addTransaction(7, 5, IMPLYING))));
+  assert.deepEqual(line.ops, [
+    { put: 'parents', bytes: 10, implies: true, record: { id: 'a' } },
+    { put: 'parents', bytes: 10, record: { id: 'b' } },
+    { delete: 'books', key: 'a' },
+  ]);
+  assert.deepEqual(roundTrip(IMPLYING), IMPLYING);
+  assert.deepEqual(roundTrip(roundTrip(IMPLYING)), IMPLYING);
+});
+
+test('who does not know a collection skips what its records imply', () => {
+  const known = new Map([...collections].filter(([name]) => name === 'books'));
+  assert.deepEqual(roundTrip(IMPLYING, known), IMPLYING.filter(({ isImplied }) => !isImplied));
 });
 
 const NOTES = [
@@ -90,9 +132,12 @@ test('operations of another form are an error, never a wrong record', () => {
     '', '{"put":"books","bytes":5,"record":{"id":"a"}}]}', '{"put":"books","bytes":9,"record":{"i',
     '{"delete":"books"}]}', '{"delete":"books","key":"a"}] }', '{"delete":"books","key":"a"},]}',
     '{"delete":"","key":"a"}]}',
+    '{"put":"books","bytes":10,"implies":false,"record":{"id":"a"}}]}',
+    '{"put":"books","bytes":10,"implies":true,"record":{"id":"a"}}]}',
   ]) {
     const buffer = Buffer.from(operations);
-    assert.throws(() => decodeTransaction(buffer, { ...line, operationsAt: 0 }, buffer.length));
+    assert.throws(() => decodeTransaction(
+      buffer, { ...line, operationsAt: 0 }, buffer.length, collections));
   }
 });
 

@@ -4,26 +4,27 @@ import { JournalLineEncoder } from '../../../src/store/journal/journal-line-enco
 import { LOG_START } from '../../../src/store/replication/log-chain.ts';
 import { decodeEntries, encodeEntry } from '../../../src/store/replication/log-entry.ts';
 
+const NONE = new Map();
 const put = (id: string) =>
   [{ collection: 'books', id, bytes: Buffer.from(`{"id":"${id}"}`) }];
 const entry = encodeEntry(new JournalLineEncoder(), LOG_START, [put('a'), put('b')]);
 
 test('an entry comes back as its transactions', () => {
-  assert.deepEqual(decodeEntries([entry]), [
+  assert.deepEqual(decodeEntries([entry], NONE), [
     { sequence: 1, operations: put('a') }, { sequence: 2, operations: put('b') },
   ]);
 });
 
 test('an entry with fewer or more transactions than it says is damaged', () => {
   for (const sequence of [1, 3]) {
-    assert.throws(() => decodeEntries([{ ...entry, sequence }]), { code: 'damaged' });
+    assert.throws(() => decodeEntries([{ ...entry, sequence }], NONE), { code: 'damaged' });
   }
 });
 
 test('a byte that was changed is found by its line', () => {
   const lines = Buffer.from(entry.lines.toString().replace('{"id":"b"}', '{"id":"c"}'));
-  assert.throws(() => decodeEntries([{ ...entry, lines }]), { code: 'damaged' });
-  assert.throws(() => decodeEntries([{ ...entry, lines: entry.lines.subarray(0, -1) }]),
+  assert.throws(() => decodeEntries([{ ...entry, lines }], NONE), { code: 'damaged' });
+  assert.throws(() => decodeEntries([{ ...entry, lines: entry.lines.subarray(0, -1) }], NONE),
     { code: 'damaged' });
 });
 
@@ -35,6 +36,6 @@ test('lines of other numbers, cut off or with anything else between are damaged'
   for (const bad of [
     lines.subarray(0, -9), lines.subarray(1), Buffer.concat([lines, Buffer.from('\n')]),
     Buffer.concat([lines, note]),
-  ]) assert.throws(() => decodeEntries([{ ...entry, lines: bad }]), { code: 'damaged' });
-  assert.throws(() => decodeEntries([{ ...entry, first: 2 }]), { code: 'damaged' });
+  ]) assert.throws(() => decodeEntries([{ ...entry, lines: bad }], NONE), { code: 'damaged' });
+  assert.throws(() => decodeEntries([{ ...entry, first: 2 }], NONE), { code: 'damaged' });
 });

@@ -99,7 +99,7 @@ test('puts a delayed event where it began, not where it was made', async (contex
     const event = {
       identifier: createIdSource({ now: () => madeMs })(), createdAt: formatTimestamp(madeMs),
       deliverAt: delayHours === 0 ? undefined : formatTimestamp(madeMs + delayHours * HOUR_MS),
-      name: 'order.paid', source: 'api', hops: 1, deliveries: [], webhookIds: [],
+      name: 'order.paid', source: 'api', hops: 1, webhookIds: [],
     } as const;
     return place.relay.store.transact((transaction) =>
       transaction.put('events', event.identifier, encodeEvent(event, `{"n":${n}}`)));
@@ -199,7 +199,7 @@ test('what it makes of an event from a clock that is ahead is before new deliver
     const ahead = '0fffffff-0000-7000-8000-000000000000';
     const event = encodeEvent({
       identifier: ahead, createdAt: formatTimestamp(Date.now()), name: 'order.paid', source: 'api',
-      hops: 1, deliveries: [], webhookIds: [],
+      hops: 1, webhookIds: [],
     }, '{"n":1}');
     await place.relay.store.transact((transaction) => transaction.put('events', ahead, event));
     const hook = await place.add({ maxInFlight: 1 });

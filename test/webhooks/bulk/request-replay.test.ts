@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  requestCollection, type StoredRequest,
-} from '../../../src/webhooks/inbox/stored-request.ts';
+import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';
-import { decodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
+import { decodeRequest, requestCollection } from '../../../src/webhooks/inbox/request-codec.ts';
 import { addRequest } from '../../../src/webhooks/inbox/request-changes.ts';
 import { startRelay, startRelayFor, type Answer, type Relay } from '../relay.ts';
 import { makeRoute, makeStoredRequest } from '../inbox/sample-request.ts';

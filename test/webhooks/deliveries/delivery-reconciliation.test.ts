@@ -12,8 +12,7 @@ type Records = readonly (readonly [collection: string, id: string, json: string]
 
 const delayedEvent = (more = ''): Records[number] => ['events', EVENT,
   `{"identifier":"${EVENT}","createdAt":"2026-01-01T00:00:00.000Z","name":"thing.happened",`
-  + `"source":"api","depth":1,"deliverAt":"${LATER}"${more},"hooks":[],"deliveries":[],`
-  + '"payload":{}}'];
+  + `"source":"api","depth":1,"deliverAt":"${LATER}"${more},"hooks":[],"payload":{}}`];
 const entry: Records[number] =
   ['delayed-events', EVENT, `{"identifier":"${EVENT}","deliverAt":"${LATER}"}`];
 const lateDeliveries: Records[number] = ['event-receivers', EVENT,

@@ -12,7 +12,7 @@ const [EVENT, DELIVERY] = ['event', 'delivery'];
 test('host and target of a forward are read without parsing what stands behind its URL',
   async () => {
     const store = createMemoryStore([{ name: 'events', key: 'identifier' }]);
-    const json = encodeForward({ identifier: EVENT, createdAt: AT }, DELIVERY,
+    const json = encodeForward({ identifier: EVENT, createdAt: AT },
       { url: 'http://there:81/a?b', method: 'POST', headers: {}, body: Buffer.from('x') });
     const unparseableJson = json.replace('"text":"x"', '"text":!');
     await store.transact((transaction) => transaction.put('events', EVENT, unparseableJson));

@@ -23,7 +23,7 @@ before(async () => {
     const at = { identifier: '00000000-0000-7000-8000-000000000000', createdAt: '2026-01-01' };
     const forward = { url: 'http://x/', method: 'GET', headers: { name: 'x' }, body: null };
     transaction.put('events', at.identifier,
-      encodeForward(at, 'd', { ...forward, hiddenParameters: [] }));
+      encodeForward(at, { ...forward, hiddenParameters: [] }));
   });
 });
 after(() => relay.close());

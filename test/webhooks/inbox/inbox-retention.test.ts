@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { formatTimestamp } from '../../../src/base/clock.ts';
+import { requestCollection } from '../../../src/webhooks/inbox/request-codec.ts';
 import {
-  requestBodyCollection, requestCollection, type StoredRequest, type RequestStatus,
+  requestBodyCollection, type StoredRequest, type RequestStatus,
 } from '../../../src/webhooks/inbox/stored-request.ts';
 import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';
 import { requestRetention, type InboxLimits } from '../../../src/webhooks/inbox/inbox-retention.ts';

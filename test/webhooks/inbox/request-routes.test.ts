@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, after, beforeEach, test } from 'node:test';
-import {
-  requestCollection, type StoredRequest,
-} from '../../../src/webhooks/inbox/stored-request.ts';
+import { requestCollection } from '../../../src/webhooks/inbox/request-codec.ts';
+import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
 import { removeItems } from '../../../src/webhooks/durable-queue/change-items.ts';
 import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { startRelay, type Answer, type Headers, type Relay } from '../relay.ts';

@@ -24,7 +24,7 @@ test('an accepted request is run, and its result is one record on disk', async (
   });
   assert.deepEqual(inbox.store.lines.slice(lines).map((line) =>
     line.map(({ collection }) => collection)),
-  [['deliveries', 'requests'], ['deliveries']]);
+  [['requests', 'deliveries'], ['deliveries']]);
   const after = inbox.request(id);
   assert.deepEqual(after?.status, 'done');
   assert.deepEqual(after?.routes[0]?.attempts.map(({ success, message, data }) =>

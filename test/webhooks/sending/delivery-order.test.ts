@@ -26,7 +26,7 @@ async function orderOf(
   const store = createMemoryStore([deliveryCollection, eventCollection]);
   const json = encodeEvent({
     identifier: EVENT_ID, createdAt: AT, name: 'a "key":"name"', source: 'api', hops: 0,
-    ...key === undefined ? {} : { key }, deliveries: [ID], webhookIds: ['hook'],
+    ...key === undefined ? {} : { key }, webhookIds: ['hook'],
   }, payload);
   await store.transact((transaction) => transaction.put(eventCollection.name, EVENT_ID, json));
   const item = {

@@ -238,7 +238,7 @@ test('what was lost or made up is named by the reconciliation', async () => {
   const [id = '', other = ''] = await simulation.emit();
   await simulation.run(simulation.store.transact((transaction) => {
     transaction.delete('events', simulation.delivery(id)?.eventId ?? '');
-    const forward = encodeForward({ identifier: 'stray', createdAt: '' }, 'x', {
+    const forward = encodeForward({ identifier: 'stray', createdAt: '' }, {
       url: 'http://there/', method: 'POST', headers: {}, body: null,
     });
     transaction.put('events', 'stray', forward);

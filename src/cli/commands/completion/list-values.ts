@@ -16,7 +16,7 @@ import { jobCollection } from '../../../webhooks/bulk/job.ts';
 import { deliveryCollection } from '../../../webhooks/deliveries/delivery.ts';
 import { eventCollection, isEvent } from '../../../webhooks/deliveries/event-record.ts';
 import { isRouteDeliveryId } from '../../../webhooks/deliveries/route-delivery-id.ts';
-import { requestCollection } from '../../../webhooks/inbox/stored-request.ts';
+import { requestCollection } from '../../../webhooks/inbox/request-codec.ts';
 import { incomingCollection } from '../../../webhooks/incoming/incoming-webhook.ts';
 import { outgoingCollection } from '../../../webhooks/outgoing/outgoing-webhook.ts';
 import { PRESETS } from '../../../webhooks/senders/presets/preset-table.ts';
@@ -33,6 +33,8 @@ type CompletionSource = {
   readonly members: readonly string[];
   /** The collection that keeps them, or what there is without a server. */
   readonly stored: CollectionSpec | readonly string[];
+  /** The collection whose records imply those that are listed; absent: none. */
+  readonly impliedBy?: CollectionSpec;
   /** Whether the API lists a record of the collection; absent: all. */
   readonly isListed?: (record: Buffer, id: string) => boolean;
 };
@@ -47,7 +49,7 @@ const SOURCES: Readonly<Record<ValueKind, CompletionSource>> = {
   'books': { path: '/api/books', members: ['id'], stored: bookResource.collection },
   'deliveries': {
     path: '/api/deliveries', members: ['identifier'], stored: deliveryCollection,
-    isListed: (_, id) => !isRouteDeliveryId(id),
+    impliedBy: eventCollection, isListed: (_, id) => !isRouteDeliveryId(id),
   },
   // There may be a hundred thousand events and requests; people look for the newest.
   'events': {
@@ -102,14 +104,14 @@ function pickMembers(rows: readonly JsonObject[], members: readonly string[]): r
 /** Reads the files, and changes none. Throws as `recoverState` does. */
 async function readValues(
   { enterExistingDataAsOwner, loadCallersSettings }: CommandContext,
-  { members, stored, isListed = () => true }: CompletionSource,
+  { members, stored, impliedBy, isListed = () => true }: CompletionSource,
 ): Promise<readonly string[]> {
   if (!('key' in stored)) return stored;
   // The caller's own engine has the records: only its nodes look there.
   if (loadCallersSettings().settings.store.url !== null) return [];
   const { collections } = await recoverState({
-    directory: enterExistingDataAsOwner(), files: createNodeFiles(), specs: [stored],
-    skipsUnknownCollections: true,
+    directory: enterExistingDataAsOwner(), files: createNodeFiles(),
+    specs: impliedBy === undefined ? [stored] : [stored, impliedBy], skipsUnknownCollections: true,
   });
   const collection = collections.get(stored.name);
   const walk = collection?.walk({ isDescending: true });

@@ -5,12 +5,10 @@
 import { formatTimestamp } from '../../../base/clock.ts';
 import { findStaged } from '../../../store/find-record.ts';
 import type { Transaction } from '../../../store/store-port.ts';
-import { readRequestStatus } from '../../inbox/request-codec.ts';
+import { readRequestStatus, requestCollection } from '../../inbox/request-codec.ts';
 import { eventIdCollection, findEventId, putEventId } from '../../inbox/event-ids.ts';
-import { createRouteDelivery, resetForRetry } from '../../deliveries/delivery.ts';
-import {
-  changeRoutes, computeStatus, requestCollection, type StoredRequest,
-} from '../../inbox/stored-request.ts';
+import { createRouteDeliveries, resetForRetry } from '../../deliveries/delivery.ts';
+import { changeRoutes, computeStatus, type StoredRequest } from '../../inbox/stored-request.ts';
 import { changeItem } from '../../durable-queue/change-items.ts';
 import { addRequest, requestQueue } from '../../inbox/request-changes.ts';
 import type { StoredItem } from '../../durable-queue/queue-spec.ts';
@@ -105,7 +103,7 @@ function stageNew(
 ): StoredItem<StoredRequest> {
   const at = formatTimestamp(request.receivedAtMs);
   const origin = { id, hook: request.webhook.identifier };
-  const pendingRoutes = routes.map((name, index) => createRouteDelivery(origin, index, name, at));
+  const pendingRoutes = createRouteDeliveries(origin, routes, at);
   const item = buildAcceptedRequest(request, {
     id, routes: pendingRoutes, status: computeStatus(pendingRoutes),
     answered: {

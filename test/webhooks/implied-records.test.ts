@@ -1,0 +1,114 @@
+/**
+ * A delivery that was never tried is not written: the record of its event or request implies it.
+ * So what a start recovers has to be, byte for byte, what was in memory, however a record was made.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { recoverState } from '../../src/store/generations/recovery.ts';
+import { deliveryCollection } from '../../src/webhooks/deliveries/delivery.ts';
+import { isRouteDeliveryId } from '../../src/webhooks/deliveries/route-delivery-id.ts';
+import { requestCollection } from '../../src/webhooks/inbox/request-codec.ts';
+import { webhookCollections } from '../../src/webhooks/webhooks.ts';
+import { DIRECTORY } from '../support/open-store.ts';
+import { Disk } from '../support/simulated-disk.ts';
+import { SimulatedFiles } from '../support/simulated-files.ts';
+import { openRelayOn, recordsIn, type DiskRelay } from './relay-on-disk.ts';
+
+const SEED = '019b0000-0000-7000-8000-000000000002';
+
+/** Compares what is in memory with what a start finds on the disk. */
+async function checkRecovered({ store, files }: DiskRelay, step: string): Promise<void> {
+  const { collections } = await recoverState({
+    directory: DIRECTORY, files: new SimulatedFiles(files.disk.crash({ kind: 'dropped' })),
+    specs: webhookCollections,
+  });
+  for (const spec of webhookCollections) {
+    const found = collections.get(spec.name);
+    assert.ok(found !== undefined);
+    assert.deepEqual(recordsIn({ collection: () => found }, spec), recordsIn(store, spec),
+      `${spec.name} after ${step}`);
+  }
+}
+
+/** The collections that each transaction of the journal puts to; `+`: the put implies others. */
+function putsIn({ files }: DiskRelay): string[] {
+  const descriptor = files.openSync(`${DIRECTORY}/journal-000001.jsonl`, 'read');
+  const bytes = Buffer.alloc(files.sizeSync(descriptor));
+  files.readSync(descriptor, bytes, 0);
+  files.closeSync(descriptor);
+  return String(bytes).trimEnd().split('\n').map((line) => JSON.parse(line).ops ?? [])
+    .map((operations: { put: string; implies?: true }[]) => operations.map(({ put, implies }) =>
+      implies === true ? `${put}+` : put).join(' '));
+}
+
+const TEN_MINUTES_MS = 600_000;
+const LATER = '2026-01-01T00:05:00.000Z';
+const TRACE = {
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'a="b"',
+};
+const LARGE = `"${'x'.repeat(20_000)}"`;
+
+test('what is on the disk is what was in memory, however events and requests were made',
+  async () => {
+    const relay = await openRelayOn(new Disk(), {
+      respond: ({ host }) => host === 'down' ? 503 : 200,
+    });
+    const { webhooks, store } = relay;
+    const post = async (path: string, body: unknown): Promise<void> => {
+      const answer = await relay.ask('POST', path, body);
+      assert.ok(answer.status < 300, JSON.stringify(answer.body));
+    };
+    const emit = (members: object): Promise<unknown> =>
+      webhooks.events.emitJson('thing.happened', '{"n":1}', { source: 'api', hops: 0, ...members });
+    const one = await relay.addHook('one');
+    await relay.addHook('down');
+    await webhooks.resources.configurations.add(
+      { identifier: 'scripted', actionType: 'scripted', options: { route: 'a' } });
+    for (const [pathSegment, members] of Object.entries({
+      single: { actionConfiguration: 'scripted', answer: 'accepted' },
+      several: { answer: 'accepted', routes: ['a', 'b', 'default'].map((name) =>
+        ({ name, actionConfiguration: 'scripted' })) },
+      named: { answer: 'accepted', routes: [{ name: 'a', actionConfiguration: 'scripted' }] },
+      atOnce: { actionConfiguration: 'scripted' },
+    })) await webhooks.resources.incoming.add({ pathSegment, inbox: 'all', ...members });
+    const steps: Readonly<Record<string, readonly [string, () => Promise<unknown>]>> = {
+      'an event': ['events+', () => post('/api/events', { name: 'thing.happened', payload: 1 })],
+      'an event with key and trace': ['events+', () => emit({ key: 'é"k', trace: TRACE, hops: 3 })],
+      'an event for one webhook': ['events+', () =>
+        post(`/api/outgoing-webhooks/${one}/deliveries`, { payload: 1 })],
+      'a delayed event for one webhook': ['events+', () =>
+        post(`/api/outgoing-webhooks/${one}/deliveries`, { payload: 1, deliverAt: LATER })],
+      'a delayed event': ['events delayed-events', () => emit({ deliverAt: LATER })],
+      'an event beside its cause': ['events+', () => store.transact((transaction) =>
+        webhooks.events.stageEvent(transaction, { nowMs: 7, seed: SEED, hops: 1 }, 'thing.made',
+          '{\n}', { source: 'catalog' }))],
+      'a forward': ['events+', () => webhooks.events.queueForward(
+        { url: 'http://one/', method: 'POST', headers: {}, body: Buffer.from([0xff, 0x22]) })],
+      'a request': ['requests+', () => post('/webhook/in/single', { n: 1 })],
+      'a request with a large body': ['request-bodies requests+', () =>
+        post('/webhook/in/single', LARGE)],
+      'a request to three routes': ['requests+', () => post('/webhook/in/several', {})],
+      'a request to a route with a name': ['requests+', () => post('/webhook/in/named', {})],
+      'a request that was run at once': ['requests deliveries', () =>
+        post('/webhook/in/atOnce', {})],
+      'a replay as a new request': ['requests+', () => post(
+        `/api/requests/${[...recordsIn(store, requestCollection).keys()][0]}/replay`,
+        { as: 'new' })],
+    };
+    for (const [step, [puts, run]] of Object.entries(steps)) {
+      const count = putsIn(relay).length;
+      await run();
+      const written = putsIn(relay).slice(count);
+      assert.ok(written.includes(puts), `${step}: ${written}`);
+      await checkRecovered(relay, step);
+    }
+    webhooks.start();
+    await relay.clock.advance(TEN_MINUTES_MS);
+    await checkRecovered(relay, 'attempts');
+    for (const id of recordsIn(store, deliveryCollection).keys()) {
+      if (!isRouteDeliveryId(id)) await post(`/api/deliveries/${id}/resend`, { as: 'new' });
+    }
+    await relay.clock.advance(TEN_MINUTES_MS);
+    await checkRecovered(relay, 'resends');
+    await relay.close();
+  });

@@ -143,10 +143,10 @@ function createDirectoryStore(
 
 async function openInEngine(options: StoreOptions, sharedLog: SharedLog): Promise<OpenedStore> {
   const { clock = systemClock } = options;
-  const { journal, records, replica } = await loadReplica(({ openReplica }) =>
+  const journal = await loadReplica(({ openReplica }) =>
     openReplica({ ...options, ...sharedLog, clock }));
   const store = new JournaledStore(options, {
-    collections: records.collections, journal, replica,
+    collections: journal.records.collections, journal, replica: journal,
     openStateSources: () => journal.snapshots.openFiles(),
     onClosing: () => journal.hasten(),
   });

@@ -9,13 +9,16 @@
  * quorum. Where the log does not continue the records, all of them are loaded anew (reload.ts):
  * staged transactions are refused, none runs meanwhile, and readers are told to wait.
  */
+import { endsInTime } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { isPageFull, type EngineSession } from '../engines/engine.ts';
+import { isPageFull } from '../engines/engine.ts';
+import type { Engine, EngineSession } from '../engines/engine.ts';
 import { FailureLog } from '../journal/failure-log.ts';
 import type { AppendRequest, Journal } from '../journal/journal-port.ts';
-import type { LogReader, ReloadPhase } from '../store-port.ts';
+import type { LogReader, ReloadPhase, Replica } from '../store-port.ts';
+import { PROBE_BYTES } from './appending/append-refusals.ts';
 import { AppendWatch } from './appending/contention.ts';
 import { Appender } from './appending/appender.ts';
 import { ReconnectBackoff, TICK_MS } from './engine-link.ts';
@@ -38,25 +41,30 @@ type EngineJournalOptions = {
   readonly records: ReplicatedRecords;
   readonly link: EngineLink;
   readonly snapshots: SnapshotKeeper;
-  readonly maxBatchBytes: number;
-  readonly maxRecordBytes: number;
+  readonly engine: Engine;
+  /** Of the engine, in words. */
+  readonly durability: string;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
-export class EngineJournal implements Journal {
+export class EngineJournal implements Journal, Replica {
   readonly failureLog: FailureLog;
-  readonly appender: Appender;
   readonly records: ReplicatedRecords;
   readonly snapshots: SnapshotKeeper;
-  readonly pauseDetector: PauseDetector;
   readonly maxBatchBytes: number;
   readonly maxRecordBytes: number;
   readonly isShared = true;
+  readonly engine: string;
+  readonly durability: string;
+  readonly probeBytes = PROBE_BYTES;
   /** An engine has no generations. */
   readonly generation = 0;
+  readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #link: EngineLink;
+  readonly #appender: Appender;
+  readonly #pauseDetector: PauseDetector;
   readonly #freshReads: FreshReads;
   readonly #reload: Reload;
   /** Why no append is taken: the engine is away, or the records are loaded anew; else null. */
@@ -77,30 +85,38 @@ export class EngineJournal implements Journal {
   #running: Promise<void> | null = null;
 
   constructor(options: EngineJournalOptions) {
-    const { clock, logger, records, link, snapshots, maxBatchBytes, maxRecordBytes } = options;
+    const { clock, logger, records, link, snapshots, engine, durability } = options;
+    this.#clock = clock;
     this.#logger = logger;
     this.records = records;
     this.#link = link;
     this.snapshots = snapshots;
-    this.maxBatchBytes = maxBatchBytes;
-    this.maxRecordBytes = maxRecordBytes;
+    this.engine = engine.name;
+    this.durability = durability;
+    this.maxBatchBytes = engine.maxBatchBytes;
+    this.maxRecordBytes = engine.maxSnapshotBytes;
     this.failureLog = new FailureLog(clock, logger, 'the engine');
     this.#reload = new Reload(options);
-    this.appender = new Appender(records, link, clock);
-    const { contention } = this.appender;
+    this.#appender = new Appender(records, link, clock);
+    const { contention } = this.#appender;
     // While appends are steady the engine does not notify this node, so it has to look itself.
     contention.onUnexpected = () => contention.isSteady ? this.#wake() : this.#signal();
-    this.appender.onLockWait = () => this.#followMeanwhile();
-    this.appender.refusals.onLasting = () => this.failureLog.setFailure(this.failure);
+    this.#appender.onLockWait = () => this.#followMeanwhile();
+    this.#appender.refusals.onLasting = () => this.failureLog.setFailure(this.failure);
     this.#freshReads = new FreshReads(() => this.#signal());
     const catchUp = (): Promise<void> => this.catchUp();
-    this.pauseDetector = new PauseDetector({ clock, catchUp, heardMs: () => link.heardMs });
+    this.#pauseDetector = new PauseDetector({ clock, catchUp, heardMs: () => link.heardMs });
     link.onTick = () => this.#tick();
   }
 
   get sequence(): number { return this.records.position.sequence; }
-  get isContended(): boolean { return this.appender.contention.isContended; }
-  get failure(): AppError | null { return this.#failure ?? this.appender.refusals.lasting; }
+  get headSequence(): number { return this.records.headSequence; }
+  get logId(): string { return this.records.logId; }
+  get lastResponseMs(): number { return this.#link.heardMs; }
+  get figures(): Replica['figures'] { return this.#appender.figures; }
+  get isReloading(): boolean { return this.reloadError !== null; }
+  get isContended(): boolean { return this.#appender.contention.isContended; }
+  get failure(): AppError | null { return this.#failure ?? this.#appender.refusals.lasting; }
   get reloadError(): AppError | null { return this.#reload.error; }
 
   get disconnectReason(): string | null {
@@ -120,7 +136,7 @@ export class EngineJournal implements Journal {
 
   append(request: AppendRequest): void {
     if (this.#failure !== null) return request.onEnded(this.#failure);
-    this.appender.begin(request);
+    this.#appender.begin(request);
     this.#signal();
   }
 
@@ -134,9 +150,30 @@ export class EngineJournal implements Journal {
     return openEngineReader(this.#link, sequence, this.records.collections);
   }
 
-  /** Calls `listener` when all records begin to be loaded anew, and when they may be read. */
+  async waitFor(sequence: number, timeoutMs: number): Promise<boolean> {
+    let leave = (): void => {};
+    const reached = new Promise<void>((resolve) => {
+      leave = this.records.whenReached(sequence, resolve);
+    });
+    const isReached = await endsInTime(this.#clock, timeoutMs, reached);
+    leave();
+    return isReached;
+  }
+
+  isBehindSincePause(nowMs: number): boolean {
+    return this.#pauseDetector.isBehind(nowMs);
+  }
+
+  waitAfterPause(): Promise<void> {
+    return this.#pauseDetector.waitUntilCaughtUp();
+  }
+
   onReload(listener: (phase: ReloadPhase) => void): () => void {
     return this.#reload.listen(listener);
+  }
+
+  writeSnapshotsWhen(mayWrite: () => boolean): void {
+    this.snapshots.mayWriteToEngine = mayWrite;
   }
 
   /** The store closes: appends are given up sooner. */
@@ -161,12 +198,12 @@ export class EngineJournal implements Journal {
     }
     const closed = new AppError('unavailable', 'the store is closed');
     this.#freshReads.failAll(closed);
-    this.appender.giveUp(closed);
+    this.#appender.giveUp(closed);
   }
 
   async #step(): Promise<void> {
     const { session } = this.#link;
-    this.#watch.update(session, !this.appender.contention.isSteady);
+    this.#watch.update(session, !this.#appender.contention.isSteady);
     if (session === null) {
       if (!this.#backoff.mayConnect) await this.#wait();
       else await this.#connect();
@@ -174,11 +211,11 @@ export class EngineJournal implements Journal {
       await this.#reloadAll(session);
     } else if (this.reloadError !== null) {
       await this.#endReload(session);
-    } else if (this.appender.isPending) {
-      if (await this.#freshReads.prove(() => this.appender.attempt(session))) this.#onProgress();
+    } else if (this.#appender.isPending) {
+      if (await this.#freshReads.prove(() => this.#appender.attempt(session))) this.#onProgress();
     } else if (this.#freshReads.isAwaited) {
       if (await this.#freshReads.prove(() => this.#catchUp(session))) this.#onProgress();
-    } else if (this.#isBehind && !this.appender.contention.isExpected) {
+    } else if (this.#isBehind && !this.#appender.contention.isExpected) {
       await this.#follow(session);
       this.#onProgress();
     } else {
@@ -198,7 +235,7 @@ export class EngineJournal implements Journal {
 
   #onSessionFailure(error: unknown): void {
     this.#link.drop(this.#link.session);
-    this.appender.onSessionLost();
+    this.#appender.onSessionLost();
     this.#awayError = error;
     if (this.#backoff.hasNoLosses) {
       this.#logger.warning('the session with the engine was lost', { reason: messageOf(error) });
@@ -265,11 +302,11 @@ export class EngineJournal implements Journal {
    */
   #followMeanwhile(): void {
     const { session } = this.#link;
-    const { isWaitingForLock } = this.appender;
+    const { isWaitingForLock } = this.#appender;
     if (session === null || this.#isReadingAhead || !isWaitingForLock) return;
     this.#isReadingAhead = true;
     this.#link.ask(session, session.readAfter(this.sequence, ENTRIES_MAX))
-      .then((entries) => this.appender.isWaitingForLock && this.records.acceptInTurns(entries))
+      .then((entries) => this.#appender.isWaitingForLock && this.records.acceptInTurns(entries))
       .catch(() => {}).finally(() => this.#isReadingAhead = false);
   }
 
@@ -292,18 +329,18 @@ export class EngineJournal implements Journal {
     this.#failure ??= failure;
     this.failureLog.setFailure(this.#failure);
     this.#freshReads.failAll(failure);
-    this.appender.giveUp(failure);
+    this.#appender.giveUp(failure);
   }
 
   #tick(): void {
-    this.pauseDetector.tick();
-    const waitedTicks = this.appender.tick();
+    this.#pauseDetector.tick();
+    const waitedTicks = this.#appender.tick();
     this.#awayTicks += 1;
     this.#backoff.tick();
     const error = this.#awayError;
     const patienceTicks = isUnreadable(error) ? HASTY_REPORT_TICKS : this.#reportTicks;
     if (Math.max(waitedTicks, this.#awayTicks) > patienceTicks && this.#failure === null) {
-      const { lasting } = this.appender.refusals;
+      const { lasting } = this.#appender.refusals;
       this.#fail(lasting !== null && lasting === error ? lasting
         : createUnreachableError(error ?? 'it gives no answer'));
     }

@@ -11,15 +11,13 @@ import type { Files } from '../disk/files.ts';
 import { readInventory } from '../disk/inventory.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { MemoryLimits } from '../records/memory-limits.ts';
-import type { CollectionSpec, Replica } from '../store-port.ts';
-import { PROBE_BYTES } from './appending/append-refusals.ts';
+import type { CollectionSpec } from '../store-port.ts';
 import { LOG_START } from './log-chain.ts';
 import { EngineJournal } from './engine-journal.ts';
 import { EngineLink } from './engine-link.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
 import { LocalSnapshot } from './local-snapshot.ts';
 import { LOG_FORMAT } from './log-entry.ts';
-import type { ReplicatedRecords } from './replicated-records.ts';
 
 type ReplicaOptions = {
   readonly directory: string;
@@ -35,14 +33,8 @@ type ReplicaOptions = {
   readonly mayCreate?: boolean | undefined;
 };
 
-type OpenedReplica = {
-  readonly journal: EngineJournal;
-  readonly records: ReplicatedRecords;
-  readonly replica: Replica;
-};
-
 /** Throws `misconfigured` or `unavailable` when the engine cannot be used, and `damaged`. */
-export async function openReplica(options: ReplicaOptions): Promise<OpenedReplica> {
+export async function openReplica(options: ReplicaOptions): Promise<EngineJournal> {
   const { engine, node, clock, files, directory, logger, mayCreate = true } = options;
   const local = new LocalSnapshot(options);
   const link = new EngineLink(engine, node, clock);
@@ -62,13 +54,8 @@ export async function openReplica(options: ReplicaOptions): Promise<OpenedReplic
     const records = await snapshots.load(session);
     await local.recordLog(records.logId);
     snapshots.follow(records);
-    const { maxBatchBytes, maxSnapshotBytes: maxRecordBytes } = engine;
-    const journal = new EngineJournal({
-      records, link, snapshots, maxBatchBytes, maxRecordBytes, clock, logger,
-    });
     const { durability } = session;
-    const replica = createReplica(engine.name, durability, link, journal, clock);
-    return { journal, records, replica };
+    return new EngineJournal({ records, link, snapshots, engine, durability, clock, logger });
   } catch (error) {
     link.close();
     throw error;
@@ -97,38 +84,4 @@ async function createLog(link: EngineLink, local: LocalSnapshot): Promise<void> 
   }
   const head = { log: randomUUID(), format: LOG_FORMAT, floor: 0, ...LOG_START };
   if (session !== null) await link.ask(session, session.create(head));
-}
-
-function createReplica(
-  engine: string, durability: string, link: EngineLink, journal: EngineJournal, clock: Clock,
-): Replica {
-  const { records } = journal;
-  return {
-    engine, durability,
-    get logId() { return records.logId; },
-    get sequence() { return records.position.sequence; },
-    get headSequence() { return records.headSequence; },
-    get lastResponseMs() { return link.heardMs; },
-    get disconnectReason() { return journal.disconnectReason; },
-    get isReloading() { return journal.reloadError !== null; },
-    get figures() { return journal.appender.figures; },
-    probeBytes: PROBE_BYTES,
-    waitFor: (sequence, timeoutMs) => new Promise((resolve) => {
-      let leave = (): void => {};
-      const timer = clock.startTimer(timeoutMs, () => {
-        leave();
-        resolve(false);
-      });
-      leave = records.whenReached(sequence, () => {
-        timer.cancel();
-        resolve(true);
-      });
-    }),
-    isBehindSincePause: (nowMs) => journal.pauseDetector.isBehind(nowMs),
-    waitAfterPause: () => journal.pauseDetector.waitUntilCaughtUp(),
-    onReload: (listener) => journal.onReload(listener),
-    writeSnapshotsWhen(mayWrite) {
-      journal.snapshots.mayWriteToEngine = mayWrite;
-    },
-  };
 }

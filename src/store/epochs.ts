@@ -11,7 +11,7 @@
  *
  * A log has epochs once it has been followed (followers/followers.ts): the first follower begins
  * one, and from then on every process that writes does. Logs in an engine have none: their entries
- * are chained (replication/log-chain.ts).
+ * are chained (replication/log-entry.ts).
  */
 import { isCount, isJsonObject } from '../base/fields.ts';
 import type { Collection, CollectionSpec, Transaction } from './store-port.ts';

@@ -10,13 +10,12 @@ import type {
   Engine, EngineSession, EngineSnapshot, LogEntry, LogHead,
 } from '../engines/engine.ts';
 import type { CollectionSpec } from '../store-port.ts';
-import { isSamePosition } from '../replication/log-chain.ts';
+import { checkFormat, isSamePosition } from '../replication/log-entry.ts';
 import { createClosedError } from '../replication/log-closing.ts';
 import { isDamage } from '../generations/damage-error.ts';
 import { EngineLink } from '../replication/engine-link.ts';
 import { receiveSnapshot } from '../replication/snapshot-transfer.ts';
 import { LocalSnapshot } from '../replication/local-snapshot.ts';
-import { checkFormat } from '../replication/log-entry.ts';
 import { createEmptyRecords } from '../replication/replicated-records.ts';
 import type { ReplicatedRecords } from '../replication/replicated-records.ts';
 import { checkSums, sumCollections } from './collection-sums.ts';

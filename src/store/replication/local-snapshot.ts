@@ -26,7 +26,7 @@ import type { LogPosition } from '../engines/engine.ts';
 import { finishReplacements, replaceState } from '../generations/replacement.ts';
 import { recoverState } from '../generations/recovery.ts';
 import type { RecoveredState, RecoverySource } from '../generations/recovery.ts';
-import { LOG_START } from './log-chain.ts';
+import { LOG_START } from './log-entry.ts';
 
 const FORMAT = 'hookshelf-image-2';
 const IMAGE_NAME = 'image.json';

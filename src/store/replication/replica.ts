@@ -12,12 +12,11 @@ import { readInventory } from '../disk/inventory.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { MemoryLimits } from '../records/memory-limits.ts';
 import type { CollectionSpec } from '../store-port.ts';
-import { LOG_START } from './log-chain.ts';
+import { LOG_FORMAT, LOG_START } from './log-entry.ts';
 import { EngineJournal } from './engine-journal.ts';
 import { EngineLink } from './engine-link.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
 import { LocalSnapshot } from './local-snapshot.ts';
-import { LOG_FORMAT } from './log-entry.ts';
 
 type ReplicaOptions = {
   readonly directory: string;

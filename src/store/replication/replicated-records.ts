@@ -11,10 +11,9 @@ import { createCollections } from '../records/collection.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { UNFOLLOWED, checkCollections } from '../transactions/change-feed.ts';
 import type { ChangeFeed } from '../transactions/change-feed.ts';
-import { LOG_START, findBreak, isSamePosition } from './log-chain.ts';
+import { checkFormat, decodeEntries, findBreak, isSamePosition, LOG_START } from './log-entry.ts';
 import { createClosedError, findClosing } from './log-closing.ts';
 import type { LogClosing } from './log-closing.ts';
-import { checkFormat, decodeEntries } from './log-entry.ts';
 
 /** The writers of the store: they have to know when other nodes' entries are applied. */
 export interface Writers {

@@ -12,7 +12,7 @@ import type { Snapshots } from '../journal/journal-port.ts';
 import type { CollectionSpec } from '../store-port.ts';
 import { measureGarbage } from '../records/collection.ts';
 import type { MemoryLimits } from '../records/memory-limits.ts';
-import { isSamePosition } from './log-chain.ts';
+import { checkFormat, isSamePosition } from './log-entry.ts';
 import type { EngineLink } from './engine-link.ts';
 import { isDamage } from '../generations/damage-error.ts';
 import { createUnreachableError } from './fresh-reads.ts';
@@ -20,7 +20,6 @@ import {
   receiveSnapshot, removeOldSnapshots, sendSnapshot, verifyParts,
 } from './snapshot-transfer.ts';
 import type { LocalSnapshot, WrittenSnapshot } from './local-snapshot.ts';
-import { checkFormat } from './log-entry.ts';
 import { ReplicatedRecords, createEmptyRecords } from './replicated-records.ts';
 
 /** Log bytes after which a snapshot is due: about the most that a start has to read. */

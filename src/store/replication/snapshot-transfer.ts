@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import type { EngineSession, EngineSnapshot, LogPosition } from '../engines/engine.ts';
-import { isSamePosition } from './log-chain.ts';
+import { isSamePosition } from './log-entry.ts';
 import type { EngineLink } from './engine-link.ts';
 import type { LocalSnapshot, WrittenSnapshot } from './local-snapshot.ts';
 import { ReplicatedRecords } from './replicated-records.ts';

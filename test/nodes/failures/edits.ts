@@ -31,7 +31,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     scenario: 'a wait is cancelled, and a standby promoted', rule: 'image',
   },
   'lose the chain check': {
-    edits: [['store/replication/log-chain.ts',
+    edits: [['store/replication/log-entry.ts',
       'if (chain === computeChain(position.chain, batchId, lines))',
       'if (chain !== batchId + lines)']],
     scenario: 'an old backup is restored while a node is away', rule: 'image',

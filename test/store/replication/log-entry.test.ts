@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JournalLineEncoder } from '../../../src/store/journal/journal-line-encoder.ts';
-import { LOG_START } from '../../../src/store/replication/log-chain.ts';
-import { decodeEntries, encodeEntry } from '../../../src/store/replication/log-entry.ts';
+import {
+  LOG_START, decodeEntries, encodeEntry, findBreak,
+} from '../../../src/store/replication/log-entry.ts';
 
 const NONE = new Map();
 const put = (id: string) =>
@@ -38,4 +39,18 @@ test('lines of other numbers, cut off or with anything else between are damaged'
     Buffer.concat([lines, note]),
   ]) assert.throws(() => decodeEntries([{ ...entry, lines: bad }], NONE), { code: 'damaged' });
   assert.throws(() => decodeEntries([{ ...entry, first: 2 }], NONE), { code: 'damaged' });
+});
+
+test('an entry follows one position', () => {
+  assert.equal(findBreak(LOG_START, entry), null);
+  assert.match(findBreak({ ...LOG_START, chain: 'f' }, entry) ?? '', /does not continue/);
+  assert.match(findBreak(LOG_START, { ...entry, batchId: 'other' }) ?? '', /does not continue/);
+  const shorter = { ...entry, lines: entry.lines.subarray(3) };
+  assert.match(findBreak(LOG_START, shorter) ?? '', /does not continue/);
+});
+
+test('an entry with the right chain does not follow at another sequence', () => {
+  assert.match(findBreak(LOG_START, { ...entry, first: 2 }) ?? '', /2 to 2 where 1 is due/);
+  assert.match(findBreak({ ...LOG_START, sequence: 1 }, entry) ?? '', /1 to 2 where 2 is due/);
+  assert.match(findBreak(LOG_START, { ...entry, sequence: 0 }) ?? '', /1 to 0 where 1 is due/);
 });

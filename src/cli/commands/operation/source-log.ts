@@ -10,7 +10,7 @@ import { findLeaseHolders, remainingLeaseMs } from '../../../nodes/lease-holders
 import type { LeaseHolder } from '../../../nodes/lease-holders.ts';
 import { loadContents } from '../../../store/moving/engine-contents.ts';
 import type { EngineConnection } from '../../../store/moving/engine-contents.ts';
-import { isSamePosition } from '../../../store/replication/log-chain.ts';
+import { isSamePosition } from '../../../store/replication/log-entry.ts';
 import { encodeClosing } from '../../../store/replication/log-closing.ts';
 import type { ReplicatedRecords } from '../../../store/replication/replicated-records.ts';
 

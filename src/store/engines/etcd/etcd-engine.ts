@@ -3,7 +3,7 @@ import { systemClock } from '../../../base/clock.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import { filterObjects } from './etcd-responses.ts';
+import { filterObjects } from './etcd-request.ts';
 import { Gateway } from './etcd-gateway.ts';
 import { ENVELOPE_BYTES } from './etcd-keys.ts';
 import type { EtcdOutcome } from './etcd-request.ts';

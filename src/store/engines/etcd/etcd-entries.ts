@@ -1,6 +1,6 @@
 /** The entries of a log in etcd: read in pages, and trimmed. */
 import { messageOf } from '../../../base/errors.ts';
-import { parseKeyValues, parseRevision } from './etcd-responses.ts';
+import { parseKeyValues, parseRevision } from './etcd-request.ts';
 import type { Gateway } from './etcd-gateway.ts';
 import { keyAfter, decodeEntry, encodeFloor } from './etcd-keys.ts';
 import type { Keys } from './etcd-keys.ts';

@@ -9,7 +9,7 @@ import type { Timer } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { ErrorCode } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../base/fields.ts';
-import { filterObjects, parseKeyValues, parseRanges, parseRevision } from './etcd-responses.ts';
+import { filterObjects, parseKeyValues, parseRanges, parseRevision } from './etcd-request.ts';
 import { EntryReader, trimBelow } from './etcd-entries.ts';
 import type { Gateway } from './etcd-gateway.ts';
 import {

@@ -64,18 +64,6 @@ export type SharedLog = {
   readonly mayCreate?: boolean;
 };
 
-export interface OpenedStore extends Store {
-  readonly directory: string;
-  /** Opens the files of the present state, to be copied (backup.ts) and then closed. */
-  openStateSources(): Promise<BackupSources>;
-  /** The same for a backup: `backupMs` tells of it. */
-  openBackupSources(): Promise<BackupSources>;
-  /** Has the log begin an epoch (epochs.ts) if it has none. Throws what `transact` throws. */
-  beginEpochs(): Promise<void>;
-  /** When a backup was last begun, in milliseconds since the epoch; null before. */
-  readonly backupMs: number | null;
-}
-
 /**
  * Opens the store of a directory (recovery.ts) or of an engine (replica.ts). All that was replayed
  * is on disk when this resolves. Throws `damaged`, with file, line and offset, when acknowledged
@@ -128,7 +116,7 @@ function createDirectoryStore(
   options: StoreOptions, journal: FileJournal | ReadOnlyJournal, { collections }: RecoveredState,
 ): OpenedStore {
   const { directory, files } = options;
-  return new JournaledStore(options, {
+  return new OpenedStore(options, {
     collections, journal, replica: null,
     openStateSources: async () => {
       const { openStateFiles } = await loadBackup((module) => module);
@@ -145,7 +133,7 @@ async function openInEngine(options: StoreOptions, sharedLog: SharedLog): Promis
   const { clock = systemClock } = options;
   const journal = await loadReplica(({ openReplica }) =>
     openReplica({ ...options, ...sharedLog, clock }));
-  const store = new JournaledStore(options, {
+  const store = new OpenedStore(options, {
     collections: journal.records.collections, journal, replica: journal,
     openStateSources: () => journal.snapshots.openFiles(),
     onClosing: () => journal.hasten(),
@@ -199,7 +187,8 @@ type StoreDeps = {
   readonly onClosing?: () => void;
 };
 
-class JournaledStore implements OpenedStore {
+/** Use `openStore`. */
+export class OpenedStore implements Store {
   readonly directory: string;
   readonly changes: ChangeLog;
   readonly replica: Replica | null;
@@ -210,6 +199,7 @@ class JournaledStore implements OpenedStore {
   readonly #clock: Clock;
   /** Null where the log has no epochs: in an engine, and without their collection. */
   readonly #epoch: Epoch | null;
+  /** When a backup was last begun, in milliseconds since the epoch; null before. */
   backupMs: number | null = null;
   #closing: Promise<void> | null = null;
 
@@ -283,15 +273,18 @@ class JournaledStore implements OpenedStore {
     return this.#deps.journal.snapshots.write();
   }
 
+  /** Opens the files of the present state, to be copied (backup.ts) and then closed. */
   openStateSources(): Promise<BackupSources> {
     return this.#deps.openStateSources();
   }
 
+  /** The same for a backup: `backupMs` tells of it. */
   openBackupSources(): Promise<BackupSources> {
     this.backupMs = this.#clock.now();
     return this.openStateSources();
   }
 
+  /** Has the log begin an epoch (epochs.ts) if it has none. Throws what `transact` throws. */
   async beginEpochs(): Promise<void> {
     const epoch = this.#epoch;
     if (epoch !== null) await this.transact((transaction) => epoch.begin(transaction));

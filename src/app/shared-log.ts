@@ -19,7 +19,9 @@ import type { Replica } from '../store/store-port.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { SharedLog } from '../store/store.ts';
 
-const loadEngines = lazyImport(() => import('../store/engines/open-engine.ts'));
+// The code of an engine is loaded only when its URL is used.
+const loadEtcdEngine = lazyImport(() => import('../store/engines/etcd/etcd-engine.ts'));
+const loadPostgresEngine = lazyImport(() => import('../store/engines/postgres/postgres-engine.ts'));
 const NODE_FILE = 'node.json';
 /** A sound file has some 50. */
 const NODE_FILE_BYTES_MAX = 4096;
@@ -30,10 +32,12 @@ export async function createConfiguredEngine(settings: Settings): Promise<Engine
   return url === null ? null : createEngine(url, settings.store.passwordFile);
 }
 
-/** The engine at a URL. Throws `usage`. */
+/** The engine at a URL; nothing is connected yet. Throws `usage`. */
 export async function createEngine(url: string, passwordFile: string | null): Promise<Engine> {
-  return loadEngines(({ openEngine }) =>
-    openEngine(url, { passwordFile, passFile: process.env.PGPASSFILE ?? null }));
+  const files = { passwordFile, passFile: process.env.PGPASSFILE ?? null };
+  return /^etcds?:/.test(url)
+    ? loadEtcdEngine(({ createEtcdEngine }) => createEtcdEngine({ url, passwordFile }))
+    : loadPostgresEngine(({ createPostgresEngine }) => createPostgresEngine(url, files));
 }
 
 type SharedLogOptions = {

@@ -11,11 +11,12 @@ import { EtcdSession } from './etcd-session.ts';
 import { parseEtcdUrl } from './etcd-url.ts';
 import type { EtcdEndpoint } from './etcd-url.ts';
 import type { Engine } from '../engine.ts';
+import { readPasswordFile } from '../password-file.ts';
 
 type EtcdOptions = {
   readonly url: string;
-  /** Called at each connection if the URL names a user and no password. Null: there is none. */
-  readonly readPassword?: () => string | null;
+  /** Read at each connection if the URL names a user and no password. Null: there is none. */
+  readonly passwordFile?: string | null;
   readonly clock?: Clock;
   /** In [0, 1). */
   readonly random?: () => number;
@@ -27,10 +28,11 @@ const SNAPSHOT_BYTES_MAX = 512 << 20;
 
 /** Throws `usage` for a URL that is wrong. Nothing is connected yet. */
 export function createEtcdEngine(options: EtcdOptions): Engine {
-  const { url, readPassword = () => null, clock = systemClock, random = Math.random } = options;
+  const { url, passwordFile = null, clock = systemClock, random = Math.random } = options;
   const address = parseEtcdUrl(url);
   const connect = async (): Promise<EtcdSession> => {
-    const password = address.user === null ? null : address.password ?? readPassword();
+    const needsFile = address.user !== null && address.password === null && passwordFile !== null;
+    const password = needsFile ? readPasswordFile(passwordFile) : address.password;
     const gateway = new Gateway({ ...address, password }, clock);
     try {
       await gateway.authenticate();

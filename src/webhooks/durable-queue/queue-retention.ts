@@ -95,26 +95,19 @@ export class QueueRetention {
   }
 
   #applyChange({ id, before, after }: EndChange): void {
-    if (before?.kind === 'finished') this.#countFinished(-1, before.bytes);
-    if (after !== null) {
-      this.#enqueue({ id, endedAtMs: after.atMs, kind: after.kind });
-      if (after.kind === 'finished') this.#countFinished(1, after.bytes);
+    if (before?.kind === 'finished') {
+      this.#finishedCount -= 1;
+      this.#finishedBytes -= before.bytes;
     }
-    this.#sweepIfOverLimits();
-  }
-
-  #sweepIfOverLimits(): void {
+    if (after !== null) {
+      this.#endedItems[after.kind].push({ id, endedAtMs: after.atMs, kind: after.kind });
+    }
+    if (after?.kind === 'finished') {
+      this.#finishedCount += 1;
+      this.#finishedBytes += after.bytes;
+    }
     if (!this.#sweeper.isStarted || !this.#context.ownership.isMaintainer()) return;
     if (this.#isOverLimits()) this.#sweeper.sweep();
-  }
-
-  #countFinished(by: 1 | -1, bytes: number): void {
-    this.#finishedCount += by;
-    this.#finishedBytes += by * bytes;
-  }
-
-  #enqueue(item: EndedItem): void {
-    this.#endedItems[item.kind].push(item);
   }
 
   #isOverLimits(): boolean {
@@ -147,7 +140,7 @@ export class QueueRetention {
           removable = removable.slice(chunk.length);
         }
       } catch (thrown) {
-        for (const item of removable) this.#enqueue(item);
+        for (const item of removable) this.#endedItems[item.kind].push(item);
         throw thrown;
       }
       if (!this.#sweeper.isStarted) return;

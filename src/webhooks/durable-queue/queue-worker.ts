@@ -316,7 +316,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     if (!ownership.mayBegin()) return;
     const endMs = clock.monotonicMs() + TURN_MS_MAX;
     while (!this.#closing.signal.aborted
-      && this.#underWayCount - this.#scheduler.parkedCount < UNWRITTEN_MAX) {
+      && this.#underWayCount - this.#parked.size < UNWRITTEN_MAX) {
       // The attempt before may have taken what the next one needs.
       if (!this.#transport.mayBegin()) return;
       const runningTask = this.#scheduler.startNext();
@@ -383,6 +383,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
       }
       this.#settleByRecord(id);
     } finally {
+      this.#parked.delete(id);
       lease.endAttempt();
     }
   }
@@ -392,7 +393,8 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     if (giveUp === null) this.#parked.delete(id);
     else this.#parked.set(id, { key, giveUp });
     this.#scheduler.setParked(runningTask, giveUp !== null);
-    if (this.#closing.signal.aborted) giveUp?.();
+    // A run that was cut off may come to wait when its attempt is over.
+    if (this.#closing.signal.aborted || runningTask.state === 'ended') giveUp?.();
   }
 
   #giveUpParked(isMeant: (parked: { readonly key: string }) => boolean): void {

@@ -78,14 +78,9 @@ export class Scheduler {
     return this.#tasks.size;
   }
 
-  /** The number of attempts under way. */
+  /** The number of attempts under way that are not parked. */
   get runningCount(): number {
     return this.#queues.runningCount;
-  }
-
-  /** The number of attempts under way that are parked, which `runningCount` leaves out. */
-  get parkedCount(): number {
-    return this.#queues.parkedCount;
   }
 
   /**

@@ -104,7 +104,6 @@ export class TaskQueues {
   /** The number of attempts under way that are not parked, and of those with shared permits. */
   #runningCount = 0;
   #sharedRunningCount = 0;
-  #parkedCount = 0;
   /** The number of starts so far. */
   #startCount = 0;
 
@@ -118,11 +117,6 @@ export class TaskQueues {
 
   get runningCount(): number {
     return this.#runningCount;
-  }
-
-  /** The number of attempts under way that are parked, which are not in `runningCount`. */
-  get parkedCount(): number {
-    return this.#parkedCount;
   }
 
   listTargets(): Iterable<TaskTarget> {
@@ -322,7 +316,6 @@ export class TaskQueues {
     const { state, target, task: { queue } } = runningTask;
     if (state === 'ended' || (state === 'parked') === isParked) return;
     runningTask.state = isParked ? 'parked' : 'running';
-    this.#parkedCount += isParked ? 1 : -1;
     queue.parkedCount += isParked ? 1 : -1;
     this.#countRunning(runningTask, isParked ? -1 : 1);
     if (!isParked) return;

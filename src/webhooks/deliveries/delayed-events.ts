@@ -37,8 +37,8 @@ import {
   QueueWorker, type TaskRecords, type Transport,
 } from '../durable-queue/queue-worker.ts';
 import { computeDueMs } from '../durable-queue/retry-time.ts';
-import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
-import type { TaskOrder } from '../scheduler/task-queues.ts';
+import { Scheduler } from '../scheduler/scheduler.ts';
+import type { QueueSettings, TaskOrder } from '../scheduler/task-queues.ts';
 import { createPlace } from '../scheduler/task.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { WAITING, stageDelivery } from './delivery-changes.ts';

@@ -18,8 +18,8 @@ import { isPromised, type MaybePromise } from '../../base/when-done.ts';
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, Collection, Transaction } from '../../store/store-port.ts';
 import type { LongLane } from '../scheduler/lanes.ts';
-import type { QueueSettings, Scheduler } from '../scheduler/scheduler.ts';
-import type { TaskOrder } from '../scheduler/task-queues.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { QueueSettings, TaskOrder } from '../scheduler/task-queues.ts';
 import type { AttemptHealth, LaneName, RunningTask } from '../scheduler/task.ts';
 import type { RelayContext } from '../relay-context.ts';
 import {

@@ -22,8 +22,8 @@ import {
   changeRoutes, findRequestTrace, shownStatusOf, type StoredRequest,
 } from '../inbox/stored-request.ts';
 import { requestQueue } from '../inbox/request-changes.ts';
-import { Scheduler, type QueueSettings } from '../scheduler/scheduler.ts';
-import type { TaskOrder } from '../scheduler/task-queues.ts';
+import { Scheduler } from '../scheduler/scheduler.ts';
+import type { QueueSettings, TaskOrder } from '../scheduler/task-queues.ts';
 import type { LaneName, AttemptHealth } from '../scheduler/task.ts';
 import type { Ending } from '../durable-queue/end-pending.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';

@@ -11,20 +11,13 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { DueTimes } from './due-times.ts';
 import type { LongLane } from './lanes.ts';
 import { Pace, type StartLimit } from './pace.ts';
-import { TaskQueues, type BlockedQueue, type RunLimits, type TaskOrder } from './task-queues.ts';
+import {
+  TaskQueues, type BlockedQueue, type QueueSettings, type RunLimits, type TaskOrder,
+} from './task-queues.ts';
 import {
   isBefore, type AttemptHealth, type LaneName, type RunningTask, type Task, type TaskQueue,
   type TaskTarget,
 } from './task.ts';
-
-/** The queue of a task: the target its tasks go to, and whether and how many of them may start. */
-export type QueueSettings = {
-  readonly key: string;
-  readonly target: string;
-  readonly mayStart: boolean;
-  /** Most attempts at once; 1 means strict order. Absent: the limit that all queues have. */
-  readonly runningMax?: number | undefined;
-};
 
 /** The pace of a queue, and the timer until its next start; null: a task may start now. */
 type PacedQueue = { readonly pace: Pace; timer: Timer | null };
@@ -141,8 +134,7 @@ export class Scheduler {
    * and `settle` of the removed one gives it its due time.
    */
   add(id: string, settings: QueueSettings, dueAtMs: number, order?: TaskOrder): void {
-    const { key, target, mayStart, runningMax } = settings;
-    const queue = this.#queues.getOrCreate(key, target, mayStart, runningMax);
+    const queue = this.#queues.getOrCreate(settings);
     const task = this.#queues.add(id, queue, order);
     this.#tasks.set(id, task);
     if (this.#unsettledIds.has(id)) task.state = 'unsettled';
@@ -165,11 +157,10 @@ export class Scheduler {
   }
 
   /** Changes the settings of the queue of that key, if there is one. */
-  update({ key, target, mayStart, runningMax }: QueueSettings): void {
-    const queue = this.#queues.find(key);
+  update(settings: QueueSettings): void {
+    const queue = this.#queues.find(settings.key);
     if (queue === undefined) return;
-    this.#queues.update(queue, target, mayStart);
-    this.#queues.setRunningMax(queue, runningMax, (limited) => this.#tasksIn(limited));
+    this.#queues.update(queue, settings, () => this.#tasksIn(queue));
     this.#onRunnable();
   }
 

@@ -36,6 +36,15 @@ import {
   type TaskQueue, type TaskTarget,
 } from './task.ts';
 
+/** The queue of a task: the target its tasks go to, and whether and how many of them may start. */
+export type QueueSettings = {
+  readonly key: string;
+  readonly target: string;
+  readonly mayStart: boolean;
+  /** Most attempts at once; 1 means strict order. Absent: the limit that all queues have. */
+  readonly runningMax?: number | undefined;
+};
+
 /** The position of a task in its queue. */
 export type TaskOrder = {
   /** Made by `createPlace`; default: the place of its id. */
@@ -132,20 +141,15 @@ export class TaskQueues {
     return this.#queues.get(key);
   }
 
-  /** Returns the queue of that key. The other arguments are for one that is new or has no task. */
-  getOrCreate(
-    key: string, targetKey: string, mayStart: boolean,
-    runningMax = this.#limits.runningPerQueueMax,
-  ): TaskQueue {
+  /** Returns the queue of that key. The other settings are for one that is new or has no task. */
+  getOrCreate(settings: QueueSettings): TaskQueue {
+    const { key, mayStart, runningMax = this.#limits.runningPerQueueMax } = settings;
     const existing = this.#queues.get(key);
     if (existing !== undefined) {
-      if (isIdle(existing)) {
-        this.update(existing, targetKey, mayStart);
-        this.setRunningMax(existing, runningMax, () => []);
-      }
+      if (isIdle(existing)) this.update(existing, settings, () => []);
       return existing;
     }
-    const target = this.#getOrCreateTarget(targetKey);
+    const target = this.#getOrCreateTarget(settings.target);
     // A queue that never started anything comes before all that have.
     const lastStart = Number.MIN_SAFE_INTEGER + this.#countStart();
     const queue: TaskQueue = {
@@ -158,30 +162,27 @@ export class TaskQueues {
     return queue;
   }
 
-  /** Sets where the tasks of a queue go from now on, and whether they may start. */
-  update(queue: TaskQueue, targetKey: string, mayStart: boolean): void {
+  /**
+   * Changes the settings of a queue. `listTasks`, which lists all its tasks, is only called if the
+   * queue becomes strict.
+   */
+  update(
+    queue: TaskQueue,
+    { target: targetKey, mayStart, runningMax = this.#limits.runningPerQueueMax }: QueueSettings,
+    listTasks: () => Iterable<Task>,
+  ): void {
     if (queue.target.key !== targetKey) {
       this.#leaveTarget(queue);
       queue.target = this.#getOrCreateTarget(targetKey);
       queue.health = 'unknown';
       queue.target.queues.add(queue);
     }
+    if (queue.runningMax !== runningMax) {
+      queue.runningMax = runningMax;
+      queue.all = runningMax === 1 ? orderByPlace(listTasks()) : null;
+    }
     queue.mayStart = mayStart;
     queue.startsOnce = false;
-    this.#runnableQueues.add(queue);
-  }
-
-  /**
-   * Sets how many attempts of a queue may be under way. `listTasks`, which lists all tasks of the
-   * queue, is only called if the queue becomes strict.
-   */
-  setRunningMax(
-    queue: TaskQueue, runningMax = this.#limits.runningPerQueueMax,
-    listTasks: (queue: TaskQueue) => Iterable<Task>,
-  ): void {
-    if (queue.runningMax === runningMax) return;
-    queue.runningMax = runningMax;
-    queue.all = runningMax === 1 ? orderByPlace(listTasks(queue)) : null;
     this.#runnableQueues.add(queue);
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaskQueues } from '../../../src/webhooks/scheduler/task-queues.ts';
+import { TaskQueues, type QueueSettings } from '../../../src/webhooks/scheduler/task-queues.ts';
 import type {
   AttemptHealth, RunningTask, Task, TaskQueue, TaskTarget,
 } from '../../../src/webhooks/scheduler/task.ts';
@@ -34,16 +34,30 @@ function finish(queues: TaskQueues, attempt: RunningTask, ending: Ending): numbe
   return pauseMs;
 }
 
+function getQueue(
+  queues: TaskQueues, key: string, target: string, mayStart = true, runningMax?: number,
+): TaskQueue {
+  return queues.getOrCreate({ key, target, mayStart, runningMax });
+}
+
+function change(
+  queues: TaskQueues, queue: TaskQueue, settings: Partial<QueueSettings>,
+  listTasks: () => Task[] = () => [],
+): void {
+  const { key, target, mayStart } = queue;
+  queues.update(queue, { key, target: target.key, mayStart, ...settings }, listTasks);
+}
+
 test('a queue starts in order of creation, whatever the order of readiness', () => {
   const queues = createQueues(100, 3);
-  const queue = queues.getOrCreate('a', 'host', true);
+  const queue = getQueue(queues, 'a', 'host');
   for (const id of ['c', 'a', 'b', 'd']) queues.makeReady(queues.add(id, queue));
   assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['a', 'b', 'c']);
 });
 
 test('queues alternate', () => {
   const queues = createQueues(4, 8);
-  for (const key of ['a', 'b', 'c']) fill(queues, queues.getOrCreate(key, 'one', true), key, 10);
+  for (const key of ['a', 'b', 'c']) fill(queues, getQueue(queues, key, 'one'), key, 10);
   const started = startAll(queues);
   // A place is left for those that are known to be healthy.
   assert.deepEqual(started.map(({ task }) => task.id), ['a-0000', 'b-0000', 'c-0000']);
@@ -54,7 +68,7 @@ test('queues alternate', () => {
 
 test('in strict order nothing overtakes what waits for its next attempt', () => {
   const queues = createQueues(10, 1);
-  const queue = queues.getOrCreate('a', 'host', true);
+  const queue = getQueue(queues, 'a', 'host');
   fill(queues, queue, 'a', 2);
   const [first] = startAll(queues);
   assert.ok(first !== undefined);
@@ -67,7 +81,7 @@ test('in strict order nothing overtakes what waits for its next attempt', () => 
 
 test('a limit of its own holds for a queue in place of the common one', () => {
   const queues = createQueues(100, 3);
-  const queue = queues.getOrCreate('a', 'host', true, 1);
+  const queue = getQueue(queues, 'a', 'host', true, 1);
   fill(queues, queue, 'a', 10);
   const [first] = startAll(queues);
   assert.ok(first !== undefined);
@@ -75,7 +89,7 @@ test('a limit of its own holds for a queue in place of the common one', () => {
   finish(queues, first, 'healthy');
   const tasksOf = (): never => assert.fail('asked for tasks without need');
   for (const [runningMax, running] of [[5, 5], [undefined, 5], [7, 7]] as const) {
-    queues.setRunningMax(queue, runningMax, tasksOf);
+    change(queues, queue, { runningMax }, tasksOf);
     startAll(queues);
     assert.equal(queue.runningCount, running);
   }
@@ -83,35 +97,35 @@ test('a limit of its own holds for a queue in place of the common one', () => {
 
 test('a queue that becomes strict lets nothing overtake what is there already', () => {
   const queues = createQueues(10, 2);
-  const queue = queues.getOrCreate('a', 'host', true);
+  const queue = getQueue(queues, 'a', 'host');
   fill(queues, queue, 'a', 3);
   const [first, second] = startAll(queues);
   assert.ok(first !== undefined && second !== undefined);
   const third = queue.ready.peek();
   assert.ok(third !== undefined);
-  queues.setRunningMax(queue, 1, () => [third, second.task, first.task]);
+  change(queues, queue, { runningMax: 1 }, () => [third, second.task, first.task]);
   queues.release(first, 'unreachable');
   first.task.state = 'waiting';
   finish(queues, second, 'healthy');
   assert.deepEqual(startAll(queues), []);
   queues.makeReady(first.task);
   assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['a-0000']);
-  queues.setRunningMax(queue, undefined, () => []);
+  change(queues, queue, {});
   assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['a-0002']);
 });
 
 test('a queue that may not start anything holds what it has', () => {
   const queues = createQueues(10, 8);
-  const queue = queues.getOrCreate('a', 'host', false);
+  const queue = getQueue(queues, 'a', 'host', false);
   fill(queues, queue, 'a', 2);
   assert.deepEqual(startAll(queues), []);
-  queues.update(queue, 'host', true);
+  change(queues, queue, { mayStart: true });
   assert.equal(startAll(queues).length, 2);
 });
 
 test('a webhook gets as many attempts at once as its last one allows', () => {
   const queues = createQueues(64, 64);
-  fill(queues, queues.getOrCreate('a', 'host', true), 'a', 1000);
+  fill(queues, getQueue(queues, 'a', 'host'), 'a', 1000);
   const counts: number[] = [];
   for (const health of ['healthy', 'slow', 'silent', null, 'unreachable', 'healthy'] as const) {
     const started = startAll(queues);
@@ -123,7 +137,7 @@ test('a webhook gets as many attempts at once as its last one allows', () => {
 
 test('a host that never answers is paused after 32 attempts, and then resumed', () => {
   const queues = createQueues(64, 64);
-  fill(queues, queues.getOrCreate('a', 'host', true), 'a', 100);
+  fill(queues, getQueue(queues, 'a', 'host'), 'a', 100);
   let attempts = 0;
   for (let pauseMs = 0; pauseMs === 0; attempts += 1) {
     const attempt = queues.startNext(0);
@@ -140,7 +154,7 @@ test('a host that never answers is paused after 32 attempts, and then resumed', 
 
 test('an attempt that holds its place for long and shows nothing makes its queue slow', () => {
   const queues = createQueues(64, 64);
-  const queue = queues.getOrCreate('a', 'host', true);
+  const queue = getQueue(queues, 'a', 'host');
   for (const [health, healthAfter] of [
     ['unknown', 'slow'], ['healthy', 'slow'], ['slow', 'slow'], ['silent', 'silent'],
   ] as const) {
@@ -156,7 +170,7 @@ test('an attempt that holds its place for long and shows nothing makes its queue
 
 test('a slow webhook keeps a few attempts at once', () => {
   const queues = createQueues(64, 64);
-  fill(queues, queues.getOrCreate('a', 'host', true), 'a', 1000);
+  fill(queues, getQueue(queues, 'a', 'host'), 'a', 1000);
   for (let round = 0; round < 10; round += 1) {
     for (const attempt of startAll(queues)) finish(queues, attempt, 'slow');
   }
@@ -165,15 +179,15 @@ test('a slow webhook keeps a few attempts at once', () => {
 
 test('dead hosts, however many, leave room for one that is well', () => {
   const queues = createQueues(16, 8);
-  const healthy = queues.getOrCreate('healthy', 'healthy', true);
+  const healthy = getQueue(queues, 'healthy', 'healthy');
   fill(queues, healthy, 'w', 1);
   for (const attempt of startAll(queues)) finish(queues, attempt, 'healthy');
   for (let host = 0; host < 100; host += 1) {
-    fill(queues, queues.getOrCreate(`dead-${host}`, `dead-${host}`, true), `d${host}`, 20);
+    fill(queues, getQueue(queues, `dead-${host}`, `dead-${host}`), `d${host}`, 20);
   }
   const stuck = startAll(queues);
   assert.equal(stuck.length, 14);
-  fill(queues, queues.getOrCreate('healthy', 'healthy', true), 'x', 100);
+  fill(queues, getQueue(queues, 'healthy', 'healthy'), 'x', 100);
   for (let round = 0; round < 4; round += 1) {
     const started = startAll(queues);
     assert.ok(started.length >= 2 && started.every(({ target }) => target.key === 'healthy'));
@@ -187,7 +201,7 @@ function createBlocked(
 ): { queues: TaskQueues; running: RunningTask; second: Task } {
   const queues = createQueues(runningMax, 8);
   const tasks = targetKeys.map((targetKey, index) => {
-    const queue = queues.getOrCreate(`queue-${index}`, targetKey, true);
+    const queue = getQueue(queues, `queue-${index}`, targetKey);
     queue.target.isUnreachable = true;
     return queues.add(`task-${index}`, queue);
   });
@@ -205,10 +219,10 @@ for (const [limit, runningMax, targetKeys] of [
 ] as const) {
   for (const [title, leave] of [
     ['may not start any more', (queues, { queue }) =>
-      queues.update(queue, queue.target.key, false)],
+      change(queues, queue, { mayStart: false })],
     ['has no task any more', (queues, task) => queues.remove(task)],
     ['goes to a paused target', (queues, { queue }) => {
-      queues.update(queue, 'paused', true);
+      change(queues, queue, { target: 'paused' });
       queue.target.isPaused = true;
     }],
   ] as const satisfies [string, (queues: TaskQueues, task: Task) => void][]) {
@@ -230,7 +244,7 @@ test('a queue whose target is full passes on its turn among the unhealthy target
   const queues = createQueues(4, 8);
   const targetKeys = ['one', 'two', 'down', 'down', 'last'];
   const [first, second, ...others] = targetKeys.map((targetKey, index) => {
-    const queue = queues.getOrCreate(`queue-${index}`, targetKey, true);
+    const queue = getQueue(queues, `queue-${index}`, targetKey);
     queue.target.isUnreachable = targetKey === 'down';
     queue.health = 'silent';
     return queue;
@@ -248,8 +262,8 @@ test('a queue whose target is full passes on its turn among the unhealthy target
 test('a healthy queue whose target is reached again waits for none that is not healthy', () => {
   const queues = createQueues(4, 8);
   const keys = ['dead-0', 'dead-1', 'dead-2'];
-  const dead = keys.map((key) => queues.getOrCreate(key, key, true));
-  const [first, second] = ['first', 'second'].map((key) => queues.getOrCreate(key, 'well', true));
+  const dead = keys.map((key) => getQueue(queues, key, key));
+  const [first, second] = ['first', 'second'].map((key) => getQueue(queues, key, 'well'));
   assert.ok(first !== undefined && second !== undefined);
   fill(queues, first, 'first', 1);
   const [attempt] = startAll(queues);
@@ -268,7 +282,7 @@ test('a healthy queue whose target is reached again waits for none that is not h
 test('at a target that is full, those who are not well alternate with the others as one', () => {
   const queues = new TaskQueues({ runningMax: 64, runningPerQueueMax: 8, runningPerTargetMax: 1 });
   const keys = ['silent-0', 'well-0', 'silent-1', 'well-1'];
-  for (const key of keys) fill(queues, queues.getOrCreate(key, 'host', true), key, 4);
+  for (const key of keys) fill(queues, getQueue(queues, key, 'host'), key, 4);
   const order: string[] = [];
   for (let turn = 0; turn < 10; turn += 1) {
     const [attempt, ...others] = startAll(queues);
@@ -284,12 +298,12 @@ test('at a target that is full, those who are not well alternate with the others
 
 test('a healthy queue is on trial again though those that are not well have their half', () => {
   const queues = createQueues(4, 8);
-  const queue = queues.getOrCreate('well', 'well', true);
+  const queue = getQueue(queues, 'well', 'well');
   queue.health = 'healthy';
   queue.target.isUnreachable = true;
   for (const key of ['silent-0', 'silent-1', 'silent-2']) {
-    queues.getOrCreate(key, key, true).health = 'silent';
-    fill(queues, queues.getOrCreate(key, key, true), key, 1);
+    getQueue(queues, key, key).health = 'silent';
+    fill(queues, getQueue(queues, key, key), key, 1);
   }
   assert.equal(startAll(queues).length, 2);
   fill(queues, queue, 'well', 2);
@@ -298,7 +312,7 @@ test('a healthy queue is on trial again though those that are not well have thei
 
 test('nothing is held for a key without a task', () => {
   const queues = createQueues(64, 64);
-  const queue = queues.getOrCreate('a', 'host', true);
+  const queue = getQueue(queues, 'a', 'host');
   const add = (id: string, name: string): void =>
     queues.makeReady(queues.add(id, queue, { lane: { name, key: name } }));
   add('0', 'stays');
@@ -322,7 +336,7 @@ test('whatever happens, bounds hold and nothing that is ready is forgotten', () 
     const choice = below(random, 4);
     if (choice === 0 && added < 4000) {
       const key = below(random, 12);
-      const queue = queues.getOrCreate(`queue-${key}`, `host-${key % 5}`, true);
+      const queue = getQueue(queues, `queue-${key}`, `host-${key % 5}`);
       queues.makeReady(queues.add(String(added).padStart(6, '0'), queue));
       added += 1;
     } else if (choice === 1 && running.length > 0) {
@@ -377,7 +391,7 @@ for (const seed of [1, 2, 3]) {
       const queue = queues.find(key);
       const choice = below(random, 8);
       if (choice <= 1) {
-        tasks.push(queues.add(`${step}`, queues.getOrCreate(key, host, true)));
+        tasks.push(queues.add(`${step}`, getQueue(queues, key, host)));
         queues.makeReady(tasks.at(-1) ?? assert.fail());
       } else if (choice <= 3 && running.length > 0) {
         const [attempt] = running.splice(below(random, running.length), 1);
@@ -386,7 +400,7 @@ for (const seed of [1, 2, 3]) {
           below(random, 5)] ?? null;
         if (finish(queues, attempt, health) > 0) paused.add(attempt.target);
       } else if (choice === 4 && queue !== undefined) {
-        queues.update(queue, host, below(random, 3) > 0);
+        change(queues, queue, { target: host, mayStart: below(random, 3) > 0 });
       } else if (choice === 5) {
         queues.hold(key, below(random, 2) === 0 ? '' : null);
       } else if (choice === 6) {

@@ -9,7 +9,7 @@ import { Intake } from './incoming/intake/intake.ts';
 import { createSearchedFacts, findStoredRequestRoutes } from './incoming/intake/stored-facts.ts';
 import { buildRejectedRequest } from './incoming/intake/build-request.ts';
 import { RecentRequests } from './incoming/intake/recent-requests.ts';
-import { RejectedRing } from './incoming/intake/rejected-requests.ts';
+import { RejectedRing } from './inbox/rejected-requests.ts';
 import type { IncomingWebhookIndex } from './incoming/receiving/incoming-webhook-index.ts';
 import { PreviousSecretUses } from './incoming/receiving/previous-secret-uses.ts';
 import type { Reception } from './incoming/receiving/receive.ts';

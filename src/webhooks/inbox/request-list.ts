@@ -4,19 +4,11 @@ import type { FindRecord, Store } from '../../store/store-port.ts';
 import type { SlotTest } from '../records/columns.ts';
 import { createFieldTest } from '../records/fields.ts';
 import { RecordList } from '../records/record-list.ts';
+import type { RejectedRing } from './rejected-requests.ts';
 import { decodeRequest, decodeRequestHead, requestCollection } from './request-codec.ts';
 import { requestFields, type ListedRequest, type RequestFilter } from './request-fields.ts';
 import type { RequestStates } from './request-states.ts';
 import type { StoredRequest } from './stored-request.ts';
-
-/** The rejected requests, which are in memory alone. */
-export interface RejectedRequests {
-  all(): Iterable<StoredRequest>;
-  /** Finds a rejected request. Unless `isWhole`, only the beginning of its body was kept. */
-  find(id: string): {
-    readonly request: StoredRequest; readonly body: Buffer; readonly isWhole: boolean;
-  } | undefined;
-}
 
 /** What a list or a search goes through: stored requests whose slots match, and rejected ones. */
 export type RequestSelection = {
@@ -30,11 +22,12 @@ export type RequestSelection = {
 
 export class RequestList {
   readonly #find: FindRecord;
-  readonly #rejected: RejectedRequests;
+  readonly #rejected: Pick<RejectedRing, 'all'>;
   readonly #stored: RecordList<ListedRequest, RequestFilter>;
 
   constructor(
-    store: Pick<Store, 'collection'>, states: RequestStates, rejected: RejectedRequests,
+    store: Pick<Store, 'collection'>, states: RequestStates,
+    rejected: Pick<RejectedRing, 'all'>,
   ) {
     this.#find = findCommitted(store);
     this.#rejected = rejected;

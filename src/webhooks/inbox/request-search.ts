@@ -10,10 +10,11 @@ import { RecordWalk } from '../search/record-walk.ts';
 import type { SearchedContent, SearchedRecord } from '../search/search-query.ts';
 import type { SearchPosition, SearchWalk } from '../search/searches.ts';
 import { getRequestBody } from './request-body.ts';
+import type { RejectedRing } from './rejected-requests.ts';
 import {
   decodeRequestHead, decodeRequest, hasBodyRecord, requestCollection,
 } from './request-codec.ts';
-import type { RejectedRequests, RequestSelection } from './request-list.ts';
+import type { RequestSelection } from './request-list.ts';
 import {
   requestBodyCollection, type StoredRequestHead, type StoredRequest,
 } from './stored-request.ts';
@@ -24,7 +25,7 @@ export type CreateRequestFacts = (request: StoredRequestHead, body: Buffer) => F
 /** A walk through stored requests, and among them those that were rejected. */
 export class RequestSearchWalk implements SearchWalk<StoredRequest> {
   readonly #createFacts: CreateRequestFacts;
-  readonly #ring: Pick<RejectedRequests, 'find'>;
+  readonly #ring: Pick<RejectedRing, 'find'>;
   readonly #stored: RecordWalk<StoredRequest>;
   readonly #rejected: StoredRequest[];
   /** The stored one that comes next, if a rejected one came before it; else undefined. */
@@ -34,7 +35,7 @@ export class RequestSearchWalk implements SearchWalk<StoredRequest> {
 
   /** `ring` has the rejected requests that are still there. */
   constructor(
-    store: Store, createFacts: CreateRequestFacts, ring: Pick<RejectedRequests, 'find'>,
+    store: Store, createFacts: CreateRequestFacts, ring: Pick<RejectedRing, 'find'>,
     { before, matches, rejected }: RequestSelection,
   ) {
     this.#createFacts = createFacts;
@@ -100,7 +101,7 @@ function openStored(
 }
 
 function openRejected(
-  createFacts: CreateRequestFacts, ring: Pick<RejectedRequests, 'find'>, request: StoredRequest,
+  createFacts: CreateRequestFacts, ring: Pick<RejectedRing, 'find'>, request: StoredRequest,
 ): SearchedRecord<StoredRequest> {
   return {
     encodedParts: null,

@@ -16,7 +16,8 @@ import {
   decodeRequestHead, decodeRequest, findCommittedRequest, requestCollection,
 } from './request-codec.ts';
 import type { RequestFilter } from './request-fields.ts';
-import { RequestList, type RejectedRequests } from './request-list.ts';
+import type { RejectedRing } from './rejected-requests.ts';
+import { RequestList } from './request-list.ts';
 import { reconcileRequests, type RequestReconciliation } from './request-reconciliation.ts';
 import {
   chooseRoutes, copyRequest, retryRequest, type AvailableRoutes, type ReplayOptions,
@@ -35,7 +36,7 @@ type ReplayInputs = { readonly nowMs: number; readonly id: string };
 
 type InboxParts = {
   readonly states: RequestStates;
-  readonly rejected: RejectedRequests;
+  readonly rejected: RejectedRing;
   readonly webhooks: Pick<WebhookDirectory, 'find'>;
   /** Finds the routes of the request's webhook; null when the webhook was removed. */
   readonly findRoutes: (request: StoredRequest, body: () => Buffer) => AvailableRoutes | null;
@@ -199,7 +200,7 @@ type ReplaySource = {
 };
 
 function getReplaySource(
-  transaction: Transaction, id: string, rejected: RejectedRequests,
+  transaction: Transaction, id: string, rejected: RejectedRing,
 ): ReplaySource {
   const bytes = transaction.find(requestCollection.name, id);
   if (bytes !== undefined) {
@@ -217,7 +218,7 @@ function getReplaySource(
 }
 
 function getStaged(
-  transaction: Transaction, id: string, rejected: RejectedRequests,
+  transaction: Transaction, id: string, rejected: RejectedRing,
 ): StoredRequest {
   const bytes = transaction.find(requestCollection.name, id);
   if (bytes !== undefined) return decodeRequest(bytes, findStaged(transaction));

@@ -31,7 +31,7 @@ test('a page goes through the rejected requests once', async () => {
     return [makeStoredRequest({ given: { status: 'rejected' } })];
   };
   const states = new RequestStates(store);
-  const list = new RequestList(store, states, { all, find: () => undefined });
+  const list = new RequestList(store, states, { all });
   const filter = {
     hook: null, status: null, event: null, eventId: null, time: null,
   };
@@ -46,9 +46,7 @@ test('every list is what a naive one finds, whatever is stored, changed and dele
   const store = createMemoryStore(webhookCollections);
   const rejected: StoredRequest[] = [];
   const kept = new Map<string, StoredRequest>();
-  const list = new RequestList(store, new RequestStates(store), {
-    all: () => rejected, find: () => undefined,
-  });
+  const list = new RequestList(store, new RequestStates(store), { all: () => rejected });
   const maybe = <T>(values: readonly T[]): T | null => below(random, 2) === 0 ? null : pick(values);
   for (let round = 0; round < 150; round += 1) {
     const atMs = Date.UTC(2026, 0, 1) + below(random, 50) * 1000;

@@ -1,12 +1,9 @@
 /**
  * Rejected requests, in memory alone: anyone can send them, so they must fill neither disk nor
- * memory. The oldest go first, a webhook's own before those of others.
- *
- * The inbox lists them beside the stored requests, which it sees by `RejectedRequests`. The intake
- * has the class, as it has all that becomes of a request, though it runs none of these.
+ * memory. The oldest go first, a webhook's own before those of others. Lists have them beside the
+ * stored requests.
  */
-import type { RejectedRequests } from '../../inbox/request-list.ts';
-import { estimateHeadBytes, type StoredRequest } from '../../inbox/stored-request.ts';
+import { estimateHeadBytes, type StoredRequest } from './stored-request.ts';
 
 const WEBHOOK_MAX = 100;
 const ALL_MAX = 1000;
@@ -15,13 +12,14 @@ const BODY_BYTES_MAX = 8 * 1024;
 const WEBHOOK_BYTES_MAX = 2 << 20;
 const ALL_BYTES_MAX = 12 << 20;
 
+/** Unless `isWhole`, only the beginning of the body was kept. */
 type RejectedRequest = {
   readonly request: StoredRequest; readonly body: Buffer; readonly isWhole: boolean;
 };
 /** The requests of one webhook: their ids in order of arrival. */
 type WebhookRequests = { readonly ids: Set<string>; bytes: number };
 
-export class RejectedRing implements RejectedRequests {
+export class RejectedRing {
   /** In order of arrival. */
   readonly #byId = new Map<string, RejectedRequest>();
   readonly #byWebhook = new Map<string, WebhookRequests>();

@@ -1,7 +1,7 @@
 /** Rejected requests, which anybody can send: what is held of them in memory. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RejectedRing } from '../../../src/webhooks/incoming/intake/rejected-requests.ts';
+import { RejectedRing } from '../../../src/webhooks/inbox/rejected-requests.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
 
 const SMALL = [['A', 'b']] as const;

@@ -46,7 +46,7 @@ type TopicDeps = {
 
 /** The delivery of a request to one of its routes is a part of the request. */
 function createDeliveryTopic(
-  { toPublic }: TopicDeps['deliveries'], requestTopic: StreamTopic,
+  deliveries: TopicDeps['deliveries'], requestTopic: StreamTopic,
 ): StreamTopic {
   return {
     name: 'deliveries', event: 'delivery', collection: deliveryCollection, hasWebhooks: true,
@@ -56,7 +56,7 @@ function createDeliveryTopic(
       const delivery = decodeDelivery(record);
       const { hook, createdAt, updatedAt } = delivery;
       const isNew = updatedAt === createdAt;
-      return { json: encodeJson(toPublic(delivery)), webhookId: hook, isNew };
+      return { json: encodeJson(deliveries.toPublic(delivery)), webhookId: hook, isNew };
     },
   };
 }

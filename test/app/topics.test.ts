@@ -5,6 +5,8 @@ import { createTopics } from '../../src/app/topics.ts';
 import { findCommitted } from '../../src/store/find-record.ts';
 import type { Change } from '../../src/store/store-port.ts';
 import { createChangeEvents } from '../../src/stream/stream-event.ts';
+import { encodeDelivery } from '../../src/webhooks/deliveries/delivery-codec.ts';
+import { createDelivery, type Delivery } from '../../src/webhooks/deliveries/delivery.ts';
 import { encodeEvent } from '../../src/webhooks/deliveries/event-record.ts';
 import { webhookCollections } from '../../src/webhooks/webhooks.ts';
 import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
@@ -28,6 +30,22 @@ async function toldOf(
     createChangeEvents(transaction, topics, ({ name }) => name === 'events', findCommitted(store))
       .map(({ text }) => /"change":"(\w+)","id":"([^"]+)"/.exec(text)?.slice(1).join(' ') ?? text));
 }
+
+test('a delivery is shown as its service shows it', () => {
+  class Deliveries {
+    readonly #host = 'there';
+    toPublic({ identifier }: Delivery): never { return { identifier, host: this.#host } as never; }
+  }
+  const { all } = createTopics({
+    requests: { toPublic: () => assert.fail('it is no request') }, deliveries: new Deliveries(),
+  });
+  const delivery = createDelivery({ identifier: NEW, hook: 'h1', event: 'a', eventId: 'e1' }, AT);
+  const shown = all.find(({ name }) => name === 'deliveries')
+    ?.describe(Buffer.from(encodeDelivery(delivery)), () => undefined);
+  assert.deepEqual(shown, {
+    json: `{"identifier":"${NEW}","host":"there"}`, webhookId: 'h1', isNew: true,
+  });
+});
 
 test('a new event is told', async () => {
   const store = createMemoryStore(webhookCollections);

@@ -9,9 +9,9 @@ import { makeControlSocketPath, removeSocketFolder } from './control-socket.ts';
 import { createServerLimits } from './room-options.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { lazyImport } from '../base/lazy-import.ts';
 import type { Logger } from '../base/log.ts';
 import type { Dispatcher, RequestListeners } from '../server/routing/dispatcher.ts';
+import { listenOnActivatedSocket } from '../server/listening/activated-listener.ts';
 import type { ActivatedSocket } from '../server/listening/activated-sockets.ts';
 import { createHttpServer, listenOnPort, listenOnSocket } from '../server/listening/listener.ts';
 import type {
@@ -54,9 +54,6 @@ const PORT_MAX = 65_535;
 const TOKEN_LENGTH_MIN = 16;
 /** Stands for a unix socket, whose peers are on this machine. */
 const LOOPBACK_NAME = 'localhost';
-
-const loadActivatedListener =
-  lazyImport(() => import('../server/listening/activated-listener.ts'));
 
 export class Listening {
   readonly #options: ListeningOptions;
@@ -134,15 +131,14 @@ export class Listening {
   ): Promise<Listener[]> {
     const { settings, clock } = this.#options;
     const limits = createServerLimits(settings);
-    const results = await loadActivatedListener(({ listenOnActivatedSocket }) =>
-      Promise.allSettled(sockets.map(async (socket) => {
-        const listener = await listenOnActivatedSocket(socket, {
-          limits, clock, certificate,
-          chooseListeners: (host) => this.#chooseListeners(host ?? LOOPBACK_NAME),
-        });
-        await this.#keep(listener);
-        return listener;
-      })));
+    const results = await Promise.allSettled(sockets.map(async (socket) => {
+      const listener = await listenOnActivatedSocket(socket, {
+        limits, clock, certificate,
+        chooseListeners: (host) => this.#chooseListeners(host ?? LOOPBACK_NAME),
+      });
+      await this.#keep(listener);
+      return listener;
+    }));
     return results.map((result) => {
       if (result.status === 'rejected') throw result.reason;
       const { url, host, port, path } = result.value;

@@ -30,7 +30,7 @@ import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { QueueRetention } from './durable-queue/queue-retention.ts';
 
 /** The entry of events and forwards; deliveries follow from them. */
-export type Queue = {
+type Queue = {
   readonly fanOuts: FanOuts;
   readonly delayedEvents: DelayedEvents;
   readonly eventUse: EventUse;
@@ -39,7 +39,7 @@ export type Queue = {
   readonly systemEvents: SystemEvents;
 };
 
-export type Outgoing = {
+type Outgoing = {
   readonly deliveries: DeliveryService;
   readonly keptEvents: EventService;
   readonly sender: WebhookSender;

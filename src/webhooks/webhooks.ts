@@ -44,8 +44,10 @@ import {
 import { createIncomingEndpoints } from './incoming/incoming-endpoints.ts';
 import { createSearchedFacts } from './incoming/intake/stored-facts.ts';
 import { incomingCollection } from './incoming/incoming-webhook.ts';
-import { composeJobs } from './bulk/compose-jobs.ts';
 import { jobCollection } from './bulk/job.ts';
+import { createJobKinds } from './bulk/job-kinds.ts';
+import { jobRoutes } from './bulk/job-routes.ts';
+import { Jobs } from './bulk/jobs.ts';
 import { backfillCollection } from './deliveries/backfill-hold.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import { composeOutgoing, composeQueue } from './compose-outgoing.ts';
@@ -154,9 +156,9 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
   const { requests } = incoming;
   const searches = new Searches(context);
   const directories = { incoming: indexes.incoming, outgoing: indexes.outgoing };
-  const { jobs, routes: jobRoutes } = composeJobs(context, {
-    keys, webhooks: indexes, requests, findSearched: lookup.findSearched, outgoing, queue,
-  });
+  const jobs = new Jobs(context, createJobKinds(context, {
+    ...queue, ...outgoing, requests, findSearched: lookup.findSearched, webhooks: indexes.outgoing,
+  }));
   const removals = { incoming: incoming.removal, outgoing: outgoing.removal };
   const optionsChecks = new OptionsChecks(actions);
   const resources = createWebhookResources(context, {
@@ -175,7 +177,7 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
     ...deliveryRoutes(deliveries, directories, keys, searches),
     ...eventRoutes(keptEvents, searches),
     ...requestRoutes(requests, directories.incoming, keys, searches),
-    ...jobRoutes,
+    ...jobRoutes(jobs, store, { keys, deliveries, webhooks: indexes }),
     ...configurationRoutes(context, createConfigured(resources, removals, optionsChecks)),
   ];
   return {

@@ -23,7 +23,7 @@ import type { JobKind, JobKinds } from './job-kind.ts';
 import { countEach, createSelection } from './record-selection.ts';
 
 /** The services that do to a record what a job is for. */
-export type JobWork = BackfillWork & {
+type JobWork = BackfillWork & {
   readonly requests: Pick<RequestService, 'stageReplay'>;
   readonly findSearched: RequestLookup['findSearched'];
   readonly deliveries: Pick<DeliveryService, 'fields' | 'stageResend'>;

@@ -36,7 +36,7 @@ import type { Jobs } from './jobs.ts';
 import { jobResource } from './job-resource.ts';
 
 /** What the description of a new job is checked against. */
-export type JobAdmission = {
+type JobAdmission = {
   /** null: an `Idempotency-Key` has no effect. */
   readonly keys: IdempotencyKeys | null;
   readonly deliveries: Pick<DeliveryService, 'fields'>;

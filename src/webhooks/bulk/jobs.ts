@@ -24,7 +24,7 @@ const FINISHED_MAX = 100;
 
 export class Jobs {
   readonly #context: RelayContext;
-  readonly #loadKinds: () => Promise<JobKinds>;
+  readonly #kinds: JobKinds;
   readonly #records: Collection;
   readonly #unlisten: readonly (() => void)[];
   readonly #closing = new AbortController();
@@ -39,9 +39,9 @@ export class Jobs {
   readonly #begunSelections = new Map<string, RecordSelection>();
   #isStarted = false;
 
-  constructor(context: RelayContext, loadKinds: () => Promise<JobKinds>) {
+  constructor(context: RelayContext, kinds: JobKinds) {
     this.#context = context;
-    this.#loadKinds = loadKinds;
+    this.#kinds = kinds;
     this.#records = context.store.collection(jobCollection.name);
     this.#unlisten = [
       this.#records.onChange(({ id, before, after }) => {
@@ -96,7 +96,7 @@ export class Jobs {
 
   /** Counts the records that a job would take. */
   async count(kind: string, filter: JsonObject): Promise<number> {
-    const selection = (await this.#load(kind)).select(filter);
+    const selection = this.#getKind(kind).select(filter);
     try {
       const upTo = await selection.begin();
       return upTo === null ? 0 : await selection.count(upTo);
@@ -115,8 +115,7 @@ export class Jobs {
   ): Promise<Job> {
     const { store, makeId } = this.#context;
     const id = makeId();
-    // The code that runs it is loaded first: a job that could not run must not hold deliveries.
-    const jobKind = await this.#load(kind);
+    const jobKind = this.#getKind(kind);
     await jobKind.whenReady?.();
     const selection = jobKind.select(filter);
     const webhookId = jobKind.findHeldWebhookId?.(filter) ?? null;
@@ -162,8 +161,8 @@ export class Jobs {
     };
   }
 
-  async #load(kind: string): Promise<JobKind> {
-    const { [kind]: jobKind } = await this.#loadKinds();
+  #getKind(kind: string): JobKind {
+    const { [kind]: jobKind } = this.#kinds;
     assert(jobKind !== undefined, `there are no jobs of ${kind}`);
     return jobKind;
   }
@@ -217,7 +216,7 @@ export class Jobs {
     const { id, kind, filter } = job;
     // The caller may be applying a transaction of which the rest is to come.
     await nextTurn();
-    const selection = begunSelection ?? (await this.#load(kind)).select(filter);
+    const selection = begunSelection ?? this.#getKind(kind).select(filter);
     await this.#holdAgain(job);
     await runJob(this.#context, this.#closing.signal, id, selection);
   }

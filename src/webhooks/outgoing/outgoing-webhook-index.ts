@@ -6,7 +6,6 @@ import { EVERY_EVENT } from '../../base/event-name.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import { addChainHeader } from '../../base/webhook-chain.ts';
 import { isJsonObject, parseObject } from '../../base/fields.ts';
-import { lazyImport } from '../../base/lazy-import.ts';
 import type { Collection, Store } from '../../store/store-port.ts';
 import { resolveKey } from '../../resources/resolve-key.ts';
 import { followRecords } from '../../resources/projection.ts';
@@ -25,7 +24,7 @@ import {
 import { parseTemplate } from './payload-template.ts';
 import { prepareSuccessTest, type SuccessTest } from './success-when.ts';
 import type { BodyTemplate } from '../templates/body-template.ts';
-import type { WebhookSigner } from './webhook-signer.ts';
+import { createWebhookSigner, type WebhookSigner } from './webhook-signer.ts';
 
 export type ReadyOutgoingWebhook = OutgoingWebhook & {
   /** Whether it is off, and probed: events make deliveries for it all the same. */
@@ -45,7 +44,7 @@ export type ReadyOutgoingWebhook = OutgoingWebhook & {
    * Gets what signs its requests in another sender's dialect; null: it has no `signing`. Throws
    * what `createWebhookSigner` throws.
    */
-  readonly getSigner: (() => WebhookSigner | Promise<WebhookSigner>) | null;
+  readonly getSigner: (() => WebhookSigner) | null;
 };
 
 type SentHeaders = Readonly<Record<string, string>>;
@@ -180,13 +179,10 @@ function prepareWebhook(webhook: OutgoingWebhook): ReadyOutgoingWebhook {
   };
 }
 
-const loadSigning = lazyImport(() => import('./webhook-signer.ts'));
-
 /** The signer is made when it is first asked for. */
-function prepareSigner(webhook: OutgoingWebhook): () => WebhookSigner | Promise<WebhookSigner> {
+function prepareSigner(webhook: OutgoingWebhook): () => WebhookSigner {
   let signer: WebhookSigner | null = null;
-  return () => signer
-    ?? loadSigning(({ createWebhookSigner }) => signer ??= createWebhookSigner(webhook));
+  return () => signer ??= createWebhookSigner(webhook);
 }
 
 /** Most events have the same number of hops, so that the last headers fit again. */

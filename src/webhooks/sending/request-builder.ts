@@ -26,14 +26,12 @@ import { redactHeaders } from '../http/redact-headers.ts';
 import { resolveHeaders } from '../http/target-rules.ts';
 import { hideUrlSecrets } from '../http/url-credentials.ts';
 import type { ReadyOutgoingWebhook } from '../outgoing/outgoing-webhook-index.ts';
-import { lazyImport } from '../../base/lazy-import.ts';
 import type { Postponement } from '../durable-queue/queue-worker.ts';
 import {
   addTrace, buildWebhookRequest, type Dialect, type OutgoingRequest,
 } from './outgoing-request.ts';
+import { addCloudEvent, listCloudEventHeaders, readCloudEvent } from './cloud-event.ts';
 import type { DeliveryContext } from './delivery-context.ts';
-
-const loadCloudEvent = lazyImport(() => import('./cloud-event.ts'));
 
 export type PreparedAttempt = {
   /** The head to be stored; null for a queued forward, whose event has it, and for a failure. */
@@ -95,11 +93,9 @@ export async function prepareRequest(
   if (webhook === undefined || (!webhook.enabled && !webhook.isProbed)) return null;
   const { hops, trace } = head;
   const dialect = webhook.getSigner === null ? null
-    : await prepareDialect(webhook.getSigner, nameSentEvent(delivery, head));
+    : prepareDialect(webhook.getSigner, nameSentEvent(delivery, head));
   if (typeof dialect === 'string') return fail(createFailure(context.clock, dialect));
-  const sendBody = (
-    body: Buffer, isPayload: boolean,
-  ): PreparedAttempt | Promise<PreparedAttempt> => {
+  const sendBody = (body: Buffer, isPayload: boolean): PreparedAttempt => {
     const request = addTrace(addSystemEventHeader(
       buildWebhookRequest(webhook, identifier, body, hops, dialect), delivery.event), trace);
     const attempt = { request, sent: buildSentHead(webhook), isPayload, storedDelivery };
@@ -119,12 +115,12 @@ export async function prepareRequest(
   return prepareRequest(context, identifier);
 }
 
-/** Resolves with a text where the webhook's `signing` cannot be used. */
-async function prepareDialect(
+/** Returns a text where the webhook's `signing` cannot be used. */
+function prepareDialect(
   getSigner: NonNullable<ReadyOutgoingWebhook['getSigner']>, event: string,
-): Promise<Dialect | string> {
+): Dialect | string {
   try {
-    return { signer: await getSigner(), event };
+    return { signer: getSigner(), event };
   } catch (thrown) {
     if (thrown instanceof AppError) return messageOf(thrown);
     throw thrown;
@@ -174,16 +170,14 @@ function buildSentHead(webhook: ReadyOutgoingWebhook): SentHead {
  * Adds the attributes of the event to the request, and to the head to be stored: before its other
  * headers, as signatures are known by their place at the end.
  */
-async function withCloudEvent<
+function withCloudEvent<
   Attempt extends { readonly request: OutgoingRequest; readonly sent: SentHead;
     readonly storedDelivery: StoredDelivery; },
->({ cloudEventSource }: DeliveryContext, attempt: Attempt, eventRecord: Buffer): Promise<Attempt> {
+>({ cloudEventSource }: DeliveryContext, attempt: Attempt, eventRecord: Buffer): Attempt {
   const { request, sent, storedDelivery } = attempt;
-  return loadCloudEvent(({ addCloudEvent, listCloudEventHeaders, readCloudEvent }) => {
-    const event = readCloudEvent(storedDelivery.item, eventRecord, cloudEventSource);
-    const headers = [...listCloudEventHeaders(event), ...sent.headers];
-    return { ...attempt, request: addCloudEvent(request, event), sent: { ...sent, headers } };
-  });
+  const event = readCloudEvent(storedDelivery.item, eventRecord, cloudEventSource);
+  const headers = [...listCloudEventHeaders(event), ...sent.headers];
+  return { ...attempt, request: addCloudEvent(request, event), sent: { ...sent, headers } };
 }
 
 /** Marks a request for a system event: what it causes elsewhere must not cause another one. */

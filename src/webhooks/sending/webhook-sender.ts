@@ -6,7 +6,6 @@ import { formatTimestamp } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isChainRefused, nextHop } from '../../base/webhook-chain.ts';
 import { AppError, messageOf } from '../../base/errors.ts';
-import { lazyImport } from '../../base/lazy-import.ts';
 import { createTaggedLogger } from '../../base/log.ts';
 import type { JsonValue } from '../../base/schema.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
@@ -16,8 +15,9 @@ import {
   isSuccessStatus, formatResponseBody, decodeTextStart, hideSecrets, listHeaderSecrets,
   SHOWN_BYTES_MAX, wasServerNotAsked, type TargetResponse, type HttpSender,
 } from '../http/http-sender.ts';
-import type { AuthorizedResponse, AuthorizedSender } from './authorized-request.ts';
+import { AuthorizedSender, type AuthorizedResponse } from './authorized-request.ts';
 import type { BodyMaker, BodyOrigin } from './body-maker.ts';
+import { addCloudEvent, createSentByHand } from './cloud-event.ts';
 import { RESPONSE_BYTES_MAX, type SendOutcome } from '../deliveries/delivery.ts';
 import { SENT_BY_HAND } from '../deliveries/durable-send.ts';
 import { encodePayload } from '../outgoing/encode-payload.ts';
@@ -45,8 +45,6 @@ const UNMET_ERROR = 'the answer does not meet successWhen';
 const UNREACHABLE_KINDS: ReadonlySet<NetworkErrorKind> =
   new Set(['network', 'certificate', 'denied']);
 const DISABLED_MESSAGE = 'The webhook is disabled: events are not sent to it';
-
-const loadCloudEvent = lazyImport(() => import('./cloud-event.ts'));
 
 type SenderParts = Pick<RelayContext, 'clock' | 'makeId'> & {
   readonly bodies: Pick<BodyMaker, 'make'>;
@@ -106,16 +104,10 @@ function mentionDisabled(webhook: ReadyOutgoingWebhook, result: SendResult): Sen
 type RequestSender =
   (request: HttpRequest, oauth2: Oauth2 | undefined) => Promise<AuthorizedResponse>;
 
-const loadAuthorizedSender = lazyImport(() => import('./authorized-request.ts'));
-
-/** What only webhooks with `oauth2` need is loaded with their first request. */
 function createRequestSender(http: HttpSender, clock: Clock): RequestSender {
-  let sender: AuthorizedSender | null = null;
-  return async (request, oauth2) => oauth2 === undefined ? http.request(request)
-    : loadAuthorizedSender((module) => {
-      sender ??= new module.AuthorizedSender(http, clock);
-      return sender.send(oauth2, request);
-    });
+  const sender = new AuthorizedSender(http, clock);
+  return (request, oauth2) => oauth2 === undefined ? http.request(request)
+    : sender.send(oauth2, request);
 }
 
 async function sendNow(
@@ -136,10 +128,10 @@ async function sendNow(
     const hops = nextHop(origin.hops, () => webhook.labels.target);
     const body = await bodies.make(webhook, encode(), { ...origin, log, onChainRefused });
     const dialect = webhook.getSigner === null ? null
-      : { signer: await webhook.getSigner(), event: SENT_BY_HAND };
+      : { signer: webhook.getSigner(), event: SENT_BY_HAND };
     request = addTrace(
       buildWebhookRequest(webhook, makeId(), body, hops, dialect), origin.trace ?? null);
-    if (webhook.format === 'cloudevents') request = await addSentByHand(parts, request);
+    if (webhook.format === 'cloudevents') request = addSentByHand(parts, request);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown;
     const { chainHops: hops } = thrown.details;
@@ -178,12 +170,11 @@ async function sendNow(
 }
 
 /** Adds the attributes of an event that is sent by hand, in the format `cloudevents`. */
-async function addSentByHand(
+function addSentByHand(
   { clock, cloudEventSource }: SenderParts, request: OutgoingRequest,
-): Promise<OutgoingRequest> {
+): OutgoingRequest {
   const time = formatTimestamp(clock.now());
-  return loadCloudEvent(({ addCloudEvent, createSentByHand }) =>
-    addCloudEvent(request, createSentByHand(request.id, time, cloudEventSource)));
+  return addCloudEvent(request, createSentByHand(request.id, time, cloudEventSource));
 }
 
 /** Describes why there was no response. Names neither target nor credentials. */

@@ -28,7 +28,7 @@ async function openOn(disk: Disk): Promise<Opened> {
     directory: DIRECTORY, files, clock, logger: silentLogger, specs: [THINGS, jobCollection],
   });
   const kind = createCountUp(store);
-  const jobs = new Jobs(createContext({ store, clock }), async () => ({ 'count-up': kind }));
+  const jobs = new Jobs(createContext({ store, clock }), { 'count-up': kind });
   return {
     store, files, jobs,
     async close() {

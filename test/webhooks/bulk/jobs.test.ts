@@ -28,7 +28,7 @@ class Place {
     this.jobs = new Jobs(createContext({
       store, clock: this.clock,
       writeLog: (line) => this.logLines.push(JSON.parse(line).message),
-    }), async () => Object.fromEntries(KINDS.map((name) => [name, kind])));
+    }), Object.fromEntries(KINDS.map((name) => [name, kind])));
   }
 
   /** Resolves when what has begun must have come to its end. */

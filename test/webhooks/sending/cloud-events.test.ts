@@ -1,7 +1,6 @@
 /** Deliveries in the format `cloudevents`: CloudEvents 1.0.2 over HTTP, binary mode. */
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
-import { loadLazyModules } from '../../../src/base/lazy-import.ts';
+import { test } from 'node:test';
 import { createIdSource } from '../../../src/base/uuid.ts';
 import { until } from '../../support/until.ts';
 import { startServer, answer } from '../../support/servers.ts';
@@ -9,7 +8,6 @@ import { startRelayFor } from '../relay.ts';
 import { DOWN, Simulation, UP, type Request } from './simulation.ts';
 
 // The simulated clock does not wait for a module that is read from disk.
-before(() => loadLazyModules());
 
 const CLOUD = { format: 'cloudevents' };
 const BOOK = '{"type":"book.created","timestamp":"2026-01-01T00:00:00.000Z","data":{"book":{'

@@ -4,7 +4,6 @@
  * allow it. rejection-reasons.ts has what the sender and the owner are told of each.
  */
 import { AppError, type ErrorCode } from '../../../base/errors.ts';
-import { lazyImport } from '../../../base/lazy-import.ts';
 import { createTaggedLogger } from '../../../base/log.ts';
 import type { MemoryBudget } from '../../../base/memory-budget.ts';
 import { isPromised, type MaybePromise } from '../../../base/when-done.ts';
@@ -18,6 +17,7 @@ import type { IncomingWebhookIndex, ReadyIncomingWebhook } from './incoming-webh
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { PreviousSecretUses } from './previous-secret-uses.ts';
 import { AdmittedRequest } from './admitted-request.ts';
+import { prepareResponses, sendCustomResponse, sendRejection } from './send-custom-response.ts';
 import {
   DISABLED_REJECTION, LATE_HANDSHAKE_REJECTION, describeBusy, describeExcess, describeMissingParts,
   describeRateExcess, describeUnknownPath, describeUnreadBody, describeUnstored,
@@ -51,8 +51,6 @@ export type Reception = Pick<RelayContext, 'store' | 'clock'> & {
   };
 };
 
-const loadCustomResponse = lazyImport(() => import('./send-custom-response.ts'));
-
 const REJECTED_CODES: readonly ErrorCode[] = ['unauthorized', 'forbidden'];
 
 export function createReceiveHandler(reception: Reception): Handler {
@@ -76,7 +74,7 @@ async function receiveOrReject(
     const custom = findCustomResponse({ webhook, exchange }, 'rejected');
     const isRejection = thrown instanceof AppError && REJECTED_CODES.includes(thrown.code);
     if (custom === null || !isRejection) throw thrown;
-    await loadCustomResponse(({ sendRejection }) => sendRejection(exchange, custom));
+    sendRejection(exchange, custom);
   }
 }
 
@@ -168,7 +166,7 @@ async function receive(
         ? 'incoming.maxConcurrent' : 'its maxConcurrent'}`));
   }
   const readsPayload = webhook.responses !== null
-    && await prepareCustomResponses(exchange, admission);
+    && prepareCustomResponses(exchange, admission);
   // A request that is stored unseen is parsed when it runs.
   const isSeen = readsPayload || webhook.hasConditions || reader !== null
     || body.plain !== received;
@@ -185,10 +183,7 @@ async function receive(
     const custom = webhook.responses === null ? null
       : findCustomResponse(admission, response.outcome);
     if (custom === null) sendWebhookResponse(exchange, response);
-    else {
-      await loadCustomResponse(({ sendCustomResponse }) =>
-        sendCustomResponse(admission, custom, response));
-    }
+    else sendCustomResponse(admission, custom, response);
   } catch (thrown) {
     if (!(thrown instanceof AppError)) reportOutcome(reception, exchange, webhook, 'failed');
     throw rejectUnstored(exchange, webhook, thrown);
@@ -235,11 +230,9 @@ async function takeSecret(
  * Prepares the responses of the webhook's own, and tells whether one holds the payload. Before the
  * run, as after it an error would have the sender send again what ran. Throws `unavailable`.
  */
-async function prepareCustomResponses(
-  exchange: Exchange, admission: AdmittedRequest,
-): Promise<boolean> {
+function prepareCustomResponses(exchange: Exchange, admission: AdmittedRequest): boolean {
   try {
-    return await loadCustomResponse(({ prepareResponses }) => prepareResponses(admission));
+    return prepareResponses(admission);
   } catch (thrown) {
     throw rejectUnstored(exchange, admission.webhook, thrown);
   }

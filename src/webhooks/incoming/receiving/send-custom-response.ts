@@ -1,7 +1,4 @@
-/**
- * Sends the response that a webhook has of its own in place of the JSON. Loaded when the first one
- * is sent: most webhooks have none.
- */
+/** Sends the response that a webhook has of its own in place of the JSON. */
 import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import { findValueAt, type JsonPath } from '../../../base/json/path.ts';
 import { AppError } from '../../../base/errors.ts';

@@ -72,7 +72,7 @@ export interface Transport<Item, Result> {
   /** Whether the webhook of the queue is gone. */
   isOrphaned(key: string): boolean;
   /** Called when a record was changed, before its task follows it. */
-  onChange(change: Change, isPending: boolean): void;
+  onChange(change: Change): void;
   /** The name of an attempt for messages, in the singular with its article. */
   readonly noun: string;
   /** Whether an attempt may begin. When that changes, `QueueWorker.requestRun` must be called. */
@@ -261,9 +261,8 @@ export class QueueWorker<Item, Result> implements RemovalListener {
     const { clock } = this.#context;
     const { records } = this.#transport;
     if (!records.isTask(id)) return;
-    const isPending = after !== null && records.isPending(after);
-    this.#transport.onChange(change, isPending);
-    if (!isPending) {
+    this.#transport.onChange(change);
+    if (after === null || !records.isPending(after)) {
       this.#parked.get(id)?.giveUp();
       return this.#scheduler.remove(id);
     }

@@ -35,7 +35,7 @@ import {
   QueueWorker, type AttemptResult, type SetParked, type TaskRecords, type Transport,
 } from '../durable-queue/queue-worker.ts';
 import type { RelayContext } from '../relay-context.ts';
-import { createLaterPlace, describeOrders, findRouteLane } from './route-order.ts';
+import { describeOrders, findRouteLane, placeOf } from './route-order.ts';
 import {
   NO_ROOM, runPendingRoute, type FinishedRun, type RouteRunContext,
 } from './run-pending-route.ts';
@@ -141,9 +141,8 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
   }
 
   placeTask(stored: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
-    const { identifier: id, queuedAt, hook } = stored.item;
-    const place = queuedAt === null ? id : createLaterPlace(id, queuedAt);
-    return { key: hook ?? '', order: { lane: this.findLane(stored), place } };
+    const { item } = stored;
+    return { key: item.hook ?? '', order: { lane: this.findLane(stored), place: placeOf(item) } };
   }
 
   /** The webhook is both the queue and the target: its actions run here, at no other host. */

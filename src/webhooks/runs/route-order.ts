@@ -30,9 +30,9 @@ export function describeOrders(webhook: ReadyIncomingWebhook | undefined): strin
     : JSON.stringify(routes.map(({ name, order }) => [name, order]));
 }
 
-/** The place of a delivery that went to the queue after its request had come. */
-export function createLaterPlace(id: string, queuedAt: string): string {
-  return createPlace(parseTimestamp(queuedAt), id);
+/** The place of a delivery, which may have gone to the queue after its request had come. */
+export function placeOf({ identifier, queuedAt }: Delivery): string {
+  return queuedAt === null ? identifier : createPlace(parseTimestamp(queuedAt), identifier);
 }
 
 /** Finds the lane of a delivery; null: its route keeps no order, or it has no key. */

@@ -28,7 +28,7 @@ import {
 } from '../inbox/stored-request.ts';
 import type { StoredItem } from '../durable-queue/queue-spec.ts';
 import type { AttemptResult, Postponement, SetParked } from '../durable-queue/queue-worker.ts';
-import { createLaterPlace } from './route-order.ts';
+import { placeOf } from './route-order.ts';
 import { unlessCutOff, type QueueLease } from '../durable-queue/ownership.ts';
 import type { RelayContext } from '../relay-context.ts';
 
@@ -119,14 +119,14 @@ export function runPendingRoute(
  * waits it parses nothing, and so holds `payloadBytes` less.
  */
 function createTurn(
-  { memoryBudget }: RouteRunContext, { delivery: { identifier, queuedAt } }: PendingRoute,
+  { memoryBudget }: RouteRunContext, { delivery }: PendingRoute,
   { cutOff, setParked }: RouteAttempt, payloadBytes: number,
 ): RunTurn {
   const controller = new AbortController();
   const giveUp = (): void => controller.abort();
   if (cutOff.aborted) giveUp();
   return {
-    place: queuedAt === null ? identifier : createLaterPlace(identifier, queuedAt),
+    place: placeOf(delivery),
     cutOff: controller.signal,
     onWaiting(isWaiting) {
       if (isWaiting) {

@@ -6,7 +6,7 @@ import { DelayedEvents } from './deliveries/delayed-events.ts';
 import { QueueCapacity } from './deliveries/queue-capacity.ts';
 import { EventRetention } from './deliveries/event-retention.ts';
 import { EventUse } from './deliveries/event-use.ts';
-import { createEventPublisher, type EventPublisher } from './deliveries/event-publisher.ts';
+import { EventPublisher } from './deliveries/event-publisher.ts';
 import { FanOuts } from './deliveries/fan-out.ts';
 import { SystemEvents } from './deliveries/system-events.ts';
 import { deliveryRetention } from './deliveries/delivery-retention.ts';
@@ -58,16 +58,14 @@ export function composeQueue(
   context: RelayContext, { events: { keep }, outgoing }: WebhooksOptions,
   webhooks: { readonly incoming: WebhookDirectory; readonly outgoing: OutgoingWebhookIndex },
 ): Queue {
-  const { store, clock, log, makeId } = context;
+  const { store, log } = context;
   const fanOuts = new FanOuts(context);
   const eventUse = new EventUse(store);
   const capacity = new QueueCapacity(store, eventUse, fanOuts, {
     pendingMax: outgoing.maxPending, bytesMax: outgoing.maxPendingBytes,
   });
-  const events = createEventPublisher({
-    store, webhooks: webhooks.outgoing, fanOuts, makeId, clock, capacity,
-    keepsUnheard: keep === 'all',
-  });
+  const events =
+    new EventPublisher(context, webhooks.outgoing, fanOuts, capacity, keep === 'all');
   const delayedEvents = new DelayedEvents(context, events);
   const systemEvents = new SystemEvents(events, log, webhooks);
   return { fanOuts, delayedEvents, eventUse, capacity, events, systemEvents };

@@ -111,11 +111,7 @@ interface ActionModule {
   onLate(call: ActionCall): void;
 }
 
-export interface ActionRegistry {
-  find(identifier: string): RegisteredAction | undefined;
-  /** In order of identifier. */
-  list(): readonly RegisteredAction[];
-}
+export type ActionRegistry = ReturnType<typeof createActionRegistry>;
 
 /** A custom action and its origin, for messages: a class, or what makes the action of a module. */
 export type ActionSource = { readonly origin: string } & (
@@ -133,7 +129,7 @@ export function createActionRegistry(options: {
   readonly http: HttpSender;
   /** The log for faults of an action itself. */
   readonly log: Logger;
-}): ActionRegistry {
+}) {
   const actions = new Map(options.builtIn.map((action) => [action.identifier, action]));
   for (const source of options.custom) {
     const { origin } = source;
@@ -146,7 +142,11 @@ export function createActionRegistry(options: {
   }
   const sortedActions = [...actions.values()].sort((left, right) =>
     left.identifier < right.identifier ? -1 : 1);
-  return { find: (identifier) => actions.get(identifier), list: () => sortedActions };
+  return {
+    find: (identifier: string): RegisteredAction | undefined => actions.get(identifier),
+    /** In order of identifier. */
+    list: (): readonly RegisteredAction[] => sortedActions,
+  };
 }
 
 function registerClass(

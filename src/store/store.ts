@@ -15,7 +15,6 @@ import type { StoredCollection } from './records/collection.ts';
 import { diskError } from './disk/disk-error.ts';
 import type { Engine } from './engines/engine.ts';
 import type { Journal } from './journal/journal-port.ts';
-import type { Writers } from './replication/replicated-records.ts';
 import { MANIFEST_NAME } from './disk/inventory.ts';
 import type { Files } from './disk/files.ts';
 import { ChangeFeed } from './transactions/change-feed.ts';
@@ -138,7 +137,7 @@ async function openInEngine(options: StoreOptions, sharedLog: SharedLog): Promis
     openStateSources: () => journal.snapshots.openFiles(),
     onClosing: () => journal.hasten(),
   });
-  journal.start(store.writers);
+  journal.start(store.commit);
   return store;
 }
 
@@ -192,10 +191,9 @@ export class OpenedStore implements Store {
   readonly directory: string;
   readonly changes: ChangeLog;
   readonly replica: Replica | null;
-  /** The parts that take part when transactions of other nodes are applied. */
-  readonly writers: Writers;
+  /** It takes part when transactions of other nodes are applied. */
+  readonly commit: GroupCommit;
   readonly #deps: StoreDeps;
-  readonly #commit: GroupCommit;
   readonly #clock: Clock;
   /** Null where the log has no epochs: in an engine, and without their collection. */
   readonly #epoch: Epoch | null;
@@ -221,18 +219,12 @@ export class OpenedStore implements Store {
       makeId: () => loadCrypto().randomUUID(),
     });
     this.#epoch = epoch;
-    const commit = new GroupCommit({
+    this.commit = new GroupCommit({
       journal, feed, collections,
       ...epoch === null ? {} : { onStaged: (transaction) => epoch.stage(transaction) },
       stagedBytesMax: limits.stagedBytesMax,
       staging: new Staging(collections.values()),
     });
-    this.#commit = commit;
-    this.writers = {
-      feed,
-      rebase: (apply) => commit.rebase(apply),
-      rejectAll: (error) => commit.rejectAll(error),
-    };
   }
 
   get failure(): string | null {
@@ -249,7 +241,7 @@ export class OpenedStore implements Store {
   }
 
   get statistics(): StoreStatistics {
-    const { batchCount, transactions } = this.#commit;
+    const { batchCount, transactions } = this.commit;
     const { sequence, generation, bytes, snapshots } = this.#deps.journal;
     return {
       sequence, generation, batches: batchCount, transactions,
@@ -266,7 +258,7 @@ export class OpenedStore implements Store {
   }
 
   transact<T>(run: (transaction: Transaction) => T): Promise<T> {
-    return this.#commit.submit(run);
+    return this.commit.submit(run);
   }
 
   compact(): Promise<void> {
@@ -298,7 +290,7 @@ export class OpenedStore implements Store {
   async #close(): Promise<void> {
     const { journal, onClosing } = this.#deps;
     onClosing?.();
-    await this.#commit.close();
+    await this.commit.close();
     await journal.close();
   }
 }

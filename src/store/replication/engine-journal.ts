@@ -27,7 +27,8 @@ import { openEngineReader } from './engine-reader.ts';
 import { FreshReads, isUnreadable, createUnreachableError } from './fresh-reads.ts';
 import type { SnapshotKeeper } from './snapshot-keeper.ts';
 import { Reload } from './reload.ts';
-import type { ReplicatedRecords, Writers } from './replicated-records.ts';
+import type { GroupCommit } from '../transactions/group-commit.ts';
+import type { ReplicatedRecords } from './replicated-records.ts';
 import { PauseDetector } from './pause-detector.ts';
 
 /** 15 s: after this an append is given up, and the engine counts as away. */
@@ -127,9 +128,9 @@ export class EngineJournal implements Journal, Replica {
   /** Bytes of the log that were applied since a snapshot was last written or loaded. */
   get bytes(): number { return this.records.appliedBytes; }
 
-  /** Begins to follow the log. These writers learn when entries are applied. */
-  start(writers: Writers): void {
-    this.records.writers = writers;
+  /** Begins to follow the log. This node's transactions take part when entries are applied. */
+  start(commit: GroupCommit): void {
+    this.records.commit = commit;
     this.#useSession();
     this.#running = this.#run();
   }
@@ -316,7 +317,7 @@ export class EngineJournal implements Journal, Replica {
     // It replaces an earlier failure, which `#fail` would keep.
     this.#failure = null;
     this.#fail(error);
-    this.records.writers?.rejectAll(error);
+    this.records.commit?.rejectAll(error);
     await this.#reload.load(session);
   }
 

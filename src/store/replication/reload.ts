@@ -55,7 +55,7 @@ export class Reload {
     const startedMs = clock.monotonicMs();
     const newest = await snapshots.load(session);
     await reconcile(records.collections, newest.collections,
-      (error) => records.writers?.feed.onError(error));
+      (error) => records.commit?.feed.onError(error));
     records.reset(newest.logId, newest.position);
     logger.info('everything is loaded anew', {
       sequence: newest.position.sequence, tookMs: Math.round(clock.monotonicMs() - startedMs),

@@ -10,19 +10,10 @@ import type { RecoverySource } from '../generations/recovery.ts';
 import { createCollections } from '../records/collection.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { UNFOLLOWED, checkCollections } from '../transactions/change-feed.ts';
-import type { ChangeFeed } from '../transactions/change-feed.ts';
+import type { GroupCommit } from '../transactions/group-commit.ts';
 import { checkFormat, decodeEntries, findBreak, isSamePosition, LOG_START } from './log-entry.ts';
 import { createClosedError, findClosing } from './log-closing.ts';
 import type { LogClosing } from './log-closing.ts';
-
-/** The writers of the store: they have to know when other nodes' entries are applied. */
-export interface Writers {
-  readonly feed: ChangeFeed;
-  /** Calls `apply`. Transactions that are staged on the state before it run again. */
-  rebase(apply: () => void): void;
-  /** Ends all staged transactions with this error. */
-  rejectAll(error: AppError): void;
-}
 
 /** Bytes of lines that are applied in one turn of the event loop, which takes milliseconds. */
 const TURN_BYTES = 256 << 10;
@@ -43,8 +34,8 @@ export class ReplicatedRecords {
   divergence: string | null = null;
   /** The entry directly after `position` that ends the log for good; null: none was read. */
   closing: LogClosing | null = null;
-  /** Null until the records are loaded: nobody else uses them before. */
-  writers: Writers | null = null;
+  /** This node's transactions; null until the records are loaded: nobody uses them before. */
+  commit: GroupCommit | null = null;
   /** A set, since any client may add one: each must be removed in constant time. */
   readonly #waiters = new Set<SequenceWaiter>();
 
@@ -83,14 +74,14 @@ export class ReplicatedRecords {
     }
     checkCollections(this.collections, transactions);
     const apply = (): void => {
-      const feed = this.writers?.feed ?? UNFOLLOWED;
+      const feed = this.commit?.feed ?? UNFOLLOWED;
       for (const { sequence, operations } of transactions) {
         feed.apply(this.collections, sequence, operations);
       }
       for (const entry of entries) this.advance(entry);
     };
-    if (this.writers === null) apply();
-    else this.writers.rebase(apply);
+    if (this.commit === null) apply();
+    else this.commit.rebase(apply);
     return true;
   }
 

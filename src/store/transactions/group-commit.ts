@@ -38,6 +38,7 @@ export class GroupCommit {
   /** How many appends have been committed, and how many transactions in them. */
   batchCount = 0;
   transactions = 0;
+  readonly feed: ChangeFeed;
   readonly #options: GroupCommitOptions;
   readonly #window = new BatchWindow();
   /** The batch that new transactions join. */
@@ -53,6 +54,7 @@ export class GroupCommit {
   #onIdle: () => void = () => {};
 
   constructor(options: GroupCommitOptions) {
+    this.feed = options.feed;
     this.#options = options;
   }
 

@@ -33,7 +33,7 @@ async function withServer(
   });
   const owner = {
     pid: process.pid, kind: 'server', socketPath: path, startTime: '', bootId: '', namespace: '',
-    hasLifeSign: false,
+    hasSocket: false,
   };
   writeNobodys(join(data, 'lock'), JSON.stringify(owner));
   try {

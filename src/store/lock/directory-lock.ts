@@ -12,7 +12,6 @@
  */
 import { spawnSync } from 'node:child_process';
 import { basename, dirname, join } from 'node:path';
-import { assert } from '../../base/assert.ts';
 import { sleep, systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, systemCodeOf } from '../../base/errors.ts';
@@ -21,10 +20,7 @@ import { createNodeFiles } from '../disk/files.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { readExclusiveOwner, tryExclusiveLock } from './exclusive-lock.ts';
 import { startListening } from './liveness.ts';
-import type { LivenessSocket } from './liveness.ts';
-import {
-  isAlive, getLivenessPath, readOwner, describeThisProcess, writeOwner,
-} from './lock-owner.ts';
+import { OwnedLock, getLivenessPath, isAlive, readOwner } from './lock-owner.ts';
 import type { LockKind, LockOwner } from './lock-owner.ts';
 import { isInThisNamespace } from './process-identity.ts';
 
@@ -146,8 +142,7 @@ async function tryLock(
     files.truncateSync(descriptor, 0);
     const liveness = await startListening(getLivenessPath(path), files);
     isLocked = true;
-    const lock = new FlockLock(files, descriptor, kind, liveness);
-    lock.announce(null);
+    const lock = new OwnedLock(files, descriptor, kind, liveness);
     if (!await isHeldBy(files, readExclusiveOwner(directory, files))) return lock;
     lock.release();
     return null;
@@ -162,38 +157,6 @@ async function tryWithoutLock(
 ): Promise<DirectoryLock | null> {
   const isHeld = await isHeldBy(files, readHolder(directory, files));
   return isHeld ? null : { refusal, announce() {}, release() {} };
-}
-
-class FlockLock implements DirectoryLock {
-  readonly #files: Files;
-  readonly #descriptor: Descriptor;
-  readonly #kind: LockKind;
-  readonly #liveness: LivenessSocket | null;
-  #isReleased = false;
-
-  constructor(
-    files: Files, descriptor: Descriptor, kind: LockKind, liveness: LivenessSocket | null,
-  ) {
-    this.#files = files;
-    this.#descriptor = descriptor;
-    this.#kind = kind;
-    this.#liveness = liveness;
-  }
-
-  announce(socketPath: string | null): void {
-    assert(!this.#isReleased, 'a released lock names nobody');
-    const hasSocket = this.#liveness !== null;
-    const owner = describeThisProcess(this.#files, this.#kind, socketPath, hasSocket);
-    writeOwner(this.#files, this.#descriptor, owner);
-  }
-
-  release(): void {
-    if (this.#isReleased) return;
-    this.#isReleased = true;
-    this.#liveness?.end();
-    this.#files.truncateSync(this.#descriptor, 0);
-    this.#files.closeSync(this.#descriptor);
-  }
 }
 
 /** Returns the error where the file system is mounted read-only. */

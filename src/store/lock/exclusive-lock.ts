@@ -12,9 +12,7 @@ import type { Clock } from '../../base/clock.ts';
 import { systemCodeOf } from '../../base/errors.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { startListening, removeSocket } from './liveness.ts';
-import {
-  describeThisProcess, getLivenessPath, isAlive, readOwner, writeOwner,
-} from './lock-owner.ts';
+import { OwnedLock, getLivenessPath, isAlive, readOwner } from './lock-owner.ts';
 import type { LockKind, LockOwner } from './lock-owner.ts';
 
 const NAME_PATTERN = /^lock-(\d+)$/;
@@ -35,7 +33,7 @@ type ExclusiveLockOptions = {
 /** Tries to take the lock. Resolves with null when another process holds it. */
 export async function tryExclusiveLock(
   directory: string, { files, clock, kind, isHeldByFlock }: ExclusiveLockOptions,
-): Promise<{ announce(socketPath: string | null): void; release(): void } | null> {
+): Promise<OwnedLock | null> {
   const numbers = listLockNumbers(directory, files);
   const highest = numbers.at(-1) ?? 0;
   if (highest > 0 && await isHeld(getLockPath(directory, highest), files, clock)) return null;
@@ -49,31 +47,16 @@ export async function tryExclusiveLock(
     throw error;
   }
   const liveness = await startListening(getLivenessPath(path), files);
-  const announce = (socketPath: string | null): void =>
-    writeOwner(files, descriptor, describeThisProcess(files, kind, socketPath, liveness !== null));
-  announce(null);
-  const release = (): void => {
-    liveness?.end();
-    files.writeSync(descriptor, RELEASED_CONTENT, 0);
-    files.truncateSync(descriptor, RELEASED_CONTENT.length);
-    files.closeSync(descriptor);
-  };
+  const lock = new OwnedLock(files, descriptor, kind, liveness, RELEASED_CONTENT);
   if (listLockNumbers(directory, files).at(-1) !== number || await isHeldByFlock()) {
-    release();
+    lock.release();
     return null;
   }
   for (const oldNumber of numbers) {
     removeIfPresent(files, getLockPath(directory, oldNumber));
     removeSocket(getLivenessPath(getLockPath(directory, oldNumber)), files);
   }
-  let isReleased = false;
-  return {
-    announce,
-    release() {
-      if (!isReleased) release();
-      isReleased = true;
-    },
-  };
+  return lock;
 }
 
 /** Reads the owner of the highest lock file; null when it is released, or there is none. */

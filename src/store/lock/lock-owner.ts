@@ -1,8 +1,10 @@
 /** The owner of a lock, as a lock file names it, and whether that process is alive. */
+import { assert } from '../../base/assert.ts';
 import { systemCodeOf } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { hasListener } from './liveness.ts';
+import type { LivenessSocket } from './liveness.ts';
 import {
   describeProcess, isInThisNamespace, readStartTime, readText,
 } from './process-identity.ts';
@@ -24,12 +26,49 @@ export function describeThisProcess(
   return { ...describeProcess(files, process.pid), kind, socketPath, hasSocket };
 }
 
-/** Replaces the content of a lock file. */
-export function writeOwner(files: Files, descriptor: Descriptor, owner: LockOwner): void {
-  const { hasSocket, ...members } = owner;
-  const bytes = Buffer.from(`${JSON.stringify({ ...members, hasLifeSign: hasSocket })}\n`);
-  files.writeSync(descriptor, bytes, 0);
-  files.truncateSync(descriptor, bytes.length);
+/** A lock that this process holds: its file names this process until the release. */
+export class OwnedLock {
+  readonly #files: Files;
+  readonly #descriptor: Descriptor;
+  readonly #kind: LockKind;
+  readonly #liveness: LivenessSocket | null;
+  readonly #releasedContent: Buffer;
+  #isReleased = false;
+
+  /** `releasedContent` is what the file holds after the release. */
+  constructor(
+    files: Files, descriptor: Descriptor, kind: LockKind, liveness: LivenessSocket | null,
+    releasedContent = Buffer.alloc(0),
+  ) {
+    this.#files = files;
+    this.#descriptor = descriptor;
+    this.#kind = kind;
+    this.#liveness = liveness;
+    this.#releasedContent = releasedContent;
+    this.announce(null);
+  }
+
+  /** Publishes the path of the control socket. */
+  announce(socketPath: string | null): void {
+    assert(!this.#isReleased, 'a released lock names nobody');
+    const hasSocket = this.#liveness !== null;
+    const owner = describeThisProcess(this.#files, this.#kind, socketPath, hasSocket);
+    this.#replaceContent(Buffer.from(`${JSON.stringify(owner)}\n`));
+  }
+
+  /** Idempotent. */
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#liveness?.end();
+    this.#replaceContent(this.#releasedContent);
+    this.#files.closeSync(this.#descriptor);
+  }
+
+  #replaceContent(bytes: Buffer): void {
+    if (bytes.length > 0) this.#files.writeSync(this.#descriptor, bytes, 0);
+    this.#files.truncateSync(this.#descriptor, bytes.length);
+  }
 }
 
 /** Null when the file is missing, empty, or does not name an owner. */
@@ -37,13 +76,13 @@ export function readOwner(files: Files, path: string): LockOwner | null {
   try {
     const owner: unknown = JSON.parse(readText(files, path));
     if (!isJsonObject(owner)) return null;
-    const { pid, kind, socketPath, startTime, bootId, namespace, hasLifeSign } = owner;
+    const { pid, kind, socketPath, startTime, bootId, namespace, hasSocket } = owner;
     if (typeof pid !== 'number' || (kind !== 'server' && kind !== 'command')) return null;
     return {
       pid, kind,
       socketPath: typeof socketPath === 'string' ? socketPath : null,
       startTime: String(startTime), bootId: String(bootId), namespace: String(namespace),
-      hasSocket: hasLifeSign === true,
+      hasSocket: hasSocket === true,
     };
   } catch {
     return null;

@@ -135,7 +135,7 @@ test('the socket of a process that was killed makes way for that of the next own
     const directory = createTemporaryFolder();
     writeFileSync(join(directory, `${name}.sock`), '');
     const lock = await acquireLock(directory, { kind: 'server', ...way });
-    assert.equal(JSON.parse(readFileSync(join(directory, name), 'utf8')).hasLifeSign, true);
+    assert.equal(JSON.parse(readFileSync(join(directory, name), 'utf8')).hasSocket, true);
     lock.release();
   }
 });

@@ -13,7 +13,7 @@
 import { dirname, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { isCount } from '../../base/fields.ts';
-import { writeFully } from '../disk/read-write.ts';
+import { withFile, writeFully } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import {
   BACKUP_PENDING, MANIFEST_NAME, isBackupName, journalName, snapshotName, readInventory,
@@ -181,18 +181,15 @@ async function writeCopy(
   files: Files, path: string, chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
   onCreated: (path: string) => void,
 ): Promise<void> {
-  const copy = files.openSync(path, 'create');
-  onCreated(path);
-  try {
+  await withFile(files, path, 'create', async (copy) => {
+    onCreated(path);
     let position = 0;
     for await (const chunk of chunks) {
       await writeFully(files, copy, chunk, position);
       position += chunk.length;
     }
     await files.datasync(copy);
-  } finally {
-    files.closeSync(copy);
-  }
+  });
 }
 
 /** Writes under a temporary name, and renames the file once all its bytes are on disk. */

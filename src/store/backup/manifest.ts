@@ -17,7 +17,7 @@ import { loadCrypto } from '../../base/node-modules.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import { unknownFormatError } from '../generations/damage-error.ts';
 import { MANIFEST_NAME, isBackupName } from '../disk/inventory.ts';
-import { readFully } from '../disk/read-write.ts';
+import { readFully, withFile } from '../disk/read-write.ts';
 
 /** An open file that is copied into a backup or out of one. */
 export type BackupFile = {
@@ -70,13 +70,10 @@ export async function findManifest(
   files: Files, directory: string,
 ): Promise<BackupManifest | null> {
   if (!files.listSync(directory).includes(MANIFEST_NAME)) return null;
-  const descriptor = files.openSync(join(directory, MANIFEST_NAME), 'read');
-  try {
+  return withFile(files, join(directory, MANIFEST_NAME), 'read', (descriptor) => {
     const bytes = files.sizeSync(descriptor);
-    return await readManifest(files, { name: MANIFEST_NAME, descriptor, offset: 0, bytes });
-  } finally {
-    files.closeSync(descriptor);
-  }
+    return readManifest(files, { name: MANIFEST_NAME, descriptor, offset: 0, bytes });
+  });
 }
 
 /**

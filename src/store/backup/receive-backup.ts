@@ -6,7 +6,7 @@ import { checkContents, countRecords, findManifest } from './manifest.ts';
 import { TAR_BLOCK_BYTES, decodeTarHeader, tarPadding } from './tar.ts';
 import type { Files } from '../disk/files.ts';
 import { MANIFEST_NAME, isBackupName } from '../disk/inventory.ts';
-import { writeFully } from '../disk/read-write.ts';
+import { withFile, writeFully } from '../disk/read-write.ts';
 import { recoverState } from '../generations/recovery.ts';
 import type { RecoveredState, RecoverySource } from '../generations/recovery.ts';
 
@@ -42,16 +42,13 @@ export async function readReceived(source: RecoverySource): Promise<RecoveredSta
 async function receiveFile(
   files: Files, path: string, reader: ChunkReader, bytes: number,
 ): Promise<void> {
-  const descriptor = files.openSync(path, 'create');
-  try {
+  await withFile(files, path, 'create', async (descriptor) => {
     for (let at = 0; at < bytes;) {
       const chunk = await reader.read(bytes - at);
       await writeFully(files, descriptor, chunk, at);
       at += chunk.length;
     }
-  } finally {
-    files.closeSync(descriptor);
-  }
+  });
 }
 
 /** Reads bytes from a stream of chunks of any size. */

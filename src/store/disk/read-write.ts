@@ -1,7 +1,7 @@
 /** Reads and writes files over several calls, as a call may do less than it was asked for. */
 import { dirname } from 'node:path';
 import { checkBytesWritten } from './disk-error.ts';
-import type { Descriptor, Files } from './files.ts';
+import type { Descriptor, Files, OpenMode } from './files.ts';
 import { temporaryName } from './inventory.ts';
 
 const READ_BYTES = 1 << 20;
@@ -76,31 +76,37 @@ export async function writeFully(
   }
 }
 
+/** Opens a file for `use`, and closes it once that has ended. */
+export async function withFile<T>(
+  files: Files, path: string, mode: OpenMode, use: (descriptor: Descriptor) => Promise<T>,
+): Promise<T> {
+  const descriptor = files.openSync(path, mode);
+  try {
+    return await use(descriptor);
+  } finally {
+    files.closeSync(descriptor);
+  }
+}
+
 /** Reads the first `bytesMax` bytes of a file; null: there is none. */
 export async function readSmallFile(
   files: Files, path: string, bytesMax: number,
 ): Promise<Buffer | null> {
   if (!files.existsSync(path)) return null;
-  const descriptor = files.openSync(path, 'read');
-  try {
-    const content = Buffer.alloc(bytesMax);
-    return content.subarray(0, await readFully(files, descriptor, content, 0));
-  } finally {
-    files.closeSync(descriptor);
-  }
+  const content = Buffer.alloc(bytesMax);
+  const count = await withFile(files, path, 'read', (descriptor) =>
+    readFully(files, descriptor, content, 0));
+  return content.subarray(0, count);
 }
 
 /** Writes a file durably. After a crash its old content is there (or none was), or the new one. */
 export async function replaceFile(files: Files, path: string, content: Buffer): Promise<void> {
   const temporaryPath = temporaryName(path);
   if (files.existsSync(temporaryPath)) files.unlinkSync(temporaryPath);
-  const descriptor = files.openSync(temporaryPath, 'create');
-  try {
+  await withFile(files, temporaryPath, 'create', async (descriptor) => {
     await writeFully(files, descriptor, content, 0);
     await files.datasync(descriptor);
-  } finally {
-    files.closeSync(descriptor);
-  }
+  });
   files.renameSync(temporaryPath, path);
   await files.syncDirectory(dirname(path));
 }

@@ -1,7 +1,7 @@
 /** Reads the first line of a journal, which says what state it continues (journal-line.ts). */
 import { unknownFormatError } from './damage-error.ts';
 import type { Files } from '../disk/files.ts';
-import { readFully } from '../disk/read-write.ts';
+import { readFully, withFile } from '../disk/read-write.ts';
 import { JOURNAL_FORMAT, hasChecksum, parseLine } from '../journal/journal-line.ts';
 
 const LINE_FEED = 0x0a;
@@ -19,8 +19,7 @@ export type JournalStart = {
 
 /** Reads the start of a journal. Throws `damaged` for a line of another format. */
 export async function readJournalStart(files: Files, path: string): Promise<JournalStart> {
-  const descriptor = files.openSync(path, 'read');
-  try {
+  return withFile(files, path, 'read', async (descriptor) => {
     const content = Buffer.alloc(START_BYTES_MAX);
     const count = await readFully(files, descriptor, content, 0);
     const end = content.subarray(0, count).indexOf(LINE_FEED);
@@ -35,7 +34,5 @@ export async function readJournalStart(files: Files, path: string): Promise<Jour
       bytes,
       isUnused: bytes <= end + 1 || end < 0,
     };
-  } finally {
-    files.closeSync(descriptor);
-  }
+  });
 }

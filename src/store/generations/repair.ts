@@ -12,7 +12,7 @@
 import { join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
 import { diskError } from '../disk/disk-error.ts';
-import { readFully, writeFully } from '../disk/read-write.ts';
+import { readFully, withFile, writeFully } from '../disk/read-write.ts';
 import type { Files } from '../disk/files.ts';
 import { journalName, temporaryName, tornName } from '../disk/inventory.ts';
 import { createJournalFile, reopenJournalFile } from '../journal/journal-file.ts';
@@ -71,22 +71,16 @@ async function cutTornEnd(
   const tornPath = findFreeTornPath(directory, files, generation, validEnd);
   const temporaryPath = temporaryName(tornPath);
   if (files.existsSync(temporaryPath)) files.unlinkSync(temporaryPath);
-  const source = files.openSync(path, 'append-existing');
-  try {
-    const target = files.openSync(temporaryPath, 'create');
-    try {
+  await withFile(files, path, 'append-existing', async (source) => {
+    await withFile(files, temporaryPath, 'create', async (target) => {
       await copyRange(files, source, validEnd, size, target);
       await files.datasync(target);
-    } finally {
-      files.closeSync(target);
-    }
+    });
     files.renameSync(temporaryPath, tornPath);
     files.syncDirectorySync(directory);
     files.truncateSync(source, validEnd);
     files.datasyncSync(source);
-  } finally {
-    files.closeSync(source);
-  }
+  });
   logger.warning('cut a torn end off the journal', {
     file: path, line: tornAt?.line, offset: validEnd, bytes: size - validEnd, kept: tornPath,
   });
@@ -108,19 +102,18 @@ async function rewriteUnproven(files: Files, { path, replay }: ReplayedJournal):
   // A note at the end is rewritten, too. If its sync had failed, a power loss could destroy it and
   // leave later lines, which the next start would have to take for damage.
   const { validEnd, unprovenAt } = replay;
-  const descriptor = files.openSync(path, 'append-existing');
   try {
-    const buffer = Buffer.allocUnsafe(Math.min(COPY_BYTES, validEnd - unprovenAt));
-    for (let at = unprovenAt; at < validEnd; at += buffer.length) {
-      const piece = buffer.subarray(0, Math.min(buffer.length, validEnd - at));
-      await readFully(files, descriptor, piece, at);
-      await writeFully(files, descriptor, piece, at);
-    }
-    await files.datasync(descriptor);
+    await withFile(files, path, 'append-existing', async (descriptor) => {
+      const buffer = Buffer.allocUnsafe(Math.min(COPY_BYTES, validEnd - unprovenAt));
+      for (let at = unprovenAt; at < validEnd; at += buffer.length) {
+        const piece = buffer.subarray(0, Math.min(buffer.length, validEnd - at));
+        await readFully(files, descriptor, piece, at);
+        await writeFully(files, descriptor, piece, at);
+      }
+      await files.datasync(descriptor);
+    });
   } catch (error) {
     throw diskError(`${path}: what was read cannot be made durable`, error);
-  } finally {
-    files.closeSync(descriptor);
   }
 }
 

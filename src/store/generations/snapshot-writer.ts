@@ -11,7 +11,7 @@ import { assert } from '../../base/assert.ts';
 import { AppError } from '../../base/errors.ts';
 import { SEPARATOR } from '../records/arena.ts';
 import { snapshotName, temporaryName } from '../disk/inventory.ts';
-import { writeFully } from '../disk/read-write.ts';
+import { withFile, writeFully } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 import type { FrozenCollection } from '../records/collection.ts';
 import { readFrozenSpan } from '../records/record-table.ts';
@@ -61,13 +61,10 @@ export async function writeSnapshot(
   files: Files, path: string, header: SnapshotHeader, frozen: FrozenCollection,
   isStopping: () => boolean,
 ): Promise<void> {
-  const descriptor = files.openSync(path, 'create');
-  try {
+  await withFile(files, path, 'create', async (descriptor) => {
     await new SnapshotWriter(files, descriptor, frozen, isStopping).write(header);
     await files.datasync(descriptor);
-  } finally {
-    files.closeSync(descriptor);
-  }
+  });
 }
 
 class SnapshotWriter {

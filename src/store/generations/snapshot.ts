@@ -24,7 +24,7 @@ import { isJsonObject } from '../../base/fields.ts';
 import { CHUNK_BYTES, allocateSharedChunk } from '../records/arena.ts';
 import type { StoredCollection } from '../records/collection.ts';
 import { damageError, unknownFormatError } from './damage-error.ts';
-import { readFully, readLines } from '../disk/read-write.ts';
+import { readFully, readLines, withFile } from '../disk/read-write.ts';
 import type { Descriptor, Files } from '../disk/files.ts';
 
 const SNAPSHOT_FORMAT = 'hookshelf-snapshot-2';
@@ -63,18 +63,13 @@ export async function isEmptySnapshot(files: Files, path: string): Promise<boole
   const header = await readHeader(files, path);
   const ends = [encodeHeader(header), encodeCount(0), SNAPSHOT_END];
   const bytes = ends.reduce((sum, end) => sum + Buffer.byteLength(end), CRC_HEX);
-  const descriptor = files.openSync(path, 'read');
-  try {
-    return files.sizeSync(descriptor) === bytes;
-  } finally {
-    files.closeSync(descriptor);
-  }
+  return withFile(files, path, 'read', async (descriptor) =>
+    files.sizeSync(descriptor) === bytes);
 }
 
 /** Reads the header of a snapshot. Throws `damaged`. */
 export async function readHeader(files: Files, path: string): Promise<SnapshotHeader> {
-  const descriptor = files.openSync(path, 'read');
-  try {
+  return withFile(files, path, 'read', async (descriptor) => {
     const start = Buffer.alloc(Math.min(files.sizeSync(descriptor), HEADER_BYTES_MAX));
     const count = await readFully(files, descriptor, start, 0);
     const end = start.subarray(0, count).indexOf(LINE_FEED);
@@ -85,22 +80,17 @@ export async function readHeader(files: Files, path: string): Promise<SnapshotHe
     const format = FORMAT_PATTERN.exec(line)?.[1] ?? SNAPSHOT_FORMAT;
     throw format === SNAPSHOT_FORMAT ? damageError(position, 'no snapshot header')
       : unknownFormatError(position, SNAPSHOT_FORMAT, line);
-  } finally {
-    files.closeSync(descriptor);
-  }
+  });
 }
 
 /** Loads a snapshot into an empty collection. Throws `damaged`. */
 export async function loadSnapshot(
   files: Files, path: string, collection: StoredCollection,
 ): Promise<void> {
-  const descriptor = files.openSync(path, 'read');
-  try {
+  await withFile(files, path, 'read', async (descriptor) => {
     const isValid = await new SnapshotLoader(files, descriptor, collection).load();
     if (!isValid) throw await locateDamage(files, path, descriptor);
-  } finally {
-    files.closeSync(descriptor);
-  }
+  });
 }
 
 /** The chunks of a file that are read while another one is indexed. */

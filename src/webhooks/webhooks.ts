@@ -74,12 +74,16 @@ import { formatTargetLabel, type WebhookDirection } from './webhook-label.ts';
 import type { RemovalListener } from './durable-queue/end-pending.ts';
 import { removalCollection } from './durable-queue/removals.ts';
 
-/** The collections that the store must have before `createWebhooks`. */
+/**
+ * The collections that the store must have before `createWebhooks`. A node that loads all records
+ * anew applies them in this order, so events and requests, by which deliveries are placed in their
+ * queues, stand before deliveries.
+ */
 export const webhookCollections: readonly CollectionSpec[] = [
   incomingCollection, configurationCollection, outgoingCollection, usesCollection,
-  eventCollection, lateDeliveryCollection, delayedEventCollection, deliveryCollection,
-  deliveryBodyCollection, fanOutCollection, removalCollection,
-  requestCollection, requestBodyCollection, eventIdCollection,
+  eventCollection, lateDeliveryCollection, delayedEventCollection,
+  requestBodyCollection, requestCollection, eventIdCollection,
+  deliveryCollection, deliveryBodyCollection, fanOutCollection, removalCollection,
   jobCollection, backfillCollection,
   healthCollection, appliedCollection,
 ];

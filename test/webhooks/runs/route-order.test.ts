@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
+import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { InboxSimulation } from './inbox.ts';
 
 const BY_KEY = { key: 'payload.key' };
@@ -126,6 +127,25 @@ test('the order of requests is the same after a crash', async () => {
   const other = await accept(inbox, hook, 2);
   await pass(inbox, 2 * RETRY_MS);
   assert.deepEqual(runsOf(inbox).slice(before), [other, waiting, same]);
+});
+
+test('requests that are loaded anew, one collection after the other, keep the order', async () => {
+  const { inbox, hook, waiting } = await withWaiting(BY_KEY);
+  const same = await accept(inbox, hook, 1);
+  const operations = inbox.store.lines.at(-1) ?? [];
+  const before = inbox.runs.length;
+  await inbox.run(inbox.store.transact((transaction) => {
+    for (const { collection, id } of operations) transaction.delete(collection, id);
+  }));
+  for (const { name } of webhookCollections) {
+    await inbox.run(inbox.store.transact((transaction) => {
+      for (const { collection, id, json } of operations) {
+        if (collection === name) transaction.put(collection, id, json ?? '');
+      }
+    }));
+  }
+  await pass(inbox, 2 * RETRY_MS);
+  assert.deepEqual(runsOf(inbox).slice(before), [waiting, same]);
 });
 
 test('the pending requests of a webhook follow its order when that changes', async () => {

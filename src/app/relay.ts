@@ -7,35 +7,25 @@ import {
 } from './service-metrics.ts';
 import { createClientOptions } from './room-options.ts';
 import { formatTimestamp } from '../base/clock.ts';
-import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { MemoryBudget } from '../base/memory-budget.ts';
-import type { Turns } from '../base/turns.ts';
-import type { IdSource } from '../base/uuid.ts';
 import type { HttpClient } from '../client/http-client.ts';
 import { createLazyHttpClient } from '../client/lazy-http-client.ts';
 import { createTargetCheck } from '../client/policy/deny-list.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import type { Settings } from '../settings/load-settings.ts';
-import type { Store } from '../store/store-port.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import type { ChangeHook } from '../resources/record-stager.ts';
 import type { EventPublisher } from '../webhooks/deliveries/event-publisher.ts';
 import type { WebhooksOptions } from '../webhooks/webhooks-options.ts';
-import type { Ownership } from '../webhooks/durable-queue/ownership.ts';
 import type { RelayContext } from '../webhooks/relay-context.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-type RelayDeps = {
-  readonly store: Store;
+type RelayDeps = Omit<RelayContext, 'log' | 'random'> & {
   readonly keys: IdempotencyKeys;
-  readonly ownership: Ownership;
-  readonly clock: Clock;
-  readonly turns: Turns;
   readonly logger: Logger;
   readonly settings: Settings;
-  readonly makeId: IdSource;
   readonly memoryBudget: MemoryBudget;
   readonly metrics: Metrics;
   /** Custom actions. */

@@ -148,13 +148,14 @@ export function createWebhooks(context: RelayContext, options: WebhooksOptions):
   const health = createMonitors(context, indexes);
   const actions = makeRegistry(context, options, events);
   const runner = makeRunner(context, options);
-  const actionDeps = { configurations: indexes.configurations, actions, runner };
+  const configuredActions = { configurations: indexes.configurations, actions, runner };
   const lookup = createRequestLookup(store, indexes.incoming);
   const outgoing = composeOutgoing(context, options, {
-    ...actionDeps, webhooks: indexes.outgoing, queue, health: health.outgoing, requests: lookup,
+    ...configuredActions, webhooks: indexes.outgoing, queue, health: health.outgoing,
+    requests: lookup,
   });
   const incoming = composeIncoming(context, options, {
-    ...actionDeps, webhooks: indexes.incoming, systemEvents, events, health: health.incoming,
+    ...configuredActions, webhooks: indexes.incoming, systemEvents, events, health: health.incoming,
   });
   const { sender, transport, deliveries, keptEvents, findHostWait, listHostWaits } = outgoing;
   const { requests } = incoming;

@@ -63,9 +63,9 @@ export async function startBookServer(options: {
     bodyBytesMax: 1_048_576, accessLog: 'off', trustProxy: false,
     ...options.stallMs === undefined ? {} : { stallMs: options.stallMs },
   });
-  const { requestTimeoutMs = 30_000 } = options;
+  const { requestTimeoutMs = 60_000 } = options;
   const server = createHttpServer(dispatcher.listeners(options.entrance ?? 'loopback'), {
-    requestTimeoutMs, headersTimeoutMs: 10_000, keepAliveTimeoutMs: 1_000, connectionsMax: 100,
+    requestTimeoutMs, headersTimeoutMs: 60_000, keepAliveTimeoutMs: 1_000, connectionsMax: 100,
   }, systemClock);
   const listener = await listenOnPort(server, '127.0.0.1', 0, systemClock);
   const port = listener.port ?? 0;

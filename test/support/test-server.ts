@@ -41,7 +41,7 @@ export type TestServerOptions = {
 };
 
 export const LIMITS: ServerLimits = {
-  requestTimeoutMs: 30_000, headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000,
+  requestTimeoutMs: 60_000, headersTimeoutMs: 60_000, keepAliveTimeoutMs: 65_000,
   connectionsMax: 100,
 };
 

@@ -29,7 +29,7 @@ export function createContext({
 }
 
 const INCOMING = {
-  defaultAllowedMethods: ['POST'], allowUnsignedWhenSecretMissing: true, actionTimeoutMs: 2000,
+  defaultAllowedMethods: ['POST'], allowUnsignedWhenSecretMissing: true, actionTimeoutMs: 60_000,
   bodyBytesMax: 1 << 20, rateLimit: 0, maxConcurrent: 100,
   retrySchedule: [5, 300], maxInFlightPerHook: 8,
 };

@@ -46,7 +46,7 @@ export type Answer = {
 };
 
 const CLIENT: HttpClientOptions = {
-  timeoutMs: 2000, connectTimeoutMs: 1000, totalTimeoutMs: 3000, retries: 0, retryDelayMs: 1,
+  timeoutMs: 60_000, connectTimeoutMs: 60_000, totalTimeoutMs: 60_000, retries: 0, retryDelayMs: 1,
   maxSocketsPerHost: 64, verify: true, proxy: null, noProxy: [], denyAddresses: [],
 };
 const BODY_BYTES_MAX = 1_048_576;
@@ -98,7 +98,7 @@ export async function startRelay(
     bodyBytesMax: BODY_BYTES_MAX, accessLog: 'all', trustProxy: false,
   });
   const server = createHttpServer(dispatcher.listeners('loopback'), {
-    requestTimeoutMs: 10_000, headersTimeoutMs: 10_000, keepAliveTimeoutMs: 1000,
+    requestTimeoutMs: 60_000, headersTimeoutMs: 60_000, keepAliveTimeoutMs: 1000,
     connectionsMax: 1000,
   }, clock);
   const listener = await listenOnPort(server, '127.0.0.1', 0, clock);

@@ -110,8 +110,10 @@ export async function prepareRequest(
   const cause = { hops: hops - 1, trace };
   const failure = await makeAndStoreBody(context, webhook, identifier, cause, payload);
   if (failure !== null) return 'postponedMs' in failure ? failure : fail(failure);
-  if (isBodyMadeApart(webhook)) return { postponedMs: 0 };
-  // All is checked again: the delivery may be cancelled meanwhile, or its webhook changed.
+  // A webhook that has changed meanwhile may be off, or have a rate, or another host.
+  const isChanged = context.webhooks.find(delivery.hook) !== webhook;
+  if (isChanged || isBodyMadeApart(webhook)) return { postponedMs: 0 };
+  // All is checked again: the delivery may be cancelled meanwhile.
   return prepareRequest(context, identifier);
 }
 

@@ -242,6 +242,16 @@ test('the next body is made while the request before it keeps the rate, in stric
     assert.deepEqual([waiting.length, gapsOf(simulation, 'slow')], [3, [500]]);
   });
 
+test('a rate that comes while bodies are made holds for their requests', async () => {
+  const { simulation, hook, waiting } = await placeStalled({ secret });
+  await emitMany(simulation, 4);
+  await simulation.run(simulation.webhooks.resources.outgoing.patch(
+    hook, { rate: { limit: 2, seconds: 1 } }));
+  for (const end of waiting) end();
+  await simulation.clock.advance(3000);
+  assert.deepEqual([waiting.length, gapsOf(simulation, 'slow')], [4, [500, 500, 500]]);
+});
+
 test('an attempt whose body cannot be made takes no turn', async () => {
   const { simulation, waiting } = await placeStalled(TWO_A_SECOND);
   const ids = await emitMany(simulation, 4);

@@ -80,9 +80,9 @@ import {
   ACTIONS_FOLDER, loadActionModules,
 } from './webhooks/actions/modules/load-action-modules.ts';
 import type { ModuleSelection } from './webhooks/actions/modules/load-action-modules.ts';
-import { ALL_OWNED } from './webhooks/durable-queue/ownership.ts';
+import { ALL_OWNED } from './webhooks/work/ownership.ts';
 import type { WebhooksOptions } from './webhooks/webhooks-options.ts';
-import { resolveHooks } from './webhooks/naming/directory.ts';
+import { resolveHooks } from './webhooks/members/directory.ts';
 import { webhookCollections } from './webhooks/webhooks.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 

@@ -23,7 +23,7 @@ import { loadSettings } from './settings/load-settings.ts';
 import type { SettingsInput as Settings } from './settings/load-settings.ts';
 import type { ActionClass } from './webhooks/actions/action.ts';
 import type { SendOptions } from './webhooks/outgoing/send-options.ts';
-import type { SendResult } from './webhooks/sending/webhook-sender.ts';
+import type { SendResult } from './webhooks/deliveries/sending/webhook-sender.ts';
 import type { SendingWebhook } from './webhooks/webhooks.ts';
 
 export type {
@@ -46,9 +46,9 @@ export type {
   Action, ActionClass, ActionContext, ActionOptions, ActionOutcome, ActionTools, Payload,
   VerifiedSender as Verified,
 } from './webhooks/actions/action.ts';
-export type { TargetResponse as HttpAnswer, HttpSender } from './webhooks/http/http-sender.ts';
+export type { TargetResponse as HttpAnswer, HttpSender } from './webhooks/members/http-sender.ts';
 export type { SendOptions } from './webhooks/outgoing/send-options.ts';
-export type { SendResult } from './webhooks/sending/webhook-sender.ts';
+export type { SendResult } from './webhooks/deliveries/sending/webhook-sender.ts';
 export type { SendingWebhook as GivenHook } from './webhooks/webhooks.ts';
 
 export type HookshelfOptions = {

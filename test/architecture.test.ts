@@ -67,14 +67,14 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'store/engines': ['etcd', 'postgres'],
   'store/replication': ['appending'],
   'webhooks/actions': ['modules', 'commands'],
-  'webhooks/incoming': ['diagnostics', 'intake', 'receiving'],
+  'webhooks/deliveries': ['sending'],
+  'webhooks/inbox': ['runs', 'intake'],
+  'webhooks/incoming': ['receiving'],
+  'webhooks/members': ['templates', 'filters'],
   'webhooks/senders': ['diagnosis', 'signing', 'presets', 'verification', 'request', 'scheme'],
   webhooks: [
-    'configuration', 'bulk', 'runs', 'incoming', 'sending', 'inbox', 'events', 'deliveries',
-    'outgoing', 'actions', 'search', 'durable-queue', 'records', 'scheduler',
-    'health', 'filters', 'templates',
-    'senders',
-    'http', 'naming',
+    'configuration', 'bulk', 'diagnostics', 'inbox', 'incoming', 'events', 'deliveries', 'outgoing',
+    'actions', 'work', 'records', 'health', 'senders', 'members',
   ],
 };
 

@@ -52,10 +52,10 @@ import { SETTING_ROWS } from '../src/settings/setting-table.ts';
 import { decodePayload } from '../src/webhooks/actions/action-payload.ts';
 import { findSecretProblem } from '../src/webhooks/outgoing/outgoing-signature.ts';
 import { parseTemplate } from '../src/webhooks/outgoing/payload-template.ts';
-import { findHeaderProblems, isTargetUrl } from '../src/webhooks/http/target-rules.ts';
+import { findHeaderProblems, isTargetUrl } from '../src/webhooks/members/target-rules.ts';
 import {
   hideQuerySecrets, hideUrlSecrets, restoreUrlSecrets,
-} from '../src/webhooks/http/url-credentials.ts';
+} from '../src/webhooks/members/url-credentials.ts';
 import { IS_LONG } from './support/long.ts';
 import { parseBook } from './support/parse-book.ts';
 import { redact } from './support/redact.ts';

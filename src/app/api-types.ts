@@ -10,7 +10,7 @@ import type { ActionConfiguration } from '../webhooks/actions/action-configurati
 import type { OptionDoc } from '../webhooks/actions/action-registry.ts';
 import type { ConfigurationPlan } from '../webhooks/configuration/configuration-plan.ts';
 import type { IncomingWebhook as StoredIncoming } from '../webhooks/incoming/incoming-webhook.ts';
-import type { SenderSetup } from '../webhooks/incoming/diagnostics/webhook-examples.ts';
+import type { SenderSetup } from '../webhooks/diagnostics/webhook-examples.ts';
 import type { NodeView } from '../nodes/node-routes.ts';
 import type { DeliveryReconciliation } from '../webhooks/deliveries/delivery-reconciliation.ts';
 import type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';
@@ -24,7 +24,7 @@ import type { DisabledMembers } from '../webhooks/health/disabled-members.ts';
 import type { WebhookHealth } from '../webhooks/health/public-health.ts';
 import type { Diagnosis } from '../webhooks/senders/diagnosis/diagnosis-report.ts';
 import type { PresetDescription } from '../webhooks/senders/presets/describe-presets.ts';
-import type { SendResult } from '../webhooks/sending/webhook-sender.ts';
+import type { SendResult } from '../webhooks/deliveries/sending/webhook-sender.ts';
 
 export type { ConfigurationPlan } from '../webhooks/configuration/configuration-plan.ts';
 export type { PublicDelivery as Delivery } from '../webhooks/deliveries/delivery.ts';

@@ -13,7 +13,7 @@ import { isRouteDeliveryId, parseRequestId } from '../webhooks/deliveries/route-
 import { eventCollection, isEvent } from '../webhooks/deliveries/event-record.ts';
 import { toPublicEvent } from '../webhooks/events/public-event.ts';
 import { decodeRequest, requestCollection } from '../webhooks/inbox/request-codec.ts';
-import type { StoredRequest } from '../webhooks/inbox/stored-request.ts';
+import type { StoredRequest } from '../webhooks/incoming/stored-request.ts';
 import type { RequestService } from '../webhooks/inbox/request-service.ts';
 
 /** `describeRequest` is for a request that is announced but not stored: one that was rejected. */

@@ -1,4 +1,4 @@
-/** Says which shards this node owns: the `Ownership` of webhooks/durable-queue, from the leases. */
+/** Says which shards this node owns: the `Ownership` of webhooks/work, from the leases. */
 import type { Clock } from '../base/clock.ts';
 import { listAllShards, type Instant, type LeaseTable } from './lease-table.ts';
 import { computeShard, type Holder } from './node-records.ts';

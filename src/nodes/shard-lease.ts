@@ -47,7 +47,7 @@ export class Shard {
   }
 }
 
-/** The right to attempt on a shard in one term: the `QueueLease` of webhooks/durable-queue. */
+/** The right to attempt on a shard in one term: the `QueueLease` of webhooks/work. */
 export class ShardLease {
   readonly term: number;
   readonly #shard: Shard;

@@ -5,15 +5,15 @@ import { FAILED_MESSAGE, type ConfiguredActions } from './actions/run-action.ts'
 import type { EventPublisher } from './deliveries/event-publisher.ts';
 import type { SystemEvents } from './deliveries/system-events.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
-import { Intake } from './incoming/intake/intake.ts';
-import { createSearchedFacts, findStoredRequestRoutes } from './incoming/intake/stored-facts.ts';
-import { buildRejectedRequest } from './incoming/intake/build-request.ts';
-import { RecentRequests } from './incoming/intake/recent-requests.ts';
+import { Intake } from './inbox/intake/intake.ts';
+import { createSearchedFacts, findStoredRequestRoutes } from './inbox/intake/stored-facts.ts';
+import { buildRejectedRequest } from './inbox/intake/build-request.ts';
+import { RecentRequests } from './inbox/intake/recent-requests.ts';
 import { RejectedRing } from './inbox/rejected-requests.ts';
 import type { IncomingWebhookIndex } from './incoming/receiving/incoming-webhook-index.ts';
 import { PreviousSecretUses } from './incoming/receiving/previous-secret-uses.ts';
 import type { Reception } from './incoming/receiving/receive.ts';
-import type { LookUpEvent } from './incoming/diagnostics/duplicate-check.ts';
+import type { LookUpEvent } from './diagnostics/duplicate-check.ts';
 import type { OnRun } from './outcome-listeners.ts';
 import type { RelayContext } from './relay-context.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
@@ -24,10 +24,10 @@ import { requestRetention } from './inbox/inbox-retention.ts';
 import { RequestStates } from './inbox/request-states.ts';
 import { RequestService } from './inbox/request-service.ts';
 import { requestQueue } from './inbox/request-changes.ts';
-import type { LongLane } from './scheduler/lanes.ts';
-import { RequestTransport } from './runs/request-transport.ts';
-import type { RemovalListener } from './durable-queue/end-pending.ts';
-import { QueueRetention } from './durable-queue/queue-retention.ts';
+import type { LongLane } from './work/lanes.ts';
+import { RequestTransport } from './inbox/runs/request-transport.ts';
+import type { RemovalListener } from './work/end-pending.ts';
+import { QueueRetention } from './work/queue-retention.ts';
 
 type Incoming = {
   readonly reception: Reception;

@@ -4,7 +4,7 @@ import { formatTimestamp } from '../base/clock.ts';
 import { stageHoldingJobCancel, findHoldProblems } from './bulk/stage-job.ts';
 import { DelayedEvents } from './deliveries/delayed-events.ts';
 import { QueueCapacity } from './deliveries/queue-capacity.ts';
-import { EventRetention } from './deliveries/event-retention.ts';
+import { EventRetention } from './events/event-retention.ts';
 import { EventUse } from './deliveries/event-use.ts';
 import { EventPublisher } from './deliveries/event-publisher.ts';
 import { FanOuts } from './deliveries/fan-out.ts';
@@ -17,17 +17,17 @@ import type { RelayContext } from './relay-context.ts';
 import type { WebhooksOptions } from './webhooks-options.ts';
 import type { HealthMonitor } from './health/health-monitor.ts';
 import { toHostWait, type HostWait } from './health/public-health.ts';
-import type { WebhookDirectory } from './naming/directory.ts';
+import type { WebhookDirectory } from './members/directory.ts';
 import type { OutgoingWebhookIndex } from './outgoing/outgoing-webhook-index.ts';
 import { EventService } from './events/event-service.ts';
-import { Scheduler } from './scheduler/scheduler.ts';
-import { createBodyMaker } from './sending/body-maker.ts';
-import { isBodyToMake } from './sending/request-builder.ts';
-import { createWebhookSender, type WebhookSender } from './sending/webhook-sender.ts';
-import { StoreFailureEvents } from './sending/store-failure-events.ts';
-import { DeliveryTransport } from './sending/delivery-transport.ts';
-import type { RemovalListener } from './durable-queue/end-pending.ts';
-import { QueueRetention } from './durable-queue/queue-retention.ts';
+import { Scheduler } from './work/scheduler.ts';
+import { createBodyMaker } from './deliveries/sending/body-maker.ts';
+import { isBodyToMake } from './deliveries/sending/request-builder.ts';
+import { createWebhookSender, type WebhookSender } from './deliveries/sending/webhook-sender.ts';
+import { StoreFailureEvents } from './deliveries/sending/store-failure-events.ts';
+import { DeliveryTransport } from './deliveries/sending/delivery-transport.ts';
+import type { RemovalListener } from './work/end-pending.ts';
+import { QueueRetention } from './work/queue-retention.ts';
 
 /** The entry of events and forwards; deliveries follow from them. */
 type Queue = {

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Turns } from '../base/turns.ts';
 import type { Store } from '../store/store-port.ts';
-import type { Ownership } from './durable-queue/ownership.ts';
+import type { Ownership } from './work/ownership.ts';
 
 export type RelayContext = {
   readonly store: Store;

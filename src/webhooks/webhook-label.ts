@@ -1,6 +1,6 @@
 /** Labels of webhooks and targets, for log lines and metrics. */
 import { redactText } from '../base/log.ts';
-import { hideUrlSecrets } from './http/url-credentials.ts';
+import { hideUrlSecrets } from './members/url-credentials.ts';
 
 /** Whether a webhook receives or sends. */
 export type WebhookDirection = 'incoming' | 'outgoing';

@@ -2,8 +2,8 @@
 import type { MemoryBudget } from '../base/memory-budget.ts';
 import type { IdempotencyKeys } from '../resources/idempotency-keys.ts';
 import type { ActionSource, RegisteredAction } from './actions/action-registry.ts';
-import type { HttpSender } from './http/http-sender.ts';
-import type { StoredRequest } from './inbox/stored-request.ts';
+import type { HttpSender } from './members/http-sender.ts';
+import type { StoredRequest } from './incoming/stored-request.ts';
 import type { InboxLimits } from './inbox/inbox-retention.ts';
 import type { OnOutcome } from './outcome-listeners.ts';
 

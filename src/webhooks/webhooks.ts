@@ -24,7 +24,7 @@ import { deliveryBodyCollection } from './deliveries/delivery-body.ts';
 import { lateDeliveryCollection } from './deliveries/late-deliveries.ts';
 import { eventCollection } from './deliveries/event-record.ts';
 import { delayedEventCollection } from './deliveries/delayed-events.ts';
-import { emitRoutes } from './deliveries/emit-routes.ts';
+import { emitRoutes } from './events/emit-routes.ts';
 import { deliveryRoutes } from './deliveries/delivery-routes.ts';
 import type { DeliveryService } from './deliveries/delivery-service.ts';
 import { fanOutCollection } from './deliveries/delivery-changes.ts';
@@ -41,8 +41,8 @@ import {
   IncomingWebhookIndex, warnOfUnusableWebhooks,
   type RejectionCount, type UnparsedCount,
 } from './incoming/receiving/incoming-webhook-index.ts';
-import { createIncomingEndpoints } from './incoming/incoming-endpoints.ts';
-import { createSearchedFacts } from './incoming/intake/stored-facts.ts';
+import { createIncomingEndpoints } from './incoming-endpoints.ts';
+import { createSearchedFacts } from './inbox/intake/stored-facts.ts';
 import { incomingCollection } from './incoming/incoming-webhook.ts';
 import { jobCollection } from './bulk/job.ts';
 import { createJobKinds } from './bulk/job-kinds.ts';
@@ -56,23 +56,23 @@ import { checkSendOptions, type SendOptions } from './outgoing/send-options.ts';
 import {
   OutgoingWebhookIndex, parseUnsavedWebhook,
 } from './outgoing/outgoing-webhook-index.ts';
-import type { WebhookDirectories } from './naming/directory.ts';
+import type { WebhookDirectories } from './members/directory.ts';
 import { outgoingCollection, type OutgoingWebhook } from './outgoing/outgoing-webhook.ts';
 import { eventIdCollection } from './inbox/event-ids.ts';
-import { requestBodyCollection } from './inbox/stored-request.ts';
+import { requestBodyCollection } from './incoming/stored-request.ts';
 import type { RequestLookup } from './deliveries/delivery-fields.ts';
 import { decodeRequestHead, requestCollection } from './inbox/request-codec.ts';
 import { findSearchedRequest } from './inbox/request-search.ts';
 import { requestRoutes } from './inbox/request-routes.ts';
 import type { RequestService } from './inbox/request-service.ts';
-import { Searches } from './search/searches.ts';
+import { Searches } from './records/searches.ts';
 import { createWebhookResources, type WebhookResources } from './webhook-resources.ts';
-import type { SendResult, WebhookSender } from './sending/webhook-sender.ts';
-import type { LongLane } from './scheduler/lanes.ts';
-import type { DeliveryStatistics } from './sending/delivery-statistics.ts';
+import type { SendResult, WebhookSender } from './deliveries/sending/webhook-sender.ts';
+import type { LongLane } from './work/lanes.ts';
+import type { DeliveryStatistics } from './deliveries/sending/delivery-statistics.ts';
 import { formatTargetLabel, type WebhookDirection } from './webhook-label.ts';
-import type { RemovalListener } from './durable-queue/end-pending.ts';
-import { removalCollection } from './durable-queue/removals.ts';
+import type { RemovalListener } from './work/end-pending.ts';
+import { removalCollection } from './records/removals.ts';
 
 /**
  * The collections that the store must have before `createWebhooks`. A node that loads all records

@@ -9,7 +9,7 @@ import { findCommitted } from '../../src/store/find-record.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import { decodeRequest, requestCollection } from '../../src/webhooks/inbox/request-codec.ts';
-import type { StoredRequest } from '../../src/webhooks/inbox/stored-request.ts';
+import type { StoredRequest } from '../../src/webhooks/incoming/stored-request.ts';
 import { addRequest } from '../../src/webhooks/inbox/request-changes.ts';
 import { withAppStore } from '../support/app-store.ts';
 import { IS_LONG } from '../support/long.ts';

@@ -17,7 +17,8 @@ const INTERVAL_MS = 2000;
 const LATE_MS_MAX = INTERVAL_MS - 100;
 const EDITS: readonly Edit[] = [
   ['webhooks/health/probe.ts', 'INTERVAL_MS = 3_600_000', `INTERVAL_MS = ${INTERVAL_MS}`],
-  ['webhooks/sending/webhook-probes.ts', 'EMPTY_DELAY_MS = 60_000', 'EMPTY_DELAY_MS = 500'],
+  ['webhooks/deliveries/sending/webhook-probes.ts',
+    'EMPTY_DELAY_MS = 60_000', 'EMPTY_DELAY_MS = 500'],
 ];
 const EVENTS = 5;
 const PROBES = 3;

@@ -4,7 +4,7 @@ import { createLogger, silentLogger } from '../../src/base/log.ts';
 import { createTurns } from '../../src/base/turns.ts';
 import { createIdSource } from '../../src/base/uuid.ts';
 import type { CollectionSpec } from '../../src/store/store-port.ts';
-import { ALL_OWNED } from '../../src/webhooks/durable-queue/ownership.ts';
+import { ALL_OWNED } from '../../src/webhooks/work/ownership.ts';
 import type { RelayContext } from '../../src/webhooks/relay-context.ts';
 import type { WebhooksOptions } from '../../src/webhooks/webhooks-options.ts';
 import { createMemoryStore } from '../support/memory-store.ts';

@@ -13,7 +13,7 @@ import { Metrics } from '../../src/server/metrics/metrics.ts';
 import type { CollectionSpec } from '../../src/store/store-port.ts';
 import { openStore, type OpenedStore } from '../../src/store/store.ts';
 import { ActionResult, type ActionContext } from '../../src/webhooks/actions/action.ts';
-import type { TargetResponse } from '../../src/webhooks/http/http-sender.ts';
+import type { TargetResponse } from '../../src/webhooks/members/http-sender.ts';
 import {
   createWebhooks, webhookCollections, type Webhooks,
 } from '../../src/webhooks/webhooks.ts';

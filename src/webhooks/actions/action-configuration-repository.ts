@@ -10,7 +10,7 @@ import type { ChangeHook } from '../../resources/record-stager.ts';
 import { createRepository, type Repository } from '../../resources/repository.ts';
 import type { Collection, Store, Transaction } from '../../store/store-port.ts';
 import { stageMarkRemoval } from '../applied-records.ts';
-import { checkTarget } from '../http/target-rules.ts';
+import { checkTarget } from '../members/target-rules.ts';
 import { configurationCollection, configurationResource } from './action-configuration.ts';
 import { decodeConfiguration } from './configuration-index.ts';
 import {

@@ -4,8 +4,8 @@
  */
 import { timestampMembers, type NamedSchema, type Resource } from '../../resources/resource.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import { maskSecrets, restoreSecrets, collectUrls } from '../http/mask-secrets.ts';
-import { descriptionMember, slugSchema } from '../naming/members.ts';
+import { maskSecrets, restoreSecrets, collectUrls } from '../members/mask-secrets.ts';
+import { descriptionMember, slugSchema } from '../members/members.ts';
 
 export type ActionConfiguration = {
   readonly identifier: string;

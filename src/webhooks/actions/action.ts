@@ -4,7 +4,7 @@
  */
 import type { Logger } from '../../base/log.ts';
 import type { JsonObject } from '../../base/schema.ts';
-import type { HttpSender } from '../http/http-sender.ts';
+import type { HttpSender } from '../members/http-sender.ts';
 import type { Payload } from './action-payload.ts';
 
 export type { Payload };

@@ -7,7 +7,7 @@ import {
 } from '../../base/webhook-chain.ts';
 import { addTraceHeaders, type TraceContext } from '../../base/trace-context.ts';
 import type { HttpRequest } from '../../client/http-client.ts';
-import type { HttpSender, TargetResponse } from '../http/http-sender.ts';
+import type { HttpSender, TargetResponse } from '../members/http-sender.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 
 /** The part of an `ActionCall` that tells of its chain of webhooks. */

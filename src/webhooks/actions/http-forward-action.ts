@@ -10,15 +10,15 @@ import { quote } from '../../base/text/error-message.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import {
   isSuccessStatus, networkErrorCode, formatResponseBody, type HttpSender,
-} from '../http/http-sender.ts';
+} from '../members/http-sender.ts';
 import {
   DEFAULT_METHOD, parseConfiguredHeaders, findHeaderProblems, hasRequestBody, isTargetMethod,
   isTargetUrl, resolveHeaders,
-} from '../http/target-rules.ts';
+} from '../members/target-rules.ts';
 import {
   REQUEST_ID_HEADER, buildPassedHeaders, appendQuery, type PassedHeaders, type RequestOrigin,
-} from '../http/pass-through.ts';
-import { hideUrlSecrets } from '../http/url-credentials.ts';
+} from '../members/pass-through.ts';
+import { hideUrlSecrets } from '../members/url-credentials.ts';
 import { listQueryParameters } from '../senders/request/hide-signature.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
 import { ActionResult } from './action.ts';

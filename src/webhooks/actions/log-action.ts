@@ -5,7 +5,7 @@ import { estimateParsedBytes } from '../../base/json/parsed-size.ts';
 import { LOG_LEVELS, copyForLines, shorten } from '../../base/log.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { quote } from '../../base/text/error-message.ts';
-import { hideQuerySecrets } from '../http/url-credentials.ts';
+import { hideQuerySecrets } from '../members/url-credentials.ts';
 import {
   hideSignatureHeaders, hideSignatureMembers, hideSignatureParameters,
 } from '../senders/request/hide-signature.ts';

@@ -15,7 +15,7 @@ import { createDelivery } from '../deliveries/delivery.ts';
 import { addLateDeliveries } from '../deliveries/late-deliveries.ts';
 import { decodeEventHead, eventCollection } from '../deliveries/event-record.ts';
 import type { FanOuts } from '../deliveries/fan-out.ts';
-import { createMissedEventMatcher, type MissedEventMatcher } from '../deliveries/missed-events.ts';
+import { createMissedEventMatcher, type MissedEventMatcher } from '../events/missed-events.ts';
 import type { QueueCapacity } from '../deliveries/queue-capacity.ts';
 import { eventFields } from '../events/event-fields.ts';
 import type {

@@ -7,7 +7,7 @@ import {
 import { JSON_TYPE, objectSchema, jsonResponse, COUNT } from '../../resources/route-specs.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { HttpRoute } from '../../server/http-route.ts';
-import { refuseChained } from '../http/refuse-chained.ts';
+import { refuseChained } from '../members/refuse-chained.ts';
 import { JOB_SCHEMA, toPublicJob } from './job.ts';
 import type { Jobs } from './jobs.ts';
 import { jobResource } from './job-resource.ts';

@@ -14,7 +14,7 @@ import type { Collection, Transaction } from '../../store/store-port.ts';
 import { decodeJob, jobCollection, type Job } from './job.ts';
 import type { JobKind, JobKinds, RecordSelection } from './job-kind.ts';
 import { runJob } from './run-job.ts';
-import { retryUntilWritten } from '../durable-queue/write-retry.ts';
+import { retryUntilWritten } from '../work/write-retry.ts';
 import { backfillCollection, deleteHold } from '../deliveries/backfill-hold.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { stageJobCancel, stageMissingHold, stageNewJob } from './stage-job.ts';

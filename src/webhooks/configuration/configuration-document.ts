@@ -13,7 +13,7 @@ import { invalid, isJsonObject, pointerStep, readObjectInto } from '../../base/f
 import { JSON_DEPTH_MAX } from '../../base/json/parse.ts';
 import { MASK } from '../../base/log.ts';
 import type { JsonObject, JsonValue, ObjectSchema } from '../../base/schema.ts';
-import { restoreUrlSecrets } from '../http/url-credentials.ts';
+import { restoreUrlSecrets } from '../members/url-credentials.ts';
 import { OPTION_MEMBERS, RECORDS_MAX } from './document-schema.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 

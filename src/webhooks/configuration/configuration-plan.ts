@@ -2,8 +2,8 @@
 import { isJsonObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
-import { maskSecrets } from '../http/mask-secrets.ts';
-import { findValidPrevious } from '../http/rotate-secret.ts';
+import { maskSecrets } from '../members/mask-secrets.ts';
+import { findValidPrevious } from '../members/rotate-secret.ts';
 import type { PLAN_SIGNS } from './document-schema.ts';
 import { sortFreeJson } from './free-json.ts';
 import type { RecordKind } from './record-kinds.ts';

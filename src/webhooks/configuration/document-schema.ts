@@ -3,7 +3,7 @@
  * is loaded at the first of them.
  */
 import type { MemberSchema, ObjectSchema } from '../../base/schema.ts';
-import { slugSchema } from '../naming/members.ts';
+import { slugSchema } from '../members/members.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 
 /** `+`: a record is created; `~`: it is changed; `-`: it is deleted. */

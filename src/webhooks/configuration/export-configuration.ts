@@ -8,7 +8,7 @@ import { isJsonObject } from '../../base/fields.ts';
 import { encodeJson } from '../../base/json/encode.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import { takeUniqueName } from '../../base/text/unique-name.ts';
-import { maskSecrets } from '../http/mask-secrets.ts';
+import { maskSecrets } from '../members/mask-secrets.ts';
 import { sortFreeJson } from './free-json.ts';
 import { RECORD_KINDS, type RecordKind } from './record-kinds.ts';
 import type { StoredConfiguration } from './stored-configuration.ts';

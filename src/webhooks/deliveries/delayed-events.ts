@@ -30,16 +30,16 @@ import { decodeRecordAs } from '../../resources/record.ts';
 import type {
   Change, CollectionSpec, Store, Transaction, TransactionInputs,
 } from '../../store/store-port.ts';
-import type { Ending } from '../durable-queue/end-pending.ts';
-import { ALL_OWNED } from '../durable-queue/ownership.ts';
-import { CHUNK_ITEMS_MAX, type StoredItem } from '../durable-queue/queue-spec.ts';
+import type { Ending } from '../work/end-pending.ts';
+import { ALL_OWNED } from '../work/ownership.ts';
+import { CHUNK_ITEMS_MAX, type StoredItem } from '../work/queue-spec.ts';
 import {
   QueueWorker, type TaskRecords, type Transport,
-} from '../durable-queue/queue-worker.ts';
-import { computeDueMs } from '../durable-queue/retry-time.ts';
-import { Scheduler } from '../scheduler/scheduler.ts';
-import type { QueueSettings, TaskOrder } from '../scheduler/task-queues.ts';
-import { createPlace } from '../scheduler/task.ts';
+} from '../work/queue-worker.ts';
+import { computeDueMs } from '../work/retry-time.ts';
+import { Scheduler } from '../work/scheduler.ts';
+import type { QueueSettings, TaskOrder } from '../work/task-queues.ts';
+import { createPlace } from '../work/task.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { WAITING, stageDelivery } from './delivery-changes.ts';
 import { createDelivery } from './delivery.ts';

@@ -4,8 +4,8 @@
  */
 import { followRecords } from '../../resources/projection.ts';
 import type { Change, CollectionSpec, Store, Transaction } from '../../store/store-port.ts';
-import { isSameMemory, type QueueSpec } from '../durable-queue/queue-spec.ts';
-import type { Removal } from '../durable-queue/removals.ts';
+import { isSameMemory, type QueueSpec } from '../work/queue-spec.ts';
+import type { Removal } from '../records/removals.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';
 import { decodeDelivery, encodeDelivery, readEventId } from './delivery-codec.ts';
 import { deliveryCollection, type Delivery, type OutgoingStatus } from './delivery.ts';
@@ -49,7 +49,7 @@ export function followDeliveries(
 /**
  * Stages a new event, or a queued forward, and the pending deliveries that it implies; returns
  * these. `json` is its record. The caller has reserved their room. Once they are committed,
- * durable-queue/queue-worker.ts learns of them, as it follows the collection.
+ * work/queue-worker.ts learns of them, as it follows the collection.
  */
 export function stageEventWithDeliveries(
   transaction: Transaction, event: DeliveredEvent, json: string,

@@ -1,6 +1,6 @@
 /**
  * A stored delivery is one JSON object on one line, which is written with each attempt, so it is
- * small. Its first members, in this order, are read without parsing (durable-queue/record-head.ts):
+ * small. Its first members, in this order, are read without parsing (records/record-head.ts):
  *
  *     {"identifier":"<id>","status":"<status>","updatedAt":"<time>","message":"<event>",…
  *     {"identifier":"<request>.<n>","status":"<status>","updatedAt":"<time>","route":"<name>",…
@@ -30,8 +30,8 @@ import { parseJsonText } from '../../base/json/exact-parser.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import type { Operation, Store } from '../../store/store-port.ts';
-import type { TaskRecords } from '../durable-queue/queue-worker.ts';
-import { RecordHead } from '../durable-queue/record-head.ts';
+import type { TaskRecords } from '../work/queue-worker.ts';
+import { RecordHead } from '../records/record-head.ts';
 import {
   DELIVERY_STATUSES, OUTGOING_STATUSES, computeDeliveryDueMs, deliveryCollection, kindOf,
   type Attempt, type Delivery, type SentHead,

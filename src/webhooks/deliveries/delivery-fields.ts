@@ -4,7 +4,7 @@ import { SharedTextColumn, type TimeSpan } from '../records/columns.ts';
 import {
   choiceField, textField, timeField, type RecordField, type RecordFields,
 } from '../records/fields.ts';
-import type { SearchedRecord } from '../search/search-query.ts';
+import type { SearchedRecord } from '../records/search-query.ts';
 import {
   DELIVERY_KINDS, DELIVERY_STATUSES, type Delivery, type DeliveryKind, type DeliveryStatus,
 } from './delivery.ts';

@@ -7,7 +7,7 @@ import { findCommitted } from '../../store/find-record.ts';
 import type { FindRecord, Store } from '../../store/store-port.ts';
 import {
   findOrphans, reportProblems, type QueueReconciliation,
-} from '../durable-queue/queue-reconciliation.ts';
+} from '../work/queue-reconciliation.ts';
 import { visitInSteps } from '../records/stepped-scan.ts';
 import { delayedEventCollection } from './delayed-events.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';

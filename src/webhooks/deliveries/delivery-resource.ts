@@ -2,7 +2,7 @@
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { ListedResource } from '../../resources/resource.ts';
-import { firstText } from '../naming/members.ts';
+import { firstText } from '../members/members.ts';
 
 export const deliveryStatusColumn: ListedResource['columns'][number] = {
   title: 'STATUS', member: 'status', fit: 'whole',

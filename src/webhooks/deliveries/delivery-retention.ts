@@ -1,6 +1,6 @@
 /** The retention rules of deliveries: how long, and how many, finished deliveries are kept. */
 import type { Store } from '../../store/store-port.ts';
-import type { ItemEnd, RetentionRules } from '../durable-queue/queue-retention.ts';
+import type { ItemEnd, RetentionRules } from '../work/queue-retention.ts';
 import { followDeliveries } from './delivery-changes.ts';
 import { outgoingHead } from './delivery-codec.ts';
 import { deliveryCollection, type OutgoingStatus } from './delivery.ts';

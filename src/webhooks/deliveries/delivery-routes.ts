@@ -15,12 +15,12 @@ import { JSON_TYPE, jsonResponse, pathParameter } from '../../resources/route-sp
 import {
   CONDITIONAL_RESPONSES, ETAG_HEADER, IF_NONE_MATCH, sendUndatedRepresentation,
 } from '../../resources/send-representation.ts';
-import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
-import { refuseChained } from '../http/refuse-chained.ts';
-import { resolveHook, type WebhookDirectories } from '../naming/directory.ts';
-import { SOURCES } from '../filters/facts.ts';
-import { searchableListRoute } from '../search/searchable-list.ts';
-import type { Searches } from '../search/searches.ts';
+import { attachmentResponse, sendAttachment } from '../members/attachment.ts';
+import { refuseChained } from '../members/refuse-chained.ts';
+import { resolveHook, type WebhookDirectories } from '../members/directory.ts';
+import { SOURCES } from '../members/filters/facts.ts';
+import { searchableListRoute } from '../records/searchable-list.ts';
+import type { Searches } from '../records/searches.ts';
 import { EVENT_FACT_SOURCES } from './searched-event.ts';
 import type { Delivery, PublicDelivery } from './delivery.ts';
 import type { DeliveryFilter } from './delivery-fields.ts';

@@ -5,9 +5,9 @@
  */
 import type { Collection, Store } from '../../store/store-port.ts';
 import type { SlotTest } from '../records/columns.ts';
-import { RecordWalk } from '../search/record-walk.ts';
-import type { SearchedRecord } from '../search/search-query.ts';
-import type { SearchWalk } from '../search/searches.ts';
+import { RecordWalk } from '../records/record-walk.ts';
+import type { SearchedRecord } from '../records/search-query.ts';
+import type { SearchWalk } from '../records/searches.ts';
 import { decodeDelivery, readEventId } from './delivery-codec.ts';
 import type { RequestLookup } from './delivery-fields.ts';
 import { deliveryCollection, type Delivery } from './delivery.ts';

@@ -8,12 +8,12 @@ import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts
 import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
 import type { RelayContext } from '../relay-context.ts';
 import { formatTargetLabel } from '../webhook-label.ts';
-import { changeItem, removeItems } from '../durable-queue/change-items.ts';
-import { addAccepted, readRemovals } from '../durable-queue/removals.ts';
-import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../durable-queue/queue-spec.ts';
+import { changeItem, removeItems } from '../work/change-items.ts';
+import { addAccepted, readRemovals } from '../records/removals.ts';
+import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../work/queue-spec.ts';
 import type { RecordFields } from '../records/fields.ts';
 import { RecordList } from '../records/record-list.ts';
-import type { SearchWalk } from '../search/searches.ts';
+import type { SearchWalk } from '../records/searches.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { decodeDelivery } from './delivery-codec.ts';
 import {

@@ -7,10 +7,10 @@
 import { assert } from '../../base/assert.ts';
 import { formatTimestamp } from '../../base/clock.ts';
 import type { CollectionSpec } from '../../store/store-port.ts';
-import type { StoredItem } from '../durable-queue/queue-spec.ts';
+import type { StoredItem } from '../work/queue-spec.ts';
 import {
   addJitter, computeNextAttemptTime, computeDueMs, nextVersionTime,
-} from '../durable-queue/retry-time.ts';
+} from '../work/retry-time.ts';
 import { createRouteDeliveryId } from './route-delivery-id.ts';
 
 /** What a delivery goes to: an outgoing webhook, the URL of a queued forward, or a route. */

@@ -9,7 +9,7 @@ import { deriveIds } from '../../base/uuid.ts';
 import { findStaged } from '../../store/find-record.ts';
 import { notFoundError } from '../../resources/not-found.ts';
 import type { Transaction, TransactionInputs } from '../../store/store-port.ts';
-import { changeItem } from '../durable-queue/change-items.ts';
+import { changeItem } from '../work/change-items.ts';
 import { outgoingCollection } from '../outgoing/outgoing-webhook.ts';
 import type { QueueCapacity } from './queue-capacity.ts';
 import { deliveryBodyCollection } from './delivery-body.ts';

@@ -3,8 +3,8 @@
  * queued forward the body that it sends.
  */
 import { parseJsonText } from '../../base/json/exact-parser.ts';
-import { Facts, type FactSource } from '../filters/facts.ts';
-import type { SearchedContent } from '../search/search-query.ts';
+import { Facts, type FactSource } from '../members/filters/facts.ts';
+import type { SearchedContent } from '../records/search-query.ts';
 import { decodeForward, isEvent, readPayloadBytes } from './event-record.ts';
 
 /** The facts that the conditions of a search among events or deliveries may read. */

@@ -5,9 +5,9 @@ import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
 import { isSystemEventName, SYSTEM_EVENT_HEADER } from '../actions/event-name.ts';
-import { redactHeaders } from '../http/redact-headers.ts';
-import { hasRequestBody } from '../http/target-rules.ts';
-import { hideUrlSecrets } from '../http/url-credentials.ts';
+import { redactHeaders } from '../members/redact-headers.ts';
+import { hasRequestBody } from '../members/target-rules.ts';
+import { hideUrlSecrets } from '../members/url-credentials.ts';
 import type { StoredDelivery, SentHead } from './delivery.ts';
 import { findMadeBody } from './delivery-body.ts';
 import {

@@ -19,8 +19,8 @@ import type { TransactionInputs, Transaction } from '../../store/store-port.ts';
 import {
   isSystemEventName, SYSTEM_EVENT_HEADER, type SystemEventName,
 } from '../actions/event-name.ts';
-import { hideUrlSecrets } from '../http/url-credentials.ts';
-import type { WebhookDirectories } from '../naming/directory.ts';
+import { hideUrlSecrets } from '../members/url-credentials.ts';
+import type { WebhookDirectories } from '../members/directory.ts';
 import type { Delivery } from './delivery.ts';
 import type { EventPublisher } from './event-publisher.ts';
 

@@ -14,8 +14,8 @@ import { lateDeliveryCollection } from '../deliveries/late-deliveries.ts';
 import { readSearchedEvent } from '../deliveries/searched-event.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
 import { RecordList } from '../records/record-list.ts';
-import { RecordWalk } from '../search/record-walk.ts';
-import type { SearchWalk } from '../search/searches.ts';
+import { RecordWalk } from '../records/record-walk.ts';
+import type { SearchWalk } from '../records/searches.ts';
 import { eventFields, type EventFilter, type ListedEvent } from './event-fields.ts';
 import {
   listEventDeliveries, toPublicEvent, type PublicEvent, type PublicEventWithDeliveries,

@@ -13,7 +13,7 @@ import { formatTimestamp } from '../../base/clock.ts';
 import { loadCrypto } from '../../base/node-modules.ts';
 import { TIME_LENGTH, decodeRecordAs } from '../../resources/record.ts';
 import type { CollectionSpec, Transaction } from '../../store/store-port.ts';
-import type { StoredRequest } from './stored-request.ts';
+import type { StoredRequest } from '../incoming/stored-request.ts';
 
 export const eventIdCollection: CollectionSpec = { name: 'event-ids', key: 'identifier' };
 

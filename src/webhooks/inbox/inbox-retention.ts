@@ -1,7 +1,7 @@
 /** The retention rules of the inbox: how long, and how many, finished requests are kept. */
-import type { ItemEnd, RetentionRules } from '../durable-queue/queue-retention.ts';
+import type { ItemEnd, RetentionRules } from '../work/queue-retention.ts';
 import { readRequestState, type RequestState, type RequestStates } from './request-states.ts';
-import type { RequestStatus } from './stored-request.ts';
+import type { RequestStatus } from '../incoming/stored-request.ts';
 
 export type InboxLimits = {
   readonly retentionMs: number;

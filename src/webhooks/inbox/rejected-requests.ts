@@ -3,7 +3,7 @@
  * memory. The oldest go first, a webhook's own before those of others. Lists have them beside the
  * stored requests.
  */
-import { estimateHeadBytes, type StoredRequest } from './stored-request.ts';
+import { estimateHeadBytes, type StoredRequest } from '../incoming/stored-request.ts';
 
 const WEBHOOK_MAX = 100;
 const ALL_MAX = 1000;

@@ -10,7 +10,7 @@ import { createInlineBody } from './request-body.ts';
 import {
   createRouteDeliveries, createRouteDelivery, resetForRetry, routeNameOf,
 } from '../deliveries/delivery.ts';
-import { changeRoutes, type StoredRequest } from './stored-request.ts';
+import { changeRoutes, type StoredRequest } from '../incoming/stored-request.ts';
 
 export type ReplayOptions = {
   /** null: the default routes, see `chooseRoutes`. */

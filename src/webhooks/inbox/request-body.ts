@@ -9,7 +9,7 @@ import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../base/errors.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import type { InlineBody, StoredRequestHead } from './stored-request.ts';
+import type { InlineBody, StoredRequestHead } from '../incoming/stored-request.ts';
 
 const INLINE_BODY_BYTES_MAX = 16 * 1024;
 /** Control characters take six bytes each in JSON. Above this growth base64 is used. */

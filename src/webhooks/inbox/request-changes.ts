@@ -10,13 +10,13 @@ import { stageDelivery } from '../deliveries/delivery-changes.ts';
 import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import {
   isSameMemory, type QueueSpec, type StoredItem,
-} from '../durable-queue/queue-spec.ts';
+} from '../work/queue-spec.ts';
 import { encodeBodyRecord } from './request-body.ts';
 import {
   decodeRequest, encodeRequest, listRouteRecords, readStatusWithRoutes, requestCollection,
 } from './request-codec.ts';
 import { deleteEventId } from './event-ids.ts';
-import { requestBodyCollection, type StoredRequest } from './stored-request.ts';
+import { requestBodyCollection, type StoredRequest } from '../incoming/stored-request.ts';
 
 export const requestQueue: QueueSpec<StoredRequest> = {
   noun: 'requests',

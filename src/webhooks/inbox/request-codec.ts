@@ -1,6 +1,6 @@
 /**
  * The record of a stored request is one JSON object on one line. Its first members, in this order,
- * are read without parsing (durable-queue/record-head.ts):
+ * are read without parsing (records/record-head.ts):
  *
  *     {"id":"<UUID>","status":"<status>","updatedAt":"<time>","pinned":<boolean>,…
  *
@@ -22,7 +22,7 @@ import { encodeString as text } from '../../base/json/encode.ts';
 import type { JsonObject } from '../../base/schema.ts';
 import { ByteWriter } from '../../base/structures/byte-writer.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import { RecordHead } from '../durable-queue/record-head.ts';
+import { RecordHead } from '../records/record-head.ts';
 import { BODY_MARK, BODY_APART, appendInlineBody } from './request-body.ts';
 import {
   DEFAULT_ROUTE, createRouteDeliveries, deliveryCollection, routeNameOf,
@@ -34,7 +34,7 @@ import type { CollectionSpec, FindRecord, Store } from '../../store/store-port.t
 import {
   combineStatuses, computeStatus, type RequestStatus, type StoredRequest, type StoredRequestHead,
   type StoredVerdict,
-} from './stored-request.ts';
+} from '../incoming/stored-request.ts';
 
 export const requestCollection: CollectionSpec = {
   name: 'requests', key: 'id',

@@ -1,7 +1,9 @@
 /** The fields by which the list of requests, and a job that runs many of them again, filter. */
 import type { TimeSpan } from '../records/columns.ts';
 import { choiceField, textField, timeField, type RecordFields } from '../records/fields.ts';
-import { REQUEST_STATUSES, type RequestStatus, type StoredRequest } from './stored-request.ts';
+import {
+  REQUEST_STATUSES, type RequestStatus, type StoredRequest,
+} from '../incoming/stored-request.ts';
 
 export type RequestFilter = {
   readonly eventId: string | null;

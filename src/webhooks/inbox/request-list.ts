@@ -8,7 +8,7 @@ import type { RejectedRing } from './rejected-requests.ts';
 import { decodeRequest, decodeRequestHead, requestCollection } from './request-codec.ts';
 import { requestFields, type ListedRequest, type RequestFilter } from './request-fields.ts';
 import type { RequestStates } from './request-states.ts';
-import type { StoredRequest } from './stored-request.ts';
+import type { StoredRequest } from '../incoming/stored-request.ts';
 
 /** What a list or a search goes through: stored requests whose slots match, and rejected ones. */
 export type RequestSelection = {

@@ -5,13 +5,13 @@ import { deliveryCollection } from '../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
 import {
   findOrphans, reportProblems, type QueueReconciliation,
-} from '../durable-queue/queue-reconciliation.ts';
+} from '../work/queue-reconciliation.ts';
 import { visitInSteps } from '../records/stepped-scan.ts';
 import {
   hasBodyRecord, hasDeliveries, listRouteRecords, requestCollection,
 } from './request-codec.ts';
 import type { RequestTotals } from './request-states.ts';
-import { requestBodyCollection } from './stored-request.ts';
+import { requestBodyCollection } from '../incoming/stored-request.ts';
 
 export type RequestReconciliation = QueueReconciliation<RequestTotals>;
 

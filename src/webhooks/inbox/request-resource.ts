@@ -1,7 +1,7 @@
 /** Describes stored requests as a list resource. Requests come in, so nobody adds one by hand. */
 import { isJsonObject } from '../../base/fields.ts';
 import type { ListedResource } from '../../resources/resource.ts';
-import { firstText } from '../naming/members.ts';
+import { firstText } from '../members/members.ts';
 
 export const requestResource: ListedResource = {
   path: '/api/requests',

@@ -15,15 +15,15 @@ import {
 } from '../../resources/send-representation.ts';
 import { problemResponses } from '../../server/problem.ts';
 import type { ResponseSpec, Exchange, ParameterSpec, HttpRoute } from '../../server/http-route.ts';
-import { attachmentResponse, sendAttachment } from '../http/attachment.ts';
-import { refuseChained } from '../http/refuse-chained.ts';
-import { resolveHook, type WebhookDirectory } from '../naming/directory.ts';
-import { SOURCES } from '../filters/facts.ts';
-import { searchableListRoute } from '../search/searchable-list.ts';
-import type { Searches } from '../search/searches.ts';
+import { attachmentResponse, sendAttachment } from '../members/attachment.ts';
+import { refuseChained } from '../members/refuse-chained.ts';
+import { resolveHook, type WebhookDirectory } from '../members/directory.ts';
+import { SOURCES } from '../members/filters/facts.ts';
+import { searchableListRoute } from '../records/searchable-list.ts';
+import type { Searches } from '../records/searches.ts';
 import type { ReplayOptions } from './replay.ts';
 import { requestFields, type RequestFilter } from './request-fields.ts';
-import type { StoredRequest } from './stored-request.ts';
+import type { StoredRequest } from '../incoming/stored-request.ts';
 import { requestResource } from './request-resource.ts';
 import {
   headersSchema, pinSchema, reconciliationSchema, replaySchema, requestSchema,

@@ -3,7 +3,7 @@ import type { ObjectSchema, Schema } from '../../base/schema.ts';
 import {
   ANY_JSON, arraySchema, objectSchema, TEXT, COUNT, TIME,
 } from '../../resources/route-specs.ts';
-import { FITTING_FORMATS, REQUEST_STATUSES, ROUTE_STATUSES } from './stored-request.ts';
+import { FITTING_FORMATS, REQUEST_STATUSES, ROUTE_STATUSES } from '../incoming/stored-request.ts';
 
 const BOOLEAN: Schema = { kind: 'boolean' };
 

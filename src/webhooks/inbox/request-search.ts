@@ -5,10 +5,10 @@
 import { MASK, decodePercent } from '../../base/log.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { Store } from '../../store/store-port.ts';
-import type { Facts } from '../filters/facts.ts';
-import { RecordWalk } from '../search/record-walk.ts';
-import type { SearchedContent, SearchedRecord } from '../search/search-query.ts';
-import type { SearchPosition, SearchWalk } from '../search/searches.ts';
+import type { Facts } from '../members/filters/facts.ts';
+import { RecordWalk } from '../records/record-walk.ts';
+import type { SearchedContent, SearchedRecord } from '../records/search-query.ts';
+import type { SearchPosition, SearchWalk } from '../records/searches.ts';
 import { getRequestBody } from './request-body.ts';
 import type { RejectedRing } from './rejected-requests.ts';
 import {
@@ -17,7 +17,7 @@ import {
 import type { RequestSelection } from './request-list.ts';
 import {
   requestBodyCollection, type StoredRequestHead, type StoredRequest,
-} from './stored-request.ts';
+} from '../incoming/stored-request.ts';
 
 /** Creates the facts of a request as its webhook would have them. */
 export type CreateRequestFacts = (request: StoredRequestHead, body: Buffer) => Facts;

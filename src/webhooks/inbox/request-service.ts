@@ -6,11 +6,11 @@ import type { Precondition } from '../../resources/repository.ts';
 import { Representation } from '../../resources/representation.ts';
 import { findCommitted, findStaged } from '../../store/find-record.ts';
 import type { Transaction } from '../../store/store-port.ts';
-import { changeItem, removeItems } from '../durable-queue/change-items.ts';
-import { addAccepted, readRemovals } from '../durable-queue/removals.ts';
-import type { WebhookDirectory } from '../naming/directory.ts';
+import { changeItem, removeItems } from '../work/change-items.ts';
+import { addAccepted, readRemovals } from '../records/removals.ts';
+import type { WebhookDirectory } from '../members/directory.ts';
 import type { RelayContext } from '../relay-context.ts';
-import type { SearchWalk } from '../search/searches.ts';
+import type { SearchWalk } from '../records/searches.ts';
 import { getRequestBody } from './request-body.ts';
 import {
   decodeRequestHead, decodeRequest, findCommittedRequest, requestCollection,
@@ -25,7 +25,7 @@ import {
 import {
   requestBodyCollection, toPublicRequest, withUpdatedAt, type PublicRequest,
   type StoredRequest,
-} from './stored-request.ts';
+} from '../incoming/stored-request.ts';
 import { RequestSearchWalk, type CreateRequestFacts } from './request-search.ts';
 import { requestResource } from './request-resource.ts';
 import { addRequest, requestQueue } from './request-changes.ts';

@@ -12,14 +12,14 @@ import { followRecords } from '../../resources/projection.ts';
 import { deliveryHead } from '../deliveries/delivery-codec.ts';
 import { deliveryCollection } from '../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
-import type { Removal } from '../durable-queue/removals.ts';
+import type { Removal } from '../records/removals.ts';
 import {
   hasBodyRecord, hasDeliveries, isPinned, listRouteRecords, readRequestId, readRequestUpdatedMs,
   readStatusWithRoutes, requestCollection,
 } from './request-codec.ts';
 import {
   REQUEST_STATUSES, combineStatuses, requestBodyCollection, type RequestStatus,
-} from './stored-request.ts';
+} from '../incoming/stored-request.ts';
 
 /** The status of a request that is on disk. */
 type StoredStatus = Exclude<RequestStatus, 'rejected'>;

@@ -7,14 +7,14 @@ import { quote } from '../../base/text/error-message.ts';
 import { decodePayload, toPayload, type Payload } from '../actions/action-payload.ts';
 import {
   FORM_TYPE, hasTooManyFields, parseMediaType, parseForm, resolveCharset, toUtf8,
-} from '../senders/request/parse-form.ts';
+} from '../../base/text/parse-form.ts';
 import {
   MULTIPART_TYPE, findUndecodedField, isMultipartType, parseMultipart,
 } from '../senders/request/parse-multipart.ts';
 import { isDecoded, type PlainBody } from '../senders/request/plain-body.ts';
 import type { RequestReader } from '../senders/request/request-reader.ts';
 import { toSourceList, type Scheme, type ValueSource } from '../senders/scheme/scheme.ts';
-import { isJsonType } from '../templates/content-type.ts';
+import { isJsonType } from '../members/templates/content-type.ts';
 
 export const BODY_FORMATS = ['json', 'form', 'text', 'auto', 'multipart'] as const;
 export type BodyFormat = typeof BODY_FORMATS[number];

@@ -3,7 +3,7 @@
  * PHP reads it from the environment, as the calls of senders/signing/shell-example.ts do. Pure.
  */
 import { shellQuote } from '../../base/text/shell-quote.ts';
-import { hasRequestBody } from '../http/target-rules.ts';
+import { hasRequestBody } from '../members/target-rules.ts';
 
 const SECRET_VARIABLE = 'WEBHOOK_SECRET';
 

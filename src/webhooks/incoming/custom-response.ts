@@ -10,9 +10,9 @@ import { quote } from '../../base/text/error-message.ts';
 import { didYouMean } from '../../base/text/nearest.ts';
 import {
   RESERVED_RESPONSE_HEADERS, findHeaderProblems, headersSchema, parseConfiguredHeaders,
-} from '../http/target-rules.ts';
-import { parseBodyTemplate, type BodyTemplate } from '../templates/body-template.ts';
-import { findContentTypeProblem } from '../templates/content-type.ts';
+} from '../members/target-rules.ts';
+import { parseBodyTemplate, type BodyTemplate } from '../members/templates/body-template.ts';
+import { findContentTypeProblem } from '../members/templates/content-type.ts';
 
 /** A body is a template for its Content-Type; `rejected` has no placeholders. Absent: no body. */
 export type CustomResponse = {

@@ -7,9 +7,9 @@ import type { JsonObject, JsonValue } from '../../base/schema.ts';
 import type { Resource } from '../../resources/resource.ts';
 import { keepEnabled, keepServiceMembers } from '../health/disabled-members.ts';
 import { healthColumns } from '../health/public-health.ts';
-import { maskSecrets, restoreSecrets } from '../http/mask-secrets.ts';
-import { keepPreviousSecret, addPublicPreviousSecret } from '../http/rotate-secret.ts';
-import { hideSecret, keepSecret } from '../http/secret-members.ts';
+import { maskSecrets, restoreSecrets } from '../members/mask-secrets.ts';
+import { keepPreviousSecret, addPublicPreviousSecret } from '../members/rotate-secret.ts';
+import { hideSecret, keepSecret } from '../members/secret-members.ts';
 import { incomingCollection, incomingSchema } from './incoming-webhook.ts';
 import { isSecretAwaited, keepAwaitedSecret } from './verification-member.ts';
 

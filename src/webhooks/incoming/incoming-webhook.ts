@@ -6,10 +6,10 @@ import { timestampMembers, type NamedSchema } from '../../resources/resource.ts'
 import type { CollectionSpec } from '../../store/store-port.ts';
 import { disablingMembers, type DisabledMembers } from '../health/disabled-members.ts';
 import { healthMember } from '../health/public-health.ts';
-import { previousSecretMember, type PreviousSecret } from '../http/rotate-secret.ts';
-import { secretMembers, secretSchema } from '../http/secret-members.ts';
-import type { Order } from '../filters/order.ts';
-import { descriptionMember, nameSchema } from '../naming/members.ts';
+import { previousSecretMember, type PreviousSecret } from '../members/rotate-secret.ts';
+import { secretMembers, secretSchema } from '../members/secret-members.ts';
+import type { Order } from '../members/filters/order.ts';
+import { descriptionMember, nameSchema } from '../members/members.ts';
 import { readScheme } from '../senders/presets/preset-table.ts';
 import type { FieldError } from '../../base/errors.ts';
 import type { JsonObject, MemberSchema } from '../../base/schema.ts';

@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { MASK } from '../../base/log.ts';
-import type { StoredRequestHead } from '../inbox/stored-request.ts';
+import type { StoredRequestHead } from './stored-request.ts';
 
 /** Headers of which Node keeps the first value; it joins the values of all others. */
 const SINGLE_VALUE_HEADERS: ReadonlySet<string> = new Set([

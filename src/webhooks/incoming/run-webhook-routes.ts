@@ -16,7 +16,7 @@ import type { ActionCall } from '../actions/action-registry.ts';
 import { FAILED_MESSAGE, encodeData, runAction } from '../actions/run-action.ts';
 import type { ConfiguredActions } from '../actions/run-action.ts';
 import type { EventPublisher } from '../deliveries/event-publisher.ts';
-import type { Facts } from '../filters/facts.ts';
+import type { Facts } from '../members/filters/facts.ts';
 import type { ReadyWebhookRoute } from './webhook-routes.ts';
 
 /** A call that gets its action configuration once that of the route is found. */

@@ -8,8 +8,8 @@ import { isJsonObject } from '../../base/fields.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import type { JsonObject, JsonValue, ObjectSchema, StringSchema } from '../../base/schema.ts';
 import type { WriteCause } from '../../resources/resource.ts';
-import type { SecretShape } from '../http/new-secret.ts';
-import { isTargetUrl } from '../http/target-rules.ts';
+import type { SecretShape } from '../members/new-secret.ts';
+import { isTargetUrl } from '../members/target-rules.ts';
 import { formatExampleScheme, schemeSchema } from '../senders/scheme/scheme-schema.ts';
 import type { Preset } from '../senders/presets/preset.ts';
 import {

@@ -4,13 +4,13 @@ import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchema, StringSchema } from '../../base/schema.ts';
 import {
   conditionSchema, findConditionProblems, type Condition,
-} from '../filters/condition.ts';
+} from '../members/filters/condition.ts';
 import { DEFAULT_ROUTE } from '../deliveries/delivery.ts';
-import { SOURCES, type ContainsTest } from '../filters/facts.ts';
+import { SOURCES, type ContainsTest } from '../members/filters/facts.ts';
 import {
   createKeyReader, findKeyPath, findOrderProblems, orderSchema, type KeyReader, type Order,
-} from '../filters/order.ts';
-import { prepareCondition, type Predicate } from '../filters/prepare-condition.ts';
+} from '../members/filters/order.ts';
+import { prepareCondition, type Predicate } from '../members/filters/prepare-condition.ts';
 
 export type WebhookRoute = {
   readonly name: string;

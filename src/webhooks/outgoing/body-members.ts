@@ -3,8 +3,8 @@ import type { FieldError } from '../../base/errors.ts';
 import { messageOf } from '../../base/errors.ts';
 import { isJsonObject, pointerStep } from '../../base/fields.ts';
 import type { JsonObject, MemberSchema } from '../../base/schema.ts';
-import { DEFAULT_CONTENT_TYPE } from '../http/target-rules.ts';
-import { contentTypeSchema, isJsonType } from '../templates/content-type.ts';
+import { DEFAULT_CONTENT_TYPE } from '../members/target-rules.ts';
+import { contentTypeSchema, isJsonType } from '../members/templates/content-type.ts';
 import { parseTemplate } from './payload-template.ts';
 
 const FORMATS = ['standard', 'cloudevents'] as const;

@@ -9,8 +9,8 @@ import { isJsonObject } from '../../base/fields.ts';
 import { MASK } from '../../base/log.ts';
 import type { JsonObject, ObjectSchema, StringSchema } from '../../base/schema.ts';
 import type { WriteCause } from '../../resources/resource.ts';
-import { collectUrls, restoreSecrets } from '../http/mask-secrets.ts';
-import { hasCredentials, listOwnCredentials, targetUrlSchema } from '../http/target-rules.ts';
+import { collectUrls, restoreSecrets } from '../members/mask-secrets.ts';
+import { hasCredentials, listOwnCredentials, targetUrlSchema } from '../members/target-rules.ts';
 
 export type Oauth2 = {
   readonly tokenUrl: string;

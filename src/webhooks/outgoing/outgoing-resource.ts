@@ -9,9 +9,9 @@ import type { Resource, WriteCause } from '../../resources/resource.ts';
 import { keepEnabled, keepServiceMembers, markDisabled } from '../health/disabled-members.ts';
 import { dropProbedState, isProbed, isProbeEcho, isProbeEnded } from '../health/probe.ts';
 import { healthColumns } from '../health/public-health.ts';
-import { maskSecrets, restoreSecrets, collectUrls } from '../http/mask-secrets.ts';
-import { keepPreviousSecret, addPublicPreviousSecret } from '../http/rotate-secret.ts';
-import { hideSecret } from '../http/secret-members.ts';
+import { maskSecrets, restoreSecrets, collectUrls } from '../members/mask-secrets.ts';
+import { keepPreviousSecret, addPublicPreviousSecret } from '../members/rotate-secret.ts';
+import { hideSecret } from '../members/secret-members.ts';
 import {
   keepClientCertificate, toPublicClientCertificate,
 } from './client-certificate-member.ts';

@@ -17,8 +17,8 @@ import type { HttpRoute } from '../../server/http-route.ts';
 import type { RelayContext } from '../relay-context.ts';
 import type { HealthMonitor } from '../health/health-monitor.ts';
 import { stateFilter } from '../health/public-health.ts';
-import { rotationRoute } from '../http/rotate-secret.ts';
-import { secretSchema } from '../http/secret-members.ts';
+import { rotationRoute } from '../members/rotate-secret.ts';
+import { secretSchema } from '../members/secret-members.ts';
 import { outgoingResource } from './outgoing-resource.ts';
 import { retriesMember, type SendOptions } from './send-options.ts';
 import {

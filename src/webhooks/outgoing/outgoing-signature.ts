@@ -3,7 +3,7 @@
  * Headers"), and with `X-Signature`, which another hookshelf can check. Pure.
  */
 import { loadCrypto } from '../../base/node-modules.ts';
-import type { PreviousSecret } from '../http/rotate-secret.ts';
+import type { PreviousSecret } from '../members/rotate-secret.ts';
 import { SEED_PREFIX } from '../senders/signing/signing-key.ts';
 import { isPublicKeyText, normalizeStandardSecret } from '../senders/standard-secret.ts';
 import { decodeBytes } from '../senders/verification/encoding.ts';

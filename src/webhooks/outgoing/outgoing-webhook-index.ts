@@ -10,12 +10,12 @@ import type { Collection, Store } from '../../store/store-port.ts';
 import { resolveKey } from '../../resources/resolve-key.ts';
 import { followRecords } from '../../resources/projection.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
-import { resolveHeaders } from '../http/target-rules.ts';
+import { resolveHeaders } from '../members/target-rules.ts';
 import type { JsonValue } from '../../base/schema.ts';
-import { Facts } from '../filters/facts.ts';
+import { Facts } from '../members/filters/facts.ts';
 import { isProbed } from '../health/probe.ts';
-import { prepareCondition, type Predicate } from '../filters/prepare-condition.ts';
-import { createKeyReader, findKeyPath, type KeyReader } from '../filters/order.ts';
+import { prepareCondition, type Predicate } from '../members/filters/prepare-condition.ts';
+import { createKeyReader, findKeyPath, type KeyReader } from '../members/filters/order.ts';
 import { formatTargetLabel, createWebhookFields, type WebhookFields } from '../webhook-label.ts';
 import { isSystemEventName } from '../actions/event-name.ts';
 import {
@@ -23,7 +23,7 @@ import {
 } from './outgoing-webhook.ts';
 import { parseTemplate } from './payload-template.ts';
 import { prepareSuccessTest, type SuccessTest } from './success-when.ts';
-import type { BodyTemplate } from '../templates/body-template.ts';
+import type { BodyTemplate } from '../members/templates/body-template.ts';
 import { createWebhookSigner, type WebhookSigner } from './webhook-signer.ts';
 
 export type ReadyOutgoingWebhook = OutgoingWebhook & {

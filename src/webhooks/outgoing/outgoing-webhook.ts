@@ -11,17 +11,17 @@ import type { CollectionSpec } from '../../store/store-port.ts';
 import { disablingMembers, type DisabledMembers } from '../health/disabled-members.ts';
 import { findProbeProblems, probeMember } from '../health/probe.ts';
 import { healthMember } from '../health/public-health.ts';
-import { previousSecretMember, type PreviousSecret } from '../http/rotate-secret.ts';
-import { secretMembers } from '../http/secret-members.ts';
-import { descriptionMember, nameSchema } from '../naming/members.ts';
+import { previousSecretMember, type PreviousSecret } from '../members/rotate-secret.ts';
+import { secretMembers } from '../members/secret-members.ts';
+import { descriptionMember, nameSchema } from '../members/members.ts';
 import {
   DEFAULT_METHOD, findHeaderProblems, headersSchema, targetMethodSchema, targetUrlSchema,
-} from '../http/target-rules.ts';
+} from '../members/target-rules.ts';
 import { SYSTEM_EVENTS } from '../actions/event-name.ts';
 import {
   conditionSchema, findConditionProblems, type Condition,
-} from '../filters/condition.ts';
-import { findOrderProblems, orderSchema, type Order } from '../filters/order.ts';
+} from '../members/filters/condition.ts';
+import { findOrderProblems, orderSchema, type Order } from '../members/filters/order.ts';
 import { bodyMembers, findBodyProblems, type OutgoingFormat } from './body-members.ts';
 import { clientCertificateSchema } from './client-certificate-member.ts';
 import { findOauth2Problems, oauth2Schema, type Oauth2 } from './oauth2-member.ts';

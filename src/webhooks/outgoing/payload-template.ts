@@ -7,9 +7,9 @@ import {
 } from '../../base/json/path.ts';
 import { AppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/schema.ts';
-import { parseBodyTemplate, type BodyTemplate } from '../templates/body-template.ts';
-import { isJsonType } from '../templates/content-type.ts';
-import { DEFAULT_CONTENT_TYPE } from '../http/target-rules.ts';
+import { parseBodyTemplate, type BodyTemplate } from '../members/templates/body-template.ts';
+import { isJsonType } from '../members/templates/content-type.ts';
+import { DEFAULT_CONTENT_TYPE } from '../members/target-rules.ts';
 
 const WHOLE_PAYLOAD = 'payload';
 

@@ -12,8 +12,8 @@ import { CHAIN_HEADER } from '../../base/webhook-chain.ts';
 import { suggestName, quote } from '../../base/text/error-message.ts';
 import { decodeRecordAs } from '../../resources/record.ts';
 import { SYSTEM_EVENT_HEADER } from '../actions/event-name.ts';
-import type { SecretShape } from '../http/new-secret.ts';
-import { findHeaderProblems, listOwnCredentials } from '../http/target-rules.ts';
+import type { SecretShape } from '../members/new-secret.ts';
+import { findHeaderProblems, listOwnCredentials } from '../members/target-rules.ts';
 import {
   findPreset, findPresetObstacle, getPreset, readScheme, PRESETS,
 } from '../senders/presets/preset-table.ts';

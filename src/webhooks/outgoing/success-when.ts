@@ -6,10 +6,10 @@ import type { FieldError } from '../../base/errors.ts';
 import type { JsonValue, MemberSchema } from '../../base/schema.ts';
 import {
   conditionSchema, findConditionProblems, type Condition,
-} from '../filters/condition.ts';
-import { Facts, RESPONSE_SOURCES } from '../filters/facts.ts';
-import { prepareCondition } from '../filters/prepare-condition.ts';
-import { formatResponseBody, isSuccessStatus } from '../http/http-sender.ts';
+} from '../members/filters/condition.ts';
+import { Facts, RESPONSE_SOURCES } from '../members/filters/facts.ts';
+import { prepareCondition } from '../members/filters/prepare-condition.ts';
+import { formatResponseBody, isSuccessStatus } from '../members/http-sender.ts';
 
 /** Whether a response delivers. */
 export type SuccessTest = (statusCode: number, body: Buffer) => boolean;

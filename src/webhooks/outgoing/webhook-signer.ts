@@ -4,8 +4,8 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { MASK } from '../../base/log.ts';
-import type { PassedHeaders } from '../http/pass-through.ts';
-import { hideUrlSecrets } from '../http/url-credentials.ts';
+import type { PassedHeaders } from '../members/pass-through.ts';
+import { hideUrlSecrets } from '../members/url-credentials.ts';
 import { findEventHeader } from '../senders/scheme/placement.ts';
 import type { Scheme } from '../senders/scheme/scheme.ts';
 import { createSigner, signRequest, type Signer } from '../senders/signing/sign-request.ts';

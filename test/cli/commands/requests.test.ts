@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
+import type { StoredRequest } from '../../../src/webhooks/incoming/stored-request.ts';
 import { addRequest } from '../../../src/webhooks/inbox/request-changes.ts';
 import { withAppStore } from '../../support/app-store.ts';
 import { until } from '../../support/until.ts';

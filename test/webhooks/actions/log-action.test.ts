@@ -4,7 +4,7 @@ import type { ActionTools } from '../../../src/index.ts';
 import { silentLogger, type LogFields } from '../../../src/base/log.ts';
 import type { ActionCall } from '../../../src/webhooks/actions/action-registry.ts';
 import { createLogAction } from '../../../src/webhooks/actions/log-action.ts';
-import { hideQuerySecrets } from '../../../src/webhooks/http/url-credentials.ts';
+import { hideQuerySecrets } from '../../../src/webhooks/members/url-credentials.ts';
 import { startRelay, startRelayFor, startRelayWithHook } from '../relay.ts';
 
 test('the action log writes payload, context and options at its level, redacted', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
+import type { StoredRequest } from '../../../src/webhooks/incoming/stored-request.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';
 import { decodeRequest, requestCollection } from '../../../src/webhooks/inbox/request-codec.ts';
 import { addRequest } from '../../../src/webhooks/inbox/request-changes.ts';

@@ -5,9 +5,9 @@ import { AppError } from '../../../src/base/errors.ts';
 import { formatTimestamp } from '../../../src/base/clock.ts';
 import { ALL_OUTGOING } from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
-import type { Ownership } from '../../../src/webhooks/durable-queue/ownership.ts';
-import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
-import { DOWN, Simulation, UP, type SimulationOptions } from '../sending/simulation.ts';
+import type { Ownership } from '../../../src/webhooks/work/ownership.ts';
+import { ALL_OWNED } from '../../../src/webhooks/work/ownership.ts';
+import { DOWN, Simulation, UP, type SimulationOptions } from './sending/simulation.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import {
   ALL_OUTGOING, createDeliveryFields,
 } from '../../../src/webhooks/deliveries/delivery-fields.ts';
-import { changeItem } from '../../../src/webhooks/durable-queue/change-items.ts';
+import { changeItem } from '../../../src/webhooks/work/change-items.ts';
 import { deliveryQueue, stageDelivery } from '../../../src/webhooks/deliveries/delivery-changes.ts';
 import { decodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import { RecordList } from '../../../src/webhooks/records/record-list.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
-import { Simulation, UP } from '../sending/simulation.ts';
+import { Simulation, UP } from './sending/simulation.ts';
 
 test("a list by hook holds that hook's deliveries, whatever another's payload says", async () => {
   const simulation = new Simulation();

@@ -1,7 +1,7 @@
 /** What stands beside events and deliveries has them, and the other way round. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Simulation } from '../sending/simulation.ts';
+import { Simulation } from './sending/simulation.ts';
 
 const EVENT = '019ab000-0000-7000-8000-000000000001';
 const DELIVERY = '019ab000-0000-7000-8000-000000000002';

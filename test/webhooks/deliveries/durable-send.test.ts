@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import { formatTimestamp } from '../../../src/base/clock.ts';
-import { ALL_OWNED } from '../../../src/webhooks/durable-queue/ownership.ts';
+import { ALL_OWNED } from '../../../src/webhooks/work/ownership.ts';
 import { ALL_OUTGOING } from '../../../src/webhooks/deliveries/delivery-fields.ts';
 import { listEventDeliveries } from '../../../src/webhooks/events/public-event.ts';
-import { DOWN, Simulation, UP, type SimulationOptions } from '../sending/simulation.ts';
+import { DOWN, Simulation, UP, type SimulationOptions } from './sending/simulation.ts';
 
 const HOUR_MS = 3_600_000;
 

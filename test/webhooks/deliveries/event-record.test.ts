@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createDelivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import { encodeForward, findForwardTarget } from '../../../src/webhooks/deliveries/event-record.ts';
-import { findForwardHost } from '../../../src/webhooks/sending/request-builder.ts';
+import { findForwardHost } from '../../../src/webhooks/deliveries/sending/request-builder.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';
 

@@ -11,7 +11,7 @@ import { IS_LONG, someOf, longTest } from '../../support/long.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import {
   DOWN, SimulatedClock, Simulation, UP, type SimulationOptions,
-} from '../sending/simulation.ts';
+} from './sending/simulation.ts';
 import { createContext } from '../context.ts';
 
 // More than two steps make deliveries for: they take 250 each, and the last one a single one.

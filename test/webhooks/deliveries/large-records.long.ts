@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ALL_OUTGOING } from '../../../src/webhooks/deliveries/delivery-fields.ts';
-import { Simulation } from '../sending/simulation.ts';
+import { Simulation } from './sending/simulation.ts';
 
 /** In JSON it takes six bytes for each. */
 const RESPONSE = '\u0001'.repeat(1024);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { answer, startServer, type ScriptedServer } from '../../support/servers.ts';
 import { startRelay, type Answer, type Relay } from '../relay.ts';
-import { Simulation } from '../sending/simulation.ts';
+import { Simulation } from './sending/simulation.ts';
 
 let relay: Relay;
 let target: ScriptedServer;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatTimestamp } from '../../../src/base/clock.ts';
 import { AppError } from '../../../src/base/errors.ts';
-import { DOWN, Simulation, UP } from '../sending/simulation.ts';
+import { DOWN, Simulation, UP } from './sending/simulation.ts';
 
 const HOUR_MS = 3_600_000;
 const PAYLOAD = 'x'.repeat(10_000);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
-import { DOWN, Simulation, UP } from '../sending/simulation.ts';
+import { DOWN, Simulation, UP } from './sending/simulation.ts';
 
 function shownOf(simulation: Simulation, id: string): Record<string, unknown> {
   const sent = simulation.webhooks.deliveries.findSentRequest(id)?.sent ?? null;

@@ -7,7 +7,7 @@ import { SystemEvents } from '../../../src/webhooks/deliveries/system-events.ts'
 import { SYSTEM_EVENTS } from '../../../src/webhooks/actions/event-name.ts';
 import type { EmittedEvent } from '../../../src/webhooks/deliveries/event-publisher.ts';
 import type { Transaction } from '../../../src/store/store-port.ts';
-import { DOWN, Simulation, UP, type Request } from '../sending/simulation.ts';
+import { DOWN, Simulation, UP, type Request } from './sending/simulation.ts';
 
 const GONE = { kind: 'answer', status: 410 } as const;
 const FULL = new AppError('storage_full', 'no space left');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startRelay } from '../relay.ts';
-import { DOWN, Simulation, UP } from '../sending/simulation.ts';
+import { DOWN, Simulation, UP } from './sending/simulation.ts';
 
 /** The names of the collections that each transaction since `from` wrote to, without health. */
 function collectionsSince(simulation: Simulation, from: number): readonly (readonly string[])[] {

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import { until } from '../../support/until.ts';
 import { startRelayFor, type Answer, type Relay } from '../relay.ts';
-import { DOWN, Simulation, UP } from '../sending/simulation.ts';
+import { DOWN, Simulation, UP } from '../deliveries/sending/simulation.ts';
 
 const INCOMING = '/api/incoming-webhooks';
 const OUTGOING = '/api/outgoing-webhooks';

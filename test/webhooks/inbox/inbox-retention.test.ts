@@ -5,15 +5,15 @@ import { formatTimestamp } from '../../../src/base/clock.ts';
 import { requestCollection } from '../../../src/webhooks/inbox/request-codec.ts';
 import {
   requestBodyCollection, type StoredRequest, type RequestStatus,
-} from '../../../src/webhooks/inbox/stored-request.ts';
+} from '../../../src/webhooks/incoming/stored-request.ts';
 import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';
 import { requestRetention, type InboxLimits } from '../../../src/webhooks/inbox/inbox-retention.ts';
-import { changeItem } from '../../../src/webhooks/durable-queue/change-items.ts';
-import { readRemovals } from '../../../src/webhooks/durable-queue/removals.ts';
+import { changeItem } from '../../../src/webhooks/work/change-items.ts';
+import { readRemovals } from '../../../src/webhooks/records/removals.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';
 import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
-import { QueueRetention } from '../../../src/webhooks/durable-queue/queue-retention.ts';
+import { QueueRetention } from '../../../src/webhooks/work/queue-retention.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../../support/memory-store.ts';
 import { INBOX, createContext } from '../context.ts';

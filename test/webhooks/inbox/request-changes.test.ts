@@ -1,12 +1,12 @@
 /** Changes of kept requests: the totals, and bodies apart, follow. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changeRoutes, type StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
+import { changeRoutes, type StoredRequest } from '../../../src/webhooks/incoming/stored-request.ts';
 import { RequestStates, readRequestState } from '../../../src/webhooks/inbox/request-states.ts';
 import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { createRouteDeliveryId } from '../../../src/webhooks/deliveries/route-delivery-id.ts';
-import { changeItem, removeItems } from '../../../src/webhooks/durable-queue/change-items.ts';
-import { readRemovals } from '../../../src/webhooks/durable-queue/removals.ts';
+import { changeItem, removeItems } from '../../../src/webhooks/work/change-items.ts';
+import { readRemovals } from '../../../src/webhooks/records/removals.ts';
 import { webhookCollections } from '../../../src/webhooks/webhooks.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { findCommitted } from '../../../src/store/find-record.ts';

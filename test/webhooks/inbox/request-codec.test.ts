@@ -14,7 +14,7 @@ import { encodeDelivery } from '../../../src/webhooks/deliveries/delivery-codec.
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts';
 import {
   toPublicRequest, type StoredRequest,
-} from '../../../src/webhooks/inbox/stored-request.ts';
+} from '../../../src/webhooks/incoming/stored-request.ts';
 import { makeRoute, makeStoredRequest } from './sample-request.ts';
 
 const BODIES: Readonly<Record<string, Buffer>> = {

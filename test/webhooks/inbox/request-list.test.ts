@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { RequestList } from '../../../src/webhooks/inbox/request-list.ts';
 import {
   REQUEST_STATUSES, type StoredRequest,
-} from '../../../src/webhooks/inbox/stored-request.ts';
-import { changeItem, removeItems } from '../../../src/webhooks/durable-queue/change-items.ts';
+} from '../../../src/webhooks/incoming/stored-request.ts';
+import { changeItem, removeItems } from '../../../src/webhooks/work/change-items.ts';
 import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import type { RequestFilter } from '../../../src/webhooks/inbox/request-fields.ts';
 import { RequestStates } from '../../../src/webhooks/inbox/request-states.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, after, beforeEach, test } from 'node:test';
 import { requestCollection } from '../../../src/webhooks/inbox/request-codec.ts';
-import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
-import { removeItems } from '../../../src/webhooks/durable-queue/change-items.ts';
+import type { StoredRequest } from '../../../src/webhooks/incoming/stored-request.ts';
+import { removeItems } from '../../../src/webhooks/work/change-items.ts';
 import { addRequest, requestQueue } from '../../../src/webhooks/inbox/request-changes.ts';
 import { startRelay, type Answer, type Headers, type Relay } from '../relay.ts';
 import { makeRoute, makeStoredRequest } from './sample-request.ts';

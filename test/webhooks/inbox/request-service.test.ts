@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
-import { InboxSimulation } from '../runs/inbox.ts';
+import { InboxSimulation } from './runs/inbox.ts';
 
 /** A request of which route `a` is done and route `b` has failed, and its id. */
 async function openHalfDone(): Promise<{ readonly inbox: InboxSimulation; readonly id: string }> {

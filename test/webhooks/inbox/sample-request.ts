@@ -5,7 +5,7 @@ import {
   afterAttempt, createRouteDelivery, type Delivery, type RunAttempt,
 } from '../../../src/webhooks/deliveries/delivery.ts';
 import { createRouteDeliveryId } from '../../../src/webhooks/deliveries/route-delivery-id.ts';
-import { changeRoutes, type StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
+import { changeRoutes, type StoredRequest } from '../../../src/webhooks/incoming/stored-request.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const ID = '01890000-0000-7000-8000-000000000001';

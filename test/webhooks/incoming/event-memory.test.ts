@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EventMemory } from '../../../src/webhooks/incoming/intake/event-memory.ts';
+import { EventMemory } from '../../../src/webhooks/inbox/intake/event-memory.ts';
 
 const EVENT = { expiresAtMs: 1000, bodySha256: null, dataJson: '{"a":1}' };
 

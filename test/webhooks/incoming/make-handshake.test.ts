@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   makeHandshake,
-} from '../../../src/webhooks/incoming/diagnostics/make-handshake.ts';
+} from '../../../src/webhooks/diagnostics/make-handshake.ts';
 import type { Challenge, Scheme } from '../../../src/webhooks/senders/scheme/scheme.ts';
 
 function createScheme(challenge: Partial<Challenge>): Scheme {

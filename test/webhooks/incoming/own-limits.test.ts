@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { ActionResult } from '../../../src/webhooks/actions/action.ts';
-import { Held, InboxSimulation } from '../runs/inbox.ts';
+import { Held, InboxSimulation } from '../inbox/runs/inbox.ts';
 import { startRelayFor, type Relay } from '../relay.ts';
 import { turnsUntil } from '../../support/turns.ts';
 

@@ -1,9 +1,9 @@
 /** Requests staged a moment ago, found without being decoded while they are what is stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RecentRequests } from '../../../src/webhooks/incoming/intake/recent-requests.ts';
+import { RecentRequests } from '../../../src/webhooks/inbox/intake/recent-requests.ts';
 import { encodeRequest } from '../../../src/webhooks/inbox/request-codec.ts';
-import type { StoredRequest } from '../../../src/webhooks/inbox/stored-request.ts';
+import type { StoredRequest } from '../../../src/webhooks/incoming/stored-request.ts';
 import { until } from '../../support/until.ts';
 import { startRelayFor } from '../relay.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { isHeadWhole } from '../../../src/webhooks/incoming/intake/stored-head.ts';
+import { isHeadWhole } from '../../../src/webhooks/inbox/intake/stored-head.ts';
 import { makeStoredRequest } from '../inbox/sample-request.ts';
 import { until } from '../../support/until.ts';
 import { startRelayFor } from '../relay.ts';

@@ -1,7 +1,7 @@
 /** What is stored of headers and query. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { redactHead } from '../../../src/webhooks/incoming/intake/stored-head.ts';
+import { redactHead } from '../../../src/webhooks/inbox/intake/stored-head.ts';
 import { findPreset } from '../../../src/webhooks/senders/presets/preset-table.ts';
 
 const schemeOf = (preset: string): NonNullable<Parameters<typeof redactHead>[2]> => {

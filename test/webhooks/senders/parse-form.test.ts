@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   FORM_TYPE, parseMediaType, parseForm,
-} from '../../../src/webhooks/senders/request/parse-form.ts';
+} from '../../../src/base/text/parse-form.ts';
 import { sortForm } from '../../../src/webhooks/senders/request/sort-form.ts';
 import { below, createRandom } from '../../support/random.ts';
 import { explainUnparsed, readPayload } from '../../../src/webhooks/incoming/body-format.ts';

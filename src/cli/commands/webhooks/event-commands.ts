@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../base/schema.ts';
 import type { ListedResource } from '../../../resources/resource.ts';
 import { deliveryStatusColumn } from '../../../webhooks/deliveries/delivery-resource.ts';
 import { eventResource } from '../../../webhooks/events/event-resource.ts';
-import { firstText } from '../../../webhooks/naming/members.ts';
+import { firstText } from '../../../webhooks/members/members.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setQueryOptions } from '../option-members.ts';
 import { parseObject, recordPath, resolveId, toTableColumns } from '../resource-commands.ts';

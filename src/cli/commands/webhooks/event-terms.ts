@@ -2,7 +2,7 @@
 import { AppError } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/schema.ts';
 import { quote } from '../../../base/text/error-message.ts';
-import { DELAY_SECONDS_MAX } from '../../../webhooks/deliveries/event-terms.ts';
+import { DELAY_SECONDS_MAX } from '../../../webhooks/events/event-terms.ts';
 import type { CommandContext } from '../command-context.ts';
 import { pickDefined } from '../option-members.ts';
 

@@ -9,7 +9,7 @@ import {
   toTableColumns,
 } from '../resource-commands.ts';
 import { incomingResource } from '../../../webhooks/incoming/incoming-resource.ts';
-import type { SecretShape } from '../../../webhooks/http/new-secret.ts';
+import type { SecretShape } from '../../../webhooks/members/new-secret.ts';
 import {
   findWebhooksWithoutSecret, chooseSecretShape,
 } from '../../../webhooks/incoming/verification-member.ts';

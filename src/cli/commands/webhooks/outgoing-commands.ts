@@ -15,10 +15,10 @@ import {
   createRecord, deleteRecord, formatValue, listPath, listRecords, parseObject, patchRecord,
   recordPath, replaceRecord, resolveId,
 } from '../resource-commands.ts';
-import { DEFAULT_CONTENT_TYPE } from '../../../webhooks/http/target-rules.ts';
-import { isJsonType } from '../../../webhooks/templates/content-type.ts';
-import { parseTemplateJson } from '../../../webhooks/templates/json-template.ts';
-import type { SecretShape } from '../../../webhooks/http/new-secret.ts';
+import { DEFAULT_CONTENT_TYPE } from '../../../webhooks/members/target-rules.ts';
+import { isJsonType } from '../../../webhooks/members/templates/content-type.ts';
+import { parseTemplateJson } from '../../../webhooks/members/templates/json-template.ts';
+import type { SecretShape } from '../../../webhooks/members/new-secret.ts';
 import { outgoingResource } from '../../../webhooks/outgoing/outgoing-resource.ts';
 import { chooseOutgoingSecretShape } from '../../../webhooks/outgoing/signing-member.ts';
 import { readClientCertificate } from './client-certificate.ts';

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../../base/schema.ts';
 import type { Resource } from '../../../resources/resource.ts';
 import {
   createSecretBytes, encodeSecret, type SecretShape,
-} from '../../../webhooks/http/new-secret.ts';
+} from '../../../webhooks/members/new-secret.ts';
 import type { CommandContext } from '../command-context.ts';
 import { readSecretOption } from '../option-input.ts';
 import { pickDefined } from '../option-members.ts';

@@ -9,7 +9,7 @@ import type { Field, FieldOptions } from './input-field.ts';
 import {
   OPERATORS, formatConditionValue, isUnary, findOperator, parseConditionValue,
 } from './condition-text.ts';
-import type { Condition } from '../../../webhooks/filters/condition.ts';
+import type { Condition } from '../../../webhooks/members/filters/condition.ts';
 
 interface ConditionEditor extends Field {
   /** undefined: a group without rows. */

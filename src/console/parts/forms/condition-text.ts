@@ -3,7 +3,7 @@
  * for other values and for strings of several lines. Pure.
  */
 import { encodeJson, parseJson } from '../../base/json-text.ts';
-import type { Condition } from '../../../webhooks/filters/condition.ts';
+import type { Condition } from '../../../webhooks/members/filters/condition.ts';
 
 type ConditionValue = Condition['value'];
 

@@ -7,8 +7,8 @@ import { AppError, messageOf, systemCodeOf } from '../../../base/errors.ts';
 import { HOOK_VARIABLES } from '../../../base/hook-variables.ts';
 import { MASK, isSecretName } from '../../../base/log.ts';
 import type { JsonObject } from '../../../base/schema.ts';
-import { Facts } from '../../filters/facts.ts';
-import { hideQuerySecrets } from '../../http/url-credentials.ts';
+import { Facts } from '../../members/filters/facts.ts';
+import { hideQuerySecrets } from '../../members/url-credentials.ts';
 import {
   hideSignatureHeaders, hideSignatureMembers, hideSignatureParameters,
 } from '../../senders/request/hide-signature.ts';

@@ -10,7 +10,7 @@ import {
 import type { JsonValue } from '../../../base/schema.ts';
 import {
   createFactReader, findPathProblem, type FactReader, type Facts,
-} from '../../filters/facts.ts';
+} from '../../members/filters/facts.ts';
 
 /** Texts to copy, and readers of the values between them. */
 export type TextTemplate = readonly (string | FactReader)[];

@@ -10,7 +10,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { AppError, isError, messageOf } from '../../../base/errors.ts';
 import { toDoubles } from '../../../base/exact-number.ts';
 import type { JsonObject } from '../../../base/schema.ts';
-import type { HttpSender } from '../../http/http-sender.ts';
+import type { HttpSender } from '../../members/http-sender.ts';
 import type { RelayContext } from '../../relay-context.ts';
 import {
   checkNames, createNoActionError, createUnmadeError, reportFailedCheck,

@@ -8,7 +8,7 @@ import { endsInTime, type Timer } from '../../../base/clock.ts';
 import { systemCodeOf } from '../../../base/errors.ts';
 import { countThread } from '../../../base/live-threads.ts';
 import { createTaggedLogger, formatMessage } from '../../../base/log.ts';
-import type { HttpSender } from '../../http/http-sender.ts';
+import type { HttpSender } from '../../members/http-sender.ts';
 import type { RelayContext } from '../../relay-context.ts';
 import type { ActionCall } from '../action-registry.ts';
 import { ActionResult, type ActionContext } from '../action.ts';

@@ -8,7 +8,7 @@
  */
 import type { LogLevel } from '../../../base/log.ts';
 import type { HttpRequest } from '../../../client/http-client.ts';
-import type { TargetResponse } from '../../http/http-sender.ts';
+import type { TargetResponse } from '../../members/http-sender.ts';
 import { isActionClass } from '../action-registry.ts';
 import { ActionResult } from '../action.ts';
 import type { Action, ActionClass, ActionTools, Payload } from '../action.ts';

@@ -12,10 +12,10 @@ import { CHAIN_HEADER, parseHops } from '../../../base/webhook-chain.ts';
 import type { ActionContext, ActionOptions, VerifiedSender } from '../../actions/action.ts';
 import { createEmptyPayload, type Payload } from '../../actions/action-payload.ts';
 import type { ActionCall, RunTurn } from '../../actions/action-registry.ts';
-import type { RequestOrigin } from '../../http/pass-through.ts';
+import type { RequestOrigin } from '../../members/pass-through.ts';
 import {
   findRequestTrace, type StoredRequestHead, type StoredVerdict, type UnparsedBody,
-} from '../../inbox/stored-request.ts';
+} from '../stored-request.ts';
 import type { ValueSource } from '../../senders/scheme/scheme.ts';
 import { listRawHeaders } from '../join-headers.ts';
 import type { IncomingBody } from './incoming-body.ts';

@@ -13,10 +13,10 @@ import { isJsonContainer } from '../../../base/json/parse.ts';
 import { estimateParsedBytes } from '../../../base/json/parsed-size.ts';
 import type { JsonValue } from '../../../base/schema.ts';
 import { decodePayload, toPayload, type Payload } from '../../actions/action-payload.ts';
-import type { UnparsedBody } from '../../inbox/stored-request.ts';
+import type { UnparsedBody } from '../stored-request.ts';
 import {
   FORM_FIELDS_MAX, FORM_TYPE, hasTooManyFields, parseMediaType, resolveCharset, toUtf8,
-} from '../../senders/request/parse-form.ts';
+} from '../../../base/text/parse-form.ts';
 import {
   MULTIPART_TYPE, PARTS_MAX, hasTooManyParts,
 } from '../../senders/request/parse-multipart.ts';

@@ -11,7 +11,7 @@ import { RequestReader } from '../../senders/request/request-reader.ts';
 import { createRejection, type SenderRejection } from '../../senders/verification/verdict.ts';
 import { verify } from '../../senders/verification/verify.ts';
 import { isSignatureValid, explainInvalidSignature } from '../../senders/x-signature.ts';
-import type { StoredVerdict } from '../../inbox/stored-request.ts';
+import type { StoredVerdict } from '../stored-request.ts';
 import type { ReadyIncomingWebhook } from './incoming-webhook-index.ts';
 import { X_SIGNATURE_PRESET, type SenderVerifier } from '../verification-member.ts';
 

@@ -7,7 +7,7 @@ import type { ErrorCode } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
 import { formatHeaders } from '../../../server/exchange/header-text.ts';
 import type { ErrorFormat, Exchange } from '../../../server/http-route.ts';
-import { isJsonType } from '../../templates/content-type.ts';
+import { isJsonType } from '../../members/templates/content-type.ts';
 import type { CustomResponse, CustomResponses, ResponseOutcome } from '../custom-response.ts';
 import { ActionResult } from '../../actions/action.ts';
 import { ChainRefusal, FAILED_MESSAGE, encodeData } from '../../actions/run-action.ts';

@@ -1,6 +1,6 @@
 /** Presets of mail, telephone, chat and support services. */
 import type { Preset } from './preset.ts';
-import { FORM_TYPE } from '../request/parse-form.ts';
+import { FORM_TYPE } from '../../../base/text/parse-form.ts';
 import { JSON_TYPE } from './preset.ts';
 import { twilioQuirk } from './quirks.ts';
 

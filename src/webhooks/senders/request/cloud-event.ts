@@ -14,7 +14,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { findOwnMember } from '../../../base/json/path.ts';
-import { parseMediaType } from './parse-form.ts';
+import { parseMediaType } from '../../../base/text/parse-form.ts';
 
 /** What identifies an event; both are null of a batch, and of an event that is not valid. */
 export type CloudEventHead = {

@@ -4,7 +4,7 @@
  */
 import { isJsonObject } from '../../../base/fields.ts';
 import { MASK } from '../../../base/log.ts';
-import { hideQueryValues } from '../../http/url-credentials.ts';
+import { hideQueryValues } from '../../members/url-credentials.ts';
 import type { ValueSource } from '../scheme/scheme.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

@@ -31,7 +31,7 @@
  * boundary is. Memory is that of the body once more, and a third of it for base64.
  */
 import { decodeCharset } from '../../../base/text/charset.ts';
-import { parseMediaType, resolveCharset } from './parse-form.ts';
+import { parseMediaType, resolveCharset } from '../../../base/text/parse-form.ts';
 
 /** A file of a multipart body, as the payload has it. */
 type MultipartFile = {

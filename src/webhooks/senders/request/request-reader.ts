@@ -8,7 +8,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonNumber } from '../../../base/exact-number.ts';
 import { parseJsonText } from '../../../base/json/exact-parser.ts';
 import { findOwnMember, findValueAt, type JsonPath } from '../../../base/json/path.ts';
-import { FORM_TYPE, parseMediaType, parseForm, toUtf8, type ParsedForm } from './parse-form.ts';
+import {
+  FORM_TYPE, parseMediaType, parseForm, toUtf8, type ParsedForm,
+} from '../../../base/text/parse-form.ts';
 import { readCloudEvent, type CloudEventHead } from './cloud-event.ts';
 import { isMultipartType, parseMultipart, type MultipartFields } from './parse-multipart.ts';
 import { PLAIN_BYTES_MAX, decodeBody, isDecoded, type PlainBody } from './plain-body.ts';

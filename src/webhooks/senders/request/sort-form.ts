@@ -1,5 +1,5 @@
 /** Sorts the fields of a form in the order in which Twilio signs them. Pure. */
-import type { ParsedForm, FormFields, PlainForm } from './parse-form.ts';
+import type { ParsedForm, FormFields, PlainForm } from '../../../base/text/parse-form.ts';
 
 /** Names in order of code units, each before its sorted values; repeated values count once. */
 export function sortForm({ fields, plain }: ParsedForm): string {

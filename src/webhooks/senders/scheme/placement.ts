@@ -1,5 +1,5 @@
 /** Tells where a request carries the values that its scheme reads beside the payload. Pure. */
-import { hasRequestBody } from '../../http/target-rules.ts';
+import { hasRequestBody } from '../../members/target-rules.ts';
 import { toSourceList, type Scheme, type ValueSource } from './scheme.ts';
 
 export type PlacementName = 'signature' | 'timestamp' | 'id';

@@ -10,7 +10,7 @@ import type {
 } from '../../../base/schema.ts';
 import {
   RESERVED_RESPONSE_HEADERS, findHeaderProblems, headersSchema,
-} from '../../http/target-rules.ts';
+} from '../../members/target-rules.ts';
 import {
   ALGORITHMS, ENCODINGS, KEY_FORMS, NEEDS, PLACEHOLDERS, TIME_UNITS, isPublicKey, type Algorithm,
 } from './scheme.ts';

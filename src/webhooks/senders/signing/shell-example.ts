@@ -20,7 +20,7 @@
  * every preset against the verifier. Pure.
  */
 import { shellQuote } from '../../../base/text/shell-quote.ts';
-import { hasRequestBody } from '../../http/target-rules.ts';
+import { hasRequestBody } from '../../members/target-rules.ts';
 import { RequestReader } from '../request/request-reader.ts';
 import type { Need, Scheme } from '../scheme/scheme.ts';
 import { parseContent, type ContentPart } from '../verification/signed-content.ts';

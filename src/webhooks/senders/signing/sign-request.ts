@@ -3,7 +3,7 @@
  * read the other way. Deliveries and single sends of outgoing webhooks use it, and tests of one's
  * own incoming webhook.
  */
-import { FORM_TYPE, parseMediaType } from '../request/parse-form.ts';
+import { FORM_TYPE, parseMediaType } from '../../../base/text/parse-form.ts';
 import { RequestReader } from '../request/request-reader.ts';
 import type { Need, Scheme, ValueSource } from '../scheme/scheme.ts';
 import { encodeHeaderText } from '../verification/encoding.ts';

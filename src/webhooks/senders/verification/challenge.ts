@@ -7,7 +7,7 @@ import { loadCrypto } from '../../../base/node-modules.ts';
 import { quote } from '../../../base/text/error-message.ts';
 import type { RequestReader } from '../request/request-reader.ts';
 import type { Challenge, Scheme, ValueSource } from '../scheme/scheme.ts';
-import { SECRET_BYTES_MAX } from '../../http/secret-members.ts';
+import { SECRET_BYTES_MAX } from '../../members/secret-members.ts';
 import { createVerificationKey } from './verification-key.ts';
 import { createRejection } from './verdict.ts';
 import type { SenderRejection } from './verdict.ts';

@@ -6,9 +6,9 @@ import { HookReport } from '../../../../src/cli/commands/configuration/adnanh/ho
 import {
   convertTriggerRule,
 } from '../../../../src/cli/commands/configuration/adnanh/trigger-rule.ts';
-import type { Condition } from '../../../../src/webhooks/filters/condition.ts';
-import { Facts } from '../../../../src/webhooks/filters/facts.ts';
-import { prepareCondition } from '../../../../src/webhooks/filters/prepare-condition.ts';
+import type { Condition } from '../../../../src/webhooks/members/filters/condition.ts';
+import { Facts } from '../../../../src/webhooks/members/filters/facts.ts';
+import { prepareCondition } from '../../../../src/webhooks/members/filters/prepare-condition.ts';
 import { below, createRandom, type Random } from '../../../support/random.ts';
 
 /** What a rule gives there: a value, and whether something that it needs was missing. */

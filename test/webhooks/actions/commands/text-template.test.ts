@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import {
   fillTextTemplate, parseTextTemplate,
 } from '../../../../src/webhooks/actions/commands/text-template.ts';
-import { Facts } from '../../../../src/webhooks/filters/facts.ts';
+import { Facts } from '../../../../src/webhooks/members/filters/facts.ts';
 
 const facts = new Facts({
   payload: () => ({

@@ -18,7 +18,7 @@ import {
 } from '../../../../src/webhooks/actions/modules/worker-messages.ts';
 import { ActionResult } from '../../../../src/webhooks/actions/action.ts';
 import { SwitchedOffError } from '../../../../src/webhooks/actions/switched-off-error.ts';
-import type { HttpSender } from '../../../../src/webhooks/http/http-sender.ts';
+import type { HttpSender } from '../../../../src/webhooks/members/http-sender.ts';
 import { createTemporaryFolder } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 import { createCall } from './action-calls.ts';

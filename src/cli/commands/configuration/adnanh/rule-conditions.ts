@@ -8,7 +8,7 @@
  */
 import { encodeJson } from '../../../../base/json/encode.ts';
 import type { JsonValue } from '../../../../base/schema.ts';
-import type { Condition } from '../../../../webhooks/filters/condition.ts';
+import type { Condition } from '../../../../webhooks/members/filters/condition.ts';
 
 /** A rule that conditions can express. */
 export type Rule =

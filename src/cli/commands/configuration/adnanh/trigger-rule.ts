@@ -8,7 +8,7 @@ import { isJsonObject } from '../../../../base/fields.ts';
 import { isSecretName } from '../../../../base/log.ts';
 import { AddressSet } from '../../../../base/network/address-set.ts';
 import type { JsonObject, JsonValue } from '../../../../base/schema.ts';
-import { findConditionProblems } from '../../../../webhooks/filters/condition.ts';
+import { findConditionProblems } from '../../../../webhooks/members/filters/condition.ts';
 import {
   at, fillReferences, type HookReport, type HookText,
 } from './hook-report.ts';

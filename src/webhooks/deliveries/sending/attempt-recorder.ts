@@ -1,0 +1,252 @@
+/**
+ * Writes the result of an attempt. The result and the time of the next attempt are one record, so a
+ * crash loses neither. While the store takes no writes, the result waits in memory, because what
+ * has been delivered must not be sent again.
+ */
+import { createTraceFields } from '../../../base/trace-context.ts';
+import { parseTimestamp } from '../../../base/clock.ts';
+import { findCommitted } from '../../../store/find-record.ts';
+import type { Transaction } from '../../../store/store-port.ts';
+import {
+  afterAttempt, afterProbe, type Delivery, type StoredDelivery, type SendOutcome, type SentHead,
+} from '../delivery.ts';
+import { deliveryQueue } from '../delivery-changes.ts';
+import { findEventHead, findForwardTarget } from '../event-record.ts';
+import type { HealthMonitor } from '../../health/health-monitor.ts';
+import { disableFailingWebhook, enableProbedWebhook } from '../../outgoing/automatic-disabling.ts';
+import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
+import { isTriedAgain } from '../../outgoing/retry-on.ts';
+import type { QueueLease } from '../../work/ownership.ts';
+import { writeAttempt } from '../../work/change-items.ts';
+import { retryUntilWritten } from '../../work/write-retry.ts';
+import {
+  retireWebhook, type AttemptEvents, type DeliveryWrite,
+} from './webhook-retirement.ts';
+import type { DeliveryContext } from './delivery-context.ts';
+
+/** An attempt that was made, with the delivery as it was before. */
+export type FinishedAttempt = {
+  readonly outcome: SendOutcome;
+  /** The head of the request, to be stored; null if the target got no request. */
+  readonly sent: SentHead | null;
+  /** The URL of the request; null if there was none. */
+  readonly targetUrl: string | null;
+  /** Whether the body of the request is the payload itself. */
+  readonly isPayload: boolean;
+  /** Whether the webhook was probed when the attempt began; it may be on since, by hand. */
+  readonly isProbe: boolean;
+  readonly storedDelivery: StoredDelivery;
+  readonly lease: QueueLease;
+};
+
+/** Resolves with the delivery as written; undefined when it is gone, or `closing` came first. */
+export async function recordOutcome(
+  context: DeliveryContext, attempt: FinishedAttempt,
+): Promise<Delivery | undefined> {
+  const { identifier } = attempt.storedDelivery.item;
+  reportToHealth(context, attempt);
+  const delivery = await retryUntilWritten(context, context.closing,
+    'the result of an attempt waits to be written', { delivery: identifier },
+    () => writeOutcome(context, attempt));
+  logAttempt(context, attempt, delivery);
+  return delivery;
+}
+
+function writeOutcome(
+  context: DeliveryContext, attempt: FinishedAttempt,
+): Promise<Delivery | undefined> {
+  const { outcome, sent, targetUrl, isPayload, storedDelivery, lease } = attempt;
+  const { hook: webhookId } = storedDelivery.item;
+  const webhook = webhookId === null ? undefined : context.webhooks.find(webhookId);
+  const { retrySchedule = context.schedule, retryOn } = webhook ?? {};
+  const { statusCode, error } = outcome.attempt;
+  // With an error beside it, a 401 tells of a token server that may be well at the next attempt,
+  // and a 2xx of a response that `successWhen` takes for a failure.
+  const mayTryAgain = isTriedAgain(retryOn, error === null ? statusCode : null);
+  // An attempt that began while the webhook was on, and ended later, is as good as a probe.
+  const isProbe = attempt.isProbe || webhook?.isProbed === true;
+  const nowMs = context.clock.now();
+  const random = context.random();
+  // Set whenever `change` runs, and read in `stageMore`, which the same transaction calls after it.
+  let hasFailed = false;
+  const change = (before: Delivery): Delivery => {
+    const after = isProbe ? afterProbe(before, outcome, mayTryAgain, nowMs)
+      : afterAttempt(before, outcome, mayTryAgain ? retrySchedule : [], nowMs, random);
+    hasFailed = before.status === 'pending' && after.status === 'failed';
+    return sent === null ? after : { ...after, sent, isPayload };
+  };
+  const systemEvents = outcome.kind === 'delivered' ? null
+    : createAttemptEvents(context, storedDelivery, nowMs);
+  const stageMore: DeliveryWrite['stageMore'] = (transaction, after) => {
+    if (webhookId !== null) {
+      stageHealthRecord(context.health, transaction, webhookId, {
+        outcome, hasFailed, isTimeNeeded: webhook?.rate !== undefined || isProbe,
+      });
+    }
+    if (hasFailed) systemEvents?.deliveryFailed(transaction, after);
+  };
+  // If several attempts hear that the target is gone, the first one retires the webhook.
+  if (outcome.kind === 'gone' && webhookId !== null && !context.retiringIds.has(webhookId)) {
+    const write = { storedDelivery, lease, targetUrl, change, stageMore, systemEvents };
+    return writeAndRetire(context, webhookId, write);
+  }
+  // If the target was not asked, the webhook is not failing.
+  if (webhook === undefined || !isDisabledWhenFailing(webhook) || outcome.kind === 'proxy') {
+    return writeAttempt(context.store, deliveryQueue, {
+      stored: storedDelivery, lease, change, stageMore,
+    });
+  }
+  const write = { change, stageMore, systemEvents, webhook, nowMs };
+  return writeAndSwitch(context, attempt, write);
+}
+
+/**
+ * Makes the system events of an attempt. Their ids are drawn here, because the transaction that
+ * stages them may run again.
+ */
+function createAttemptEvents(
+  { store, webhooks, systemEvents, makeId }: DeliveryContext, storedDelivery: StoredDelivery,
+  nowMs: number,
+): AttemptEvents {
+  const [failedSeed, disabledSeed] = [makeId(), makeId()];
+  const { hook: webhookId, identifier, event } = storedDelivery.item;
+  const findHops = (): number =>
+    findEventHead(findCommitted(store), storedDelivery.item)?.hops ?? 0;
+  return {
+    deliveryFailed(transaction, after) {
+      const inputs = { nowMs, seed: failedSeed, hops: findHops() };
+      systemEvents.deliveryFailed(transaction, inputs, after);
+    },
+    webhookDisabled(transaction, reason) {
+      const webhook = webhookId === null ? undefined : webhooks.find(webhookId);
+      if (webhook === undefined) return;
+      const inputs = { nowMs, seed: disabledSeed, hops: findHops() };
+      systemEvents.webhookDisabled(transaction, inputs, {
+        identifier: webhook.identifier, targetUrl: webhook.targetUrl, reason,
+        delivery: { identifier, event },
+      });
+    },
+  };
+}
+
+/** Reports an attempt to the health monitor, unless the target was not asked. */
+function reportToHealth(
+  { health, webhooks }: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
+): void {
+  const { kind, attempt: { at, statusCode, error } } = outcome;
+  const { hook: webhookId } = storedDelivery.item;
+  if (webhookId === null || kind === 'proxy') return;
+  const atMs = parseTimestamp(at);
+  if (kind === 'delivered') return health.recordSuccess(webhookId, atMs);
+  const webhook = webhooks.find(webhookId);
+  const webhookVersion = webhook !== undefined && isDisabledWhenFailing(webhook)
+    ? webhook.updatedAt : undefined;
+  const reason = error ?? `HTTP ${statusCode}`;
+  health.recordFailure(webhookId, { atMs, reason }, isDisabling(kind), webhookVersion);
+}
+
+function isDisabledWhenFailing({ disableAfterHours = 0 }: ReadyOutgoingWebhook): boolean {
+  return disableAfterHours > 0;
+}
+
+/**
+ * The monitor changes in memory here, though the transaction may run again: the final failure of
+ * one attempt may be reported several times (`recordFinalFailure`).
+ */
+function stageHealthRecord(
+  health: HealthMonitor, transaction: Transaction, webhookId: string,
+  { outcome: { kind, attempt }, hasFailed, isTimeNeeded }: {
+    readonly outcome: SendOutcome; readonly hasFailed: boolean;
+    /** Whether the time of the next attempt follows from that of this one: it must be on disk. */
+    readonly isTimeNeeded: boolean;
+  },
+): void {
+  if (hasFailed) {
+    health.recordFinalFailure(webhookId, parseTimestamp(attempt.at), isDisabling(kind));
+  }
+  health.stage(transaction, webhookId, isTimeNeeded);
+}
+
+/**
+ * Whether the outcome alone disables the webhook, which has a warning of its own. Whether a webhook
+ * is disabled for failing is decided by `disableFailingWebhook`.
+ */
+function isDisabling(kind: SendOutcome['kind']): boolean {
+  return kind === 'gone';
+}
+
+/** Writes the result of an attempt whose target is gone, and retires the webhook. */
+async function writeAndRetire(
+  context: DeliveryContext, webhookId: string, write: Parameters<typeof retireWebhook>[2],
+): Promise<Delivery | undefined> {
+  const webhook = context.webhooks.find(webhookId);
+  const { attemptedDelivery, isDisabled } = await retireWebhook(context, webhookId, write);
+  if (isDisabled && webhook !== undefined) {
+    context.log.warning('an outgoing webhook was disabled: its target answered 410',
+      { ...webhook.labels, reason: 'gone' });
+  }
+  return attemptedDelivery;
+}
+
+type SwitchingWrite = DeliveryWrite & {
+  readonly webhook: ReadyOutgoingWebhook; readonly nowMs: number;
+};
+
+/**
+ * Writes a result for a webhook that is disabled when its attempts fail for too long, and may be
+ * probed then. Any success switches a probed webhook on, also if it was disabled a moment ago.
+ */
+async function writeAndSwitch(
+  context: DeliveryContext, { outcome, storedDelivery, lease }: FinishedAttempt,
+  { change, stageMore, systemEvents, webhook, nowMs }: SwitchingWrite,
+): Promise<Delivery | undefined> {
+  const { identifier, labels, disabledAt } = webhook;
+  const { failurePeriod } = context.health.find(identifier);
+  const mayEnable = outcome.kind === 'delivered' && webhook.probe === true;
+  let [failingSince, isEnabled]: [string | null, boolean] = [null, false];
+  const delivery = await writeAttempt(context.store, deliveryQueue, {
+    stored: storedDelivery, lease, change,
+    stageMore(transaction, after) {
+      isEnabled = mayEnable && enableProbedWebhook(transaction, identifier, nowMs);
+      failingSince = disableFailingWebhook(transaction, webhook, failurePeriod, nowMs);
+      stageMore(transaction, after);
+      if (failingSince !== null) systemEvents?.webhookDisabled(transaction, 'failing');
+    },
+  });
+  if (delivery === undefined) {
+    // The record is gone, and what was set is from an earlier run of the transaction.
+    failingSince = null;
+    isEnabled = mayEnable && await context.store.transact((transaction) =>
+      lease.isHeld(transaction) && enableProbedWebhook(transaction, identifier, nowMs));
+  }
+  if (failingSince !== null) {
+    context.log.warning('an outgoing webhook was disabled: every attempt has failed for as long as '
+      + 'its disableAfterHours', { ...labels, reason: 'failing', failingSince });
+  }
+  if (isEnabled) {
+    context.log.info('an outgoing webhook is on again: it was off for failing, and a delivery has '
+      + 'arrived', { ...labels, disabledAt });
+  }
+  return delivery;
+}
+
+/** Logs an attempt, by the same rule as for runs: see `actions/run-log.ts`. */
+function logAttempt(
+  { log, webhooks, store }: DeliveryContext, { outcome, storedDelivery }: FinishedAttempt,
+  written: Delivery | undefined,
+): void {
+  const isQuiet = outcome.kind === 'delivered' || outcome.isChainRefused === true;
+  if (isQuiet && log.isWritten?.('debug') === false) return;
+  const { item } = storedDelivery;
+  const { identifier, hook, event } = item;
+  const { statusCode, error, durationMs } = outcome.attempt;
+  const labels = hook === null
+    ? { hook, ...isQuiet ? {} : { target: findForwardTarget(findCommitted(store), item) } }
+    : webhooks.find(hook)?.labels ?? { hook, hookName: null };
+  log[isQuiet ? 'debug' : 'warning']('a delivery was attempted', {
+    delivery: identifier, ...labels, event, statusCode, error, durationMs,
+    status: written?.status ?? null, attempt: written?.attemptCount ?? null,
+    nextAttemptAt: written?.nextAttemptAt ?? null,
+    ...createTraceFields(findEventHead(findCommitted(store), item)?.trace ?? null),
+  });
+}

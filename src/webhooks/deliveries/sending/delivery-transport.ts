@@ -1,0 +1,253 @@
+/** The transport of deliveries to webhooks and of forwards, which are sent over HTTP. */
+import { parseTimestamp } from '../../../base/clock.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
+import { parseJsonText } from '../../../base/json/exact-parser.ts';
+import { timeOfUuidV7 } from '../../../base/uuid.ts';
+import { followRecords } from '../../../resources/projection.ts';
+import { findCommitted } from '../../../store/find-record.ts';
+import type { Store } from '../../../store/store-port.ts';
+import { createTaskRecords } from '../delivery-codec.ts';
+import {
+  cancelIfPending, deliveryCollection, type Delivery, type StoredDelivery,
+} from '../delivery.ts';
+import { deliveryQueue } from '../delivery-changes.ts';
+import { backfillCollection, decodeHoldingJobId } from '../backfill-hold.ts';
+import type { DelayedEvents } from '../delayed-events.ts';
+import type { FanOuts } from '../fan-out.ts';
+import { decodeEventHead, findEventRecord, readPayloadBytes } from '../event-record.ts';
+import { isRouteDeliveryId } from '../route-delivery-id.ts';
+import { formatWebhookLabel } from '../../webhook-label.ts';
+import { Facts } from '../../members/filters/facts.ts';
+import { findKeyPath, type KeyReader } from '../../members/filters/order.ts';
+import { outgoingCollection } from '../../outgoing/outgoing-webhook.ts';
+import type { QueueSettings, TaskOrder } from '../../work/task-queues.ts';
+import { createPlace, type AttemptHealth, type LaneName } from '../../work/task.ts';
+import type { OnOutcome } from '../../outcome-listeners.ts';
+import type { QueueLease } from '../../work/ownership.ts';
+import { changeItem } from '../../work/change-items.ts';
+import type { Ending } from '../../work/end-pending.ts';
+import {
+  QueueWorker, type AttemptResult, type TaskRecords, type Transport,
+} from '../../work/queue-worker.ts';
+import type { RelayContext } from '../../relay-context.ts';
+import { attemptDelivery, assessHealth } from './delivery-attempt.ts';
+import type { DeliveryContext } from './delivery-context.ts';
+import { DeliveryPaces } from './delivery-paces.ts';
+import { recordOutcome, type FinishedAttempt } from './attempt-recorder.ts';
+import { findForwardHost, NO_BODY_ROOM } from './request-builder.ts';
+import { WebhookProbes } from './webhook-probes.ts';
+import { DeliveryCounters, type DeliveryStatistics } from './delivery-statistics.ts';
+
+type DeliveryServices = Omit<DeliveryContext,
+  keyof RelayContext | 'closing' | 'retiringIds' | 'updateQueue'> & {
+  readonly fanOuts: FanOuts;
+  readonly delayedEvents: DelayedEvents;
+  readonly onOutcome: OnOutcome;
+};
+
+/** How often it is logged that bodies find no room. */
+const NO_ROOM_LOG_MS = 60_000;
+/**
+ * The key of a queue is the identifier of a webhook, or, for the queued forwards to one host, this
+ * prefix and the host.
+ */
+const FORWARD_PREFIX = 'forward ';
+
+export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
+  readonly noun = 'a delivery';
+  readonly records: TaskRecords<Delivery>;
+  readonly ending: Ending = {
+    collection: deliveryCollection.name,
+    itemIdOf: (taskId) => taskId,
+    stageEnd(transaction, id, nowMs) {
+      changeItem(deliveryQueue, transaction, id, (before) => cancelIfPending(before, nowMs));
+    },
+    message: 'deliveries of a removed webhook wait to be cancelled',
+  };
+  readonly #context: DeliveryContext & DeliveryServices;
+  readonly loop: QueueWorker<Delivery, FinishedAttempt>;
+  readonly #unfollow: readonly (() => void)[];
+  readonly #counters = new DeliveryCounters();
+  readonly #paces: DeliveryPaces;
+  readonly #probes: WebhookProbes;
+  #roomLoggedMs = -Infinity;
+
+  constructor(context: RelayContext, services: DeliveryServices) {
+    const { store, ownership } = context;
+    const { webhooks, scheduler, fanOuts, delayedEvents } = services;
+    this.loop = new QueueWorker(context, scheduler, this);
+    this.#context = {
+      ...context, ...services, closing: this.loop.closing, retiringIds: new Set(),
+      updateQueue: (webhookId) => this.loop.updateQueue(webhookId),
+    };
+    this.#paces = new DeliveryPaces(this.#context);
+    this.records = createTaskRecords(store, (id) => !isRouteDeliveryId(id));
+    this.#probes = new WebhookProbes(this.#context);
+    this.loop.follow([...webhooks.all()].map(({ identifier }) => identifier));
+    this.#unfollow = [
+      // The id of a job is a place, too: tasks behind it are held (backfill-hold.ts).
+      followRecords(store.collection(backfillCollection.name), ({ id, after }) =>
+        scheduler.hold(id, after === null ? null : decodeHoldingJobId(after))),
+      ownership.onChange(() => {
+        this.#paces.onOwnershipChange();
+        this.#probes.onOwnershipChange();
+      }),
+      // The index of webhooks follows the collection, too, and earlier: it has the change already.
+      store.collection(outgoingCollection.name).onChange(({ id }) => {
+        if (this.loop.closing.aborted) return;
+        this.#paces.follow(id);
+        this.#probes.follow(id);
+        this.loop.updateQueue(id);
+      }),
+    ];
+    fanOuts.onIdle(() => this.loop.requestRun());
+    delayedEvents.onOverdueEnd(() => this.loop.requestRun());
+  }
+
+  start(): void {
+    this.loop.start();
+    this.#probes.start();
+  }
+
+  /** See `QueueWorker.close`. */
+  async close(graceMs: number): Promise<void> {
+    this.#probes.close();
+    await this.loop.close(graceMs);
+    for (const unfollow of this.#unfollow) unfollow();
+  }
+
+  statistics(): DeliveryStatistics {
+    const { scheduler, clock, webhooks } = this.#context;
+    const { oldestPlace } = scheduler;
+    // A series that has no webhook, such as that of the forwards, is its own label.
+    const formatLabel = (series: string): string => {
+      const webhook = webhooks.find(series);
+      return webhook === undefined ? series : formatWebhookLabel(webhook);
+    };
+    return {
+      pending: scheduler.size,
+      inFlight: scheduler.runningCount,
+      oldestPendingMs: oldestPlace === null ? 0
+        : Math.max(0, clock.now() - timeOfUuidV7(oldestPlace)),
+      figures: this.#counters,
+      failures: [...this.#counters.failures].map(([series, count]) =>
+        ({ hook: formatLabel(series), count })),
+      inFlightByHost: scheduler.countRunningByTarget()
+        .map(({ target, runningCount }) => ({ host: target, inFlight: runningCount })),
+    };
+  }
+
+  /**
+   * A fan-out and an overdue event have deliveries that are still to be made, and later ones of
+   * their webhooks, which are there already, must not overtake these. Such an event may have nearly
+   * all webhooks, and is written within seconds: so all deliveries wait, and no webhook is asked.
+   */
+  mayBegin(): boolean {
+    const { fanOuts, delayedEvents } = this.#context;
+    return fanOuts.unwrittenCount === 0 && delayedEvents.overdueCount === 0;
+  }
+
+  async runAttempt(
+    id: string, lease: QueueLease, cutOff: AbortSignal,
+  ): Promise<AttemptResult<FinishedAttempt> | null> {
+    const attempt = await attemptDelivery(this.#context, id, lease, cutOff);
+    if (attempt === NO_BODY_ROOM) this.#logNoRoom(id);
+    return attempt;
+  }
+
+  countAttempt({ outcome, storedDelivery }: FinishedAttempt): AttemptHealth | null {
+    const { kind, isUnsent = false, attempt: { durationMs } } = outcome;
+    this.#context.onOutcome('deliveries', storedDelivery.item.hook,
+      kind === 'delivered' ? kind : 'failed', isUnsent ? null : durationMs);
+    this.#counters.record(storedDelivery.item, outcome, this.#context.clock.now());
+    return assessHealth(outcome);
+  }
+
+  writeResult(attempt: FinishedAttempt): Promise<Delivery | undefined> {
+    return recordOutcome(this.#context, attempt);
+  }
+
+  logLabels(id: string): object {
+    return { delivery: id };
+  }
+
+  onChange(): void {}
+
+  placeTask(stored: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
+    const { store, clock } = this.#context;
+    const { hook: webhookId } = stored.item;
+    // A delivery without a webhook is a queued forward.
+    const key = webhookId ?? `${FORWARD_PREFIX}${findForwardHost(store, stored.item)}`;
+    const order = computeTaskOrder(store, stored, this.#findKeyReader(stored.item), clock.now());
+    return { key, order };
+  }
+
+  describeQueue(key: string): QueueSettings {
+    if (key.startsWith(FORWARD_PREFIX)) {
+      return { key, target: key.slice(FORWARD_PREFIX.length), mayStart: true };
+    }
+    const webhook = this.#context.webhooks.find(key);
+    const { host = '', enabled = false, maxInFlight, order } = webhook ?? {};
+    const runningMax = order === 'strict' ? 1 : maxInFlight;
+    const mayStart = enabled && !this.#context.retiringIds.has(key);
+    return { key, target: host, mayStart, runningMax };
+  }
+
+  describeOrder(key: string): string | null {
+    return findKeyPath(this.#context.webhooks.find(key)?.order);
+  }
+
+  findLane(stored: StoredDelivery): LaneName | null {
+    return findDeliveryLane(this.#context.store, stored, this.#findKeyReader(stored.item));
+  }
+
+  isOrphaned(key: string): boolean {
+    return !key.startsWith(FORWARD_PREFIX) && this.#context.webhooks.find(key) === undefined;
+  }
+
+  #findKeyReader({ hook: webhookId }: Pick<Delivery, 'hook'>): KeyReader | null {
+    return webhookId === null ? null : this.#context.webhooks.find(webhookId)?.readKey ?? null;
+  }
+
+  #logNoRoom(id: string): void {
+    const { clock, log } = this.#context;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#roomLoggedMs < NO_ROOM_LOG_MS) return;
+    this.#roomLoggedMs = nowMs;
+    log.warning('deliveries wait until there is room for their bodies (outgoing.maxPendingBytes)',
+      { delivery: id });
+  }
+}
+
+/**
+ * Computes the place and the lane of a pending delivery in the queue of its webhook. Its place is
+ * when it went there, and its lane is that of its key, which is read from its event each time: it
+ * is stored nowhere. `readKey` is that of the webhook; null if its order has none.
+ */
+export function computeTaskOrder(
+  store: Store, delivery: StoredDelivery, readKey: KeyReader | null, nowMs: number,
+): TaskOrder {
+  const lane = findDeliveryLane(store, delivery, readKey);
+  const { identifier, queuedAt, nextAttemptAt, attempts } = delivery.item;
+  // The id has the time of creation.
+  if (queuedAt === null) return { lane };
+  const queuedAtMs = parseTimestamp(queuedAt);
+  const isDelayed = queuedAtMs > nowMs && attempts.length === 0
+    && nextAttemptAt !== null && parseTimestamp(nextAttemptAt) >= queuedAtMs;
+  return { lane, place: createPlace(queuedAtMs, identifier), isDelayed };
+}
+
+/** Finds the lane of a delivery; null: its webhook's order has no key, or it has none itself. */
+function findDeliveryLane(
+  store: Store, delivery: StoredDelivery, readKey: KeyReader | null,
+): LaneName | null {
+  if (readKey === null) return null;
+  const eventBytes = findEventRecord(findCommitted(store), delivery.item);
+  if (eventBytes === undefined) return null;
+  const facts = new Facts({
+    payload: () => parseJsonText(readPayloadBytes(eventBytes).toString()) as unknown,
+    event: () => delivery.item.event,
+  });
+  const key = readKey(facts, decodeEventHead(eventBytes).key);
+  return key === null ? null : { name: encodeJson(key), key };
+}

@@ -1,0 +1,105 @@
+/** The request that a single `send` and an attempt of a delivery make, and its signature. */
+import { addTraceHeaders, type TraceContext } from '../../../base/trace-context.ts';
+import type { ClientCertificate } from '../../../client/client-certificate.ts';
+import type { HttpRequest } from '../../../client/http-client.ts';
+import type { PassedHeaders } from '../../members/pass-through.ts';
+import type { PreviousSecret } from '../../members/rotate-secret.ts';
+import { hasRequestBody } from '../../members/target-rules.ts';
+import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
+import type { Oauth2 } from '../../outgoing/oauth2-member.ts';
+import type { SuccessTest } from '../../outgoing/success-when.ts';
+import { createSignatureHeaders } from '../../outgoing/outgoing-signature.ts';
+import type { ShownParts, WebhookSigner } from '../../outgoing/webhook-signer.ts';
+
+/** A request that is ready but for its signature, which depends on the time. */
+export type OutgoingRequest = {
+  /** The `webhook-id`, which all retries share. */
+  readonly id: string;
+  readonly url: string;
+  readonly method: string;
+  readonly headers: PassedHeaders;
+  readonly secret: string | null;
+  /** The secret before a rotation; it may be expired. */
+  readonly previousSecret: PreviousSecret | null;
+  /** Another sender's way to sign, in place of ours; null: there is none. */
+  readonly dialect: Dialect | null;
+  /** null if the method has no body. */
+  readonly body: Buffer | null;
+  /** The limit for one attempt, and for all together. Absent: the client's settings. */
+  readonly timeoutMs?: number | undefined;
+  /** The credentials of the access token that it is sent with; absent: it has none. */
+  readonly oauth2?: Oauth2 | undefined;
+  readonly clientCertificate?: ClientCertificate | undefined;
+  /** Tells whether a response delivers; absent or null: a status of 2xx does. */
+  readonly isSuccess?: SuccessTest | null;
+};
+
+/** `event` is the name that the request carries, where the sender has a header for it. */
+export type Dialect = { readonly signer: WebhookSigner; readonly event: string };
+
+const NO_BODY = Buffer.alloc(0);
+
+/** Builds a request by the present settings of a webhook. `hops` is the length of its chain. */
+export function buildWebhookRequest(
+  webhook: ReadyOutgoingWebhook, id: string, body: Buffer, hops: number,
+  dialect: Dialect | null,
+): OutgoingRequest {
+  return {
+    id,
+    url: webhook.targetUrl,
+    method: webhook.httpMethod,
+    headers: webhook.createHeaders(hops),
+    secret: webhook.secret ?? null,
+    previousSecret: webhook.previousSecret ?? null,
+    dialect,
+    body: hasRequestBody(webhook.httpMethod) ? body : null,
+    timeoutMs: webhook.timeout === undefined ? undefined : webhook.timeout * 1000,
+    oauth2: webhook.oauth2,
+    clientCertificate: webhook.clientCertificate,
+    isSuccess: webhook.isSuccess,
+  };
+}
+
+/** Adds the trace of what caused the request, unless the webhook's headers name one. */
+export function addTrace(request: OutgoingRequest, trace: TraceContext | null): OutgoingRequest {
+  return trace === null ? request
+    : { ...request, headers: addTraceHeaders(request.headers, trace) };
+}
+
+/** A request for the client. */
+type RequestToSend = SecretParts & { readonly http: HttpRequest };
+
+type SecretParts = {
+  /** What a dialect added to it, without secrets. */
+  readonly shown: ShownParts | null;
+  /** What a target that repeats the request would tell: see `hideSecrets`. */
+  readonly sentSecrets: readonly string[];
+};
+
+/** Makes the request of the client, with signatures for the time `atMs` if there is a secret. */
+export function signRequest(
+  request: OutgoingRequest, atMs: number, retries: number, signal?: AbortSignal,
+): RequestToSend {
+  const { method, body, timeoutMs, clientCertificate } = request;
+  const { url, headers, shown, sentSecrets } = signParts(request, atMs);
+  return {
+    shown, sentSecrets,
+    http: {
+      method, url, headers, body: body ?? undefined, timeoutMs, totalTimeoutMs: timeoutMs, retries,
+      signal, clientCertificate,
+    },
+  };
+}
+
+function signParts(
+  request: OutgoingRequest, atMs: number,
+): Pick<OutgoingRequest, 'url' | 'headers'> & SecretParts {
+  const { id, url, headers, secret, previousSecret, body, dialect } = request;
+  if (dialect !== null) {
+    const { event, signer } = dialect;
+    return signer({ ...request, event }, atMs);
+  }
+  if (secret === null) return { url, headers, shown: null, sentSecrets: [] };
+  const signature = createSignatureHeaders(secret, id, atMs, body ?? NO_BODY, previousSecret);
+  return { url, headers: { ...headers, ...signature }, shown: null, sentSecrets: [] };
+}

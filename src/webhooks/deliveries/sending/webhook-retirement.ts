@@ -1,0 +1,124 @@
+/**
+ * Retires a webhook whose target answered that it is gone for good (410): the webhook is disabled
+ * and its pending deliveries fail, one chunk in each transaction, unless its owner has given it
+ * another target since. Meanwhile nothing is sent to it.
+ */
+import type { Transaction } from '../../../store/store-port.ts';
+import { disableGoneWebhook } from '../../outgoing/automatic-disabling.ts';
+import { outgoingCollection } from '../../outgoing/outgoing-webhook.ts';
+import { decodeOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
+import { failIfPending, type Delivery, type StoredDelivery } from '../delivery.ts';
+import { deliveryQueue } from '../delivery-changes.ts';
+import { changeItem } from '../../work/change-items.ts';
+import { CHUNK_ITEMS_MAX, takeChunk, createSizeLookup } from '../../work/queue-spec.ts';
+import type { QueueLease } from '../../work/ownership.ts';
+import type { DeliveryContext } from './delivery-context.ts';
+
+type RetiringContext = Pick<DeliveryContext,
+  'store' | 'clock' | 'scheduler' | 'retiringIds' | 'updateQueue'>;
+
+/** Stages the system events about what an attempt has led to. */
+export interface AttemptEvents {
+  deliveryFailed(transaction: Transaction, after: Delivery): void;
+  webhookDisabled(transaction: Transaction, reason: 'gone' | 'failing'): void;
+}
+
+/** How the result of an attempt is written. */
+export type DeliveryWrite = {
+  readonly change: (before: Delivery) => Delivery;
+  /** Stages the health of the webhook and system events, in the same transaction. */
+  readonly stageMore: (transaction: Transaction, after: Delivery) => void;
+  /** null if the attempt delivered. */
+  readonly systemEvents: AttemptEvents | null;
+};
+
+type AttemptedWrite = DeliveryWrite & {
+  readonly storedDelivery: StoredDelivery;
+  readonly lease: QueueLease;
+  /** The URL that answered 410; null if there was no request. */
+  readonly targetUrl: string | null;
+};
+
+type RetirementResult = {
+  /** The delivery as written; undefined if it is gone, or its lease has ended. */
+  readonly attemptedDelivery: Delivery | undefined;
+  /** Whether the webhook was enabled, or probed, until now, and is neither any more. */
+  readonly isDisabled: boolean;
+};
+
+/**
+ * Writes the result of an attempt. Disables the webhook and fails its other deliveries, if their
+ * target is still the one that was asked.
+ */
+export async function retireWebhook(
+  context: RetiringContext, webhookId: string, write: AttemptedWrite,
+): Promise<RetirementResult> {
+  context.retiringIds.add(webhookId);
+  context.updateQueue(webhookId);
+  try {
+    return await failAllAndDisable(context, webhookId, write);
+  } finally {
+    context.retiringIds.delete(webhookId);
+    context.updateQueue(webhookId);
+  }
+}
+
+const LEASE_LOST: RetirementResult = { attemptedDelivery: undefined, isDisabled: false };
+
+/**
+ * Fails the other deliveries chunk by chunk. The last transaction writes the attempted delivery and
+ * disables the webhook, so that after a crash before it the target is only asked once more. Each
+ * transaction checks lease and target anew: both may have changed since the one before.
+ */
+async function failAllAndDisable(
+  context: RetiringContext, webhookId: string,
+  { storedDelivery, lease, targetUrl, change, stageMore, systemEvents }: AttemptedWrite,
+): Promise<RetirementResult> {
+  const { store, clock } = context;
+  const { identifier } = storedDelivery.item;
+  const nowMs = clock.now();
+  const fail = (transaction: Transaction, ids: readonly string[]): void => {
+    const change = (before: Delivery): Delivery | null => failIfPending(before, nowMs);
+    for (const id of ids) changeItem(deliveryQueue, transaction, id, change);
+  };
+  let chunk = takeOthers(context, webhookId, identifier);
+  while (!chunk.isLast) {
+    const { ids } = chunk;
+    const hasFailed = await store.transact((transaction) => {
+      if (!lease.isHeld(transaction) || !hasTarget(transaction, webhookId, targetUrl)) return false;
+      fail(transaction, ids);
+      return true;
+    });
+    if (!hasFailed) break;
+    chunk = takeOthers(context, webhookId, identifier);
+  }
+  return store.transact((transaction) => {
+    if (!lease.isHeld(transaction)) return LEASE_LOST;
+    const isTargetGone = hasTarget(transaction, webhookId, targetUrl);
+    const attemptedDelivery = changeItem(deliveryQueue, transaction, identifier, change);
+    if (isTargetGone) fail(transaction, chunk.ids);
+    const isDisabled = isTargetGone && disableGoneWebhook(transaction, webhookId, nowMs);
+    if (attemptedDelivery !== undefined) stageMore(transaction, attemptedDelivery);
+    if (isDisabled) systemEvents?.webhookDisabled(transaction, 'gone');
+    return { attemptedDelivery, isDisabled };
+  });
+}
+
+/**
+ * Takes a chunk of the deliveries that are pending for a webhook, without the attempted one.
+ * `isLast`: these are all.
+ */
+function takeOthers(
+  { store, scheduler }: RetiringContext, webhookId: string, attemptedId: string,
+): { readonly ids: readonly string[]; readonly isLast: boolean } {
+  const others = scheduler.listTaskIds(webhookId, CHUNK_ITEMS_MAX + 1)
+    .filter((id) => id !== attemptedId);
+  const ids = takeChunk(others, createSizeLookup(store.collection(deliveryQueue.collection.name)));
+  return { ids, isLast: ids.length === others.length && others.length < CHUNK_ITEMS_MAX };
+}
+
+/** Whether the webhook is there, and has this URL: its owner may have changed it. */
+function hasTarget(transaction: Transaction, webhookId: string, targetUrl: string | null): boolean {
+  const bytes = transaction.find(outgoingCollection.name, webhookId);
+  return bytes !== undefined && decodeOutgoingWebhook(bytes).targetUrl === targetUrl;
+}

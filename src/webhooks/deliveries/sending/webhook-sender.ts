@@ -1,0 +1,259 @@
+/**
+ * Signs and sends an outgoing request, for a single `send` and for each attempt of a delivery. A
+ * failure to deliver is a result, never an exception; what else is thrown is a bug.
+ */
+import { formatTimestamp } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { isChainRefused, nextHop } from '../../../base/webhook-chain.ts';
+import { AppError, messageOf } from '../../../base/errors.ts';
+import { createTaggedLogger } from '../../../base/log.ts';
+import type { JsonValue } from '../../../base/schema.ts';
+import type { HttpRequest } from '../../../client/http-client.ts';
+import { NetworkError, type NetworkErrorKind } from '../../../client/network-error.ts';
+import { parseRetryAfter } from '../../../client/policy/retry.ts';
+import {
+  isSuccessStatus, formatResponseBody, decodeTextStart, hideSecrets, listHeaderSecrets,
+  SHOWN_BYTES_MAX, wasServerNotAsked, type TargetResponse, type HttpSender,
+} from '../../members/http-sender.ts';
+import { AuthorizedSender, type AuthorizedResponse } from './authorized-request.ts';
+import type { BodyMaker, BodyOrigin } from './body-maker.ts';
+import { addCloudEvent, createSentByHand } from './cloud-event.ts';
+import { RESPONSE_BYTES_MAX, type SendOutcome } from '../delivery.ts';
+import { SENT_BY_HAND } from '../durable-send.ts';
+import { encodePayload } from '../../outgoing/encode-payload.ts';
+import type { Oauth2 } from '../../outgoing/oauth2-member.ts';
+import type { ReadyOutgoingWebhook } from '../../outgoing/outgoing-webhook-index.ts';
+import type { SendOptions } from '../../outgoing/send-options.ts';
+import type { RelayContext } from '../../relay-context.ts';
+import {
+  addTrace, buildWebhookRequest, signRequest, type OutgoingRequest,
+} from './outgoing-request.ts';
+
+export type SendResult = {
+  readonly success: boolean;
+  readonly message?: string;
+  /** null without a response. */
+  readonly statusCode: number | null;
+  /** The response's body, parsed if it is JSON, else as text; null without a response. */
+  readonly response: unknown;
+};
+
+const GONE = 410;
+/** The error of an attempt whose status alone would have been a success. */
+const UNMET_ERROR = 'the answer does not meet successWhen';
+/** Kinds of failures that are the host's, unless there was a connection. A time-out is not. */
+const UNREACHABLE_KINDS: ReadonlySet<NetworkErrorKind> =
+  new Set(['network', 'certificate', 'denied']);
+const DISABLED_MESSAGE = 'The webhook is disabled: events are not sent to it';
+
+type SenderParts = Pick<RelayContext, 'clock' | 'makeId'> & {
+  readonly bodies: Pick<BodyMaker, 'make'>;
+  readonly sendRequest: RequestSender;
+  readonly cloudEventSource: string | undefined;
+};
+
+export type WebhookSender = ReturnType<typeof createWebhookSender>;
+
+/**
+ * `cloudEventSource` is the source of events in the format `cloudevents`; undefined: the one of all
+ * hookshelves.
+ */
+export function createWebhookSender(
+  { clock, makeId, log }: RelayContext, http: HttpSender, bodies: Pick<BodyMaker, 'make'>,
+  cloudEventSource?: string,
+) {
+  const parts: SenderParts = {
+    clock, makeId, bodies, sendRequest: createRequestSender(http, clock), cloudEventSource,
+  };
+  return {
+    /** Sends a payload, also to a disabled webhook. Never throws for a failure to deliver. */
+    async send(
+      webhook: ReadyOutgoingWebhook, payload: JsonValue, options: SendOptions,
+    ): Promise<SendResult> {
+      const encode = (): Buffer => Buffer.from(encodePayload(payload));
+      return mentionDisabled(webhook,
+        await sendNow(parts, webhook, encode, { hops: 0, log }, options));
+    },
+    /** Does what `send` does with JSON text, which is sent byte for byte. */
+    async sendText(
+      webhook: ReadyOutgoingWebhook, payloadJson: Buffer, origin: BodyOrigin, options: SendOptions,
+    ): Promise<SendResult> {
+      return mentionDisabled(webhook,
+        await sendNow(parts, webhook, () => payloadJson, origin, options));
+    },
+    /** Makes one attempt of a delivery. Resolves with null when the signal aborted it. */
+    attempt: (request: OutgoingRequest, signal: AbortSignal): Promise<SendOutcome | null> =>
+      makeAttempt(parts, request, signal),
+  };
+}
+
+/** Adds to the result that the webhook is disabled, so that events are not sent to it. */
+function mentionDisabled(webhook: ReadyOutgoingWebhook, result: SendResult): SendResult {
+  if (webhook.enabled) return result;
+  const { success, message } = result;
+  return {
+    success, message: message === undefined ? DISABLED_MESSAGE : `${message}. ${DISABLED_MESSAGE}`,
+    statusCode: result.statusCode, response: result.response,
+  };
+}
+
+/**
+ * Sends a request, with an access token if its webhook has `oauth2`, and resolves with the
+ * response. Throws NetworkError, and `unavailable` when there is no token.
+ */
+type RequestSender =
+  (request: HttpRequest, oauth2: Oauth2 | undefined) => Promise<AuthorizedResponse>;
+
+function createRequestSender(http: HttpSender, clock: Clock): RequestSender {
+  const sender = new AuthorizedSender(http, clock);
+  return (request, oauth2) => oauth2 === undefined ? http.request(request)
+    : sender.send(oauth2, request);
+}
+
+async function sendNow(
+  parts: SenderParts, webhook: ReadyOutgoingWebhook, encode: () => Buffer, origin: BodyOrigin,
+  { retries = 0 }: SendOptions,
+): Promise<SendResult> {
+  const { sendRequest, clock, bodies, makeId } = parts;
+  const log = createTaggedLogger(origin.log, webhook.labels);
+  let isActionRefused = false;
+  const onChainRefused = (): void => {
+    isActionRefused = true;
+    origin.onChainRefused?.();
+  };
+  const fail = (message: string): SendResult =>
+    ({ success: false, message, statusCode: null, response: null });
+  let request: OutgoingRequest;
+  try {
+    const hops = nextHop(origin.hops, () => webhook.labels.target);
+    const body = await bodies.make(webhook, encode(), { ...origin, log, onChainRefused });
+    const dialect = webhook.getSigner === null ? null
+      : { signer: webhook.getSigner(), event: SENT_BY_HAND };
+    request = addTrace(
+      buildWebhookRequest(webhook, makeId(), body, hops, dialect), origin.trace ?? null);
+    if (webhook.format === 'cloudevents') request = addSentByHand(parts, request);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError)) throw thrown;
+    const { chainHops: hops } = thrown.details;
+    // If a request of the action was refused, that has been logged already.
+    log[isActionRefused ? 'debug' : 'warning']('nothing was sent',
+      { error: messageOf(thrown), ...hops === undefined ? {} : { hops } });
+    if (hops !== undefined) origin.onChainRefused?.();
+    return fail(`Nothing was sent: ${messageOf(thrown)}`);
+  }
+  try {
+    const signedRequest = signRequest(request, clock.now(), retries);
+    const response = await sendRequest(signedRequest.http, request.oauth2);
+    const { statusCode, tokenError } = response;
+    const success = isDelivered(request, response);
+    const wasChainRefused = isChainRefused(response.headers);
+    if (wasChainRefused) origin.onChainRefused?.();
+    log[success || wasChainRefused ? 'debug' : 'warning'](
+      'an outgoing webhook was sent',
+      { statusCode, ...tokenError === undefined ? {} : { error: tokenError } });
+    const shownBody = formatResponseBody(
+      hideSentSecrets(response, request, signedRequest.sentSecrets, SHOWN_BYTES_MAX));
+    if (success) return { success, statusCode, response: shownBody };
+    const reason = tokenError === undefined ? '' : `, and there was ${tokenError}`;
+    const unmet = isSuccessStatus(statusCode) ? `, but ${UNMET_ERROR}` : '';
+    const message = `The target answered ${statusCode}${reason}${unmet}`;
+    return { success, message, statusCode, response: shownBody };
+  } catch (thrown) {
+    if (thrown instanceof AppError) {
+      log.warning('nothing was sent', { error: messageOf(thrown) });
+      return fail(`Nothing was sent: ${messageOf(thrown)}`);
+    }
+    if (!(thrown instanceof NetworkError)) throw thrown;
+    log.warning('an outgoing webhook could not be sent', { error: thrown.code });
+    return fail(describeFailure(thrown));
+  }
+}
+
+/** Adds the attributes of an event that is sent by hand, in the format `cloudevents`. */
+function addSentByHand(
+  { clock, cloudEventSource }: SenderParts, request: OutgoingRequest,
+): OutgoingRequest {
+  const time = formatTimestamp(clock.now());
+  return addCloudEvent(request, createSentByHand(request.id, time, cloudEventSource));
+}
+
+/** Describes why there was no response. Names neither target nor credentials. */
+function describeFailure(error: NetworkError): string {
+  const { code, wasConnected, timeoutMs } = error;
+  if (wasServerNotAsked(error)) return `The request could not be sent: ${error.message}`;
+  if (!wasConnected) return `The target could not be reached: ${code}`;
+  return timeoutMs === null ? `The target gave no answer: ${code}`
+    : `The target gave no answer within ${Math.round(timeoutMs) / 1000} s`;
+}
+
+async function makeAttempt(
+  { sendRequest, clock }: SenderParts, request: OutgoingRequest, signal: AbortSignal,
+): Promise<SendOutcome | null> {
+  const startedAt = clock.now();
+  const startedMs = clock.monotonicMs();
+  const createAttempt = (
+    statusCode: number | null, error: string | null, response: string | null,
+  ) => ({
+    at: formatTimestamp(startedAt),
+    durationMs: Math.round(clock.monotonicMs() - startedMs),
+    statusCode, error, response,
+  });
+  const signedRequest = signRequest(request, startedAt, 0, signal);
+  const { shown, sentSecrets } = signedRequest;
+  try {
+    const response = await sendRequest(signedRequest.http, request.oauth2);
+    const { statusCode, tokenError = null } = response;
+    const publicBody = hideSentSecrets(response, request, sentSecrets, RESPONSE_BYTES_MAX);
+    const responseStart = decodeTextStart(publicBody, RESPONSE_BYTES_MAX);
+    const isSuccess = isDelivered(request, response);
+    const unmetError = !isSuccess && isSuccessStatus(statusCode) ? UNMET_ERROR : null;
+    const deliveryAttempt = createAttempt(statusCode, tokenError ?? unmetError, responseStart);
+    const kind = classifyResponse(statusCode, isSuccess);
+    if (kind !== 'failed') return { kind, attempt: deliveryAttempt, shown, retryAfterMs: 0 };
+    return {
+      kind, attempt: deliveryAttempt, shown, retryAfterMs: readRetryAfterMs(response, clock),
+      isChainRefused: isChainRefused(response.headers),
+    };
+  } catch (thrown) {
+    if (!(thrown instanceof NetworkError) && !(thrown instanceof AppError)) throw thrown;
+    if (signal.aborted) return null;
+    if (thrown instanceof AppError) {
+      const { retryAfterS = 0 } = thrown.details;
+      const attempt = createAttempt(null, messageOf(thrown), null);
+      return { kind: 'failed', attempt, retryAfterMs: retryAfterS * 1000, isUnsent: true };
+    }
+    const kind = wasServerNotAsked(thrown) ? 'proxy' : 'failed';
+    return {
+      kind, attempt: createAttempt(null, thrown.code, null), shown, retryAfterMs: 0,
+      isUnreachable: !thrown.wasConnected && UNREACHABLE_KINDS.has(thrown.kind),
+    };
+  }
+}
+
+/** The body of a response without what a target may repeat of its request. */
+function hideSentSecrets(
+  { body, accessToken }: AuthorizedResponse, { headers }: OutgoingRequest,
+  sentSecrets: readonly string[], shownBytesMax: number,
+): Buffer {
+  if (body.length === 0) return body;
+  const tokens = accessToken === undefined ? [] : [accessToken];
+  const secrets = [...sentSecrets, ...tokens, ...listHeaderSecrets(headers)];
+  return hideSecrets(body, secrets, shownBytesMax);
+}
+
+function isDelivered(
+  { isSuccess = null }: OutgoingRequest, { statusCode, body, tokenError }: AuthorizedResponse,
+): boolean {
+  if (isSuccess === null || tokenError !== undefined) return isSuccessStatus(statusCode);
+  return isSuccess(statusCode, body);
+}
+
+function classifyResponse(statusCode: number, isSuccess: boolean): SendOutcome['kind'] {
+  if (isSuccess) return 'delivered';
+  return statusCode === GONE ? 'gone' : 'failed';
+}
+
+function readRetryAfterMs(response: TargetResponse, clock: Clock): number {
+  const header = response.headers['retry-after'];
+  return typeof header === 'string' ? parseRetryAfter(header, clock.now()) ?? 0 : 0;
+}

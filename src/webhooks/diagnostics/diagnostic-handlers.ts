@@ -1,0 +1,62 @@
+/** Answers the routes of diagnostic-routes.ts, which load this with the first call of any. */
+import { parseObject } from '../../base/fields.ts';
+import type { ObjectSchema } from '../../base/schema.ts';
+import { notFoundError } from '../../resources/not-found.ts';
+import { sendList } from '../../resources/route-specs.ts';
+import type { Exchange } from '../../server/http-route.ts';
+import { describePresets } from '../senders/presets/describe-presets.ts';
+import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';
+import { explainMatches } from './explain-matches.ts';
+import { makeSample, type SampleCall } from './make-sample.ts';
+import { runDiagnosis, type DiagnosisSources } from './run-diagnosis.ts';
+import { buildWebhookExamples } from './webhook-examples.ts';
+
+export function sendExamples(exchange: Exchange, sources: DiagnosisSources): void {
+  const webhook = getReadyWebhook(exchange, sources);
+  const { identifier, pathSegment, hasSecret } = webhook;
+  const url = `${sources.baseUri()}/webhook/in/${pathSegment}`;
+  exchange.sendJson(200,
+    { identifier, pathSegment, hasSecret, ...buildWebhookExamples(webhook, url) });
+}
+
+export function sendPresets(exchange: Exchange): void {
+  sendList(exchange, describePresets());
+}
+
+export async function sendSample(
+  exchange: Exchange, sources: DiagnosisSources, inputSchema: ObjectSchema,
+): Promise<void> {
+  const webhook = getReadyWebhook(exchange, sources);
+  const input = parseObject(inputSchema, await exchange.readJson());
+  const inputs = { id: sources.makeId(), atMs: sources.clock.now() };
+  const sample: SampleCall = {
+    ...makeSample(webhook, input, inputs),
+    isAddressLimited: webhook.addresses !== null,
+  };
+  exchange.sendJson(200, sample);
+}
+
+export async function sendDiagnosis(
+  exchange: Exchange, sources: DiagnosisSources, inputSchema: ObjectSchema,
+): Promise<void> {
+  const webhook = getReadyWebhook(exchange, sources);
+  const input = parseObject(inputSchema, await exchange.readJson());
+  exchange.sendJson(200, await runDiagnosis(sources, webhook, input));
+}
+
+export async function sendMatches(
+  exchange: Exchange, sources: DiagnosisSources, inputSchema: ObjectSchema,
+): Promise<void> {
+  const webhook = getReadyWebhook(exchange, sources);
+  const input = parseObject(inputSchema, await exchange.readJson());
+  exchange.sendJson(200, explainMatches(sources, webhook, input));
+}
+
+/** The webhook that the path names, by any of its names. Throws `not_found`. */
+function getReadyWebhook(
+  { params: [name = ''] }: Exchange, { webhooks }: DiagnosisSources,
+): ReadyIncomingWebhook {
+  const webhook = webhooks.findNamed(name);
+  if (webhook === undefined) throw notFoundError('incoming webhook', name);
+  return webhook;
+}

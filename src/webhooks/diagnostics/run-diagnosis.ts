@@ -1,0 +1,89 @@
+/** Collects what a diagnosis of one request needs to know, and runs it. */
+import type { JsonObject } from '../../base/schema.ts';
+import { quote } from '../../base/text/error-message.ts';
+import { parseTime } from '../../base/time.ts';
+import type { RequestService } from '../inbox/request-service.ts';
+import { diagnose } from '../senders/diagnosis/diagnose.ts';
+import type { Diagnosis } from '../senders/diagnosis/diagnosis-report.ts';
+import { decodeBody, isDecoded } from '../senders/request/plain-body.ts';
+import { createRequestReader, type RawRequest } from '../senders/request/request-reader.ts';
+import { isChallengeAttempt } from '../senders/verification/challenge.ts';
+import type { Verifier } from '../senders/verification/verify.ts';
+import { explainUnparsed } from '../incoming/body-format.ts';
+import type {
+  IncomingWebhookIndex, ReadyIncomingWebhook,
+} from '../incoming/receiving/incoming-webhook-index.ts';
+import { listSecrets } from '../senders/verification/webhook-secrets.ts';
+import type { RelayContext } from '../relay-context.ts';
+import { createSenderVerifier } from '../incoming/verification-member.ts';
+import {
+  loadStoredRequest, parseDescribedRequest, type DiagnosedRequest,
+} from './diagnosed-request.ts';
+import { checkDuplicate, type LookUpEvent } from './duplicate-check.ts';
+
+/** Where the routes that help to set up a webhook find what they need. */
+export type DiagnosisSources = Pick<RelayContext, 'clock' | 'makeId'> & {
+  readonly webhooks: IncomingWebhookIndex;
+  readonly requests: Pick<RequestService, 'find' | 'findBody'>;
+  readonly lookUpEvent: LookUpEvent;
+  /** An absolute URL without a slash at its end. */
+  readonly baseUri: () => string;
+  /** Whether a webhook without a secret takes any request. */
+  readonly isUnsignedAllowed: boolean;
+};
+
+export async function runDiagnosis(
+  { requests, lookUpEvent, clock, isUnsignedAllowed }: DiagnosisSources,
+  webhook: ReadyIncomingWebhook, input: JsonObject,
+): Promise<Diagnosis> {
+  const { preset, verifier } = webhook.sender ?? createSenderVerifier(webhook);
+  const { request: id, at } = input;
+  const diagnosedRequest = id === undefined
+    ? parseDescribedRequest(webhook, input)
+    : loadStoredRequest(requests, webhook, verifier.scheme, String(id));
+  const { request, url, client, recordedVerdict } = diagnosedRequest;
+  const acceptsUnsigned = webhook.verification === undefined
+    && webhook.secret === undefined && isUnsignedAllowed;
+  return diagnose({
+    preset, verifier, request, url, acceptsUnsigned, recordedVerdict,
+    secrets: listSecrets(webhook),
+    rejectionReason: findRejectionReason(webhook, verifier, request),
+    address: webhook.addresses === null || client === null ? null : {
+      client, isAllowed: webhook.addresses.hasLiteral(client),
+    },
+    duplicate: checkDuplicate(webhook, diagnosedRequest, lookUpEvent),
+    bodyHint: findBodyHint(webhook, diagnosedRequest),
+    nowMs: (at === undefined ? diagnosedRequest.atMs : parseTime(String(at))) ?? clock.now(),
+  });
+}
+
+/**
+ * A hint about the body: its encoding, and why no payload is made of it. It is null also if the
+ * body was not stored whole.
+ */
+function findBodyHint(
+  { bodyReading }: ReadyIncomingWebhook, { request, storedRequest }: DiagnosedRequest,
+): string | null {
+  const { body, headers: { 'content-type': type, 'content-encoding': encoding } } = request;
+  if (storedRequest !== null && storedRequest.bodyBytes !== body.length) return null;
+  const plainBody = decodeBody(body, encoding, bodyReading.plainBytesMax);
+  if (!isDecoded(plainBody)) return explainUnparsed(bodyReading, plainBody, type);
+  // Who describes a request may have left out its type.
+  const isTyped = storedRequest !== null || type !== undefined;
+  const unparsed = isTyped ? explainUnparsed(bodyReading, plainBody, type) : null;
+  if (encoding === undefined || body.length === 0) return unparsed;
+  const decoded = `without its Content-Encoding ${quote(encoding)} the body has ${plainBody.length}`
+    + ' bytes, of which the payload is made; it is forwarded as it came';
+  return unparsed === null ? decoded : `${decoded}; ${unparsed}`;
+}
+
+function findRejectionReason(
+  { enabled, methods }: ReadyIncomingWebhook, { scheme, quirk }: Verifier, request: RawRequest,
+): string | null {
+  if (!enabled) return 'the webhook is disabled, and answers 404 to everything';
+  const { method } = request;
+  const reader = createRequestReader(scheme, request);
+  if (isChallengeAttempt(scheme, reader)) return null;
+  if (methods.includes(method)) return quirk.findContentProblem?.(reader) ?? null;
+  return `the method ${method} is not among ${methods.join(', ')}`;
+}

@@ -1,0 +1,90 @@
+/** Puts members and headers into a sender's sample. Pure. */
+import { isJsonObject } from '../../base/fields.ts';
+import { encodeJson } from '../../base/json/encode.ts';
+import { parseJsonText } from '../../base/json/exact-parser.ts';
+import type { JsonObject, JsonValue } from '../../base/schema.ts';
+import type { Preset } from '../senders/presets/preset.ts';
+import { toSourceList, type ValueSource, type ValueSources } from '../senders/scheme/scheme.ts';
+
+type Sample = Preset['sample'];
+
+/** The sample with an event id, if its sender has one: see `ReadyInbox.eventIdSources`. */
+export function withEventId(sample: Sample, sources: ValueSources | null, id: string): Sample {
+  const [source] = sources === null ? [] : toSourceList(sources);
+  if (source === undefined) return sample;
+  if ('header' in source || 'cloudEvent' in source) {
+    const { headers = {} } = sample;
+    const name = 'header' in source ? source.header : 'ce-id';
+    return { ...sample, headers: { ...headers, [matchHeaderName(headers, name)]: id } };
+  }
+  const path = findJsonPath(source);
+  return path === null ? sample : { ...sample, body: withMember(sample.body, path, id) };
+}
+
+/** The name as the headers have it, in whatever case; `name` itself if they have none. */
+export function matchHeaderName(headers: Readonly<Record<string, string>>, name: string): string {
+  return Object.keys(headers).find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
+}
+
+/** A body that is no JSON object stays as it is. */
+export function withMember(body: string, path: readonly string[], value: JsonValue): string {
+  try {
+    const document: unknown = parseJsonText(body);
+    return isJsonObject(document) ? encodeJson(setAtPath(document, path, () => value)) : body;
+  } catch {
+    return body;
+  }
+}
+
+/** Sets the first field of `sources` that the form has, or else the first of them. */
+export function withField(body: string, sources: readonly ValueSource[], value: string): string {
+  const names = sources.flatMap((source) => 'form' in source ? [source.form] : []);
+  const form = new URLSearchParams(body);
+  const name = names.find((one) => form.has(one)) ?? names[0];
+  if (name === undefined) return body;
+  form.set(name, value);
+  return encodeFormTemplate([...form]);
+}
+
+/** A field for each member of the payload; a value that is no text is written as JSON. */
+export function toFormFields(payload: JsonObject): [string, string][] {
+  return Object.entries(payload).map(([name, value]) =>
+    [name, typeof value === 'string' ? value : encodeJson(value)]);
+}
+
+/** Encodes a form, but not its placeholders, which signing fills in. */
+export function encodeFormTemplate(fields: readonly (readonly [string, string])[]): string {
+  const form = new URLSearchParams();
+  for (const [name, value] of fields) form.append(name, value);
+  return form.toString().replace(/%7B(timestamp|id|signature)%7D/g, '{$1}');
+}
+
+/** The path of the first source, if it is a member of the JSON; null: it is another. */
+export function findJsonPath(sources: ValueSources | undefined): readonly string[] | null {
+  const [source] = toSourceList(sources);
+  return source !== undefined && 'json' in source ? source.json.split('.') : null;
+}
+
+/**
+ * Replaces the value at the path by what `make` gives for it. A step that is an index, or ends in
+ * `[]` for every element, makes an array where there is none; `[]` gives it one element.
+ */
+export function setAtPath(
+  target: JsonValue | undefined, [step, ...rest]: readonly string[],
+  make: (current: JsonValue | undefined) => JsonValue,
+): JsonValue {
+  if (step === undefined) return make(target);
+  if (/^\d{1,2}$/.test(step) && !isJsonObject(target)) {
+    const elements = Array.isArray(target) ? target : [];
+    const index = Number(step);
+    const before = Array.from({ length: index }, (_, at) => elements[at] ?? null);
+    return [...before, setAtPath(elements[index], rest, make), ...elements.slice(index + 1)];
+  }
+  const isEvery = step.endsWith('[]');
+  const name = isEvery ? step.slice(0, -'[]'.length) : step;
+  const object = isJsonObject(target) ? target : {};
+  const member = object[name];
+  if (!isEvery) return { ...object, [name]: setAtPath(member, rest, make) };
+  const elements = Array.isArray(member) ? member : [undefined];
+  return { ...object, [name]: elements.map((element) => setAtPath(element, rest, make)) };
+}

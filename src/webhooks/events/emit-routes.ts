@@ -1,0 +1,173 @@
+/**
+ * The HTTP routes by which events come in: for all webhooks that hear them, or durably for one. An
+ * event that begins later is cancelled here.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { encodeJson } from '../../base/json/encode.ts';
+import { readTraceContext } from '../../base/trace-context.ts';
+import { AppError } from '../../base/errors.ts';
+import { EVENT_NAME_RULE, createNameTest } from '../../base/event-name.ts';
+import { quote } from '../../base/text/error-message.ts';
+import { CHAIN_HEADER, parseHops } from '../../base/webhook-chain.ts';
+import type { ObjectSchema, StringSchema } from '../../base/schema.ts';
+import { problemResponses } from '../../server/problem.ts';
+import type { Exchange, HttpRoute } from '../../server/http-route.ts';
+import {
+  IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS, serveOnce, type IdempotencyKeys,
+} from '../../resources/idempotency-keys.ts';
+import { parsePayload } from '../../resources/payload-body.ts';
+import { createKeyParameter } from '../../resources/resource-routes.ts';
+import { ANY_JSON, JSON_TYPE, jsonResponse, pathParameter } from '../../resources/route-specs.ts';
+import { SYSTEM_EVENTS, findEmitProblem } from '../actions/event-name.ts';
+import type { RelayContext } from '../relay-context.ts';
+import { outgoingResource } from '../outgoing/outgoing-resource.ts';
+import { deliverySchema, emittedSchema } from '../deliveries/delivery-schema.ts';
+import type { DeliveryService } from '../deliveries/delivery-service.ts';
+import { SENT_EVENT_NAME } from '../deliveries/durable-send.ts';
+import type { EventOrigin, EventPublisher, EventTerms } from '../deliveries/event-publisher.ts';
+import { checkEventTerms, eventTermMembers, parseEventTerms } from './event-terms.ts';
+
+export function emitRoutes(
+  { clock }: RelayContext, events: EventPublisher, service: DeliveryService,
+  keys: IdempotencyKeys | null,
+): readonly HttpRoute[] {
+  return [
+    emitRoute(clock, events, keys), cancelRoute(service), durableSendRoute(clock, service, keys),
+  ];
+}
+
+const NAME_SCHEMA: StringSchema = {
+  kind: 'string', minLength: 1, maxLength: 200,
+  description: `${EVENT_NAME_RULE}; none of hookshelf's own: ${SYSTEM_EVENTS.join(', ')}`,
+  canonical: (value) => findEmitProblem(value) === null ? value : null,
+  explain: (value) => findEmitProblem(value) ?? '',
+};
+
+const PAYLOAD_MEMBER = { schema: ANY_JSON, default: {}, description: 'Any JSON' } as const;
+
+const EVENT_SCHEMA: ObjectSchema = {
+  kind: 'object',
+  name: 'Event',
+  members: {
+    name: { schema: NAME_SCHEMA, isRequired: true },
+    payload: PAYLOAD_MEMBER,
+    ...eventTermMembers,
+  },
+  check: checkEventTerms,
+};
+
+const SEND_SCHEMA: ObjectSchema = {
+  kind: 'object',
+  name: 'DurableSending',
+  members: {
+    payload: PAYLOAD_MEMBER,
+    event: {
+      schema: NAME_SCHEMA, default: SENT_EVENT_NAME, description: 'The name of the event',
+    },
+    ...eventTermMembers,
+  },
+  check: checkEventTerms,
+};
+
+const PROBLEMS = [400, 409, 413, 415, 422, 503, 507] as const;
+
+function emitRoute(
+  clock: Clock, events: EventPublisher, keys: IdempotencyKeys | null,
+): HttpRoute {
+  return {
+    method: 'POST', path: '/api/events', operationId: 'emitEvent', access: 'emit',
+    summary: 'Emit an event, now or at a time: every enabled outgoing webhook that it triggers '
+      + 'then gets a delivery',
+    parameters: [IDEMPOTENCY_PARAMETER],
+    body: { mediaTypes: [JSON_TYPE], schema: EVENT_SCHEMA },
+    responses: [
+      {
+        ...jsonResponse('Accepted: what is kept of it is on disk', emittedSchema, 202),
+        headers: REPLAYED_HEADERS,
+      },
+      ...problemResponses(...PROBLEMS),
+    ],
+    handle(exchange) {
+      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
+        const { members, payloadJson } = parsePayload(EVENT_SCHEMA, body);
+        const name = String(members['name']);
+        checkEventGranted(exchange, name);
+        const origin = readOrigin(exchange, parseEventTerms(members, clock.now()));
+        return events.emitJson(name, payloadJson.toString(), origin, (transaction, event) =>
+          keepResponse(transaction, {
+            status: 202, headers: ['Content-Type', JSON_TYPE],
+            body: JSON.stringify({ event: event.eventId, deliveries: event.deliveries }),
+          }));
+      });
+    },
+  };
+}
+
+/** Throws `forbidden` when the caller's token is for other events. */
+function checkEventGranted({ grant }: Exchange, name: string): void {
+  const { events } = grant ?? {};
+  if (events === undefined || events.some((pattern) => createNameTest(pattern)?.(name) === true)) {
+    return;
+  }
+  throw new AppError('forbidden',
+    `this token may emit ${events.join(', ')}, and not ${quote(name)}`);
+}
+
+/** Commands on this machine come through the control socket. */
+function readOrigin(
+  { isControl, request: { headers } }: Exchange, { key, deliverAt }: EventTerms,
+): EventOrigin & EventTerms {
+  return {
+    source: isControl ? 'command' : 'api', hops: parseHops(headers[CHAIN_HEADER]),
+    trace: readTraceContext(headers), key, deliverAt,
+  };
+}
+
+function cancelRoute(service: DeliveryService): HttpRoute {
+  return {
+    method: 'DELETE', path: '/api/events/{id}', operationId: 'cancelEvent',
+    access: 'write', summary: 'Cancel an event that has not begun: nothing is left of it',
+    parameters: [pathParameter('id', 'Of the event')],
+    responses: [
+      { status: 204, description: 'It is gone' }, ...problemResponses(404, 409, 503, 507),
+    ],
+    async handle(exchange) {
+      await service.cancelEvent(exchange.params[0] ?? '');
+      exchange.send(204, []);
+    },
+  };
+}
+
+function durableSendRoute(
+  clock: Clock, service: DeliveryService, keys: IdempotencyKeys | null,
+): HttpRoute {
+  return {
+    method: 'POST', path: '/api/outgoing-webhooks/{identifier}/deliveries', access: 'write',
+    operationId: 'sendOutgoingWebhookDurably',
+    summary: 'Send to one outgoing webhook durably, whatever it listens to, now or at a time; to a '
+      + 'disabled one when it is enabled',
+    parameters: [createKeyParameter(outgoingResource), IDEMPOTENCY_PARAMETER],
+    body: { mediaTypes: [JSON_TYPE], schema: SEND_SCHEMA },
+    responses: [
+      {
+        ...jsonResponse('Accepted: on disk, and it will be sent', deliverySchema, 202),
+        headers: REPLAYED_HEADERS,
+      },
+      ...problemResponses(404, ...PROBLEMS),
+    ],
+    handle(exchange) {
+      return serveOnce(keys, exchange, [JSON_TYPE], (body, keepResponse) => {
+        const { members, payloadJson } = parsePayload(SEND_SCHEMA, body);
+        const send = {
+          ...readOrigin(exchange, parseEventTerms(members, clock.now())),
+          webhook: exchange.params[0] ?? '', name: String(members['event']),
+          payloadJson: payloadJson.toString(),
+        };
+        return service.sendDurably(send, (transaction, delivery) => keepResponse(transaction, {
+          status: 202, headers: ['Content-Type', JSON_TYPE],
+          body: encodeJson(service.toPublic(delivery)),
+        }));
+      });
+    },
+  };
+}

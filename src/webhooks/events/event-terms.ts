@@ -1,0 +1,57 @@
+/**
+ * Terms of an event, beside its name and payload: its key, and a time or a number of seconds after
+ * which it begins.
+ */
+import { formatTimestamp, parseTimestamp } from '../../base/clock.ts';
+import { invalid } from '../../base/fields.ts';
+import type { JsonObject, ObjectSchema } from '../../base/schema.ts';
+import { timeSchema } from '../../base/time.ts';
+import type { EventTerms } from '../deliveries/event-publisher.ts';
+
+const EVENT_KEY_LENGTH_MAX = 200;
+
+/** The longest delay: a year of 365 days. */
+export const DELAY_SECONDS_MAX = 365 * 24 * 3600;
+
+/** The members of a request's body. */
+export const eventTermMembers: ObjectSchema['members'] = {
+  key: {
+    schema: { kind: 'string', minLength: 1, maxLength: EVENT_KEY_LENGTH_MAX },
+    description: 'What it is about, such as the number of an order: events can be found by it, and '
+      + 'delivered in order',
+  },
+  deliverAt: {
+    schema: timeSchema,
+    description: 'When it begins, at most a year from now; a time that is past means now. Not '
+      + 'beside `delaySeconds`',
+  },
+  delaySeconds: {
+    schema: { kind: 'integer', minimum: 0, maximum: DELAY_SECONDS_MAX },
+    description: 'After how many seconds it begins',
+  },
+};
+
+/** The `check` of a schema that has these members. */
+export const checkEventTerms: NonNullable<ObjectSchema['check']> = ({ deliverAt, delaySeconds }) =>
+  deliverAt === undefined || delaySeconds === undefined ? [] : [{
+    pointer: '/delaySeconds',
+    detail: 'must not stand beside `deliverAt`: say one of the two',
+  }];
+
+/** Reads the members that the schema has accepted. Throws `invalid` for a time too far ahead. */
+export function parseEventTerms(members: JsonObject, nowMs: number): EventTerms {
+  const { key, deliverAt, delaySeconds } = members;
+  const beginMs = typeof deliverAt === 'string'
+    ? parseTimestamp(deliverAt) : nowMs + Number(delaySeconds ?? 0) * 1000;
+  const latestMs = nowMs + DELAY_SECONDS_MAX * 1000;
+  if (beginMs > latestMs) {
+    throw invalid([{
+      pointer: '/deliverAt',
+      detail: `must be within a year, no later than ${formatTimestamp(latestMs)}`,
+    }]);
+  }
+  return {
+    key: key === undefined ? undefined : String(key),
+    deliverAt: beginMs > nowMs ? formatTimestamp(beginMs) : undefined,
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * Says which stored events a webhook has missed: those that its triggers and its condition, as they
+ * are now, let it hear, and of which it had no delivery. Passed over are also
+ *
+ * - events that have not begun, because they are delayed;
+ * - events that were sent to one webhook, and what a queued forward sends: nobody hears these.
+ */
+import { parseJsonText } from '../../base/json/exact-parser.ts';
+import type { JsonValue } from '../../base/schema.ts';
+import type { FindRecord } from '../../store/store-port.ts';
+import { createEventMatcher } from '../outgoing/outgoing-webhook-index.ts';
+import type { OutgoingWebhook } from '../outgoing/outgoing-webhook.ts';
+import { findLateDeliveries } from '../deliveries/late-deliveries.ts';
+import {
+  decodeEventDeliveries, decodeEventHead, readPayloadBytes, type StoredEventHead,
+} from '../deliveries/event-record.ts';
+import { delayedEventCollection } from '../deliveries/delayed-events.ts';
+import { findFanOutWebhookIds } from '../deliveries/fan-out.ts';
+import { isAboutWebhook } from '../deliveries/system-events.ts';
+
+/** Whether the webhook has missed the event of that record. `find` finds what stands beside it. */
+export type MissedEventMatcher = (id: string, record: Buffer, find: FindRecord) => boolean;
+
+/** `isSelected` says of which events it is asked. */
+export function createMissedEventMatcher(
+  webhook: OutgoingWebhook, isSelected: (event: StoredEventHead) => boolean,
+): MissedEventMatcher {
+  const { identifier: webhookId } = webhook;
+  const hears = createEventMatcher(webhook);
+  return (id, record, find) => {
+    const event = decodeEventHead(record);
+    const { name, to } = event;
+    if (name === null || to !== null || !isSelected(event)) return false;
+    if (find(delayedEventCollection.name, id) !== undefined) return false;
+    let parsedPayload: JsonValue | undefined;
+    const payload = (): JsonValue => parsedPayload ??= parsePayload(record);
+    if (!hears(name, payload) || isAboutWebhook(name, payload, webhookId)) return false;
+    return !findReceivingWebhookIds(id, record, find).includes(webhookId);
+  };
+}
+
+function parsePayload(record: Buffer): JsonValue {
+  return parseJsonText(readPayloadBytes(record).toString());
+}
+
+/** Finds the webhooks that had, or are about to have, a delivery of an event. */
+function findReceivingWebhookIds(
+  id: string, record: Buffer, find: FindRecord,
+): readonly (string | null)[] {
+  const { webhookIds } = decodeEventDeliveries(record);
+  const lateWebhookIds = findLateDeliveries({ find }, id).webhookIds;
+  return [...webhookIds, ...lateWebhookIds, ...findFanOutWebhookIds(find, id)];
+}

@@ -1,0 +1,256 @@
+/**
+ * Tells which requests carry the same event again. One request at a time holds the claim to an
+ * event and runs its actions; others wait for the outcome of that run. A finished event is
+ * remembered, in memory or by its stored request; a failed one may be claimed and run again.
+ */
+import { endsInTime, type Clock } from '../../../base/clock.ts';
+import { AppError } from '../../../base/errors.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
+import { loadCrypto } from '../../../base/node-modules.ts';
+import type { MaybePromise } from '../../../base/when-done.ts';
+import type { Store } from '../../../store/store-port.ts';
+import { deliveryCollection, routeNameOf } from '../../deliveries/delivery.ts';
+import { parseRequestId } from '../../deliveries/route-delivery-id.ts';
+import { findCommittedRequest, requestCollection } from '../request-codec.ts';
+import { eventIdCollection, findEventId } from '../event-ids.ts';
+import type { StoredRequest } from '../../incoming/stored-request.ts';
+import { setRequestId, type WebhookResponse } from '../../incoming/receiving/webhook-response.ts';
+import type { ReadyIncomingWebhook } from '../../incoming/receiving/incoming-webhook-index.ts';
+import type { AdmittedRequest } from '../../incoming/receiving/admitted-request.ts';
+import { EventMemory } from './event-memory.ts';
+import { Claim, Event } from './event.ts';
+
+/** The event of a request that another request had before. */
+export type DuplicateEvent = {
+  /** The first request; null: it is not stored. */
+  readonly requestId: string | null;
+  /** The member `data` of the response. */
+  readonly dataJson: string;
+  /** The response to the first request; null: the usual response to a duplicate. */
+  readonly response: WebhookResponse | null;
+  /** See `Event.isIdReused`. */
+  readonly isIdReused: boolean;
+};
+
+/** How an event would be judged if its request came now. */
+export type EventLookup = {
+  /** Whether the id came before with another body, and only the same body is the same event. */
+  readonly isIdReused: boolean;
+  /** null: the event is new. `requestId` is the first request's, null where none is stored. */
+  readonly previous: { readonly requestId: string | null; readonly hasFailed: boolean } | null;
+};
+
+/** An event that is not finished: its claim is held in this process, or its request is pending. */
+type RunningEvent = { readonly event: Event; readonly holder: Claim | StoredRequest };
+
+/** An event that came before: finished and remembered, or of a stored request of any status. */
+type PreviousEvent = {
+  readonly bodySha256: string | null; readonly requestId: string | null; readonly dataJson: string;
+  readonly request: StoredRequest | null;
+};
+
+/** How long a duplicate waits if the sender does not say how long it waits for its response. */
+const WAIT_MS = 10_000;
+/** Requests of one webhook that wait for another one at once. */
+const WAITING_MAX = 1000;
+const BUSY_RETRY_S = 1;
+
+export class Duplicates {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #memory = new EventMemory();
+  readonly #unfinishedClaims = new Map<string, Claim>();
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** For a webhook that looks for duplicates; null: the request has no event id. */
+  createEvent(
+    { webhook, eventId, body: { received }, verdict, receivedAtMs }: AdmittedRequest,
+  ): Event | null {
+    if (eventId === null || eventId === '') return null;
+    const isSigned = verdict.preset !== null && webhook.isEventIdSigned;
+    return new Event({
+      webhookId: webhook.identifier, eventId,
+      bodySha256: isSigned ? null : loadCrypto().hash('sha256', received, 'hex'),
+      expiresAtMs: receivedAtMs + webhook.deduplicateMs,
+    });
+  }
+
+  /** Judges the event of a request that would pass its checks, for a diagnosis. */
+  lookUp(
+    { identifier, isEventIdSigned, sender, hasSecret }: ReadyIncomingWebhook,
+    { eventId, bodySha256 }: { readonly eventId: string; readonly bodySha256: string },
+  ): EventLookup {
+    const isSigned = isEventIdSigned && (sender !== null || hasSecret);
+    const event = new Event({
+      webhookId: identifier, eventId, bodySha256: isSigned ? null : bodySha256, expiresAtMs: 0,
+    });
+    const first = this.#findPrevious(event);
+    const isIdReused = first !== undefined && hasOtherBody(first, event);
+    const previous = isIdReused ? this.#findPrevious(event.toReused()) : first;
+    return {
+      isIdReused,
+      previous: previous === undefined ? null
+        : { requestId: previous.requestId, hasFailed: previous.request?.status === 'failed' },
+    };
+  }
+
+  /**
+   * Claims the event, or tells that it is a duplicate: at once if no other request holds the claim.
+   * Else it waits as long as the sender does, and rejects with `unavailable` after that.
+   */
+  claim(event: Event, request: AdmittedRequest): MaybePromise<Claim | DuplicateEvent> {
+    const result = this.#tryClaim(event, request);
+    return 'holder' in result ? this.#waitForClaim(result, request) : result;
+  }
+
+  /** Claims the event of the id alone, or if that came before with another body, of id and body. */
+  #tryClaim(
+    firstEvent: Event, request: AdmittedRequest,
+  ): Claim | DuplicateEvent | RunningEvent {
+    for (let event = firstEvent; ;) {
+      const previous = this.#unfinishedClaims.get(event.key) ?? this.#findPrevious(event);
+      if (previous === undefined) return new Claim(event, null, this.#unfinishedClaims);
+      if (hasOtherBody(previous, event)) {
+        event = event.toReused();
+        continue;
+      }
+      if (previous instanceof Claim) return { event, holder: previous };
+      const { request: storedRequest, requestId } = previous;
+      if (storedRequest?.status === 'failed') {
+        return new Claim(event, storedRequest, this.#unfinishedClaims);
+      }
+      if (storedRequest?.status === 'pending') return { event, holder: storedRequest };
+      const dataJson = storedRequest === null ? previous.dataJson
+        : encodeDuplicateData(request, storedRequest);
+      return { requestId, dataJson, response: null, isIdReused: event.isIdReused };
+    }
+  }
+
+  async #waitForClaim(
+    running: RunningEvent, request: AdmittedRequest,
+  ): Promise<Claim | DuplicateEvent> {
+    const deadlineMs = this.#clock.monotonicMs() + getWaitMs(request);
+    for (let { event, holder } = running; ;) {
+      if (holder instanceof Claim) {
+        const outcome = await this.#wait(request, deadlineMs, holder.waitForOutcome());
+        if (outcome === null) throw createBusyError();
+        const { requestId, dataJson } = outcome;
+        const response = outcome.response.status === 200 ? null
+          : setRequestId(outcome.response, requestId);
+        return { requestId, dataJson, response, isIdReused: event.isIdReused };
+      }
+      const watch = this.#watchRequest(holder.id);
+      await this.#wait(request, deadlineMs, watch.nextChange).finally(watch.stop);
+      const result = this.#tryClaim(event, request);
+      if (!('holder' in result)) return result;
+      ({ event, holder } = result);
+    }
+  }
+
+  /** Whether an earlier request had the event. */
+  isKnown(event: Event): boolean {
+    return this.#findPrevious(event) !== undefined;
+  }
+
+  /** A finished event whose request is not stored; null: none, or only with another body. */
+  findRemembered(event: Event): DuplicateEvent | null {
+    const finishedEvent = this.#memory.find(event.key, this.#clock.now());
+    if (finishedEvent === undefined || hasOtherBody(finishedEvent, event)) return null;
+    const { dataJson } = finishedEvent;
+    return { requestId: null, dataJson, response: null, isIdReused: false };
+  }
+
+  /** Remembers a finished event whose request is not stored. */
+  remember({ key, bodySha256, expiresAtMs }: Event, dataJson: string): void {
+    this.#memory.add(key, { bodySha256, expiresAtMs, dataJson });
+  }
+
+  #findPrevious(event: Event): PreviousEvent | undefined {
+    const nowMs = this.#clock.now();
+    const finishedEvent = this.#memory.find(event.key, nowMs);
+    if (finishedEvent !== undefined) {
+      const { bodySha256, dataJson } = finishedEvent;
+      return { bodySha256, dataJson, requestId: null, request: null };
+    }
+    const ids = this.#store.collection(eventIdCollection.name);
+    // The identifier of a record is a hash, which the usual case need not compute.
+    if (ids.size === 0) return undefined;
+    const record = findEventId((identifier) => ids.findBytes(identifier), event, nowMs);
+    if (record === undefined) return undefined;
+    const { bodySha256, request: requestId } = record;
+    const request = findCommittedRequest(this.#store, requestId) ?? null;
+    return { bodySha256, requestId, request, dataJson: '{}' };
+  }
+
+  /**
+   * Waits for `promise`; rejects with `unavailable` at the deadline, or when too many wait already.
+   * A waiting request runs nothing, so it is not counted among the running ones meanwhile.
+   */
+  async #wait<T>(
+    { webhook: { traffic } }: AdmittedRequest, deadlineMs: number, promise: Promise<T>,
+  ): Promise<T> {
+    if (traffic.waiting >= WAITING_MAX) throw createBusyError();
+    traffic.waiting += 1;
+    traffic.running -= 1;
+    const remainingMs = Math.max(0, deadlineMs - this.#clock.monotonicMs());
+    try {
+      if (!await endsInTime(this.#clock, remainingMs, promise)) throw createBusyError();
+      return await promise;
+    } finally {
+      traffic.running += 1;
+      traffic.waiting -= 1;
+    }
+  }
+
+  /** `nextChange` resolves with the next change of a stored request or of its deliveries. */
+  #watchRequest(id: string): { readonly nextChange: Promise<void>; readonly stop: () => void } {
+    const unlisten: (() => void)[] = [];
+    const nextChange = new Promise<void>((resolve) => {
+      const records = this.#store.collection(requestCollection.name);
+      const deliveries = this.#store.collection(deliveryCollection.name);
+      unlisten.push(
+        records.onChange((change) => {
+          if (change.id === id) resolve();
+        }),
+        deliveries.onChange((change) => {
+          if (parseRequestId(change.id) === id) resolve();
+        }));
+    });
+    return {
+      nextChange,
+      stop() {
+        for (const end of unlisten) end();
+      },
+    };
+  }
+}
+
+export function hasOtherBody(
+  previous: { readonly bodySha256: string | null }, { bodySha256 }: Event,
+): boolean {
+  return bodySha256 !== null && previous.bodySha256 !== null && previous.bodySha256 !== bodySha256;
+}
+
+/** The data of the response that a finished request had. */
+function encodeDuplicateData(
+  { webhook }: AdmittedRequest, { id, routes }: StoredRequest,
+): string {
+  if (webhook.answer === 'accepted') return encodeJson({ request: id });
+  const data = routes.map((route) =>
+    [routeNameOf(route), route.attempts.at(-1)?.data ?? {}] as const);
+  return encodeJson(webhook.hasRoutes ? { routes: Object.fromEntries(data) }
+    : data[0]?.[1] ?? {});
+}
+
+function getWaitMs({ webhook: { sender } }: AdmittedRequest): number {
+  const { ackWithin } = sender?.verifier.scheme ?? {};
+  return ackWithin === undefined ? WAIT_MS : ackWithin * 1000;
+}
+
+function createBusyError(): AppError {
+  return new AppError('unavailable', 'the same event is under way', { retryAfterS: BUSY_RETRY_S });
+}

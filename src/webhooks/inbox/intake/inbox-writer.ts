@@ -1,0 +1,142 @@
+/** Stores requests in the inbox: those whose routes have run, and duplicates. */
+import { formatTimestamp } from '../../../base/clock.ts';
+import { RateLimitedLog } from '../../../base/rate-limited-log.ts';
+import type { InboxCapacity } from '../inbox-capacity.ts';
+import type { SystemEvents } from '../../deliveries/system-events.ts';
+import type { HealthMonitor } from '../../health/health-monitor.ts';
+import { putEventId } from '../event-ids.ts';
+import { addRequest } from '../request-changes.ts';
+import { afterAttempt, createRouteDelivery } from '../../deliveries/delivery.ts';
+import { computeStatus, type StoredRequest } from '../../incoming/stored-request.ts';
+import type { AdmittedRequest } from '../../incoming/receiving/admitted-request.ts';
+import type { RelayContext } from '../../relay-context.ts';
+import type { RouteOutcome } from '../../incoming/run-webhook-routes.ts';
+import type { DuplicateEvent } from './duplicates.ts';
+import type { Event } from './event.ts';
+import { buildAcceptedRequest, estimateRequestBytes, toRunOutcome } from './build-request.ts';
+
+export type InboxServices = {
+  readonly capacity: InboxCapacity;
+  readonly systemEvents: Pick<SystemEvents, 'requestFailed'>;
+  readonly health: HealthMonitor;
+};
+
+/** How a request ended. */
+type RequestEnd = {
+  /** The status that it was answered with. */
+  readonly status: number;
+  /**
+   * The id that was drawn, with room reserved for the request, before its routes ran; absent or
+   * null: neither was done.
+   */
+  readonly id?: string | null;
+  /** The event whose id is remembered with the request; absent or null: it has none. */
+  readonly event?: Event | null;
+};
+
+/** A run that the sender hears of fails for good: the sender sends the request again. */
+const NO_RETRY: readonly number[] = [];
+
+export class InboxWriter {
+  readonly #context: RelayContext;
+  readonly #services: InboxServices;
+  readonly #failureLog: RateLimitedLog;
+
+  constructor(context: RelayContext, services: InboxServices) {
+    this.#context = context;
+    this.#services = services;
+    this.#failureLog = new RateLimitedLog(context.clock, (leftOut) =>
+      context.log.warning('more requests could not be kept', { leftOut }));
+  }
+
+  close(): void {
+    this.#failureLog.close();
+  }
+
+  /** Stores a request for which the caller has reserved room. */
+  addFinished(
+    request: AdmittedRequest, outcomes: readonly RouteOutcome[], end: RequestEnd,
+  ): Promise<void> {
+    return this.#write(this.#buildFinished(request, outcomes, end), request, end);
+  }
+
+  /**
+   * Stores a request whose run failed, and resolves with its id; null: it could not be stored. The
+   * sender is told of the failed run in either case, and may send the request again. Room is
+   * reserved here for a request that has no id yet.
+   */
+  addFailed(
+    request: AdmittedRequest, outcomes: readonly RouteOutcome[], end: RequestEnd,
+  ): Promise<string | null> {
+    return this.#writeIfPossible(this.#buildFinished(request, outcomes, end), request, end);
+  }
+
+  /** Stores a duplicate. It is answered in the same way when it cannot be stored. */
+  async addDuplicate(
+    request: AdmittedRequest,
+    { requestId, isIdReused }: Pick<DuplicateEvent, 'requestId' | 'isIdReused'>,
+    status: number,
+  ): Promise<void> {
+    await this.#writeIfPossible(buildAcceptedRequest(request, {
+      id: this.#context.makeId(), routes: [], status: 'duplicate', duplicateOf: requestId,
+      answered: this.#buildAnswered(request, status), eventIdReused: isIdReused,
+    }), request, { status });
+  }
+
+  async #writeIfPossible(
+    storedRequest: StoredRequest, request: AdmittedRequest, end: RequestEnd,
+  ): Promise<string | null> {
+    const { exchange, webhook } = request;
+    const write = (): Promise<void> => this.#write(storedRequest, request, end);
+    const isRoomReserved = typeof end.id === 'string';
+    try {
+      await (isRoomReserved ? write()
+        : this.#services.capacity.reserveWhile(estimateRequestBytes(request), write));
+      return storedRequest.id;
+    } catch (error) {
+      this.#failureLog.warning(exchange, 'a request could not be kept', {
+        ...webhook.labels, status: storedRequest.status, error,
+      });
+      return null;
+    }
+  }
+
+  #write(
+    storedRequest: StoredRequest, { body: { received } }: AdmittedRequest,
+    { event = null }: RequestEnd,
+  ): Promise<void> {
+    const { store, clock, makeId } = this.#context;
+    const { systemEvents, health } = this.#services;
+    const inputs = storedRequest.status === 'failed'
+      ? { nowMs: clock.now(), seed: makeId() } : null;
+    return store.transact((transaction) => {
+      addRequest(transaction, storedRequest, received);
+      health.stage(transaction, storedRequest.hook);
+      if (inputs !== null) systemEvents.requestFailed(transaction, inputs, storedRequest);
+      if (event !== null) putEventId(transaction, event, storedRequest.id);
+    });
+  }
+
+  #buildFinished(
+    request: AdmittedRequest, outcomes: readonly RouteOutcome[],
+    { status, id = null, event = null }: RequestEnd,
+  ): StoredRequest {
+    const { receivedAtMs, webhook } = request;
+    const at = formatTimestamp(receivedAtMs);
+    const requestId = id ?? this.#context.makeId();
+    const origin = { id: requestId, hook: webhook.identifier };
+    // Written once, with its end: this is its first version.
+    const routes = outcomes.map((outcome, index) =>
+      afterAttempt(createRouteDelivery(origin, index, outcome.name, at), toRunOutcome(outcome),
+        NO_RETRY, receivedAtMs, 0, at));
+    return buildAcceptedRequest(request, {
+      id: requestId, routes, status: computeStatus(routes),
+      answered: this.#buildAnswered(request, status),
+      eventIdReused: event?.isIdReused ?? false,
+    });
+  }
+
+  #buildAnswered({ receivedAtMs }: AdmittedRequest, status: number): StoredRequest['answered'] {
+    return { status, afterMs: Math.max(0, this.#context.clock.now() - receivedAtMs) };
+  }
+}

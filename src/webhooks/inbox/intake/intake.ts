@@ -1,0 +1,217 @@
+/**
+ * Handles a request that passed its checks. One row says how:
+ *
+ *   `answer`  event              webhook                  the request is
+ *   accepted  new, or none       any                      stored, answered, and run later (#accept)
+ *   accepted  failed before      any                      answered; the first one is due again
+ *   accepted  any other          any                      answered as a duplicate; stored as one if
+ *                                                         there is room, unless the event is only
+ *                                                         remembered and the inbox is not all
+ *   result    none               an action, inbox not all run (ResultRuns.runOnlyRoute), mostly
+ *   result    none               routes, or inbox all     run (ResultRuns.run)
+ *   result    new                any                      the same, under a claim (#runClaimed)
+ *   result    failed before      any                      run where it failed (ResultRuns.runAgain)
+ *   result    done before, or    any                      not run, but answered as a duplicate once
+ *             running now                                 the first one is done (#answerDuplicate);
+ *                                                         with its response if that failed, and
+ *                                                         503 if that was refused
+ *
+ * The response of a run is its result. An event tells whether requests are duplicates: see
+ * duplicates.ts; `hasRoutes` is a webhook with routes instead of one action. The inbox `all` stores
+ * every request before its response, `failed` one whose run failed, `off` none. No request is
+ * answered as accepted that is not on disk. An accepted request goes on in `QueueWorker`, which
+ * follows the deliveries of requests to their routes and has `RequestTransport` run them.
+ */
+import { whenDone, type MaybePromise } from '../../../base/when-done.ts';
+import type { Transaction } from '../../../store/store-port.ts';
+import {
+  buildDuplicateResponse, findSentStatus, setRequestId, type WebhookResponse,
+} from '../../incoming/receiving/webhook-response.ts';
+import type { AdmittedRequest } from '../../incoming/receiving/admitted-request.ts';
+import { assertEventRoom, findMatchingRoutes } from '../../incoming/run-webhook-routes.ts';
+import type { ReadyIncomingWebhook } from '../../incoming/receiving/incoming-webhook-index.ts';
+import type { ReadyWebhookRoute } from '../../incoming/webhook-routes.ts';
+import { stageAccepted, type Acceptance } from './stage-accepted.ts';
+import { Duplicates, type DuplicateEvent, type EventLookup } from './duplicates.ts';
+import { Claim, type Event } from './event.ts';
+import { InboxWriter } from './inbox-writer.ts';
+import { estimateRequestBytes } from './build-request.ts';
+import type { RecentRequests } from './recent-requests.ts';
+import { ResultRuns, type ResultServices, type RunResult } from './result-runs.ts';
+import type { RelayContext } from '../../relay-context.ts';
+
+type IntakeServices = ResultServices & { readonly recentRequests: RecentRequests };
+
+/** The routes that match a request; null: they are found when they are needed. */
+type MatchingRoutes = readonly ReadyWebhookRoute[] | null;
+
+/** Bytes that all routes of a webhook may search at once: a search takes at most 5 ns for each. */
+const SEARCHED_BYTES_MAX = 1 << 20;
+
+export class Intake {
+  readonly #context: RelayContext;
+  readonly #services: IntakeServices;
+  readonly #inboxWriter: InboxWriter;
+  readonly #runs: ResultRuns;
+  readonly #duplicates: Duplicates;
+
+  constructor(context: RelayContext, services: IntakeServices) {
+    this.#context = context;
+    this.#services = services;
+    this.#inboxWriter = new InboxWriter(context, services);
+    this.#runs = new ResultRuns(context, services, this.#inboxWriter);
+    this.#duplicates = new Duplicates(context.store, context.clock);
+  }
+
+  /**
+   * The response, at once when an action gave its result at once. Throws, or rejects with, an error
+   * when nothing was accepted: to be answered 503 or 507 when the sender must try again, and 413
+   * when the request can never be stored, as the log limits the size of an entry.
+   */
+  handle(request: AdmittedRequest): MaybePromise<WebhookResponse> {
+    return isSearchLong(request) ? this.#handleAfterSearch(request)
+      : this.#handleByMode(request, null);
+  }
+
+  /** Describes a webhook's event for a diagnosis: see `Duplicates.lookUp`. */
+  lookUp(
+    webhook: ReadyIncomingWebhook,
+    event: { readonly eventId: string; readonly bodySha256: string },
+  ): EventLookup {
+    return this.#duplicates.lookUp(webhook, event);
+  }
+
+  close(): void {
+    this.#inboxWriter.close();
+  }
+
+  /** Finds the routes of a long request in steps, so that other requests have their turns. */
+  async #handleAfterSearch(request: AdmittedRequest): Promise<WebhookResponse> {
+    const { routes } = request.webhook;
+    const facts = request.createFacts();
+    const tests = routes.flatMap(({ containsTests }) => containsTests);
+    await this.#context.turns.run(facts.searchAhead(tests));
+    return this.#handleByMode(request, findMatchingRoutes(routes, facts));
+  }
+
+  // Most requests come through here and create no closure, which would cost each of them a context.
+  #handleByMode(
+    request: AdmittedRequest, matchingRoutes: MatchingRoutes,
+  ): MaybePromise<WebhookResponse> {
+    const { webhook } = request;
+    const event = webhook.deduplicateMs === 0 ? null : this.#duplicates.createEvent(request);
+    if (webhook.answer === 'accepted') return this.#accept(request, event, matchingRoutes);
+    if (event !== null) return this.#claimAndRun(request, event, matchingRoutes);
+    const [route] = webhook.routes;
+    if (webhook.hasRoutes || webhook.inbox === 'all' || route === undefined) {
+      const routes = matchingRoutes ?? findRoutes(request);
+      return whenDone(this.#runs.run(request, routes, null), getResponse);
+    }
+    return this.#runs.runOnlyRoute(request, route);
+  }
+
+  #claimAndRun(
+    request: AdmittedRequest, event: Event, matchingRoutes: MatchingRoutes,
+  ): MaybePromise<WebhookResponse> {
+    return whenDone(this.#duplicates.claim(event, request), (claimOrDuplicate) =>
+      claimOrDuplicate instanceof Claim
+        ? this.#runClaimed(request, claimOrDuplicate, matchingRoutes)
+        : this.#answerDuplicate(request, claimOrDuplicate));
+  }
+
+  /** Runs the request's event, and finishes the claim however that ends: others wait for it. */
+  #runClaimed(
+    request: AdmittedRequest, claim: Claim, matchingRoutes: MatchingRoutes,
+  ): MaybePromise<WebhookResponse> {
+    const { event, failedRequest } = claim;
+    const release = (reason: unknown): never => {
+      claim.finish(null);
+      throw reason;
+    };
+    let running: MaybePromise<RunResult>;
+    try {
+      running = failedRequest === null
+        ? this.#runs.run(request, matchingRoutes ?? findRoutes(request), event)
+        : this.#runs.runAgain(request, failedRequest);
+    } catch (thrown) {
+      return release(thrown);
+    }
+    return whenDone(running, (result) => this.#finishClaim(claim, result), release);
+  }
+
+  #finishClaim(
+    claim: Claim, { response, requestId, storageError }: RunResult,
+  ): WebhookResponse {
+    // An event whose request is stored is found by that record.
+    if (requestId === null && response.status === 200) {
+      this.#duplicates.remember(claim.event, response.dataJson);
+    }
+    claim.finish({ response, requestId, dataJson: response.dataJson });
+    if (storageError !== undefined) throw storageError;
+    return setRequestId(response, requestId);
+  }
+
+  #answerDuplicate(
+    request: AdmittedRequest, duplicate: DuplicateEvent,
+  ): MaybePromise<WebhookResponse> {
+    const response = duplicate.response ?? buildDuplicateResponse(duplicate);
+    if (request.webhook.inbox !== 'all') return response;
+    return this.#inboxWriter.addDuplicate(request, duplicate, findSentStatus(request, response))
+      .then(() => response);
+  }
+
+  /**
+   * Answers the request as accepted. A new one is stored and runs later; the repetition of a failed
+   * event makes the first request due; a duplicate is answered as one.
+   */
+  async #accept(
+    request: AdmittedRequest, event: Event | null, matchingRoutes: MatchingRoutes,
+  ): Promise<WebhookResponse> {
+    const rememberedEvent = event === null ? null : this.#duplicates.findRemembered(event);
+    if (rememberedEvent !== null) return this.#answerDuplicate(request, rememberedEvent);
+    const { response, duplicate } = await this.#writeAccepted(request, event, matchingRoutes);
+    if (duplicate !== null) {
+      await this.#inboxWriter.addDuplicate(request, duplicate, findSentStatus(request, response));
+    }
+    return response;
+  }
+
+  #writeAccepted(
+    request: AdmittedRequest, event: Event | null, matchingRoutes: MatchingRoutes,
+  ): Promise<Acceptance> {
+    const { clock, makeId, store } = this.#context;
+    const { capacity, recentRequests, configurations, events } = this.#services;
+    const bytes = estimateRequestBytes(request);
+    const routes = matchingRoutes ?? findRoutes(request);
+    assertEventRoom(configurations, events, routes, request.body.contentBytes, 'later');
+    const arrival = {
+      request, event, id: makeId(), nowMs: clock.now(), routes: routes.map(({ name }) => name),
+    };
+    const write = (reserveRoom?: (transaction: Transaction) => void): Promise<Acceptance> =>
+      store.transact((transaction) =>
+        stageAccepted(transaction, arrival, recentRequests, reserveRoom));
+    // An event that has come before is answered without room, unless it is new by now: the
+    // transaction decides, and reserves it. For any other the room is reserved before.
+    const isKnown = event !== null && this.#duplicates.isKnown(event);
+    return isKnown ? write((transaction) => capacity.reserve(transaction, bytes))
+      : capacity.reserveWhile(bytes, () => write());
+  }
+}
+
+function getResponse({ response, requestId, storageError }: RunResult): WebhookResponse {
+  if (storageError !== undefined) throw storageError;
+  return setRequestId(response, requestId);
+}
+
+function isSearchLong(request: AdmittedRequest): boolean {
+  const { hasRoutes, routes } = request.webhook;
+  if (!hasRoutes) return false;
+  let count = 0;
+  for (const { containsTests } of routes) count += containsTests.length;
+  return count * request.body.contentBytes > SEARCHED_BYTES_MAX;
+}
+
+function findRoutes(request: AdmittedRequest): readonly ReadyWebhookRoute[] {
+  const { hasRoutes, routes } = request.webhook;
+  return hasRoutes ? findMatchingRoutes(routes, request.createFacts()) : routes;
+}

@@ -1,0 +1,247 @@
+/**
+ * The transport of the pending requests of the inbox, which runs their actions. Each route of a
+ * request is a task of its own, in the queue of the webhook. A route that is done is never run
+ * again, whatever the other routes do.
+ *
+ * After a failure a route is attempted again, as often as the schedule says. The last attempt is
+ * that after which `afterAttempt` finds no next time: then the route has failed.
+ */
+import { createTraceFields } from '../../../base/trace-context.ts';
+import { formatTimestamp, parseTimestamp } from '../../../base/clock.ts';
+import type { MaybePromise } from '../../../base/when-done.ts';
+import type { Change } from '../../../store/store-port.ts';
+import { logRun } from '../../actions/run-log.ts';
+import { createTaskRecords } from '../../deliveries/delivery-codec.ts';
+import { afterAttempt, type Delivery, type StoredDelivery } from '../../deliveries/delivery.ts';
+import { isRouteDeliveryId, parseRequestId } from '../../deliveries/route-delivery-id.ts';
+import type { SystemEvents } from '../../deliveries/system-events.ts';
+import { LastBody } from '../../incoming/receiving/incoming-body.ts';
+import { incomingCollection } from '../../incoming/incoming-webhook.ts';
+import { requestCollection } from '../request-codec.ts';
+import {
+  changeRoutes, findRequestTrace, shownStatusOf, type StoredRequest,
+} from '../../incoming/stored-request.ts';
+import { requestQueue } from '../request-changes.ts';
+import { Scheduler } from '../../work/scheduler.ts';
+import type { QueueSettings, TaskOrder } from '../../work/task-queues.ts';
+import type { LaneName, AttemptHealth } from '../../work/task.ts';
+import type { Ending } from '../../work/end-pending.ts';
+import type { HealthMonitor } from '../../health/health-monitor.ts';
+import type { OnRun } from '../../outcome-listeners.ts';
+import type { QueueLease } from '../../work/ownership.ts';
+import { changeItem, writeAttempt } from '../../work/change-items.ts';
+import { retryUntilWritten } from '../../work/write-retry.ts';
+import {
+  QueueWorker, type AttemptResult, type SetParked, type TaskRecords, type Transport,
+} from '../../work/queue-worker.ts';
+import type { RelayContext } from '../../relay-context.ts';
+import { describeOrders, findRouteLane, placeOf } from './route-order.ts';
+import {
+  NO_ROOM, runPendingRoute, type FinishedRun, type RouteRunContext,
+} from './run-pending-route.ts';
+
+type RunServices = Omit<RouteRunContext, keyof RelayContext | 'lastBody'> & {
+  /** Seconds between attempts, unless the webhook says others. */
+  readonly schedule: readonly number[];
+  readonly onRun: OnRun;
+  readonly health: HealthMonitor;
+  readonly systemEvents: Pick<SystemEvents, 'requestFailed'>;
+  /** Runs at once for a webhook that has no limit of its own; 1 means strict order of arrival. */
+  readonly runningPerHookMax: number;
+};
+
+/** Most runs at once. */
+const RUNNING_MAX = 64;
+const REMOVED_MESSAGE = 'The webhook was removed';
+
+export class RequestTransport implements Transport<Delivery, FinishedRun> {
+  readonly noun = 'a run of a request';
+  readonly records: TaskRecords<Delivery>;
+  readonly ending: Ending = {
+    collection: requestCollection.name,
+    // Tasks are deliveries to routes; what ends is their request, once for all of them.
+    itemIdOf: parseRequestId,
+    stageEnd(transaction, id, nowMs) {
+      changeItem(requestQueue, transaction, id, (before) => failForRemovedWebhook(before, nowMs));
+    },
+    message: 'requests of a removed webhook wait to be failed',
+  };
+  readonly #context: RouteRunContext & RunServices;
+  readonly loop: QueueWorker<Delivery, FinishedRun>;
+  readonly #unfollow: readonly (() => void)[];
+  /** True while a run waits for memory for its payload. All other runs wait behind it. */
+  #isWaitingForRoom = false;
+
+  constructor(context: RelayContext, services: RunServices) {
+    const { store, clock } = context;
+    const { webhooks, runningPerHookMax } = services;
+    const scheduler = new Scheduler(clock, {
+      runningMax: RUNNING_MAX, runningPerQueueMax: runningPerHookMax,
+    });
+    this.loop = new QueueWorker(context, scheduler, this);
+    this.records = createTaskRecords(store, isRouteDeliveryId);
+    this.#context = { ...context, ...services, lastBody: new LastBody() };
+    services.memoryBudget.onFree(() => {
+      this.#isWaitingForRoom = false;
+      this.loop.requestRun();
+    });
+    this.loop.follow([...webhooks.all()].map(({ identifier }) => identifier));
+    this.#unfollow = [
+      store.collection(requestCollection.name).onChange((change) =>
+        this.#forgetOutdatedRequest(change)),
+      store.collection(incomingCollection.name).onChange(({ id }) => this.loop.updateQueue(id)),
+    ];
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  /** See `QueueWorker.close`. */
+  async close(graceMs: number): Promise<void> {
+    await this.loop.close(graceMs);
+    for (const unfollow of this.#unfollow) unfollow();
+  }
+
+  mayBegin(): boolean {
+    return !this.#isWaitingForRoom;
+  }
+
+  runAttempt(
+    id: string, lease: QueueLease, cutOff: AbortSignal, setParked: SetParked,
+  ): MaybePromise<AttemptResult<FinishedRun> | null> {
+    const run = runPendingRoute(this.#context, id, { lease, cutOff, setParked });
+    // It stays due: the loop stops at `mayBegin` until the memory budget has room again.
+    if (run === NO_ROOM) this.#isWaitingForRoom = true;
+    return run;
+  }
+
+  countAttempt({ storedItem, outcome: { kind, attempt } }: FinishedRun): AttemptHealth | null {
+    const { success, message, at } = attempt;
+    const isCoalesced = kind === 'coalesced';
+    this.#context.onRun(storedItem.item.hook,
+      { success, message, isCoalesced, isCallersFault: false }, parseTimestamp(at));
+    return kind === 'delivered' ? 'healthy' : null;
+  }
+
+  async writeResult(run: FinishedRun): Promise<StoredRequest | undefined> {
+    const written = await retryUntilWritten(this.#context, this.loop.closing,
+      'the result of a run waits to be written', { request: run.storedItem.item.id },
+      () => this.#write(run));
+    this.#log(run, written);
+    return written;
+  }
+
+  logLabels(id: string): object {
+    return { request: parseRequestId(id) };
+  }
+
+  onChange({ id, before }: Change): void {
+    if (before !== null) this.#context.recentRequests.delete(parseRequestId(id));
+  }
+
+  placeTask(stored: StoredDelivery): { readonly key: string; readonly order: TaskOrder } {
+    const { item } = stored;
+    return { key: item.hook ?? '', order: { lane: this.findLane(stored), place: placeOf(item) } };
+  }
+
+  /** The webhook is both the queue and the target: its actions run here, at no other host. */
+  describeQueue(key: string): QueueSettings {
+    const { enabled = false, maxInFlight } = this.#context.webhooks.find(key) ?? {};
+    return { key, target: key, mayStart: enabled, runningMax: maxInFlight };
+  }
+
+  describeOrder(key: string): string | null {
+    return describeOrders(this.#context.webhooks.find(key));
+  }
+
+  findLane({ item }: StoredDelivery): LaneName | null {
+    return findRouteLane(this.#context, item, this.#context.webhooks.find(item.hook ?? ''));
+  }
+
+  isOrphaned(key: string): boolean {
+    return this.#context.webhooks.find(key) === undefined;
+  }
+
+  /** Drops the cached request unless this change adds exactly the record it was staged with. */
+  #forgetOutdatedRequest({ id, before, after }: Change): void {
+    const { recentRequests } = this.#context;
+    if (before !== null || after === null || recentRequests.find(id, after) === undefined) {
+      recentRequests.delete(id);
+    }
+  }
+
+  async #write(
+    { storedItem, index, outcome, unparsed, lease }: FinishedRun,
+  ): Promise<StoredRequest | undefined> {
+    const { clock, webhooks, random, makeId, systemEvents, health } = this.#context;
+    const { hook: webhookId, routes } = storedItem.item;
+    const schedule = webhooks.find(webhookId)?.retrySchedule ?? this.#context.schedule;
+    const nowMs = clock.now();
+    const inputs = { nowMs, seed: makeId() };
+    const randomness = random();
+    // Set whenever `change` runs, which it may do again.
+    let hasFailed = false;
+    let isNewlyUnparsed = false;
+    const change = (before: StoredRequest): StoredRequest => {
+      const ended = changeRoutes(before, nowMs, (deliveries, updatedAt) =>
+        deliveries.map((delivery, position) => position !== index ? delivery
+          : afterAttempt(delivery, outcome, schedule, nowMs, randomness, updatedAt)));
+      const after = unparsed === undefined || unparsed === ended.unparsed ? ended
+        : { ...ended, unparsed };
+      hasFailed = before.status === 'pending' && after.status === 'failed';
+      isNewlyUnparsed = before.unparsed === null && after.unparsed !== null;
+      return after;
+    };
+    // The request cannot fail here, and nothing of its webhook's health is left to be written.
+    const { success, at } = outcome.attempt;
+    const writesResultAlone = success && routes.length === 1 && health.isWritten(webhookId);
+    const written = await writeAttempt(this.#context.store, requestQueue, {
+      stored: storedItem, lease, change,
+      stageMore: writesResultAlone ? null : (transaction, after) => {
+        if (hasFailed) health.recordFinalFailure(webhookId, parseTimestamp(at));
+        health.stage(transaction, webhookId);
+        if (hasFailed) systemEvents.requestFailed(transaction, inputs, after);
+      },
+    });
+    if (written !== undefined && isNewlyUnparsed) this.#countUnparsed(webhookId);
+    return written;
+  }
+
+  /** Counts here and not with the attempt: several routes may find at once that it is unparsed. */
+  #countUnparsed(webhookId: string): void {
+    const webhook = this.#context.webhooks.find(webhookId);
+    if (webhook !== undefined) webhook.traffic.unparsedCount += 1;
+  }
+
+  #log(
+    { storedItem: { item }, index, outcome: { attempt, isChainRefused = false } }: FinishedRun,
+    written: StoredRequest | undefined,
+  ): void {
+    if (attempt.success && this.#context.log.isWritten?.('debug') === false) return;
+    const { id, hook } = item;
+    const { route = null, attemptCount = 0 } = item.routes[index] ?? {};
+    const after = written?.routes[index];
+    const webhook = this.#context.webhooks.find(hook);
+    const { labels = { hook, hookName: null }, routes = [] } = webhook ?? {};
+    logRun(this.#context, this.#context.log, 'a stored request was run', {
+      labels: {
+        request: id, ...createTraceFields(findRequestTrace(item)), ...labels, route,
+        status: after === undefined ? null : shownStatusOf(after), attempt: attemptCount + 1,
+        nextAttemptAt: after?.nextAttemptAt ?? null,
+      },
+      actionConfiguration: routes.find(({ name }) => name === route)?.actionConfiguration,
+      ...attempt, isChainRefused,
+    });
+  }
+}
+
+/** Fails the pending routes of a request. Returns null if the request is not pending any more. */
+function failForRemovedWebhook(before: StoredRequest, nowMs: number): StoredRequest | null {
+  if (before.status !== 'pending') return null;
+  const at = formatTimestamp(nowMs);
+  const attempt = { at, durationMs: 0, success: false, message: REMOVED_MESSAGE, data: null };
+  return changeRoutes(before, nowMs, (deliveries, updatedAt) => deliveries.map((delivery) =>
+    delivery.status !== 'pending' ? delivery
+      : afterAttempt(delivery, { kind: 'failed', attempt }, [], nowMs, 0, updatedAt)));
+}

@@ -1,0 +1,204 @@
+/** Runs one route of a stored request: the action gets the call that the request came with. */
+import { formatTimestamp } from '../../../base/clock.ts';
+import type { MemoryBudget } from '../../../base/memory-budget.ts';
+import { isPromised, type MaybePromise } from '../../../base/when-done.ts';
+import { findCommitted } from '../../../store/find-record.ts';
+import type { ConfiguredActions } from '../../actions/run-action.ts';
+import { SwitchedOffError } from '../../actions/switched-off-error.ts';
+import type { RunTurn } from '../../actions/action-registry.ts';
+import { toRunOutcome } from '../intake/build-request.ts';
+import type { RecentRequests } from '../intake/recent-requests.ts';
+import { joinStoredHeaders } from '../../incoming/join-headers.ts';
+import { IncomingActionCall, RouteRequest } from '../../incoming/receiving/incoming-action-call.ts';
+import {
+  createIncomingBody, type IncomingBody, type LastBody,
+} from '../../incoming/receiving/incoming-body.ts';
+import type {
+  IncomingWebhookIndex, ReadyIncomingWebhook,
+} from '../../incoming/receiving/incoming-webhook-index.ts';
+import {
+  runRoute, type RouteOutcome,
+} from '../../incoming/run-webhook-routes.ts';
+import { parseRequestId, parseRouteIndex } from '../../deliveries/route-delivery-id.ts';
+import { getRequestBody } from '../request-body.ts';
+import { decodeRequest, listRouteRecords, requestCollection } from '../request-codec.ts';
+import type { Delivery, RunOutcome } from '../../deliveries/delivery.ts';
+import {
+  requestBodyCollection, type StoredRequest, type UnparsedBody,
+} from '../../incoming/stored-request.ts';
+import type { StoredItem } from '../../work/queue-spec.ts';
+import type { AttemptResult, Postponement, SetParked } from '../../work/queue-worker.ts';
+import { placeOf } from './route-order.ts';
+import { unlessCutOff, type QueueLease } from '../../work/ownership.ts';
+import type { RelayContext } from '../../relay-context.ts';
+
+/** What the runs of stored requests work with. */
+export type RouteRunContext = RelayContext & ConfiguredActions & {
+  readonly webhooks: IncomingWebhookIndex;
+  readonly recentRequests: RecentRequests;
+  readonly memoryBudget: MemoryBudget;
+  readonly lastBody: LastBody;
+};
+
+/** What a run needs to know of the attempt that it is. */
+type RouteAttempt = {
+  readonly lease: QueueLease;
+  /** Aborted when the run is of no use any more. */
+  readonly cutOff: AbortSignal;
+  readonly setParked: SetParked;
+};
+
+/** A run that has ended, with the request as it was before. */
+export type FinishedRun = {
+  /** The request's record before the run. */
+  readonly storedItem: StoredItem<StoredRequest>;
+  /** The index of the route. */
+  readonly index: number;
+  readonly outcome: RunOutcome;
+  /**
+   * Why no payload could be made of the body; null: it could be parsed; undefined: the action did
+   * not read the payload.
+   */
+  readonly unparsed: UnparsedBody | null | undefined;
+  readonly lease: QueueLease;
+};
+
+/** null: nothing was run, or its result is of no use any more. */
+type RunEnd = AttemptResult<FinishedRun> | null;
+
+/** There is no memory for the payload at present. */
+export const NO_ROOM: Postponement = { postponedMs: 0 };
+
+const UNKNOWN_ROUTE_MESSAGE = 'The webhook has no route of that name';
+
+/**
+ * Runs the route of a delivery. Returns no promise when the action returns its result at once.
+ * Returns null when there is nothing to run (see `findPendingRoute`), `cutOff` came first, or the
+ * run was given up while it waited for others. Returns how long the run is to wait while its action
+ * is switched off. Throws or rejects when our own state kept the action from running: then there
+ * was no attempt.
+ */
+export function runPendingRoute(
+  context: RouteRunContext, deliveryId: string, attempt: RouteAttempt,
+): MaybePromise<RunEnd> {
+  const pendingRoute = findPendingRoute(context, deliveryId);
+  if (pendingRoute === null) return null;
+  const { storedItem: { item: request }, recentRequest, delivery, webhook } = pendingRoute;
+  const webhookRoute = webhook.routes.find(({ name }) => name === delivery.route);
+  if (webhookRoute === undefined) return finishUnknownRoute(context, pendingRoute, attempt);
+  const headers = recentRequest?.headers ?? joinStoredHeaders(request);
+  const createBody = (): IncomingBody => createIncomingBody(
+    recentRequest?.body ?? findBody(context, request), headers, webhook.bodyReading);
+  const body = webhook.hasRoutes
+    ? context.lastBody.share(request.id, webhook.bodyReading, createBody) : createBody();
+  const runBytes = body.weighRun(1);
+  const { memoryBudget } = context;
+  if (!memoryBudget.beginRun(runBytes)) return NO_ROOM;
+  const routeRequest = new RouteRequest(
+    webhook, request, headers, body, { route: webhookRoute.name, log: context.log });
+  const call = new IncomingActionCall(routeRequest,
+    () => createTurn(context, pendingRoute, attempt, runBytes - body.heldBytes),
+    request.id, delivery.attemptCount + 1);
+  const finish = (outcome: RouteOutcome): RunEnd =>
+    finishRun(pendingRoute, attempt, outcome, call.isGivenUp, routeRequest.unparsed);
+  // `runRoute` never throws, so the bytes are released in any case.
+  const running = runRoute(context, webhookRoute, call);
+  if (!isPromised(running)) {
+    memoryBudget.endRun(runBytes);
+    return finish(running);
+  }
+  // A run that is cut off still holds its payload, until it ends.
+  const releaseBytes = (): void => memoryBudget.endRun(runBytes);
+  running.then(releaseBytes, releaseBytes);
+  return unlessCutOff(running, attempt.cutOff).then((outcome) =>
+    outcome === null ? null : finish(outcome));
+}
+
+/**
+ * The turn of a run that may come to wait for others, such as a hook command for a slot. While it
+ * waits it parses nothing, and so holds `payloadBytes` less.
+ */
+function createTurn(
+  { memoryBudget }: RouteRunContext, { delivery }: PendingRoute,
+  { cutOff, setParked }: RouteAttempt, payloadBytes: number,
+): RunTurn {
+  const controller = new AbortController();
+  const giveUp = (): void => controller.abort();
+  if (cutOff.aborted) giveUp();
+  return {
+    place: placeOf(delivery),
+    cutOff: controller.signal,
+    onWaiting(isWaiting) {
+      if (isWaiting) {
+        cutOff.addEventListener('abort', giveUp);
+        memoryBudget.endRun(payloadBytes);
+      } else {
+        cutOff.removeEventListener('abort', giveUp);
+        memoryBudget.resumeRun(payloadBytes);
+      }
+      setParked(isWaiting ? giveUp : null);
+    },
+  };
+}
+
+/** `isGivenUp`: while the run waited for others. Throws what kept the action from running. */
+function finishRun(
+  { storedItem, index }: PendingRoute, { lease }: RouteAttempt, outcome: RouteOutcome,
+  isGivenUp: boolean, unparsed: UnparsedBody | null | undefined,
+): RunEnd {
+  const { refusal } = outcome;
+  if (refusal instanceof SwitchedOffError) return { postponedMs: refusal.remainingMs };
+  if (refusal !== null && isGivenUp) return null;
+  if (refusal !== null) throw refusal;
+  return { result: { storedItem, index, outcome: toRunOutcome(outcome), lease, unparsed } };
+}
+
+/** The run of a route that the webhook, which was changed meanwhile, no longer has. */
+function finishUnknownRoute(
+  { clock }: RouteRunContext, { storedItem, index }: PendingRoute, { lease }: RouteAttempt,
+): AttemptResult<FinishedRun> {
+  const attempt = {
+    at: formatTimestamp(clock.now()), durationMs: 0, success: false,
+    message: UNKNOWN_ROUTE_MESSAGE, data: {},
+  };
+  const outcome: RunOutcome = { kind: 'failed', attempt };
+  return { result: { storedItem, index, outcome, lease, unparsed: undefined } };
+}
+
+type PendingRoute = {
+  readonly storedItem: StoredItem<StoredRequest>;
+  /** The same request with what a run needs of it, if it was received a moment ago. */
+  readonly recentRequest: ReturnType<RecentRequests['get']>;
+  readonly index: number;
+  readonly delivery: Delivery;
+  readonly webhook: ReadyIncomingWebhook;
+};
+
+/** null: the request is gone, the route is not pending, or the webhook is gone or disabled. */
+function findPendingRoute(context: RouteRunContext, deliveryId: string): PendingRoute | null {
+  const id = parseRequestId(deliveryId);
+  // A request in `recentRequests` is pending and is not looked up: the worker follows the records,
+  // and removes from `recentRequests` each of which a record has changed.
+  const recentRequest = context.recentRequests.get(id);
+  const storedItem = recentRequest?.stored ?? findStoredRequest(context, id);
+  if (storedItem === null) return null;
+  const index = parseRouteIndex(deliveryId);
+  const delivery = storedItem.item.routes[index];
+  const webhook = context.webhooks.find(storedItem.item.hook);
+  if (delivery?.status !== 'pending' || webhook === undefined || !webhook.enabled) return null;
+  return { storedItem, recentRequest, index, delivery, webhook };
+}
+
+function findStoredRequest(
+  { store }: RouteRunContext, id: string,
+): StoredItem<StoredRequest> | null {
+  const bytes = store.collection(requestCollection.name).findBytes(id);
+  if (bytes === undefined) return null;
+  const find = findCommitted(store);
+  return { bytes, item: decodeRequest(bytes, find), partBytes: listRouteRecords(id, find) };
+}
+
+function findBody({ store }: RouteRunContext, request: StoredRequest): Buffer {
+  const bodies = store.collection(requestBodyCollection.name);
+  return getRequestBody(request, () => bodies.findBytes(request.id));
+}

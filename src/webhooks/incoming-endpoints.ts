@@ -1,0 +1,102 @@
+/** The HTTP endpoints of incoming webhooks: the public one, and those that manage webhooks. */
+import type { ObjectSchema } from '../base/schema.ts';
+import { collectionRoute } from '../resources/collection-route.ts';
+import type { Repository } from '../resources/repository.ts';
+import { JSON_TYPE, ANY_JSON, pathParameter } from '../resources/route-specs.ts';
+import { resourceRoutes } from '../resources/resource-routes.ts';
+import type { ResponseSpec, HttpRoute } from '../server/http-route.ts';
+import type { RelayContext } from './relay-context.ts';
+import { stateFilter } from './health/public-health.ts';
+import { rotationRoute } from './members/rotate-secret.ts';
+import { secretSchema } from './members/secret-members.ts';
+import { receiveErrorFormat } from './incoming/receiving/webhook-response.ts';
+import {
+  createReceiveHandler, createUnknownPathHandler, type Reception,
+} from './incoming/receiving/receive.ts';
+import { awaitSecretRoute } from './incoming/awaited-secret.ts';
+import { incomingResource } from './incoming/incoming-resource.ts';
+import { diagnosticRoutes } from './diagnostics/diagnostic-routes.ts';
+import type { DiagnosisSources } from './diagnostics/run-diagnosis.ts';
+import { chooseSecretShape } from './incoming/verification-member.ts';
+
+export function createIncomingEndpoints(
+  context: RelayContext, reception: Reception, records: Repository,
+  diagnosisSources: Pick<DiagnosisSources, 'requests' | 'lookUpEvent' | 'baseUri'>,
+): readonly HttpRoute[] {
+  const { webhooks, health, limits } = reception;
+  return [
+    ...createReceiveEndpoints(reception),
+    ...diagnosticRoutes({
+      ...context, ...diagnosisSources, webhooks,
+      isUnsignedAllowed: limits.allowUnsignedWhenSecretMissing,
+    }),
+    awaitSecretRoute(context, records),
+    rotationRoute(context, {
+      resource: incomingResource, records, secretSchema, shapeFor: chooseSecretShape,
+    }),
+    collectionRoute(incomingResource, records, stateFilter(health, 'incoming')),
+    ...resourceRoutes(incomingResource, records),
+  ];
+}
+
+const RESPONSE_SCHEMA: ObjectSchema = {
+  kind: 'object',
+  name: 'WebhookAnswer',
+  members: {
+    success: { schema: { kind: 'boolean' }, isRequired: true },
+    message: { schema: { kind: 'string' }, isRequired: true },
+    data: {
+      schema: ANY_JSON, isRequired: true, description: 'An object or array',
+    },
+  },
+};
+
+function createReceiveEndpoints(reception: Reception): readonly HttpRoute[] {
+  const describeResponse = (status: number, description: string): ResponseSpec =>
+    ({ status, description, mediaType: JSON_TYPE, schema: RESPONSE_SCHEMA });
+  // The longer path comes first: in the OpenAPI document a rest looks like one segment, so the
+  // other path then stands in its place. It also takes paths that cannot be decoded, which are no
+  // webhook's.
+  return [{
+    method: 'ANY', path: '/webhook/in/{pathSegment...}', operationId: 'receiveUnknown',
+    access: 'public', summary: 'Longer paths are no webhook',
+    parameters: [pathParameter('pathSegment', 'Anything else')],
+    responses: [describeResponse(404, 'Webhook not found or disabled')],
+    errorFormat: receiveErrorFormat,
+    handle: createUnknownPathHandler(reception.webhooks),
+  }, {
+    method: 'ANY', path: '/webhook/in/{pathSegment}', operationId: 'receiveWebhook',
+    access: 'public',
+    summary: 'Receive a webhook and run its action; any method that the webhook allows. Its '
+      + '`response` may stand in place of these answers',
+    parameters: [
+      pathParameter('pathSegment', "The webhook's path segment"),
+      {
+        name: 'X-Signature', in: 'header', schema: { kind: 'string' },
+        description: '`sha256=<hex>`: HMAC-SHA256 of the raw body, when the webhook has a secret',
+      },
+    ],
+    // A body of another type is accepted as well, and counts as [].
+    body: { mediaTypes: [JSON_TYPE], schema: ANY_JSON, isOptional: true },
+    responses: [
+      describeResponse(
+        200, 'The action succeeded, or the request is accepted, filtered or a duplicate'),
+      describeResponse(400, 'The action failed'),
+      describeResponse(401, 'Signature verification failed'),
+      describeResponse(403, 'Address not allowed'),
+      describeResponse(404, 'Webhook not found or disabled'),
+      {
+        ...describeResponse(405, 'Method not allowed'), headers: { Allow: 'The methods that are' },
+      },
+      describeResponse(408, 'The body came too late'), describeResponse(413, 'Payload too large'),
+      { ...describeResponse(429, 'Too many requests'), headers: { 'Retry-After': 'Seconds' } },
+      {
+        ...describeResponse(503, 'Too many requests in progress, or the inbox is full'),
+        headers: { 'Retry-After': 'Seconds' },
+      },
+      { ...describeResponse(507, 'The disk is full'), headers: { 'Retry-After': 'Seconds' } },
+    ],
+    errorFormat: receiveErrorFormat,
+    handle: createReceiveHandler(reception),
+  }];
+}

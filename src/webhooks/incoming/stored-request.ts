@@ -1,0 +1,187 @@
+/** A stored incoming request, and how the runs of its routes change it. Pure. */
+import { MASK } from '../../base/log.ts';
+import { isTraceHeader, readTraceContext, type TraceContext } from '../../base/trace-context.ts';
+import type { CollectionSpec } from '../../store/store-port.ts';
+import { routeNameOf, type Delivery, type DeliveryStatus } from '../deliveries/delivery.ts';
+import { nextVersionTime } from '../work/retry-time.ts';
+import { hideQueryValues } from '../members/url-credentials.ts';
+
+export type RequestStatus = 'rejected' | 'filtered' | 'duplicate' | 'pending' | 'done' | 'failed';
+
+export const REQUEST_STATUSES: readonly RequestStatus[] = [
+  'rejected', 'filtered', 'duplicate', 'pending', 'done', 'failed',
+];
+
+/** The statuses of a delivery to a route, as its request shows them: see `shownStatusOf`. */
+export const ROUTE_STATUSES = ['pending', 'done', 'failed', 'coalesced'] as const;
+
+export type StoredVerdict = {
+  readonly preset: string | null;
+  readonly accepted: boolean;
+  readonly failedCheck: string | null;
+  readonly secret: 'current' | 'previous' | null;
+  readonly signedAt: string | null;
+};
+
+export type StoredRequest = {
+  readonly id: string;
+  readonly receivedAt: string;
+  readonly updatedAt: string;
+  readonly status: RequestStatus;
+  readonly pinned: boolean;
+  /** The incoming webhook's identifier. */
+  readonly hook: string;
+  readonly method: string;
+  readonly path: string;
+  /** Raw, without `?`. Values of credentials are `***` here and in `headers`. */
+  readonly query: string;
+  /** In the order and case received. */
+  readonly headers: readonly (readonly [string, string])[];
+  /** Names, in lower case, of headers and query parameters that hold a signature. */
+  readonly signatures: readonly string[];
+  readonly bodyBytes: number;
+  /** In hex. */
+  readonly bodySha256: string;
+  readonly client: string;
+  readonly host: string;
+  readonly protocol: string;
+  readonly event: string | null;
+  readonly eventId: string | null;
+  /** Whether the same event id came before, unsigned and with another body. */
+  readonly eventIdReused: boolean;
+  readonly verdict: StoredVerdict;
+  /** Its deliveries to the routes of its webhook. */
+  readonly routes: readonly Delivery[];
+  readonly answered: { readonly status: number; readonly afterMs: number } | null;
+  readonly duplicateOf: string | null;
+  /** The id of the request that an operator replayed by making this copy of it; else null. */
+  readonly replayOf: string | null;
+  /** Whether an operator has replayed it, or copied it to replay. Sets `context.replay`. */
+  readonly isReplay: boolean;
+  /** Set if no payload could be made of the body when an action last asked; else null. */
+  readonly unparsed: UnparsedBody | null;
+  /** The body, if it is in the request's own record; null if it is in `request-bodies`. */
+  readonly inlineBody: InlineBody | null;
+};
+
+/** A request without what its deliveries say: its status and routes. */
+export type StoredRequestHead = Omit<StoredRequest, 'status' | 'routes'>;
+
+/** A request as callers see it. */
+export type PublicRequest = Pick<StoredRequest,
+  'id' | 'hook' | 'receivedAt' | 'method' | 'path' | 'query' | 'headers' | 'bodyBytes'
+  | 'bodySha256' | 'client' | 'event' | 'eventId' | 'eventIdReused' | 'verdict' | 'status'
+  | 'answered' | 'duplicateOf' | 'replayOf' | 'pinned'> & {
+  /** The present name of the webhook; null: it has none, or was removed. */
+  readonly hookName: string | null;
+  readonly routes: readonly (Pick<Delivery, 'attempts' | 'nextAttemptAt'> & {
+    readonly name: string; readonly status: string;
+  })[];
+  /** Present when no payload could be made of the body. */
+  readonly unparsed?: true;
+  /** The `bodyFormat` that would have made one; null: none would. */
+  readonly fittingBodyFormat?: FittingFormat | null;
+  /** Why the body cannot be decoded; absent: it could be. */
+  readonly unparsedReason?: string;
+};
+
+/** Says of a body that it does not have the `bodyFormat` of its webhook, or cannot be decoded. */
+export type UnparsedBody = {
+  /** Why it cannot be decoded, as a clause; absent: it could be. */
+  readonly reason?: string;
+  /** The `bodyFormat` with which a payload could be made of the body. */
+  readonly fittingFormat: FittingFormat | null;
+};
+
+export const FITTING_FORMATS = ['json', 'form', 'text', 'multipart'] as const;
+type FittingFormat = (typeof FITTING_FORMATS)[number];
+
+/** A body as it was received, or encoded as the last member of its record (request-body.ts). */
+export type InlineBody = { readonly bytes: Buffer; readonly isEncoded: boolean };
+
+/** The bodies that have a record of their own, under the id of their request. */
+export const requestBodyCollection: CollectionSpec = { name: 'request-bodies', key: 'id' };
+
+/** Finds the trace that the request belongs to; null: none. */
+export function findRequestTrace({ headers }: Pick<StoredRequest, 'headers'>): TraceContext | null {
+  // Most requests have none, and then nothing is allocated.
+  if (!headers.some(([name]) => isTraceHeader(name))) return null;
+  const values: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    if (!isTraceHeader(name)) continue;
+    const key = name.toLowerCase();
+    const previousValue = values[key];
+    values[key] = previousValue === undefined ? value : `${previousValue},${value}`;
+  }
+  return readTraceContext(values);
+}
+
+/**
+ * Returns the request with other deliveries to routes, from which its status follows. `change` is
+ * given the time of the new version, which the deliveries that it changes share with the request.
+ */
+export function changeRoutes(
+  request: StoredRequest, nowMs: number,
+  change: (routes: readonly Delivery[], updatedAt: string) => readonly Delivery[],
+): StoredRequest {
+  const updatedAt = nextVersionTime(request.updatedAt, nowMs);
+  const routes = change(request.routes, updatedAt);
+  return { ...request, updatedAt, routes, status: computeStatus(routes) };
+}
+
+export function computeStatus(routes: readonly Delivery[]): RequestStatus {
+  return combineStatuses(routes.map(({ status }) => status));
+}
+
+/** Combines the statuses of its deliveries to that of the request, which is `filtered` without. */
+export function combineStatuses(statuses: readonly DeliveryStatus[]): RequestStatus {
+  if (statuses.length === 0) return 'filtered';
+  if (statuses.includes('pending')) return 'pending';
+  return statuses.includes('failed') ? 'failed' : 'done';
+}
+
+export function withUpdatedAt(request: StoredRequest, nowMs: number): StoredRequest {
+  return { ...request, updatedAt: nextVersionTime(request.updatedAt, nowMs) };
+}
+
+/**
+ * Returns the request as callers see it, with its signatures masked. `hookName` is the present name
+ * of the webhook.
+ */
+export function toPublicRequest(request: StoredRequest, hookName: string | null): PublicRequest {
+  const {
+    id, hook, receivedAt, method, path, bodyBytes, bodySha256, client, event, eventId,
+    eventIdReused, verdict, status, answered, duplicateOf, replayOf, pinned, unparsed,
+  } = request;
+  const isHidden = (name: string): boolean =>
+    request.signatures.includes(name.toLowerCase());
+  return {
+    id, hook, hookName, receivedAt, method, path, query: hideQueryValues(request.query, isHidden),
+    headers: request.headers.map(([name, value]) => [name, isHidden(name) ? MASK : value]),
+    bodyBytes, bodySha256, client, event, eventId, eventIdReused, verdict, status,
+    routes: request.routes.map((route) => ({
+      name: routeNameOf(route), status: shownStatusOf(route), attempts: route.attempts,
+      nextAttemptAt: route.nextAttemptAt,
+    })),
+    answered, duplicateOf, replayOf, pinned,
+    ...unparsed === null ? {}
+      : { unparsed: true, fittingBodyFormat: unparsed.fittingFormat },
+    ...unparsed?.reason === undefined ? {} : { unparsedReason: unparsed.reason },
+  };
+}
+
+/** The status of a delivery to a route as its request shows it, which calls delivered done. */
+export function shownStatusOf({ status }: Pick<Delivery, 'status'>): string {
+  return status === 'delivered' ? 'done' : status;
+}
+
+/** Memory of a header beside its characters: 123 bytes were measured for six characters. */
+const HEADER_BYTES = 128;
+const HEAD_BYTES = 1024;
+
+/** Estimates the memory that a request takes beside its body. */
+export function estimateHeadBytes({ headers, query }: StoredRequest): number {
+  let bytes = HEAD_BYTES + query.length + HEADER_BYTES * headers.length;
+  for (const [name, value] of headers) bytes += name.length + value.length;
+  return bytes;
+}

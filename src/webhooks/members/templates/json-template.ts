@@ -1,0 +1,163 @@
+/**
+ * Parses and fills templates of JSON bodies: JSON text with `{{ path.to.value }}` in its strings.
+ * Pure.
+ *
+ * Only strings with a placeholder are changed, so that numbers, the order of members and white
+ * space stay as they are. Values are encoded as JSON, so that the result is valid JSON for any
+ * values. The result is not scanned again: a value with `{{` in it is not expanded. Names of
+ * members are never filled.
+ *
+ * Placeholders, and how `\{{` escapes one, are those of base/json/placeholders.ts.
+ */
+import { AppError } from '../../../base/errors.ts';
+import { encodeJson } from '../../../base/json/encode.ts';
+import { parseJson } from '../../../base/json/parse.ts';
+import type { JsonPath } from '../../../base/json/path.ts';
+import {
+  fillPieces, formatPlaceholderValue, rememberPaths, splitPlaceholders,
+} from '../../../base/json/placeholders.ts';
+import {
+  createTemplateError, createTooLongError, type ParsePlaceholder, type ReadValue,
+} from './placeholder.ts';
+
+type JsonTemplate = {
+  /** JSON text to copy, and the places of values in it. */
+  readonly pieces: readonly (string | JsonSlot)[];
+  /** The paths of its placeholders. */
+  readonly paths: readonly JsonPath[];
+};
+
+/** A value's place: alone in its string, which becomes the value, or in the string's text. */
+type JsonSlot = { readonly path: JsonPath; readonly isAlone: boolean };
+
+/**
+ * Throws `malformed`, with line and column, for a text that is not JSON, and for a placeholder that
+ * is not closed or has no valid path.
+ */
+export function parseJsonTemplate(
+  source: string, parsePlaceholder: ParsePlaceholder,
+): JsonTemplate {
+  // A byte order mark is accepted, as in every JSON text, and is no part of it (RFC 8259 §8.1).
+  const text = source.replace(/^\ufeff/, '');
+  if (text.trim() === '') throw new AppError('malformed', 'is empty; it must be JSON');
+  // For its error alone: the text is filled, not the value.
+  parseTemplateJson(Buffer.from(text, 'utf8'));
+  const pieces: (string | JsonSlot)[] = [];
+  const parseSlot = rememberPaths((path) => createSlot(parsePlaceholder(path), false));
+  const parseAlone = rememberPaths((path) => createSlot(parsePlaceholder(path), true));
+  let copiedEnd = 0;
+  let index = text.indexOf('"');
+  while (index !== -1) {
+    const end = findStringEnd(text, index);
+    const raw = text.slice(index, end);
+    // Most strings have no brace, neither plain nor as \u007b: they need not be decoded.
+    if (!isMemberName(text, end) && (raw.includes('{') || raw.includes('\\u'))) {
+      const stringPieces = parseString(text, index, raw, { parseSlot, parseAlone });
+      if (stringPieces !== null) {
+        pieces.push(text.slice(copiedEnd, index), ...stringPieces);
+        copiedEnd = end;
+      }
+    }
+    index = text.indexOf('"', end);
+  }
+  pieces.push(text.slice(copiedEnd));
+  return {
+    pieces, paths: pieces.flatMap((piece) => typeof piece === 'string' ? [] : [piece.path]),
+  };
+}
+
+/** Parses a template like `parseJson`, but says of a placeholder without quotes what is missing. */
+export function parseTemplateJson(bytes: Buffer): unknown {
+  try {
+    return parseJson(bytes);
+  } catch (thrown) {
+    const text = bytes.toString('utf8').replace(/^\ufeff/, '');
+    const index = findUnquotedPlaceholder(text);
+    if (index === -1) throw thrown;
+    throw createTemplateError(text, index,
+      'put the placeholder in quotes, as in "{{ path.to.value }}": alone '
+      + 'in its string it becomes the value itself');
+  }
+}
+
+/** The filled template as JSON text. Throws `too_large` if it passes `lengthMax`. */
+export function fillJsonTemplate(
+  pieces: JsonTemplate['pieces'], readValue: ReadValue, lengthMax: number,
+): string {
+  const createTooLong = (): AppError => createTooLongError(lengthMax);
+  return fillPieces(pieces, ({ path, isAlone }) => {
+    const value = readValue(path) ?? null;
+    // Before it is escaped, which takes long and never shortens it.
+    if (typeof value === 'string' && value.length > lengthMax) throw createTooLong();
+    if (isAlone) return encodeJson(value);
+    const text = formatPlaceholderValue(value);
+    if (text.length > lengthMax) throw createTooLong();
+    return escapeText(text);
+  }, lengthMax, createTooLong);
+}
+
+/** A text as it stands between the quotes of a JSON string. */
+function escapeText(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** The index after the closing quote of the string that opens at `start`, in valid JSON. */
+function findStringEnd(text: string, start: number): number {
+  let index = start + 1;
+  while (text[index] !== '"') index += text[index] === '\\' ? 2 : 1;
+  return index + 1;
+}
+
+/** The index of the first `{{` outside of strings, which is never valid JSON; -1: there is none. */
+function findUnquotedPlaceholder(text: string): number {
+  let isInString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
+    if (character === '"') isInString = !isInString;
+    else if (isInString && character === '\\') index += 1;
+    else if (!isInString && character === '{' && text[index + 1] === '{') return index;
+  }
+  return -1;
+}
+
+/** Whether the string that ends before `end` is the name of a member: a colon follows it. */
+function isMemberName(text: string, end: number): boolean {
+  let index = end;
+  while (' \t\n\r'.includes(text[index] ?? '!')) index += 1;
+  return text[index] === ':';
+}
+
+/** Read the place of a value, with the same result for the same path. */
+type SlotParsers = Readonly<Record<'parseSlot' | 'parseAlone', (path: string) => JsonSlot | null>>;
+
+function createSlot(path: JsonPath | null, isAlone: boolean): JsonSlot | null {
+  return path === null ? null : { path, isAlone };
+}
+
+/**
+ * Parses a string of the template. `raw` is its JSON text, `start` the index of that in `text`.
+ * null: the string has neither a placeholder nor an escaped `{{`, and stays as it is.
+ */
+function parseString(
+  text: string, start: number, raw: string, { parseSlot, parseAlone }: SlotParsers,
+): readonly (string | JsonSlot)[] | null {
+  const content = String(JSON.parse(raw));
+  const createError = (contentIndex: number, problem: string): AppError =>
+    createTemplateError(text, start + toRawIndex(raw, contentIndex), problem);
+  const pieces = splitPlaceholders(content, { parsePath: parseSlot, createError });
+  if (pieces === null) return null;
+  const isValueAlone = pieces.length === 1 && typeof pieces[0] === 'object';
+  if (isValueAlone) return splitPlaceholders(content, { parsePath: parseAlone, createError });
+  return ['"', ...pieces.map((piece) => typeof piece === 'string' ? escapeText(piece) : piece),
+    '"'];
+}
+
+/** Converts an index of a string's content to that in its JSON text, with quotes and escapes. */
+function toRawIndex(raw: string, contentIndex: number): number {
+  let index = 1;
+  for (let count = 0; count < contentIndex; count += 1) {
+    if (raw[index] !== '\\') index += 1;
+    else index += raw[index + 1] === 'u' ? 6 : 2;
+  }
+  return index;
+}

@@ -1,0 +1,71 @@
+/** Changes and removes items of a durable queue inside a transaction. */
+import { findStaged } from '../../store/find-record.ts';
+import type { Store, Transaction } from '../../store/store-port.ts';
+import type { QueueLease } from './ownership.ts';
+import type { ItemChange, QueueSpec, RemovalSpec, StoredItem } from './queue-spec.ts';
+import { stageRemovals, type Removal } from '../records/removals.ts';
+
+/**
+ * Stages the item that `change` returns, and returns it; undefined when the record is gone or stays
+ * as it is. `stored`, the item as it was read before, saves decoding while its record and those of
+ * its parts are unchanged.
+ */
+export function changeItem<Item>(
+  { collection, read, isCurrent, stageChange }: QueueSpec<Item>, transaction: Transaction,
+  id: string, change: ItemChange<Item>, stored: StoredItem<Item> | null = null,
+): Item | undefined {
+  const find = findStaged(transaction);
+  const bytes = find(collection.name, id);
+  if (bytes === undefined) return undefined;
+  const before = stored !== null && isCurrent(stored, bytes, find) ? stored.item
+    : read(bytes, find);
+  const after = change(before);
+  if (after === null) return undefined;
+  stageChange(transaction, after, before);
+  return after;
+}
+
+/** An item that was attempted, with the change that the attempt's result makes. */
+type AttemptWrite<Item> = {
+  readonly stored: StoredItem<Item>;
+  /** The lease under which the attempt began. */
+  readonly lease: QueueLease;
+  readonly change: ItemChange<Item>;
+  /** Stages more records in the same transaction, after the item; null: none. It may run again. */
+  readonly stageMore: ((transaction: Transaction, after: Item) => void) | null;
+};
+
+/**
+ * Writes the result of an attempt, and resolves with the item as written; undefined when the item
+ * is gone, when `change` leaves it as it is, and when the lease has ended.
+ */
+export function writeAttempt<Item>(
+  store: Store, queue: QueueSpec<Item>,
+  { stored, lease, change, stageMore }: AttemptWrite<Item>,
+): Promise<Item | undefined> {
+  return store.transact((transaction) => {
+    if (!lease.isHeld(transaction)) return undefined;
+    const after = changeItem(queue, transaction, queue.idOf(stored.item), change, stored);
+    if (after !== undefined) stageMore?.(transaction, after);
+    return after;
+  });
+}
+
+/**
+ * Stages the removal of the items that are there, and counts them under `removal`. Returns how many
+ * there were.
+ */
+export function removeItems(
+  { noun, collection, stageRemoval }: RemovalSpec, transaction: Transaction,
+  ids: readonly string[], removal: Removal,
+): number {
+  let count = 0;
+  for (const id of ids) {
+    const bytes = transaction.find(collection.name, id);
+    if (bytes === undefined) continue;
+    stageRemoval(transaction, id, bytes);
+    count += 1;
+  }
+  if (count > 0) stageRemovals(transaction, noun, removal, count);
+  return count;
+}

@@ -1,0 +1,73 @@
+/**
+ * Puts the pending tasks of a queue into other lanes, when the order of its webhook has changed. To
+ * find the lane of a task its payload is parsed, so this is done in turns of the event loop, and
+ * the queue must start nothing meanwhile: see `isUnderWay`. Tasks that are added meanwhile have the
+ * lane of the new order already.
+ */
+import type { Steps } from '../../base/turns.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { LaneName } from './task.ts';
+import type { RelayContext } from '../relay-context.ts';
+
+export class LaneUpdates {
+  readonly #context: RelayContext;
+  readonly #scheduler: Scheduler;
+  readonly #findLane: (taskId: string) => LaneName | null;
+  readonly #onEnd: (queueKey: string) => void;
+  /** The orders of each queue with lanes, as text: the lanes follow from them. */
+  readonly #orderByQueue = new Map<string, string>();
+  /** The update of each queue that is under way; the value tells it from an earlier one. */
+  readonly #updates = new Map<string, object>();
+
+  /**
+   * `findLane` finds the lane of a task by its webhook's present order; null: none. `onEnd` is
+   * called when the queue of that key may start tasks again.
+   */
+  constructor(
+    context: RelayContext, scheduler: Scheduler, findLane: (taskId: string) => LaneName | null,
+    onEnd: (queueKey: string) => void,
+  ) {
+    this.#context = context;
+    this.#scheduler = scheduler;
+    this.#findLane = findLane;
+    this.#onEnd = onEnd;
+  }
+
+  /** Must be told of each webhook, and of its changes. `order` is null for one without lanes. */
+  follow(queueKey: string, order: string | null): void {
+    if ((this.#orderByQueue.get(queueKey) ?? null) === order) return;
+    if (order === null) this.#orderByQueue.delete(queueKey);
+    else this.#orderByQueue.set(queueKey, order);
+    const ids = this.#scheduler.listTaskIds(queueKey, Infinity);
+    if (ids.length > 0) this.#begin(queueKey, ids);
+  }
+
+  isUnderWay(queueKey: string): boolean {
+    return this.#updates.size > 0 && this.#updates.has(queueKey);
+  }
+
+  /** Ends all updates. */
+  close(): void {
+    this.#updates.clear();
+  }
+
+  #begin(queueKey: string, ids: readonly string[]): void {
+    const update = {};
+    const isWanted = (): boolean => this.#updates.get(queueKey) === update;
+    this.#updates.set(queueKey, update);
+    this.#context.turns.runLater(this.#updateAll(ids), isWanted).then(() => {
+      if (!isWanted()) return;
+      this.#updates.delete(queueKey);
+      this.#onEnd(queueKey);
+    }, (thrown: unknown) => this.#context.log.error(
+      'a queue stands still: the order of its tasks could not be found',
+      { hook: queueKey, error: thrown }));
+  }
+
+  *#updateAll(ids: readonly string[]): Steps<void> {
+    for (const id of ids) {
+      this.#scheduler.setLane(id, this.#findLane(id));
+      yield;
+    }
+  }
+}

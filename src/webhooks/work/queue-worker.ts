@@ -1,0 +1,443 @@
+/**
+ * The loop that attempts what is pending; a `Transport` says what an attempt is. Each pending
+ * record of its collection is a task, in the queue of its webhook. The tasks of the scheduler
+ * follow the stored records and nothing else, so a restart builds the same tasks again. The comment
+ * at the head of scheduler.ts tells the steps of an attempt.
+ *
+ * A queue starts tasks while its webhook is on, this process has its lease, and its lanes are not
+ * being updated (lane-updates.ts). When its webhook is gone, what is pending there ends
+ * (end-pending.ts).
+ *
+ * These must never happen: two attempts of one task at the same time; an accepted item for which no
+ * task waits; a result that is written in two steps.
+ */
+import { setMaxListeners } from 'node:events';
+import type { Timer } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { isPromised, type MaybePromise } from '../../base/when-done.ts';
+import { followRecords } from '../../resources/projection.ts';
+import type { Change, Collection, Transaction } from '../../store/store-port.ts';
+import type { LongLane } from './lanes.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { QueueSettings, TaskOrder } from './task-queues.ts';
+import type { AttemptHealth, LaneName, RunningTask } from './task.ts';
+import type { RelayContext } from '../relay-context.ts';
+import {
+  endPending, stageEndOfPending, type Ending, type RemovalListener,
+} from './end-pending.ts';
+import { LaneUpdates } from './lane-updates.ts';
+import type { QueueLease } from './ownership.ts';
+import type { StoredItem } from './queue-spec.ts';
+import { retryUntilWritten } from './write-retry.ts';
+
+/** Says that a task waits as it is: there was no attempt. */
+export type Postponement = { readonly postponedMs: number };
+
+/** An attempt ends with a result to write, or it is postponed. */
+export type AttemptResult<Result> = { readonly result: Result } | Postponement;
+
+/** The records whose tasks a loop attempts. */
+export type TaskRecords<Item> = {
+  readonly collection: Collection;
+  /** Whether the record of that id is one of them, among others of the collection. */
+  readonly isTask: (id: string) => boolean;
+  readonly isPending: (bytes: Buffer) => boolean;
+  readonly decode: (bytes: Buffer) => Item;
+  readonly computeDueMs: (item: Item, nowMs: number) => number;
+};
+
+/**
+ * Parks an attempt while it waits for others before it does anything, or with null lets it go on.
+ * `giveUp` is called when it must not begin any more: its task is not pending now, its queue may
+ * start nothing, or the worker closes, which waits for no parked attempt.
+ */
+export type SetParked = (giveUp: (() => void) | null) => void;
+
+/**
+ * Makes the attempts of pending records, and writes their results. An `id` is that of a task and of
+ * its record. The key of a queue is the identifier of its webhook, if it has one.
+ */
+export interface Transport<Item, Result> {
+  readonly records: TaskRecords<Item>;
+  /** How what is pending ends with its webhook. */
+  readonly ending: Ending;
+  /** Says where a new task goes, once: its queue, its place and its lane there. */
+  placeTask(stored: StoredItem<Item>): { readonly key: string; readonly order: TaskOrder };
+  /** The queue as its webhook has it. The loop sees to the lease and the lanes of the queue. */
+  describeQueue(key: string): QueueSettings;
+  /** The order of a queue as text: its lanes follow from that; null: it has none. */
+  describeOrder(key: string): string | null;
+  /** Finds the lane of a pending record by the present order of its queue; null: none. */
+  findLane(item: StoredItem<Item>): LaneName | null;
+  /** Whether the webhook of the queue is gone. */
+  isOrphaned(key: string): boolean;
+  /** Called when a record was changed, before its task follows it. */
+  onChange(change: Change): void;
+  /** The name of an attempt for messages, in the singular with its article. */
+  readonly noun: string;
+  /** Whether an attempt may begin. When that changes, `QueueWorker.requestRun` must be called. */
+  mayBegin(): boolean;
+  /**
+   * Makes an attempt. Returns null when nothing was done or `cutOff` came first. Throws or rejects
+   * when our own state kept it from having a result: then no attempt is counted, and the task is
+   * due again: after seconds, or after a minute for a bug of ours; without end. The result is
+   * written only if `lease` is held then.
+   */
+  runAttempt(
+    id: string, lease: QueueLease, cutOff: AbortSignal, setParked: SetParked,
+  ): MaybePromise<AttemptResult<Result> | null>;
+  /**
+   * Counts the attempt as soon as it is over, before its result is written. Returns what it showed
+   * of its queue or target; null for nothing.
+   */
+  countAttempt(result: Result): AttemptHealth | null;
+  /**
+   * Writes the result, unless the record is gone or the lease has ended. Where the store refuses
+   * it, it is tried again until the worker closes.
+   */
+  writeResult(result: Result): Promise<unknown>;
+  /** The labels of a log line about the task. */
+  logLabels(id: string): object;
+}
+
+/** While the store takes no writes no attempt begins, and we check it at this interval. */
+const STORE_CHECK_MS = 1000;
+/**
+ * No attempt begins while so many run, or have a result to be written. One that is parked does not
+ * count.
+ */
+const UNWRITTEN_MAX = 1024;
+/** Delays of the next attempt after an `AppError`, as of the store, and after a bug of ours. */
+const STORE_ERROR_DELAY_MS = 6000;
+const BUG_DELAY_MS = 60_000;
+/** Delay of an attempt whose lease ended at the moment it was to begin. */
+const NO_LEASE_DELAY_MS = 1000;
+/** Attempts may end at once and make room for more; after this long others get their turn. */
+const TURN_MS_MAX = 5;
+
+export class QueueWorker<Item, Result> implements RemovalListener {
+  readonly #context: RelayContext;
+  readonly #scheduler: Scheduler;
+  readonly #transport: Transport<Item, Result>;
+  readonly #laneUpdates: LaneUpdates;
+  #unfollow: readonly (() => void)[] = [];
+  /** The number of attempts, and of ends of orphaned queues, that are under way. */
+  #underWayCount = 0;
+  readonly #onEnd = (): void => {
+    this.#underWayCount -= 1;
+    this.requestRun();
+    if (this.#underWayCount === 0) this.#onIdle();
+  };
+  readonly #onFailure = (thrown: unknown): void => {
+    this.#context.log.error(`${this.#transport.noun} failed unexpectedly`, { error: thrown });
+    this.#onEnd();
+  };
+  #onIdle: () => void = () => {};
+  readonly #closing = new AbortController();
+  /** Aborts the attempts that are still under way when the time to close is over. */
+  readonly #cutOff = new AbortController();
+  /** For a lease that may end: the signal that aborts when it has ended, or `close` cuts off. */
+  readonly #cutOffByLease = new WeakMap<QueueLease, AbortSignal>();
+  /** The parked attempts by the ids of their tasks, each with the key of its queue. */
+  readonly #parked = new Map<string, { readonly key: string; readonly giveUp: () => void }>();
+  #isStarted = false;
+  /** Resolves when nothing is under way; null before `close`. */
+  #whenClosed: Promise<void> | null = null;
+  #isRunRequested = false;
+  #storeTimer: Timer | null = null;
+
+  constructor(
+    context: RelayContext, scheduler: Scheduler, transport: Transport<Item, Result>,
+  ) {
+    this.#context = context;
+    this.#scheduler = scheduler;
+    this.#transport = transport;
+    this.#laneUpdates = new LaneUpdates(context, scheduler, (id) => this.#findLane(id),
+      (key) => scheduler.update(this.#describeQueue(key)));
+    // Node warns above ten listeners, and here every attempt under way listens.
+    setMaxListeners(0, this.#cutOff.signal);
+  }
+
+  /**
+   * Makes the tasks of the records that are pending, and follows both from now on. `keys` are those
+   * of all webhooks. Must be called once, when the transport is complete.
+   */
+  follow(keys: Iterable<string>): void {
+    for (const key of keys) this.#laneUpdates.follow(key, this.#transport.describeOrder(key));
+    this.#unfollow = [
+      followRecords(this.#transport.records.collection, (change) => this.#applyChange(change)),
+      this.#context.ownership.onChange(() => {
+        for (const key of this.#scheduler.listQueueKeys()) this.updateQueue(key);
+        this.requestRun();
+      }),
+    ];
+  }
+
+  /** Must be called when the webhook of that key was added, changed or removed. */
+  updateQueue(key: string): void {
+    if (this.#closing.signal.aborted) return;
+    this.#laneUpdates.follow(key, this.#transport.describeOrder(key));
+    const queue = this.#describeQueue(key);
+    this.#scheduler.update(queue);
+    if (!queue.mayStart) this.#giveUpParked((parked) => parked.key === key);
+    if (this.#isStarted) this.#endIfOrphaned(key);
+  }
+
+  /** See `Lanes.listLongLanes`. */
+  listLongLanes(max: number): readonly LongLane[] {
+    return this.#scheduler.listLongLanes(max);
+  }
+
+  onRemoved(transaction: Transaction, webhookId: string, nowMs: number): void {
+    const { store } = this.#context;
+    stageEndOfPending(
+      store, this.#scheduler, this.#transport.ending, transaction, webhookId, nowMs);
+  }
+
+  afterRemoved(webhookId: string): Promise<void> {
+    return endPending(this.#context, this.#scheduler, this.#transport.ending, webhookId,
+      () => this.#transport.isOrphaned(webhookId));
+  }
+
+  countPending(webhookId: string): number {
+    const taskIds = this.#scheduler.listTaskIds(webhookId, Infinity);
+    return new Set(taskIds.map(this.#transport.ending.itemIdOf)).size;
+  }
+
+  /** Aborted as soon as the worker closes. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#scheduler.start(() => this.requestRun());
+    for (const key of this.#scheduler.listKeysThatMayNotStart()) this.#endIfOrphaned(key);
+  }
+
+  /**
+   * Gives attempts `graceMs` to end. What is cut off after that counts as not attempted.
+   * Idempotent: a later call has the time that the first one gave.
+   */
+  close(graceMs: number): Promise<void> {
+    this.#whenClosed ??= this.#close(graceMs);
+    return this.#whenClosed;
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    this.#closing.abort();
+    this.#giveUpParked(() => true);
+    this.#laneUpdates.close();
+    this.#scheduler.close();
+    this.#storeTimer?.cancel();
+    const timer = this.#context.clock.startTimer(graceMs, () => this.#cutOff.abort());
+    if (this.#underWayCount > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
+    timer.cancel();
+    // Only now: `endPending` goes on until no task is left, and these listeners remove tasks.
+    for (const unfollow of this.#unfollow) unfollow();
+  }
+
+  /**
+   * Asks to start all tasks that may start. They start once in a turn of the event loop, after its
+   * responses are read: requests that leave one by one wake the target each time, which halved the
+   * measured rate.
+   */
+  requestRun(): void {
+    if (this.#isRunRequested || !this.#isStarted || this.#closing.signal.aborted) return;
+    this.#isRunRequested = true;
+    setImmediate(() => {
+      this.#isRunRequested = false;
+      this.#startTasks();
+    });
+  }
+
+  /** Makes the task of a record what the record says. */
+  #applyChange(change: Change): void {
+    const { id, before, after } = change;
+    const { clock } = this.#context;
+    const { records } = this.#transport;
+    if (!records.isTask(id)) return;
+    this.#transport.onChange(change);
+    if (after === null || !records.isPending(after)) {
+      this.#parked.get(id)?.giveUp();
+      return this.#scheduler.remove(id);
+    }
+    // A new record is not looked up: among many tasks that costs a cache miss or two.
+    const task = before === null ? undefined : this.#scheduler.find(id);
+    // Such a task gets its next time when its result is written: see `#settleByRecord`.
+    if (task?.state === 'unsettled') return;
+    const item = records.decode(after);
+    const dueAtMs = records.computeDueMs(item, clock.now());
+    if (task !== undefined) return this.#scheduler.reschedule(task, dueAtMs);
+    const { key, order } = this.#transport.placeTask({ bytes: after, item });
+    const queue = this.#describeQueue(key);
+    this.#scheduler.add(id, queue, dueAtMs, order);
+    if (this.#isStarted && !queue.mayStart) this.#endIfOrphaned(key);
+  }
+
+  #describeQueue(key: string): QueueSettings {
+    const queue = this.#transport.describeQueue(key);
+    if (!queue.mayStart) return queue;
+    const mayStart = this.#context.ownership.findLease(key) !== null
+      && !this.#laneUpdates.isUnderWay(key);
+    return mayStart ? queue : { ...queue, mayStart };
+  }
+
+  /** Finds the lane that a task has by its record and the present order; null: none. */
+  #findLane(id: string): LaneName | null {
+    const { collection, decode } = this.#transport.records;
+    const bytes = collection.findBytes(id);
+    return bytes === undefined ? null
+      : this.#transport.findLane({ bytes, item: decode(bytes) });
+  }
+
+  /**
+   * Ends what is pending in a queue whose webhook is gone. An item may be staged for a webhook
+   * while the removal of the webhook is staged, too.
+   */
+  #endIfOrphaned(key: string): void {
+    if (!this.#transport.isOrphaned(key)) return;
+    if (this.#context.ownership.findLease(key) === null) return;
+    if (this.#scheduler.countTasks(key) === 0) return;
+    this.#awaitEnd(retryUntilWritten(this.#context, this.closing,
+      this.#transport.ending.message, { hook: key }, () => this.afterRemoved(key)));
+  }
+
+  #startTasks(): void {
+    if (this.#closing.signal.aborted) return;
+    const { store, ownership, clock } = this.#context;
+    // An attempt whose result cannot be written would be made again after a restart.
+    if (store.failure !== null) return this.#checkStoreLater();
+    if (!ownership.mayBegin()) return;
+    const endMs = clock.monotonicMs() + TURN_MS_MAX;
+    while (!this.#closing.signal.aborted
+      && this.#underWayCount - this.#parked.size < UNWRITTEN_MAX) {
+      // The attempt before may have taken what the next one needs.
+      if (!this.#transport.mayBegin()) return;
+      const runningTask = this.#scheduler.startNext();
+      if (runningTask === null) return;
+      const lease = ownership.findLease(runningTask.task.queue.key);
+      if (lease?.beginAttempt() === true) {
+        this.#awaitEnd(this.#attempt(runningTask, lease));
+      } else {
+        this.#scheduler.release(runningTask, null);
+        this.#scheduler.settle(runningTask.task.id, clock.now() + NO_LEASE_DELAY_MS);
+      }
+      if (clock.monotonicMs() >= endMs) return this.requestRun();
+    }
+  }
+
+  #awaitEnd(work: Promise<void>): void {
+    this.#underWayCount += 1;
+    void work.then(this.#onEnd, this.#onFailure);
+  }
+
+  #checkStoreLater(): void {
+    this.#storeTimer ??= this.#context.clock.startTimer(STORE_CHECK_MS, () => {
+      this.#storeTimer = null;
+      this.requestRun();
+    });
+  }
+
+  /** Returns the signal that aborts when attempts under that lease must end. */
+  #cutOffSignal(lease: QueueLease): AbortSignal {
+    const { signal } = this.#cutOff;
+    if (lease.endSignal === null) return signal;
+    const existingSignal = this.#cutOffByLease.get(lease);
+    if (existingSignal !== undefined) return existingSignal;
+    const combinedSignal = AbortSignal.any([signal, lease.endSignal]);
+    setMaxListeners(0, combinedSignal);
+    this.#cutOffByLease.set(lease, combinedSignal);
+    return combinedSignal;
+  }
+
+  async #attempt(runningTask: RunningTask, lease: QueueLease): Promise<void> {
+    const { clock } = this.#context;
+    const { id } = runningTask.task;
+    try {
+      let attemptResult: AttemptResult<Result> | null;
+      try {
+        const attempt = this.#transport.runAttempt(id, lease, this.#cutOffSignal(lease),
+          (giveUp) => this.#setParked(runningTask, giveUp));
+        attemptResult = isPromised(attempt) ? await attempt : attempt;
+      } catch (thrown) {
+        this.#scheduler.release(runningTask, null);
+        return this.#postpone(id, 'ended without a result', thrown);
+      }
+      if (attemptResult === null || 'postponedMs' in attemptResult) {
+        this.#scheduler.release(runningTask, null);
+        return attemptResult === null ? this.#settleByRecord(id)
+          : this.#scheduler.settle(id, clock.now() + attemptResult.postponedMs);
+      }
+      const { result } = attemptResult;
+      this.#scheduler.release(runningTask, this.#countAttempt(id, result));
+      try {
+        await this.#transport.writeResult(result);
+      } catch (thrown) {
+        return this.#postpone(id, 'could not be recorded', thrown);
+      }
+      this.#settleByRecord(id);
+    } finally {
+      this.#parked.delete(id);
+      lease.endAttempt();
+    }
+  }
+
+  #setParked(runningTask: RunningTask, giveUp: (() => void) | null): void {
+    const { id, queue: { key } } = runningTask.task;
+    if (giveUp === null) this.#parked.delete(id);
+    else this.#parked.set(id, { key, giveUp });
+    this.#scheduler.setParked(runningTask, giveUp !== null);
+    // A run that was cut off may come to wait when its attempt is over.
+    if (this.#closing.signal.aborted || runningTask.state === 'ended') giveUp?.();
+  }
+
+  #giveUpParked(isMeant: (parked: { readonly key: string }) => boolean): void {
+    for (const parked of this.#parked.values()) if (isMeant(parked)) parked.giveUp();
+  }
+
+  /** A bug in here is logged alone: the result must be written, or the attempt is made again. */
+  #countAttempt(id: string, result: Result): AttemptHealth | null {
+    try {
+      return this.#transport.countAttempt(result);
+    } catch (thrown) {
+      this.#logProblem(id, 'could not be counted', thrown);
+      return null;
+    }
+  }
+
+  /**
+   * The record is asked although its applied change has told the scheduler: that changes nothing of
+   * an unsettled task.
+   */
+  #settleByRecord(id: string): void {
+    const { collection, isPending, decode, computeDueMs } = this.#transport.records;
+    let dueAtMs: number | null = null;
+    try {
+      // Most tasks are done by now, and then the record need not be looked up.
+      const bytes = this.#scheduler.find(id) === undefined ? undefined : collection.findBytes(id);
+      if (bytes !== undefined && isPending(bytes)) {
+        dueAtMs = computeDueMs(decode(bytes), this.#context.clock.now());
+      }
+    } catch (thrown) {
+      return this.#postpone(id, 'has an unreadable record', thrown);
+    }
+    this.#scheduler.settle(id, dueAtMs);
+  }
+
+  #postpone(id: string, problem: string, thrown: unknown): void {
+    const { clock } = this.#context;
+    this.#logProblem(id, problem, thrown);
+    const delayMs = thrown instanceof AppError ? STORE_ERROR_DELAY_MS : BUG_DELAY_MS;
+    this.#scheduler.settle(id, clock.now() + delayMs);
+  }
+
+  #logProblem(id: string, problem: string, thrown: unknown): void {
+    const labels = this.#transport.logLabels(id);
+    this.#context.log.error(`${this.#transport.noun} ${problem}`, { ...labels, error: thrown });
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The data of the scheduler: tasks stand in queues, and a queue sends its tasks to a target.
+ *
+ * Besides the limits, four things keep a ready task from starting:
+ * - its queue must not start anything (`mayStart`), because the webhook is disabled, being retired
+ *   or gone, or another process attempts the queue;
+ * - its pace lets no further attempt start yet (`Scheduler.setPace`);
+ * - a backfill of the webhook runs, and the task is placed after its begin (`Scheduler.hold`);
+ * - its target is paused for a moment, after many failures in a row (`isPaused`).
+ *
+ * An attempt shows whether its webhook answers, which is the health of its queue, or that the host
+ * takes no connection, which is the health of its target.
+ *
+ * And two things hold a task behind others of its queue: a queue that runs one attempt at once
+ * keeps strict order among all its tasks, and a lane among its own.
+ */
+import type { PriorityQueue } from '../../base/structures/priority-queue.ts';
+import { formatUuidTime } from '../../base/uuid.ts';
+import type { OrderKey } from '../members/filters/order.ts';
+import type { TargetLine } from './queue-line.ts';
+
+/**
+ * - `waiting`: the task is not due yet.
+ * - `ready`: it is due, and may start once nothing keeps it from that.
+ * - `unsettled`: its attempt is under way, or the result of the attempt is not written yet.
+ * - `gone`: it was finished or removed. Its queue drops it when it meets it.
+ */
+type TaskState = 'waiting' | 'ready' | 'unsettled' | 'gone';
+
+/** Says which lane of its queue a task is in. */
+export type LaneName = {
+  /** Unique in the queue. */
+  readonly name: string;
+  /** The key that its tasks share; null: they are in one lane for another reason. */
+  readonly key: OrderKey | null;
+};
+
+/** The tasks of a queue that start one at a time, the next one only when the first is gone. */
+export type Lane = LaneName & {
+  readonly queue: TaskQueue;
+  /** The tasks that have begun, by place. Some of them are gone, or in another lane by now. */
+  readonly tasks: PriorityQueue<Task>;
+  /** The number of tasks that are not gone, and of those that have begun. */
+  size: number;
+  begunCount: number;
+  /** The number of attempts under way. */
+  runningCount: number;
+  /** The task that stands among the ready ones of the queue for this lane. */
+  offeredTask: Task | null;
+};
+
+export type Task = {
+  readonly id: string;
+  readonly queue: TaskQueue;
+  /**
+   * Tasks of a queue start in the order of these texts: the id of a task, which rises with the time
+   * of creation as a UUIDv7 does, or what `createPlace` made.
+   */
+  readonly place: string;
+  /** null: the task is in no lane. */
+  lane: Lane | null;
+  /** False for a delayed task that was never due: it holds back nobody. */
+  hasBegun: boolean;
+  /** 0: it has never waited. */
+  dueAtMs: number;
+  state: TaskState;
+};
+
+export type TaskQueue = {
+  readonly key: string;
+  /** The ready tasks, by place; of each lane the first one alone. */
+  readonly ready: PriorityQueue<Task>;
+  /** All tasks that have begun, by place, if the queue keeps strict order; else null. */
+  all: PriorityQueue<Task> | null;
+  /** The lanes that have tasks, by name; null: there never was one. */
+  lanes: Map<string, Lane> | null;
+  target: TaskTarget;
+  health: QueueHealth;
+  /** The number of its last start among those of all queues: the queue with the lowest is next. */
+  lastStart: number;
+  /** Since when a task waits for a permit of the target; null: none does. */
+  blockedSinceMs: number | null;
+  /** Most attempts at once; 1 means strict order. */
+  runningMax: number;
+  mayStart: boolean;
+  /** Whether its first task may start although `mayStart` is false; until one has. */
+  startsOnce: boolean;
+  /** The number of attempts under way, and of those among them that are parked. */
+  runningCount: number;
+  parkedCount: number;
+  /** The number of tasks that are not gone. */
+  size: number;
+};
+
+export type TaskTarget = {
+  readonly key: string;
+  /** The queues that send their tasks there. */
+  readonly queues: Set<TaskQueue>;
+  /** Queues that wait until the target may have one more attempt. */
+  readonly blocked: TargetLine<TaskQueue>;
+  /** Whether the last attempt got no connection. */
+  isUnreachable: boolean;
+  /** The number of attempts under way. */
+  runningCount: number;
+  /** Attempts in a row that got no response. */
+  failures: number;
+  /** True while no attempt starts, after many failures in a row. */
+  isPaused: boolean;
+};
+
+/**
+ * The health that an attempt showed. `silent`: it had a connection, or waited for one until its
+ * time was over, and got no response. `unreachable`: no connection was to be had, which says
+ * nothing of the webhook.
+ */
+export type AttemptHealth = 'healthy' | 'silent' | 'unreachable';
+
+/**
+ * The health of a webhook, as the last attempt that reached it showed it. `slow`: whatever else it
+ * showed, the attempt held its permit for so long that others were kept from being served.
+ */
+export type QueueHealth = Exclude<AttemptHealth, 'unreachable'> | 'slow' | 'unknown';
+
+/** An attempt under way. Target and lane are those it began with; it may have others by now. */
+export type RunningTask = {
+  readonly task: Task; readonly target: TaskTarget; readonly lane: Lane | null;
+  /** `parked`: it waits for something of its own; only its queue and lane count it then. */
+  state: 'running' | 'parked' | 'ended';
+  /** Whether it has one of the permits that all queues share which are not known to be healthy. */
+  readonly isShared: boolean;
+  /** Monotonic: since when it holds its permit: when it began, or ceased to be parked. */
+  permitSinceMs: number;
+};
+
+/** Whether the first task of the two starts before the other. */
+export function isBefore(left: Task, right: Task): boolean {
+  return left.place < right.place;
+}
+
+/**
+ * Makes the place of a task that was queued at another time than its id, a UUIDv7, says. It sorts
+ * among places that are plain ids by the millisecond, and among those made here also by id.
+ */
+export function createPlace(queuedAtMs: number, id: string): string {
+  return `${formatUuidTime(queuedAtMs)}-${id}`;
+}

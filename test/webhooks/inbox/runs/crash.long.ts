@@ -1,0 +1,186 @@
+/**
+ * A crash at any operation on the disk while requests are accepted and run: whatever was answered
+ * is there, is done in the end, and what was recorded as done is not run again.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findCommitted } from '../../../../src/store/find-record.ts';
+import { silentLogger } from '../../../../src/base/log.ts';
+import { formatTimestamp } from '../../../../src/base/clock.ts';
+import { openStore, type OpenedStore } from '../../../../src/store/store.ts';
+import { ActionResult, type ActionContext } from '../../../../src/webhooks/actions/action.ts';
+import { decodeRequest } from '../../../../src/webhooks/inbox/request-codec.ts';
+import type { StoredRequest } from '../../../../src/webhooks/incoming/stored-request.ts';
+import { addRequest } from '../../../../src/webhooks/inbox/request-changes.ts';
+import {
+  createWebhooks, webhookCollections, type Webhooks,
+} from '../../../../src/webhooks/webhooks.ts';
+import { about, imagesOf, sample } from '../../../support/crashes.ts';
+import { IS_LONG } from '../../../support/long.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { DIRECTORY } from '../../../support/open-store.ts';
+import { Disk } from '../../../support/simulated-disk.ts';
+import { SimulatedFiles } from '../../../support/simulated-files.ts';
+import { createContext, createOptions } from '../../context.ts';
+import { makeRoute, makeStoredRequest } from '../sample-request.ts';
+
+const ROUTES = ['sure', 'flaky'];
+const REQUESTS = 12;
+const IMAGES = IS_LONG ? 80 : 30;
+const BODY = Buffer.from('{"n":1}');
+const LARGE = Buffer.alloc(20_000, 'x');
+
+type Run = { readonly request: string; readonly route: string; readonly attempt: number };
+
+type Opened = {
+  readonly store: OpenedStore;
+  readonly files: SimulatedFiles;
+  readonly clock: ManualClock;
+  readonly webhooks: Webhooks;
+  readonly runs: Run[];
+  readonly makeId: () => string;
+  close(): Promise<void>;
+};
+
+/** One route succeeds at once, the other the second time that anybody asks. */
+async function openOn(disk: Disk, asked: Set<string>, startMs?: number): Promise<Opened> {
+  const files = new SimulatedFiles(disk);
+  const clock = new ManualClock(startMs);
+  const runs: Run[] = [];
+  class Scripted {
+    static identifier(): string { return 'scripted'; }
+    static label(): string { return 'Scripted'; }
+    execute(
+      _: unknown, { request, attempt }: ActionContext, { route }: Readonly<Record<string, unknown>>,
+    ): ActionResult {
+      const run = { request: String(request), route: String(route), attempt };
+      runs.push(run);
+      const key = `${run.request} ${run.route}`;
+      if (run.route === 'sure' || asked.has(key)) return ActionResult.ok({ n: 1 });
+      asked.add(key);
+      return ActionResult.fail('not yet');
+    }
+  }
+  const store = await openStore({
+    directory: DIRECTORY, files, clock, logger: silentLogger, specs: webhookCollections,
+  });
+  const context = createContext({ store, clock });
+  const webhooks = createWebhooks(context, createOptions({
+    actions: [Scripted], incoming: { retrySchedule: [5, 5, 5, 5, 5] },
+  }));
+  return {
+    store, files, clock, webhooks, runs, makeId: context.makeId,
+    async close() {
+      await webhooks.close(0);
+      await store.close();
+    },
+  };
+}
+
+async function addWebhook({ webhooks }: Opened): Promise<string> {
+  const { configurations, incoming } = webhooks.resources;
+  for (const route of ROUTES) {
+    await configurations.add({ identifier: route, actionType: 'scripted', options: { route } });
+  }
+  const view = await incoming.add({
+    pathSegment: 'hook', inbox: 'all', answer: 'accepted',
+    routes: ROUTES.map((name) => ({ name, actionConfiguration: name })),
+  });
+  return String(JSON.parse(view.bytes.toString()).identifier);
+}
+
+/** Keeps a request as the endpoint does before it answers; where in the history it was on disk. */
+async function accept(
+  { store, clock, makeId, files }: Opened, hook: string, body: Buffer,
+): Promise<{ readonly id: string; readonly index: number }> {
+  const id = makeId();
+  const at = formatTimestamp(clock.now());
+  const routes = ROUTES.map((route) => makeRoute({ route }, at));
+  const request = makeStoredRequest({
+    body, given: { id, hook, receivedAt: at, updatedAt: at, routes },
+  });
+  await store.transact((transaction) => addRequest(transaction, request, body));
+  return { id, index: files.history.length };
+}
+
+function requestsIn({ store }: Pick<Opened, 'store'>): Map<string, StoredRequest> {
+  const collection = store.collection('requests');
+  const walk = collection.walk();
+  const found = new Map<string, StoredRequest>();
+  for (let slot = walk.next(); slot !== -1; slot = walk.next()) {
+    const bytes = collection.bytesAt(slot);
+    const id = collection.idAt(slot) ?? '';
+    if (bytes !== undefined) found.set(id, decodeRequest(bytes, findCommitted(store)));
+  }
+  return found;
+}
+
+const isDone = ({ status }: { readonly status: string }): boolean => status === 'done';
+
+/** Lets all retries come due; bounded. */
+async function finish(opened: Opened): Promise<void> {
+  for (let turn = 0; turn < 8; turn += 1) {
+    if ([...requestsIn(opened).values()].every(isDone)) return;
+    await opened.clock.advance(5000);
+  }
+}
+
+test('a crash at any moment loses nothing that was answered, and undoes nothing that was done',
+  async () => {
+    const asked = new Set<string>();
+    const whole = await openOn(new Disk(), asked);
+    const hook = await addWebhook(whole);
+    const begun = whole.files.history.length;
+    whole.webhooks.start();
+    const answered: { readonly id: string; readonly index: number }[] = [];
+    for (let count = 0; count < REQUESTS; count += 1) {
+      answered.push(await accept(whole, hook, count % 4 === 0 ? LARGE : BODY));
+      if (count % 3 === 0) await whole.clock.advance(2000);
+      if (count === 6) await whole.store.compact();
+    }
+    await finish(whole);
+    assert.ok([...requestsIn(whole).values()].every(isDone));
+    await whole.close();
+    const images = imagesOf(whole.files, { seeds: 2, pageBytes: 512, tornEvery: 7 })
+      .filter(({ index }) => index >= begun);
+    const recordedRuns = new Set<number>();
+    for (const { disk, index, origin } of sample(images, IMAGES, 1)) {
+      await about(origin, () => checkImage(disk, answered, index, recordedRuns));
+    }
+    assert.ok(recordedRuns.size >= 6, `crashes came in between: ${[...recordedRuns].join()}`);
+  });
+
+async function checkImage(
+  disk: Disk, answered: readonly { readonly id: string; readonly index: number }[], index: number,
+  recordedRuns: Set<number>,
+): Promise<void> {
+  // What was asked before the crash is forgotten: the action fails once more.
+  const opened = await openOn(disk.clone(), new Set(), Date.UTC(2026, 0, 1, 1));
+  try {
+    const before = requestsIn(opened);
+    for (const { id, index: atIndex } of answered) {
+      assert.ok(atIndex > index || before.has(id), `${id} was answered and is lost`);
+    }
+    recordedRuns.add([...before.values()].flatMap(({ routes }) => routes)
+      .reduce((sum, { attempts }) => sum + attempts.length, 0));
+    opened.webhooks.start();
+    await finish(opened);
+    const after = requestsIn(opened);
+    assert.deepEqual([...after.keys()], [...before.keys()]);
+    assert.ok([...after.values()].every(isDone), 'every one is done in the end');
+    for (const { request, route } of opened.runs) {
+      const recorded = before.get(request)?.routes.find((delivery) => delivery.route === route);
+      assert.equal(recorded?.status, 'pending', `${request} ${route} was done and ran again`);
+    }
+    for (const { routes } of after.values()) {
+      for (const { attempts, failures } of routes) {
+        const failed = attempts.filter(({ success }) => !success).length;
+        assert.deepEqual([failed, attempts.length], [failures, failures + 1]);
+      }
+    }
+    const { isReconciled, problems } = await opened.webhooks.requests.reconcile();
+    assert.ok(isReconciled, problems.join('; '));
+  } finally {
+    await opened.close();
+  }
+}

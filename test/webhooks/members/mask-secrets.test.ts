@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  maskSecrets, restoreSecrets, collectUrls,
+} from '../../../src/webhooks/members/mask-secrets.ts';
+
+const STORED = {
+  url: 'https://user:p@ss@example.org/a?b=c',
+  headers: { Authorization: 'Bearer x', 'X-A': '1' },
+  password: 12345,
+  token: { value: 'abc', scopes: ['x', 'y'], isOld: false, none: null },
+  apiKeys: ['k1', 'k2'],
+  nested: [{ clientSecret: 's', label: 'shown' }],
+  pin: 5, pages: 7, hasSecret: true, plain: 'http://example.org/@me',
+};
+
+const SHOWN = {
+  url: 'https://***@example.org/a?b=c',
+  headers: { Authorization: '***', 'X-A': '***' },
+  password: '***',
+  token: { value: '***', scopes: ['***', '***'], isOld: false, none: null },
+  apiKeys: ['***', '***'],
+  nested: [{ clientSecret: '***', label: 'shown' }],
+  pin: '***', pages: 7, hasSecret: true, plain: 'http://example.org/@me',
+};
+
+test('whatever stands under a secret-like name is hidden, of any type and depth', () => {
+  assert.deepEqual(maskSecrets(STORED), SHOWN);
+});
+
+test('what was shown, sent back, is what is stored', () => {
+  assert.deepEqual(restoreSecrets(SHOWN, STORED), STORED);
+});
+
+test('a masked user and password, written apart, are the stored credentials as well', () => {
+  assert.deepEqual(restoreSecrets({ url: 'https://***:***@example.org/new' }, STORED),
+    { url: 'https://user:p@ss@example.org/new' });
+});
+
+const QUERY = 'http://h/a?x=%20&token=a%2Fb;c&y&API%5Fkey=k&token=second&empty_token=#secret=f';
+const SHOWN_QUERY = 'http://h/a?x=%20&token=***&y&API%5Fkey=***&token=***&empty_token=#secret=***';
+
+test('secret-like parameters of a URL are hidden, and nothing else of it changes', () => {
+  assert.deepEqual(maskSecrets({ url: QUERY, list: [QUERY] }), { url: SHOWN_QUERY,
+    list: [SHOWN_QUERY] });
+  const both = 'https://u:p@h/?password=q';
+  assert.deepEqual(maskSecrets({ url: both }), { url: 'https://***@h/?password=***' });
+  assert.deepEqual(restoreSecrets({ url: 'https://***@i/?b=c&password=***' }, { url: both }),
+    { url: 'https://u:p@i/?b=c&password=q' });
+  for (const url of ['http://h/?tok=1', 'mail?token=1', '?token=1', 'http://token=1/']) {
+    assert.deepEqual(maskSecrets({ url }), { url });
+  }
+});
+
+test('hidden parameters sent back are the stored ones of that name, in their order', () => {
+  const stored = { url: QUERY };
+  const cases = [
+    [SHOWN_QUERY, QUERY],
+    ['http://i/?API_key=***', 'http://i/?API_key=k'],
+    ['http://i/?token=***&token=***&x=***', 'http://i/?token=a%2Fb;c&token=second&x=***'],
+    ['http://i/?token=%2A%2A%2A&token=new', 'http://i/?token=a%2Fb;c&token=new'],
+  ];
+  for (const [given = '', kept] of cases) {
+    assert.deepEqual(restoreSecrets({ url: given }, stored), { url: kept });
+  }
+  for (const url of ['http://h/?Token=***', 'http://h/?token=***&token=***&token=***']) {
+    assert.throws(() => restoreSecrets({ url }, stored), { code: 'invalid' }, url);
+    assert.throws(() => restoreSecrets({ url }, null), { code: 'invalid' }, url);
+  }
+});
+
+test('a part is replaced and the rest is kept', () => {
+  const changed = { ...SHOWN, token: { value: 'new', scopes: ['***'] }, password: '***' };
+  assert.deepEqual(restoreSecrets(changed, STORED),
+    { ...STORED, token: { value: 'new', scopes: ['x'] } });
+});
+
+test('*** that nothing is stored for is refused with its place', () => {
+  assert.throws(() => restoreSecrets({ headers: { New: '***' }, apiKeys: ['***', '***', '***'] },
+    STORED), {
+    code: 'invalid',
+    details: {
+      errors: ['/headers/New', '/apiKeys/2'].map((pointer) =>
+        ({ pointer, detail: 'has no stored value that *** could keep' })),
+    },
+  });
+});
+
+test('*** keeps nothing once a target has another origin', () => {
+  const stored = { url: 'https://u:p@h/a?token=t', headers: { A: 'kept', Referer: 'https://r/' } };
+  const headers = { A: '***', Referer: 'https://elsewhere/' };
+  for (const url of ['https://h/other', 'https://***@h:443/?token=***', 'https://H/']) {
+    const kept = restoreSecrets({ url, headers }, stored, ({ url: target }) => collectUrls(target));
+    assert.deepEqual(kept['headers'], { ...headers, A: 'kept' });
+  }
+  for (const url of ['http://h/a', 'https://i/', 'https://h:444/', 'https://***@i/?token=***']) {
+    assert.throws(() => restoreSecrets({ url, headers }, stored, ({ url: target }) =>
+      collectUrls(target)),
+      /\/.*: must be given anew/, url);
+  }
+});

@@ -388,12 +388,13 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   }
 
   #setParked(runningTask: RunningTask, giveUp: (() => void) | null): void {
+    // A run that was cut off may come to wait when its attempt is over, and the next one parked.
+    if (runningTask.state === 'ended') return giveUp?.();
     const { id, queue: { key } } = runningTask.task;
     if (giveUp === null) this.#parked.delete(id);
     else this.#parked.set(id, { key, giveUp });
     this.#scheduler.setParked(runningTask, giveUp !== null);
-    // A run that was cut off may come to wait when its attempt is over.
-    if (this.#closing.signal.aborted || runningTask.state === 'ended') giveUp?.();
+    if (this.#closing.signal.aborted) giveUp?.();
   }
 
   #giveUpParked(isMeant: (parked: { readonly key: string }) => boolean): void {

@@ -3,19 +3,23 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
 import {
-  QueueWorker, type Transport,
+  ALL_OWNED, unlessCutOff, type Ownership,
+} from '../../../src/webhooks/work/ownership.ts';
+import {
+  QueueWorker, type SetParked, type Transport,
 } from '../../../src/webhooks/work/queue-worker.ts';
 import { Scheduler } from '../../../src/webhooks/work/scheduler.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 import { turnsUntil } from '../../support/turns.ts';
 import { createContext } from '../context.ts';
+import { ScriptedOwnership } from './scripted-ownership.ts';
 import { createTaskStubs } from './task-stubs.ts';
 
 /** A worker with one task, whose attempt succeeds unless `members` say otherwise. */
 function open(
   members: Partial<Transport<string, string>> = {},
-  findDueMs: (id: string) => number | null = () => null,
+  findDueMs: (id: string) => number | null = () => null, ownership: Ownership = ALL_OWNED,
 ) {
   const clock = new ManualClock();
   const logLines: string[] = [];
@@ -23,7 +27,8 @@ function open(
   const scheduler = new Scheduler(clock, { runningMax: 8, runningPerQueueMax: 8 });
   const written: string[] = [];
   const worker = new QueueWorker<string, string>(
-    createContext({ store, clock, writeLog: (line) => logLines.push(line) }), scheduler, {
+    createContext({ store, clock, ownership, writeLog: (line) => logLines.push(line) }),
+    scheduler, {
       ...createTaskStubs(findDueMs),
       noun: 'an attempt', mayBegin: () => true, runAttempt: (id) => ({ result: id }),
       countAttempt: () => 'healthy',
@@ -96,4 +101,28 @@ test('a second close resolves when the attempts have ended, too', async () => {
   endAttempt();
   await closing;
   assert.equal(scheduler.runningCount, 0);
+});
+
+test('a run that is cut off and comes to wait later leaves the next attempt parked', async () => {
+  const ownership = new ScriptedOwnership();
+  const lease = ownership.gain('queue');
+  const attempts: { readonly setParked: SetParked; readonly end: () => void }[] = [];
+  const { worker, scheduler } = open({
+    runAttempt: (_, { endSignal }, __, setParked) =>
+      unlessCutOff(new Promise<null>((resolve) => {
+        attempts.push({ setParked, end: () => resolve(null) });
+      }), endSignal ?? new AbortController().signal),
+  }, () => 0, ownership);
+  worker.start();
+  await turnsUntil(() => attempts.length === 1);
+  ownership.gain('queue');
+  lease.cutOff();
+  worker.requestRun();
+  await turnsUntil(() => attempts.length === 2);
+  const [first, second] = attempts;
+  second?.setParked(() => second.end());
+  // The first waits for what gives it up, and then no longer.
+  first?.setParked(() => first.setParked(null));
+  assert.equal(scheduler.runningCount, 0);
+  await worker.close(60_000);
 });

@@ -152,7 +152,7 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
   #unfollow: readonly (() => void)[] = [];
   /** Whether this node was the maintainer at the last change of ownership. */
   #wasMaintainer = false;
-  /** Whether the last transaction failed, because there was no room for it. */
+  /** Whether one of the last transactions failed, because there was no room for it. */
   #isFailing = false;
   /** The pause of all events after that. */
   #pause: Timer | null = null;
@@ -221,7 +221,8 @@ export class DelayedEvents implements Transport<DelayedEvent, string> {
     try {
       await store.transact((transaction) =>
         stageBegin(transaction, this.#audienceFinder, id, inputs));
-      this.#isFailing = false;
+      // One that needs no room may begin beside one that has none.
+      if (this.#pause === null) this.#isFailing = false;
     } catch (thrown) {
       if (isTemporary(thrown)) return this.#pauseAll(thrown);
       this.#endOverdue(id);

@@ -418,6 +418,24 @@ test('those without room hold back no delivery at a start, and say so once', asy
   assert.equal(count(simulation, 'delayed-events'), 0);
 });
 
+test('that one has no room is said once, although others begin meanwhile', async () => {
+  const simulation = await open();
+  await delay(simulation, 1000);
+  // Nobody hears these: they begin without a delivery, and so need no room.
+  for (let n = 1; n <= 30; n += 1) await delay(simulation, n * 1000 + 500, {}, 'other');
+  const { store } = simulation;
+  const { transact } = store;
+  store.transact = (run) => transact.call(store, (transaction) => {
+    const result = run(transaction);
+    if (Array.from(transaction.listStaged('deliveries')).length === 0) return result;
+    throw new AppError('storage_full', 'full');
+  }) as never;
+  await simulation.clock.advance(40_000);
+  assert.equal(count(simulation, 'delayed-events'), 1);
+  const lines = simulation.logLines.filter((line) => line.includes('delayed events wait'));
+  assert.equal(lines.length, 1);
+});
+
 test('those that had to wait for the store begin in their order, whenever they came due',
   async () => {
     const simulation = await open({ outgoing: { maxInFlightPerHook: 1 } });

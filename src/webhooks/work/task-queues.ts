@@ -153,8 +153,9 @@ export class TaskQueues {
     // A queue that never started anything comes before all that have.
     const lastStart = Number.MIN_SAFE_INTEGER + this.#countStart();
     const queue: TaskQueue = {
-      key, ready: new PriorityQueue(isBefore), all: runningMax === 1 ? orderByPlace([]) : null,
-      lanes: null, target, health: 'unknown', lastStart, blockedSinceMs: null,
+      key, ready: new PriorityQueue(isBefore), passed: [],
+      all: runningMax === 1 ? orderByPlace([]) : null, lanes: null,
+      target, health: 'unknown', lastStart, blockedSinceMs: null,
       mayStart, startsOnce: false, runningMax, runningCount: 0, parkedCount: 0, size: 0,
     };
     target.queues.add(queue);
@@ -202,7 +203,7 @@ export class TaskQueues {
   /** Must be called when the queue of that key, if there is one, may be able to start a task. */
   wake(key: string): void {
     const queue = this.#queues.get(key);
-    if (queue !== undefined) this.#runnableQueues.add(queue);
+    if (queue !== undefined) this.#wake(queue);
   }
 
   findHoldPlace(key: string): string | undefined {
@@ -235,7 +236,7 @@ export class TaskQueues {
     task.state = 'gone';
     task.queue.size -= 1;
     this.#lanes.leave(task);
-    this.#runnableQueues.add(task.queue);
+    this.#wake(task.queue);
     this.#dropIfIdle(task.queue);
   }
 
@@ -329,6 +330,12 @@ export class TaskQueues {
     this.#admitBlocked(target);
   }
 
+  #wake(queue: TaskQueue): void {
+    const { passed, ready } = queue;
+    for (let task = passed.pop(); task !== undefined; task = passed.pop()) ready.push(task);
+    this.#runnableQueues.add(queue);
+  }
+
   #begin(task: Task): void {
     task.hasBegun = true;
     task.queue.all?.push(task);
@@ -370,19 +377,33 @@ export class TaskQueues {
    * becomes the first of the ready ones: those before it, whose offers are void, are dropped.
    */
   #findNextTask(queue: TaskQueue): Task | undefined {
-    const { runningCount, runningMax, ready, all, key } = queue;
+    const { runningCount, runningMax, all, key } = queue;
     if (!queue.mayStart && !queue.startsOnce) return undefined;
     if (runningCount >= runningMax) return undefined;
     if (runningCount - queue.parkedCount >= RUNNING_MAX_BY_HEALTH[queue.health]) return undefined;
-    ready.popWhile((task) => !this.#lanes.confirmOffer(task));
-    const first = ready.peek();
-    if (first === undefined || this.#isAheadOfPace(first)) return undefined;
+    const first = this.#findReadyTask(queue);
+    if (first === undefined) return undefined;
     const holdPlace = this.#holdPlaces.size === 0 ? undefined : this.#holdPlaces.get(key);
     if (holdPlace !== undefined && first.place >= holdPlace) return undefined;
     if (all === null) return first;
     // In strict order a task starts only if it is the first of all, also of those that wait.
     all.popWhile(({ state }) => state === 'gone');
     return all.peek() === first ? first : undefined;
+  }
+
+  /**
+   * Finds the first ready task that need not wait for the pace. Some that must are passed until it
+   * lets one of them start: those behind them may need a start that it does not count.
+   */
+  #findReadyTask({ ready, passed, runningCount, runningMax }: TaskQueue): Task | undefined {
+    while (passed.length + runningCount < runningMax) {
+      ready.popWhile((task) => !this.#lanes.confirmOffer(task));
+      const first = ready.peek();
+      if (first === undefined || !this.#isAheadOfPace(first)) return first;
+      ready.pop();
+      passed.push(first);
+    }
+    return undefined;
   }
 
   /**

@@ -70,6 +70,8 @@ export type TaskQueue = {
   readonly key: string;
   /** The ready tasks, by place; of each lane the first one alone. */
   readonly ready: PriorityQueue<Task>;
+  /** Tasks that were taken out of `ready`, as they wait for the pace: no more than may run. */
+  readonly passed: Task[];
   /** All tasks that have begun, by place, if the queue keeps strict order; else null. */
   all: PriorityQueue<Task> | null;
   /** The lanes that have tasks, by name; null: there never was one. */

@@ -242,6 +242,22 @@ test('the next body is made while the request before it keeps the rate, in stric
     assert.deepEqual([waiting.length, gapsOf(simulation, 'slow')], [3, [500]]);
   });
 
+test('bodies that take longer than the interval keep no webhook below its rate', async () => {
+  const { simulation, waiting } = await placeStalled({ secret, rate: { limit: 10, seconds: 1 } });
+  await simulation.emitMany(100);
+  const begunCounts: number[] = [];
+  let endedCount = 0;
+  for (let step = 0; step < 40; step += 1) {
+    await simulation.clock.advance(100);
+    begunCounts.push(waiting.length);
+    const begunBefore = begunCounts.at(-3) ?? 0;
+    for (; endedCount < begunBefore; endedCount += 1) waiting[endedCount]?.();
+  }
+  assert.deepEqual(gapsOf(simulation, 'slow').slice(-30), new Array(30).fill(100));
+  const aheadCount = waiting.length - simulation.requests.length;
+  assert.ok(aheadCount <= 8, `${aheadCount} bodies were begun ahead`);
+});
+
 test('a rate that comes while bodies are made holds for their requests', async () => {
   const { simulation, hook, waiting } = await placeStalled({ secret });
   await emitMany(simulation, 4);

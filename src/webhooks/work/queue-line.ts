@@ -39,15 +39,15 @@ export class QueueLine<Q extends { readonly lastStart: number }> {
   }
 }
 
-type TargetQueue = { readonly lastStart: number; readonly health: string };
+type TargetQueue = { readonly lastStart: number; readonly responsiveness: string };
 
 /**
- * The line for the permits of one target. All queues that are not known to be healthy alternate
- * with the healthy ones as if they were one queue: each may hold its permit for a whole time-out,
- * and so a healthy one waits for no more than one of them.
+ * The line for the permits of one target. All queues that are not prompt alternate with the prompt
+ * ones as if they were one queue: each may hold its permit for a whole time-out, and so a prompt
+ * one waits for no more than one of them.
  */
 export class TargetLine<Q extends TargetQueue> {
-  readonly #healthy = new QueueLine<Q>();
+  readonly #prompt = new QueueLine<Q>();
   readonly #others = new QueueLine<Q>();
   /** The queues that were given a permit, and may start next. Nobody gets ahead of them. */
   readonly #permitHolders = new Set<Q>();
@@ -59,31 +59,31 @@ export class TargetLine<Q extends TargetQueue> {
   }
 
   add(queue: Q): void {
-    if (queue.health === 'healthy') this.#healthy.add(queue);
+    if (queue.responsiveness === 'prompt') this.#prompt.add(queue);
     else this.#others.add(queue);
   }
 
   remove(queue: Q): void {
-    this.#healthy.remove(queue);
+    this.#prompt.remove(queue);
     this.#others.remove(queue);
     this.#permitHolders.delete(queue);
   }
 
   /** Gives a permit to the first queue. */
   take(): Q | undefined {
-    const queue = this.#healthy.take(this.#othersLastStart) ?? this.#others.take()
-      ?? this.#healthy.take();
+    const queue = this.#prompt.take(this.#othersLastStart) ?? this.#others.take()
+      ?? this.#prompt.take();
     if (queue !== undefined) this.#permitHolders.add(queue);
     return queue;
   }
 
   /** Takes back the permit that a queue may have been given. */
-  takeBack(queue: Q): void {
+  withdrawPermit(queue: Q): void {
     this.#permitHolders.delete(queue);
   }
 
   /** Must be called when an attempt of a queue has begun or ended, after so many starts. */
   noteAttempt(queue: Q, startCount: number): void {
-    if (queue.health !== 'healthy') this.#othersLastStart = startCount;
+    if (queue.responsiveness !== 'prompt') this.#othersLastStart = startCount;
   }
 }

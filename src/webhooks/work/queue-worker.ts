@@ -20,7 +20,7 @@ import type { Change, Collection, Transaction } from '../../store/store-port.ts'
 import type { LongLane } from './lanes.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { QueueSettings, TaskOrder } from './task-queues.ts';
-import type { AttemptHealth, LaneName, RunningTask } from './task.ts';
+import type { LaneName, Responsiveness, RunningTask } from './task.ts';
 import type { RelayContext } from '../relay-context.ts';
 import {
   endPending, stageEndOfPending, type Ending, type RemovalListener,
@@ -90,7 +90,7 @@ export interface Transport<Item, Result> {
    * Counts the attempt as soon as it is over, before its result is written. Returns what it showed
    * of its queue or target; null for nothing.
    */
-  countAttempt(result: Result): AttemptHealth | null;
+  countAttempt(result: Result): Responsiveness | null;
   /**
    * Writes the result, unless the record is gone or the lease has ended. Where the store refuses
    * it, it is tried again until the worker closes.
@@ -402,7 +402,7 @@ export class QueueWorker<Item, Result> implements RemovalListener {
   }
 
   /** A bug in here is logged alone: the result must be written, or the attempt is made again. */
-  #countAttempt(id: string, result: Result): AttemptHealth | null {
+  #countAttempt(id: string, result: Result): Responsiveness | null {
     try {
       return this.#transport.countAttempt(result);
     } catch (thrown) {

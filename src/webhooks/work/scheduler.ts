@@ -15,7 +15,7 @@ import {
   TaskQueues, type BlockedQueue, type QueueSettings, type RunLimits, type TaskOrder,
 } from './task-queues.ts';
 import {
-  isBefore, type AttemptHealth, type LaneName, type RunningTask, type Task, type TaskQueue,
+  isBefore, type LaneName, type Responsiveness, type RunningTask, type Task, type TaskQueue,
   type TaskTarget,
 } from './task.ts';
 
@@ -265,11 +265,11 @@ export class Scheduler {
     return runningTask;
   }
 
-  /** Ends an attempt. `health` is null when the attempt showed nothing. */
-  release(runningTask: RunningTask, health: AttemptHealth | null): void {
+  /** Ends an attempt. `responsiveness` is null when the attempt showed nothing. */
+  release(runningTask: RunningTask, responsiveness: Responsiveness | null): void {
     const { state, permitSinceMs } = runningTask;
     const isSlow = state === 'running' && this.#clock.monotonicMs() - permitSinceMs >= SLOW_MS;
-    const pauseMs = this.#queues.release(runningTask, health, isSlow);
+    const pauseMs = this.#queues.release(runningTask, responsiveness, isSlow);
     if (pauseMs > 0 && !this.#isClosed) this.#pauseTarget(runningTask.target, pauseMs);
     this.#onRunnable();
   }

@@ -8,18 +8,18 @@
  *
  * What the last attempt of a queue showed says how many attempts the queue may have at once, so
  * that a webhook that never answers holds one permit of its host, and its neighbours have the
- * others. Where a target has no permit left, all its queues that are not known to be healthy
- * alternate with the healthy ones as if they were one (`TargetLine`), so that a healthy one waits
- * for no more than one of them. A target that takes no connection gets one attempt at a time.
+ * others. Where a target has no permit left, all its queues that are not prompt alternate with the
+ * prompt ones as if they were one (`TargetLine`), so that a prompt one waits for no more than one
+ * of them. A target that takes no connection gets one attempt at a time.
  *
- * All that are not known to be healthy share one half of the attempts, or the only one, so that
- * they leave the others to the healthy ones. For trials there are more: the first attempt of a
- * queue, of which nothing is known, and that of a healthy queue at a target that takes no
- * connection. What is under way when that changes keeps its permit until it ends.
+ * Queues that are not prompt need a shared permit as well. There are as many as one half of the
+ * attempts, or one, so that the others are left to the prompt queues. For trials there are more:
+ * the first attempt of a queue, of which nothing is known, and that of a prompt queue at a target
+ * that takes no connection. What is under way when that changes keeps its permit until it ends.
  *
- * A queue that cannot start its next task now waits for what it lacks: a change of its own, an
- * attempt at its target, or one of that half. Each permit that becomes free is given to a
- * queue that waits for it. A queue that does not use its permit passes it on to the next one.
+ * A queue that cannot start its next task now waits for what it lacks: a change of its own, a
+ * permit of its target, or a shared one. A permit that becomes free is given to a queue that waits
+ * for it. A queue that does not use its permit passes it on to the next one.
  *
  * An attempt may be parked while it waits for something of its own. Meanwhile it counts in its
  * queue and its lane alone, so that others start instead. When it goes on it counts again at once,
@@ -32,13 +32,14 @@ import { PriorityQueue } from '../../base/structures/priority-queue.ts';
 import { Lanes, type LongLane } from './lanes.ts';
 import { QueueLine, TargetLine } from './queue-line.ts';
 import {
-  isBefore, type AttemptHealth, type LaneName, type QueueHealth, type RunningTask, type Task,
-  type TaskQueue, type TaskTarget,
+  isBefore, type LaneName, type QueueResponsiveness, type Responsiveness, type RunningTask,
+  type Task, type TaskQueue, type TaskTarget,
 } from './task.ts';
 
 /** The queue of a task: the target its tasks go to, and whether and how many of them may start. */
 export type QueueSettings = {
   readonly key: string;
+  /** The key of its target: the host of a URL, or the incoming webhook whose actions run here. */
   readonly target: string;
   readonly mayStart: boolean;
   /** Most attempts at once; 1 means strict order. Absent: the limit that all queues have. */
@@ -72,13 +73,16 @@ export type BlockedQueue = {
   readonly behind: readonly string[];
 };
 
-/** Most attempts at once of a queue; a healthy one has its own limit. */
-const RUNNING_MAX_BY_HEALTH: Readonly<Record<QueueHealth, number>> = {
-  healthy: Infinity, slow: 8, unknown: 4, silent: 1,
+/** Most attempts at once of a queue; a prompt one has its own limit. */
+const RUNNING_MAX_BY_RESPONSIVENESS: Readonly<Record<QueueResponsiveness, number>> = {
+  prompt: Infinity, slow: 8, unknown: 4, silent: 1,
 };
-/** The part of all attempts that may be trials, so that new webhooks soon have a health. */
+/**
+ * A trial may start until this part of all attempts has shared permits, and other attempts until
+ * one half has: so it is soon known which new webhooks are prompt.
+ */
 const TRIAL_SHARE = 7 / 8;
-/** Above this number of queues, idle ones are forgotten, and what was known of their health. */
+/** Above this number of queues, idle ones are forgotten, and whether they were prompt. */
 const QUEUES_MAX = 10_000;
 /** A wait for a permit is told when it is so long. */
 const TOLD_WAIT_MS = 5000;
@@ -86,9 +90,9 @@ const TOLD_WAIT_MS = 5000;
 const BEHIND_MAX = 5;
 /**
  * An unreachable target refuses connections at once, and each refusal costs as much as an accepted
- * event. After this many failures in a row there is a pause between attempts.
+ * event. After this many attempts in a row without a response there is a pause between attempts.
  */
-const FAILURES_BEFORE_PAUSE = 32;
+const UNANSWERED_BEFORE_PAUSE = 32;
 const PAUSE_MS = 250;
 
 export class TaskQueues {
@@ -102,13 +106,14 @@ export class TaskQueues {
   /** By key of a queue, the place from which on its tasks must not start. */
   readonly #holdPlaces = new Map<string, string>();
   /**
-   * Queues that may be able to start a task. Whatever may let a queue start a task must add it.
+   * Queues that may be able to start a task. Whatever may let a queue start a task must add it. In
+   * its turn the queue starts the task, or joins the line for the permit that it lacks, from which
+   * a free permit brings it back (`#admitBlocked`). A line may have queues that wait no more.
    */
   readonly #runnableQueues = new QueueLine<TaskQueue>();
-  /** Queues that wait for one of the attempts which all share that are not healthy. */
-  readonly #blockedShared = new QueueLine<TaskQueue>();
-  /** The same of queues whose attempt would be a trial. */
-  readonly #blockedTrials = new QueueLine<TaskQueue>();
+  /** Queues that lacked a shared permit: for a trial, and for any other attempt. */
+  readonly #trialPermitLine = new QueueLine<TaskQueue>();
+  readonly #sharedPermitLine = new QueueLine<TaskQueue>();
   readonly #lanes = new Lanes();
   /** The number of attempts under way that are not parked, and of those with shared permits. */
   #runningCount = 0;
@@ -154,8 +159,8 @@ export class TaskQueues {
     const lastStart = Number.MIN_SAFE_INTEGER + this.#countStart();
     const queue: TaskQueue = {
       key, ready: new PriorityQueue(isBefore), passed: [],
-      all: runningMax === 1 ? orderByPlace([]) : null, lanes: null,
-      target, health: 'unknown', lastStart, blockedSinceMs: null,
+      strictOrder: createStrictOrder(runningMax, () => []), lanes: null,
+      target, responsiveness: 'unknown', lastStart, blockedSinceMs: null,
       mayStart, startsOnce: false, runningMax, runningCount: 0, parkedCount: 0, size: 0,
     };
     target.queues.add(queue);
@@ -175,12 +180,12 @@ export class TaskQueues {
     if (queue.target.key !== targetKey) {
       this.#leaveTarget(queue);
       queue.target = this.#getOrCreateTarget(targetKey);
-      queue.health = 'unknown';
+      queue.responsiveness = 'unknown';
       queue.target.queues.add(queue);
     }
     if (queue.runningMax !== runningMax) {
       queue.runningMax = runningMax;
-      queue.all = runningMax === 1 ? orderByPlace(listTasks()) : null;
+      queue.strictOrder = createStrictOrder(runningMax, listTasks);
     }
     queue.mayStart = mayStart;
     queue.startsOnce = false;
@@ -279,12 +284,13 @@ export class TaskQueues {
       const queue = this.#runnableQueues.take();
       if (queue === undefined) return null;
       const { target } = queue;
-      target.blocked.takeBack(queue);
+      target.permitLine.withdrawPermit(queue);
       const task = this.#findNextTask(queue);
-      const blocked = task === undefined ? null : this.#findLine(queue);
-      if (task !== undefined && blocked === null) return this.#start(task, target);
-      blocked?.add(queue);
-      queue.blockedSinceMs = blocked === target.blocked ? queue.blockedSinceMs ?? nowMs : null;
+      const line = task === undefined ? null : this.#findLineToWaitIn(queue);
+      if (task !== undefined && line === null) return this.#start(task);
+      line?.add(queue);
+      const waitsForTarget = line === target.permitLine;
+      queue.blockedSinceMs = waitsForTarget ? queue.blockedSinceMs ?? nowMs : null;
       // The queue starts nothing, so another one gets its permit.
       this.#admitBlocked(target);
     }
@@ -292,19 +298,22 @@ export class TaskQueues {
   }
 
   /**
-   * Ends an attempt. `health` is null when the attempt showed nothing, and `isSlow` says whether it
-   * held its permit for long. Returns the milliseconds after which the caller must call
+   * Ends an attempt. `responsiveness` is null when the attempt showed nothing, and `isSlow` says
+   * whether it held its permit for long. Returns the milliseconds after which the caller must call
    * `resumeTarget`, or 0 when there is no pause.
    */
-  release(runningTask: RunningTask, health: AttemptHealth | null, isSlow = false): number {
+  release(
+    runningTask: RunningTask, responsiveness: Responsiveness | null, isSlow = false,
+  ): number {
     const { task: { queue }, target, lane } = runningTask;
+    // A parked attempt is counted again first, as the ends of all are subtracted.
     this.setParked(runningTask, false);
     runningTask.state = 'ended';
     queue.runningCount -= 1;
     this.#countRunning(runningTask, -1);
-    if (queue.target === target) updateQueueHealth(queue, health, isSlow);
-    const pauseMs = health === null ? 0 : this.#updateTargetHealth(target, health);
-    target.blocked.noteAttempt(queue, this.#startCount);
+    if (queue.target === target) updateQueue(queue, responsiveness, isSlow);
+    const pauseMs = responsiveness === null ? 0 : this.#updateTarget(target, responsiveness);
+    target.permitLine.noteAttempt(queue, this.#startCount);
     if (lane !== null) this.#lanes.endAttempt(lane);
     this.#runnableQueues.add(queue);
     this.#admitBlocked(target);
@@ -338,13 +347,13 @@ export class TaskQueues {
 
   #begin(task: Task): void {
     task.hasBegun = true;
-    task.queue.all?.push(task);
+    task.queue.strictOrder?.push(task);
     this.#lanes.begin(task);
   }
 
   /** Starts the task that `#findNextTask` has found. */
-  #start(task: Task, target: TaskTarget): RunningTask {
-    const { queue, lane } = task;
+  #start(task: Task): RunningTask {
+    const { queue, queue: { target }, lane } = task;
     queue.ready.pop();
     queue.startsOnce = false;
     queue.blockedSinceMs = null;
@@ -355,7 +364,7 @@ export class TaskQueues {
       task, target, lane, state: 'running', isShared: needsSharedPermit(queue), permitSinceMs: 0,
     };
     this.#countRunning(runningTask, 1);
-    target.blocked.noteAttempt(queue, queue.lastStart);
+    target.permitLine.noteAttempt(queue, queue.lastStart);
     if (lane !== null) this.#lanes.beginAttempt(lane);
     this.#runnableQueues.add(queue);
     return runningTask;
@@ -377,18 +386,19 @@ export class TaskQueues {
    * becomes the first of the ready ones: those before it, whose offers are void, are dropped.
    */
   #findNextTask(queue: TaskQueue): Task | undefined {
-    const { runningCount, runningMax, all, key } = queue;
+    const { runningCount, runningMax, strictOrder, key } = queue;
     if (!queue.mayStart && !queue.startsOnce) return undefined;
     if (runningCount >= runningMax) return undefined;
-    if (runningCount - queue.parkedCount >= RUNNING_MAX_BY_HEALTH[queue.health]) return undefined;
+    const unparkedMax = RUNNING_MAX_BY_RESPONSIVENESS[queue.responsiveness];
+    if (runningCount - queue.parkedCount >= unparkedMax) return undefined;
     const first = this.#findReadyTask(queue);
     if (first === undefined) return undefined;
     const holdPlace = this.#holdPlaces.size === 0 ? undefined : this.#holdPlaces.get(key);
     if (holdPlace !== undefined && first.place >= holdPlace) return undefined;
-    if (all === null) return first;
+    if (strictOrder === null) return first;
     // In strict order a task starts only if it is the first of all, also of those that wait.
-    all.popWhile(({ state }) => state === 'gone');
-    return all.peek() === first ? first : undefined;
+    strictOrder.popWhile(({ state }) => state === 'gone');
+    return strictOrder.peek() === first ? first : undefined;
   }
 
   /**
@@ -407,42 +417,42 @@ export class TaskQueues {
   }
 
   /**
-   * Finds the line that the queue has to stand in: for a permit of its target, or for one of those
-   * that are shared. null: its attempt may start.
+   * Finds the line that the queue has to stand in: for a permit of its target, or for a shared one.
+   * null: its attempt may start.
    */
-  #findLine(queue: TaskQueue): Pick<QueueLine<TaskQueue>, 'add'> | null {
-    if (this.#countFreePermits(queue.target) <= 0) return queue.target.blocked;
+  #findLineToWaitIn(queue: TaskQueue): Pick<QueueLine<TaskQueue>, 'add'> | null {
+    if (this.#countFreePermits(queue.target) <= 0) return queue.target.permitLine;
     if (!needsSharedPermit(queue)) return null;
-    const [runningMax, line] = isTrial(queue) ? [this.#trialMax, this.#blockedTrials]
-      : [this.#sharedMax, this.#blockedShared];
+    const [runningMax, line] = isTrial(queue) ? [this.#trialMax, this.#trialPermitLine]
+      : [this.#sharedMax, this.#sharedPermitLine];
     return this.#sharedRunningCount < runningMax ? null : line;
   }
 
   /** Returns the milliseconds of the pause that begins, or 0. */
-  #updateTargetHealth(target: TaskTarget, health: AttemptHealth): number {
+  #updateTarget(target: TaskTarget, responsiveness: Responsiveness): number {
     // An attempt that waited in vain may have had a connection, or not.
-    if (health !== 'silent') this.#setUnreachable(target, health === 'unreachable');
-    target.failures = health === 'healthy' ? 0 : target.failures + 1;
-    if (target.failures < FAILURES_BEFORE_PAUSE || target.isPaused) return 0;
+    if (responsiveness !== 'silent') this.#setUnreachable(target, responsiveness === 'unreachable');
+    target.unansweredCount = responsiveness === 'answered' ? 0 : target.unansweredCount + 1;
+    if (target.unansweredCount < UNANSWERED_BEFORE_PAUSE || target.isPaused) return 0;
     target.isPaused = true;
     return PAUSE_MS;
   }
 
-  /** A healthy queue that waited for a shared permit need not any more. */
+  /** Once a target is reached again, its prompt queues need no shared permit any more. */
   #setUnreachable(target: TaskTarget, isUnreachable: boolean): void {
     if (target.isUnreachable === isUnreachable) return;
     target.isUnreachable = isUnreachable;
     if (isUnreachable) return;
     for (const queue of target.queues) {
-      if (this.#blockedTrials.remove(queue)) this.#runnableQueues.add(queue);
+      if (this.#trialPermitLine.remove(queue)) this.#runnableQueues.add(queue);
     }
   }
 
   /** Gives the free permits of a target, and those that are shared, to queues that wait. */
   #admitBlocked(target: TaskTarget): void {
-    this.#unblock(target.blocked, this.#countFreePermits(target));
-    this.#unblock(this.#blockedTrials, this.#trialMax - this.#sharedRunningCount);
-    this.#unblock(this.#blockedShared, this.#sharedMax - this.#sharedRunningCount);
+    this.#unblock(target.permitLine, this.#countFreePermits(target));
+    this.#unblock(this.#trialPermitLine, this.#trialMax - this.#sharedRunningCount);
+    this.#unblock(this.#sharedPermitLine, this.#sharedMax - this.#sharedRunningCount);
   }
 
   #unblock(line: Pick<QueueLine<TaskQueue>, 'take'>, free: number): void {
@@ -454,16 +464,16 @@ export class TaskQueues {
   }
 
   /** How many more attempts at the target may start. */
-  #countFreePermits({ isUnreachable, isPaused, runningCount, blocked }: TaskTarget): number {
+  #countFreePermits({ isUnreachable, isPaused, runningCount, permitLine }: TaskTarget): number {
     if (isPaused) return 0;
     const permitsMax = isUnreachable ? 1 : this.#runningPerTargetMax;
-    return permitsMax - runningCount - blocked.permitHolderCount;
+    return permitsMax - runningCount - permitLine.permitHolderCount;
   }
 
   #getOrCreateTarget(key: string): TaskTarget {
     const target = this.#targets.get(key) ?? {
-      key, queues: new Set(), blocked: new TargetLine<TaskQueue>(), isUnreachable: false,
-      runningCount: 0, failures: 0, isPaused: false,
+      key, queues: new Set(), permitLine: new TargetLine<TaskQueue>(), isUnreachable: false,
+      runningCount: 0, unansweredCount: 0, isPaused: false,
     };
     this.#targets.set(key, target);
     return target;
@@ -472,9 +482,9 @@ export class TaskQueues {
   /** Takes a queue away from its target. A permit that it may have there is passed on. */
   #leaveTarget(queue: TaskQueue): void {
     const { target } = queue;
-    target.blocked.remove(queue);
-    this.#blockedShared.remove(queue);
-    this.#blockedTrials.remove(queue);
+    for (const line of [target.permitLine, this.#trialPermitLine, this.#sharedPermitLine]) {
+      line.remove(queue);
+    }
     target.queues.delete(queue);
     queue.blockedSinceMs = null;
     this.#admitBlocked(target);
@@ -483,7 +493,7 @@ export class TaskQueues {
 
   #dropIfIdle(queue: TaskQueue): void {
     if (!isIdle(queue) || this.#queues.get(queue.key) !== queue) return;
-    for (const tasks of [queue.ready, queue.all]) tasks?.prune(() => false);
+    for (const tasks of [queue.ready, queue.strictOrder]) tasks?.prune(() => false);
     if (queue.mayStart && this.#queues.size <= QUEUES_MAX) return;
     this.#queues.delete(queue.key);
     this.#runnableQueues.remove(queue);
@@ -499,25 +509,28 @@ function isIdle({ size, runningCount }: TaskQueue): boolean {
   return size === 0 && runningCount === 0;
 }
 
-function updateQueueHealth(
-  queue: TaskQueue, health: AttemptHealth | null, isSlow: boolean,
+function updateQueue(
+  queue: TaskQueue, responsiveness: Responsiveness | null, isSlow: boolean,
 ): void {
-  if (health === 'healthy') queue.health = isSlow ? 'slow' : 'healthy';
-  else if (health === 'silent') queue.health = 'silent';
-  else if (isSlow && queue.health !== 'silent') queue.health = 'slow';
+  if (responsiveness === 'answered') queue.responsiveness = isSlow ? 'slow' : 'prompt';
+  else if (responsiveness === 'silent') queue.responsiveness = 'silent';
+  else if (isSlow && queue.responsiveness !== 'silent') queue.responsiveness = 'slow';
 }
 
 /** Whether the next attempt, which needs a shared permit, is a trial: of what may be well. */
-function isTrial({ health, runningCount }: TaskQueue): boolean {
-  return health === 'unknown' ? runningCount === 0 : health === 'healthy';
+function isTrial({ responsiveness, runningCount }: TaskQueue): boolean {
+  return responsiveness === 'unknown' ? runningCount === 0 : responsiveness === 'prompt';
 }
 
-function needsSharedPermit({ health, target }: TaskQueue): boolean {
-  return health !== 'healthy' || target.isUnreachable;
+function needsSharedPermit({ responsiveness, target }: TaskQueue): boolean {
+  return responsiveness !== 'prompt' || target.isUnreachable;
 }
 
-function orderByPlace(tasks: Iterable<Task>): PriorityQueue<Task> {
-  const queue = new PriorityQueue(isBefore);
-  for (const task of tasks) if (task.hasBegun) queue.push(task);
-  return queue;
+function createStrictOrder(
+  runningMax: number, listTasks: () => Iterable<Task>,
+): PriorityQueue<Task> | null {
+  if (runningMax !== 1) return null;
+  const strictOrder = new PriorityQueue(isBefore);
+  for (const task of listTasks()) if (task.hasBegun) strictOrder.push(task);
+  return strictOrder;
 }

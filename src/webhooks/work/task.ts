@@ -1,15 +1,17 @@
 /**
  * The data of the scheduler: tasks stand in queues, and a queue sends its tasks to a target.
  *
- * Besides the limits, four things keep a ready task from starting:
+ * Besides the limits, these things keep a ready task from starting:
+ * - its worker starts nothing (`QueueWorker`), because the store takes no writes, this process may
+ *   not begin or has too many results to write, or its transport says so (`Transport.mayBegin`);
  * - its queue must not start anything (`mayStart`), because the webhook is disabled, being retired
- *   or gone, or another process attempts the queue;
+ *   or gone, its lanes are being updated, or another process attempts the queue;
  * - its pace lets no further attempt start yet (`Scheduler.setPace`);
  * - a backfill of the webhook runs, and the task is placed after its begin (`Scheduler.hold`);
- * - its target is paused for a moment, after many failures in a row (`isPaused`).
+ * - its target is paused for a moment, after many attempts without a response (`isPaused`).
  *
- * An attempt shows whether its webhook answers, which is the health of its queue, or that the host
- * takes no connection, which is the health of its target.
+ * An attempt shows whether its webhook answers, and how soon, which its queue keeps, or that the
+ * host takes no connection, which its target keeps.
  *
  * And two things hold a task behind others of its queue: a queue that runs one attempt at once
  * keeps strict order among all its tasks, and a lane among its own.
@@ -73,11 +75,11 @@ export type TaskQueue = {
   /** Tasks that were taken out of `ready`, as they wait for the pace: no more than may run. */
   readonly passed: Task[];
   /** All tasks that have begun, by place, if the queue keeps strict order; else null. */
-  all: PriorityQueue<Task> | null;
+  strictOrder: PriorityQueue<Task> | null;
   /** The lanes that have tasks, by name; null: there never was one. */
   lanes: Map<string, Lane> | null;
   target: TaskTarget;
-  health: QueueHealth;
+  responsiveness: QueueResponsiveness;
   /** The number of its last start among those of all queues: the queue with the lowest is next. */
   lastStart: number;
   /** Since when a task waits for a permit of the target; null: none does. */
@@ -98,37 +100,38 @@ export type TaskTarget = {
   readonly key: string;
   /** The queues that send their tasks there. */
   readonly queues: Set<TaskQueue>;
-  /** Queues that wait until the target may have one more attempt. */
-  readonly blocked: TargetLine<TaskQueue>;
+  /** Queues that lacked a permit of the target. */
+  readonly permitLine: TargetLine<TaskQueue>;
   /** Whether the last attempt got no connection. */
   isUnreachable: boolean;
   /** The number of attempts under way. */
   runningCount: number;
   /** Attempts in a row that got no response. */
-  failures: number;
-  /** True while no attempt starts, after many failures in a row. */
+  unansweredCount: number;
+  /** True while no attempt starts, after many such attempts. */
   isPaused: boolean;
 };
 
 /**
- * The health that an attempt showed. `silent`: it had a connection, or waited for one until its
- * time was over, and got no response. `unreachable`: no connection was to be had, which says
- * nothing of the webhook.
+ * What an attempt showed. `answered`: it got a response, and a 500 is one, too: whether attempts
+ * succeed is the webhook's health (health.ts). `silent`: it had a connection, or waited for one
+ * until its time was over, and got no response. `unreachable`: no connection was to be had, which
+ * says nothing of the webhook.
  */
-export type AttemptHealth = 'healthy' | 'silent' | 'unreachable';
+export type Responsiveness = 'answered' | 'silent' | 'unreachable';
 
 /**
- * The health of a webhook, as the last attempt that reached it showed it. `slow`: whatever else it
- * showed, the attempt held its permit for so long that others were kept from being served.
+ * What the last attempt that reached a webhook showed. `slow`: whatever else it showed, it held its
+ * permit for so long that others were kept from being served. `prompt`: it was answered sooner.
  */
-export type QueueHealth = Exclude<AttemptHealth, 'unreachable'> | 'slow' | 'unknown';
+export type QueueResponsiveness = 'prompt' | 'slow' | 'silent' | 'unknown';
 
 /** An attempt under way. Target and lane are those it began with; it may have others by now. */
 export type RunningTask = {
   readonly task: Task; readonly target: TaskTarget; readonly lane: Lane | null;
   /** `parked`: it waits for something of its own; only its queue and lane count it then. */
   state: 'running' | 'parked' | 'ended';
-  /** Whether it has one of the permits that all queues share which are not known to be healthy. */
+  /** Whether it has a shared permit: see task-queues.ts. */
   readonly isShared: boolean;
   /** Monotonic: since when it holds its permit: when it began, or ceased to be parked. */
   permitSinceMs: number;

@@ -16,7 +16,7 @@ function lane(key: string | number | boolean): LaneName {
 function createScheduler(clock: ManualClock, runningPerQueueMax = 8): Scheduler {
   const scheduler = new Scheduler(clock, { runningMax: 100, runningPerQueueMax });
   scheduler.start(() => {});
-  // The host is healthy, so that its limit is not what the tests see.
+  // The host answers, so that its limit is not what the tests see.
   scheduler.add('!', { ...QUEUE, key: 'first' }, 0);
   for (const task of startAll(scheduler)) finish(scheduler, task);
   return scheduler;
@@ -31,7 +31,7 @@ function startAll(scheduler: Scheduler): RunningTask[] {
 }
 
 function finish(scheduler: Scheduler, task: RunningTask, dueAtMs: number | null = null): void {
-  scheduler.release(task, 'healthy');
+  scheduler.release(task, 'answered');
   scheduler.settle(task.task.id, dueAtMs);
 }
 
@@ -88,7 +88,7 @@ test('a lane holds until the attempt of a removed task is over', () => {
   assert.ok(first !== undefined);
   scheduler.remove('a');
   assert.deepEqual(startAll(scheduler), []);
-  scheduler.release(first, 'healthy');
+  scheduler.release(first, 'answered');
   assert.deepEqual(idsOf(startAll(scheduler)), ['b']);
 });
 
@@ -265,7 +265,7 @@ for (const seed of someOf([1, 2, 3, 4, 5, 6], 3)) {
         const [run] = model.running.splice(index, 1);
         const started = run === undefined ? undefined : running.get(run.task);
         if (run === undefined || started === undefined) return;
-        scheduler.release(started, below(random, 3) === 0 ? null : 'healthy');
+        scheduler.release(started, below(random, 3) === 0 ? null : 'answered');
         run.task.state = 'unsettled';
       },
       () => {

@@ -109,7 +109,7 @@ test('a queue that waits for its pace has one timer, and lets other queues start
     const ids: string[] = [];
     for (let task = scheduler.startNext(); task !== null; task = scheduler.startNext()) {
       ids.push(task.task.id);
-      scheduler.release(task, 'healthy');
+      scheduler.release(task, 'answered');
       scheduler.settle(task.task.id, null);
     }
     return ids;

@@ -31,7 +31,7 @@ function open(
     scheduler, {
       ...createTaskStubs(findDueMs),
       noun: 'an attempt', mayBegin: () => true, runAttempt: (id) => ({ result: id }),
-      countAttempt: () => 'healthy',
+      countAttempt: () => 'answered',
       writeResult: async (result) => {
         written.push(result);
         return result;

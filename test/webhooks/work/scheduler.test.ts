@@ -58,7 +58,7 @@ test('an attempt is slow that holds its place for a second, waits left out', asy
       scheduler.setParked(attempt, durationMs === 5000);
       await clock.advance(durationMs);
     }
-    scheduler.release(attempt, 'healthy');
+    scheduler.release(attempt, 'answered');
     scheduler.settle(attempt.task.id, null);
     while (scheduler.startNext() !== null);
     assert.equal(scheduler.runningCount, runningCount, `${durationsMs}`);
@@ -67,7 +67,7 @@ test('an attempt is slow that holds its place for a second, waits left out', asy
 
 test('parked attempts leave their permits to other queues, and go on above the limit', () => {
   const { scheduler, counted } = schedulerWith(new ManualClock());
-  // One of the eight permits is for those that are known to be healthy.
+  // One of the eight permits is for those that are prompt.
   const waiting = startEight(scheduler, 'a');
   assert.equal(waiting.length, 7);
   const before = counted.runnable;
@@ -89,7 +89,7 @@ test('an attempt that waits still counts in its queue', () => {
   const first = started(scheduler);
   scheduler.setParked(first, true);
   assert.equal(scheduler.startNext(), null);
-  scheduler.release(first, 'healthy');
+  scheduler.release(first, 'answered');
   scheduler.settle('a', null);
   assert.equal(started(scheduler).task.id, 'b');
 });
@@ -112,14 +112,14 @@ test('does not start a task again until it is settled, then gives it its next ti
   const { scheduler } = schedulerWith(clock);
   scheduler.add('a', QUEUE, 0);
   const runningTask = started(scheduler);
-  scheduler.release(runningTask, 'healthy');
+  scheduler.release(runningTask, 'answered');
   scheduler.reschedule(runningTask.task, clock.now());
   assert.deepEqual([scheduler.runningCount, scheduler.startNext()], [0, null]);
   scheduler.settle('a', clock.now() + 500);
   assert.equal(scheduler.startNext(), null);
   await clock.advance(500);
   const again = started(scheduler);
-  scheduler.release(again, 'healthy');
+  scheduler.release(again, 'answered');
   scheduler.settle('a', null);
   assert.equal(scheduler.size, 0);
 });
@@ -132,7 +132,7 @@ test('does not start a task that was added anew while its attempt is under way',
   scheduler.remove('a');
   scheduler.add('a', QUEUE, 0);
   assert.equal(scheduler.startNext(), null);
-  scheduler.release(runningTask, 'healthy');
+  scheduler.release(runningTask, 'answered');
   assert.equal(scheduler.startNext(), null);
   scheduler.settle('a', clock.now());
   assert.equal(started(scheduler).task.id, 'a');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TaskQueues, type QueueSettings } from '../../../src/webhooks/work/task-queues.ts';
 import type {
-  AttemptHealth, RunningTask, Task, TaskQueue, TaskTarget,
+  Responsiveness, RunningTask, Task, TaskQueue, TaskTarget,
 } from '../../../src/webhooks/work/task.ts';
 import { below, createRandom } from '../../support/random.ts';
 
@@ -24,12 +24,12 @@ function startAll(queues: TaskQueues): RunningTask[] {
   return running;
 }
 
-type Ending = AttemptHealth | 'slow' | null;
+type Ending = Responsiveness | 'slow' | null;
 
 /** Returns the pause that begins. */
 function finish(queues: TaskQueues, attempt: RunningTask, ending: Ending): number {
   const isSlow = ending === 'slow';
-  const pauseMs = queues.release(attempt, isSlow ? 'healthy' : ending, isSlow);
+  const pauseMs = queues.release(attempt, isSlow ? 'answered' : ending, isSlow);
   queues.remove(attempt.task);
   return pauseMs;
 }
@@ -59,9 +59,9 @@ test('queues alternate', () => {
   const queues = createQueues(4, 8);
   for (const key of ['a', 'b', 'c']) fill(queues, getQueue(queues, key, 'one'), key, 10);
   const started = startAll(queues);
-  // A place is left for those that are known to be healthy.
+  // A place is left for those that are prompt.
   assert.deepEqual(started.map(({ task }) => task.id), ['a-0000', 'b-0000', 'c-0000']);
-  for (const attempt of started) finish(queues, attempt, 'healthy');
+  for (const attempt of started) finish(queues, attempt, 'answered');
   const next = ['a-0001', 'b-0001', 'c-0001', 'a-0002'];
   assert.deepEqual(startAll(queues).map(({ task }) => task.id), next);
 });
@@ -86,7 +86,7 @@ test('a limit of its own holds for a queue in place of the common one', () => {
   const [first] = startAll(queues);
   assert.ok(first !== undefined);
   assert.equal(queue.runningCount, 1);
-  finish(queues, first, 'healthy');
+  finish(queues, first, 'answered');
   const tasksOf = (): never => assert.fail('asked for tasks without need');
   for (const [runningMax, running] of [[5, 5], [undefined, 5], [7, 7]] as const) {
     change(queues, queue, { runningMax }, tasksOf);
@@ -106,7 +106,7 @@ test('a queue that becomes strict lets nothing overtake what is there already', 
   change(queues, queue, { runningMax: 1 }, () => [third, second.task, first.task]);
   queues.release(first, 'unreachable');
   first.task.state = 'waiting';
-  finish(queues, second, 'healthy');
+  finish(queues, second, 'answered');
   assert.deepEqual(startAll(queues), []);
   queues.makeReady(first.task);
   assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['a-0000']);
@@ -127,10 +127,10 @@ test('a webhook gets as many attempts at once as its last one allows', () => {
   const queues = createQueues(64, 64);
   fill(queues, getQueue(queues, 'a', 'host'), 'a', 1000);
   const counts: number[] = [];
-  for (const health of ['healthy', 'slow', 'silent', null, 'unreachable', 'healthy'] as const) {
+  for (const ending of ['answered', 'slow', 'silent', null, 'unreachable', 'answered'] as const) {
     const started = startAll(queues);
     counts.push(started.length);
-    for (const attempt of started) finish(queues, attempt, health);
+    for (const attempt of started) finish(queues, attempt, ending);
   }
   assert.deepEqual([...counts, startAll(queues).length], [4, 64, 8, 1, 1, 1, 64]);
 });
@@ -155,16 +155,16 @@ test('a host that never answers is paused after 32 attempts, and then resumed', 
 test('an attempt that holds its place for long and shows nothing makes its queue slow', () => {
   const queues = createQueues(64, 64);
   const queue = getQueue(queues, 'a', 'host');
-  for (const [health, healthAfter] of [
-    ['unknown', 'slow'], ['healthy', 'slow'], ['slow', 'slow'], ['silent', 'silent'],
+  for (const [before, after] of [
+    ['unknown', 'slow'], ['prompt', 'slow'], ['slow', 'slow'], ['silent', 'silent'],
   ] as const) {
-    fill(queues, queue, health, 1);
-    queue.health = health;
+    fill(queues, queue, before, 1);
+    queue.responsiveness = before;
     const [attempt] = startAll(queues);
     assert.ok(attempt !== undefined);
     queues.release(attempt, null, true);
     queues.remove(attempt.task);
-    assert.equal(queue.health, healthAfter);
+    assert.equal(queue.responsiveness, after);
   }
 });
 
@@ -179,19 +179,18 @@ test('a slow webhook keeps a few attempts at once', () => {
 
 test('dead hosts, however many, leave room for one that is well', () => {
   const queues = createQueues(16, 8);
-  const healthy = getQueue(queues, 'healthy', 'healthy');
-  fill(queues, healthy, 'w', 1);
-  for (const attempt of startAll(queues)) finish(queues, attempt, 'healthy');
+  fill(queues, getQueue(queues, 'well', 'well'), 'w', 1);
+  for (const attempt of startAll(queues)) finish(queues, attempt, 'answered');
   for (let host = 0; host < 100; host += 1) {
     fill(queues, getQueue(queues, `dead-${host}`, `dead-${host}`), `d${host}`, 20);
   }
   const stuck = startAll(queues);
   assert.equal(stuck.length, 14);
-  fill(queues, getQueue(queues, 'healthy', 'healthy'), 'x', 100);
+  fill(queues, getQueue(queues, 'well', 'well'), 'x', 100);
   for (let round = 0; round < 4; round += 1) {
     const started = startAll(queues);
-    assert.ok(started.length >= 2 && started.every(({ target }) => target.key === 'healthy'));
-    for (const attempt of started) finish(queues, attempt, 'healthy');
+    assert.ok(started.length >= 2 && started.every(({ target }) => target.key === 'well'));
+    for (const attempt of started) finish(queues, attempt, 'answered');
   }
 });
 
@@ -213,7 +212,7 @@ function createBlocked(
 }
 
 for (const [limit, runningMax, targetKeys] of [
-  ['of the targets that are not healthy', 2, ['one', 'two', 'three']],
+  ['of the queues that are not prompt', 2, ['one', 'two', 'three']],
   ['of one target', 64, ['one', 'one', 'one']],
   ['of both', 2, ['one', 'one', 'one']],
 ] as const) {
@@ -240,13 +239,13 @@ for (const [limit, runningMax, targetKeys] of [
   }
 }
 
-test('a queue whose target is full passes on its turn among the unhealthy targets', () => {
+test('a queue whose target is full passes on its turn among those that are not prompt', () => {
   const queues = createQueues(4, 8);
   const targetKeys = ['one', 'two', 'down', 'down', 'last'];
   const [first, second, ...others] = targetKeys.map((targetKey, index) => {
     const queue = getQueue(queues, `queue-${index}`, targetKey);
     queue.target.isUnreachable = targetKey === 'down';
-    queue.health = 'silent';
+    queue.responsiveness = 'silent';
     return queue;
   });
   assert.ok(first !== undefined && second !== undefined);
@@ -255,11 +254,11 @@ test('a queue whose target is full passes on its turn among the unhealthy target
   for (const queue of others) fill(queues, queue, queue.key, 1);
   assert.deepEqual(startAll(queues), []);
   assert.ok(running !== undefined && other !== undefined);
-  for (const attempt of [running, other]) finish(queues, attempt, 'healthy');
+  for (const attempt of [running, other]) finish(queues, attempt, 'answered');
   assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['queue-2-0000', 'queue-4-0000']);
 });
 
-test('a healthy queue whose target is reached again waits for none that is not healthy', () => {
+test('a prompt queue whose target is reached again waits for none that is not prompt', () => {
   const queues = createQueues(4, 8);
   const keys = ['dead-0', 'dead-1', 'dead-2'];
   const dead = keys.map((key) => getQueue(queues, key, key));
@@ -270,12 +269,12 @@ test('a healthy queue whose target is reached again waits for none that is not h
   assert.ok(attempt !== undefined);
   queues.setParked(attempt, true);
   first.target.isUnreachable = true;
-  second.health = 'healthy';
+  second.responsiveness = 'prompt';
   for (const queue of dead) fill(queues, queue, queue.key, 3);
   assert.deepEqual(startAll(queues).map(({ target }) => target.key), keys);
   fill(queues, second, 'second', 1);
   assert.deepEqual(startAll(queues), []);
-  finish(queues, attempt, 'healthy');
+  finish(queues, attempt, 'answered');
   assert.deepEqual(startAll(queues).map(({ task }) => task.id), ['second-0000']);
 });
 
@@ -289,20 +288,20 @@ test('at a target that is full, those who are not well alternate with the others
     assert.ok(attempt !== undefined && others.length === 0);
     const { key } = attempt.task.queue;
     order.push(key);
-    finish(queues, attempt, key.startsWith('well') ? 'healthy' : 'silent');
+    finish(queues, attempt, key.startsWith('well') ? 'answered' : 'silent');
   }
   // Nothing is known of `well-1` at first.
   assert.deepEqual(order, ['silent-0', 'well-0', 'silent-1', 'well-0', 'well-1', 'well-0',
     'well-1', 'silent-0', 'well-0', 'well-1']);
 });
 
-test('a healthy queue is on trial again though those that are not well have their half', () => {
+test('a prompt queue is on trial again though those that are not prompt have their half', () => {
   const queues = createQueues(4, 8);
   const queue = getQueue(queues, 'well', 'well');
-  queue.health = 'healthy';
+  queue.responsiveness = 'prompt';
   queue.target.isUnreachable = true;
   for (const key of ['silent-0', 'silent-1', 'silent-2']) {
-    getQueue(queues, key, key).health = 'silent';
+    getQueue(queues, key, key).responsiveness = 'silent';
     fill(queues, getQueue(queues, key, key), key, 1);
   }
   assert.equal(startAll(queues).length, 2);
@@ -319,8 +318,8 @@ test('nothing is held for a key without a task', () => {
   for (let index = 0; index < 1000; index += 1) {
     add(String(index + 1).padStart(5, '0'), `key ${index}`);
     for (const attempt of startAll(queues)) {
-      if (attempt.lane?.name === 'stays') queues.release(attempt, 'healthy');
-      else finish(queues, attempt, 'healthy');
+      if (attempt.lane?.name === 'stays') queues.release(attempt, 'answered');
+      else finish(queues, attempt, 'answered');
     }
   }
   assert.deepEqual([...queue.lanes?.keys() ?? []], ['stays']);
@@ -342,8 +341,8 @@ test('whatever happens, bounds hold and nothing that is ready is forgotten', () 
     } else if (choice === 1 && running.length > 0) {
       const [attempt] = running.splice(below(random, running.length), 1);
       assert.ok(attempt !== undefined);
-      const health = (['healthy', 'unreachable', 'slow'] as const)[below(random, 4)] ?? null;
-      finish(queues, attempt, health);
+      const ending = (['answered', 'unreachable', 'slow'] as const)[below(random, 4)] ?? null;
+      finish(queues, attempt, ending);
       finishedCount += 1;
     } else {
       running = [...running, ...startAll(queues)];
@@ -353,7 +352,7 @@ test('whatever happens, bounds hold and nothing that is ready is forgotten', () 
   while (finishedCount < added) {
     running = [...running, ...startAll(queues)];
     assert.ok(running.length > 0, `${added - finishedCount} were forgotten`);
-    for (const attempt of running) finish(queues, attempt, 'healthy');
+    for (const attempt of running) finish(queues, attempt, 'answered');
     finishedCount += running.length;
     running = [];
   }
@@ -363,18 +362,18 @@ test('whatever happens, bounds hold and nothing that is ready is forgotten', () 
 /** Lists the queues that wait although each limit lets them start a task, of 10 attempts in all. */
 function listForgotten(queues: TaskQueues, running: readonly RunningTask[]): string[] {
   const shared = running.filter(({ isShared }) => isShared).length;
-  const placesByHealth = { healthy: Infinity, slow: 8, unknown: 4, silent: 1 };
+  const unparkedMax = { prompt: Infinity, slow: 8, unknown: 4, silent: 1 };
   return queues.listKeys().filter((key) => {
     const queue = queues.find(key);
     if (queue === undefined || !queue.mayStart) return false;
     if (queues.findHoldPlace(key) !== undefined) return false;
-    const { ready, runningCount, runningMax, target, health } = queue;
+    const { ready, runningCount, runningMax, target, responsiveness } = queue;
     ready.popWhile(({ state }) => state !== 'ready');
     return ready.peek() !== undefined && runningCount < runningMax && running.length < 10
       && !target.isPaused && target.runningCount < (target.isUnreachable ? 1 : Infinity)
-      && runningCount < placesByHealth[health]
-      && (health === 'healthy' && !target.isUnreachable
-        || shared < (health === 'healthy' || health === 'unknown' && runningCount === 0 ? 8 : 5));
+      && runningCount < unparkedMax[responsiveness]
+      && (responsiveness === 'prompt' && !target.isUnreachable || shared < (
+        responsiveness === 'prompt' || responsiveness === 'unknown' && runningCount === 0 ? 8 : 5));
   });
 }
 
@@ -396,9 +395,9 @@ for (const seed of [1, 2, 3]) {
       } else if (choice <= 3 && running.length > 0) {
         const [attempt] = running.splice(below(random, running.length), 1);
         assert.ok(attempt !== undefined);
-        const health = (['healthy', 'unreachable', 'silent', 'slow'] as const)[
+        const ending = (['answered', 'unreachable', 'silent', 'slow'] as const)[
           below(random, 5)] ?? null;
-        if (finish(queues, attempt, health) > 0) paused.add(attempt.target);
+        if (finish(queues, attempt, ending) > 0) paused.add(attempt.target);
       } else if (choice === 4 && queue !== undefined) {
         change(queues, queue, { target: host, mayStart: below(random, 3) > 0 });
       } else if (choice === 5) {

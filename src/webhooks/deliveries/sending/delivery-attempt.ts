@@ -1,6 +1,6 @@
 /** Makes one attempt of a delivery, and says what it shows of its webhook and host. */
 import type { SendOutcome, SentHead } from '../delivery.ts';
-import type { AttemptHealth } from '../../work/task.ts';
+import type { Responsiveness } from '../../work/task.ts';
 import { unlessCutOff, type QueueLease } from '../../work/ownership.ts';
 import type { AttemptResult } from '../../work/queue-worker.ts';
 import type { FinishedAttempt } from './attempt-recorder.ts';
@@ -41,12 +41,12 @@ function addShownParts(sent: SentHead | null, { shown = null }: SendOutcome): Se
 }
 
 /** Returns what an outcome shows of the webhook, or of its host; null for nothing. */
-export function assessHealth(
+export function assessResponsiveness(
   { kind, attempt, isUnsent = false, isUnreachable = false }: SendOutcome,
-): AttemptHealth | null {
+): Responsiveness | null {
   if (kind === 'proxy' || isUnsent) return null;
   if (isUnreachable) return 'unreachable';
-  return attempt.statusCode === null ? 'silent' : 'healthy';
+  return attempt.statusCode === null ? 'silent' : 'answered';
 }
 
 async function send(

@@ -21,7 +21,7 @@ import { Facts } from '../../members/filters/facts.ts';
 import { findKeyPath, type KeyReader } from '../../members/filters/order.ts';
 import { outgoingCollection } from '../../outgoing/outgoing-webhook.ts';
 import type { QueueSettings, TaskOrder } from '../../work/task-queues.ts';
-import { createPlace, type AttemptHealth, type LaneName } from '../../work/task.ts';
+import { createPlace, type LaneName, type Responsiveness } from '../../work/task.ts';
 import type { OnOutcome } from '../../outcome-listeners.ts';
 import type { QueueLease } from '../../work/ownership.ts';
 import { changeItem } from '../../work/change-items.ts';
@@ -30,7 +30,7 @@ import {
   QueueWorker, type AttemptResult, type TaskRecords, type Transport,
 } from '../../work/queue-worker.ts';
 import type { RelayContext } from '../../relay-context.ts';
-import { attemptDelivery, assessHealth } from './delivery-attempt.ts';
+import { assessResponsiveness, attemptDelivery } from './delivery-attempt.ts';
 import type { DeliveryContext } from './delivery-context.ts';
 import { DeliveryPaces } from './delivery-paces.ts';
 import { recordOutcome, type FinishedAttempt } from './attempt-recorder.ts';
@@ -155,12 +155,12 @@ export class DeliveryTransport implements Transport<Delivery, FinishedAttempt> {
     return attempt;
   }
 
-  countAttempt({ outcome, storedDelivery }: FinishedAttempt): AttemptHealth | null {
+  countAttempt({ outcome, storedDelivery }: FinishedAttempt): Responsiveness | null {
     const { kind, isUnsent = false, attempt: { durationMs } } = outcome;
     this.#context.onOutcome('deliveries', storedDelivery.item.hook,
       kind === 'delivered' ? kind : 'failed', isUnsent ? null : durationMs);
     this.#counters.record(storedDelivery.item, outcome, this.#context.clock.now());
-    return assessHealth(outcome);
+    return assessResponsiveness(outcome);
   }
 
   writeResult(attempt: FinishedAttempt): Promise<Delivery | undefined> {

@@ -24,7 +24,7 @@ import {
 import { requestQueue } from '../request-changes.ts';
 import { Scheduler } from '../../work/scheduler.ts';
 import type { QueueSettings, TaskOrder } from '../../work/task-queues.ts';
-import type { LaneName, AttemptHealth } from '../../work/task.ts';
+import type { LaneName, Responsiveness } from '../../work/task.ts';
 import type { Ending } from '../../work/end-pending.ts';
 import type { HealthMonitor } from '../../health/health-monitor.ts';
 import type { OnRun } from '../../outcome-listeners.ts';
@@ -116,12 +116,12 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     return run;
   }
 
-  countAttempt({ storedItem, outcome: { kind, attempt } }: FinishedRun): AttemptHealth | null {
+  countAttempt({ storedItem, outcome: { kind, attempt } }: FinishedRun): Responsiveness | null {
     const { success, message, at } = attempt;
     const isCoalesced = kind === 'coalesced';
     this.#context.onRun(storedItem.item.hook,
       { success, message, isCoalesced, isCallersFault: false }, parseTimestamp(at));
-    return kind === 'delivered' ? 'healthy' : null;
+    return kind === 'delivered' ? 'answered' : null;
   }
 
   async writeResult(run: FinishedRun): Promise<StoredRequest | undefined> {

@@ -11,7 +11,9 @@ import type { SendOutcome } from '../../../../src/webhooks/deliveries/delivery.t
 import { QueueWorker } from '../../../../src/webhooks/work/queue-worker.ts';
 import type { TargetResponse } from '../../../../src/webhooks/members/http-sender.ts';
 import { Scheduler } from '../../../../src/webhooks/work/scheduler.ts';
-import { assessHealth } from '../../../../src/webhooks/deliveries/sending/delivery-attempt.ts';
+import {
+  assessResponsiveness,
+} from '../../../../src/webhooks/deliveries/sending/delivery-attempt.ts';
 import { createWebhookSender } from '../../../../src/webhooks/deliveries/sending/webhook-sender.ts';
 import { IS_LONG } from '../../../support/long.ts';
 import { below, createRandom, type Random } from '../../../support/random.ts';
@@ -88,7 +90,7 @@ class Neighbours {
     this.#loop = new QueueWorker(context, scheduler, {
       ...createTaskStubs((id) => this.#retryMs.get(id) ?? null),
       noun: 'a delivery', mayBegin: () => true,
-      countAttempt: ({ outcome }) => assessHealth(outcome), logLabels: (id) => ({ id }),
+      countAttempt: ({ outcome }) => assessResponsiveness(outcome), logLabels: (id) => ({ id }),
       runAttempt: (id, _lease, cutOff) => this.#attempt(id, cutOff),
       writeResult: (finished) => this.#write(finished),
     });

@@ -28,7 +28,7 @@ import { resolveHook, type WebhookDirectory } from '../members/directory.ts';
 import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
 import { outgoingResource } from '../outgoing/outgoing-resource.ts';
 import type { OutgoingWebhookIndex } from '../outgoing/outgoing-webhook-index.ts';
-import { fieldMembers, type RecordFields } from '../records/fields.ts';
+import { describeBodyMembers, type RecordFields } from '../records/fields.ts';
 import { findWhereProblems, whereMember } from '../records/search-query.ts';
 import { bulkRoute } from './bulk-route.ts';
 import { JOB_SCHEMA, toPublicJob, type Job } from './job.ts';
@@ -125,7 +125,7 @@ function recordMembers<Filter>(
   fields: RecordFields<never, Filter>, statuses: readonly string[],
 ): Readonly<Record<string, MemberSchema>> {
   return {
-    ...fieldMembers(fields, ['hook', 'status', 'event', 'since', 'until']),
+    ...describeBodyMembers(fields, ['hook', 'status', 'event', 'since', 'until']),
     status: { schema: { kind: 'string', values: statuses }, description: 'Only these' },
     where: whereMember,
   };

@@ -4,8 +4,8 @@
  * stored records; they follow every change from then on, and are never written anywhere. A record
  * is decoded once for all its columns.
  *
- * A change of a record must not change what its columns have, unless `refresh` is called. A column
- * of what changes follows that by itself, if it is said to be one (`changingColumns`).
+ * A change of a record sets its changing columns again. The others are set when the record comes,
+ * and by `refresh`.
  */
 import { crc32 } from 'node:zlib';
 import { copyInto } from '../../base/structures/typed-arrays.ts';
@@ -18,13 +18,16 @@ export type SlotTest = (slot: number) => boolean;
 /** Decodes a record as its fields have it; null: it is in no list. */
 export type DecodeListed<Item> = (record: Buffer, id: string) => Item | null;
 
-/** A column of one kind of values. A slot that was set is set anew, or cleared. */
+/** A column of one kind of values. A slot that was set is set again, or cleared. */
 export interface RecordColumn<Item, Criterion> {
   set(slot: number, item: Item): void;
   clear(slot: number): void;
   grow(length: number): void;
   createTest(criterion: Criterion): SlotTest;
 }
+
+/** `never`: their criteria differ in type, and no test is made through these. */
+type AnyColumn<Item> = RecordColumn<Item, never>;
 
 const SLOTS_MIN = 1024;
 
@@ -34,24 +37,22 @@ export const matchNone: SlotTest = () => false;
 export class RecordColumns<Item> {
   readonly #collection: Collection;
   readonly #decode: DecodeListed<Item>;
-  readonly #columns: readonly RecordColumn<Item, never>[];
-  readonly #changingColumns: readonly RecordColumn<Item, never>[];
-  /** Whether the record of a slot is in the columns. */
-  #entered = new Uint8Array(0);
+  readonly #columns: readonly AnyColumn<Item>[];
+  readonly #changingColumns: readonly AnyColumn<Item>[];
+  /** By slot, 1 if its record is in the columns. */
+  #isListed = new Uint8Array(0);
   #count = 0;
   #building: Promise<void> | null = null;
   #unlisten: (() => void) | null = null;
 
-  /** `changingColumns` are those of `columns` that are set anew whenever a record changes. */
   constructor(
     collection: Collection, decode: DecodeListed<Item>,
-    columns: readonly RecordColumn<Item, never>[],
-    changingColumns: readonly RecordColumn<Item, never>[] = [],
+    columns: readonly { readonly column: AnyColumn<Item>; readonly isChanging?: boolean }[],
   ) {
     this.#collection = collection;
     this.#decode = decode;
-    this.#columns = columns;
-    this.#changingColumns = changingColumns;
+    this.#columns = columns.map(({ column }) => column);
+    this.#changingColumns = columns.filter((row) => row.isChanging).map(({ column }) => column);
   }
 
   /** How many records are in the columns. */
@@ -59,9 +60,15 @@ export class RecordColumns<Item> {
     return this.#count;
   }
 
-  /** Resolves once every record is in its columns, which the first call begins. */
+  /**
+   * Resolves once every record is in its columns, which the first call begins, or the next one
+   * after a failure.
+   */
   whenBuilt(): Promise<void> {
-    this.#building ??= this.#build();
+    this.#building ??= this.#build().catch((thrown: unknown) => {
+      this.#building = null;
+      throw thrown;
+    });
     return this.#building;
   }
 
@@ -73,22 +80,22 @@ export class RecordColumns<Item> {
   createMatcher(tests: readonly SlotTest[]): SlotTest | null {
     if (tests.includes(matchNone)) return null;
     return (slot) => {
-      if (this.#entered[slot] !== 1) return false;
+      if (this.#isListed[slot] !== 1) return false;
       for (const isMet of tests) if (!isMet(slot)) return false;
       return true;
     };
   }
 
-  /** Enters a record anew, because what a column has of it has changed. */
+  /** Sets all columns of a listed record again, as what they read has changed without it. */
   refresh(slot: number): void {
     const record = this.#collection.bytesAt(slot);
-    if (this.#entered[slot] !== 1 || record === undefined) return;
+    if (this.#isListed[slot] !== 1 || record === undefined) return;
     this.#set(this.#columns, slot, record, this.#collection.idAt(slot) ?? '');
   }
 
   async #build(): Promise<void> {
     const collection = this.#collection;
-    this.#unlisten = collection.onChange(({ id, after }, slot) => this.#apply(slot, after, id));
+    this.#unlisten ??= collection.onChange(({ id, after }, slot) => this.#apply(slot, after, id));
     await visitInSteps(collection, (record, slot) => {
       this.#apply(slot, record, collection.idAt(slot) ?? '');
       return 'parsed';
@@ -96,23 +103,21 @@ export class RecordColumns<Item> {
   }
 
   #apply(slot: number, record: Buffer | null, id: string): void {
-    const isEntered = this.#entered[slot] === 1;
+    const isListed = this.#isListed[slot] === 1;
     if (record === null) {
-      if (isEntered) this.#clear(slot);
-    } else if (isEntered) {
+      if (isListed) this.#clear(slot);
+    } else if (isListed) {
       if (this.#changingColumns.length > 0) this.#set(this.#changingColumns, slot, record, id);
     } else {
-      if (slot >= this.#entered.length) this.#grow(slot + 1);
+      if (slot >= this.#isListed.length) this.#grow(slot + 1);
       if (!this.#set(this.#columns, slot, record, id)) return;
-      this.#entered[slot] = 1;
+      this.#isListed[slot] = 1;
       this.#count += 1;
     }
   }
 
   /** Returns false, and sets nothing, for a record that is in no list. */
-  #set(
-    columns: readonly RecordColumn<Item, never>[], slot: number, record: Buffer, id: string,
-  ): boolean {
+  #set(columns: readonly AnyColumn<Item>[], slot: number, record: Buffer, id: string): boolean {
     const item = this.#decode(record, id);
     if (item === null) return false;
     for (const column of columns) column.set(slot, item);
@@ -120,14 +125,14 @@ export class RecordColumns<Item> {
   }
 
   #clear(slot: number): void {
-    this.#entered[slot] = 0;
+    this.#isListed[slot] = 0;
     this.#count -= 1;
     for (const column of this.#columns) column.clear(slot);
   }
 
   #grow(count: number): void {
-    const length = Math.max(SLOTS_MIN, count, this.#entered.length * 2);
-    this.#entered = copyInto(new Uint8Array(length), this.#entered);
+    const length = Math.max(SLOTS_MIN, count, this.#isListed.length * 2);
+    this.#isListed = copyInto(new Uint8Array(length), this.#isListed);
     for (const column of this.#columns) column.grow(length);
   }
 }
@@ -237,7 +242,7 @@ export class TimeColumn<Item> implements RecordColumn<Item, TimeSpan> {
   }
 }
 
-/** A column of facts that hold or do not. */
+/** A column of booleans. */
 export class FlagColumn<Item> implements RecordColumn<Item, boolean> {
   readonly #read: (item: Item) => boolean;
   #column = new Uint8Array(0);

@@ -30,7 +30,7 @@ export interface RecordField<Item, Criterion> {
   /** null: the list knows by itself which slots meet a criterion. */
   readonly createColumn:
     ((itemAt: (slot: number) => Item | null) => RecordColumn<Item, Criterion>) | null;
-  /** Whether the field of a record changes. */
+  /** Whether a change of the record may change the field: its column is then set again. */
   readonly isChanging?: boolean;
 }
 
@@ -72,7 +72,7 @@ export function choiceField<Item, Value extends string>(
 
 const FLAGS = ['true', 'false'] as const;
 
-/** A fact that holds or does not. */
+/** A boolean: `true` or `false` in a query. */
 export function flagField<Item>(
   name: string, description: string, read: (item: Item) => boolean,
 ): RecordField<Item, boolean> {
@@ -116,19 +116,19 @@ function parseTimeOf(query: FieldQuery, name: string): number | null {
     + `2026-01-31T12:00:00Z, not ${quote(value)}`);
 }
 
-/** Describes the parameters of a list's query. A query bounds no lengths. */
-export function listFieldParameters<Filter>(
+/** Length bounds are left out: in a query, a text of another length matches nothing. */
+export function describeQueryParameters<Filter>(
   fields: RecordFields<never, Filter>,
 ): readonly ParameterSpec[] {
-  return listMembers(fields).map(([name, { description, schema: { kind, format, values } }]) =>
+  return parameterEntries(fields).map(([name, { description, schema: { kind, format, values } }]) =>
     ({ name, in: 'query', description, schema: { kind, format, values } }));
 }
 
-/** Describes those of the same names as members of a body. */
-export function fieldMembers<Filter>(
+/** Describes the parameters of these names as members of a body. */
+export function describeBodyMembers<Filter>(
   fields: RecordFields<never, Filter>, names: readonly string[],
 ): Readonly<Record<string, { readonly description: string; readonly schema: StringSchema }>> {
-  return Object.fromEntries(listMembers(fields).filter(([name]) => names.includes(name)));
+  return Object.fromEntries(parameterEntries(fields).filter(([name]) => names.includes(name)));
 }
 
 /** Makes the filter of a query. Throws `malformed`. */
@@ -136,10 +136,10 @@ export function parseFilter<Filter>(
   fields: RecordFields<never, Filter>, query: FieldQuery,
 ): Filter {
   return Object.fromEntries(
-    listFields(fields).map(([name, field]) => [name, field.parse(query)])) as Filter;
+    fieldEntries(fields).map(([name, field]) => [name, field.parse(query)])) as Filter;
 }
 
-/** Makes the filter of a body that has members of `fieldMembers`. */
+/** Makes the filter of a body that has members of `describeBodyMembers`. */
 export function parseFilterBody<Filter>(
   fields: RecordFields<never, Filter>, body: JsonObject,
 ): Filter {
@@ -160,18 +160,18 @@ export function createFieldTest<Item, Filter>(
 export function listCriteria<Item, Filter>(
   fields: RecordFields<Item, Filter>, filter: Filter,
 ): readonly (readonly [keyof Filter, RecordField<Item, unknown>, unknown])[] {
-  return listFields(fields).flatMap(([name, field]) => {
+  return fieldEntries(fields).flatMap(([name, field]) => {
     const criterion = filter[name];
     return criterion === null ? [] : [[name, field, criterion] as const];
   });
 }
 
-export function listFields<Item, Filter>(
+export function fieldEntries<Item, Filter>(
   fields: RecordFields<Item, Filter>,
 ): readonly (readonly [keyof Filter, RecordField<Item, unknown>])[] {
   return Object.entries(fields) as [keyof Filter, RecordField<Item, unknown>][];
 }
 
-function listMembers<Filter>(fields: RecordFields<never, Filter>) {
-  return listFields(fields).flatMap(([, { parameters }]) => Object.entries(parameters));
+function parameterEntries<Filter>(fields: RecordFields<never, Filter>) {
+  return fieldEntries(fields).flatMap(([, { parameters }]) => Object.entries(parameters));
 }

@@ -7,7 +7,7 @@ import type { Collection, Store } from '../../store/store-port.ts';
 import {
   RecordColumns, matchNone, type DecodeListed, type RecordColumn, type SlotTest,
 } from './columns.ts';
-import { createFieldTest, listCriteria, listFields, type RecordFields } from './fields.ts';
+import { createFieldTest, listCriteria, fieldEntries, type RecordFields } from './fields.ts';
 import { countInSteps, visitInSteps } from './stepped-scan.ts';
 
 type Page<PageItem> = {
@@ -44,19 +44,18 @@ export class RecordList<Item, Filter> {
     this.#records = store.collection(collection);
     this.#options = options;
     const itemAt = (slot: number): Item | null => this.#itemAt(slot);
-    const rows = listFields(options.fields).flatMap(([name, { createColumn, isChanging }]) =>
-      createColumn === null ? [] : [{ name, isChanging, column: createColumn(itemAt) }]);
+    const rows = fieldEntries(options.fields).flatMap(
+      ([name, { createColumn, isChanging = false }]) =>
+        createColumn === null ? [] : [{ name, isChanging, column: createColumn(itemAt) }]);
     this.#columnOf = new Map(rows.map(({ name, column }) => [name, column]));
-    this.#columns = new RecordColumns(this.#records, options.decode,
-      rows.map(({ column }) => column),
-      rows.filter((row) => row.isChanging).map(({ column }) => column));
+    this.#columns = new RecordColumns(this.#records, options.decode, rows);
   }
 
   close(): void {
     this.#columns.close();
   }
 
-  /** Enters a record anew, because a field has changed without a change of the record. */
+  /** Reads the fields of a record again: one has changed without a change of the record. */
   refresh(id: string): void {
     this.#columns.refresh(this.#records.findSlot(id));
   }

@@ -18,7 +18,7 @@ import {
 } from '../../server/query.ts';
 import type { Exchange, HttpRoute, ParameterSpec, Pull } from '../../server/http-route.ts';
 import type { FactSource } from '../members/filters/facts.ts';
-import { listFieldParameters, parseFilter, type RecordFields } from './fields.ts';
+import { describeQueryParameters, parseFilter, type RecordFields } from './fields.ts';
 import {
   SEARCH_PARAMETERS, parseSearchQuery, splitSearchParameters, type SearchParameters,
 } from './search-query.ts';
@@ -74,7 +74,7 @@ export function searchableListRoute<Item, Filter>(
   return {
     ...route, method: 'GET', path: list.path, access: 'read',
     parameters: [
-      ...SEARCH_PARAMETERS, ...listFieldParameters(list.fields), ...PAGE_PARAMETERS,
+      ...SEARCH_PARAMETERS, ...describeQueryParameters(list.fields), ...PAGE_PARAMETERS,
       ...list.hasOrder === true ? [ORDER_PARAMETER] : [],
     ],
     responses: [{ ...response, headers }, ...problemResponses(400, 503)],
@@ -120,7 +120,7 @@ type ListQuery<Filter> = {
 function parseListQuery<Item, Filter>(
   search: string, { fields, resolve, hasOrder = false }: SearchableList<Item, Filter>,
 ): ListQuery<Filter> {
-  const fieldNames = listFieldParameters(fields).map(({ name }) => name);
+  const fieldNames = describeQueryParameters(fields).map(({ name }) => name);
   const names = [...fieldNames, ...hasOrder ? ['order'] : []];
   const query = parseQuery(search, [...names, 'limit', 'cursor']);
   const filter = parseFilter(fields, query);

@@ -20,7 +20,7 @@ function openColumns(isListed: (record: Buffer) => boolean = () => true) {
   const times = new TimeColumn<Thing>(({ at = 0 }) => at);
   const flags = new FlagColumn<Thing>(({ key }) => key !== undefined);
   const columns = new RecordColumns(things, (record) => isListed(record) ? parse(record) : null,
-    [kinds, keys, times, flags]);
+    [kinds, keys, times, flags].map((column) => ({ column })));
   return { store, things, kinds, keys, times, flags, columns };
 }
 
@@ -90,6 +90,21 @@ test('records that are not listed are in no column', async () => {
   assert.equal(columns.count, 1);
 });
 
+test('columns whose building has failed are built by the next list', async () => {
+  let isBroken = true;
+  const { store, things, kinds, columns } = openColumns(() => {
+    if (isBroken) throw new Error('no such record');
+    return true;
+  });
+  await put(store, 'a', { kind: 'x' });
+  await assert.rejects(columns.whenBuilt(), /no such record/);
+  isBroken = false;
+  await columns.whenBuilt();
+  await put(store, 'b', { kind: 'x' });
+  assert.deepEqual(select(things, columns.createMatcher([kinds.createTest('x')])), ['a', 'b']);
+  assert.equal(columns.count, 2);
+});
+
 test('more records than the columns had room for are all in them', async () => {
   const { store, things, kinds, columns } = openColumns();
   await columns.whenBuilt();
@@ -108,7 +123,7 @@ test('a record that is refreshed has what its columns read now', async () => {
   const store = createMemoryStore([{ name: 'things', key: 'id' }]);
   const things = store.collection('things');
   const flags = new FlagColumn(() => isMarked);
-  const columns = new RecordColumns(things, parse, [flags]);
+  const columns = new RecordColumns(things, parse, [{ column: flags }]);
   await put(store, 'a', {});
   await columns.whenBuilt();
   isMarked = true;
@@ -122,7 +137,7 @@ test('a column of what changes has the present text of a record, and forgets the
     const store = createMemoryStore([{ name: 'things', key: 'id' }]);
     const things = store.collection('things');
     const kinds = new SharedTextColumn<Thing>(readKind);
-    const columns = new RecordColumns(things, parse, [kinds], [kinds]);
+    const columns = new RecordColumns(things, parse, [{ column: kinds, isChanging: true }]);
     await put(store, 'a', { kind: 'x' });
     await columns.whenBuilt();
     await put(store, 'a', { kind: 'y' });
@@ -135,7 +150,7 @@ test('a test holds for no later text, and still for one that a record keeps', as
   const store = createMemoryStore([{ name: 'things', key: 'id' }]);
   const things = store.collection('things');
   const kinds = new SharedTextColumn<Thing>(readKind);
-  const columns = new RecordColumns(things, parse, [kinds], [kinds]);
+  const columns = new RecordColumns(things, parse, [{ column: kinds, isChanging: true }]);
   await columns.whenBuilt();
   await put(store, 'a', { kind: 'x' });
   await put(store, 'b', { kind: 'y' });

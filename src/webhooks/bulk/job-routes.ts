@@ -23,7 +23,7 @@ import { EVENT_FACT_SOURCES } from '../deliveries/searched-event.ts';
 import { SOURCES } from '../members/filters/facts.ts';
 import { requestFields } from '../inbox/request-fields.ts';
 import { requestResource } from '../inbox/request-resource.ts';
-import { REQUEST_STATUSES } from '../incoming/stored-request.ts';
+import { STORED_STATUSES } from '../incoming/stored-request.ts';
 import { resolveHook, type WebhookDirectory } from '../members/directory.ts';
 import { getNamedWebhook } from '../outgoing/get-named-webhook.ts';
 import { outgoingResource } from '../outgoing/outgoing-resource.ts';
@@ -86,16 +86,14 @@ function represent(job: Job): Representation {
   return new Representation(job.id, bytes, parseTimestamp(job.updatedAt));
 }
 
-/** Rejected requests are in memory alone: after a restart a job could not go on with them. */
-const REPLAYABLE = REQUEST_STATUSES.filter((status) => status !== 'rejected');
-
 function replayRoute(jobs: Jobs, { keys, webhooks }: JobAdmission): HttpRoute {
   return bulkRoute({ jobs, keys }, {
     kind: 'request-replay', path: `${requestResource.path}/replay`,
     operationId: 'replayRequests', name: 'RequestsReplay',
     summary: 'Run many kept requests again, as a job that goes on after a restart',
     members: {
-      ...recordMembers(requestFields, REPLAYABLE),
+      // A job could not go on with rejected requests after a restart.
+      ...recordMembers(requestFields, STORED_STATUSES),
       as: replayModeMember(
         '`retry` runs the same requests again, under the same ids; `new` copies of them'),
     },

@@ -1,7 +1,7 @@
 /** The retention rules of the inbox: how long, and how many, finished requests are kept. */
 import type { ItemEnd, RetentionRules } from '../work/queue-retention.ts';
 import { readRequestState, type RequestState, type RequestStates } from './request-states.ts';
-import type { RequestStatus } from '../incoming/stored-request.ts';
+import type { StoredStatus } from '../incoming/stored-request.ts';
 
 export type InboxLimits = {
   readonly retentionMs: number;
@@ -13,8 +13,7 @@ export type InboxLimits = {
 
 const END_KINDS = {
   pending: null, failed: 'failed', done: 'finished', filtered: 'finished', duplicate: 'finished',
-  rejected: null,
-} as const satisfies Record<RequestStatus, unknown>;
+} as const satisfies Record<StoredStatus, unknown>;
 
 /** Makes the rules. Pending and pinned requests are never removed. */
 export function requestRetention(states: RequestStates, limits: InboxLimits): RetentionRules {

@@ -32,7 +32,7 @@ import { createRouteDeliveryId } from '../deliveries/route-delivery-id.ts';
 import { findCommitted } from '../../store/find-record.ts';
 import type { CollectionSpec, FindRecord, Store } from '../../store/store-port.ts';
 import {
-  combineStatuses, computeStatus, type RequestStatus, type StoredRequest, type StoredRequestHead,
+  combineStatuses, computeStatus, type StoredRequest, type StoredRequestHead, type StoredStatus,
   type StoredVerdict,
 } from '../incoming/stored-request.ts';
 
@@ -246,13 +246,13 @@ function encodeVerdict({ preset, accepted, failedCheck, secret, signedAt }: Stor
 }
 
 /** Reads the status of a stored request, without parsing more than it must. */
-export function readRequestStatus(bytes: Buffer, find: FindRecord): RequestStatus {
+export function readRequestStatus(bytes: Buffer, find: FindRecord): StoredStatus {
   return readStatusWithRoutes(
     bytes, hasDeliveries(bytes) ? listRouteRecords(readRequestId(bytes), find) : []);
 }
 
 /** Does as `readRequestStatus`. `routes` are the records of the request's deliveries. */
-export function readStatusWithRoutes(bytes: Buffer, routes: readonly Buffer[]): RequestStatus {
+export function readStatusWithRoutes(bytes: Buffer, routes: readonly Buffer[]): StoredStatus {
   const status = requestHead.readStatus(bytes);
   return status === ACCEPTED ? combineStatuses(
     routes.map((route) => deliveryHead.readStatus(route))) : status;
@@ -264,7 +264,7 @@ export function readRequestId(bytes: Buffer): string {
 }
 
 /** Whether a stored request is pinned, without parsing it. */
-export function isPinned(bytes: Buffer): boolean {
+export function readIsPinned(bytes: Buffer): boolean {
   return bytes[requestHead.findEnd(bytes) + PINNED_MARK_LENGTH] === LETTER_T;
 }
 

@@ -2,7 +2,8 @@
  * The state of each stored request, by its slot: its status, which follows from its deliveries,
  * whether it is pinned, when it last changed and how many bytes it takes. It is computed when a
  * record of the request or of one of its deliveries is applied, so that lists, limits and retention
- * need not read the records. Most requests have one delivery, whose change says all that is new.
+ * need not read the records. A change of a request's one delivery is enough to compute it; where
+ * there are several, all are read.
  */
 import { assert } from '../../base/assert.ts';
 import { copyInto } from '../../base/structures/typed-arrays.ts';
@@ -14,21 +15,18 @@ import { deliveryCollection } from '../deliveries/delivery.ts';
 import { isRouteDeliveryId, parseRequestId } from '../deliveries/route-delivery-id.ts';
 import type { Removal } from '../records/removals.ts';
 import {
-  hasBodyRecord, hasDeliveries, isPinned, listRouteRecords, readRequestId, readRequestUpdatedMs,
-  readStatusWithRoutes, requestCollection,
+  hasBodyRecord, hasDeliveries, listRouteRecords, readIsPinned, readRequestId,
+  readRequestUpdatedMs, readStatusWithRoutes, requestCollection,
 } from './request-codec.ts';
 import {
-  REQUEST_STATUSES, combineStatuses, requestBodyCollection, type RequestStatus,
+  STORED_STATUSES, combineStatuses, requestBodyCollection, type StoredStatus,
 } from '../incoming/stored-request.ts';
-
-/** The status of a request that is on disk. */
-type StoredStatus = Exclude<RequestStatus, 'rejected'>;
 
 export type RequestTotals =
   { readonly [Name in StoredStatus | Removal | 'accepted']: number };
 
 export type RequestState = {
-  readonly status: RequestStatus;
+  readonly status: StoredStatus;
   readonly isPinned: boolean;
   readonly hasOneRoute: boolean;
   readonly updatedMs: number;
@@ -58,8 +56,8 @@ export class RequestStates {
   #updatedMs = new Float64Array(0);
   #bytes = new Float64Array(0);
   #bytesTotal = 0;
-  readonly #counts: Record<RequestStatus, number> = {
-    pending: 0, done: 0, failed: 0, filtered: 0, duplicate: 0, rejected: 0,
+  readonly #counts: Record<StoredStatus, number> = {
+    pending: 0, done: 0, failed: 0, filtered: 0, duplicate: 0,
   };
 
   constructor(store: Pick<Store, 'collection'>) {
@@ -82,15 +80,14 @@ export class RequestStates {
   }
 
   /** The status of the request in a slot; null where there is none. */
-  statusAt(slot: number): RequestStatus | null {
+  statusAt(slot: number): StoredStatus | null {
     const code = this.#codes[slot] ?? EMPTY;
     return code === EMPTY ? null : decodeStatus(code);
   }
 
   /** Counts the requests of each status. */
   countByStatus(): Readonly<Record<StoredStatus, number>> {
-    const { pending, done, failed, filtered, duplicate } = this.#counts;
-    return { pending, done, failed, filtered, duplicate };
+    return { ...this.#counts };
   }
 
   find(id: string): RequestState | null {
@@ -118,12 +115,14 @@ export class RequestStates {
   #applyRoute({ id, before, after }: Change): void {
     const requestId = parseRequestId(id);
     const slot = this.#requests.findSlot(requestId);
-    const bytes = slot === -1 ? undefined : this.#requests.bytesAt(slot);
-    const state = this.#read(slot);
-    // It may be applied after the removal of its request.
+    const bytes = this.#requests.bytesAt(slot);
+    // A delivery may be removed after its request.
     if (bytes === undefined) return;
-    const isTold = state?.hasOneRoute === true && before !== null && after !== null;
-    this.#set(requestId, slot, !isTold ? readRequestState(bytes, this.#find) : {
+    const state = this.#read(slot);
+    if (state?.hasOneRoute !== true || before === null || after === null) {
+      return this.#set(requestId, slot, readRequestState(bytes, this.#find));
+    }
+    this.#set(requestId, slot, {
       status: combineStatuses([deliveryHead.readStatus(after)]), isPinned: state.isPinned,
       hasOneRoute: true,
       updatedMs: Math.max(state.updatedMs, deliveryHead.readUpdatedMs(after)),
@@ -173,19 +172,19 @@ export function readRequestState(bytes: Buffer, find: FindRecord): RequestState 
   const routeBytes = routes.reduce((sum, { length }) => sum + length, 0);
   const bodyBytes = hasBodyRecord(bytes) ? find(requestBodyCollection.name, id)?.length ?? 0 : 0;
   return {
-    status: readStatusWithRoutes(bytes, routes), isPinned: isPinned(bytes),
+    status: readStatusWithRoutes(bytes, routes), isPinned: readIsPinned(bytes),
     hasOneRoute: routes.length === 1,
     updatedMs: readRequestUpdatedMs(bytes, routes), bytes: bytes.length + bodyBytes + routeBytes,
   };
 }
 
-function encodeState({ status, isPinned: pinned, hasOneRoute }: RequestState): number {
-  return REQUEST_STATUSES.indexOf(status) + 1 + (pinned ? PINNED : 0)
+function encodeState({ status, isPinned, hasOneRoute }: RequestState): number {
+  return STORED_STATUSES.indexOf(status) + 1 + (isPinned ? PINNED : 0)
     + (hasOneRoute ? ONE_ROUTE : 0);
 }
 
-function decodeStatus(code: number): RequestStatus {
-  const status = REQUEST_STATUSES[(code & ~(PINNED | ONE_ROUTE)) - 1];
+function decodeStatus(code: number): StoredStatus {
+  const status = STORED_STATUSES[(code & ~(PINNED | ONE_ROUTE)) - 1];
   assert(status !== undefined, 'a slot has no status');
   return status;
 }

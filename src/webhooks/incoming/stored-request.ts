@@ -6,11 +6,13 @@ import { routeNameOf, type Delivery, type DeliveryStatus } from '../deliveries/d
 import { nextVersionTime } from '../work/retry-time.ts';
 import { hideQueryValues } from '../members/url-credentials.ts';
 
-export type RequestStatus = 'rejected' | 'filtered' | 'duplicate' | 'pending' | 'done' | 'failed';
+export const STORED_STATUSES = ['filtered', 'duplicate', 'pending', 'done', 'failed'] as const;
+/** The status of a request that is on disk. */
+export type StoredStatus = typeof STORED_STATUSES[number];
 
-export const REQUEST_STATUSES: readonly RequestStatus[] = [
-  'rejected', 'filtered', 'duplicate', 'pending', 'done', 'failed',
-];
+/** Rejected requests are in memory alone. */
+export const REQUEST_STATUSES = ['rejected', ...STORED_STATUSES] as const;
+export type RequestStatus = typeof REQUEST_STATUSES[number];
 
 /** The statuses of a delivery to a route, as its request shows them: see `shownStatusOf`. */
 export const ROUTE_STATUSES = ['pending', 'done', 'failed', 'coalesced'] as const;
@@ -129,12 +131,12 @@ export function changeRoutes(
   return { ...request, updatedAt, routes, status: computeStatus(routes) };
 }
 
-export function computeStatus(routes: readonly Delivery[]): RequestStatus {
+export function computeStatus(routes: readonly Delivery[]): StoredStatus {
   return combineStatuses(routes.map(({ status }) => status));
 }
 
 /** Combines the statuses of its deliveries to that of the request, which is `filtered` without. */
-export function combineStatuses(statuses: readonly DeliveryStatus[]): RequestStatus {
+export function combineStatuses(statuses: readonly DeliveryStatus[]): StoredStatus {
   if (statuses.length === 0) return 'filtered';
   if (statuses.includes('pending')) return 'pending';
   return statuses.includes('failed') ? 'failed' : 'done';

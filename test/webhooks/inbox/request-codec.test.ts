@@ -6,7 +6,7 @@ import {
   getRequestBody, encodeBodyRecord,
 } from '../../../src/webhooks/inbox/request-body.ts';
 import {
-  decodeRequest, encodeRequest, isPinned, listRouteRecords,
+  decodeRequest, encodeRequest, readIsPinned, listRouteRecords,
   estimateStoredBytes, readRequestStatus, readRequestUpdatedMs,
 } from '../../../src/webhooks/inbox/request-codec.ts';
 import type { FindRecord } from '../../../src/store/store-port.ts';
@@ -91,7 +91,7 @@ describe('a stored request', () => {
         const request = makeStoredRequest({ given: { status, pinned, updatedAt } });
         const { bytes, find } = encodeRecords(request);
         const updatedMs = readRequestUpdatedMs(bytes, listRouteRecords(request.id, find));
-        assert.deepEqual([readRequestStatus(bytes, find), isPinned(bytes), updatedMs],
+        assert.deepEqual([readRequestStatus(bytes, find), readIsPinned(bytes), updatedMs],
           [status, pinned, Date.parse(updatedAt)]);
       }
     }

@@ -279,15 +279,21 @@ function parseLines(
     const end = bytes.indexOf(LINE_FEED, start);
     const line = parseLine(bytes, start, end);
     if (line === null) {
-      throw hasChecksum(bytes, start, end)
-        ? new AppError('misconfigured', 'the server sends what this version does not know: follow '
-          + 'it with a hookshelf of its release')
-        : createBrokenError();
+      throw hasChecksum(bytes, start, end) ? createNewerServerError() : createBrokenError();
     }
-    lines.push(line.kind === 'ops' ? decodeTransaction(bytes, line, end, collections) : line);
+    lines.push(line.kind === 'ops' ? decode(bytes, line, end, collections) : line);
     start = end + 1;
   }
   return lines;
+}
+
+/** The checksum of the line is right, so what cannot be decoded is as the server has written it. */
+function decode(...line: Parameters<typeof decodeTransaction>): LoggedTransaction {
+  try {
+    return decodeTransaction(...line);
+  } catch (thrown) {
+    throw createNewerServerError(thrown);
+  }
 }
 
 /** Another server, or another path of a proxy, has no such route. */
@@ -307,6 +313,11 @@ function createTwoServersError(cause: unknown): AppError {
   return new AppError('conflict', 'the server has another history than the backup that it has just '
     + 'sent: are there two servers behind its address? Name one of them, or end the other', {},
   cause);
+}
+
+function createNewerServerError(cause?: unknown): AppError {
+  return new AppError('misconfigured', 'the server sends what this version does not know: follow '
+    + 'it with a hookshelf of its release', {}, cause);
 }
 
 function createBrokenError(): AppError {

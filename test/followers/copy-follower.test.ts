@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { basename, dirname } from 'node:path';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/log.ts';
@@ -8,6 +9,7 @@ import { Followers } from '../../src/followers/followers.ts';
 import { verifyDirectory } from '../../src/store/backup/verify.ts';
 import { EPOCHS } from '../../src/store/epochs.ts';
 import { recoverState } from '../../src/store/generations/recovery.ts';
+import { JournalLineEncoder } from '../../src/store/journal/journal-line-encoder.ts';
 import type { OpenedStore } from '../../src/store/store.ts';
 import { about, imagesOf, sample } from '../support/crashes.ts';
 import {
@@ -370,3 +372,29 @@ test('a follower asks again where the server has fallen silent, or does not know
   await server.store.close();
   void following;
 });
+
+test('what a newer server implies, and this version does not, ends the follower with what to do',
+  async () => {
+    const server = await openServer(new SimulatedFiles(new Disk()));
+    const files = createCopyDisk();
+    await becomeLevel(files, server);
+    const copy = await openCopyOn(files);
+    const { sequence } = copy;
+    const encoder = new JournalLineEncoder();
+    const bytes = Buffer.from('{"id":"a"}');
+    encoder.addTransaction(sequence + 1, sequence, [
+      { collection: 'books', id: 'a', bytes },
+      { collection: 'books', id: 'b', bytes, isImplied: true },
+    ]);
+    const follower = new CopyFollower({
+      client: {
+        stream: () => Promise.resolve(Readable.from([Buffer.from(encoder.bytes)])),
+        request: () => Promise.resolve(null),
+      },
+      copy, clock: new ManualClock(), name: 'box', note: () => {},
+    });
+    await assert.rejects(follower.follow(), { code: 'misconfigured', message: /of its release/ });
+    assert.equal(copy.sequence, sequence);
+    await copy.close();
+    await server.store.close();
+  });

@@ -16,7 +16,10 @@ import type { LogReader, LoggedTransaction } from '../store-port.ts';
 import { readJournalStart } from './journal-start.ts';
 import type { JournalStart } from './journal-start.ts';
 
-/** The size of a read, and about the maximum that `next` returns. */
+/**
+ * The size of a read, and about the bytes of records that `next` returns at most: lines may imply
+ * ten times as much as they hold.
+ */
 const READ_BYTES = 1 << 18;
 /** The binary search for the first line ends at this distance. */
 const NEAR_BYTES = 1 << 16;
@@ -106,15 +109,18 @@ class JournalReader implements LogReader {
     return [];
   }
 
-  /** Collects the transactions from the complete lines of `piece`. */
+  /** Collects the transactions from the first complete lines of `piece`. */
   #collectTransactions(piece: Buffer, appliedSequence: number): LoggedTransaction[] {
     const transactions: LoggedTransaction[] = [];
+    let recordBytes = 0;
     let start = 0;
     let end = piece.indexOf(LINE_FEED);
-    while (end >= 0 && this.#sequence < appliedSequence) {
+    while (end >= 0 && this.#sequence < appliedSequence && recordBytes < READ_BYTES) {
       const line = parseLine(piece, start, end);
       if (line !== null && line.kind === 'ops' && line.sequence > this.#sequence) {
-        transactions.push(this.#decode(piece, line, end));
+        const transaction = this.#decode(piece, line, end);
+        transactions.push(transaction);
+        for (const { bytes } of transaction.operations) recordBytes += bytes?.length ?? 0;
       }
       this.#offset += end + 1 - start;
       start = end + 1;

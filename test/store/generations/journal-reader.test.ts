@@ -1,14 +1,38 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
-import type { CollectionSpec, Change, LogReader } from '../../../src/store/store-port.ts';
+import type {
+  CollectionSpec, Change, LogReader, Operation, Transaction,
+} from '../../../src/store/store-port.ts';
 import { openStore } from '../../../src/store/store.ts';
 import type { OpenedStore } from '../../../src/store/store.ts';
 import { IS_LONG, longTest } from '../../support/long.ts';
 import { createRandom } from '../../support/random.ts';
 import { SimulatedFiles } from '../../support/simulated-files.ts';
 
-const specs: readonly CollectionSpec[] = [{ name: 'books', key: 'id' }];
+const CHILDREN = 50;
+
+/** A record of `parents` implies 50 of `books`, each a hundred times as long as itself. */
+function implyChildren(parent: Buffer): Operation[] {
+  const { id: parentId } = JSON.parse(String(parent));
+  return Array.from({ length: CHILDREN }, (_, index) => {
+    const id = `${parentId}.${index}`;
+    const json = JSON.stringify({ id, text: 'x'.repeat(1000) });
+    return { collection: 'books', id, bytes: Buffer.from(json) };
+  });
+}
+
+const specs: readonly CollectionSpec[] = [
+  { name: 'books', key: 'id' }, { name: 'parents', key: 'id', imply: implyChildren },
+];
+
+function stageParent(transaction: Transaction, id: string): void {
+  const json = JSON.stringify({ id });
+  transaction.put('parents', id, json);
+  for (const child of implyChildren(Buffer.from(json))) {
+    transaction.put('books', child.id, child.bytes ?? '', true);
+  }
+}
 
 function open(files: SimulatedFiles) {
   return openStore({ directory: '/data', files, specs, logger: silentLogger });
@@ -57,7 +81,8 @@ async function write(files: SimulatedFiles, seed: number): Promise<{
         const id = `b${Math.floor(random() * 100)}`;
         const isLarge = random() < 0.02;
         const text = 'x'.repeat(Math.floor(random() * (isLarge ? 600_000 : 2000)));
-        if (random() < 0.3) transaction.delete('books', id);
+        if (random() < 0.05) stageParent(transaction, id);
+        else if (random() < 0.3) transaction.delete('books', id);
         else transaction.put('books', id, JSON.stringify({ id, text }));
       }
     }));
@@ -89,6 +114,25 @@ test('reads what was followed, from any sequence, across compactions and restart
     assert.equal(files.openPaths.length, before, 'each file is closed again');
     await store.close();
   }
+});
+
+test('what is returned at once has its bound, whatever the lines imply', async () => {
+  const store = await open(new SimulatedFiles());
+  for (let number = 0; number < 40; number += 1) {
+    await store.transact((transaction) => stageParent(transaction, `p${number}`));
+  }
+  const reader = await store.changes.since(0);
+  assert.ok(reader !== null);
+  const { sequence } = store.statistics;
+  for (let total = 0; total < sequence;) {
+    const found = await reader.next(sequence);
+    const bytes = found.flatMap(({ operations }) => operations)
+      .reduce((sum, operation) => sum + (operation.bytes?.length ?? 0), 0);
+    assert.ok(found.length > 0 && bytes < 400_000, `${found.length} with ${bytes} bytes`);
+    total += found.length;
+  }
+  reader.close();
+  await store.close();
 });
 
 test('a reader goes on with what is written while it reads, and through a compaction', async () => {

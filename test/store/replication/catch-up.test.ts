@@ -65,7 +65,7 @@ test('large entries that a node missed are applied in turns, between which it se
   const most = measureTurns(two);
   comeBack();
   await rig.until(() => two.statistics.sequence === 30);
-  assert.ok(most.bytes <= 400_000, `${most.bytes} in one turn`);
+  assert.ok(most.bytes <= 150_000, `${most.bytes} in one turn`);
 });
 
 test('an append is unknown when the log was trimmed past it before it could be found', async () => {

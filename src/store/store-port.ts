@@ -40,7 +40,8 @@ export type CollectionSpec = {
   readonly hasNames?: boolean;
   /**
    * Makes the operations that a put of these bytes may imply: see `Operation.isImplied`. They
-   * follow from the bytes alone. Absent: none.
+   * follow from the bytes alone, and are part of the format of the journal: a version that makes
+   * others would read another history. Absent: none.
    */
   readonly imply?: (bytes: Buffer) => readonly Operation[];
 };

@@ -5,7 +5,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recoverState } from '../../src/store/generations/recovery.ts';
+import type { CollectionSpec } from '../../src/store/store-port.ts';
 import { deliveryCollection } from '../../src/webhooks/deliveries/delivery.ts';
+import { eventCollection } from '../../src/webhooks/deliveries/event-record.ts';
 import { isRouteDeliveryId } from '../../src/webhooks/deliveries/route-delivery-id.ts';
 import { requestCollection } from '../../src/webhooks/inbox/request-codec.ts';
 import { webhookCollections } from '../../src/webhooks/webhooks.ts';
@@ -14,7 +16,55 @@ import { Disk } from '../support/simulated-disk.ts';
 import { SimulatedFiles } from '../support/simulated-files.ts';
 import { openRelayOn, recordsIn, type DiskRelay } from './relay-on-disk.ts';
 
+const LATER = '2026-01-01T00:05:00.000Z';
 const SEED = '019b0000-0000-7000-8000-000000000002';
+
+const AT = '2026-01-01T00:00:00.000Z';
+const EVENT_START = `{"identifier":"${SEED}","createdAt":"${AT}","name":"a.\\"b"`;
+const REQUEST_START = `{"id":"${SEED}","status":"accepted","updatedAt":"${AT}","pinned":false`;
+const REQUEST_END = '"hook":"h","method":"POST","path":"/","headers":[],"bodySha256":"","client":""'
+  + ',"verdict":{"accepted":true}';
+const BODY = ',"bodyBytes":0,"bodyText":""}';
+
+/** Records, and what each implies, as every version has to make it. */
+const IMPLICATIONS: readonly (readonly [CollectionSpec, string, readonly string[]])[] = [
+  [eventCollection,
+    `${EVENT_START},"source":"api","depth":1,"hooks":["one","two"],"payload":{"n":1}}`, [
+      '{"identifier":"019b0000-0000-7000-8000-000000000003","status":"pending",'
+      + `"updatedAt":"${AT}","message":"${SEED}","hook":"one","event":"a.\\"b"}`,
+      '{"identifier":"019b0000-0000-7000-8000-000000000004","status":"pending",'
+      + `"updatedAt":"${AT}","message":"${SEED}","hook":"two","event":"a.\\"b"}`,
+    ]],
+  [eventCollection, `${EVENT_START},"source":"api","depth":1,"deliverAt":"${LATER}","to":"one",`
+    + '"hooks":["one"],"payloadText":"{\\n}"}', [
+    '{"identifier":"019b0000-0000-7000-8000-000000000003","status":"pending",'
+    + `"updatedAt":"${AT}","message":"${SEED}","hook":"one","event":"a.\\"b",`
+    + `"queuedAt":"${LATER}","nextAttemptAt":"${LATER}"}`,
+  ]],
+  [eventCollection, `{"identifier":"${SEED}","createdAt":"${AT}","name":null,"source":"action",`
+    + '"depth":1,"url":"http://one/","hooks":[null],"payload":{}}', [
+    '{"identifier":"019b0000-0000-7000-8000-000000000003","status":"pending",'
+    + `"updatedAt":"${AT}","message":"${SEED}"}`,
+  ]],
+  [requestCollection, `${REQUEST_START},${REQUEST_END}${BODY}`, [
+    `{"identifier":"${SEED}.0","status":"pending","updatedAt":"${AT}","route":"default",`
+    + '"hook":"h"}',
+  ]],
+  [requestCollection, `${REQUEST_START},"receivedAt":"${LATER}",${REQUEST_END},`
+    + `"routes":["a","b"]${BODY}`, [
+    `{"identifier":"${SEED}.0","status":"pending","updatedAt":"${LATER}","route":"a","hook":"h"}`,
+    `{"identifier":"${SEED}.1","status":"pending","updatedAt":"${LATER}","route":"b","hook":"h"}`,
+  ]],
+];
+
+test('what a record implies is part of the format of a journal, so it is the same in any version',
+  () => {
+    for (const [{ imply }, record, implied] of IMPLICATIONS) {
+      assert.deepEqual(imply?.(Buffer.from(record)).map(({ collection, id, bytes }) =>
+        [collection, id, String(bytes)]),
+      implied.map((bytes) => ['deliveries', JSON.parse(bytes).identifier, bytes]));
+    }
+  });
 
 /** Compares what is in memory with what a start finds on the disk. */
 async function checkRecovered({ store, files }: DiskRelay, step: string): Promise<void> {
@@ -42,7 +92,6 @@ function putsIn({ files }: DiskRelay): string[] {
 }
 
 const TEN_MINUTES_MS = 600_000;
-const LATER = '2026-01-01T00:05:00.000Z';
 const TRACE = {
   traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'a="b"',
 };

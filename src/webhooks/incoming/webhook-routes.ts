@@ -134,8 +134,6 @@ export function findRouteOrderProblems(
   return errors;
 }
 
-/** The name of the route of a webhook with an `actionConfiguration`. */
-
 type RouteMembers = {
   readonly actionConfiguration?: string; readonly routes?: readonly WebhookRoute[];
   readonly order?: Order;

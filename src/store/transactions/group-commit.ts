@@ -94,7 +94,7 @@ export class GroupCommit {
     for (const { transactions } of batches) {
       for (const { submission } of transactions) this.#stage(submission);
     }
-    notifyFollowers(batches);
+    notifyDependents(batches);
   }
 
   /** Rejects everything staged, none of which may have been written. */
@@ -136,8 +136,8 @@ export class GroupCommit {
       this.#completeAfter(transaction.dependsOn, submission, () => submission.reject(error));
       return;
     }
-    transaction.seal();
     if (transaction.operations.length === 0) {
+      transaction.undo();
       this.#completeAfter(transaction.dependsOn, submission, () => submission.resolve());
       return;
     }
@@ -172,7 +172,7 @@ export class GroupCommit {
    */
   #completeAfter(batch: Batch | null, submission: Submission, complete: () => void): void {
     if (batch !== null) {
-      batch.followers.push((isCommitted) => {
+      batch.dependents.push((isCommitted) => {
         if (isCommitted) complete();
         else this.#stageAgain(submission);
       });
@@ -259,7 +259,7 @@ export class GroupCommit {
       this.#options.staging.dropCommitted();
     }
     for (const { submission } of committedTransactions) submission.resolve();
-    if (isWhole) for (const follower of batch.followers) follower(true);
+    if (isWhole) for (const complete of batch.dependents) complete(true);
   }
 
   #apply(transactions: readonly StagedTransaction[]): void {
@@ -267,7 +267,7 @@ export class GroupCommit {
     let sequence = journal.sequence - transactions.length;
     for (const transaction of transactions) {
       sequence += 1;
-      transaction.release();
+      transaction.endReservations();
       feed.apply(collections, sequence, transaction.operations);
     }
   }
@@ -281,7 +281,7 @@ export class GroupCommit {
       for (const { submission } of batch.transactions) submission.reject(reason);
     }
     for (const submission of this.#deferred.splice(0)) submission.reject(laterError);
-    notifyFollowers(batches);
+    notifyDependents(batches);
   }
 
   /** Discards everything staged, and returns its batches. */
@@ -296,9 +296,9 @@ export class GroupCommit {
 }
 
 /** Notifies the transactions that have read staged records of these batches, now discarded. */
-function notifyFollowers(batches: readonly Batch[]): void {
-  for (const { followers } of batches) {
-    for (const follower of followers) follower(false);
+function notifyDependents(batches: readonly Batch[]): void {
+  for (const { dependents } of batches) {
+    for (const complete of dependents) complete(false);
   }
 }
 

@@ -17,6 +17,7 @@ const OPERATION_BYTES = 64;
 const TRANSACTION_BYTES = 96;
 /** From so many operations on, a transaction finds the holders of unique values by an index. */
 const INDEXED_OPERATIONS = 64;
+const ENDED = 'a transaction that has ended stages no more';
 const QUOTE = 0x22;
 const CLOSING_BRACE = 0x7d;
 const LINE_FEED = 0x0a;
@@ -28,12 +29,12 @@ export type Batch = {
   /** Its transactions that are not on disk yet. */
   transactions: StagedTransaction[];
   /** Called at the end of the batch, for transactions that have read its staged records. */
-  readonly followers: ((isCommitted: boolean) => void)[];
+  readonly dependents: ((isCommitted: boolean) => void)[];
   bytes: number;
 };
 
 export function createBatch(number: number): Batch {
-  return { number, transactions: [], followers: [], bytes: 0 };
+  return { number, transactions: [], dependents: [], bytes: 0 };
 }
 
 type StagedOperation = Operation & {
@@ -43,7 +44,7 @@ type StagedOperation = Operation & {
   readonly span: RecordSpan | null;
   readonly record: StoredRecord | null;
   readonly uniqueValues: readonly UniqueValue[];
-  /** The operation of the same batch that it replaces; undefined once its transaction is sealed. */
+  /** The operation of the same batch that it replaces; undefined once its transaction joined. */
   replacedOperation: StagedOperation | undefined;
 };
 
@@ -90,13 +91,14 @@ export class Staging {
   /** Discards everything staged in these batches, which are all there are. */
   abandonAll(batches: readonly Batch[]): void {
     for (const transaction of batches.flatMap(({ transactions }) => transactions)) {
-      transaction.release();
+      transaction.endReservations();
       transaction.operations.forEach(releaseBytes);
     }
     for (const { stagedRecords } of this.#areas.values()) stagedRecords.clear();
   }
 }
 
+/** It stages operations until it joins a batch, or is undone. */
 export class StagedTransaction implements Transaction {
   readonly submission: Submission;
   readonly operations: StagedOperation[] = [];
@@ -114,7 +116,7 @@ export class StagedTransaction implements Transaction {
   readonly #holders = new Map<StagingArea, Map<string, StagedOperation>>();
   /** By resource, what this transaction reserves; null: nothing. */
   #reserved: Map<string, number> | null = null;
-  #isSealed = false;
+  #isOpen = true;
 
   constructor(staging: Staging, submission: Submission) {
     this.#staging = staging;
@@ -160,7 +162,8 @@ export class StagedTransaction implements Transaction {
   put(
     collection: string, id: string, json: string | Buffer, isImplied = false,
   ): StoredRecord {
-    assert(!this.#isSealed && (!isImplied || this.#mayImply()));
+    assert(this.#isOpen, ENDED);
+    assert(!isImplied || this.#mayImply(), 'the operation before implies no record');
     const area = this.#staging.getArea(collection);
     const { table: { arena }, unique } = area.committedRecords;
     assert(isRecordFor(json, area.committedRecords, id));
@@ -181,7 +184,7 @@ export class StagedTransaction implements Transaction {
   }
 
   delete(collection: string, id: string): boolean {
-    assert(!this.#isSealed);
+    assert(this.#isOpen, ENDED);
     if (this.find(collection, id) === undefined) return false;
     this.#stage({
       area: this.#staging.getArea(collection), collection, id, bytes: null, isImplied: false,
@@ -191,7 +194,7 @@ export class StagedTransaction implements Transaction {
   }
 
   reserve(resource: string, amount: number): void {
-    assert(!this.#isSealed);
+    assert(this.#isOpen, ENDED);
     this.#reserved ??= new Map();
     add(this.#reserved, resource, amount);
     add(this.#staging.reserved, resource, amount);
@@ -201,19 +204,10 @@ export class StagedTransaction implements Transaction {
     return this.#staging.reserved.get(resource) ?? 0;
   }
 
-  /** Ends the reservations. */
-  release(): void {
+  endReservations(): void {
     if (this.#reserved === null) return;
     for (const [resource, amount] of this.#reserved) add(this.#staging.reserved, resource, -amount);
     this.#reserved = null;
-  }
-
-  /** The function of the transaction has returned: it stages no more. */
-  seal(): void {
-    this.#isSealed = true;
-    if (this.operations.length === 0) this.release();
-    this.#holders.clear();
-    for (const operation of this.operations) operation.replacedOperation = undefined;
   }
 
   /**
@@ -222,23 +216,31 @@ export class StagedTransaction implements Transaction {
    * would grow for as long as writing goes on.
    */
   join(batch: Batch): void {
-    assert(this.#isSealed && this.batch === null, 'a sealed transaction joins one batch');
+    assert(this.#isOpen, 'a transaction joins one batch');
+    this.#end();
+    for (const operation of this.operations) operation.replacedOperation = undefined;
     this.batch = batch;
     this.dependsOn = null;
     batch.transactions.push(this);
     batch.bytes += this.bytes;
   }
 
-  /** Unstages all operations. */
+  /** Unstages all operations, and ends the reservations. */
   undo(): void {
-    assert(this.batch === null, 'a transaction of a batch is discarded with all of them');
+    assert(this.#isOpen, 'a transaction of a batch is discarded with all of them');
     while (true) {
       const operation = this.operations.pop();
       if (operation === undefined) break;
       operation.area.stagedRecords.undo(operation.id, operation.replacedOperation);
       releaseBytes(operation);
     }
-    this.seal();
+    this.endReservations();
+    this.#end();
+  }
+
+  #end(): void {
+    this.#isOpen = false;
+    this.#holders.clear();
   }
 
   /** Whether the last operation is a put that may imply others, or is implied itself. */
@@ -274,7 +276,7 @@ export class StagedTransaction implements Transaction {
     if (stagedOperation === undefined) {
       return { id, values: committedRecords.unique.findValues(id) };
     }
-    // A staged operation removes the value, or the record that has it.
+    // What is staged for that record does not hold the value: it gives it up.
     this.#recordDependency(stagedOperation);
     return undefined;
   }

@@ -169,6 +169,15 @@ test('a transaction that is too large by itself is refused at once', async () =>
   await small;
 });
 
+test('one that is refused as too large leaves what others have staged before it', async () => {
+  journal.maxBatchBytes = 600;
+  const first = commit.submit(increase('a'));
+  await assert.rejects(commit.submit(put('a', 'x'.repeat(600))), { code: 'too_large' });
+  const second = commit.submit(increase('a'));
+  journal.end((await journal.next()).collectOperations());
+  assert.deepEqual(await Promise.all([first, second]), [1, 2]);
+});
+
 test('an unknown outcome is of what was on its way, not of what waited for it', async () => {
   const first = assert.rejects(commit.submit(put('a', 'x')), { code: 'unknown_outcome' });
   const append = await journal.next();

@@ -20,11 +20,10 @@ function put(transaction: Transaction, id: string, isbn = id): void {
   transaction.put('books', id, JSON.stringify({ id, isbn }));
 }
 
-/** A sealed transaction that has run `run`. */
+/** A transaction that has run `run`. */
 function stage(staging: Staging, run: (transaction: Transaction) => void): StagedTransaction {
   const transaction = new StagedTransaction(staging, submission);
   run(transaction);
-  transaction.seal();
   return transaction;
 }
 
@@ -61,11 +60,9 @@ test('a transaction that is undone gives its memory back, and what it had replac
   });
 });
 
-test('a transaction joins one batch, once it stages no more', () => {
+test('a transaction joins one batch, and stages no more', () => {
   const { staging } = createStaging();
   const open = new StagedTransaction(staging, submission);
-  assert.throws(() => open.join(createBatch(1)), { name: 'AssertionError' });
-  open.seal();
   open.join(createBatch(1));
   assert.throws(() => open.join(createBatch(2)), { name: 'AssertionError' });
   assert.throws(() => put(open, 'a'), { name: 'AssertionError' });
@@ -137,14 +134,13 @@ test('what a transaction reserves counts until it is applied or discarded', () =
   const [applied, abandoned] = [reserve('a', 1), reserve('b', 2)];
   applied.join(batch);
   abandoned.join(batch);
-  stage(staging, (transaction) => transaction.reserve('room', 4));
-  assert.equal(count(), 3, 'one that has written nothing reserves nothing');
+  assert.equal(count(), 3);
   const undone = new StagedTransaction(staging, submission);
   undone.reserve('room', 8);
   assert.equal(undone.countReserved('room'), 11);
   undone.undo();
   assert.equal(count(), 3);
-  applied.release();
+  applied.endReservations();
   assert.equal(count(), 2);
   staging.abandonAll([batch]);
   assert.equal(count(), 0);

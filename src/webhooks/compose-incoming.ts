@@ -59,7 +59,7 @@ export function composeIncoming(
     onRun(webhookId, result, atMs) {
       onRun(webhookId, result, atMs);
       // Most of these runs store nothing that the health could be written with.
-      if (!health.isWritten(webhookId)) health.writeSoon();
+      if (!health.isStateCommitted(webhookId)) health.writeSoon();
     },
   });
   const requests = new RequestService(context, {

@@ -57,6 +57,9 @@ type HealthEntry = {
   committedHealth: Health;
 };
 
+/** `isLoggedElsewhere`: another log line reports what the try led to. */
+type TransitionLog = { readonly isLoggedElsewhere?: boolean };
+
 const WRITE_DELAY_MS = 10_000;
 const CHUNK_RECORDS_MAX = 250;
 const UNHEALTHY_MAX = 100;
@@ -76,8 +79,8 @@ export class HealthMonitor {
   readonly #monitored: MonitoredWebhooks;
   readonly #entries = new Map<string, HealthEntry>();
   readonly #unfollow: readonly (() => void)[];
-  /** The webhooks whose health is to be written. */
-  readonly #unwrittenIds = new Set<string>();
+  /** The webhooks whose health has changed; since then a result may have been written with it. */
+  readonly #changedIds = new Set<string>();
   #timer: Timer | null = null;
   #isWriteAsked = false;
   #isClosed = false;
@@ -98,22 +101,19 @@ export class HealthMonitor {
     this.#update(webhookId, entry, addSuccess(entry.health, atMs));
   }
 
-  /**
-   * `isLoggedElsewhere`: another log line reports what the failure led to. `webhookVersion`: see
-   * `addFailure`.
-   */
+  /** `webhookVersion`: see `addFailure`. */
   recordFailure(
-    webhookId: string, failure: Failure, isLoggedElsewhere = false, webhookVersion?: string,
+    webhookId: string, failure: Failure,
+    { webhookVersion, ...logOptions }: TransitionLog & { webhookVersion?: string | undefined } = {},
   ): void {
     const entry = this.#getOrCreateEntry(webhookId);
-    const health = addFailure(entry.health, failure, webhookVersion);
-    this.#update(webhookId, entry, health, isLoggedElsewhere);
+    this.#update(webhookId, entry, addFailure(entry.health, failure, webhookVersion), logOptions);
   }
 
   /** The last try, which began at that time, has failed for good. May be reported several times. */
-  recordFinalFailure(webhookId: string, atMs: number, isLoggedElsewhere = false): void {
+  recordFinalFailure(webhookId: string, atMs: number, logOptions?: TransitionLog): void {
     const entry = this.#getOrCreateEntry(webhookId);
-    this.#update(webhookId, entry, addFinalFailure(entry.health, atMs), isLoggedElsewhere);
+    this.#update(webhookId, entry, addFinalFailure(entry.health, atMs), logOptions);
   }
 
   /** Records a request that passed the checks of its sender. */
@@ -142,18 +142,18 @@ export class HealthMonitor {
   }
 
   /** Whether the state of a webhook is committed. */
-  isWritten(webhookId: string): boolean {
+  isStateCommitted(webhookId: string): boolean {
     const entry = this.#entries.get(webhookId);
     return entry === undefined || isSameState(entry.health, entry.committedHealth);
   }
 
   /**
-   * Stages the state of a webhook together with the result of a counted try, unless it is written.
-   * `isTimeNeeded`: also when only the times of its tries are not.
+   * Stages the state of a webhook together with the result of a counted try, unless the state is
+   * committed. `isTimeNeeded`: also when only the times of its tries are not.
    */
   stage(transaction: Transaction, webhookId: string, isTimeNeeded = false): void {
     const entry = this.#entries.get(webhookId);
-    if (entry === undefined || (this.isWritten(webhookId) && !isTimeNeeded)) return;
+    if (entry === undefined || (this.isStateCommitted(webhookId) && !isTimeNeeded)) return;
     this.#put(transaction, webhookId, entry);
   }
 
@@ -163,7 +163,7 @@ export class HealthMonitor {
     this.#isWriteAsked = true;
     setImmediate(() => {
       this.#isWriteAsked = false;
-      this.#write([...this.#unwrittenIds].filter((webhookId) => !this.isWritten(webhookId)));
+      this.#write([...this.#changedIds].filter((webhookId) => !this.isStateCommitted(webhookId)));
     });
   }
 
@@ -171,7 +171,7 @@ export class HealthMonitor {
     return this.#entries.get(webhookId)?.health ?? INITIAL_HEALTH;
   }
 
-  getState(
+  getPublicState(
     { identifier, enabled }: Pick<MonitoredWebhook, 'identifier' | 'enabled'>,
   ): PublicState {
     if (!enabled) return 'off';
@@ -183,14 +183,14 @@ export class HealthMonitor {
   isListedAs(identifier: string, state: PublicState): boolean {
     const webhook = this.#monitored.webhooks.find(identifier);
     if (webhook === undefined) return false;
-    return this.getState(webhook) === state
+    return this.getPublicState(webhook) === state
       || (state === 'failing' && explainDisabling(webhook) !== null);
   }
 
   /** The number of webhooks in each state. */
   countStates(): Readonly<Record<PublicState, number>> {
     const counts = { healthy: 0, failing: 0, rejecting: 0, off: 0 };
-    for (const webhook of this.#monitored.webhooks.all()) counts[this.getState(webhook)] += 1;
+    for (const webhook of this.#monitored.webhooks.all()) counts[this.getPublicState(webhook)] += 1;
     return counts;
   }
 
@@ -199,7 +199,7 @@ export class HealthMonitor {
     const unhealthy: UnhealthyWebhook[] = [];
     for (const webhook of this.#monitored.webhooks.all()) {
       const { identifier, labels: { webhook: label }, disabledAt = '' } = webhook;
-      const state = this.getState(webhook);
+      const state = this.getPublicState(webhook);
       const health = this.find(identifier);
       const offReason = explainDisabling(webhook);
       if (offReason !== null) {
@@ -218,7 +218,7 @@ export class HealthMonitor {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();
-    this.#write([...this.#unwrittenIds]);
+    this.#write([...this.#changedIds]);
     await this.#writing;
     for (const unfollow of this.#unfollow) unfollow();
   }
@@ -234,19 +234,25 @@ export class HealthMonitor {
     return entry;
   }
 
-  #update(webhookId: string, entry: HealthEntry, health: Health, isLoggedElsewhere = false): void {
+  #update(
+    webhookId: string, entry: HealthEntry, health: Health,
+    { isLoggedElsewhere = false }: TransitionLog = {},
+  ): void {
     const before = entry.health;
     entry.health = health;
-    this.#unwrittenIds.add(webhookId);
-    if (this.#timer === null && !this.#isClosed) {
-      this.#timer = this.#context.clock.startTimer(WRITE_DELAY_MS, () => {
-        this.#timer = null;
-        this.#write([...this.#unwrittenIds]);
-      });
-    }
+    this.#markChanged(webhookId);
     if (getState(before) !== getState(health) && !isLoggedElsewhere) {
       this.#logTransition(webhookId, before, health);
     }
+  }
+
+  #markChanged(webhookId: string): void {
+    this.#changedIds.add(webhookId);
+    if (this.#timer !== null || this.#isClosed) return;
+    this.#timer = this.#context.clock.startTimer(WRITE_DELAY_MS, () => {
+      this.#timer = null;
+      this.#write([...this.#changedIds]);
+    });
   }
 
   /** Logs one line when a webhook begins to fail or to reject, and one when that ends. */
@@ -276,7 +282,7 @@ export class HealthMonitor {
   }
 
   #write(webhookIds: readonly string[]): void {
-    for (const webhookId of webhookIds) this.#unwrittenIds.delete(webhookId);
+    for (const webhookId of webhookIds) this.#changedIds.delete(webhookId);
     for (let start = 0; start < webhookIds.length; start += CHUNK_RECORDS_MAX) {
       const chunk = webhookIds.slice(start, start + CHUNK_RECORDS_MAX);
       this.#writing = this.#writing.then(() => this.#writeChunk(chunk));
@@ -296,10 +302,8 @@ export class HealthMonitor {
       if (!(error instanceof AppError)) {
         this.#context.log.error('the health of webhooks could not be written', { error });
       }
-      // To be written later, with the timer that `#update` starts.
       for (const webhookId of webhookIds) {
-        const entry = this.#entries.get(webhookId);
-        if (entry !== undefined && !this.#isClosed) this.#update(webhookId, entry, entry.health);
+        if (this.#entries.has(webhookId)) this.#markChanged(webhookId);
       }
     }
   }
@@ -310,9 +314,8 @@ export class HealthMonitor {
     // The webhook may have been removed by now, on disk or in this transaction.
     if (transaction.find(collection, webhookId) === undefined) return;
     const record = transaction.find(healthCollection.name, webhookId);
-    // With several nodes the record may have events that this node does not know.
-    const mayHaveMore = store.replica !== null && record !== undefined;
-    const latest = mayHaveMore ? mergeHealth(health, decodeHealth(record).health) : health;
+    const mayHoldOthersTries = store.replica !== null && record !== undefined;
+    const latest = mayHoldOthersTries ? mergeHealth(health, decodeHealth(record).health) : health;
     const json = encodeHealth(webhookId, direction, latest);
     if (record?.toString() !== json) transaction.put(healthCollection.name, webhookId, json);
   }
@@ -326,24 +329,26 @@ export class HealthMonitor {
       this.#entries.set(id, { health, requests: NO_REQUESTS, committedHealth: health });
       return;
     }
+    const hasOwnState = !this.isStateCommitted(id);
+    const isSameAsBefore = isSameState(health, entry.committedHealth);
     entry.committedHealth = health;
     if (this.#context.store.replica === null) return;
-    // Another node may have written the record, and knows tries that this node does not. Its state
-    // counts, unless this node has a state of its own to write.
-    entry.health = this.#unwrittenIds.has(id)
+    // Another node may have written the record, and knows tries that this node does not. A state
+    // that is new counts here, too, unless this node has a state of its own to write.
+    entry.health = hasOwnState || (isSameAsBefore && this.#changedIds.has(id))
       ? mergeHealth(entry.health, health) : mergeHealth(health, entry.health);
   }
 
   #applyWebhook({ id, before, after }: Change): void {
     if (after === null) {
       this.#entries.delete(id);
-      this.#unwrittenIds.delete(id);
+      this.#changedIds.delete(id);
       return;
     }
     if (before === null || !isSwitchedOn(before, after)) return;
     const entry = this.#getOrCreateEntry(id);
     const { updatedAt } = decodeRecord(after);
-    this.#update(id, entry, addEnabling(entry.health, Date.parse(String(updatedAt))));
+    this.#update(id, entry, addEnabling(entry.health, parseTimestamp(String(updatedAt))));
     this.writeSoon();
   }
 }

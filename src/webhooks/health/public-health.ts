@@ -136,7 +136,7 @@ export function observeHealth(
   waitsFor: HostWait | null | undefined = undefined,
 ): Observation {
   const { identifier, enabled, createdAt, updatedAt, disabledAt = updatedAt } = webhook;
-  const state = monitor.getState({
+  const state = monitor.getPublicState({
     identifier: String(identifier), enabled: enabled !== false,
   });
   const health = monitor.find(String(identifier));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.ts';
+import type { Replica } from '../../../src/store/store-port.ts';
 import {
   getState, getStateSinceMs, type PublicState,
 } from '../../../src/webhooks/health/health.ts';
@@ -19,11 +20,21 @@ const GONE = 'its target answered 410';
 
 type HookFinder = ConstructorParameters<typeof HealthMonitor>[1]['webhooks']['find'];
 
+function createStore(): MemoryStore {
+  return createMemoryStore([HOOKS, healthCollection]);
+}
+
 class Place {
-  readonly clock = new ManualClock();
-  readonly store: MemoryStore = createMemoryStore([HOOKS, healthCollection]);
+  readonly clock: ManualClock;
+  readonly store: MemoryStore;
   readonly lines: { level: string; message: string; reason?: string }[] = [];
-  monitor = this.#open();
+  monitor: HealthMonitor;
+
+  constructor(store = createStore(), clock = new ManualClock()) {
+    this.store = store;
+    this.clock = clock;
+    this.monitor = this.#open();
+  }
 
   async addHook(identifier: string, enabled = true, disabledReason = 'manual'): Promise<void> {
     const off = enabled ? '' : `,"disabledReason":"${disabledReason}","disabledAt":"${OFF_AT}"`;
@@ -54,6 +65,11 @@ class Place {
       if (isForGood) this.monitor.recordFinalFailure(identifier, atMs);
       this.monitor.stage(transaction, identifier);
     });
+  }
+
+  async succeed(identifier: string): Promise<void> {
+    this.monitor.recordSuccess(identifier, this.clock.now());
+    await this.store.transact((transaction) => this.monitor.stage(transaction, identifier));
   }
 
   restart(): void {
@@ -106,8 +122,7 @@ test('what changes the state is written with the result of its try, and told onc
   assert.deepEqual([place.writes, place.stored('a')], [1, ['failing', sinceMs]]);
   await place.fail('a');
   assert.equal(place.writes, 1);
-  place.monitor.recordSuccess('a', place.clock.now());
-  await place.store.transact((transaction) => place.monitor.stage(transaction, 'a'));
+  await place.succeed('a');
   assert.deepEqual([place.writes, place.stored('a')], [2, ['healthy', place.clock.now()]]);
   assert.deepEqual(place.lines.map(({ level, message }) => [level, message]),
     [['warning', 'a webhook fails'], ['info', 'a webhook works again']]);
@@ -203,6 +218,59 @@ test('a webhook that is removed leaves nothing, whatever still ends', async () =
   await place.monitor.close();
   assert.equal(place.stored('a'), null);
   assert.equal(getState(place.monitor.find('a')), 'healthy');
+});
+
+async function openNodes(): Promise<readonly [Place, Place]> {
+  const store = Object.assign(createStore(), { replica: {} as Replica });
+  const clock = new ManualClock();
+  const nodes = [new Place(store, clock), new Place(store, clock)] as const;
+  await nodes[0].addHook('a');
+  return nodes;
+}
+
+test('a state that another node writes counts at a node whose own is committed', async () => {
+  const [first, second] = await openNodes();
+  await first.fail('a', true);
+  await first.clock.advance(1000);
+  await second.succeed('a');
+  const healthy = ['healthy', first.clock.now()];
+  for (const { monitor } of [first, second]) assert.equal(getState(monitor.find('a')), 'healthy');
+  await first.clock.advance(60_000);
+  assert.deepEqual(first.stored('a'), healthy);
+});
+
+test('a success that changes no state does not undo what another node writes', async () => {
+  const [first, second] = await openNodes();
+  second.monitor.recordSuccess('a', first.clock.now());
+  await first.clock.advance(5000);
+  first.monitor.recordSuccess('a', first.clock.now());
+  await second.fail('a', true);
+  const failing = ['failing', first.clock.now()];
+  await first.clock.advance(60_000);
+  assert.deepEqual(first.stored('a'), failing);
+});
+
+test('failed tries that another node writes late do not undo a success', async () => {
+  const [first, second] = await openNodes();
+  for (let count = 0; count < 2; count += 1) await first.fail('a');
+  await first.clock.advance(5000);
+  second.monitor.recordSuccess('a', first.clock.now());
+  await first.clock.advance(5000);
+  await second.fail('a');
+  assert.deepEqual(first.stored('a'), ['healthy', null]);
+});
+
+test('a state that is not committed yet is kept whatever another node writes', async () => {
+  const [first, second] = await openNodes();
+  await first.fail('a', true);
+  await first.clock.advance(60_000);
+  first.monitor.recordSuccess('a', first.clock.now());
+  for (let count = 0; count < 5; count += 1) {
+    second.monitor.recordRejectedRequest('a', { atMs: first.clock.now(), reason: NO });
+  }
+  await first.clock.advance(0);
+  await first.store.transact((transaction) => first.monitor.stage(transaction, 'a'));
+  assert.deepEqual(first.stored('a'), ['healthy', first.clock.now()]);
 });
 
 test('refused requests are written only when they make it rejecting, and when that ends',

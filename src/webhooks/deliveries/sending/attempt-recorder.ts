@@ -142,7 +142,8 @@ function reportToHealth(
   const webhookVersion = webhook !== undefined && isDisabledWhenFailing(webhook)
     ? webhook.updatedAt : undefined;
   const reason = error ?? `HTTP ${statusCode}`;
-  health.recordFailure(webhookId, { atMs, reason }, isDisabling(kind), webhookVersion);
+  health.recordFailure(webhookId, { atMs, reason },
+    { isLoggedElsewhere: isDisabling(kind), webhookVersion });
 }
 
 function isDisabledWhenFailing({ disableAfterHours = 0 }: ReadyOutgoingWebhook): boolean {
@@ -162,7 +163,8 @@ function stageHealthRecord(
   },
 ): void {
   if (hasFailed) {
-    health.recordFinalFailure(webhookId, parseTimestamp(attempt.at), isDisabling(kind));
+    health.recordFinalFailure(webhookId, parseTimestamp(attempt.at),
+      { isLoggedElsewhere: isDisabling(kind) });
   }
   health.stage(transaction, webhookId, isTimeNeeded);
 }

@@ -195,7 +195,7 @@ export class RequestTransport implements Transport<Delivery, FinishedRun> {
     };
     // The request cannot fail here, and nothing of its webhook's health is left to be written.
     const { success, at } = outcome.attempt;
-    const writesResultAlone = success && routes.length === 1 && health.isWritten(webhookId);
+    const writesResultAlone = success && routes.length === 1 && health.isStateCommitted(webhookId);
     const written = await writeAttempt(this.#context.store, requestQueue, {
       stored: storedItem, lease, change,
       stageMore: writesResultAlone ? null : (transaction, after) => {

@@ -17,7 +17,7 @@ import type { HttpRoute } from '../../server/http-route.ts';
 import { CHECKS } from '../senders/diagnosis/diagnosis-report.ts';
 import { decodeBytes } from '../senders/verification/encoding.ts';
 import { incomingResource } from '../incoming/incoming-resource.ts';
-import { routesMember } from '../incoming/webhook-routes.ts';
+import { routesMember } from '../incoming/routes-member.ts';
 import type { DiagnosisSources } from './run-diagnosis.ts';
 
 const loadHandlers = lazyImport(() => import('./diagnostic-handlers.ts'));

@@ -9,7 +9,7 @@ import { Facts } from '../members/filters/facts.ts';
 import { createEmptyPayload, toPayload } from '../actions/action-payload.ts';
 import { createRequestReader } from '../senders/request/request-reader.ts';
 import { joinHeaders } from '../incoming/join-headers.ts';
-import { hasRoutes, type WebhookRoute } from '../incoming/webhook-routes.ts';
+import { hasRoutes, type WebhookRoute } from '../incoming/routes-member.ts';
 import { createStoredFacts } from '../inbox/intake/stored-facts.ts';
 import type { ReadyIncomingWebhook } from '../incoming/receiving/incoming-webhook-index.ts';
 import { parseRawHeaders } from './diagnosed-request.ts';

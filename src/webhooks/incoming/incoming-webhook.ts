@@ -19,7 +19,7 @@ import {
 import {
   configurationNameSchema, findRouteOrderProblems, findRouteProblems, orderMember, routesMember,
   type WebhookRoute,
-} from './webhook-routes.ts';
+} from './routes-member.ts';
 import { BODY_FORMATS, resolveSchemeFormat, type BodyFormat } from './body-format.ts';
 import { findUnmatchedProblems, responseMember, type CustomResponses } from './custom-response.ts';
 import { verificationSchema, type Verification } from './verification-member.ts';

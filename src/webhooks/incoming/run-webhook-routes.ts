@@ -17,7 +17,7 @@ import { FAILED_MESSAGE, encodeData, runAction } from '../actions/run-action.ts'
 import type { ConfiguredActions } from '../actions/run-action.ts';
 import type { EventPublisher } from '../deliveries/event-publisher.ts';
 import type { Facts } from '../members/filters/facts.ts';
-import type { ReadyWebhookRoute } from './webhook-routes.ts';
+import type { ReadyWebhookRoute } from './routes-member.ts';
 
 /** A call that gets its action configuration once that of the route is found. */
 type RouteCall = ActionCall & { configuration: string; options: ActionOptions };

@@ -30,7 +30,7 @@ import {
 import type { AdmittedRequest } from '../../incoming/receiving/admitted-request.ts';
 import { assertEventRoom, findMatchingRoutes } from '../../incoming/run-webhook-routes.ts';
 import type { ReadyIncomingWebhook } from '../../incoming/receiving/incoming-webhook-index.ts';
-import type { ReadyWebhookRoute } from '../../incoming/webhook-routes.ts';
+import type { ReadyWebhookRoute } from '../../incoming/routes-member.ts';
 import { stageAccepted, type Acceptance } from './stage-accepted.ts';
 import { Duplicates, type DuplicateEvent, type EventLookup } from './duplicates.ts';
 import { Claim, type Event } from './event.ts';

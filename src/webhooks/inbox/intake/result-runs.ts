@@ -30,7 +30,7 @@ import {
 import type { OnRun } from '../../outcome-listeners.ts';
 import type { RelayContext } from '../../relay-context.ts';
 import type { ReadyIncomingWebhook } from '../../incoming/receiving/incoming-webhook-index.ts';
-import type { ReadyWebhookRoute } from '../../incoming/webhook-routes.ts';
+import type { ReadyWebhookRoute } from '../../incoming/routes-member.ts';
 import type { Event } from './event.ts';
 import type { InboxServices, InboxWriter } from './inbox-writer.ts';
 import { estimateRequestBytes, toRunOutcome } from './build-request.ts';

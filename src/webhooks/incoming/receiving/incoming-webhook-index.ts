@@ -15,7 +15,7 @@ import {
   decodeIncomingWebhook, incomingCollection, type IncomingWebhook,
 } from '../incoming-webhook.ts';
 import { prepareInbox, type ReadyInbox } from '../inbox-members.ts';
-import { prepareRoutes, type ReadyWebhookRoute } from '../webhook-routes.ts';
+import { prepareRoutes, type ReadyWebhookRoute } from '../routes-member.ts';
 import type { ReadyResponses } from './webhook-response.ts';
 import { WebhookTraffic, TokenBucket } from './webhook-traffic.ts';
 import { Rejections, type RejectionCheck } from './rejections.ts';

@@ -1,4 +1,7 @@
-/** The member `routes` of an incoming webhook: which action configurations run for a request. */
+/**
+ * The member `routes` of an incoming webhook: which action configurations run for a request. HTTP
+ * routes are something else (`server/http-route.ts`).
+ */
 import type { FieldError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/fields.ts';
 import type { JsonObject, JsonValue, MemberSchema, StringSchema } from '../../base/schema.ts';
